@@ -1,0 +1,46 @@
+# `make demo` and `make test` are the first two commands for a newcomer; the rest is in README.md.
+
+PREFIX ?= /usr/local
+CARGO ?= cargo
+TRACE := $(or $(TMPDIR),/tmp)/portmortem-demo.pmt
+
+.PHONY: demo test install bench-record bench-recorder samples engine test-packages check
+
+demo: engine
+	$(CARGO) build --quiet --package portmortem --package portmortem-swi
+	target/debug/portmortem record --force --output $(TRACE) traces/queens.pl
+	target/debug/portmortem report $(TRACE)
+
+test: engine test-packages check
+	$(CARGO) build --quiet --workspace
+	tests/run
+
+check:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- --deny warnings
+
+install: engine
+	$(CARGO) build --release --package portmortem --package portmortem-swi
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/portmortem
+	install -m 755 target/release/portmortem $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 target/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/lib/portmortem/
+
+# Traced over untraced time on every corpus program, side by side in one run.
+bench-record: engine test-packages
+	$(CARGO) build --release --package portmortem --package portmortem-swi
+	tests/bench-record
+
+# The recorder alone, called in a loop from C.
+bench-recorder:
+	$(CARGO) bench --package portmortem-tracer
+
+# Record the traces in traces/ again.
+samples: engine
+	$(CARGO) build --release --package portmortem --package portmortem-swi
+	traces/record
+
+engine:
+	@command -v swipl >/dev/null || tools/install-packages swi-prolog-nox
+
+test-packages:
+	@tools/install-packages gcc gprolog-doc

@@ -1,0 +1,316 @@
+//! The events of one stream, across its blocks, with everything that was lost made explicit.
+//!
+//! Invariant: whenever the next event may not follow directly on the previous one (a block is
+//! missing, its checksum is wrong, events were dropped, an event does not decode) an
+//! [`Event::Gap`] stands between them, with the number of events lost where block headers give it.
+//! Ticks never go backwards.
+
+use portmortem_tracer::format::{BLOCK_HEADER_BYTES, BlockHeader, Closing, Event};
+
+use crate::damage::{Damage, DamageKind};
+use crate::trace::{self, Block, StreamEnd, StreamInfo, Trace};
+
+/// An event and its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimedEvent {
+    /// What happened. Predicates are [`crate::figures::PredicateIndex`], not the ids of the file.
+    pub event: Event,
+    /// When, in ticks.
+    pub tick: u64,
+}
+
+/// Iterator over the events of a stream. Reads and checks each block when it comes to it.
+#[derive(Debug)]
+pub struct Events<'t> {
+    trace: &'t Trace,
+    stream: u32,
+    blocks: std::slice::Iter<'t, Block>,
+    end: Option<StreamEnd>,
+    current: Current<'t>,
+    tick: u64,
+    /// Number of the next event in the stream, lost ones included.
+    number: u64,
+    /// Where the event last returned begins, in the file.
+    offset: u64,
+    /// The next event may not follow on the last one, however the numbers look.
+    lost_track: bool,
+    finished: bool,
+    events_read: u64,
+    bytes_read: u64,
+    damage: Vec<Damage>,
+}
+
+/// The block being read.
+#[derive(Debug, Default)]
+struct Current<'t> {
+    block: Option<BlockHeader>,
+    payload: &'t [u8],
+    /// Offset of the payload in the file.
+    start: u64,
+    at: usize,
+    /// Number in the stream of the event after the last one of the block, if its header says so.
+    next_number: Option<u64>,
+    events: u64,
+    /// The payload agrees with a checksum.
+    checked: bool,
+    /// An unknown predicate was reported; once per block is enough.
+    reported_unknown: bool,
+}
+
+impl<'t> Events<'t> {
+    pub(crate) fn new(trace: &'t Trace, stream: &StreamInfo) -> Self {
+        Self {
+            trace,
+            stream: stream.id,
+            blocks: trace.blocks(stream.blocks.clone()).iter(),
+            end: stream.end,
+            current: Current::default(),
+            tick: 0,
+            number: 0,
+            offset: 0,
+            lost_track: false,
+            finished: false,
+            events_read: 0,
+            bytes_read: 0,
+            damage: Vec::new(),
+        }
+    }
+
+    /// Number in its stream of the event last returned, from 0; lost events count. For a gap found
+    /// between blocks: of the last event lost.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.number.saturating_sub(1)
+    }
+
+    /// Where in the file the event last returned is (for a gap between blocks: the block after it).
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// How many events were read so far; gaps found between blocks are not events.
+    #[must_use]
+    pub fn events_read(&self) -> u64 {
+        self.events_read
+    }
+
+    /// Bytes of the file read so far, for progress.
+    #[must_use]
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read
+    }
+
+    /// Damage met so far.
+    #[must_use]
+    pub fn into_damage(self) -> Vec<Damage> {
+        self.damage
+    }
+
+    /// The next event of the current block; `None` at its end or where nothing decodes any more.
+    #[inline]
+    fn in_block(&mut self) -> Option<TimedEvent> {
+        let current = &mut self.current;
+        let bytes = current
+            .payload
+            .get(current.at..)
+            .filter(|bytes| !bytes.is_empty())?;
+        let (event, delta, length) = match Event::decode(bytes) {
+            Ok(decoded) => decoded,
+            Err(error) => return self.give_up(DamageKind::Event(error)),
+        };
+        let event = match event {
+            Event::Call { predicate } => Event::Call {
+                predicate: self.resolve(predicate)?,
+            },
+            Event::Tail { predicate } => Event::Tail {
+                predicate: self.resolve(predicate)?,
+            },
+            other => other,
+        };
+        let current = &mut self.current;
+        self.offset = current.start + current.at as u64;
+        current.at += length;
+        current.events += 1;
+        self.number = self.number.saturating_add(1);
+        self.tick = self.tick.saturating_add(delta);
+        Some(TimedEvent {
+            event,
+            tick: self.tick,
+        })
+    }
+
+    /// The index of a predicate id. One that is declared nowhere stands for itself in a block with
+    /// a correct checksum, or when records were lost: then the box is real and only its name is
+    /// missing. Otherwise it is a sign that the bytes are not events.
+    #[inline]
+    fn resolve(&mut self, id: u32) -> Option<u32> {
+        match self.trace.predicate_index(id) {
+            Some(index) => Some(index),
+            None => self.undeclared(id),
+        }
+    }
+
+    #[cold]
+    fn undeclared(&mut self, predicate: u32) -> Option<u32> {
+        let what = DamageKind::UnknownPredicate { predicate };
+        if !self.current.checked && self.trace.names_complete() {
+            return self.give_up(what);
+        }
+        if !self.current.reported_unknown {
+            self.current.reported_unknown = true;
+            self.report(self.current.start + self.current.at as u64, what, None);
+        }
+        Some(self.trace.unknown_predicate())
+    }
+
+    /// Leaves the rest of the block out.
+    #[cold]
+    fn give_up<T>(&mut self, what: DamageKind) -> Option<T> {
+        let current = &mut self.current;
+        let offset = current.start + current.at as u64;
+        current.at = current.payload.len();
+        let lost = current
+            .next_number
+            .map(|next| next.saturating_sub(self.number));
+        self.lost_track = true;
+        self.report(offset, what, lost);
+        None
+    }
+
+    /// Goes to the next block; a gap if one lies before its events. At the end of the stream, a gap
+    /// if events are missing there.
+    #[cold]
+    fn next_block(&mut self) -> Option<TimedEvent> {
+        self.leave_block();
+        let Some(place) = self.blocks.next() else {
+            self.finished = true;
+            return self.missing_at_end();
+        };
+        let bytes = self.trace.bytes();
+        let at = place.offset as usize;
+        let Ok(block) = BlockHeader::parse(&bytes[at..], self.trace.file_id()) else {
+            // It was valid when the trace was opened, so the file changed underneath.
+            self.lost_track = true;
+            self.report(place.offset, DamageKind::LostBlock, None);
+            return None;
+        };
+        let (payload, whole) = trace::payload(bytes, at, &block);
+        self.bytes_read += u64::from(block.size);
+        let gap = self.before_block(place.offset, &block);
+        let announced = match block.closing {
+            Closing::Closed(close) => Some(u64::from(close.events)),
+            Closing::Open | Closing::Damaged => None,
+        };
+        self.current = Current {
+            block: Some(block),
+            payload,
+            start: place.offset + BLOCK_HEADER_BYTES as u64,
+            next_number: announced.map(|events| self.number.saturating_add(events)),
+            ..Current::default()
+        };
+        // A block that the file cuts off has no checksum that could be computed; like an open one
+        // it is believed as far as it goes.
+        match block
+            .check(payload)
+            .filter(|_| whole || block.closing == Closing::Damaged)
+        {
+            Some(true) => self.current.checked = true,
+            Some(false) => {
+                self.current.payload = &[];
+                self.lost_track = true;
+                self.report(place.offset, DamageKind::Checksum, announced);
+            }
+            None => {}
+        }
+        gap
+    }
+
+    /// What was lost between the events so far and a block.
+    fn before_block(&mut self, offset: u64, block: &BlockHeader) -> Option<TimedEvent> {
+        if block.first_event < self.number {
+            self.lost_track = true;
+            self.report(offset, DamageKind::Overlap, None);
+        }
+        let lost = block.first_event.saturating_sub(self.number);
+        self.number += lost;
+        self.tick = self.tick.max(block.base_tick);
+        self.offset = offset;
+        let gap = lost > 0 || self.lost_track;
+        self.lost_track = false;
+        gap.then_some(TimedEvent {
+            event: Event::Gap { lost },
+            tick: self.tick,
+        })
+    }
+
+    /// Compares what the block had with what it said.
+    fn leave_block(&mut self) {
+        let current = std::mem::take(&mut self.current);
+        self.events_read += current.events;
+        let Some(block) = current.block else { return };
+        if let Some(next) = current.next_number {
+            if current.checked && !self.lost_track && next != self.number {
+                let announced = next.saturating_sub(self.number - current.events);
+                let what = DamageKind::Count {
+                    found: current.events,
+                    announced,
+                };
+                self.report(current.start - BLOCK_HEADER_BYTES as u64, what, None);
+            }
+            if self.number < next {
+                self.lost_track = true;
+            }
+        }
+        if self.blocks.as_slice().is_empty() && self.end.is_none() {
+            // Nothing after it says how many events there were in all.
+            let next = current.next_number.unwrap_or(self.number).max(self.number);
+            let events = next.saturating_add(block.dropped);
+            self.end = Some(StreamEnd {
+                tick: self.tick,
+                events,
+            });
+        }
+    }
+
+    fn missing_at_end(&mut self) -> Option<TimedEvent> {
+        let end = self.end?;
+        let lost = end.events.saturating_sub(self.number);
+        self.number += lost;
+        (lost > 0 || self.lost_track).then(|| {
+            self.tick = self.tick.max(end.tick);
+            TimedEvent {
+                event: Event::Gap { lost },
+                tick: self.tick,
+            }
+        })
+    }
+
+    fn report(&mut self, offset: u64, what: DamageKind, events_lost: Option<u64>) {
+        self.damage.push(Damage {
+            offset,
+            what,
+            stream: Some(self.stream),
+            events_lost,
+        });
+    }
+}
+
+impl Iterator for Events<'_> {
+    type Item = TimedEvent;
+
+    #[inline]
+    fn next(&mut self) -> Option<TimedEvent> {
+        loop {
+            if let Some(event) = self.in_block() {
+                return Some(event);
+            }
+            if self.finished {
+                return None;
+            }
+            if let Some(gap) = self.next_block() {
+                return Some(gap);
+            }
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The figures of a profile: plain rows, as the replay leaves them. Times are integer ticks.
+//!
+//! Definitions: `ARCHITECTURE.md`, "Figures"; Debray 1988, sections 3.2 and 3.3; SWI-Prolog manual 4.41.2.
+//!
+//! All of it counts *logical* boxes: a last call whose caller's frame is gone has a box like any
+//! other call. Only [`StreamFigures`] speaks of physical boxes, which such calls share.
+
+/// Index into [`crate::Trace::predicates`] and [`crate::Profile::predicates`].
+pub type PredicateIndex = u32;
+
+/// The figures of one predicate. Counts of port events, then ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PredicateFigures {
+    /// Boxes opened, `tail_calls` included.
+    pub calls: u64,
+    /// Those of `calls` that were last calls into a departed box.
+    pub tail_calls: u64,
+    /// Exits that left no choicepoint.
+    pub exits_det: u64,
+    /// Exits that left a choicepoint.
+    pub exits_nondet: u64,
+    /// Those exits, of both kinds, that were not the first one of their box.
+    pub exits_again: u64,
+    /// Re-entries by backtracking.
+    pub redos: u64,
+    /// Final failures.
+    pub fails: u64,
+    /// Those of `fails` whose box had never exited.
+    pub fails_dry: u64,
+    /// Boxes left by an exception.
+    pub exceptions: u64,
+    /// Re-enterable boxes discarded before being re-entered.
+    pub cuts: u64,
+    /// Boxes still active at the end (or where the trace lost track).
+    pub open: u64,
+    /// Boxes still re-enterable at the end (or where the trace lost track).
+    pub pending: u64,
+    /// Ticks while a box of the predicate was the active one.
+    pub self_ticks: u64,
+    /// Ticks while a box of the predicate was on the active chain; recursion counted once.
+    pub inclusive_ticks: u64,
+    /// The part of `inclusive_ticks` in outermost activations that ended in failure.
+    pub failed_ticks: u64,
+    /// Ticks that boxes ran, of any predicate, thrown away by redos into boxes of this one: all since
+    /// the box exited, less what redos in between had thrown away already. Where one event re-enters
+    /// several boxes the outermost is charged first.
+    pub undone_ticks: u64,
+}
+
+/// The figures of one caller–callee pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EdgeFigures {
+    /// Calls of the callee by the caller.
+    pub calls: u64,
+    /// Those of `calls` that were last calls.
+    pub tail_calls: u64,
+    /// Exits (both kinds) of the callee's boxes back to this caller.
+    pub exits: u64,
+    /// Re-entries of the callee's boxes that this caller called.
+    pub redos: u64,
+    /// Failures of the callee's boxes that this caller called.
+    pub fails: u64,
+    /// Ticks of outermost activations of the callee entered from this caller. Sums over callers to the callee's inclusive time.
+    pub served_ticks: u64,
+    /// Ticks while the caller's innermost box waits for the callee. Sums over callees, with self, to the caller's inclusive time.
+    pub spent_ticks: u64,
+}
+
+/// A caller: a predicate, or nobody traced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Caller {
+    /// The box has no traced ancestor.
+    Root,
+    /// A predicate.
+    Predicate(PredicateIndex),
+}
+
+/// What happened to one stream.
+///
+/// `self + untraced + paused + gap = last − first`, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StreamFigures {
+    /// Stream id.
+    pub stream: u32,
+    /// Events read.
+    pub events: u64,
+    /// Events known to be lost.
+    pub lost_events: u64,
+    /// Tick of its beginning, or of its first event if the beginning was lost.
+    pub first_tick: u64,
+    /// Tick of its end, or of its last event if it was never ended.
+    pub last_tick: u64,
+    /// Ticks while a traced box was active, or one of before a gap.
+    pub self_ticks: u64,
+    /// Ticks while no traced box was active: before, between and after them.
+    pub untraced_ticks: u64,
+    /// Ticks between pause and resume.
+    pub paused_ticks: u64,
+    /// Ticks in gaps: from the last event before a loss to where recording goes on.
+    pub gap_ticks: u64,
+    /// Greatest number of physical boxes open at once; one of them holds all boxes of a chain of
+    /// last calls. Hidden ones count.
+    pub max_depth: u64,
+    /// Greatest height of the choice stack, in physical boxes. Hidden ones count.
+    pub max_choices: u64,
+}
+
+/// Determinism as observed: what a predicate did in this run, not what it can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Determinism {
+    /// Every box that ended had exited, and none could exit again.
+    Det,
+    /// Some box failed without an exit, and none could exit again.
+    Semidet,
+    /// Every box that ended had exited, and some could exit again.
+    Multi,
+    /// Some box failed without an exit, and some could exit again.
+    Nondet,
+    /// Boxes failed, and none ever exited.
+    Failing,
+}
+
+impl Determinism {
+    /// The word of PlDoc and Mercury for it, `failing` for their `failure`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Det => "det",
+            Self::Semidet => "semidet",
+            Self::Multi => "multi",
+            Self::Nondet => "nondet",
+            Self::Failing => "failing",
+        }
+    }
+}
+
+impl PredicateFigures {
+    /// Whether any port event of the predicate was seen.
+    #[must_use]
+    pub fn is_used(&self) -> bool {
+        self.calls > 0 || self.inclusive_ticks > 0
+    }
+
+    /// Exits of both kinds.
+    #[must_use]
+    pub fn exits(&self) -> u64 {
+        self.exits_det.saturating_add(self.exits_nondet)
+    }
+
+    /// The observed determinism; `None` if no box exited or failed (all threw, or never ended).
+    ///
+    /// A box *could exit again* if it did, or if it exited and left a choicepoint, whether or not that
+    /// was ever tried: what Prolog programmers call determinism is whether a choicepoint is left. In
+    /// a recording with `--byrd` (`byrd`) every exit leaves one on purpose, so there only second
+    /// exits count. Exceptions, cuts and boxes that never ended say nothing.
+    #[must_use]
+    pub fn determinism(&self, byrd: bool) -> Option<Determinism> {
+        let again = self.exits_again > 0 || (!byrd && self.exits_nondet > 0);
+        match (self.exits() > 0, self.fails_dry > 0) {
+            (true, false) if again => Some(Determinism::Multi),
+            (true, false) => Some(Determinism::Det),
+            (true, true) if again => Some(Determinism::Nondet),
+            (true, true) => Some(Determinism::Semidet),
+            (false, true) => Some(Determinism::Failing),
+            (false, false) => None,
+        }
+    }
+
+    /// Adds the figures of another part of the run.
+    pub fn add(&mut self, other: &Self) {
+        let Self {
+            calls,
+            tail_calls,
+            exits_det,
+            exits_nondet,
+            exits_again,
+            redos,
+            fails,
+            fails_dry,
+            exceptions,
+            cuts,
+            open,
+            pending,
+            self_ticks,
+            inclusive_ticks,
+            failed_ticks,
+            undone_ticks,
+        } = self;
+        for (sum, part) in [
+            (calls, other.calls),
+            (tail_calls, other.tail_calls),
+            (exits_det, other.exits_det),
+            (exits_nondet, other.exits_nondet),
+            (exits_again, other.exits_again),
+            (redos, other.redos),
+            (fails, other.fails),
+            (fails_dry, other.fails_dry),
+            (exceptions, other.exceptions),
+            (cuts, other.cuts),
+            (open, other.open),
+            (pending, other.pending),
+            (self_ticks, other.self_ticks),
+            (inclusive_ticks, other.inclusive_ticks),
+            (failed_ticks, other.failed_ticks),
+            (undone_ticks, other.undone_ticks),
+        ] {
+            *sum = sum.saturating_add(part);
+        }
+    }
+}
+
+impl EdgeFigures {
+    /// Adds the figures of another part of the run.
+    pub fn add(&mut self, other: &Self) {
+        let Self {
+            calls,
+            tail_calls,
+            exits,
+            redos,
+            fails,
+            served_ticks,
+            spent_ticks,
+        } = self;
+        for (sum, part) in [
+            (calls, other.calls),
+            (tail_calls, other.tail_calls),
+            (exits, other.exits),
+            (redos, other.redos),
+            (fails, other.fails),
+            (served_ticks, other.served_ticks),
+            (spent_ticks, other.spent_ticks),
+        ] {
+            *sum = sum.saturating_add(part);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn determinism_is_what_was_seen() {
+        let seen = |exits_det, exits_nondet, exits_again, fails_dry, byrd| {
+            PredicateFigures {
+                exits_det,
+                exits_nondet,
+                exits_again,
+                fails_dry,
+                ..PredicateFigures::default()
+            }
+            .determinism(byrd)
+            .map(Determinism::name)
+        };
+        assert_eq!(seen(3, 0, 0, 0, false), Some("det"));
+        assert_eq!(seen(3, 0, 0, 1, false), Some("semidet"));
+        assert_eq!(seen(3, 1, 0, 0, false), Some("multi"));
+        assert_eq!(seen(3, 1, 1, 2, false), Some("nondet"));
+        assert_eq!(seen(0, 0, 0, 2, false), Some("failing"));
+        assert_eq!(seen(0, 0, 0, 0, false), None);
+        assert_eq!(seen(0, 3, 0, 0, true), Some("det"));
+        assert_eq!(seen(0, 3, 1, 1, true), Some("nondet"));
+    }
+}

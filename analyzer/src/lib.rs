@@ -1,0 +1,37 @@
+//! From traces to figures: reading, replay, tables, exporters. No terminal, no printing.
+//!
+//! Data flows one way, and each step is one module:
+//!
+//! | step | module |
+//! |---|---|
+//! | file → bytes | [`mapping`] |
+//! | bytes → header, names, streams, blocks | [`trace`], [`clock`], [`names`], [`damage`] |
+//! | blocks → events of one stream | [`events`] |
+//! | events → figures | [`replay`], [`hide`] |
+//! | figures | [`figures`], [`profile`], [`laws`] |
+//! | figures → tables → file formats | [`tables`], [`export`] |
+//!
+//! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
+//! here panics on what a file contains, and no length in a file is believed before it is bounded.
+
+pub mod clock;
+pub mod damage;
+pub mod events;
+pub mod export;
+pub mod figures;
+pub mod hide;
+pub mod laws;
+pub mod mapping;
+pub mod names;
+pub mod profile;
+pub mod replay;
+pub mod tables;
+pub mod trace;
+
+pub use damage::{Damage, DamageKind};
+pub use export::Exporter;
+pub use hide::Hide;
+pub use profile::Profile;
+pub use replay::{ReplayOptions, replay};
+pub use tables::Tables;
+pub use trace::{Trace, TraceError};

@@ -1,0 +1,120 @@
+//! What the replay of a trace found, and how the parts of several replays become one.
+
+use std::collections::BTreeMap;
+
+use crate::damage::Damage;
+use crate::figures::{Caller, EdgeFigures, PredicateFigures, PredicateIndex, StreamFigures};
+
+/// How many violations a profile lists; the rest is only counted.
+pub const MAX_VIOLATIONS: usize = 1000;
+
+/// Everything the replay of a trace found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Profile {
+    /// By [`PredicateIndex`]; the last row stands for boxes whose predicate is unknown: called before
+    /// a gap, or of a predicate that the trace does not name. Its time after a gap is that during
+    /// which no box known to be called since was active, so somebody of before, or nobody.
+    pub predicates: Vec<PredicateFigures>,
+    /// By caller and callee.
+    pub edges: BTreeMap<(Caller, PredicateIndex), EdgeFigures>,
+    /// By stream id.
+    pub streams: Vec<StreamFigures>,
+    /// Events that cannot happen where they stand; by stream and event, the first
+    /// [`MAX_VIOLATIONS`].
+    pub violations: Vec<Violation>,
+    /// How many there are in all.
+    pub violation_count: u64,
+    /// All damage of the trace, that of event blocks included, by offset.
+    pub damage: Vec<Damage>,
+}
+
+/// An event that cannot happen in the state it meets: the engine, or its recorder, misbehaved.
+///
+/// The replay goes on as if unknown boxes had been there, so the conservation laws hold all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Violation {
+    /// Stream id.
+    pub stream: u32,
+    /// Number of the event in its stream, from 0.
+    pub event: u64,
+    /// Where the event is in the file.
+    pub offset: u64,
+    /// What is wrong.
+    pub what: ViolationKind,
+}
+
+/// What cannot happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ViolationKind {
+    /// An exit, failure, exception or last call while no box is active.
+    #[error("a port of the active box, and no box is active")]
+    NoActiveBox,
+    /// A redo while no box can be re-entered.
+    #[error("a redo, and no box can be re-entered")]
+    NothingToRedo,
+    /// A cut of more boxes than can be re-entered.
+    #[error("a cut of {missing} boxes more than can be re-entered")]
+    NothingToCut {
+        /// How many too many.
+        missing: u64,
+    },
+    /// A redo of a box that another box than the active one had called.
+    #[error("a redo of a box that the active one had not called")]
+    RedoElsewhere,
+    /// A final way out of a box, and boxes inside it can still be re-entered.
+    #[error("a deterministic exit or a failure, with {choices} boxes inside still re-enterable")]
+    ChoicesLeft {
+        /// How many.
+        choices: u64,
+    },
+    /// More boxes at once than can be numbered.
+    #[error("too many boxes at once; the replay lost track")]
+    TooManyBoxes,
+}
+
+impl Profile {
+    /// Adds what another replay of the same trace found in other streams. The order of merging does
+    /// not matter.
+    pub fn merge(&mut self, other: Self) {
+        if self.predicates.len() < other.predicates.len() {
+            self.predicates
+                .resize(other.predicates.len(), PredicateFigures::default());
+        }
+        for (sum, part) in self.predicates.iter_mut().zip(&other.predicates) {
+            sum.add(part);
+        }
+        for (pair, part) in &other.edges {
+            self.edges.entry(*pair).or_default().add(part);
+        }
+        self.streams.extend(other.streams);
+        self.violations.extend(other.violations);
+        self.violation_count = self.violation_count.saturating_add(other.violation_count);
+        self.damage.extend(other.damage);
+        self.settle();
+    }
+
+    /// Puts the lists into their order.
+    pub(crate) fn settle(&mut self) {
+        self.streams.sort_unstable_by_key(|stream| stream.stream);
+        self.violations
+            .sort_by_key(|violation| (violation.stream, violation.event));
+        self.violations.truncate(MAX_VIOLATIONS);
+        self.damage.sort_by_key(|damage| damage.offset);
+    }
+
+    /// Events lost in all streams, as far as known.
+    #[must_use]
+    pub fn lost_events(&self) -> u64 {
+        self.streams
+            .iter()
+            .fold(0, |sum, stream| sum.saturating_add(stream.lost_events))
+    }
+
+    /// Ticks that boxes ran, in all streams together: what percentages are of.
+    #[must_use]
+    pub fn total_ticks(&self) -> u64 {
+        self.streams
+            .iter()
+            .fold(0, |sum, stream| sum.saturating_add(stream.self_ticks))
+    }
+}

@@ -1,0 +1,209 @@
+//! The state of a stream: what is active and what can be re-entered.
+//!
+//! `(a, K)` of the model: boxes live in an arena with parent links (a cactus stack), `a` is one of them
+//! or nobody, `K` is a stack of boxes that exited. Invariant: a box is on the active chain or on
+//! `K`, never both; a box that is on neither is free to be used again. So an earlier state is
+//! reached by moving one pointer, and nothing recurses.
+
+use super::chain::Chain;
+use crate::figures::PredicateIndex;
+
+/// A box in the arena.
+pub(super) type BoxId = u32;
+
+/// No box.
+pub(super) const NOBODY: BoxId = BoxId::MAX;
+
+/// What the engine keeps one frame for.
+#[derive(Debug)]
+pub(super) struct PhysicalBox {
+    /// Of an active box: who called it. Of one on the choice stack: who had.
+    pub(super) parent: BoxId,
+    /// The innermost visible logical box at this one: its own last, or else that of its parent.
+    pub(super) context: PredicateIndex,
+    /// Height of the choice stack when it was called: what is above was left inside it.
+    pub(super) base: u32,
+    pub(super) chain: Chain,
+}
+
+/// An entry of the choice stack.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choice {
+    pub(super) id: BoxId,
+    /// Work of the stream when the box exited, in ticks.
+    pub(super) work: u64,
+    /// Work undone so far when the box exited, in ticks.
+    pub(super) undone: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct State {
+    boxes: Vec<PhysicalBox>,
+    /// The first box to be used again; the others follow by parent links.
+    free: BoxId,
+    active: BoxId,
+    depth: u64,
+    choices: Vec<Choice>,
+}
+
+impl State {
+    pub(super) fn new() -> Self {
+        Self {
+            boxes: Vec::new(),
+            free: NOBODY,
+            active: NOBODY,
+            depth: 0,
+            choices: Vec::new(),
+        }
+    }
+
+    /// The active box.
+    #[inline]
+    pub(super) fn active(&self) -> Option<BoxId> {
+        (self.active != NOBODY).then_some(self.active)
+    }
+
+    #[inline]
+    pub(super) fn get(&self, id: BoxId) -> &PhysicalBox {
+        &self.boxes[id as usize]
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, id: BoxId) -> &mut PhysicalBox {
+        &mut self.boxes[id as usize]
+    }
+
+    /// How many boxes are on the active chain.
+    pub(super) fn depth(&self) -> u64 {
+        self.depth
+    }
+
+    /// How many boxes can be re-entered.
+    pub(super) fn choices(&self) -> u64 {
+        self.choices.len() as u64
+    }
+
+    /// Whether a box can be opened: ids are 32 bits.
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        self.free != NOBODY || self.boxes.len() < NOBODY as usize
+    }
+
+    /// A new box, called by the active one, is active. There must be room.
+    #[inline]
+    pub(super) fn open(&mut self, context: PredicateIndex, chain: Chain) {
+        let parent = self.active;
+        let base = self.base();
+        let opened = PhysicalBox {
+            parent,
+            context,
+            base,
+            chain,
+        };
+        if self.free == NOBODY {
+            self.active = self.boxes.len() as BoxId;
+            self.boxes.push(opened);
+        } else {
+            self.active = self.free;
+            let place = &mut self.boxes[self.free as usize];
+            self.free = place.parent;
+            *place = opened;
+        }
+        self.depth += 1;
+    }
+
+    /// The active box is left for good and its parent is active.
+    #[inline]
+    pub(super) fn close(&mut self) {
+        let id = self.active;
+        self.active = self.get(id).parent;
+        self.depth -= 1;
+        self.release(id);
+    }
+
+    /// The active box exits and can be re-entered; its parent is active.
+    #[inline]
+    pub(super) fn push_choice(&mut self, work: u64, undone: u64) {
+        let id = self.active;
+        self.active = self.get(id).parent;
+        self.depth -= 1;
+        self.choices.push(Choice { id, work, undone });
+    }
+
+    /// The newest entry of the choice stack.
+    #[inline]
+    pub(super) fn top_choice(&self) -> Option<Choice> {
+        self.choices.last().copied()
+    }
+
+    /// Enters the newest box of the choice stack again: it is active, called by whoever was.
+    #[inline]
+    pub(super) fn reenter(&mut self) {
+        if let Some(choice) = self.choices.pop() {
+            self.boxes[choice.id as usize].parent = self.active;
+            self.active = choice.id;
+            self.depth += 1;
+        }
+    }
+
+    /// Takes the newest box off the choice stack for good and hands out its logical boxes.
+    #[inline]
+    pub(super) fn discard_choice(&mut self) -> Option<Chain> {
+        let id = self.choices.pop()?.id;
+        let chain = std::mem::replace(&mut self.get_mut(id).chain, Chain::Hidden);
+        self.release(id);
+        Some(chain)
+    }
+
+    /// Boxes on the choice stack that were left inside the active one.
+    #[inline]
+    pub(super) fn choices_inside(&self) -> u64 {
+        let base = self.get(self.active).base;
+        u64::from(self.base().saturating_sub(base))
+    }
+
+    fn base(&self) -> u32 {
+        u32::try_from(self.choices.len()).unwrap_or(u32::MAX)
+    }
+
+    #[inline]
+    fn release(&mut self, id: BoxId) {
+        let freed = &mut self.boxes[id as usize];
+        freed.chain = Chain::Hidden;
+        freed.parent = self.free;
+        self.free = id;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hidden(state: &mut State) {
+        state.open(0, Chain::Hidden);
+    }
+
+    #[test]
+    fn freed_boxes_are_used_again() {
+        let mut state = State::new();
+        for _ in 0..1000 {
+            hidden(&mut state);
+            hidden(&mut state);
+            state.push_choice(0, 0);
+            assert_eq!((state.depth(), state.choices()), (1, 1));
+            state.reenter();
+            state.close();
+            hidden(&mut state);
+            state.push_choice(0, 0);
+            state.discard_choice();
+            state.close();
+            assert_eq!(state.active(), None);
+        }
+        assert_eq!(state.boxes.len(), 2);
+    }
+
+    #[test]
+    fn a_box_takes_32_bytes() {
+        assert_eq!(size_of::<PhysicalBox>(), 32);
+    }
+}

@@ -1,0 +1,368 @@
+//! The names in a trace: predicates, files, texts, streams, notes, and how the run ended.
+
+use std::ops::Range;
+
+use portmortem_tracer::format::{
+    BLOCK_HEADER_BYTES, BlockHeader, Dialect, Predicate, Record, StreamBegin, StreamKind,
+    read_record,
+};
+use rustc_hash::FxHashMap;
+
+use super::{Block, End};
+use crate::clock::Pair;
+use crate::damage::{Damage, DamageKind};
+use crate::figures::PredicateIndex;
+use crate::names;
+
+/// A predicate of a trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PredicateInfo {
+    /// What the recorder wrote.
+    pub declared: Predicate,
+    /// Its indicator as Prolog would write it ([`names::indicator`]).
+    pub indicator: String,
+}
+
+/// A stream of a trace: the events of one Prolog thread or engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamInfo {
+    /// Stream id, from 1.
+    pub id: u32,
+    /// Its announcement; `None` if that was lost.
+    pub begin: Option<StreamBegin>,
+    /// Its end; `None` if it was never ended (or that was lost).
+    pub end: Option<StreamEnd>,
+    /// Its blocks, as a range of the trace's.
+    pub(crate) blocks: Range<usize>,
+}
+
+impl StreamInfo {
+    /// Thread or engine; a thread if the announcement was lost.
+    #[must_use]
+    pub fn kind(&self) -> StreamKind {
+        self.begin
+            .as_ref()
+            .map_or(StreamKind::Thread, |begin| begin.kind)
+    }
+
+    /// Its name in the engine, empty if the announcement was lost.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.begin.as_ref().map_or("", |begin| &begin.name)
+    }
+
+    /// Which redos it has; all of them if the announcement was lost.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.begin
+            .as_ref()
+            .map_or(Dialect::EveryRedo, |begin| begin.dialect)
+    }
+}
+
+/// The end of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamEnd {
+    /// Tick of its end.
+    pub tick: u64,
+    /// Events it had, lost ones included.
+    pub events: u64,
+}
+
+/// Everything the records say.
+#[derive(Debug, Default)]
+pub(super) struct Directory {
+    /// By [`PredicateIndex`].
+    pub(super) predicates: Vec<PredicateInfo>,
+    pub(super) ids: Ids,
+    pub(super) files: FxHashMap<u32, String>,
+    pub(super) texts: FxHashMap<u32, String>,
+    /// By id.
+    pub(super) streams: Vec<StreamInfo>,
+    pub(super) notes: Vec<String>,
+    pub(super) end: Option<(End, Pair)>,
+    /// No record is known to be lost.
+    pub(super) complete: bool,
+}
+
+impl Directory {
+    /// Reads the records blocks, which are ordered by sequence.
+    pub(super) fn read(
+        bytes: &[u8],
+        file_id: u64,
+        records: &[Block],
+        damage: &mut Vec<Damage>,
+    ) -> Self {
+        let before = damage.len();
+        let mut reader = Reader {
+            damage,
+            directory: Self::default(),
+            predicates: FxHashMap::default(),
+            streams: FxHashMap::default(),
+        };
+        reader.blocks(bytes, file_id, records);
+        let mut directory = reader.finish();
+        directory.complete = damage.len() == before;
+        directory
+    }
+
+    /// Gives every stream its blocks, which are ordered by stream, and makes up a stream for blocks
+    /// whose stream was announced nowhere.
+    pub(super) fn assign_blocks(&mut self, blocks: &[Block], damage: &mut Vec<Damage>) {
+        let mut assigned = Vec::with_capacity(self.streams.len());
+        let mut announced = std::mem::take(&mut self.streams).into_iter().peekable();
+        let mut from = 0;
+        for blocks in blocks.chunk_by(|a, b| a.stream == b.stream) {
+            let id = blocks[0].stream;
+            while let Some(empty) = announced.next_if(|stream| stream.id < id) {
+                assigned.push(empty);
+            }
+            let mut stream = announced
+                .next_if(|stream| stream.id == id)
+                .unwrap_or_else(|| {
+                    let offset = blocks[0].offset;
+                    let what = DamageKind::UnknownStream;
+                    damage.push(Damage {
+                        offset,
+                        what,
+                        stream: Some(id),
+                        events_lost: None,
+                    });
+                    StreamInfo::new(id)
+                });
+            stream.blocks = from..from + blocks.len();
+            from = stream.blocks.end;
+            assigned.push(stream);
+        }
+        assigned.extend(announced);
+        self.streams = assigned;
+    }
+
+    /// Both clocks at the end of the recording.
+    pub(super) fn end_pair(&self) -> Option<Pair> {
+        self.end.as_ref().map(|&(_, pair)| pair)
+    }
+}
+
+/// From predicate ids, which a damaged or hostile file may choose freely, to indices.
+#[derive(Debug)]
+pub(super) enum Ids {
+    /// Recorders count from 0, so this is what there is in practice.
+    Dense(Vec<PredicateIndex>),
+    Sparse(FxHashMap<u32, PredicateIndex>),
+}
+
+const ABSENT: PredicateIndex = PredicateIndex::MAX;
+
+impl Default for Ids {
+    fn default() -> Self {
+        Self::Dense(Vec::new())
+    }
+}
+
+impl Ids {
+    /// From the ids in ascending order.
+    fn new(ids: &[u32]) -> Self {
+        let size = ids.last().map_or(0, |&last| last as usize + 1);
+        if size > 2 * ids.len() + 1024 {
+            return Self::Sparse(ids.iter().copied().zip(0..).collect());
+        }
+        let mut dense = vec![ABSENT; size];
+        for (&id, index) in ids.iter().zip(0..) {
+            dense[id as usize] = index;
+        }
+        Self::Dense(dense)
+    }
+
+    #[inline]
+    pub(super) fn get(&self, id: u32) -> Option<PredicateIndex> {
+        match self {
+            Self::Dense(dense) => dense
+                .get(id as usize)
+                .copied()
+                .filter(|&index| index != ABSENT),
+            Self::Sparse(sparse) => sparse.get(&id).copied(),
+        }
+    }
+}
+
+/// Collects records; of two with the same id the first counts.
+struct Reader<'d> {
+    damage: &'d mut Vec<Damage>,
+    directory: Directory,
+    predicates: FxHashMap<u32, Predicate>,
+    streams: FxHashMap<u32, StreamInfo>,
+}
+
+impl Reader<'_> {
+    fn blocks(&mut self, bytes: &[u8], file_id: u64, records: &[Block]) {
+        let mut expected = 0;
+        for place in records {
+            if place.sequence != expected {
+                self.report(place.offset, DamageKind::LostRecords);
+            }
+            expected = place.sequence.wrapping_add(1);
+            let at = place.offset as usize;
+            let Ok(block) = BlockHeader::parse(&bytes[at..], file_id) else {
+                continue;
+            };
+            let (payload, whole) = super::blocks::payload(bytes, at, &block);
+            if whole && block.check(payload) == Some(false) {
+                self.report(place.offset, DamageKind::Checksum);
+            } else {
+                self.payload(place.offset, payload);
+            }
+        }
+    }
+
+    fn payload(&mut self, offset: u64, payload: &[u8]) {
+        let mut at = 0;
+        while at < payload.len() {
+            let start = at;
+            let offset = offset + (BLOCK_HEADER_BYTES + start) as u64;
+            match read_record(payload, &mut at) {
+                Ok(record) => self.record(offset, record),
+                Err(error) => {
+                    self.report(offset, DamageKind::Record(error));
+                    if at == start {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn record(&mut self, offset: u64, record: Record) {
+        let conflict = match record {
+            Record::File { id, path } => conflict(&mut self.directory.files, "file", id, path),
+            Record::Text { id, text } => conflict(&mut self.directory.texts, "text", id, text),
+            Record::Predicate(predicate) => {
+                conflict(&mut self.predicates, "predicate", predicate.id, predicate)
+            }
+            Record::StreamBegin(begin) => {
+                let id = begin.stream;
+                let stream = self
+                    .streams
+                    .entry(id)
+                    .or_insert_with(|| StreamInfo::new(id));
+                let other = stream.begin.get_or_insert_with(|| begin.clone());
+                (*other != begin).then_some(("stream", id))
+            }
+            Record::StreamEnd {
+                stream: id,
+                tick,
+                events,
+            } => {
+                let stream = self
+                    .streams
+                    .entry(id)
+                    .or_insert_with(|| StreamInfo::new(id));
+                let end = StreamEnd { tick, events };
+                (*stream.end.get_or_insert(end) != end).then_some(("end of stream", id))
+            }
+            Record::Note { text } => {
+                self.directory.notes.push(text);
+                None
+            }
+            Record::End { tick, ns, outcome } => {
+                self.directory.end = Some((End { tick, outcome }, Pair { tick, ns }));
+                None
+            }
+        };
+        if let Some((what, id)) = conflict {
+            self.report(offset, DamageKind::Conflict { what, id });
+        }
+    }
+
+    fn finish(self) -> Directory {
+        let Self {
+            mut directory,
+            predicates,
+            streams,
+            ..
+        } = self;
+        let mut predicates: Vec<Predicate> = predicates.into_values().collect();
+        predicates.sort_unstable_by_key(|predicate| predicate.id);
+        directory.ids = Ids::new(
+            &predicates
+                .iter()
+                .map(|predicate| predicate.id)
+                .collect::<Vec<_>>(),
+        );
+        directory.predicates = predicates.into_iter().map(PredicateInfo::new).collect();
+        // A stream without an announcement matters only if it has blocks; those make one up.
+        directory.streams = streams
+            .into_values()
+            .filter(|stream| stream.id != 0)
+            .collect();
+        directory.streams.sort_unstable_by_key(|stream| stream.id);
+        directory
+    }
+
+    fn report(&mut self, offset: u64, what: DamageKind) {
+        self.damage.push(Damage {
+            offset,
+            what,
+            stream: None,
+            events_lost: None,
+        });
+    }
+}
+
+impl PredicateInfo {
+    fn new(declared: Predicate) -> Self {
+        let indicator = names::indicator(&declared.module, &declared.name, declared.arity);
+        Self {
+            declared,
+            indicator,
+        }
+    }
+}
+
+impl StreamInfo {
+    fn new(id: u32) -> Self {
+        Self {
+            id,
+            begin: None,
+            end: None,
+            blocks: 0..0,
+        }
+    }
+}
+
+fn conflict<T: PartialEq>(
+    known: &mut FxHashMap<u32, T>,
+    what: &'static str,
+    id: u32,
+    value: T,
+) -> Option<(&'static str, u32)> {
+    match known.get(&id) {
+        Some(other) => (*other != value).then_some((what, id)),
+        None => {
+            known.insert(id, value);
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_far_apart_take_little_room() {
+        let ids = Ids::new(&[0, 7, u32::MAX]);
+        assert!(matches!(ids, Ids::Sparse(_)));
+        assert_eq!(
+            [0, 7, u32::MAX, 8].map(|id| ids.get(id)),
+            [Some(0), Some(1), Some(2), None]
+        );
+        let ids = Ids::new(&[0, 1, 3]);
+        assert!(matches!(ids, Ids::Dense(_)));
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(|id| ids.get(id)),
+            [Some(0), Some(1), None, Some(2), None]
+        );
+        assert_eq!(Ids::new(&[]).get(0), None);
+    }
+}

@@ -1,0 +1,293 @@
+//! A trace file, opened: its header checked, its blocks found, its names read.
+//!
+//! Opening touches block headers and records, not events; those are read by [`Trace::events`] and
+//! checked as they are read. Invariant: the blocks of a stream are ordered by sequence number, no
+//! two have the same, and all lie inside the file.
+
+mod blocks;
+mod directory;
+mod foreign;
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use portmortem_tracer::format::{FORMAT_VERSION, Header, HeaderError, Outcome, decode_header};
+use rayon::prelude::*;
+
+use crate::clock::Clock;
+use crate::damage::{Damage, DamageKind};
+use crate::events::Events;
+use crate::figures::PredicateIndex;
+use crate::mapping::{Mapping, MappingError};
+use blocks::Blocks;
+pub(crate) use blocks::payload;
+use directory::Directory;
+
+pub use directory::{PredicateInfo, StreamEnd, StreamInfo};
+
+/// A trace, ready to be replayed.
+#[derive(Debug)]
+pub struct Trace {
+    bytes: Mapping,
+    file_id: u64,
+    header: Header,
+    clock: Clock,
+    /// Event blocks, by stream and sequence.
+    blocks: Vec<Block>,
+    directory: Directory,
+    damage: Vec<Damage>,
+}
+
+/// Where an events block lies. What else its header says is read again with its events.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Block {
+    pub(crate) offset: u64,
+    pub(crate) stream: u32,
+    pub(crate) sequence: u64,
+}
+
+/// The end of a recording that ended in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct End {
+    /// Tick of the end.
+    pub tick: u64,
+    /// How the run ended.
+    pub outcome: Outcome,
+}
+
+/// Why a file cannot be analysed at all.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: MappingError,
+    },
+    /// Not a trace.
+    #[error("{}: not a Portmortem trace{}", path.display(), foreign::clause(.looks_like))]
+    NotATrace {
+        /// The file.
+        path: PathBuf,
+        /// What it looks like, with an article, if that is easy to see.
+        looks_like: Option<&'static str>,
+    },
+    /// A trace of a later format.
+    #[error(
+        "{}: written by a newer Portmortem (format {found}, this one reads up to {FORMAT_VERSION}); \
+         use that version to read it", path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format version.
+        found: u16,
+    },
+    /// A trace whose first 4096 bytes are damaged.
+    #[error("{}: {source}; without its header a trace cannot be read", path.display())]
+    Header {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: HeaderError,
+    },
+}
+
+impl Trace {
+    /// Opens the trace at `path`.
+    ///
+    /// # Errors
+    /// [`TraceError`] if the file cannot be read or its header is not that of a trace of a format
+    /// version known here. Everything else that is wrong is [`Trace::damage`].
+    pub fn open(path: &Path) -> Result<Self, TraceError> {
+        let bytes = Mapping::open(path).map_err(|source| TraceError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::read(bytes, path)
+    }
+
+    /// The trace in `bytes`, which `path` names in errors.
+    ///
+    /// # Errors
+    /// As for [`Trace::open`].
+    pub fn read(bytes: Mapping, path: &Path) -> Result<Self, TraceError> {
+        let (header, file_id) =
+            decode_header(&bytes).map_err(|error| refused(&bytes, path, error))?;
+        let Blocks {
+            mut events,
+            mut records,
+            mut pairs,
+            mut damage,
+        } = Blocks::find(&bytes, file_id);
+        in_order(&mut records, &mut damage);
+        in_order(&mut events, &mut damage);
+        let mut directory = Directory::read(&bytes, file_id, &records, &mut damage);
+        directory.assign_blocks(&events, &mut damage);
+        if let Some(end) = directory.end_pair() {
+            pairs.add(end);
+        }
+        let clock = Clock::new(&pairs, header.ticks_per_second);
+        Ok(Self {
+            bytes,
+            file_id,
+            header,
+            clock,
+            blocks: events,
+            directory,
+            damage,
+        })
+    }
+
+    /// What the trace says about itself.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Size of the file in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// Ticks to nanoseconds.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// The predicates, by [`PredicateIndex`]: in the order of their ids, without holes.
+    #[must_use]
+    pub fn predicates(&self) -> &[PredicateInfo] {
+        &self.directory.predicates
+    }
+
+    /// The index that stands for boxes whose predicate is unknown: one after the last predicate.
+    #[must_use]
+    pub fn unknown_predicate(&self) -> PredicateIndex {
+        self.directory.predicates.len() as PredicateIndex
+    }
+
+    /// Where the predicate with this id stands in [`Trace::predicates`].
+    #[must_use]
+    pub fn predicate_index(&self, id: u32) -> Option<PredicateIndex> {
+        self.directory.ids.get(id)
+    }
+
+    /// Name of the predicate as Prolog would write it, `<unknown>` if it is not known.
+    #[must_use]
+    pub fn predicate_name(&self, index: PredicateIndex) -> &str {
+        self.predicates()
+            .get(index as usize)
+            .map_or("<unknown>", |info| &info.indicator)
+    }
+
+    /// Path of a source file.
+    #[must_use]
+    pub fn file(&self, id: u32) -> Option<&str> {
+        self.directory.files.get(&id).map(String::as_str)
+    }
+
+    /// A text that an event refers to.
+    #[must_use]
+    pub fn text(&self, id: u32) -> Option<&str> {
+        self.directory.texts.get(&id).map(String::as_str)
+    }
+
+    /// The streams, by id.
+    #[must_use]
+    pub fn streams(&self) -> &[StreamInfo] {
+        &self.directory.streams
+    }
+
+    /// What the recorder wants the reader of a report to know, a line each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.directory.notes
+    }
+
+    /// How the run ended; `None` if the recording was cut short (killed, crashed) or still runs.
+    #[must_use]
+    pub fn end(&self) -> Option<&End> {
+        self.directory.end.as_ref().map(|(end, _)| end)
+    }
+
+    /// The damage that was seen without reading the events, by offset. What their blocks hide comes
+    /// with the replay ([`crate::figures::Profile::damage`]) or from [`Trace::verify`].
+    #[must_use]
+    pub fn damage(&self) -> &[Damage] {
+        &self.damage
+    }
+
+    /// The events of a stream, in order.
+    #[must_use]
+    pub fn events(&self, stream: &StreamInfo) -> Events<'_> {
+        Events::new(self, stream)
+    }
+
+    /// Reads and checks everything; streams in parallel on rayon's current threads. All damage, by
+    /// offset.
+    #[must_use]
+    pub fn verify(&self) -> Vec<Damage> {
+        let in_events = self.streams().par_iter().flat_map_iter(|stream| {
+            let mut events = self.events(stream);
+            events.by_ref().for_each(drop);
+            events.into_damage()
+        });
+        let mut damage = self.damage.clone();
+        damage.extend(in_events.collect::<Vec<_>>());
+        damage.sort_by_key(|damage| damage.offset);
+        damage
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn file_id(&self) -> u64 {
+        self.file_id
+    }
+
+    pub(crate) fn blocks(&self, range: Range<usize>) -> &[Block] {
+        &self.blocks[range]
+    }
+
+    /// Whether every record that was written could be read, as far as can be seen.
+    pub(crate) fn names_complete(&self) -> bool {
+        self.directory.complete
+    }
+}
+
+/// Sorts blocks by stream and sequence; of two with the same number the first in the file stays.
+fn in_order(blocks: &mut Vec<Block>, damage: &mut Vec<Damage>) {
+    blocks.sort_by_key(|block| (block.stream, block.sequence, block.offset));
+    blocks.dedup_by(|second, first| {
+        let same = (second.stream, second.sequence) == (first.stream, first.sequence);
+        if same {
+            damage.push(Damage {
+                offset: second.offset,
+                what: DamageKind::Duplicate {
+                    sequence: second.sequence,
+                },
+                stream: Some(second.stream),
+                events_lost: None,
+            });
+        }
+        same
+    });
+}
+
+fn refused(bytes: &[u8], path: &Path, error: HeaderError) -> TraceError {
+    let path = path.to_owned();
+    match error {
+        HeaderError::NotATrace => TraceError::NotATrace {
+            path,
+            looks_like: foreign::looks_like(bytes),
+        },
+        HeaderError::NewerVersion { found } => TraceError::Newer { path, found },
+        source => TraceError::Header { path, source },
+    }
+}

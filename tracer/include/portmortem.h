@@ -1,0 +1,359 @@
+/*
+ * Portmortem: record every port of a Prolog engine.
+ *
+ * Open a recording, make the predicates known, begin a stream for each thread or engine, and call
+ * pm_call, pm_exit_det, ... at its ports. An event is in the file when the function returns,
+ * whatever happens to the process then.
+ *
+ * Generated from src/capi.rs and include/inline.h; a test fails when it is not current.
+ */
+
+#ifndef PORTMORTEM_H
+#define PORTMORTEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * The id of a name that could not be recorded, because the recording has ended.
+ */
+#define PM_NO_ID 4294967295
+
+/**
+ * A stream is an operating system thread of Prolog.
+ */
+#define PM_THREAD 0
+
+/**
+ * A stream is a coroutining engine.
+ */
+#define PM_ENGINE 1
+
+/**
+ * Backtracking into a box reports a redo for every re-entered box, outermost first.
+ */
+#define PM_EVERY_REDO 0
+
+/**
+ * Backtracking into a box reports a redo for the innermost re-entered box only.
+ */
+#define PM_INNERMOST_REDO 1
+
+/**
+ * A recording.
+ */
+typedef struct pm_recorder pm_recorder;
+
+/**
+ * How to record. All zero is a good beginning.
+ */
+typedef struct {
+  /**
+   * The engine and its version, e.g. "SWI-Prolog 9.0.4"; may be null.
+   */
+  const char *engine;
+  /**
+   * The file never grows beyond this many bytes; 0 for no limit, else at least 65536.
+   */
+  uint64_t max_size;
+  /**
+   * At the limit, keep the most recent events instead of the first ones.
+   */
+  bool keep_last;
+  /**
+   * Replace a file that is already there.
+   */
+  bool overwrite;
+  /**
+   * Every exit is re-enterable (Debray's figures).
+   */
+  bool byrd;
+  /**
+   * Last calls have boxes of their own; there are no tail events.
+   */
+  bool no_tail;
+} pm_options;
+
+/**
+ * A stream of events. Only the functions of this header use the fields.
+ */
+typedef struct {
+  uint8_t *cursor;
+  uint8_t *limit;
+  uint8_t *payload;
+  uint64_t last_tick;
+  uint64_t events;
+  uint8_t *cut_end;
+} pm_stream;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Begins a recording in a new file. Returns null on failure; `pm_error_message` says why.
+ *
+ * Requires:
+ * `path` is a string; `options` is null or valid.
+ */
+pm_recorder *pm_open(const char *path, const pm_options *options);
+
+/**
+ * Why the last call of this thread that failed did so. Valid until the next one fails.
+ */
+const char *pm_error_message(void);
+
+/**
+ * Makes a predicate known and gives its id: 0, 1, ... in the order of the calls. `file` may be
+ * null, `line` 0.
+ *
+ * Requires:
+ * `recorder` is null or open; the other pointers are null or strings.
+ */
+uint32_t pm_predicate(const pm_recorder *recorder,
+                      const char *module,
+                      const char *name,
+                      uint32_t arity,
+                      const char *file,
+                      uint32_t line);
+
+/**
+ * Makes a text known and gives its id, the same for the same text.
+ *
+ * Requires:
+ * `recorder` is null or open; `text` is null or a string.
+ */
+uint32_t pm_text(const pm_recorder *recorder, const char *text);
+
+/**
+ * Adds something that the reader of a report should know.
+ *
+ * Requires:
+ * `recorder` is null or open; `text` is null or a string.
+ */
+void pm_note(const pm_recorder *recorder, const char *text);
+
+/**
+ * Begins a stream. Only one thread at a time may use it. Null if `recorder` is.
+ *
+ * Requires:
+ * `recorder` is null or open; `name` is null or a string.
+ */
+pm_stream *pm_stream_begin(const pm_recorder *recorder,
+                           uint32_t kind,
+                           const char *name,
+                           uint32_t dialect);
+
+/**
+ * Ends a stream, which must not be used any more. This may happen after `pm_close`.
+ *
+ * Requires:
+ * `stream` is null or was begun and not ended.
+ */
+void pm_stream_end(pm_stream *stream);
+
+/**
+ * The slow path of the functions below: not to be called by itself.
+ *
+ * Requires:
+ * `stream` was begun and not ended, and no other thread uses it.
+ */
+void pm_stream_slow(pm_stream *stream, uint64_t now, uint32_t event, uint64_t argument);
+
+/**
+ * A remark of the traced program, at this moment.
+ *
+ * Requires:
+ * `stream` was begun and not ended, and no other thread uses it; `text` is null or a string.
+ */
+void pm_mark(pm_stream *stream, const char *text);
+
+/**
+ * The clock of events.
+ */
+uint64_t pm_ticks(void);
+
+/**
+ * Whether the limit or a full disk has cost events.
+ *
+ * Requires:
+ * `recorder` is null or open.
+ */
+bool pm_is_full(const pm_recorder *recorder);
+
+/**
+ * Ends the recording: the process is about to exit with `status`. Returns 0, or -1 if the end could
+ * not be written. The recorder must not be used any more; streams may, to no effect.
+ *
+ * Requires:
+ * `recorder` is null or open.
+ */
+int32_t pm_close(pm_recorder *recorder, int32_t status);
+
+/**
+ * Ends the recording as `pm_close` does: the program goes on unrecorded.
+ *
+ * Requires:
+ * `recorder` is null or open.
+ */
+int32_t pm_stop(pm_recorder *recorder);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+/*
+ * The functions below are called at every port of the traced program. Each reads the clock, stores a
+ * few bytes into the mapped file and publishes their length; src/stream.rs is the same in Rust.
+ */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Numbers of events, as pm_stream_slow takes them. */
+enum {
+  PM_EVENT_CALL = 1,
+  PM_EVENT_TAIL = 2,
+  PM_EVENT_EXIT_DET = 3,
+  PM_EVENT_EXIT_NONDET = 4,
+  PM_EVENT_REDO = 5,
+  PM_EVENT_FAIL = 6,
+  PM_EVENT_CUT = 7,
+  PM_EVENT_EXCEPTION = 9,
+  PM_EVENT_PAUSE = 10,
+  PM_EVENT_RESUME = 11,
+  PM_EVENT_GAP = 12
+};
+
+/* A test may define a clock of its own before it includes this file. */
+#ifndef PM_TICKS
+#define PM_TICKS() pm_inline_ticks()
+#endif
+
+static inline uint64_t pm_inline_ticks(void) {
+#if defined(__GNUC__) && defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#elif defined(__GNUC__) && defined(__aarch64__)
+  uint64_t ticks;
+  __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#else
+  return pm_ticks();
+#endif
+}
+
+/* The fast path is written for compilers with GNU's builtins and little-endian machines. */
+#if defined(__GNUC__) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define PM_FAST 1
+#else
+#define PM_FAST 0
+#endif
+
+/* Records an event whose code and argument fit two bytes: `rest`, of which `length` count. */
+static inline void pm_inline_put(pm_stream *stream, uint32_t tag, uint32_t rest, uint32_t length,
+                                 uint32_t event, uint64_t argument) {
+  uint64_t now = PM_TICKS();
+#if PM_FAST
+  uint64_t delta = now - stream->last_tick;
+  uint8_t *cursor = stream->cursor;
+  /* Another thread may stop the stream by storing null here. */
+  uint8_t *limit = __atomic_load_n(&stream->limit, __ATOMIC_RELAXED);
+  if (__builtin_expect(delta < 4096 && cursor < limit, 1)) {
+    uint32_t word = tag | (uint32_t)delta << 3 | rest << 16;
+    uint8_t *payload = stream->payload;
+    stream->last_tick = now;
+    __builtin_memcpy(cursor, &word, sizeof word);
+    cursor += 2 + length;
+    stream->cursor = cursor;
+    stream->events++;
+    __atomic_store_n((uint32_t *)(void *)(payload - 64), (uint32_t)(cursor - payload),
+                     __ATOMIC_RELEASE);
+    return;
+  }
+#else
+  (void)tag, (void)rest, (void)length;
+#endif
+  pm_stream_slow(stream, now, event, argument);
+}
+
+static inline void pm_inline_put_predicate(pm_stream *stream, uint32_t tag, uint32_t predicate) {
+  if (predicate < 1u << 7)
+    pm_inline_put(stream, tag, predicate, 1, tag, predicate);
+  else if (predicate < 1u << 14)
+    pm_inline_put(stream, tag, (predicate & 0x7f) | 0x80 | predicate >> 7 << 8, 2, tag, predicate);
+  else
+    pm_stream_slow(stream, PM_TICKS(), tag, predicate);
+}
+
+/* A new box of `predicate`, called by the active box. */
+static inline void pm_call(pm_stream *stream, uint32_t predicate) {
+  pm_inline_put_predicate(stream, PM_EVENT_CALL, predicate);
+}
+
+/* A last call whose caller's frame is gone: the active box departs into `predicate`. */
+static inline void pm_tail(pm_stream *stream, uint32_t predicate) {
+  pm_inline_put_predicate(stream, PM_EVENT_TAIL, predicate);
+}
+
+/* The active box exits and leaves no choicepoint. */
+static inline void pm_exit_det(pm_stream *stream) {
+  pm_inline_put(stream, PM_EVENT_EXIT_DET, 0, 0, PM_EVENT_EXIT_DET, 0);
+}
+
+/* The active box exits and can be re-entered. */
+static inline void pm_exit_nondet(pm_stream *stream) {
+  pm_inline_put(stream, PM_EVENT_EXIT_NONDET, 0, 0, PM_EVENT_EXIT_NONDET, 0);
+}
+
+/* The newest re-enterable box is entered again. */
+static inline void pm_redo(pm_stream *stream) {
+  pm_inline_put(stream, PM_EVENT_REDO, 0, 0, PM_EVENT_REDO, 0);
+}
+
+/* The active box fails. */
+static inline void pm_fail(pm_stream *stream) {
+  pm_inline_put(stream, PM_EVENT_FAIL, 0, 0, PM_EVENT_FAIL, 0);
+}
+
+/* An exception leaves the active box. */
+static inline void pm_exception(pm_stream *stream) {
+  pm_inline_put(stream, 0, 1, 1, PM_EVENT_EXCEPTION, 0);
+}
+
+/* The newest re-enterable box lost its choicepoints. Cuts in a row become one event. */
+static inline void pm_cut(pm_stream *stream) {
+#if PM_FAST
+  uint8_t *cursor = stream->cursor;
+  if (cursor == stream->cut_end && cursor < __atomic_load_n(&stream->limit, __ATOMIC_RELAXED) &&
+      cursor[-1] < 127) {
+    cursor[-1]++;
+    return;
+  }
+#endif
+  pm_inline_put(stream, PM_EVENT_CUT, 1, 1, PM_EVENT_CUT, 1);
+#if PM_FAST
+  stream->cut_end = stream->cursor;
+#endif
+}
+
+/* Recording is suspended: the time until pm_resume belongs to nobody. */
+static inline void pm_pause(pm_stream *stream) {
+  pm_stream_slow(stream, PM_TICKS(), PM_EVENT_PAUSE, 0);
+}
+
+/* Recording goes on. */
+static inline void pm_resume(pm_stream *stream) {
+  pm_stream_slow(stream, PM_TICKS(), PM_EVENT_RESUME, 0);
+}
+
+/* The engine lost events of this stream, `lost` of them or 0 if that is unknown. */
+static inline void pm_gap(pm_stream *stream, uint64_t lost) {
+  pm_stream_slow(stream, PM_TICKS(), PM_EVENT_GAP, lost);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PORTMORTEM_H */

@@ -1,0 +1,120 @@
+//! A block of the file while it is being written.
+//!
+//! Invariant: at every moment the block in the file is valid. Its header is complete before its
+//! magic is stored, a payload byte before the committed length that covers it, the summary of a
+//! closed block before the state that makes it count. So the process may end between any two
+//! instructions.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::format::{
+    BLOCK_HEADER_BYTES, BLOCK_MAGIC, BlockClose, BlockStart, block_offset, crc32, encode_close,
+};
+use crate::space::Slot;
+
+/// An open block, and the right to write it.
+#[derive(Debug)]
+pub(crate) struct Block {
+    slot: Slot,
+    start: *mut u8,
+}
+
+// SAFETY: the pointer goes into the shared mapping that `slot` keeps alive, and the range belongs
+// to this block alone, whatever thread has it.
+unsafe impl Send for Block {}
+
+impl Block {
+    /// Writes the header of an empty block. Whatever was there is gone first.
+    pub(crate) fn open(slot: Slot, start: &BlockStart, file_id: u64) -> Self {
+        let header = start.encode(slot.size, file_id);
+        let at = slot.segment.at(slot.offset, slot.size as usize);
+        let block = Self { slot, start: at };
+        block.word(0).store(0, Ordering::Release);
+        std::sync::atomic::fence(Ordering::SeqCst);
+        // SAFETY: source and destination have 124 bytes and do not overlap; nobody else writes here.
+        unsafe {
+            header[4..]
+                .as_ptr()
+                .copy_to_nonoverlapping(at.add(4), BLOCK_HEADER_BYTES - 4);
+        }
+        block
+            .word(0)
+            .store(u32::from_ne_bytes(BLOCK_MAGIC), Ordering::Release);
+        block
+    }
+
+    /// The first byte of the payload. The committed length lies at a fixed distance before it.
+    pub(crate) fn payload(&self) -> *mut u8 {
+        // SAFETY: a block is larger than its header.
+        unsafe { self.start.add(BLOCK_HEADER_BYTES) }
+    }
+
+    /// How many bytes of payload there is room for.
+    pub(crate) fn room(&self) -> usize {
+        self.slot.size as usize - BLOCK_HEADER_BYTES
+    }
+
+    /// Where the block lies in the file.
+    pub(crate) fn place(&self) -> (u64, u32) {
+        (self.slot.offset, self.slot.size)
+    }
+
+    pub(crate) fn committed(&self) -> u32 {
+        u32::from_le(self.word(block_offset::COMMITTED).load(Ordering::Relaxed))
+    }
+
+    /// Appends `bytes` and commits them together; false if there is no room.
+    pub(crate) fn append(&self, bytes: &[u8]) -> bool {
+        let committed = self.committed() as usize;
+        if self.room() - committed < bytes.len() {
+            return false;
+        }
+        // SAFETY: the destination is in the payload behind what is committed, by the test above.
+        unsafe {
+            let end = self.payload().add(committed);
+            bytes.as_ptr().copy_to_nonoverlapping(end, bytes.len());
+        }
+        let committed = (committed + bytes.len()) as u32;
+        self.word(block_offset::COMMITTED)
+            .store(committed.to_le(), Ordering::Release);
+        true
+    }
+
+    /// Says how many events were lost after the last one of this block.
+    pub(crate) fn set_dropped(&self, dropped: u64) {
+        // SAFETY: in the header, at a multiple of 8 of a block that begins at a multiple of 512.
+        let field = unsafe { AtomicU64::from_ptr(self.start.add(block_offset::DROPPED).cast()) };
+        field.store(dropped.to_le(), Ordering::Release);
+    }
+
+    /// Completes the block: `events` of them, the last at `last_tick`.
+    pub(crate) fn close(&self, last_tick: u64, events: u32, regressions: u32) {
+        let committed = self.committed();
+        // SAFETY: the committed part of the payload, which only we could write and do not.
+        let payload = unsafe { std::slice::from_raw_parts(self.payload(), committed as usize) };
+        let close = BlockClose {
+            last_tick,
+            events,
+            regressions,
+            payload_crc: crc32(payload),
+        };
+        let fields = encode_close(committed, &close);
+        const FROM: usize = block_offset::COMMITTED;
+        // SAFETY: everything behind the state, up to `dropped`; source and destination are apart.
+        unsafe {
+            fields[block_offset::LAST_TICK - FROM..]
+                .as_ptr()
+                .copy_to_nonoverlapping(
+                    self.start.add(block_offset::LAST_TICK),
+                    block_offset::DROPPED - block_offset::LAST_TICK,
+                );
+        }
+        self.word(block_offset::STATE)
+            .store(1u32.to_le(), Ordering::Release);
+    }
+
+    fn word(&self, offset: usize) -> &AtomicU32 {
+        // SAFETY: in the header, at a multiple of 4 of a block that begins at a multiple of 512.
+        unsafe { AtomicU32::from_ptr(self.start.add(offset).cast()) }
+    }
+}

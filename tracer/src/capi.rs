@@ -1,0 +1,407 @@
+//! The C interface. `include/portmortem.h` is generated from this file and `include/inline.h`.
+//!
+//! No function panics across the border, and each accepts null for what another one failed to give.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char};
+use std::mem::offset_of;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::ptr::{self, NonNull};
+
+use crate::clock;
+use crate::format::{
+    CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, Dialect, Event, Header, Outcome, StreamKind,
+    TAG_CALL, TAG_CUT, TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_FAIL, TAG_REDO, TAG_TAIL,
+};
+use crate::options::{Keep, Options};
+use crate::recorder::{NO_ID, Recorder};
+use crate::stream::{Core, Hot, Stream};
+
+/// The id of a name that could not be recorded, because the recording has ended.
+pub const PM_NO_ID: u32 = 0xffff_ffff;
+
+/// A stream is an operating system thread of Prolog.
+pub const PM_THREAD: u32 = 0;
+/// A stream is a coroutining engine.
+pub const PM_ENGINE: u32 = 1;
+
+/// Backtracking into a box reports a redo for every re-entered box, outermost first.
+pub const PM_EVERY_REDO: u32 = 0;
+/// Backtracking into a box reports a redo for the innermost re-entered box only.
+pub const PM_INNERMOST_REDO: u32 = 1;
+
+/// Added to the code of an event that has no tag of its own.
+const EXTENDED: u32 = 8;
+const EXCEPTION: u32 = EXTENDED + CODE_EXCEPTION as u32;
+const PAUSE: u32 = EXTENDED + CODE_PAUSE as u32;
+const RESUME: u32 = EXTENDED + CODE_RESUME as u32;
+const GAP: u32 = EXTENDED + CODE_GAP as u32;
+
+/// How to record. All zero is a good beginning.
+#[derive(Debug)]
+#[repr(C)]
+pub struct PmOptions {
+    /// The engine and its version, e.g. "SWI-Prolog 9.0.4"; may be null.
+    pub engine: *const c_char,
+    /// The file never grows beyond this many bytes; 0 for no limit, else at least 65536.
+    pub max_size: u64,
+    /// At the limit, keep the most recent events instead of the first ones.
+    pub keep_last: bool,
+    /// Replace a file that is already there.
+    pub overwrite: bool,
+    /// Every exit is re-enterable (Debray's figures).
+    pub byrd: bool,
+    /// Last calls have boxes of their own; there are no tail events.
+    pub no_tail: bool,
+}
+
+/// A recording.
+#[derive(Debug)]
+pub struct PmRecorder(Recorder);
+
+/// A stream of events. Only the functions of this header use the fields.
+#[derive(Debug)]
+#[repr(C)]
+pub struct PmStream {
+    cursor: *mut u8,
+    limit: *mut u8,
+    payload: *mut u8,
+    last_tick: u64,
+    events: u64,
+    cut_end: *mut u8,
+}
+
+const _: () = {
+    assert!(size_of::<PmStream>() == size_of::<Hot>());
+    assert!(offset_of!(PmStream, cursor) == offset_of!(Hot, cursor));
+    assert!(offset_of!(PmStream, limit) == offset_of!(Hot, limit));
+    assert!(offset_of!(PmStream, payload) == offset_of!(Hot, payload));
+    assert!(offset_of!(PmStream, last_tick) == offset_of!(Hot, last_tick));
+    assert!(offset_of!(PmStream, events) == offset_of!(Hot, events));
+    assert!(offset_of!(PmStream, cut_end) == offset_of!(Hot, cut_end));
+    assert!(offset_of!(Core, hot) == 0);
+    assert!(PM_NO_ID == NO_ID);
+};
+
+thread_local! {
+    static ERROR: RefCell<CString> = RefCell::default();
+}
+
+fn set_error(message: &str) {
+    let message = CString::new(message.replace('\0', "\u{fffd}")).unwrap_or_default();
+    // Without thread-local storage, at the very end of a thread, there is nobody to read it.
+    let _ = ERROR.try_with(|error| error.replace(message));
+}
+
+/// Runs `body`; a panic becomes `otherwise` and an error message.
+fn guarded<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        set_error(&format!("internal error: {}", panic_text(&*panic)));
+        otherwise
+    })
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let owned = panic.downcast_ref::<String>().map(String::as_str);
+    owned
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("panic")
+}
+
+/// # Safety
+/// `text` is null or ends with a zero byte.
+unsafe fn text_of(text: *const c_char) -> Option<String> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: not null, and ends with a zero byte as the caller promises.
+    let text = unsafe { CStr::from_ptr(text) };
+    Some(text.to_string_lossy().into_owned())
+}
+
+/// # Safety
+/// `recorder` is null or from [`pm_open`] and not closed.
+unsafe fn recorder_of<'a>(recorder: *const PmRecorder) -> Option<&'a Recorder> {
+    // SAFETY: as the caller promises.
+    unsafe { recorder.as_ref() }.map(|recorder| &recorder.0)
+}
+
+/// The stream behind a pointer that C has, without the right to drop it.
+///
+/// # Safety
+/// `stream` is from [`pm_stream_begin`] and not ended.
+unsafe fn core_of<'a>(stream: *mut PmStream) -> &'a Core {
+    // SAFETY: as the caller promises; `PmStream` is the beginning of a `Core`.
+    unsafe { &*stream.cast::<Core>() }
+}
+
+/// Begins a recording in a new file. Returns null on failure; `pm_error_message` says why.
+///
+/// # Safety
+/// `path` is a string; `options` is null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_open(
+    path: *const c_char,
+    options: *const PmOptions,
+) -> *mut PmRecorder {
+    guarded(ptr::null_mut(), || {
+        // SAFETY: as the caller promises.
+        let (path, options) = unsafe { (text_of(path), options.as_ref()) };
+        let Some(path) = path else {
+            set_error("pm_open: no path");
+            return ptr::null_mut();
+        };
+        // SAFETY: as the caller promises.
+        let engine = options.and_then(|options| unsafe { text_of(options.engine) });
+        let mut header = Header::of_this_process(engine.as_deref().unwrap_or("unknown engine"));
+        let mut chosen = Options::default();
+        if let Some(options) = options {
+            header.mode.byrd = options.byrd;
+            header.mode.no_tail = options.no_tail;
+            chosen.max_size = (options.max_size != 0).then_some(options.max_size);
+            chosen.keep = if options.keep_last {
+                Keep::Last
+            } else {
+                Keep::First
+            };
+            chosen.overwrite = options.overwrite;
+        }
+        match Recorder::create(Path::new(&path), &header, &chosen) {
+            Ok(recorder) => Box::into_raw(Box::new(PmRecorder(recorder))),
+            Err(error) => {
+                set_error(&error.to_string());
+                ptr::null_mut()
+            }
+        }
+    })
+}
+
+/// Why the last call of this thread that failed did so. Valid until the next one fails.
+#[unsafe(no_mangle)]
+pub extern "C" fn pm_error_message() -> *const c_char {
+    const NONE: &CStr = c"";
+    ERROR
+        .try_with(|error| error.borrow().as_ptr())
+        .unwrap_or(NONE.as_ptr())
+}
+
+/// Makes a predicate known and gives its id: 0, 1, ... in the order of the calls. `file` may be
+/// null, `line` 0.
+///
+/// # Safety
+/// `recorder` is null or open; the other pointers are null or strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_predicate(
+    recorder: *const PmRecorder,
+    module: *const c_char,
+    name: *const c_char,
+    arity: u32,
+    file: *const c_char,
+    line: u32,
+) -> u32 {
+    guarded(PM_NO_ID, || {
+        // SAFETY: as the caller promises.
+        let (recorder, module, name, file) = unsafe {
+            (
+                recorder_of(recorder),
+                text_of(module),
+                text_of(name),
+                text_of(file),
+            )
+        };
+        let Some(recorder) = recorder else {
+            return PM_NO_ID;
+        };
+        let (module, name) = (module.unwrap_or_default(), name.unwrap_or_default());
+        recorder.predicate(&module, &name, arity, file.as_deref(), line)
+    })
+}
+
+/// Makes a text known and gives its id, the same for the same text.
+///
+/// # Safety
+/// `recorder` is null or open; `text` is null or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_text(recorder: *const PmRecorder, text: *const c_char) -> u32 {
+    guarded(PM_NO_ID, || {
+        // SAFETY: as the caller promises.
+        let (recorder, text) = unsafe { (recorder_of(recorder), text_of(text)) };
+        recorder.map_or(PM_NO_ID, |recorder| {
+            recorder.text(&text.unwrap_or_default())
+        })
+    })
+}
+
+/// Adds something that the reader of a report should know.
+///
+/// # Safety
+/// `recorder` is null or open; `text` is null or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_note(recorder: *const PmRecorder, text: *const c_char) {
+    guarded((), || {
+        // SAFETY: as the caller promises.
+        if let (Some(recorder), Some(text)) = unsafe { (recorder_of(recorder), text_of(text)) } {
+            recorder.note(&text);
+        }
+    });
+}
+
+/// Begins a stream. Only one thread at a time may use it. Null if `recorder` is.
+///
+/// # Safety
+/// `recorder` is null or open; `name` is null or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_stream_begin(
+    recorder: *const PmRecorder,
+    kind: u32,
+    name: *const c_char,
+    dialect: u32,
+) -> *mut PmStream {
+    guarded(ptr::null_mut(), || {
+        // SAFETY: as the caller promises.
+        let (recorder, name) = unsafe { (recorder_of(recorder), text_of(name)) };
+        let Some(recorder) = recorder else {
+            return ptr::null_mut();
+        };
+        let kind = if kind == PM_ENGINE {
+            StreamKind::Engine
+        } else {
+            StreamKind::Thread
+        };
+        let dialect = match dialect {
+            PM_INNERMOST_REDO => Dialect::InnermostRedo,
+            _ => Dialect::EveryRedo,
+        };
+        recorder
+            .stream(kind, &name.unwrap_or_default(), dialect)
+            .into_raw()
+            .as_ptr()
+            .cast()
+    })
+}
+
+/// Ends a stream, which must not be used any more. This may happen after `pm_close`.
+///
+/// # Safety
+/// `stream` is null or was begun and not ended.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_stream_end(stream: *mut PmStream) {
+    guarded((), || {
+        if let Some(core) = NonNull::new(stream.cast::<Core>()) {
+            // SAFETY: as the caller promises.
+            drop(unsafe { Stream::from_raw(core) });
+        }
+    });
+}
+
+/// The slow path of the functions below: not to be called by itself.
+///
+/// # Safety
+/// `stream` was begun and not ended, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_stream_slow(
+    stream: *mut PmStream,
+    now: u64,
+    event: u32,
+    argument: u64,
+) {
+    const CALL: u32 = TAG_CALL as u32;
+    const TAIL: u32 = TAG_TAIL as u32;
+    const EXIT_DET: u32 = TAG_EXIT_DET as u32;
+    const EXIT_NONDET: u32 = TAG_EXIT_NONDET as u32;
+    const REDO: u32 = TAG_REDO as u32;
+    const FAIL: u32 = TAG_FAIL as u32;
+    const CUT: u32 = TAG_CUT as u32;
+    let small = argument as u32;
+    let event = match event {
+        CALL => Event::Call { predicate: small },
+        TAIL => Event::Tail { predicate: small },
+        EXIT_DET => Event::ExitDet,
+        EXIT_NONDET => Event::ExitNondet,
+        REDO => Event::Redo,
+        FAIL => Event::Fail,
+        CUT => Event::Cut { count: small },
+        EXCEPTION => Event::Exception,
+        PAUSE => Event::Pause,
+        RESUME => Event::Resume,
+        GAP => Event::Gap { lost: argument },
+        _ => return,
+    };
+    // SAFETY: as the caller promises.
+    guarded((), || unsafe { core_of(stream) }.slow(event, now));
+}
+
+/// A remark of the traced program, at this moment.
+///
+/// # Safety
+/// `stream` was begun and not ended, and no other thread uses it; `text` is null or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_mark(stream: *mut PmStream, text: *const c_char) {
+    let now = clock::ticks();
+    guarded((), || {
+        // SAFETY: as the caller promises.
+        let (core, text) = unsafe { (core_of(stream), text_of(text)) };
+        core.mark(&text.unwrap_or_default(), now);
+    });
+}
+
+/// The clock of events.
+#[unsafe(no_mangle)]
+pub extern "C" fn pm_ticks() -> u64 {
+    clock::ticks()
+}
+
+/// Whether the limit or a full disk has cost events.
+///
+/// # Safety
+/// `recorder` is null or open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_is_full(recorder: *const PmRecorder) -> bool {
+    guarded(false, || {
+        // SAFETY: as the caller promises.
+        let recorder = unsafe { recorder_of(recorder) };
+        recorder.is_some_and(Recorder::is_full)
+    })
+}
+
+/// Ends the recording: the process is about to exit with `status`. Returns 0, or -1 if the end could
+/// not be written. The recorder must not be used any more; streams may, to no effect.
+///
+/// # Safety
+/// `recorder` is null or open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_close(recorder: *mut PmRecorder, status: i32) -> i32 {
+    // SAFETY: as the caller promises.
+    unsafe { close(recorder, Outcome::Exited(status)) }
+}
+
+/// Ends the recording as `pm_close` does: the program goes on unrecorded.
+///
+/// # Safety
+/// `recorder` is null or open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_stop(recorder: *mut PmRecorder) -> i32 {
+    // SAFETY: as the caller promises.
+    unsafe { close(recorder, Outcome::Stopped) }
+}
+
+/// # Safety
+/// `recorder` is null or open.
+unsafe fn close(recorder: *mut PmRecorder, outcome: Outcome) -> i32 {
+    guarded(-1, || {
+        if recorder.is_null() {
+            return 0;
+        }
+        // SAFETY: from `pm_open`, and the caller gives it up.
+        let recorder = unsafe { Box::from_raw(recorder) };
+        match recorder.0.close(outcome) {
+            Ok(()) => 0,
+            Err(error) => {
+                set_error(&error.to_string());
+                -1
+            }
+        }
+    })
+}

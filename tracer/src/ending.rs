@@ -1,0 +1,94 @@
+//! The end of a trace that is closed in order: index and footer.
+
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use memmap2::MmapOptions;
+
+use crate::clock;
+use crate::format::{
+    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockClose, BlockHeader, BlockKind, BlockStart,
+    FILE_HEADER_BYTES, FOOTER_BYTES, Footer, Index, IndexEntry, block_offset, crc32, encode_close,
+    encode_index,
+};
+use crate::segment::check_size_limit;
+use crate::space::Space;
+
+/// Writes index and footer behind the last block, if they have room, and cuts off what was reserved
+/// and not used. No block lies beyond, so streams that still write are not disturbed.
+pub(crate) fn write_index(space: &Space, file_id: u64) -> io::Result<()> {
+    let file = space.file();
+    let index_offset = space.used();
+    let blocks = list_blocks(space, file_id)?;
+    let tail = index_and_footer(&Index { blocks }, index_offset, file_id);
+    let end = index_offset + tail.len() as u64;
+    let fits = end <= space.max_size() && check_size_limit(end).is_ok();
+    if fits && file.write_all_at(&tail, index_offset).is_ok() {
+        return file.set_len(end);
+    }
+    // The index is a convenience.
+    file.set_len(index_offset)
+}
+
+/// Walks the blocks of the file, as a reader does that has no index.
+fn list_blocks(space: &Space, file_id: u64) -> io::Result<Vec<IndexEntry>> {
+    let length = space.used() as usize;
+    // SAFETY: other threads may still store into blocks of their streams through another mapping.
+    // Only headers are read here, and what is stored there after the magic is not among the fields
+    // that are used.
+    let map = unsafe { MmapOptions::new().len(length).map(space.file())? };
+    let mut blocks = Vec::new();
+    let mut at = FILE_HEADER_BYTES;
+    while let Some(bytes) = map.get(at..) {
+        match BlockHeader::parse(bytes, file_id) {
+            Ok(BlockHeader {
+                size,
+                stream,
+                sequence,
+                ..
+            }) => {
+                blocks.push(IndexEntry {
+                    offset: at as u64,
+                    stream,
+                    sequence,
+                });
+                at += size as usize;
+            }
+            Err(_) => at += BLOCK_ALIGN,
+        }
+    }
+    Ok(blocks)
+}
+
+fn index_and_footer(index: &Index, index_offset: u64, file_id: u64) -> Vec<u8> {
+    let payload = encode_index(index);
+    let size = (BLOCK_HEADER_BYTES + payload.len()).next_multiple_of(BLOCK_ALIGN);
+    let pair = clock::pair();
+    let start = BlockStart {
+        kind: BlockKind::Index,
+        stream: 0,
+        sequence: 0,
+        first_event: 0,
+        base_tick: pair.tick,
+        base_ns: pair.ns,
+    };
+    let close = BlockClose {
+        last_tick: pair.tick,
+        events: index.blocks.len() as u32,
+        regressions: 0,
+        payload_crc: crc32(&payload),
+    };
+    let mut bytes = vec![0; size + FOOTER_BYTES];
+    bytes[..BLOCK_HEADER_BYTES].copy_from_slice(&start.encode(size as u32, file_id));
+    bytes[block_offset::COMMITTED..block_offset::DROPPED]
+        .copy_from_slice(&encode_close(payload.len() as u32, &close));
+    bytes[BLOCK_HEADER_BYTES..BLOCK_HEADER_BYTES + payload.len()].copy_from_slice(&payload);
+    bytes[size..].copy_from_slice(
+        &Footer {
+            index_offset,
+            file_id,
+        }
+        .encode(),
+    );
+    bytes
+}

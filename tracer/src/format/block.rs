@@ -1,0 +1,294 @@
+//! The 128 bytes at the beginning of every block.
+
+/// Blocks begin at multiples of this, and their sizes are multiples of it.
+pub const BLOCK_ALIGN: usize = 512;
+/// Size of a block header; the payload follows.
+pub const BLOCK_HEADER_BYTES: usize = 128;
+/// The first bytes of a block, stored last.
+pub const BLOCK_MAGIC: [u8; 4] = *b"PMBK";
+
+/// Where the fields lie, from the beginning of the block.
+pub(crate) mod offset {
+    pub(crate) const SIZE: usize = 4;
+    pub(crate) const FILE_ID: usize = 8;
+    pub(crate) const KIND: usize = 16;
+    pub(crate) const STREAM: usize = 20;
+    pub(crate) const SEQUENCE: usize = 24;
+    pub(crate) const FIRST_EVENT: usize = 32;
+    pub(crate) const BASE_TICK: usize = 40;
+    pub(crate) const BASE_NS: usize = 48;
+    pub(crate) const START_CRC: usize = 60;
+    pub(crate) const COMMITTED: usize = 64;
+    pub(crate) const STATE: usize = 68;
+    pub(crate) const LAST_TICK: usize = 72;
+    pub(crate) const EVENTS: usize = 80;
+    pub(crate) const REGRESSIONS: usize = 84;
+    pub(crate) const PAYLOAD_CRC: usize = 88;
+    pub(crate) const CLOSE_CRC: usize = 92;
+    pub(crate) const DROPPED: usize = 96;
+}
+
+const STATE_CLOSED: u32 = 1;
+
+/// What a block holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockKind {
+    /// Events of one stream.
+    Events,
+    /// Records.
+    Records,
+    /// The index, at the end of a trace that was closed.
+    Index,
+}
+
+impl BlockKind {
+    pub(crate) fn code(self) -> u32 {
+        match self {
+            Self::Events => 1,
+            Self::Records => 2,
+            Self::Index => 3,
+        }
+    }
+
+    fn from_code(code: u32) -> Option<Self> {
+        Some(match code {
+            1 => Self::Events,
+            2 => Self::Records,
+            3 => Self::Index,
+            _ => return None,
+        })
+    }
+}
+
+/// Why there is no valid block header at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BlockError {
+    /// The file ends inside the header.
+    #[error("the file ends inside a block header")]
+    Truncated,
+    /// Not the magic: nothing was written here, or it was damaged.
+    #[error("no block begins here")]
+    Absent,
+    /// A block of another trace.
+    #[error("the block belongs to another trace")]
+    Foreign,
+    /// The checksum of the header is wrong, or a field makes no sense.
+    #[error("the block header is damaged")]
+    Damaged,
+}
+
+/// How a block was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closing {
+    /// Still being written, or the process ended without closing it. No checksum of the payload.
+    Open,
+    /// Complete.
+    Closed(BlockClose),
+    /// Marked as closed, but the summary has the wrong checksum.
+    Damaged,
+}
+
+/// What a closed block says about its payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockClose {
+    /// Tick of the last event.
+    pub last_tick: u64,
+    /// How many events, or records.
+    pub events: u32,
+    /// How many events had a clock that went backwards, recorded with a delta of 0.
+    pub regressions: u32,
+    /// CRC-32 of the committed payload.
+    pub payload_crc: u32,
+}
+
+/// A block header that was checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockHeader {
+    /// Size of the whole block in bytes, a multiple of [`BLOCK_ALIGN`].
+    pub size: u32,
+    /// What it holds.
+    pub kind: BlockKind,
+    /// Stream of an events block, else 0.
+    pub stream: u32,
+    /// Number of the block within its stream, from 0; records blocks have their own count.
+    pub sequence: u64,
+    /// Events of the stream before this block, recorded or not.
+    pub first_event: u64,
+    /// The delta of the block's first event is relative to this tick.
+    pub base_tick: u64,
+    /// Monotonic nanoseconds read together with the base tick.
+    pub base_ns: u64,
+    /// Valid bytes of the payload; never more than the block has room for.
+    pub committed: u32,
+    /// How it was left.
+    pub closing: Closing,
+    /// Events of the stream lost after the last one of this block.
+    pub dropped: u64,
+}
+
+impl BlockHeader {
+    /// Reads and checks the header at the beginning of `bytes`, of a trace with this file id.
+    ///
+    /// Whether the file is long enough for the whole block is not looked at.
+    ///
+    /// # Errors
+    /// [`BlockError`] if there is no valid header.
+    pub fn parse(bytes: &[u8], file_id: u64) -> Result<Self, BlockError> {
+        let bytes = bytes
+            .get(..BLOCK_HEADER_BYTES)
+            .ok_or(BlockError::Truncated)?;
+        if bytes[..4] != BLOCK_MAGIC {
+            return Err(BlockError::Absent);
+        }
+        if crc32(&bytes[4..offset::START_CRC]) != u32_at(bytes, offset::START_CRC) {
+            return Err(BlockError::Damaged);
+        }
+        if u64_at(bytes, offset::FILE_ID) != file_id {
+            return Err(BlockError::Foreign);
+        }
+        let size = u32_at(bytes, offset::SIZE);
+        let kind = BlockKind::from_code(u32_at(bytes, offset::KIND)).ok_or(BlockError::Damaged)?;
+        if size == 0 || !size.is_multiple_of(BLOCK_ALIGN as u32) {
+            return Err(BlockError::Damaged);
+        }
+        let room = size - BLOCK_HEADER_BYTES as u32;
+        Ok(Self {
+            size,
+            kind,
+            stream: u32_at(bytes, offset::STREAM),
+            sequence: u64_at(bytes, offset::SEQUENCE),
+            first_event: u64_at(bytes, offset::FIRST_EVENT),
+            base_tick: u64_at(bytes, offset::BASE_TICK),
+            base_ns: u64_at(bytes, offset::BASE_NS),
+            committed: u32_at(bytes, offset::COMMITTED).min(room),
+            closing: closing(bytes, room),
+            dropped: u64_at(bytes, offset::DROPPED),
+        })
+    }
+
+    /// Whether `payload`, the committed bytes, agrees with the checksum; `None` if there is none.
+    #[must_use]
+    pub fn check(&self, payload: &[u8]) -> Option<bool> {
+        match self.closing {
+            Closing::Open => None,
+            Closing::Closed(close) => Some(crc32(payload) == close.payload_crc),
+            Closing::Damaged => Some(false),
+        }
+    }
+}
+
+fn closing(bytes: &[u8], room: u32) -> Closing {
+    match u32_at(bytes, offset::STATE) {
+        0 => Closing::Open,
+        STATE_CLOSED
+            if crc32(&bytes[offset::COMMITTED..offset::CLOSE_CRC])
+                == u32_at(bytes, offset::CLOSE_CRC)
+                && u32_at(bytes, offset::COMMITTED) <= room =>
+        {
+            Closing::Closed(BlockClose {
+                last_tick: u64_at(bytes, offset::LAST_TICK),
+                events: u32_at(bytes, offset::EVENTS),
+                regressions: u32_at(bytes, offset::REGRESSIONS),
+                payload_crc: u32_at(bytes, offset::PAYLOAD_CRC),
+            })
+        }
+        _ => Closing::Damaged,
+    }
+}
+
+/// What is known of a block when it is opened.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BlockStart {
+    pub(crate) kind: BlockKind,
+    pub(crate) stream: u32,
+    pub(crate) sequence: u64,
+    pub(crate) first_event: u64,
+    pub(crate) base_tick: u64,
+    pub(crate) base_ns: u64,
+}
+
+impl BlockStart {
+    /// The header of the open, empty block, magic included.
+    pub(crate) fn encode(&self, size: u32, file_id: u64) -> [u8; BLOCK_HEADER_BYTES] {
+        let mut bytes = [0; BLOCK_HEADER_BYTES];
+        bytes[..4].copy_from_slice(&BLOCK_MAGIC);
+        put(&mut bytes, offset::SIZE, &size.to_le_bytes());
+        put(&mut bytes, offset::FILE_ID, &file_id.to_le_bytes());
+        put(&mut bytes, offset::KIND, &self.kind.code().to_le_bytes());
+        put(&mut bytes, offset::STREAM, &self.stream.to_le_bytes());
+        put(&mut bytes, offset::SEQUENCE, &self.sequence.to_le_bytes());
+        put(
+            &mut bytes,
+            offset::FIRST_EVENT,
+            &self.first_event.to_le_bytes(),
+        );
+        put(&mut bytes, offset::BASE_TICK, &self.base_tick.to_le_bytes());
+        put(&mut bytes, offset::BASE_NS, &self.base_ns.to_le_bytes());
+        let crc = crc32(&bytes[4..offset::START_CRC]);
+        put(&mut bytes, offset::START_CRC, &crc.to_le_bytes());
+        bytes
+    }
+}
+
+/// Bytes 64..96 of a closed block with `committed` bytes of payload.
+pub(crate) fn encode_close(committed: u32, close: &BlockClose) -> [u8; 32] {
+    const FROM: usize = offset::COMMITTED;
+    let mut bytes = [0; 32];
+    put(&mut bytes, 0, &committed.to_le_bytes());
+    put(
+        &mut bytes,
+        offset::STATE - FROM,
+        &STATE_CLOSED.to_le_bytes(),
+    );
+    put(
+        &mut bytes,
+        offset::LAST_TICK - FROM,
+        &close.last_tick.to_le_bytes(),
+    );
+    put(
+        &mut bytes,
+        offset::EVENTS - FROM,
+        &close.events.to_le_bytes(),
+    );
+    put(
+        &mut bytes,
+        offset::REGRESSIONS - FROM,
+        &close.regressions.to_le_bytes(),
+    );
+    put(
+        &mut bytes,
+        offset::PAYLOAD_CRC - FROM,
+        &close.payload_crc.to_le_bytes(),
+    );
+    let crc = crc32(&bytes[..offset::CLOSE_CRC - FROM]);
+    put(&mut bytes, offset::CLOSE_CRC - FROM, &crc.to_le_bytes());
+    bytes
+}
+
+/// CRC-32 (IEEE) of `bytes`, the checksum of everything in a trace.
+#[must_use]
+pub fn crc32(bytes: &[u8]) -> u32 {
+    crc32fast::hash(bytes)
+}
+
+fn put(bytes: &mut [u8], at: usize, field: &[u8]) {
+    bytes[at..at + field.len()].copy_from_slice(field);
+}
+
+fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    let mut field = [0; N];
+    field.copy_from_slice(&bytes[at..at + N]);
+    field
+}
+
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes(array(bytes, at))
+}
+
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(array(bytes, at))
+}
+
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(array(bytes, at))
+}

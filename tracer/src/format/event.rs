@@ -1,0 +1,178 @@
+//! One event of a stream: what it means and its bytes.
+//!
+//! An event is a tag with the low bits of the tick delta, the rest of the delta, and the arguments
+//! (`FORMAT.md`). A typical exit takes two bytes, a typical call three.
+
+use super::varint;
+
+/// What happened at a port of a box, or to the recording itself. Meanings: `ARCHITECTURE.md`, "Events".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// A new box of `predicate`, called by the active box.
+    Call {
+        /// Predicate id.
+        predicate: u32,
+    },
+    /// A last call whose caller's frame is gone: the active box departs into `predicate`.
+    Tail {
+        /// Predicate id.
+        predicate: u32,
+    },
+    /// The active box exits and leaves no choicepoint.
+    ExitDet,
+    /// The active box exits and can be re-entered.
+    ExitNondet,
+    /// The newest re-enterable box is entered again.
+    Redo,
+    /// The active box fails.
+    Fail,
+    /// An exception leaves the active box.
+    Exception,
+    /// The `count` newest re-enterable boxes lost their choicepoints.
+    Cut {
+        /// How many boxes.
+        count: u32,
+    },
+    /// Recording is suspended: the time until [`Event::Resume`] belongs to nobody.
+    Pause,
+    /// Recording goes on.
+    Resume,
+    /// Events were lost here; the state of the stream is unknown from here on.
+    Gap {
+        /// How many, 0 if unknown.
+        lost: u64,
+    },
+    /// A remark of the traced program.
+    Mark {
+        /// Text id.
+        text: u32,
+    },
+}
+
+pub(crate) const TAG_BITS: u32 = 3;
+pub(crate) const TAG_EXTENDED: u8 = 0;
+pub(crate) const TAG_CALL: u8 = 1;
+pub(crate) const TAG_TAIL: u8 = 2;
+pub(crate) const TAG_EXIT_DET: u8 = 3;
+pub(crate) const TAG_EXIT_NONDET: u8 = 4;
+pub(crate) const TAG_REDO: u8 = 5;
+pub(crate) const TAG_FAIL: u8 = 6;
+pub(crate) const TAG_CUT: u8 = 7;
+
+pub(crate) const CODE_EXCEPTION: u8 = 1;
+pub(crate) const CODE_PAUSE: u8 = 2;
+pub(crate) const CODE_RESUME: u8 = 3;
+pub(crate) const CODE_GAP: u8 = 4;
+pub(crate) const CODE_MARK: u8 = 5;
+
+/// The longest encoding of an event: head byte, nine bytes of delta, code, ten bytes of argument.
+pub const MAX_EVENT_BYTES: usize = 21;
+
+/// Why bytes are not an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum EventError {
+    /// The bytes end inside the event.
+    #[error("the event is cut off")]
+    Truncated,
+    /// No such extended event in this version of the format.
+    #[error("unknown event code {0}")]
+    UnknownCode(u8),
+    /// A number does not fit its type.
+    #[error("a number in the event is too large")]
+    Overflow,
+}
+
+impl From<varint::VarintError> for EventError {
+    fn from(error: varint::VarintError) -> Self {
+        match error {
+            varint::VarintError::Truncated => Self::Truncated,
+            varint::VarintError::Overflow => Self::Overflow,
+        }
+    }
+}
+
+impl Event {
+    /// Appends the event to `out`; `delta` is in ticks since the previous event of the stream.
+    pub fn encode(self, delta: u64, out: &mut Vec<u8>) {
+        let (tag, code, argument) = self.parts();
+        out.push(tag | (((delta & 31) as u8) << TAG_BITS));
+        varint::write(delta >> 5, out);
+        if tag == TAG_EXTENDED {
+            out.push(code);
+        }
+        if let Some(value) = argument {
+            varint::write(value, out);
+        }
+    }
+
+    /// Reads one event: the event, its tick delta, and how many bytes it took.
+    ///
+    /// # Errors
+    /// [`EventError`] if `bytes` does not begin with a whole event of this format version.
+    #[inline]
+    pub fn decode(bytes: &[u8]) -> Result<(Self, u64, usize), EventError> {
+        let head = *bytes.first().ok_or(EventError::Truncated)?;
+        let mut at = 1;
+        let high = varint::read(bytes, &mut at)?;
+        if high >> 59 != 0 {
+            return Err(EventError::Overflow);
+        }
+        let delta = high << 5 | u64::from(head >> TAG_BITS);
+        let event = match head & 7 {
+            TAG_CALL => Self::Call {
+                predicate: small(bytes, &mut at)?,
+            },
+            TAG_TAIL => Self::Tail {
+                predicate: small(bytes, &mut at)?,
+            },
+            TAG_EXIT_DET => Self::ExitDet,
+            TAG_EXIT_NONDET => Self::ExitNondet,
+            TAG_REDO => Self::Redo,
+            TAG_FAIL => Self::Fail,
+            TAG_CUT => Self::Cut {
+                count: small(bytes, &mut at)?,
+            },
+            _ => extended(bytes, &mut at)?,
+        };
+        Ok((event, delta, at))
+    }
+
+    fn parts(self) -> (u8, u8, Option<u64>) {
+        match self {
+            Self::Call { predicate } => (TAG_CALL, 0, Some(predicate.into())),
+            Self::Tail { predicate } => (TAG_TAIL, 0, Some(predicate.into())),
+            Self::ExitDet => (TAG_EXIT_DET, 0, None),
+            Self::ExitNondet => (TAG_EXIT_NONDET, 0, None),
+            Self::Redo => (TAG_REDO, 0, None),
+            Self::Fail => (TAG_FAIL, 0, None),
+            Self::Cut { count } => (TAG_CUT, 0, Some(count.into())),
+            Self::Exception => (TAG_EXTENDED, CODE_EXCEPTION, None),
+            Self::Pause => (TAG_EXTENDED, CODE_PAUSE, None),
+            Self::Resume => (TAG_EXTENDED, CODE_RESUME, None),
+            Self::Gap { lost } => (TAG_EXTENDED, CODE_GAP, Some(lost)),
+            Self::Mark { text } => (TAG_EXTENDED, CODE_MARK, Some(text.into())),
+        }
+    }
+}
+
+fn small(bytes: &[u8], at: &mut usize) -> Result<u32, EventError> {
+    u32::try_from(varint::read(bytes, at)?).map_err(|_| EventError::Overflow)
+}
+
+#[cold]
+fn extended(bytes: &[u8], at: &mut usize) -> Result<Event, EventError> {
+    let code = *bytes.get(*at).ok_or(EventError::Truncated)?;
+    *at += 1;
+    Ok(match code {
+        CODE_EXCEPTION => Event::Exception,
+        CODE_PAUSE => Event::Pause,
+        CODE_RESUME => Event::Resume,
+        CODE_GAP => Event::Gap {
+            lost: varint::read(bytes, at)?,
+        },
+        CODE_MARK => Event::Mark {
+            text: small(bytes, at)?,
+        },
+        _ => return Err(EventError::UnknownCode(code)),
+    })
+}

@@ -1,0 +1,35 @@
+//! The trace file: what every byte means, shared by the recorder and every reader.
+//!
+//! `FORMAT.md` is the specification; this module is its only implementation in Rust. Nothing here
+//! touches a file: functions go from values to bytes and back. No byte string whatever makes a
+//! decoder panic, and no length is believed before it is compared with the bytes that are there.
+
+mod block;
+mod event;
+mod header;
+mod index;
+mod record;
+mod varint;
+mod wire;
+
+pub use block::{
+    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BLOCK_MAGIC, BlockClose, BlockError, BlockHeader, BlockKind,
+    Closing, crc32,
+};
+pub(crate) use block::{BlockStart, encode_close, offset as block_offset};
+pub(crate) use event::{
+    CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, TAG_BITS, TAG_CALL, TAG_CUT, TAG_EXIT_DET,
+    TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
+};
+pub use event::{Event, EventError, MAX_EVENT_BYTES};
+pub(crate) use header::shorten;
+pub use header::{
+    FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, HeaderError, decode_header, encode_header,
+};
+pub use index::{FOOTER_BYTES, FOOTER_MAGIC, Footer, decode_index, encode_index};
+pub use record::{
+    ClockSource, Dialect, Header, Index, IndexEntry, Mode, Outcome, Predicate, Record, StreamBegin,
+    StreamKind,
+};
+pub use varint::{VarintError, read as read_varint, write as write_varint};
+pub use wire::{MAX_RECORD_BYTES, WireError, decode_record, encode_record, read_record};

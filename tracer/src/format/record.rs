@@ -1,0 +1,175 @@
+//! Everything in a trace that is not an event: the description in the header and the records.
+
+use bincode::{Decode, Encode};
+
+/// What a trace says about itself before the first block.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Header {
+    /// What wrote the trace, e.g. `portmortem 0.1.0`.
+    pub recorder: String,
+    /// The traced engine and its version, e.g. `SWI-Prolog 9.0.4`.
+    pub engine: String,
+    /// The traced command line, program first.
+    pub command: Vec<String>,
+    /// Working directory of the traced process.
+    pub directory: String,
+    /// Machine name and processor, for people.
+    pub machine: String,
+    /// Process id of the traced process.
+    pub process: u32,
+    /// Seconds since 1970, UTC, when the recording began.
+    pub started_unix: u64,
+    /// Where ticks come from.
+    pub clock: ClockSource,
+    /// Nominal ticks per second if the machine states it, else 0. Blocks carry (tick, ns) pairs that say it exactly.
+    pub ticks_per_second: u64,
+    /// How the recording was made.
+    pub mode: Mode,
+}
+
+/// Where ticks come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub enum ClockSource {
+    /// The x86 time stamp counter.
+    Rdtsc,
+    /// The ARM virtual counter.
+    CntvctEl0,
+    /// The monotonic clock in nanoseconds.
+    Monotonic,
+}
+
+/// How a recording was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
+pub struct Mode {
+    /// Every exit is re-enterable (Debray's figures).
+    pub byrd: bool,
+    /// Last calls have boxes of their own; there are no `TAIL` events.
+    pub no_tail: bool,
+    /// Only the most recent part is kept (flight recorder).
+    pub keep_last: bool,
+}
+
+/// One record of a records block.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum Record {
+    /// A source file.
+    File {
+        /// File id, from 0.
+        id: u32,
+        /// Its path.
+        path: String,
+    },
+    /// A predicate.
+    Predicate(Predicate),
+    /// A stream begins.
+    StreamBegin(StreamBegin),
+    /// A stream ended: nothing more will be added to it.
+    StreamEnd {
+        /// Stream id.
+        stream: u32,
+        /// Tick of its end.
+        tick: u64,
+        /// Events it had, lost ones included.
+        events: u64,
+    },
+    /// A text: of a mark, or any other string an event refers to.
+    Text {
+        /// Text id, from 0.
+        id: u32,
+        /// The text.
+        text: String,
+    },
+    /// Something the reader of a report should know: a predicate left out, a distortion.
+    Note {
+        /// One line of text.
+        text: String,
+    },
+    /// The recording ended in order.
+    End {
+        /// Tick of the end.
+        tick: u64,
+        /// Monotonic nanoseconds read together with it.
+        ns: u64,
+        /// How the run ended.
+        outcome: Outcome,
+    },
+}
+
+/// A predicate, known from here on by its id.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Predicate {
+    /// Predicate id, from 0.
+    pub id: u32,
+    /// Module.
+    pub module: String,
+    /// Name, unquoted.
+    pub name: String,
+    /// Number of arguments.
+    pub arity: u32,
+    /// File id of its first clause.
+    pub file: Option<u32>,
+    /// Line of its first clause, 0 if unknown.
+    pub line: u32,
+}
+
+/// The beginning of a stream.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct StreamBegin {
+    /// Stream id, from 1.
+    pub stream: u32,
+    /// Thread or engine.
+    pub kind: StreamKind,
+    /// Its name or number in the engine.
+    pub name: String,
+    /// Which redos the engine reports.
+    pub dialect: Dialect,
+    /// Tick of its beginning.
+    pub tick: u64,
+}
+
+/// What runs in a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub enum StreamKind {
+    /// An operating system thread of Prolog.
+    Thread,
+    /// A coroutining engine.
+    Engine,
+}
+
+/// Which boxes report a redo when backtracking enters a box deep inside exited ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub enum Dialect {
+    /// Every re-entered box, outermost first.
+    EveryRedo,
+    /// The innermost one only.
+    InnermostRedo,
+}
+
+/// How the recorded run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum Outcome {
+    /// The process exited with this status.
+    Exited(i32),
+    /// Recording was switched off and the program went on.
+    Stopped,
+    /// The size limit was reached or the disk was full, and the program went on unrecorded.
+    Full,
+}
+
+/// Where every block is, for a reader that does not want to walk.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
+pub struct Index {
+    /// All blocks before the index, by offset.
+    pub blocks: Vec<IndexEntry>,
+}
+
+/// One block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct IndexEntry {
+    /// Offset in the file.
+    pub offset: u64,
+    /// Stream, 0 for records.
+    pub stream: u32,
+    /// Sequence number within the stream.
+    pub sequence: u64,
+}

@@ -1,0 +1,25 @@
+//! What the user chooses about a recording.
+
+/// The smallest limit on the size of a recording, in bytes.
+pub const MIN_MAX_SIZE: u64 = 64 << 10;
+
+/// What stays when a recording reaches its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Keep {
+    /// The beginning: recording stops and the program goes on.
+    #[default]
+    First,
+    /// The end: the oldest events make room (flight recorder).
+    Last,
+}
+
+/// How to record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// The file never grows beyond this many bytes; at least [`MIN_MAX_SIZE`].
+    pub max_size: Option<u64>,
+    /// What stays at the limit, or when the disk is full.
+    pub keep: Keep,
+    /// Replace a file that is already there.
+    pub overwrite: bool,
+}

@@ -1,0 +1,121 @@
+//! Every live stream of the process, so that all streams of a recording can be stopped at once.
+//!
+//! A stream looks at nothing but its own limit at each event. Whoever stops a recording holds the
+//! recorder's lock, sets its state and clears those limits; a stream that opens a block holds the
+//! same lock, looks at the state and sets its limit.
+//!
+//! After a fork the child would write into the parent's file through the shared mapping. A handler
+//! in the child stops every recording there, before any code of the child runs. It never takes a
+//! recorder's lock, which some thread of the parent may have held; it leaks the recorders, whose
+//! contents that thread may have been changing.
+
+use std::cell::UnsafeCell;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+
+use crate::recorder::{Inner, State};
+use crate::stream::Core;
+
+/// The live streams. Pointers stay valid while they are in here: a stream leaves before it is freed.
+struct Registry {
+    streams: Vec<*const Core>,
+    recorders: Vec<*const Inner>,
+}
+
+// SAFETY: the pointers are followed only with the lock held, and only to what is atomic behind them.
+unsafe impl Send for Registry {}
+
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
+    streams: Vec::new(),
+    recorders: Vec::new(),
+});
+
+fn lock() -> MutexGuard<'static, Registry> {
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds a recorder, which must call [`remove_recorder`] before it is dropped.
+pub(crate) fn add_recorder(recorder: &Arc<Inner>) {
+    static HANDLERS: Once = Once::new();
+    HANDLERS.call_once(|| {
+        // SAFETY: the handlers follow the rules for code around a fork; see each of them.
+        unsafe { libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child)) };
+    });
+    lock().recorders.push(Arc::as_ptr(recorder));
+}
+
+pub(crate) fn remove_recorder(recorder: *const Inner) {
+    lock().recorders.retain(|&other| other != recorder);
+}
+
+/// Adds a stream, which must call [`remove_stream`] before it is dropped or moved.
+pub(crate) fn add_stream(stream: &Core) {
+    let mut registry = lock();
+    stream
+        .place_in_registry
+        .store(registry.streams.len(), Ordering::Relaxed);
+    registry.streams.push(stream);
+}
+
+pub(crate) fn remove_stream(stream: &Core) {
+    let mut registry = lock();
+    let place = stream.place_in_registry.load(Ordering::Relaxed);
+    registry.streams.swap_remove(place);
+    if let Some(&moved) = registry.streams.get(place) {
+        // SAFETY: a live stream, by the invariant of the registry.
+        unsafe { (*moved).place_in_registry.store(place, Ordering::Relaxed) };
+    }
+}
+
+/// Changes the state of a recorder and makes its streams notice it at their next event. The caller
+/// has the recorder's lock.
+pub(crate) fn stop_streams(recorder: &Inner, state: State) {
+    let registry = lock();
+    recorder.set_state(state);
+    for &stream in &registry.streams {
+        // SAFETY: a live stream, by the invariant of the registry.
+        let stream = unsafe { &*stream };
+        if std::ptr::eq(Arc::as_ptr(&stream.recorder), recorder) {
+            stream.hot.forbid();
+        }
+    }
+}
+
+/// The lock of the registry while a fork happens: taken and given back by the same thread.
+struct HeldOverFork(UnsafeCell<Option<MutexGuard<'static, Registry>>>);
+
+// SAFETY: only the thread that holds the registry's lock looks inside.
+unsafe impl Sync for HeldOverFork {}
+
+static HELD: HeldOverFork = HeldOverFork(UnsafeCell::new(None));
+
+/// The child must find the registry in order, so no thread may be changing it at the fork.
+extern "C" fn before_fork() {
+    let guard = lock();
+    // SAFETY: this thread holds the lock.
+    unsafe { *HELD.0.get() = Some(guard) };
+}
+
+extern "C" fn in_parent() {
+    // SAFETY: this thread took the lock in `before_fork`.
+    drop(unsafe { (*HELD.0.get()).take() });
+}
+
+extern "C" fn in_child() {
+    // SAFETY: this thread is the copy of the one that took the lock in `before_fork`.
+    let Some(mut registry) = (unsafe { (*HELD.0.get()).take() }) else {
+        return;
+    };
+    for recorder in registry.recorders.drain(..) {
+        // SAFETY: a live recorder, by the invariant of the registry. The count that is added here
+        // is never taken away: nothing of it is dropped in the child.
+        unsafe {
+            Arc::increment_strong_count(recorder);
+            (*recorder).set_state(State::Forked);
+        }
+    }
+    for &stream in &registry.streams {
+        // SAFETY: a live stream, by the invariant of the registry.
+        unsafe { (*stream).hot.forbid() };
+    }
+}

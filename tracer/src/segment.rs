@@ -1,0 +1,137 @@
+//! A part of the trace file in memory, and the disk space behind it.
+//!
+//! Space is reserved before it is mapped: storing into a mapped hole of a full disk kills the
+//! process, and the process is the user's program. What remains is a file that somebody else
+//! truncates while it is being recorded, and file systems that take back what they promised.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+
+use memmap2::{MmapOptions, MmapRaw};
+
+/// A mapped range of the trace file. Blocks keep it alive; the last one to go unmaps it.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    map: MmapRaw,
+    offset: u64,
+}
+
+impl Segment {
+    /// Maps a range whose space was reserved.
+    pub(crate) fn map(file: &File, offset: u64, length: u64) -> io::Result<Self> {
+        let length = usize::try_from(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let map = MmapOptions::new()
+            .offset(offset)
+            .len(length)
+            .map_raw(file)?;
+        Ok(Self { map, offset })
+    }
+
+    /// Where the byte at `offset` of the file lies in memory.
+    ///
+    /// # Panics
+    /// If it is not in the segment: the caller has mixed up its own numbers.
+    pub(crate) fn at(&self, offset: u64, length: usize) -> *mut u8 {
+        let start = (offset - self.offset) as usize;
+        assert!(
+            start + length <= self.map.len(),
+            "a block outside its segment"
+        );
+        // SAFETY: in bounds of the mapping by the assertion.
+        unsafe { self.map.as_mut_ptr().add(start) }
+    }
+}
+
+/// Makes sure that the file has disk space from `from` on for `length` bytes.
+///
+/// # Errors
+/// `ENOSPC`, `EDQUOT` or `EFBIG` if it cannot have; part of the range may have been added to it.
+pub(crate) fn reserve(file: &File, from: u64, length: u64) -> io::Result<()> {
+    check_size_limit(from + length)?;
+    match allocate(file, from, length) {
+        Err(error) if unsupported(&error) => write_zeros(file, from, length),
+        done => done,
+    }
+}
+
+fn unsupported(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL)
+    )
+}
+
+#[cfg(target_os = "linux")]
+fn allocate(file: &File, from: u64, length: u64) -> io::Result<()> {
+    let too_big = |_| io::Error::from_raw_os_error(libc::EFBIG);
+    let from = i64::try_from(from).map_err(too_big)?;
+    let length = i64::try_from(length).map_err(too_big)?;
+    loop {
+        // SAFETY: a system call on a descriptor that `file` keeps open.
+        if unsafe { libc::fallocate64(file.as_raw_fd(), 0, from, length) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn allocate(_: &File, _: u64, _: u64) -> io::Result<()> {
+    Err(io::Error::from_raw_os_error(libc::ENOSYS))
+}
+
+/// The slow way, where the file system knows no other: what has been written has space.
+fn write_zeros(file: &File, from: u64, length: u64) -> io::Result<()> {
+    let zeros = [0; 16 << 10];
+    let mut at = from;
+    while at < from + length {
+        let part = zeros.len().min((from + length - at) as usize);
+        file.write_all_at(&zeros[..part], at)?;
+        at += part as u64;
+    }
+    Ok(())
+}
+
+/// Growing a file beyond `RLIMIT_FSIZE` sends a signal that ends the program, so it is not tried.
+pub(crate) fn check_size_limit(end: u64) -> io::Result<()> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a valid place for the answer.
+    let known = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0;
+    if known && limit.rlim_cur != libc::RLIM_INFINITY && end > limit.rlim_cur {
+        return Err(io::Error::from_raw_os_error(libc::EFBIG));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_reserve_where_nothing_else_does() {
+        let file = tempfile::tempfile().unwrap();
+        file.write_all_at(b"kept", 0).unwrap();
+        write_zeros(&file, 4096, 100_000).unwrap();
+        assert_eq!(file.metadata().unwrap().len(), 104_096);
+        let segment = Segment::map(&file, 4096, 100_000).unwrap();
+        // SAFETY: in bounds, and nobody else has the file.
+        unsafe { *segment.at(104_095, 1) = 7 };
+        let mut last = [0];
+        file.read_exact_at(&mut last, 104_095).unwrap();
+        assert_eq!(last, [7]);
+    }
+
+    #[test]
+    fn absurd_sizes_are_refused() {
+        let file = tempfile::tempfile().unwrap();
+        assert!(reserve(&file, 0, u64::MAX / 4).is_err());
+    }
+}

@@ -1,0 +1,226 @@
+//! The growing file: where the next block goes.
+//!
+//! Blocks are carved one after another from the newest segment. At the limit, or on a full disk,
+//! there is no more space ([`Keep::First`]) or that of the oldest closed block of events
+//! ([`Keep::Last`]). Records have the last eighth of a limited file to themselves, so that what was
+//! recorded stays readable; with [`Keep::Last`] they take blocks of events when that is used up.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Weak};
+
+use crate::format::{BLOCK_ALIGN, FILE_HEADER_BYTES};
+use crate::options::Keep;
+use crate::segment::{self, Segment};
+
+/// The smallest block: the first of a stream.
+pub(crate) const MIN_BLOCK: u32 = 1 << 10;
+/// The largest block.
+pub(crate) const MAX_BLOCK: u32 = 256 << 10;
+
+const FIRST_SEGMENT: u64 = 1 << 20;
+const MAX_SEGMENT: u64 = 16 << 20;
+/// On a disk that is nearly full, smaller and smaller segments use what is left.
+const MIN_SEGMENT: u64 = 16 << 10;
+
+/// Room for one block.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(crate) segment: Arc<Segment>,
+    pub(crate) offset: u64,
+    pub(crate) size: u32,
+}
+
+/// Why there is no more space.
+#[derive(Debug)]
+pub(crate) enum Exhausted {
+    /// The limit that the user set.
+    Limit,
+    /// The disk, a quota, a limit of the system.
+    System(io::Error),
+}
+
+#[derive(Debug)]
+struct Mapped {
+    offset: u64,
+    length: u64,
+    segment: Weak<Segment>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Space {
+    file: File,
+    keep: Keep,
+    /// The file is never longer than this.
+    max_size: u64,
+    /// Blocks of events are not carved beyond this.
+    events_end: u64,
+    segments: Vec<Mapped>,
+    newest: Arc<Segment>,
+    /// Where the next block is carved, in the newest segment.
+    next: u64,
+    /// Where the newest segment ends.
+    end: u64,
+    next_length: u64,
+    /// Closed blocks of events, oldest first; empty with [`Keep::First`].
+    closed: VecDeque<(u64, u32)>,
+    exhausted: Option<Exhausted>,
+}
+
+impl Space {
+    /// Takes over a new file that holds nothing but its header.
+    pub(crate) fn new(file: File, max_size: Option<u64>, keep: Keep) -> io::Result<Self> {
+        let max_size = page_floor(max_size.unwrap_or(u64::MAX).min(i64::MAX as u64));
+        let (newest, length) = add_segment(&file, 0, FIRST_SEGMENT.min(max_size))?;
+        let newest = Arc::new(newest);
+        Ok(Self {
+            file,
+            keep,
+            max_size,
+            events_end: max_size - max_size / 8,
+            segments: vec![Mapped {
+                offset: 0,
+                length,
+                segment: Arc::downgrade(&newest),
+            }],
+            newest,
+            next: FILE_HEADER_BYTES as u64,
+            end: length,
+            next_length: FIRST_SEGMENT * 2,
+            closed: VecDeque::new(),
+            exhausted: None,
+        })
+    }
+
+    /// Room for a block of events of about `want` bytes, if there is any.
+    pub(crate) fn for_events(&mut self, want: u32) -> Option<Slot> {
+        self.carve(MIN_BLOCK, want, self.events_end)
+            .or_else(|| self.recycle(MIN_BLOCK))
+    }
+
+    /// Room for a block of records of at least `least` bytes, if there is any.
+    pub(crate) fn for_records(&mut self, least: u32, want: u32) -> Option<Slot> {
+        self.carve(least, want, self.max_size)
+            .or_else(|| self.recycle(least))
+    }
+
+    /// A block of events was closed; with [`Keep::Last`] its room can be used again.
+    pub(crate) fn closed(&mut self, offset: u64, size: u32) {
+        if self.keep == Keep::Last {
+            self.closed.push_back((offset, size));
+        }
+    }
+
+    /// Why blocks of events cannot be carved any more, if they cannot.
+    pub(crate) fn exhausted(&self) -> Option<&Exhausted> {
+        self.exhausted.as_ref()
+    }
+
+    pub(crate) fn keep(&self) -> Keep {
+        self.keep
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub(crate) fn max_size(&self) -> u64 {
+        self.max_size
+    }
+
+    /// Where the last block ends.
+    pub(crate) fn used(&self) -> u64 {
+        self.next
+    }
+
+    fn carve(&mut self, least: u32, want: u32, end: u64) -> Option<Slot> {
+        debug_assert!(least <= want && want.is_multiple_of(BLOCK_ALIGN as u32));
+        loop {
+            let room = self.end.min(end).saturating_sub(self.next);
+            if room >= u64::from(least) {
+                let offset = self.next;
+                let size = room.min(u64::from(want)) as u32 & !(BLOCK_ALIGN as u32 - 1);
+                self.next += u64::from(size);
+                return Some(Slot {
+                    segment: Arc::clone(&self.newest),
+                    offset,
+                    size,
+                });
+            }
+            if self.end + u64::from(least) > end {
+                self.exhausted.get_or_insert(Exhausted::Limit);
+                return None;
+            }
+            self.grow()?;
+        }
+    }
+
+    /// Adds a segment. What the old one has left is too small to use and stays zero.
+    fn grow(&mut self) -> Option<()> {
+        if matches!(self.exhausted, Some(Exhausted::System(_))) {
+            return None;
+        }
+        let length = self.next_length.min(self.max_size - self.end);
+        match add_segment(&self.file, self.end, length) {
+            Ok((segment, length)) => {
+                self.newest = Arc::new(segment);
+                let segment = Arc::downgrade(&self.newest);
+                self.segments.push(Mapped {
+                    offset: self.end,
+                    length,
+                    segment,
+                });
+                self.next = self.end;
+                self.end += length;
+                self.next_length = (self.next_length * 2).min(MAX_SEGMENT);
+                Some(())
+            }
+            Err(error) => {
+                self.exhausted = Some(Exhausted::System(error));
+                None
+            }
+        }
+    }
+
+    fn recycle(&mut self, least: u32) -> Option<Slot> {
+        let at = self.closed.iter().position(|&(_, size)| size >= least)?;
+        let (offset, size) = self.closed.remove(at)?;
+        let segment = self.segment_of(offset).ok()?;
+        Some(Slot {
+            segment,
+            offset,
+            size,
+        })
+    }
+
+    /// The segment at `offset`, mapped again if nobody was using it.
+    fn segment_of(&mut self, offset: u64) -> io::Result<Arc<Segment>> {
+        let at = self
+            .segments
+            .partition_point(|mapped| mapped.offset <= offset)
+            - 1;
+        let mapped = &mut self.segments[at];
+        if let Some(segment) = mapped.segment.upgrade() {
+            return Ok(segment);
+        }
+        let segment = Arc::new(Segment::map(&self.file, mapped.offset, mapped.length)?);
+        mapped.segment = Arc::downgrade(&segment);
+        Ok(segment)
+    }
+}
+
+/// Reserves and maps up to `length` bytes from `offset` on, and says how many.
+fn add_segment(file: &File, offset: u64, mut length: u64) -> io::Result<(Segment, u64)> {
+    loop {
+        match segment::reserve(file, offset, length) {
+            Ok(()) => return Ok((Segment::map(file, offset, length)?, length)),
+            Err(_) if length > MIN_SEGMENT => length = page_floor(length / 2).max(MIN_SEGMENT),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn page_floor(length: u64) -> u64 {
+    length & !4095
+}

@@ -1,0 +1,304 @@
+//! One stream of events: what runs at every port of the traced program.
+//!
+//! An event reads the clock, stores a few bytes into the mapped file and publishes their length.
+//! No lock, no allocation, no system call; the rest is in [`crate::slow`]. The C header has the
+//! same code on the same structure (`include/portmortem.h`), and a test compares what both write.
+
+use std::cell::{Cell, RefCell};
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+
+use crate::clock;
+use crate::format::{
+    BLOCK_HEADER_BYTES, CODE_EXCEPTION, Event, TAG_BITS, TAG_CALL, TAG_CUT, TAG_EXIT_DET,
+    TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL, block_offset,
+};
+use crate::recorder::Inner;
+use crate::slow::Cold;
+
+/// Deltas below this take two bytes together with the tag.
+pub(crate) const SHORT_DELTA: u64 = 1 << 12;
+
+/// How far before the payload the committed length lies.
+pub(crate) const COMMITTED_BEFORE_PAYLOAD: usize = BLOCK_HEADER_BYTES - block_offset::COMMITTED;
+
+/// What an event needs, in one cache line. The C header knows this layout.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Hot {
+    /// Where the next event goes.
+    pub(crate) cursor: Cell<*mut u8>,
+    /// There is room for any event if the cursor is below this. Null stops the stream, and is the
+    /// only thing here that another thread may store.
+    pub(crate) limit: AtomicPtr<u8>,
+    /// Where the payload of the block begins.
+    pub(crate) payload: Cell<*mut u8>,
+    /// Tick of the last event.
+    pub(crate) last_tick: Cell<u64>,
+    /// Events in the block.
+    pub(crate) events: Cell<u64>,
+    /// Where the last `CUT` ended: if the cursor is still there, another cut can join it.
+    pub(crate) cut_end: Cell<*mut u8>,
+}
+
+impl Hot {
+    fn new() -> Self {
+        Self {
+            cursor: Cell::new(ptr::null_mut()),
+            limit: AtomicPtr::new(ptr::null_mut()),
+            payload: Cell::new(ptr::null_mut()),
+            last_tick: Cell::new(0),
+            events: Cell::new(0),
+            cut_end: Cell::new(ptr::null_mut()),
+        }
+    }
+
+    /// Sends the next event, and all later ones, to the slow path. Any thread may call it.
+    pub(crate) fn forbid(&self) {
+        self.limit.store(ptr::null_mut(), Ordering::Relaxed);
+    }
+
+    /// Moves the cursor behind what was stored, and makes it part of the file.
+    ///
+    /// # Safety
+    /// The block is open and `length` bytes behind the cursor belong to it.
+    #[inline(always)]
+    pub(crate) unsafe fn commit(&self, length: usize) {
+        let payload = self.payload.get();
+        // SAFETY: still inside the block, as the caller promises.
+        let cursor = unsafe { self.cursor.get().add(length) };
+        self.cursor.set(cursor);
+        self.events.set(self.events.get() + 1);
+        let committed = (cursor as usize - payload as usize) as u32;
+        // SAFETY: the header of the block lies before its payload, and has this field there.
+        let field = unsafe { AtomicU32::from_ptr(payload.sub(COMMITTED_BEFORE_PAYLOAD).cast()) };
+        field.store(committed.to_le(), Ordering::Release);
+    }
+}
+
+/// A stream: first what the fast path uses, then the rest. Threads do not share its cache lines.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Core {
+    pub(crate) hot: Hot,
+    pub(crate) recorder: Arc<Inner>,
+    pub(crate) id: u32,
+    pub(crate) place_in_registry: AtomicUsize,
+    pub(crate) cold: RefCell<Cold>,
+}
+
+impl Core {
+    pub(crate) fn new(recorder: Arc<Inner>, id: u32) -> Self {
+        let cold = RefCell::new(Cold::new(recorder.first_block()));
+        Self {
+            hot: Hot::new(),
+            recorder,
+            id,
+            place_in_registry: AtomicUsize::new(0),
+            cold,
+        }
+    }
+
+    /// Records an event whose code and argument fit two bytes: `rest`, of which `length` count.
+    #[inline(always)]
+    fn put(&self, tag: u8, rest: u16, length: usize, event: Event) {
+        let now = clock::ticks();
+        let hot = &self.hot;
+        let delta = now.wrapping_sub(hot.last_tick.get());
+        let cursor = hot.cursor.get();
+        if delta >= SHORT_DELTA || cursor >= hot.limit.load(Ordering::Relaxed) {
+            return self.slow(event, now);
+        }
+        // Below 4096 the head byte and the byte of `delta >> 5` are the tag and the delta side by side.
+        let word = u32::from(tag) | (delta as u32) << TAG_BITS | u32::from(rest) << 16;
+        hot.last_tick.set(now);
+        // SAFETY: below the limit there is room for the longest event in the open block, which is
+        // this thread's to write.
+        unsafe {
+            cursor.cast::<u32>().write_unaligned(word.to_le());
+            hot.commit(2 + length);
+        }
+    }
+
+    #[inline(always)]
+    fn put_with_predicate(&self, tag: u8, predicate: u32, event: Event) {
+        if predicate < 1 << 7 {
+            self.put(tag, predicate as u16, 1, event);
+        } else if predicate < 1 << 14 {
+            self.put(
+                tag,
+                (predicate & 0x7f | 0x80 | (predicate >> 7) << 8) as u16,
+                2,
+                event,
+            );
+        } else {
+            self.slow(event, clock::ticks());
+        }
+    }
+
+    /// A remark at the tick `now`.
+    pub(crate) fn mark(&self, text: &str, now: u64) {
+        let text = self.recorder.text(text);
+        self.slow(Event::Mark { text }, now);
+    }
+
+    #[inline(always)]
+    fn cut(&self) {
+        let cursor = self.hot.cursor.get();
+        if cursor == self.hot.cut_end.get() && cursor < self.hot.limit.load(Ordering::Relaxed) {
+            // SAFETY: below the limit the block is open, and the last event in it is a CUT that
+            // ends in one byte of argument.
+            let joined = unsafe {
+                let count = cursor.sub(1);
+                let room = *count < 127;
+                *count += u8::from(room);
+                room
+            };
+            if joined {
+                return;
+            }
+        }
+        self.put(TAG_CUT, 1, 1, Event::Cut { count: 1 });
+        self.hot.cut_end.set(self.hot.cursor.get());
+    }
+}
+
+/// One stream of events of a recording: those of a Prolog thread or engine.
+///
+/// It may move from thread to thread, but only one at a time writes it. Dropping it ends it.
+/// When the recording cannot go on (closed, full, in the child of a fork) every method still may
+/// be called and does next to nothing.
+#[derive(Debug)]
+pub struct Stream {
+    core: NonNull<Core>,
+}
+
+// SAFETY: what the core has without atomics belongs to whoever has the stream, and is not bound to
+// a thread.
+unsafe impl Send for Stream {}
+
+impl Stream {
+    pub(crate) fn new(core: Box<Core>) -> Self {
+        crate::registry::add_stream(&core);
+        Self {
+            core: NonNull::from(Box::leak(core)),
+        }
+    }
+
+    #[inline(always)]
+    fn core(&self) -> &Core {
+        // SAFETY: allocated in `new`, freed in `drop`.
+        unsafe { self.core.as_ref() }
+    }
+
+    /// The stream as a pointer for C. It must come back through [`Stream::from_raw`].
+    pub(crate) fn into_raw(self) -> NonNull<Core> {
+        let core = self.core;
+        std::mem::forget(self);
+        core
+    }
+
+    /// # Safety
+    /// `core` comes from [`Stream::into_raw`] and is used by nothing else any more.
+    pub(crate) unsafe fn from_raw(core: NonNull<Core>) -> Self {
+        Self { core }
+    }
+
+    /// Its number in the trace, from 1.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.core().id
+    }
+
+    /// A new box of `predicate`, called by the active box.
+    #[inline]
+    pub fn call(&self, predicate: u32) {
+        self.core()
+            .put_with_predicate(TAG_CALL, predicate, Event::Call { predicate });
+    }
+
+    /// A last call whose caller's frame is gone: the active box departs into `predicate`.
+    #[inline]
+    pub fn tail(&self, predicate: u32) {
+        self.core()
+            .put_with_predicate(TAG_TAIL, predicate, Event::Tail { predicate });
+    }
+
+    /// The active box exits and leaves no choicepoint.
+    #[inline]
+    pub fn exit_det(&self) {
+        self.core().put(TAG_EXIT_DET, 0, 0, Event::ExitDet);
+    }
+
+    /// The active box exits and can be re-entered.
+    #[inline]
+    pub fn exit_nondet(&self) {
+        self.core().put(TAG_EXIT_NONDET, 0, 0, Event::ExitNondet);
+    }
+
+    /// The newest re-enterable box is entered again.
+    #[inline]
+    pub fn redo(&self) {
+        self.core().put(TAG_REDO, 0, 0, Event::Redo);
+    }
+
+    /// The active box fails.
+    #[inline]
+    pub fn fail(&self) {
+        self.core().put(TAG_FAIL, 0, 0, Event::Fail);
+    }
+
+    /// An exception leaves the active box.
+    #[inline]
+    pub fn exception(&self) {
+        self.core()
+            .put(TAG_EXTENDED, CODE_EXCEPTION.into(), 1, Event::Exception);
+    }
+
+    /// The newest re-enterable box lost its choicepoints. Cuts in a row become one event, at the
+    /// time of the first.
+    #[inline]
+    pub fn cut(&self) {
+        self.core().cut();
+    }
+
+    /// Recording is suspended: the time until [`Stream::resume`] belongs to nobody.
+    pub fn pause(&self) {
+        self.core().slow(Event::Pause, clock::ticks());
+    }
+
+    /// Recording goes on.
+    pub fn resume(&self) {
+        self.core().slow(Event::Resume, clock::ticks());
+    }
+
+    /// The engine lost events of this stream, `lost` of them or 0 if that is unknown: what is
+    /// active is unknown from here on.
+    pub fn gap(&self, lost: u64) {
+        self.core().slow(Event::Gap { lost }, clock::ticks());
+    }
+
+    /// A remark of the traced program, at this moment.
+    pub fn mark(&self, text: &str) {
+        self.core().mark(text, clock::ticks());
+    }
+
+    /// Records an event as if it happened at `tick`: for tests, and for engines with a clock of
+    /// their own. Ticks that go backwards are clamped and counted.
+    pub fn record_at(&self, event: Event, tick: u64) {
+        self.core().slow(event, tick);
+    }
+
+    /// Ends the stream: nothing more will be added to it. The same as dropping it.
+    pub fn end(self) {}
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.core().finish();
+        crate::registry::remove_stream(self.core());
+        // SAFETY: from `Box::leak` in `new`, and nobody else can reach it any more.
+        drop(unsafe { Box::from_raw(self.core.as_ptr()) });
+    }
+}

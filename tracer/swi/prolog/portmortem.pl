@@ -1,0 +1,201 @@
+:- module(portmortem,
+          [ pm_record/2,                % :Goal, +Options
+            pm_start/2,                 % +File, +Options
+            pm_stop/0,
+            pm_pause/0,
+            pm_resume/0,
+            pm_mark/1,                  % +Text
+            noprofile/1                 % :PredicateIndicators
+          ]).
+
+/** <module> Record the execution of a Prolog program
+
+A recording is a file with every call, exit, redo, failure, cut and exception
+of the program's predicates and when it happened. The program `portmortem`
+answers questions about it: `portmortem report FILE`.
+
+```
+?- pm_record(main, [output('run.pmt')]).
+```
+
+Outside a recording all predicates of this library but pm_record/2 and
+pm_start/2 do nothing.
+
+Options of pm_record/2 and pm_start/2:
+
+  - output(+File)
+    The trace. Default of pm_record/2: =|recording.pmt|=.
+  - force(+Boolean)
+    Whether to replace an existing file. Default: `false`.
+  - include(+Patterns), exclude(+Patterns)
+    Predicates to record, as =|module:name/arity|= with `*` and `?`.
+    Default: all predicates of the user's own modules.
+  - libraries(+Boolean), builtins(+Boolean)
+    Record library predicates, and built-in ones, as well.
+  - byrd(+Boolean)
+    Make every exit re-enterable (the figures of Debray 1988). Default: `false`.
+  - tail(+Boolean)
+    Record last calls as such. With `false` every one gets a box of its own,
+    and recursion no longer runs in constant space. Default: `true`.
+  - max_size(+Bytes), keep(+FirstOrLast)
+    Limit the size of the trace; keep its first or its last part.
+*/
+
+%   Not use_foreign_library/1: that would load libraries which the program did not ask for.
+
+:- absolute_file_name(foreign(libportmortem_swi), Path,
+                      [file_type(executable), access(read)]),
+   open_shared_object(Path, Handle),
+   call_shared_object_function(Handle, install).
+
+:- use_module(portmortem_wrap).
+:- use_module(portmortem_hooks).
+
+:- meta_predicate
+    pm_record(0, +),
+    noprofile(:).
+
+:- set_module(class(library)).
+
+%!  pm_record(:Goal, +Options) is semidet.
+%
+%   Run Goal once and record it. Succeeds, fails or throws as Goal does.
+
+pm_record(Goal, Options) :-
+    (   memberchk(output(File), Options)
+    ->  true
+    ;   File = 'recording.pmt'
+    ),
+    setup_call_cleanup(pm_start(File, Options), once(Goal), pm_stop).
+
+%!  pm_start(+File, +Options) is det.
+%
+%   Begin to record all threads and engines into File.
+%
+%   @error portmortem_error(Message) if File cannot be written or a recording
+%   is in progress.
+
+pm_start(File, Options) :-
+    absolute_file_name(File, Path),
+    settings(Options, Settings),
+    current_prolog_flag(version, Version),
+    Major is Version // 10000,
+    Minor is Version // 100 mod 100,
+    Patch is Version mod 100,
+    format(string(Engine), 'SWI-Prolog ~d.~d.~d', [Major, Minor, Patch]),
+    setting(engine, Engine, EngineSetting),
+    setting(output, Path, Output),
+    current_prolog_flag(os_argv, Command),
+    command_settings(Options, Command, CommandSettings),
+    '$append'([[Output, EngineSetting], CommandSettings, Settings], All),
+    '$open'(All, Error),
+    (   Error == ""
+    ->  install_hooks,
+        start_wrapping(Options)
+    ;   throw(error(portmortem_error(Error), _))
+    ).
+
+command_settings(Options, Default, Settings) :-
+    (   memberchk(command(Command), Options)
+    ->  true
+    ;   Command = Default
+    ),
+    findall(Setting,
+            ( '$member'(Word, Command), setting(command, Word, Setting) ),
+            Settings).
+
+settings(Options, Settings) :-
+    findall(Setting,
+            ( '$member'(Option, Options), option_setting(Option, Setting) ),
+            Settings).
+
+option_setting(Option, Setting) :-
+    Option =.. [Key, Value],
+    foreign_option(Key),
+    (   is_list(Value)
+    ->  '$member'(One, Value)
+    ;   One = Value
+    ),
+    setting(Key, One, Setting).
+
+foreign_option(force).
+foreign_option(include).
+foreign_option(exclude).
+foreign_option(byrd).
+foreign_option(tail).
+foreign_option(max_size).
+foreign_option(keep).
+
+setting(Key, Value, Setting) :-
+    format(string(Setting), '~w=~w', [Key, Value]).
+
+%!  boot(+File, +Options) is det.
+%
+%   Used by `portmortem record`: begin to record before the program is loaded.
+%   If that is not possible the process ends: a program that was to be recorded
+%   does not run unrecorded.
+
+:- public boot/2.
+
+boot(File, Options) :-
+    catch(pm_start(File, Options), Error, true),
+    (   var(Error)
+    ->  true
+    ;   boot_error_text(Error, Text),
+        format(user_error, 'error: ~w~n', [Text]),
+        halt(1)
+    ).
+
+boot_error_text(error(portmortem_error(Text), _), Text) :- !.
+boot_error_text(Error, Text) :-
+    format(string(Text), 'cannot begin to record: ~p', [Error]).
+
+%!  pm_stop is det.
+%
+%   End the recording, if there is one. The program goes on as if it had not
+%   been recorded.
+
+pm_stop :-
+    '$recording',
+    !,
+    stop_wrapping,
+    '$close'.
+pm_stop.
+
+%!  pm_pause is det.
+%!  pm_resume is det.
+%
+%   Leave out what the calling thread does in between. Time in between belongs
+%   to no predicate.
+
+pm_pause  :- '$pause'.
+pm_resume :- '$resume'.
+
+%!  pm_mark(+Text) is det.
+%
+%   Put a remark into the recording, at this moment of the calling thread.
+
+pm_mark(Text) :-
+    '$recording',
+    !,
+    format(string(String), '~w', [Text]),
+    '$mark'(String).
+pm_mark(_).
+
+%!  noprofile(:PredicateIndicators) is det.
+%
+%   Do not record these predicates (a Name/Arity, or several separated by
+%   commas). Their time goes to their callers. Holds from the next recording on.
+
+noprofile(M:(A,B)) :-
+    !,
+    noprofile(M:A),
+    noprofile(M:B).
+noprofile(M0:Spec) :-
+    strip_module(M0:Spec, M, Name/Arity),
+    leave_out(M, Name, Arity).
+
+:- multifile prolog:error_message//1.
+
+prolog:error_message(portmortem_error(Message)) -->
+    [ 'Portmortem: ~w'-[Message] ].

@@ -1,0 +1,100 @@
+:- module(portmortem_hooks, [install_hooks/0]).
+
+/** <module> Notice predicates that appear while a program runs
+
+New predicates come from loading files and from assert. Before a directive, an
+initialization goal or any other code of a file runs, all predicates known by then
+are wrapped.
+*/
+
+:- use_module(portmortem_wrap).
+:- use_module(portmortem_disguise).
+
+:- set_module(class(library)).
+
+%!  install_hooks is det.
+%
+%   Wrap new predicates of the program whenever they can be called for the first time.
+
+:- dynamic installed/0.
+
+install_hooks :-
+    installed,
+    !.
+install_hooks :-
+    assertz(installed),
+    install_disguise,
+    hook(system:'$run_initialization'(File, _), loaded(File)),
+    hook(system:'$execute_directive_3'(Goal), directive(Goal)),
+    forall('$member'(Head-Clause,
+                     [ assert(C1)-C1, asserta(C2)-C2, assertz(C3)-C3,
+                       assert(C4,_)-C4, asserta(C5,_)-C5, assertz(C6,_)-C6 ]),
+           assert_hook(Head, Clause)).
+
+hook(System:Head, Before) :-
+    wrap_predicate(System:Head, portmortem_hook, Wrapped,
+                   ( portmortem_hooks:before(Before), Wrapped )).
+
+%   strip_module/3 is not qualified: it finds the module that assert was called from.
+
+assert_hook(Head, Clause) :-
+    wrap_predicate(system:Head, portmortem_hook, Wrapped,
+                   ( Wrapped,
+                     strip_module(Clause, M, Plain),
+                     (   portmortem:'$seen'(M, Plain)
+                     ->  true
+                     ;   portmortem_hooks:appeared(M, Plain)
+                     ) )).
+
+:- public before/1, appeared/2.
+
+appeared(M0, Clause) :-
+    (   Clause = (Head0 :- _)
+    ->  true
+    ;   Head0 = Clause
+    ),
+    strip_module(M0:Head0, M, Head),
+    functor(Head, Name, Arity),
+    functor(General, Name, Arity),
+    wrap_one(M:General).
+
+before(loaded(File)) :-
+    disguise_loaded,
+    file_loaded(File),
+    wrap_new(loaded).
+before(directive(Goal)) :-
+    (   declaration(Goal)
+    ->  true
+    ;   prolog_load_context(source, File)
+    ->  wrap_new(loading(File))
+    ;   wrap_new(loaded)
+    ).
+
+%   Directives that call nothing of the program's.
+
+declaration(Goal) :-
+    callable(Goal),
+    functor(Goal, Name, _),
+    declares(Name).
+
+declares(module).
+declares(use_module).
+declares(reexport).
+declares(ensure_loaded).
+declares(dynamic).
+declares(discontiguous).
+declares(multifile).
+declares(module_transparent).
+declares(meta_predicate).
+declares(public).
+declares(table).
+declares(op).
+declares(det).
+declares(initialization).
+declares(set_prolog_flag).
+declares(style_check).
+declares(license).
+declares(volatile).
+declares(thread_local).
+declares(create_prolog_flag).
+declares('$set_source_module').

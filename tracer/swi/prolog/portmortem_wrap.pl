@@ -1,0 +1,444 @@
+:- module(portmortem_wrap,
+          [ start_wrapping/1,           % +Options
+            stop_wrapping/0,
+            wrap_new/1,                 % +When
+            wrap_one/1,                 % :Head
+            file_loaded/1,              % +File
+            leave_out/3                 % +Module, +Name, +Arity
+          ]).
+
+/** <module> Put a wrapper with the ports around every selected predicate
+
+A static predicate's clauses are copied and the wrapper ends in a last call to
+the copy, so that last calls stay last calls. Where a copy would not be the same
+predicate, the wrapper calls the predicate itself through its closure.
+
+This module uses nothing that may be wrapped itself: only built-ins that are
+never selected, and its own predicates.
+*/
+
+:- set_module(class(library)).
+
+:- dynamic
+    wrapped/6,          % Name, Arity, Module, Id, How, Generation
+    left_out/3,         % Module, Name, Arity
+    loaded_file/1,      % File
+    mode/1,             % byrd, no_tail: how wrappers are made
+    scope/1,            % user, library, system: classes of modules selected
+    predefined/3,       % Name, Arity, Module: there before the program
+    active/0.           % wrapping is going on
+
+%!  start_wrapping(+Options) is det.
+%
+%   Wrap all selected predicates, now and whenever wrap_new/1 is called.
+
+start_wrapping(Options) :-
+    retractall(mode(_)),
+    retractall(scope(_)),
+    assertz(scope(user)),
+    assertz(scope(test)),
+    (   memberchk(byrd(true), Options)      -> assertz(mode(byrd))     ; true ),
+    (   memberchk(tail(false), Options)     -> assertz(mode(no_tail))  ; true ),
+    (   memberchk(libraries(true), Options) -> assertz(scope(library)) ; true ),
+    (   memberchk(builtins(true), Options)  -> assertz(scope(system))  ; true ),
+    (   memberchk(include(_), Options)      -> assertz(scope(library)),
+                                               assertz(scope(system))  ; true ),
+    assertz(active),
+    wrap_new(loaded).
+
+%!  stop_wrapping is det.
+%
+%   Take all wrappers off.
+
+stop_wrapping :-
+    retractall(active),
+    (   retract(wrapped(Name, Arity, M, _, _, _)),
+        functor(Head, Name, Arity),
+        catch('$wrap$unwrap'(M:Head), _, true),
+        fail
+    ;   true
+    ),
+    portmortem:'$wrappers_changed'.
+
+'$wrap$unwrap'(M:Head) :-
+    functor(Head, Name, Arity),
+    unwrap_predicate(M:Name/Arity, portmortem).
+
+%!  leave_out(+Module, +Name, +Arity) is det.
+%
+%   Never record this predicate.
+
+leave_out(M, Name, Arity) :-
+    (   left_out(M, Name, Arity)
+    ->  true
+    ;   assertz(left_out(M, Name, Arity))
+    ).
+
+%!  file_loaded(+File) is det.
+%
+%   File has been read to its end: its predicates are complete.
+
+file_loaded(File) :-
+    (   var(File)
+    ->  true
+    ;   loaded_file(File)
+    ->  true
+    ;   assertz(loaded_file(File))
+    ).
+
+%!  wrap_new(+When) is det.
+%
+%   Wrap selected predicates that appeared or changed. When is `loaded`, or
+%   loading(File) while the clauses of File are still being read.
+
+wrap_new(When) :-
+    active,
+    !,
+    with_mutex('$portmortem', wrap_new_(When)).
+wrap_new(_).
+
+wrap_new_(When) :-
+    (   current_module(M),
+        module_in_scope(M),
+        '$c_current_predicate'(_, M:Head),
+        wrap_if_selected(M, Head, When),
+        fail
+    ;   true
+    ).
+
+%!  wrap_one(:Head) is det.
+%
+%   Wrap the predicate of Head if it is selected and new.
+
+wrap_one(M:Head) :-
+    (   active,
+        module_in_scope(M)
+    ->  with_mutex('$portmortem',
+                   ( wrap_if_selected(M, Head, loaded) -> true ; true ))
+    ;   true
+    ).
+
+module_in_scope(M) :-
+    module_property(M, class(Class)),
+    scope(Class),
+    \+ own_module(M).
+
+own_module(portmortem).
+own_module(portmortem_wrap).
+own_module(portmortem_hooks).
+own_module(portmortem_disguise).
+
+%   Whether the predicate is there, selected, and not yet wrapped as it should be;
+%   if so, wrap it.
+
+wrap_if_selected(M, Head, When) :-
+    functor(Head, Name, Arity),
+    (   wrapped(Name, Arity, M, Id, How, Generation)
+    ->  refresh(M, Head, When, Id, How, Generation)
+    ;   selectable(M, Head, Name, Arity),
+        selected(M, Head, Name, Arity)
+    ->  name_predicate(M, Head, Id),
+        wrap_as_fits(M, Head, When, Id)
+    ).
+
+selectable(M, Head, Name, Arity) :-
+    \+ '$get_predicate_attribute'(M:Head, imported, _),
+    '$get_predicate_attribute'(M:Head, defined, 1),
+    \+ sub_atom(Name, 0, _, _, $),
+    \+ left_out(M, Name, Arity),
+    \+ predefined(Name, Arity, M),
+    \+ never(M, Head).
+
+selected(M, Head, Name, Arity) :-
+    (   system_hook(M, Head)
+    ->  Class = library
+    ;   module_property(M, class(Class))
+    ),
+    (   scope_by_default(Class)
+    ->  Default = true
+    ;   Default = false
+    ),
+    portmortem:'$selected'(M, Name, Arity, Default).
+
+scope_by_default(user).
+scope_by_default(test).
+scope_by_default(library) :- scope(library).
+scope_by_default(system)  :- scope(system).
+
+%   Built-ins that a wrapper would break: control structures and what looks at
+%   the frames or choicepoints of its caller; and those whose module context
+%   a wrapper cannot pass on.
+
+never(system, Head) :-
+    (   '$get_predicate_attribute'(system:Head, transparent, 1)
+    ->  true
+    ;   functor(Head, Name, _),
+        frame_sensitive(Name)
+    ->  true
+    ;   '$get_predicate_attribute'(system:Head, (dynamic), 1)
+    ).
+
+frame_sensitive(prolog_current_choice).
+frame_sensitive(prolog_current_frame).
+frame_sensitive(prolog_frame_attribute).
+frame_sensitive(prolog_choice_attribute).
+frame_sensitive(prolog_skip_frame).
+frame_sensitive(prolog_skip_level).
+frame_sensitive(prolog_cut_to).
+frame_sensitive(prolog_alert_signal).
+frame_sensitive(deterministic).
+frame_sensitive(halt).
+frame_sensitive(shift).
+frame_sensitive(shift_for_copy).
+frame_sensitive(reset).
+frame_sensitive(call_continuation).
+frame_sensitive(trim_stacks).
+frame_sensitive(abort).
+frame_sensitive(!).
+frame_sensitive(',').
+frame_sensitive(;).
+frame_sensitive('|').
+frame_sensitive(->).
+frame_sensitive(*->).
+frame_sensitive(:).
+frame_sensitive(=).
+frame_sensitive(==).
+frame_sensitive(true).
+frame_sensitive(fail).
+frame_sensitive(false).
+
+name_predicate(M, Head, Id) :-
+    functor(Head, Name, Arity),
+    (   predicate_property(M:Head, file(File))
+    ->  true
+    ;   File = ''
+    ),
+    (   predicate_property(M:Head, line_count(Line))
+    ->  true
+    ;   Line = 0
+    ),
+    portmortem:'$predicate'(M, Name, Arity, File, Line, Id).
+
+%   A wrapped predicate that was changed by loading gets a new copy; one that
+%   is being loaded again is called through its closure meanwhile.
+
+refresh(M, Head, When, Id, How, Generation) :-
+    \+ How == closure(always),
+    generation(M:Head, Now),
+    (   How = copy,
+        Now \== Generation
+    ->  true
+    ;   How == closure(loading),
+        complete(M:Head, When)
+    ),
+    wrap_as_fits(M, Head, When, Id).
+
+generation(P, Generation) :-
+    (   predicate_property(P, last_modified_generation(Generation0))
+    ->  Generation = Generation0
+    ;   Generation = 0
+    ).
+
+%   The file that the predicate belongs to (not one that it includes) is not being read.
+
+complete(P, When) :-
+    (   source_file(P, File)
+    ->  loaded_file(File),
+        When \== loading(File)
+    ;   true
+    ).
+
+                 /*******************************
+                 *         WRAPPERS             *
+                 *******************************/
+
+wrap_as_fits(M, Head, When, Id) :-
+    generation(M:Head, Generation),
+    functor(Head, Name, Arity),
+    functor(General, Name, Arity),
+    how(M, General, When, How, Copy),
+    catch(wrap(How, M, General, Copy, Id), Error, true),
+    (   var(Error)
+    ->  retractall(wrapped(Name, Arity, M, _, _, _)),
+        assertz(wrapped(Name, Arity, M, Id, How, Generation))
+    ;   assertz(left_out(M, Name, Arity)),
+        message_to_codes_free_text(M:Name/Arity, Error, Text),
+        portmortem:'$note'(Text)
+    ).
+
+message_to_codes_free_text(PI, error(Formal, _), Text) :-
+    !,
+    format(string(Text), 'not recorded: ~q (~q)', [PI, Formal]).
+message_to_codes_free_text(PI, Error, Text) :-
+    format(string(Text), 'not recorded: ~q (~q)', [PI, Error]).
+
+%   How a predicate is to be wrapped: `copy`, or closure(Why).
+
+how(M, Head, When, How, Copy) :-
+    (   needs_closure(M:Head)
+    ->  How = closure(always)
+    ;   \+ complete(M:Head, When)
+    ->  How = closure(loading)
+    ;   clauses_to_copy(M:Head, Clauses),
+        catch(make_copy(M, Head, Clauses, Copy), _, fail)
+    ->  How = copy
+    ;   How = closure(always)
+    ).
+
+needs_closure(P) :- '$get_predicate_attribute'(P, (dynamic), 1), !.
+needs_closure(P) :- '$get_predicate_attribute'(P, foreign, 1), !.
+needs_closure(P) :- '$get_predicate_attribute'(P, (thread_local), 1), !.
+needs_closure(P) :- '$get_predicate_attribute'(P, transparent, 1), !.
+needs_closure(P) :- '$get_predicate_attribute'(P, system, 1), !.
+needs_closure(P) :- predicate_property(P, tabled), !.
+needs_closure(P) :- predicate_property(P, ssu), !.
+needs_closure(P) :- predicate_property(P, det), !.
+
+%   The clauses of the predicate, if a copy of them does the same. A large
+%   table of facts has no last calls to keep: a copy would only cost memory.
+
+clauses_to_copy(M:Head, Clauses) :-
+    predicate_property(M:Head, number_of_clauses(Count)),
+    Count < 10000,
+    findall(Head-Body, clause(M:Head, Body), Clauses),
+    \+ ( '$member'(_-Body, Clauses), uncopyable(Body) ).
+
+uncopyable(Body) :- var(Body), !, fail.
+uncopyable(_:_) :- !.
+uncopyable(Body) :-
+    compound(Body),
+    !,
+    (   functor(Body, Name, _),
+        looks_at_frames(Name)
+    ->  true
+    ;   arg(_, Body, Part),
+        nonvar(Part),
+        uncopyable_goal(Part)
+    ->  true
+    ).
+uncopyable(Body) :- looks_at_frames(Body).
+
+uncopyable_goal(Goal) :-
+    callable(Goal),
+    functor(Goal, Name, _),
+    looks_at_frames(Name),
+    !.
+uncopyable_goal(Goal) :-
+    control(Goal),
+    arg(_, Goal, Part),
+    nonvar(Part),
+    uncopyable_goal(Part),
+    !.
+
+control((_,_)).
+control((_;_)).
+control((_->_)).
+control((_*->_)).
+control(\+_).
+
+looks_at_frames(prolog_current_frame).
+looks_at_frames(prolog_current_choice).
+looks_at_frames(prolog_frame_attribute).
+looks_at_frames(deterministic).
+looks_at_frames(context_module).
+looks_at_frames(get_prolog_backtrace).
+
+%   Copy the clauses under a name of their own. An earlier copy may still be
+%   running, so every copy gets a new name.
+
+make_copy(M, Head, Clauses, Copy) :-
+    functor(Head, Name, Arity),
+    copy_name(M, Name, Arity, CopyName),
+    functor(Copy, CopyName, Arity),
+    (   '$member'(ClauseHead-Body, Clauses),
+        ClauseHead =.. [_|Arguments],
+        CopyHead =.. [CopyName|Arguments],
+        assertz(M:(CopyHead :- Body)),
+        fail
+    ;   true
+    ),
+    (   Clauses == []
+    ->  assertz(M:(Copy :- fail))
+    ;   true
+    ),
+    compile_predicates([M:CopyName/Arity]).
+
+copy_name(M, Name, Arity, CopyName) :-
+    between(1, infinite, N),
+    atomic_list_concat(['$pm', N, $, Name], CopyName),
+    functor(Copy, CopyName, Arity),
+    \+ '$c_current_predicate'(_, M:Copy),
+    !.
+
+wrap(How, M, Head, Copy, Id) :-
+    Head =.. [Name|Arguments],
+    (   How == copy
+    ->  Copy =.. [_|Arguments],
+        Target = M:Copy
+    ;   Target = Wrapped
+    ),
+    body(Id, Target, Body),
+    wrap_predicate(M:Head, portmortem, Wrapped, Body),
+    (   '$get_predicate_attribute'(M:Head, transparent, 1)
+    ->  true
+    ;   % A transparent wrapper looks for its module through all its callers: quadratic in the depth.
+        atom_concat('$wrap$', Name, WrapperName),
+        functor(Head, _, Arity),
+        functor(Wrapper, WrapperName, Arity),
+        '$set_predicate_attribute'(M:Wrapper, transparent, false)
+    ),
+    portmortem:'$wrappers_changed'.
+
+body(Id, Target, Body) :-
+    mode(byrd),
+    !,
+    Body = ( portmortem:'$enter'(Id, Box),
+             Target,
+             portmortem:'$exit_nondet'(Box) ).
+body(Id, Target, Body) :-
+    Boxed = ( portmortem:'$enter'(Id, Box),
+              system:prolog_current_choice(Before),
+              Target,
+              system:prolog_current_choice(After),
+              (   Before == After,
+                  portmortem:'$exit_det'(Box)
+              ->  !
+              ;   portmortem:'$exit_nondet'(Box)
+              ) ),
+    (   mode(no_tail)
+    ->  Body = Boxed
+    ;   Body = ( portmortem:'$tail'(Id) -> Target ; Boxed )
+    ).
+
+%   A predicate of the system in a module that is not its own: the hooks in `user`
+%   and `prolog`, such as user:file_search_path/2 and prolog:called_by/4.
+
+system_hook(M, Head) :-
+    (   predicate_property(M:Head, file(File))
+    ->  current_prolog_flag(home, Home),
+        sub_atom(File, 0, _, _, Home)
+    ;   M == prolog
+    ->  true
+    ;   '$get_predicate_attribute'(M:Head, (multifile), 1)
+    ).
+
+%   What exists before the program is loaded and belongs to no file is not part of it.
+
+note_predefined :-
+    (   current_module(M),
+        module_property(M, class(user)),
+        '$c_current_predicate'(_, M:Head),
+        '$get_predicate_attribute'(M:Head, defined, 1),
+        \+ '$get_predicate_attribute'(M:Head, imported, _),
+        (   M == user
+        ->  '$get_predicate_attribute'(user:Head, (thread_local), 1)
+        ;   \+ predicate_property(M:Head, file(_))
+        ),
+        functor(Head, Name, Arity),
+        \+ predefined(Name, Arity, M),
+        assertz(predefined(Name, Arity, M)),
+        fail
+    ;   true
+    ).
+
+:- initialization(note_predefined).

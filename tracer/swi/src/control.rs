@@ -1,0 +1,237 @@
+//! The foreign predicates behind `library(portmortem)`: beginning and ending a recording, naming predicates.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::path::PathBuf;
+use std::ptr;
+use std::slice;
+
+use portmortem_tracer::format::{Header, Mode, Outcome};
+use portmortem_tracer::pattern::PredicatePattern;
+use portmortem_tracer::{Keep, Options, Recorder};
+
+use crate::engine;
+use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
+use crate::recording::{self, Recording, Selection};
+
+/// `open(+Settings, -Error)`: begins a recording. `Settings` is a list of texts `key=value`;
+/// `Error` is unified with an empty string, or with why it did not work.
+pub(crate) extern "C" fn open(settings: Term, error: Term) -> Foreign {
+    let message = match open_settings(&strings(settings)) {
+        Ok(()) => String::new(),
+        Err(message) => message,
+    };
+    unify_string(error, &message)
+}
+
+fn open_settings(settings: &[String]) -> Result<(), String> {
+    let mut request = Request::default();
+    for setting in settings {
+        let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+        request.set(key, value)?;
+    }
+    if recording::epoch().is_some() {
+        return Err("a recording is in progress; end it with pm_stop/0".to_owned());
+    }
+    let recorder = Recorder::create(&request.output, &request.header(), &request.options)
+        .map_err(|error| error.to_string())?;
+    recording::start(Recording {
+        recorder,
+        selection: request.selection,
+    });
+    Ok(())
+}
+
+/// What `open/2` was asked for.
+#[derive(Default)]
+struct Request {
+    output: PathBuf,
+    engine: String,
+    command: Vec<String>,
+    mode: Mode,
+    options: Options,
+    selection: Selection,
+}
+
+impl Request {
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        match key {
+            "output" => self.output = PathBuf::from(value),
+            "engine" => value.clone_into(&mut self.engine),
+            "command" => self.command.push(value.to_owned()),
+            "byrd" => self.mode.byrd = value == "true",
+            "tail" => self.mode.no_tail = value != "true",
+            "include" => self.selection.include.push(PredicatePattern::new(value)),
+            "exclude" => self.selection.exclude.push(PredicatePattern::new(value)),
+            "force" => self.options.overwrite = value == "true",
+            "max_size" => {
+                let bytes = value
+                    .parse()
+                    .map_err(|_| format!("max_size: not a size: {value}"))?;
+                self.options.max_size = Some(bytes);
+            }
+            "keep" => {
+                self.mode.keep_last = value == "last";
+                self.options.keep = if value == "last" {
+                    Keep::Last
+                } else {
+                    Keep::First
+                };
+            }
+            _ => return Err(format!("unknown setting {key}")),
+        }
+        Ok(())
+    }
+
+    fn header(&self) -> Header {
+        let mut header = Header::of_this_process(&self.engine);
+        header.command.clone_from(&self.command);
+        header.mode = self.mode;
+        header
+    }
+}
+
+/// `close`: ends the recording; the program goes on.
+pub(crate) extern "C" fn close() -> Foreign {
+    Foreign::from(recording::stop(&Outcome::Stopped))
+}
+
+/// Called by the engine when the process is about to end.
+pub(crate) extern "C" fn at_exit(status: c_int, _: *mut c_void) -> c_int {
+    // The upper bits are flags of the engine's clean-up.
+    recording::stop(&Outcome::Exited(status & 0xffff));
+    0
+}
+
+/// `recording`: whether something is being recorded.
+pub(crate) extern "C" fn is_recording() -> Foreign {
+    Foreign::from(recording::epoch().is_some())
+}
+
+/// `selected(+Module, +Name, +Arity, +Default)`: whether to record a predicate.
+pub(crate) extern "C" fn selected(module: Term, name: Term, arity: Term, default: Term) -> Foreign {
+    let (module, name) = (text(module), text(name));
+    let by_default = text(default) == "true";
+    let arity = integer(arity);
+    let chosen =
+        recording::with(|current| current.selection.selects(by_default, &module, &name, arity));
+    Foreign::from(chosen == Some(true))
+}
+
+/// `predicate(+Module, +Name, +Arity, +File, +Line, -Id)`: names a predicate in the trace. `File` is empty if unknown.
+pub(crate) extern "C" fn predicate(
+    module: Term,
+    name: Term,
+    arity: Term,
+    file: Term,
+    line: Term,
+    id: Term,
+) -> Foreign {
+    let (module, name, file) = (text(module), text(name), text(file));
+    let file = Some(file.as_str()).filter(|file| !file.is_empty());
+    let (arity, line) = (integer(arity), integer(line));
+    let given = recording::with(|current| {
+        current
+            .recorder
+            .predicate(&module, &name, arity, file, line)
+    });
+    let Some(given) = given else { return FALSE };
+    // SAFETY: a term of our own argument list.
+    Foreign::from(ffi::truth(unsafe {
+        ffi::PL_unify_int64(id, i64::from(given))
+    }))
+}
+
+/// `wrappers_changed`: what was remembered about code addresses no longer holds.
+pub(crate) extern "C" fn wrappers_changed() -> Foreign {
+    recording::wrappers_changed();
+    TRUE
+}
+
+/// `note(+Text)`: something a reader of the report should know.
+pub(crate) extern "C" fn note(remark: Term) -> Foreign {
+    let remark = text(remark);
+    recording::with(|current| current.recorder.note(&remark));
+    TRUE
+}
+
+/// `mark(+Text)`: a remark in the calling engine's stream.
+pub(crate) extern "C" fn mark(remark: Term) -> Foreign {
+    let remark = text(remark);
+    // SAFETY: the state is used within this call only.
+    if let Some(engine) = unsafe { engine::current() } {
+        engine.stream.mark(&remark);
+    }
+    TRUE
+}
+
+/// `pause`: the calling engine's new boxes are not recorded until `resume`.
+pub(crate) extern "C" fn pause() -> Foreign {
+    // SAFETY: the state is used within this call only.
+    if let Some(engine) = unsafe { engine::current() }
+        && !engine.paused
+    {
+        engine.paused = true;
+        engine.stream.pause();
+    }
+    TRUE
+}
+
+/// `resume`: ends a pause.
+pub(crate) extern "C" fn resume() -> Foreign {
+    // SAFETY: the state is used within this call only.
+    if let Some(engine) = unsafe { engine::current() }
+        && engine.paused
+    {
+        engine.paused = false;
+        engine.stream.resume();
+    }
+    TRUE
+}
+
+fn strings(list: Term) -> Vec<String> {
+    let mut all = Vec::new();
+    // SAFETY: term references of this foreign call.
+    unsafe {
+        let head = ffi::PL_new_term_ref();
+        let tail = ffi::PL_copy_term_ref(list);
+        while ffi::truth(ffi::PL_get_list(tail, head, tail)) {
+            all.push(text(head));
+        }
+    }
+    all
+}
+
+/// The text of an atom or string.
+fn text(term: Term) -> String {
+    let mut length = 0;
+    let mut start: *mut c_char = ptr::null_mut();
+    let flags = ffi::CVT_ATOM_OR_STRING | ffi::REP_UTF8;
+    // SAFETY: on success the engine gives `length` bytes that stay until the next call.
+    unsafe {
+        if ffi::truth(ffi::PL_get_nchars(
+            term,
+            &raw mut length,
+            &raw mut start,
+            flags,
+        )) {
+            String::from_utf8_lossy(slice::from_raw_parts(start.cast(), length)).into_owned()
+        } else {
+            String::new()
+        }
+    }
+}
+
+fn integer(term: Term) -> u32 {
+    let mut value = 0;
+    // SAFETY: a term of our own argument list and a place for its value.
+    unsafe { ffi::PL_get_int64(term, &raw mut value) };
+    u32::try_from(value).unwrap_or(0)
+}
+
+fn unify_string(term: Term, text: &str) -> Foreign {
+    let flags = ffi::STRING | ffi::REP_UTF8 as c_int;
+    // SAFETY: text and length belong together.
+    let answer =
+        unsafe { ffi::PL_unify_chars(term, flags, text.len(), text.as_ptr().cast::<c_char>()) };
+    Foreign::from(ffi::truth(answer))
+}

@@ -1,0 +1,174 @@
+//! The state of one Prolog engine (a thread, or an engine of `engine_create/3`): its stream and its boxes.
+//!
+//! Engines move between operating system threads, so the state is found by the engine's own thread number.
+//! Recording can stop and start; [`recording::epoch`] tells the state of one recording from that of the next.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use portmortem_tracer::Stream;
+use portmortem_tracer::format::StreamKind;
+
+use crate::boxes::Boxes;
+use crate::ffi;
+use crate::frames::FrameCache;
+use crate::recording;
+
+/// What the ports of one engine work on.
+pub(crate) struct Engine {
+    epoch: u32,
+    pub(crate) stream: Stream,
+    pub(crate) boxes: Boxes,
+    pub(crate) frames: FrameCache,
+    pub(crate) paused: bool,
+}
+
+const CHUNK: usize = 1024;
+const CHUNKS: usize = 1024;
+type Chunk = [AtomicPtr<Engine>; CHUNK];
+
+/// By thread number of the engine; chunks are made when first needed and stay.
+static ENGINES: [AtomicPtr<Chunk>; CHUNKS] = [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS];
+
+/// The calling engine's state, made if it has none yet. None while nothing is being recorded.
+///
+/// # Safety
+/// The reference must not outlive the foreign call, and no second one may be made meanwhile.
+#[inline]
+pub(crate) unsafe fn current() -> Option<&'static mut Engine> {
+    let epoch = recording::epoch()?;
+    // SAFETY: called on a thread that runs Prolog.
+    let number = unsafe { ffi::PL_thread_self() };
+    let slot = slot(number)?;
+    let engine = slot.load(Ordering::Relaxed);
+    // SAFETY: the slot holds null or a state that only this engine uses; it is freed by this engine only.
+    match unsafe { engine.as_mut() } {
+        Some(state) if state.epoch == epoch => Some(state),
+        // SAFETY: null, or a state just made for this engine.
+        _ => unsafe { attach(number, slot, epoch).as_mut() },
+    }
+}
+
+/// The calling engine's state if it has one for the recording in progress.
+///
+/// # Safety
+/// As for [`current`].
+#[inline]
+pub(crate) unsafe fn existing() -> Option<&'static mut Engine> {
+    let epoch = recording::epoch()?;
+    // SAFETY: called on a thread that runs Prolog.
+    let number = unsafe { ffi::PL_thread_self() };
+    let engine = slot(number)?.load(Ordering::Relaxed);
+    // SAFETY: as in `current`.
+    unsafe { engine.as_mut() }.filter(|state| state.epoch == epoch)
+}
+
+#[inline]
+fn slot(number: c_int) -> Option<&'static AtomicPtr<Engine>> {
+    let number = usize::try_from(number).ok()?;
+    let chunk = ENGINES.get(number / CHUNK)?;
+    let mut pointer = chunk.load(Ordering::Acquire);
+    if pointer.is_null() {
+        pointer = add_chunk(chunk);
+    }
+    // SAFETY: chunks are never freed.
+    Some(unsafe { &(*pointer)[number % CHUNK] })
+}
+
+#[cold]
+fn add_chunk(place: &AtomicPtr<Chunk>) -> *mut Chunk {
+    let fresh = Box::into_raw(Box::new([const { AtomicPtr::new(ptr::null_mut()) }; CHUNK]));
+    match place.compare_exchange(ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => fresh,
+        Err(theirs) => {
+            // SAFETY: nobody else has seen `fresh`.
+            drop(unsafe { Box::from_raw(fresh) });
+            theirs
+        }
+    }
+}
+
+#[cold]
+fn attach(number: c_int, slot: &'static AtomicPtr<Engine>, epoch: u32) -> *mut Engine {
+    let (kind, name) = describe(number);
+    let Some(stream) = recording::stream(kind, &name) else {
+        return ptr::null_mut();
+    };
+    let state = Box::into_raw(Box::new(Engine {
+        epoch,
+        stream,
+        boxes: Boxes::new(u64::from(epoch) << 16),
+        frames: FrameCache::new(),
+        paused: false,
+    }));
+    let old = slot.swap(state, Ordering::AcqRel);
+    if old.is_null() {
+        // SAFETY: the hook gets the slot, which is static, and runs on this engine when it ends.
+        unsafe {
+            ffi::PL_thread_at_exit(detach, ptr::from_ref(slot).cast_mut().cast::<c_void>(), 0);
+        }
+    } else {
+        // SAFETY: the old state belongs to this engine and an earlier recording; nothing refers to it.
+        drop(unsafe { Box::from_raw(old) });
+    }
+    state
+}
+
+/// Ends the stream of an engine that is going away.
+extern "C" fn detach(slot: *mut c_void) {
+    // SAFETY: the pointer was made from a static slot in `attach`.
+    let slot = unsafe { &*slot.cast::<AtomicPtr<Engine>>() };
+    let state = slot.swap(ptr::null_mut(), Ordering::AcqRel);
+    if !state.is_null() {
+        // SAFETY: only this engine used the state, and it has just been taken out.
+        drop(unsafe { Box::from_raw(state) });
+    }
+}
+
+/// Ends the calling engine's stream, at the end of a recording.
+pub(crate) fn detach_current() {
+    // SAFETY: called on a thread that runs Prolog.
+    let number = unsafe { ffi::PL_thread_self() };
+    if let Some(slot) = slot(number) {
+        detach(ptr::from_ref(slot).cast_mut().cast());
+    }
+}
+
+/// Whether the calling engine is a thread or a coroutining engine, and its alias, or its number.
+fn describe(number: c_int) -> (StreamKind, String) {
+    // SAFETY: plain calls of the interface on a thread that runs Prolog; the frame is closed again.
+    let is_engine = unsafe {
+        let frame = ffi::PL_open_foreign_frame();
+        let predicate = ffi::PL_predicate(c"engine_self".as_ptr(), 1, c"system".as_ptr());
+        let answer =
+            ffi::PL_call_predicate(ptr::null_mut(), QUIET, predicate, ffi::PL_new_term_ref());
+        ffi::PL_discard_foreign_frame(frame);
+        ffi::truth(answer)
+    };
+    let kind = if is_engine {
+        StreamKind::Engine
+    } else {
+        StreamKind::Thread
+    };
+    (kind, alias(number).unwrap_or_else(|| number.to_string()))
+}
+
+/// `PL_Q_NODEBUG | PL_Q_CATCH_EXCEPTION`
+const QUIET: c_int = 0x0004 | 0x0008;
+
+fn alias(number: c_int) -> Option<String> {
+    let mut atom: ffi::Atom = 0;
+    let mut length = 0;
+    // SAFETY: the atom is valid while we copy its text.
+    unsafe {
+        if !ffi::truth(ffi::PL_get_thread_alias(number, &raw mut atom)) {
+            return None;
+        }
+        let text: *const c_char = ffi::PL_atom_nchars(atom, &raw mut length);
+        if text.is_null() {
+            return None;
+        }
+        Some(CStr::from_ptr(text).to_string_lossy().into_owned())
+    }
+}

@@ -1,0 +1,120 @@
+//! The part of SWI-Prolog's foreign language interface that the adapter uses, declared by hand.
+//!
+//! No header of one version is compiled in: the functions below have had the same names and arguments from
+//! 9.0 to 10.1. Truth values changed from `int` to `bool` in between, so only their low byte is read ([`truth`]).
+//! The symbols are resolved when the engine loads the library.
+
+use std::ffi::{c_char, c_int, c_void};
+
+pub(crate) type Term = usize;
+pub(crate) type Atom = usize;
+pub(crate) type Functor = usize;
+pub(crate) type Module = *mut c_void;
+pub(crate) type Predicate = *mut c_void;
+pub(crate) type Foreign = usize;
+pub(crate) type Control = *mut c_void;
+
+/// A foreign predicate's answer.
+pub(crate) const TRUE: Foreign = 1;
+/// A foreign predicate's answer.
+pub(crate) const FALSE: Foreign = 0;
+
+/// `PL_foreign_control`: the first call of a nondeterministic predicate.
+pub(crate) const FIRST_CALL: c_int = 0;
+/// `PL_foreign_control`: backtracking into it.
+pub(crate) const REDO: c_int = 2;
+
+/// `PL_register_foreign_in_module`: the predicate may leave a choicepoint.
+pub(crate) const NONDETERMINISTIC: c_int = 0x04;
+
+/// `PL_unify_chars`: make a string.
+pub(crate) const STRING: c_int = 6;
+
+/// `PL_get_nchars`: accept an atom or string.
+pub(crate) const CVT_ATOM_OR_STRING: u32 = 0x01 | 0x02;
+/// `PL_get_nchars`: give UTF-8.
+pub(crate) const REP_UTF8: u32 = 0x0010_0000;
+
+/// `pl_context_t`: a frame of the engine's stack and the place in its clause where it waits.
+#[repr(C)]
+pub(crate) struct Context {
+    pub(crate) engine: *mut c_void,
+    pub(crate) query: *mut c_void,
+    pub(crate) frame: *mut c_void,
+    pub(crate) pc: *mut c_void,
+    pub(crate) reserved: [*mut c_void; 10],
+}
+
+unsafe extern "C" {
+    pub(crate) fn PL_register_foreign_in_module(
+        module: *const c_char,
+        name: *const c_char,
+        arity: c_int,
+        function: *const c_void,
+        flags: c_int,
+        ...
+    ) -> c_int;
+    pub(crate) fn PL_foreign_control(handle: Control) -> c_int;
+    pub(crate) fn PL_foreign_context(handle: Control) -> isize;
+    pub(crate) fn _PL_retry(context: isize) -> Foreign;
+    pub(crate) fn PL_get_int64(term: Term, value: *mut i64) -> c_int;
+    pub(crate) fn PL_unify_int64(term: Term, value: i64) -> c_int;
+    pub(crate) fn PL_get_nchars(
+        term: Term,
+        length: *mut usize,
+        text: *mut *mut c_char,
+        flags: u32,
+    ) -> c_int;
+    pub(crate) fn PL_get_atom(term: Term, atom: *mut Atom) -> c_int;
+    pub(crate) fn PL_get_functor(term: Term, functor: *mut Functor) -> c_int;
+    pub(crate) fn PL_get_arg(index: usize, term: Term, argument: Term) -> c_int;
+    pub(crate) fn PL_new_atom(text: *const c_char) -> Atom;
+    pub(crate) fn PL_new_functor(name: Atom, arity: usize) -> Functor;
+    pub(crate) fn PL_new_term_ref() -> Term;
+    pub(crate) fn PL_get_list(list: Term, head: Term, tail: Term) -> c_int;
+    pub(crate) fn PL_copy_term_ref(term: Term) -> Term;
+    pub(crate) fn PL_get_context(context: *mut Context, thread: c_int) -> c_int;
+    pub(crate) fn PL_step_context(context: *mut Context) -> c_int;
+    pub(crate) fn PL_describe_context(
+        context: *mut Context,
+        buffer: *mut c_char,
+        length: usize,
+    ) -> c_int;
+    pub(crate) fn PL_thread_self() -> c_int;
+    pub(crate) fn PL_get_thread_alias(thread: c_int, alias: *mut Atom) -> c_int;
+    pub(crate) fn PL_atom_nchars(atom: Atom, length: *mut usize) -> *const c_char;
+    pub(crate) fn PL_thread_at_exit(
+        function: extern "C" fn(*mut c_void),
+        closure: *mut c_void,
+        global: c_int,
+    ) -> c_int;
+    pub(crate) fn PL_exit_hook(
+        function: extern "C" fn(c_int, *mut c_void) -> c_int,
+        closure: *mut c_void,
+    );
+    pub(crate) fn PL_predicate(
+        name: *const c_char,
+        arity: c_int,
+        module: *const c_char,
+    ) -> Predicate;
+    pub(crate) fn PL_call_predicate(
+        module: Module,
+        flags: c_int,
+        predicate: Predicate,
+        arguments: Term,
+    ) -> c_int;
+    pub(crate) fn PL_open_foreign_frame() -> usize;
+    pub(crate) fn PL_discard_foreign_frame(frame: usize);
+    pub(crate) fn PL_unify_chars(
+        term: Term,
+        flags: c_int,
+        length: usize,
+        text: *const c_char,
+    ) -> c_int;
+}
+
+/// Reads a truth value of the interface: `int` in 9.0, `bool` later.
+#[inline(always)]
+pub(crate) fn truth(value: c_int) -> bool {
+    value & 0xff != 0
+}

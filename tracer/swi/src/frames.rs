@@ -1,0 +1,96 @@
+//! Telling a last call from any other, by looking at the calling frame.
+//!
+//! When a clause makes its last call and has no choicepoint left, the engine gives its frame to the callee. The frame above the callee's
+//! wrapper is then the *wrapper* of the caller, waiting for what was the caller's clause. So a call is a last call exactly when the
+//! place its parent frame waits at lies in a wrapper's clause. Asking the engine whose clause a place lies in is slow; the answer is kept per place.
+
+use std::ffi::{CStr, c_char};
+use std::mem::MaybeUninit;
+
+use crate::ffi;
+
+const CACHE_SIZE: usize = 1024;
+
+#[derive(Clone, Copy)]
+struct Entry {
+    pc: usize,
+    in_wrapper: bool,
+}
+
+/// Per engine: which places in code lie in a wrapper's clause.
+pub(crate) struct FrameCache {
+    entries: Box<[Entry; CACHE_SIZE]>,
+    /// [`crate::recording::wrapper_generation`] for which the entries hold.
+    generation: u32,
+}
+
+impl FrameCache {
+    pub(crate) fn new() -> Self {
+        Self {
+            entries: Box::new(
+                [Entry {
+                    pc: 0,
+                    in_wrapper: false,
+                }; CACHE_SIZE],
+            ),
+            generation: 0,
+        }
+    }
+
+    /// Whether the predicate whose wrapper called us was reached by a last call.
+    ///
+    /// `generation` changes with every wrapper made: code memory may have been used again, so nothing remembered holds.
+    #[inline]
+    pub(crate) fn is_last_call(&mut self, generation: u32) -> bool {
+        let mut context = MaybeUninit::<ffi::Context>::zeroed();
+        // SAFETY: `context` is a zeroed `pl_context_t`; the engine fills it in. First our own frame, then
+        // the wrapper's, then the frame that the wrapper returns to.
+        let found = unsafe {
+            ffi::truth(ffi::PL_get_context(context.as_mut_ptr(), 0))
+                && ffi::truth(ffi::PL_step_context(context.as_mut_ptr()))
+                && ffi::truth(ffi::PL_step_context(context.as_mut_ptr()))
+        };
+        if !found {
+            return false;
+        }
+        // SAFETY: zeroed memory is a valid `Context`, and the engine has filled it in.
+        let context = unsafe { context.assume_init_mut() };
+        let pc = context.pc as usize;
+        if pc == 0 {
+            return false;
+        }
+        if self.generation != generation {
+            self.entries.fill(Entry {
+                pc: 0,
+                in_wrapper: false,
+            });
+            self.generation = generation;
+        }
+        let slot = (pc >> 3) % CACHE_SIZE;
+        if self.entries[slot].pc != pc {
+            self.entries[slot] = Entry {
+                pc,
+                in_wrapper: lies_in_wrapper(context),
+            };
+        }
+        self.entries[slot].in_wrapper
+    }
+}
+
+#[cold]
+fn lies_in_wrapper(context: &mut ffi::Context) -> bool {
+    let mut text = [0 as c_char; 512];
+    // SAFETY: the buffer and its length belong together; the engine writes a terminated string.
+    let described = unsafe { ffi::PL_describe_context(context, text.as_mut_ptr(), text.len() - 1) };
+    if !ffi::truth(described) && described <= 0 {
+        return false;
+    }
+    // SAFETY: the last byte of the buffer is never written and is 0, so the string ends inside it.
+    let text = unsafe { CStr::from_ptr(text.as_ptr()) };
+    text.to_bytes()
+        .windows(WRAPPER_MARK.len())
+        .any(|part| part == WRAPPER_MARK)
+}
+
+/// `wrap_predicate/4` names the predicate that holds a wrapper's clause so.
+const WRAPPER_MARK: &[u8] = b"$wrap$";

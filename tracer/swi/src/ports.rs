@@ -1,0 +1,187 @@
+//! The foreign predicates in the wrapper's body: one per port.
+//!
+//! ```text
+//! Head :- ( tail(Id) -> Copy                          % a last call: TAIL, no box
+//!         ; enter(Id, Box), prolog_current_choice(B0), Copy, prolog_current_choice(B1),
+//!           ( B0 == B1, exit_det(Box) -> ! ; exit_nondet(Box) ) ).
+//! ```
+//!
+//! None of them fails or succeeds differently for what it records, and none calls back into Prolog but for
+//! the first event of an engine.
+
+use crate::boxes::{BoxId, Exit, Pruned};
+use crate::engine::{self, Engine};
+use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
+use crate::recording;
+
+/// Succeeds if the wrapped predicate is to run without a box: it was reached by a last call (event `TAIL`),
+/// nothing is being recorded, or recording is paused.
+pub(crate) extern "C" fn tail(id: Term) -> Foreign {
+    // SAFETY: the state is used within this call only.
+    let Some(engine) = (unsafe { engine::current() }) else {
+        return TRUE;
+    };
+    if engine.paused {
+        return TRUE;
+    }
+    if !engine.boxes.any_active() || !engine.frames.is_last_call(recording::wrapper_generation()) {
+        return FALSE;
+    }
+    engine.stream.tail(predicate(id));
+    TRUE
+}
+
+/// The guard. First call: `CALL`. Backtracked into: every alternative of the predicate is used up, `FAIL`.
+/// Pruned: see [`crate::boxes::Pruned`].
+pub(crate) extern "C" fn enter(id: Term, open: Term, handle: Control) -> Foreign {
+    // SAFETY: `handle` is what the engine passed.
+    match unsafe { ffi::PL_foreign_control(handle) } {
+        ffi::FIRST_CALL => enter_first(id, open),
+        ffi::REDO => {
+            if let Some((engine, id)) = known(handle) {
+                fail(engine, id);
+            }
+            FALSE
+        }
+        _ => {
+            if let Some((engine, id)) = known(handle) {
+                match engine.boxes.prune(id) {
+                    Pruned::Silent => {}
+                    Pruned::Exception => engine.stream.exception(),
+                    Pruned::Cut => engine.stream.cut(),
+                }
+            }
+            TRUE
+        }
+    }
+}
+
+#[inline]
+fn enter_first(id: Term, open: Term) -> Foreign {
+    // SAFETY: the state is used within this call only.
+    let engine = unsafe { engine::current() }.filter(|engine| !engine.paused);
+    let Some(engine) = engine else {
+        // SAFETY: a term of our own argument list.
+        return Foreign::from(ffi::truth(unsafe { ffi::PL_unify_int64(open, UNBOXED) }));
+    };
+    let opened = engine.boxes.enter().to_raw();
+    engine.stream.call(predicate(id));
+    // SAFETY: terms and answers as the interface defines them.
+    unsafe {
+        ffi::PL_unify_int64(open, opened);
+        ffi::_PL_retry(opened as isize)
+    }
+}
+
+/// In place of a box when nothing was being recorded at the call. No box has this number: 0 is the root.
+const UNBOXED: i64 = 0;
+
+#[inline]
+fn fail(engine: &mut Engine, id: BoxId) {
+    if let Some(resumed) = engine.boxes.fail(id) {
+        for _ in 0..resumed {
+            engine.stream.redo();
+        }
+        engine.stream.fail();
+    }
+}
+
+/// `EXIT` without a choicepoint left. Fails if the clause was resumed by a continuation, so that the wrapper's
+/// cut, which would then cut somebody else's choicepoints, is not reached.
+pub(crate) extern "C" fn exit_det(open: Term) -> Foreign {
+    // SAFETY: the state is used within this call only.
+    let Some(engine) = (unsafe { engine::existing() }) else {
+        return TRUE;
+    };
+    if leave_suspended(engine, box_id(open)) {
+        engine.boxes.exit_det();
+        engine.stream.exit_det();
+        TRUE
+    } else {
+        FALSE
+    }
+}
+
+/// `EXIT` with a choicepoint left; backtracked into: `REDO`; pruned: `CUT`.
+pub(crate) extern "C" fn exit_nondet(open: Term, handle: Control) -> Foreign {
+    // SAFETY: `handle` is what the engine passed.
+    match unsafe { ffi::PL_foreign_control(handle) } {
+        ffi::FIRST_CALL => {
+            let id = box_id(open);
+            // SAFETY: the state is used within this call only.
+            if let Some(engine) = unsafe { engine::existing() }
+                && leave_suspended(engine, id)
+            {
+                engine.boxes.exit_nondet();
+                engine.stream.exit_nondet();
+                // SAFETY: the answer that keeps a choicepoint.
+                unsafe { ffi::_PL_retry(id.to_raw() as isize) }
+            } else {
+                TRUE
+            }
+        }
+        ffi::REDO => {
+            if let Some((engine, id)) = known(handle)
+                && engine.boxes.redo(id)
+            {
+                engine.stream.redo();
+            }
+            FALSE
+        }
+        _ => {
+            if let Some((engine, id)) = known(handle)
+                && engine.boxes.holds(id)
+            {
+                engine.stream.cut();
+            }
+            TRUE
+        }
+    }
+}
+
+/// Makes `id` the active box if it is open, reporting the boxes that `shift/1` left on the way as exited.
+#[inline]
+fn leave_suspended(engine: &mut Engine, id: BoxId) -> bool {
+    match engine.boxes.classify_exit(id) {
+        Exit::Active => true,
+        Exit::Below(count) => {
+            for _ in 0..count {
+                engine.boxes.suspend();
+                engine.stream.exit_nondet();
+            }
+            true
+        }
+        Exit::Stale => false,
+    }
+}
+
+/// The engine and the box of a guard that is backtracked into or pruned.
+#[inline]
+fn known(handle: Control) -> Option<(&'static mut Engine, BoxId)> {
+    // SAFETY: the state is used within this call only; `handle` is what the engine passed.
+    unsafe {
+        let engine = engine::existing()?;
+        Some((
+            engine,
+            BoxId::from_raw(ffi::PL_foreign_context(handle) as i64),
+        ))
+    }
+}
+
+#[inline]
+fn box_id(open: Term) -> BoxId {
+    BoxId::from_raw(integer(open))
+}
+
+#[inline]
+fn predicate(id: Term) -> u32 {
+    integer(id) as u32
+}
+
+#[inline]
+fn integer(term: Term) -> i64 {
+    let mut value = 0;
+    // SAFETY: a term of our own argument list and a place for its value.
+    unsafe { ffi::PL_get_int64(term, &raw mut value) };
+    value
+}

@@ -1,0 +1,106 @@
+//! The recording in progress: which trace is written, and whether there is one.
+//!
+//! One process records into one trace at a time.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use portmortem_tracer::format::{Dialect, Outcome, StreamKind};
+use portmortem_tracer::pattern::PredicatePattern;
+use portmortem_tracer::{Recorder, Stream};
+
+/// Odd while something is being recorded; every recording has a number of its own.
+static EPOCH: AtomicU32 = AtomicU32::new(0);
+static WRAPPER_GENERATION: AtomicU32 = AtomicU32::new(0);
+static CURRENT: Mutex<Option<Recording>> = Mutex::new(None);
+
+/// The trace and what is to be recorded in it.
+pub(crate) struct Recording {
+    pub(crate) recorder: Recorder,
+    pub(crate) selection: Selection,
+}
+
+/// Which predicates are recorded.
+#[derive(Default)]
+pub(crate) struct Selection {
+    pub(crate) include: Vec<PredicatePattern>,
+    pub(crate) exclude: Vec<PredicatePattern>,
+}
+
+impl Selection {
+    /// Whether to record a predicate; `by_default` says what holds where no `--include` was given.
+    pub(crate) fn selects(&self, by_default: bool, module: &str, name: &str, arity: u32) -> bool {
+        let any = |patterns: &[PredicatePattern]| {
+            patterns
+                .iter()
+                .any(|pattern| pattern.matches(module, name, arity))
+        };
+        let included = if self.include.is_empty() {
+            by_default
+        } else {
+            any(&self.include)
+        };
+        included && !any(&self.exclude)
+    }
+}
+
+/// The number of the recording in progress.
+#[inline]
+pub(crate) fn epoch() -> Option<u32> {
+    let epoch = EPOCH.load(Ordering::Acquire);
+    (epoch % 2 == 1).then_some(epoch)
+}
+
+/// Changes with every wrapper that is made or changed.
+#[inline]
+pub(crate) fn wrapper_generation() -> u32 {
+    WRAPPER_GENERATION.load(Ordering::Relaxed)
+}
+
+/// A wrapper was made or changed.
+pub(crate) fn wrappers_changed() {
+    WRAPPER_GENERATION.fetch_add(1, Ordering::Relaxed);
+}
+
+fn current() -> MutexGuard<'static, Option<Recording>> {
+    CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Begins to record. False if a recording is in progress.
+pub(crate) fn start(recording: Recording) -> bool {
+    let mut current = current();
+    if current.is_some() {
+        return false;
+    }
+    *current = Some(recording);
+    EPOCH.fetch_add(1, Ordering::AcqRel);
+    true
+}
+
+/// Ends the recording, if there is one.
+pub(crate) fn stop(outcome: &Outcome) -> bool {
+    let Some(recording) = current().take() else {
+        return false;
+    };
+    // The calling engine's stream ends in order; those of other threads stay as they are, readable to the last event.
+    crate::engine::detach_current();
+    EPOCH.fetch_add(1, Ordering::AcqRel);
+    // What cannot be written any more is missing from the trace, which says so; the program must not notice.
+    let _ = recording.recorder.close(outcome.clone());
+    true
+}
+
+/// A new stream in the trace.
+pub(crate) fn stream(kind: StreamKind, name: &str) -> Option<Stream> {
+    Some(
+        current()
+            .as_ref()?
+            .recorder
+            .stream(kind, name, Dialect::EveryRedo),
+    )
+}
+
+/// Does something with the recording in progress.
+pub(crate) fn with<T>(action: impl FnOnce(&Recording) -> T) -> Option<T> {
+    current().as_ref().map(action)
+}

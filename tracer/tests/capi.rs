@@ -1,0 +1,160 @@
+//! A C program plays an engine through the C interface.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+#[path = "common/c.rs"]
+mod c;
+#[path = "common/reader.rs"]
+mod reader;
+
+use std::process::Command;
+
+use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Record, StreamBegin, StreamKind};
+use portmortem_tracer::{Options, Recorder, Stream};
+use reader::Trace;
+
+/// What the program says it did: tick, number of the event, argument.
+fn script(output: &[u8]) -> Vec<(u64, u32, u32)> {
+    let line = |line: &str| {
+        let mut numbers = line.split(' ').map(|number| number.parse::<u64>().unwrap());
+        let mut next = || numbers.next().unwrap();
+        (next(), next() as u32, next() as u32)
+    };
+    std::str::from_utf8(output)
+        .unwrap()
+        .lines()
+        .map(line)
+        .collect()
+}
+
+/// Records the script through the slow path of the Rust interface.
+fn replay(stream: &Stream, script: &[(u64, u32, u32)]) {
+    let mut at = 0;
+    while let Some(&(tick, number, argument)) = script.get(at) {
+        at += 1;
+        let event = match number {
+            1 => Event::Call {
+                predicate: argument,
+            },
+            2 => Event::Tail {
+                predicate: argument,
+            },
+            3 => Event::ExitDet,
+            4 => Event::ExitNondet,
+            5 => Event::Redo,
+            6 => Event::Fail,
+            7 => {
+                let cuts = script[at..].iter().take_while(|step| step.1 == 7).count();
+                at += cuts;
+                Event::Cut {
+                    count: cuts as u32 + 1,
+                }
+            }
+            9 => Event::Exception,
+            _ => Event::Gap {
+                lost: argument.into(),
+            },
+        };
+        stream.record_at(event, tick);
+    }
+}
+
+fn payloads(trace: &Trace) -> Vec<(u64, u64, &[u8])> {
+    let events = trace.blocks.iter().filter(|block| block.header.stream == 1);
+    let mut payloads: Vec<_> = events
+        .map(|block| {
+            (
+                block.header.sequence,
+                block.header.base_tick,
+                &block.payload[..],
+            )
+        })
+        .collect();
+    payloads.sort_unstable();
+    payloads
+}
+
+#[test]
+fn an_engine_in_c_writes_the_same_bytes() {
+    let directory = tempfile::tempdir().unwrap();
+    // Sanitizers would look at the library too, which was not built for them; warnings are enough.
+    let program = c::compile("engine", directory.path(), &[]);
+    let path = directory.path().join("c.pmt");
+    let output = Command::new(program)
+        .arg(&path)
+        .arg("200000")
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{} {errors}", output.status);
+    let script = script(&output.stdout);
+    assert_eq!(script.len(), 200_000);
+    let trace = Trace::read(&path);
+
+    let rust = directory.path().join("rust.pmt");
+    let header = Header::of_this_process("engine.c 1");
+    let recorder = Recorder::create(&rust, &header, &Options::default()).unwrap();
+    let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+    replay(&stream, &script);
+    stream.end();
+    recorder.close(Outcome::Exited(42)).unwrap();
+
+    let same = Trace::read(&rust);
+    assert!(
+        payloads(&trace) == payloads(&same),
+        "C and Rust write different bytes"
+    );
+    assert!(payloads(&trace).len() > 5);
+    assert_eq!(trace.stream_end(1), same.stream_end(1));
+
+    assert_eq!(trace.header.engine, "engine.c 1");
+    assert_eq!(trace.outcome(), Some(&Outcome::Exited(42)));
+    assert_eq!(trace.notes(), ["played by C"]);
+    assert!(
+        trace
+            .records
+            .iter()
+            .any(|record| matches!(record, Record::StreamBegin(StreamBegin {
+        stream: 2, kind: StreamKind::Engine, name, dialect: Dialect::InnermostRedo, ..
+    }) if name == "gen"))
+    );
+    assert_eq!(
+        trace.stream(2).kinds(),
+        [
+            Event::Call { predicate: 1 },
+            Event::Pause,
+            Event::Resume,
+            Event::Mark { text: 0 }
+        ]
+    );
+}
+
+#[test]
+fn the_header_is_good_c_plus_plus() {
+    let directory = tempfile::tempdir().unwrap();
+    let source = directory.path().join("twice.cpp");
+    std::fs::write(
+        &source,
+        "#include <portmortem.h>\n#include <portmortem.h>\n",
+    )
+    .unwrap();
+    let include = concat!(env!("CARGO_MANIFEST_DIR"), "/include");
+    let flags = [
+        "-std=c++11",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Werror",
+        "-fsyntax-only",
+        "-I",
+    ];
+    let compiler = Command::new("c++")
+        .args(flags)
+        .arg(include)
+        .arg(&source)
+        .status();
+    match compiler {
+        Ok(status) => assert!(status.success()),
+        Err(error) => eprintln!("not tested without a C++ compiler: {error}"),
+    }
+}

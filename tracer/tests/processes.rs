@@ -1,0 +1,366 @@
+//! What happens to a trace when something happens to the process: killed, forked, out of disk.
+//!
+//! Each test runs this program again as a child that records; the environment tells it how.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+#[path = "common/reader.rs"]
+mod reader;
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use memmap2::MmapRaw;
+use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind};
+use portmortem_tracer::{Keep, Options, Recorder, Stream};
+use reader::Trace;
+
+const JOB: &str = "PORTMORTEM_TEST_JOB";
+const DIRECTORY: &str = "PORTMORTEM_TEST_DIRECTORY";
+const THREADS: usize = 3;
+
+/// Not a test of its own: what the children of the other tests do.
+#[test]
+fn child() {
+    let Some(job) = std::env::var_os(JOB) else {
+        return;
+    };
+    die_soon();
+    let directory = std::env::var(DIRECTORY).unwrap();
+    let directory = Path::new(&directory);
+    match job.to_str().unwrap() {
+        "endless" => endless(directory, Options::default()),
+        "endless flight recorder" => endless(directory, flight_recorder()),
+        "until full" => until_full(directory, Keep::First),
+        "until full, keep last" => until_full(directory, Keep::Last),
+        "file size limit" => {
+            let limit = libc::rlimit {
+                rlim_cur: 3_000_000,
+                rlim_max: 3_000_000,
+            };
+            // SAFETY: a valid limit, of this process only.
+            let set = unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) };
+            assert_eq!(set, 0);
+            until_full(directory, Keep::First);
+        }
+        "fork" => fork(directory),
+        other => panic!("no job {other}"),
+    }
+}
+
+/// A deadlock fails the test instead of hanging it, and nobody fills the disk for ever.
+fn die_soon() {
+    // SAFETY: the signals end this process, which is all that is wanted.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::alarm(20);
+    }
+}
+
+fn start(job: &str, directory: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child", "--nocapture"])
+        .env(JOB, job)
+        .env(DIRECTORY, directory)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn run(job: &str, directory: &Path) {
+    assert!(start(job, directory).wait().unwrap().success(), "{job}");
+}
+
+fn record(directory: &Path, options: &Options) -> Recorder {
+    let header = Header::of_this_process("test");
+    Recorder::create(directory.join("trace.pmt"), &header, options).unwrap()
+}
+
+fn thread(recorder: &Recorder) -> Stream {
+    recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo)
+}
+
+fn flight_recorder() -> Options {
+    Options {
+        max_size: Some(300_000),
+        keep: Keep::Last,
+        ..Options::default()
+    }
+}
+
+/// Counters in a file, one for each thread, which outlive the process.
+struct Progress(MmapRaw);
+
+impl Progress {
+    fn new(directory: &Path) -> Self {
+        let path = directory.join("progress");
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path);
+        let file = file.unwrap();
+        file.set_len(4096).unwrap();
+        Self(MmapRaw::map_raw(&file).unwrap())
+    }
+
+    fn of(&self, stream: u32) -> &AtomicU64 {
+        assert!(stream < 512);
+        // SAFETY: aligned, in bounds, and atomic for whoever maps the file.
+        unsafe { AtomicU64::from_ptr(self.0.as_mut_ptr().cast::<u64>().add(stream as usize)) }
+    }
+}
+
+/// The event that is number `i` of each stream.
+fn event(i: u64) -> Event {
+    match i % 4 {
+        0 | 1 => Event::Call {
+            predicate: (i % 500) as u32,
+        },
+        2 => Event::ExitDet,
+        _ => Event::Fail,
+    }
+}
+
+fn endless(directory: &Path, options: Options) {
+    let progress = Progress::new(directory);
+    let recorder = record(directory, &options);
+    for i in 0..500 {
+        assert_eq!(recorder.predicate("user", "p", i, None, 0), i);
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let stream = thread(&recorder);
+                let done = progress.of(stream.id());
+                for i in 0.. {
+                    match event(i) {
+                        Event::Call { predicate } => stream.call(predicate),
+                        Event::ExitDet => stream.exit_det(),
+                        _ => stream.fail(),
+                    }
+                    done.store(i + 1, Ordering::Release);
+                }
+            });
+        }
+    });
+}
+
+fn kill_at_random_moments(job: &str, times: u64) {
+    let mut random = u64::from(std::process::id());
+    for _ in 0..times {
+        let directory = tempfile::tempdir().unwrap();
+        let mut child = start(job, directory.path());
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        std::thread::sleep(Duration::from_micros(2000 + (random >> 33) % 60_000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let path = directory.path().join("trace.pmt");
+        if fs::metadata(&path).map_or(0, |file| file.len()) == 0 {
+            continue; // killed before it began
+        }
+        let trace = Trace::read(&path);
+        assert_eq!(trace.outcome(), None);
+        let progress = Progress::new(directory.path());
+        for id in trace.stream_ids() {
+            let told = progress.of(id).load(Ordering::Acquire);
+            let stream = trace.stream(id);
+            let recorded = stream.lost + stream.events.len() as u64;
+            assert!(
+                recorded == told || recorded == told + 1,
+                "stream {id}: {recorded} events recorded, {told} told"
+            );
+            let right = |(i, &(_, read))| event(stream.lost + i as u64) == read;
+            assert!(
+                stream.events.iter().enumerate().all(right),
+                "a wrong event in stream {id}"
+            );
+        }
+    }
+}
+
+#[test]
+fn killed_at_random_moments() {
+    kill_at_random_moments("endless", 30);
+}
+
+#[test]
+fn killed_at_random_moments_with_a_flight_recorder() {
+    kill_at_random_moments("endless flight recorder", 20);
+}
+
+fn until_full(directory: &Path, keep: Keep) {
+    let recorder = record(
+        directory,
+        &Options {
+            keep,
+            ..Options::default()
+        },
+    );
+    let streams = [thread(&recorder), thread(&recorder)];
+    for i in 0..2_000_000 {
+        for stream in &streams {
+            stream.call(i & 0xff);
+        }
+    }
+    assert!(recorder.is_full());
+    drop(streams);
+    recorder.close(Outcome::Stopped).unwrap();
+}
+
+fn check_full(path: &Path, keep: Keep) {
+    let trace = Trace::read(path);
+    let (outcome, note) = match keep {
+        Keep::First => (Outcome::Full, "recording stopped: "),
+        Keep::Last => (Outcome::Full, "only the most recent events were kept: "),
+    };
+    assert_eq!(trace.outcome(), Some(&outcome));
+    assert!(trace.notes()[0].starts_with(note), "{:?}", trace.notes());
+    for id in [1, 2] {
+        let stream = trace.stream(id);
+        assert!(
+            stream.events.len() > 100_000 && stream.lost > 0,
+            "{}",
+            stream.events.len()
+        );
+        assert_eq!(stream.events.len() as u64 + stream.lost, 2_000_000);
+        let first = if keep == Keep::First { 0 } else { stream.lost };
+        assert!(stream.events.iter().enumerate().all(|(i, &(_, event))| {
+            event
+                == Event::Call {
+                    predicate: (first + i as u64) as u32 & 0xff,
+                }
+        }));
+    }
+}
+
+#[test]
+fn the_system_limits_the_size_of_files() {
+    let directory = tempfile::tempdir().unwrap();
+    run("file size limit", directory.path());
+    let path = directory.path().join("trace.pmt");
+    check_full(&path, Keep::First);
+    assert!(fs::metadata(&path).unwrap().len() <= 3_000_000);
+}
+
+#[test]
+fn the_disk_is_full() {
+    let directory = tempfile::tempdir().unwrap();
+    let mount = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=4m", "portmortem-test"])
+        .arg(directory.path())
+        .stderr(Stdio::null())
+        .status();
+    if !mount.is_ok_and(|status| status.success()) {
+        eprintln!("not tested: this user may not mount a small disk");
+        return;
+    }
+    let tested = std::panic::catch_unwind(|| {
+        for (job, keep) in [
+            ("until full", Keep::First),
+            ("until full, keep last", Keep::Last),
+        ] {
+            run(job, directory.path());
+            let path = directory.path().join("trace.pmt");
+            check_full(&path, keep);
+            fs::remove_file(path).unwrap();
+        }
+        // No room at all: an error, and no file.
+        fs::write(directory.path().join("ballast"), vec![1; (4 << 20) - 8192]).unwrap();
+        let path = directory.path().join("none.pmt");
+        let header = Header::of_this_process("test");
+        let error = Recorder::create(&path, &header, &Options::default()).unwrap_err();
+        assert!(error.to_string().contains("No space left"), "{error}");
+        assert!(!path.exists());
+    });
+    let unmounted = Command::new("umount")
+        .arg(directory.path())
+        .status()
+        .unwrap();
+    assert!(unmounted.success());
+    tested.unwrap();
+}
+
+fn fork(directory: &Path) {
+    let recorder = record(directory, &Options::default());
+    let mut ours = Some(thread(&recorder));
+    let enough = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        // A thread that is always in the middle of something.
+        scope.spawn(|| {
+            while enough.load(Ordering::Relaxed) == 0 {
+                let busy = thread(&recorder);
+                let id = recorder.predicate("user", "busy", 0, None, 0);
+                (0..300).for_each(|_| busy.call(id));
+                std::thread::sleep(Duration::from_micros(20));
+            }
+        });
+        for round in 0..200 {
+            let stream = ours.as_ref().unwrap();
+            stream.call(round);
+            // SAFETY: the child does what a careless program does; that it survives is the test.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                die_soon();
+                for _ in 0..100 {
+                    stream.exception();
+                    stream.cut();
+                }
+                stream.mark("child");
+                let _ = recorder.predicate("user", "child", 0, None, 0);
+                thread(&recorder).call(0);
+                recorder.note("child");
+                let closed = recorder.close(Outcome::Exited(9)).is_ok();
+                drop(ours.take());
+                // SAFETY: nothing of the parent's is run at the end of the child.
+                unsafe { libc::_exit(i32::from(!closed)) };
+            }
+            let mut status = 0;
+            // SAFETY: waits for our own child.
+            let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+            assert_eq!(waited, child);
+            assert_eq!(status, 0);
+            stream.exit_det();
+        }
+        enough.store(1, Ordering::Relaxed);
+    });
+    drop(ours);
+    recorder.close(Outcome::Exited(0)).unwrap();
+}
+
+#[test]
+fn the_child_of_a_fork_leaves_the_trace_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    run("fork", directory.path());
+    let trace = Trace::read(directory.path().join("trace.pmt"));
+    assert_eq!(trace.outcome(), Some(&Outcome::Exited(0)));
+    assert!(trace.notes().is_empty());
+    let events = trace.stream(1).kinds();
+    assert_eq!(events.len(), 400);
+    for (round, pair) in events.chunks(2).enumerate() {
+        assert_eq!(
+            pair,
+            [
+                Event::Call {
+                    predicate: round as u32
+                },
+                Event::ExitDet
+            ]
+        );
+    }
+}
+
+#[test]
+fn a_path_that_cannot_be_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file/trace.pmt");
+    fs::write(directory.path().join("file"), "").unwrap();
+    let refused = Recorder::create(path, &Header::of_this_process("test"), &Options::default());
+    assert!(refused.unwrap_err().to_string().contains("Not a directory"));
+}

@@ -1,0 +1,72 @@
+/*  The department database of Debray's "Profiling Prolog Programs" (1988),
+    section 4, clause order 3 of 4.
+
+    Which students take two different courses from one teacher, both courses
+    meeting in the same room?
+
+    Order 3: the two courses are compared as soon as both are
+    known.  student/2 and course/3 are called far less often.
+
+    The figures printed in the paper, for all solutions of p/3, when every
+    exit can be re-entered (record --byrd):
+
+        predicate  calls   backtracks   failures
+        teacher/2      6           14          6
+        student/2     16           16         16
+        course/3       8            6          8
+
+    Run:  swipl debray3.pl
+*/
+
+:- initialization(main, main).
+
+main :-
+    prog(L),
+    forall(member((S, T, R), L), format("~w ~w ~w~n", [S, T, R])).
+
+%!  prog(-Triples)
+%
+%   Triples (Student, Teacher, Room), one for each way to find it.
+
+prog(L) :- findall((S, T, R), p(S, T, R), L).
+
+p(S, T, R) :-
+    teacher(T, C1), teacher(T, C2),
+    not(C1 = C2),
+    student(S, C1), student(S, C2),
+    course(C1, R, _D1), course(C2, R, _D2).
+
+%!  teacher(?Teacher, ?Course)
+
+teacher(binkley, cs453).
+teacher(binkley, cs342).
+teacher(opus, cs455).
+teacher(dallas, cs520).
+teacher(dallas, ma561).
+
+%!  student(?Student, ?Course)
+
+student(john, cs453).
+student(john, cs520).
+student(john, cs455).
+student(john, ma561).
+student(tom, cs342).
+student(tom, cs453).
+student(mary, cs455).
+student(mary, cs520).
+student(paul, cs520).
+student(jane, cs453).
+student(jane, ma561).
+student(robert, cs342).
+student(larry, ma561).
+student(larry, cs342).
+student(larry, cs455).
+
+%!  course(?Course, ?Room, ?Day)
+
+course(cs453, eco103, tue).
+course(cs455, gs701, mon).
+course(cs455, gs701, wed).
+course(cs342, eco103, fri).
+course(cs520, gs703, tue).
+course(ma561, ma123, mon).

@@ -1,0 +1,231 @@
+//! The command line: what can be asked, with examples. What is done about it is in [`crate::commands`].
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::size::parse_size;
+
+/// Record a Prolog program once, answer every performance question about it afterwards.
+#[derive(Debug, Parser)]
+#[command(name = "portmortem", version, max_term_width = 100, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Threads to use (default: all processors).
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  portmortem record program.pl              run it under SWI-Prolog, write program.pmt
+  portmortem record -g 'queens(8,Q)' q.pl   run one goal of it
+  portmortem report program.pmt             where the time went, who failed
+  portmortem report program.pmt --predicate 'lists:append/3'
+
+Exit status: 0 done; 1 error; 2 usage; 3 done, but parts of the trace were lost or damaged.
+`record` ends with the status of the program it ran.";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a Prolog file under SWI-Prolog and write a trace of it
+    Record(RecordArgs),
+    /// Print the profile: predicates by time, then callers and callees of the hottest
+    Report(ReportArgs),
+    /// Print what a trace is: when and how it was recorded, its size, streams and losses
+    Info(TraceArgs),
+    /// Check a trace: every checksum, every event, the conservation laws
+    Verify(TraceArgs),
+    /// Write the tables of one or many traces as files
+    Export(ExportArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// `portmortem record`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  portmortem record program.pl                      what `swipl program.pl` would run
+  portmortem record program.pl -- input.txt -v      with arguments for the program
+  portmortem record -g main -o /tmp/run.pmt app.pl  one goal; the trace somewhere else
+  portmortem record -g 'p(X)' --all --byrd db.pl    all solutions, Debray's figures
+  portmortem record --libraries --exclude 'lists:*' app.pl
+
+Patterns are `module:name/arity` with * and ?; parts may be left out: `name/arity`, `module:name`,
+or one word, which is a module or a name.")]
+pub(crate) struct RecordArgs {
+    /// The Prolog file to run
+    #[arg(value_name = "FILE.pl")]
+    pub(crate) program: PathBuf,
+    /// Arguments for the program, after `--`
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) arguments: Vec<String>,
+    /// The trace to write (default: the program's name with .pmt, in the current directory)
+    #[arg(short, long, value_name = "TRACE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace an existing trace
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Goal to run once, then halt (default: what `swipl FILE.pl` would run)
+    #[arg(short, long)]
+    pub(crate) goal: Option<String>,
+    /// Run the goal to exhaustion instead of once
+    #[arg(long, requires = "goal")]
+    pub(crate) all: bool,
+    /// Record only these predicates or modules (may be given more than once)
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) include: Vec<String>,
+    /// Leave out these predicates or modules: their time goes to their callers
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) exclude: Vec<String>,
+    /// Record library predicates too
+    #[arg(long)]
+    pub(crate) libraries: bool,
+    /// Record built-in predicates too, those that can be wrapped
+    #[arg(long)]
+    pub(crate) builtins: bool,
+    /// Make every exit re-enterable, as in Debray's paper (slow; for small programs)
+    #[arg(long)]
+    pub(crate) byrd: bool,
+    /// Give every last call a box of its own (recursion then needs memory for its depth)
+    #[arg(long)]
+    pub(crate) no_tail: bool,
+    /// Limit the size of the trace, e.g. 500M or 2G
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) max_size: Option<u64>,
+    /// Which part to keep when the limit is reached
+    #[arg(long, value_enum, default_value_t = Keep::First, requires = "max_size")]
+    pub(crate) keep: Keep,
+    /// Stack limit of the traced program, e.g. 4G (an open box costs about 240 bytes)
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) stack_limit: Option<u64>,
+    /// The SWI-Prolog to use
+    #[arg(long, value_name = "PATH", default_value = "swipl")]
+    pub(crate) swipl: PathBuf,
+}
+
+/// Which part of a recording to keep when it reaches its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Keep {
+    /// The beginning: recording stops, the program goes on
+    First,
+    /// The end: a flight recorder
+    Last,
+}
+
+/// A command on one trace.
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    /// The trace
+    pub(crate) trace: PathBuf,
+}
+
+/// `portmortem report`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  portmortem report run.pmt                              hottest predicates, then who calls them
+  portmortem report run.pmt --sort fails --top 10
+  portmortem report run.pmt --predicate attack/3         callers, itself, callees
+  portmortem report run.pmt --hide 'maplist*' --hide call
+  portmortem report run.pmt --format csv > profile.csv")]
+pub(crate) struct ReportArgs {
+    /// The trace
+    pub(crate) trace: PathBuf,
+    /// Column to sort by
+    #[arg(long, value_enum, default_value_t = SortColumn::SelfTime)]
+    pub(crate) sort: SortColumn,
+    /// How many predicates to show
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub(crate) top: usize,
+    /// Hide predicates: their time goes to their callers, their callees hang below the callers
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) hide: Vec<String>,
+    /// Show only this predicate with its callers and callees
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) predicate: Option<String>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+/// A column of the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SortColumn {
+    /// Time in the predicate itself
+    #[value(name = "self")]
+    SelfTime,
+    /// Time in the predicate and everything below it
+    Inclusive,
+    /// Calls
+    Calls,
+    /// Exits of both kinds
+    Exits,
+    /// Re-entries by backtracking
+    Redos,
+    /// Failures
+    Fails,
+    /// Exceptions
+    Exceptions,
+    /// Choicepoints cut
+    Cuts,
+    /// Work thrown away by redos into the predicate
+    Undone,
+    /// Name
+    Name,
+}
+
+/// How a report is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For people
+    Text,
+    /// The `predicates` table, all columns
+    Csv,
+    /// Both tables and what was lost
+    Json,
+}
+
+/// `portmortem export`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  portmortem export run.pmt --to tables
+  portmortem export *.pmt --to tables --tables predicates")]
+pub(crate) struct ExportArgs {
+    /// The traces
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+    /// Directory for the files (made if missing); one file per table
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: PathBuf,
+    /// File format
+    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
+    pub(crate) format: ExportFormat,
+    /// Tables to write
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Table::Predicates, Table::Edges])]
+    pub(crate) tables: Vec<Table>,
+}
+
+/// A file format of `export`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Comma-separated values
+    Csv,
+}
+
+/// A table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Table {
+    /// One row per predicate
+    Predicates,
+    /// One row per caller and callee
+    Edges,
+}

@@ -1,0 +1,123 @@
+//! What every command on a trace does first: open it, replay it, check the sums; with a progress bar if that takes long.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+use portmortem_analyzer::laws::{self, Imbalance};
+use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::{Hide, Profile, ReplayOptions, Tables, replay};
+
+use crate::report::Report;
+
+/// Done, but parts of the trace were lost or damaged.
+pub(crate) const INCOMPLETE: u8 = 3;
+
+/// A trace and its profile.
+pub(crate) struct Analysis {
+    /// The trace.
+    pub(crate) trace: Trace,
+    /// Its figures.
+    pub(crate) profile: Profile,
+    /// Sums that do not come out.
+    pub(crate) imbalances: Vec<Imbalance>,
+    /// What the tables call the trace: its file name without extension.
+    name: String,
+}
+
+impl Analysis {
+    /// Opens and replays the trace at `path`.
+    pub(crate) fn of(path: &Path, hide: Hide) -> Result<Self> {
+        let trace = Trace::open(path)?;
+        let done = AtomicU64::new(0);
+        let options = ReplayOptions {
+            hide,
+            progress: Some(&done),
+        };
+        let profile = with_progress(trace.size(), &done, || replay(&trace, &options));
+        let imbalances = laws::check(&profile);
+        let name = path
+            .file_stem()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy()
+            .into_owned();
+        Ok(Self {
+            trace,
+            profile,
+            imbalances,
+            name,
+        })
+    }
+
+    /// As tables.
+    pub(crate) fn tables(&self) -> Tables<'_> {
+        Tables::new(&self.name, &self.trace, &self.profile)
+    }
+
+    /// Whether parts of the trace are missing.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        crate::report::remarks(&self.report()).1
+    }
+
+    /// As a report.
+    pub(crate) fn report(&self) -> Report<'_> {
+        Report {
+            trace: &self.trace,
+            profile: &self.profile,
+            imbalances: &self.imbalances,
+        }
+    }
+
+    /// The exit status: whether parts of the trace are missing.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        if self.is_incomplete() {
+            ExitCode::from(INCOMPLETE)
+        } else {
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+/// Nothing is drawn for what takes less.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Does `work`, which counts up `done` to `total` bytes, and draws a bar on a terminal meanwhile.
+fn with_progress<T>(total: u64, done: &AtomicU64, work: impl FnOnce() -> T) -> T {
+    let finished = AtomicU64::new(0);
+    thread::scope(|scope| {
+        let drawer = scope.spawn(|| draw(total, done, &finished));
+        let result = work();
+        finished.store(1, Ordering::Release);
+        drawer.thread().unpark();
+        result
+    })
+}
+
+fn draw(total: u64, done: &AtomicU64, finished: &AtomicU64) {
+    let begin = Instant::now();
+    let mut bar: Option<ProgressBar> = None;
+    while finished.load(Ordering::Acquire) == 0 {
+        thread::park_timeout(Duration::from_millis(100));
+        if begin.elapsed() < PATIENCE {
+            continue;
+        }
+        let bar = bar.get_or_insert_with(|| new_bar(total));
+        bar.set_position(done.load(Ordering::Relaxed));
+    }
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+}
+
+/// On standard error, and only if that is a terminal.
+fn new_bar(total: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template(
+        "{bar:40} {percent:>3} %  {bytes} of {total_bytes}, {eta} left",
+    )
+    .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(total).with_style(style)
+}

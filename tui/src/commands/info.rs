@@ -1,0 +1,148 @@
+//! `portmortem info`: what a trace is, without replaying it for figures.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use portmortem_analyzer::Hide;
+use portmortem_analyzer::names::printable;
+use portmortem_tracer::format::StreamKind;
+
+use super::analysis::Analysis;
+use crate::report::{WIDTH, remarks};
+use crate::size::format_size;
+use crate::text_table::{Column, TimeUnit, count, render};
+
+/// Prints what is known about the trace; status 3 if parts of it are missing.
+pub(crate) fn run(path: &Path) -> Result<ExitCode> {
+    let analysis = Analysis::of(path, Hide::default())?;
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    properties(&analysis, path, &mut out)?;
+    writeln!(out, "\n{}", streams(&analysis))?;
+    let (lines, _) = remarks(&analysis.report());
+    let wrap = textwrap::Options::new(WIDTH)
+        .initial_indent("- ")
+        .subsequent_indent("  ");
+    for line in lines {
+        writeln!(out, "{}", textwrap::fill(&line, &wrap))?;
+    }
+    out.flush()?;
+    Ok(analysis.exit_code())
+}
+
+fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<()> {
+    let trace = &analysis.trace;
+    let header = trace.header();
+    let events: u64 = analysis
+        .profile
+        .streams
+        .iter()
+        .map(|stream| stream.events)
+        .sum();
+    let size = trace.size();
+    let outcome = trace.end().map_or_else(
+        || "the run did not end".to_owned(),
+        |end| format!("{:?}", end.outcome).to_lowercase(),
+    );
+    let mode = [
+        (header.mode.byrd, "every exit re-enterable (--byrd)"),
+        (header.mode.no_tail, "a box for every last call (--no-tail)"),
+        (header.mode.keep_last, "flight recorder (--keep last)"),
+    ];
+    let modes: Vec<&str> = mode
+        .iter()
+        .filter(|(set, _)| *set)
+        .map(|(_, text)| *text)
+        .collect();
+    let rate = trace.clock().ticks_per_second();
+    let lines = [
+        ("trace", path.display().to_string()),
+        ("command", printable(&header.command.join(" "))),
+        ("directory", printable(&header.directory)),
+        ("engine", printable(&header.engine)),
+        ("recorder", printable(&header.recorder)),
+        ("machine", printable(&header.machine)),
+        ("began", format_time(header.started_unix)),
+        ("ended", outcome),
+        (
+            "mode",
+            if modes.is_empty() {
+                "default".to_owned()
+            } else {
+                modes.join(", ")
+            },
+        ),
+        (
+            "clock",
+            format!("{:?}, {:.3} MHz", header.clock, rate / 1e6),
+        ),
+        (
+            "size",
+            format!(
+                "{}, {:.2} bytes per event",
+                format_size(size),
+                size as f64 / events.max(1) as f64
+            ),
+        ),
+        ("events", count(events)),
+        ("predicates", count(trace.predicates().len() as u64)),
+    ];
+    for (key, value) in lines {
+        writeln!(out, "{key:<11}{value}")?;
+    }
+    Ok(())
+}
+
+fn streams(analysis: &Analysis) -> String {
+    let clock = analysis.trace.clock();
+    let figures = &analysis.profile.streams;
+    let longest = figures
+        .iter()
+        .map(|s| clock.duration_ns(s.last_tick - s.first_tick))
+        .max();
+    let unit = TimeUnit::for_longest(longest.unwrap_or(0));
+    let names: Vec<String> = figures
+        .iter()
+        .map(|stream| {
+            let info = analysis
+                .trace
+                .streams()
+                .iter()
+                .find(|info| info.id == stream.stream);
+            info.map_or_else(String::new, |info| {
+                let kind = match info.kind() {
+                    StreamKind::Thread => "thread",
+                    StreamKind::Engine => "engine",
+                };
+                format!("{kind} {}", printable(info.name()))
+            })
+        })
+        .collect();
+    let column =
+        |heading: &str, cell: &dyn Fn(&portmortem_analyzer::figures::StreamFigures) -> String| {
+            Column::right(heading, figures.iter().map(cell).collect())
+        };
+    render(
+        &[
+            column("stream", &|s| s.stream.to_string()),
+            column("events", &|s| count(s.events)),
+            column("lost", &|s| count(s.lost_events)),
+            column(&format!("lasted {}", unit.name), &|s| {
+                unit.format(clock.duration_ns(s.last_tick - s.first_tick))
+            }),
+            column("depth", &|s| count(s.max_depth)),
+            column("choices", &|s| count(s.max_choices)),
+            Column::left("name", names),
+        ],
+        WIDTH,
+    )
+}
+
+/// `2026-11-21 02:14:00 UTC`, by the civil calendar.
+fn format_time(unix: u64) -> String {
+    jiff::Timestamp::from_second(i64::try_from(unix).unwrap_or(0)).map_or_else(
+        |_| "unknown".to_owned(),
+        |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+    )
+}

@@ -1,0 +1,37 @@
+//! One module per command.
+
+mod analysis;
+mod export;
+mod info;
+mod record;
+mod report;
+mod verify;
+
+use std::io;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::CommandFactory;
+
+use crate::cli::{Cli, Command};
+
+/// Does what the command line says.
+pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
+    if let Some(threads) = cli.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global()
+            .context("cannot start that many threads")?;
+    }
+    match &cli.command {
+        Command::Record(args) => record::run(args),
+        Command::Report(args) => report::run(args),
+        Command::Info(args) => info::run(&args.trace),
+        Command::Verify(args) => verify::run(&args.trace),
+        Command::Export(args) => export::run(args),
+        Command::Completions { shell } => {
+            clap_complete::generate(*shell, &mut Cli::command(), "portmortem", &mut io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}

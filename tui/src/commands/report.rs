@@ -1,0 +1,89 @@
+//! `portmortem report`: the profile of a trace, as text, CSV or JSON.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use portmortem_analyzer::Hide;
+use portmortem_analyzer::export::{Csv, Exporter, Table};
+use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_tracer::pattern::PredicatePattern;
+
+use super::analysis::Analysis;
+use crate::cli::{ReportArgs, ReportFormat};
+use crate::report::{WIDTH, headline, remarks};
+
+/// Prints the report; status 3 if parts of the trace are missing.
+pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
+    let analysis = Analysis::of(&args.trace, Hide::new(&args.hide))?;
+    let chosen = match &args.predicate {
+        Some(pattern) => Some(find(&analysis, pattern)?),
+        None => None,
+    };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match args.format {
+        ReportFormat::Text => text(&analysis, args, chosen.as_deref(), &mut out)?,
+        ReportFormat::Csv => {
+            Csv.write(&analysis.tables(), Table::Predicates, &mut out)?;
+        }
+        ReportFormat::Json => json(&analysis, &mut out)?,
+    }
+    out.flush()?;
+    Ok(analysis.exit_code())
+}
+
+fn text(
+    analysis: &Analysis,
+    args: &ReportArgs,
+    chosen: Option<&[PredicateIndex]>,
+    out: &mut impl Write,
+) -> Result<()> {
+    let report = analysis.report();
+    writeln!(out, "{}", headline(&report))?;
+    let body = match chosen {
+        Some(indices) => report.predicates(indices),
+        None => report.overview(args.sort, args.top),
+    };
+    writeln!(out, "{body}")?;
+    let (lines, _) = remarks(&report);
+    let wrap = textwrap::Options::new(WIDTH)
+        .initial_indent("- ")
+        .subsequent_indent("  ");
+    for line in lines {
+        writeln!(out, "{}", textwrap::fill(&line, &wrap))?;
+    }
+    Ok(())
+}
+
+/// Both tables, and what was lost or distorted.
+fn json(analysis: &Analysis, out: &mut impl Write) -> Result<()> {
+    let tables = analysis.tables();
+    let (remarks, incomplete) = remarks(&analysis.report());
+    let report = serde_json::json!({
+        "predicates": tables.predicates,
+        "edges": tables.edges,
+        "incomplete": incomplete,
+        "remarks": remarks,
+    });
+    serde_json::to_writer_pretty(&mut *out, &report)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+/// The predicates that a pattern means and that ran.
+fn find(analysis: &Analysis, pattern: &str) -> Result<Vec<PredicateIndex>> {
+    let compiled = PredicatePattern::new(pattern);
+    let known = analysis.trace.predicates();
+    let found: Vec<PredicateIndex> = (0..known.len() as PredicateIndex)
+        .filter(|&index| {
+            let declared = &known[index as usize].declared;
+            compiled.matches(&declared.module, &declared.name, declared.arity)
+        })
+        .collect();
+    if found.is_empty() {
+        bail!(
+            "no predicate of this trace matches {pattern}; --top 1000 instead of --predicate lists them"
+        );
+    }
+    Ok(found)
+}

@@ -1,0 +1,48 @@
+//! `portmortem verify`: check every checksum, every event and every conservation law of a trace.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use portmortem_analyzer::Hide;
+
+use super::analysis::Analysis;
+use crate::report::{WIDTH, remarks};
+use crate::text_table::counted;
+
+/// Prints what was checked and what is wrong; status 3 if anything is.
+pub(crate) fn run(path: &Path) -> Result<ExitCode> {
+    let analysis = Analysis::of(path, Hide::default())?;
+    let mut out = io::stdout().lock();
+    let events: u64 = analysis
+        .profile
+        .streams
+        .iter()
+        .map(|stream| stream.events)
+        .sum();
+    writeln!(
+        out,
+        "{}: read {} of {} and {}",
+        path.display(),
+        counted(events, "event", "events"),
+        counted(analysis.profile.streams.len() as u64, "stream", "streams"),
+        counted(
+            analysis.trace.predicates().len() as u64,
+            "predicate",
+            "predicates"
+        )
+    )?;
+    let (lines, incomplete) = remarks(&analysis.report());
+    if incomplete {
+        let wrap = textwrap::Options::new(WIDTH)
+            .initial_indent("- ")
+            .subsequent_indent("  ");
+        for line in lines {
+            writeln!(out, "{}", textwrap::fill(&line, &wrap))?;
+        }
+    } else {
+        writeln!(out, "no damage, nothing lost; every conservation law holds")?;
+    }
+    Ok(analysis.exit_code())
+}

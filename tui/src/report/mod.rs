@@ -1,0 +1,67 @@
+//! The profile as text for people, 80 columns wide.
+//!
+//! First what the trace is, then the flat profile, then who calls the hottest predicates and whom they call, then what was lost or distorted.
+
+mod flat;
+mod neighbours;
+mod remarks;
+
+use portmortem_analyzer::Profile;
+use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::laws::Imbalance;
+use portmortem_analyzer::trace::Trace;
+
+use crate::cli::SortColumn;
+use crate::text_table::TimeUnit;
+
+pub(crate) use remarks::{headline, remarks};
+
+/// The width that reports are laid out for.
+pub(crate) const WIDTH: usize = 80;
+
+/// A profile with what is needed to print it.
+pub(crate) struct Report<'a> {
+    /// Where names and times come from.
+    pub(crate) trace: &'a Trace,
+    /// The figures.
+    pub(crate) profile: &'a Profile,
+    /// What the conservation laws found.
+    pub(crate) imbalances: &'a [Imbalance],
+}
+
+impl Report<'_> {
+    /// The flat profile of the `top` predicates, then callers and callees of the three hottest.
+    pub(crate) fn overview(&self, sort: SortColumn, top: usize) -> String {
+        let order = flat::order(self, sort);
+        let mut text = flat::table(self, &order, top);
+        for &index in order.iter().take(3.min(top)) {
+            text.push('\n');
+            text.push_str(&neighbours::block(self, index));
+        }
+        text
+    }
+
+    /// Callers, itself, callees of some predicates.
+    pub(crate) fn predicates(&self, indices: &[PredicateIndex]) -> String {
+        let blocks: Vec<String> = indices
+            .iter()
+            .map(|&index| neighbours::block(self, index))
+            .collect();
+        blocks.join("\n")
+    }
+
+    fn ns(&self, ticks: u64) -> u64 {
+        self.trace.clock().duration_ns(ticks)
+    }
+
+    /// One unit for all times of the report.
+    fn unit(&self) -> TimeUnit {
+        let longest = self
+            .profile
+            .predicates
+            .iter()
+            .map(|figures| figures.inclusive_ticks)
+            .max();
+        TimeUnit::for_longest(self.ns(longest.unwrap_or(0)))
+    }
+}

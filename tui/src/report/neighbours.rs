@@ -1,0 +1,188 @@
+//! One predicate between its callers and its callees, as in figure 3 of the SWI-Prolog manual, section 4.41.2.
+//!
+//! The callers' times add up to the inclusive time of the predicate; so do its own time and the callees'.
+
+use std::cmp::Reverse;
+
+use portmortem_analyzer::figures::{Caller, EdgeFigures, PredicateIndex};
+
+use super::{Report, WIDTH};
+use crate::text_table::{Column, count, percent, render};
+
+/// More callers or callees than this are summed up in one line.
+const MOST_NEIGHBOURS: usize = 12;
+
+/// A line of the block.
+struct Line {
+    mark: &'static str,
+    name: String,
+    figures: EdgeFigures,
+    ticks: Option<u64>,
+}
+
+/// The whole block.
+pub(crate) fn block(report: &Report, index: PredicateIndex) -> String {
+    let figures = &report.profile.predicates[index as usize];
+    let mut lines = callers(report, index);
+    lines.push(Line {
+        mark: "",
+        name: report.trace.predicate_name(index).to_owned(),
+        figures: EdgeFigures {
+            calls: figures.calls,
+            tail_calls: figures.tail_calls,
+            exits: figures.exits(),
+            redos: figures.redos,
+            fails: figures.fails,
+            ..EdgeFigures::default()
+        },
+        ticks: Some(figures.self_ticks),
+    });
+    lines.extend(callees(report, index));
+    format!(
+        "{}{}",
+        title(report, index),
+        table(report, &lines, figures.inclusive_ticks)
+    )
+}
+
+/// The predicate's own figures that have no column.
+fn title(report: &Report, index: PredicateIndex) -> String {
+    let figures = &report.profile.predicates[index as usize];
+    let unit = report.unit();
+    let mut text = report.trace.predicate_name(index).to_owned();
+    if let Some(place) = place(report, index) {
+        text.push_str(&format!("  {place}"));
+    }
+    let byrd = report.trace.header().mode.byrd;
+    if let Some(determinism) = figures.determinism(byrd) {
+        text.push_str(&format!("  {}", determinism.name()));
+    }
+    text.push('\n');
+    let time = |ticks| unit.with_unit(report.ns(ticks));
+    text.push_str(&format!(
+        "  inclusive {}, self {}\n  in activations that failed {}, undone by redos into it {}\n",
+        time(figures.inclusive_ticks),
+        time(figures.self_ticks),
+        time(figures.failed_ticks),
+        time(figures.undone_ticks)
+    ));
+    let parts: Vec<String> = [
+        (figures.exits_det, "exits det"),
+        (figures.exits_nondet, "exits nondet"),
+        (figures.cuts, "cut"),
+        (figures.tail_calls, "by last call"),
+        (figures.exceptions, "left by exception"),
+        (figures.open, "open at the end"),
+        (figures.pending, "pending at the end"),
+    ]
+    .iter()
+    .filter(|(value, _)| *value > 0)
+    .map(|(value, what)| format!("{} {what}", count(*value)))
+    .collect();
+    if !parts.is_empty() {
+        text.push_str(&format!("  {}\n", parts.join(", ")));
+    }
+    text
+}
+
+/// `file:line`, the file without its directories.
+fn place(report: &Report, index: PredicateIndex) -> Option<String> {
+    let declared = &report.trace.predicates().get(index as usize)?.declared;
+    let file = report.trace.file(declared.file?)?;
+    let name = file.rsplit('/').next().unwrap_or(file);
+    Some(format!(
+        "{}:{}",
+        portmortem_analyzer::names::printable(name),
+        declared.line
+    ))
+}
+
+fn callers(report: &Report, index: PredicateIndex) -> Vec<Line> {
+    let mut lines: Vec<Line> = report
+        .profile
+        .edges
+        .iter()
+        .filter(|((_, callee), _)| *callee == index)
+        .map(|((caller, _), edge)| {
+            let recursive = *caller == Caller::Predicate(index);
+            Line {
+                mark: "<",
+                name: if recursive {
+                    "<recursive>".to_owned()
+                } else {
+                    name(report, *caller)
+                },
+                figures: *edge,
+                ticks: (!recursive).then_some(edge.served_ticks),
+            }
+        })
+        .collect();
+    lines.sort_by_key(|line| Reverse((line.ticks, line.figures.calls)));
+    summed_up(lines, "<")
+}
+
+fn callees(report: &Report, index: PredicateIndex) -> Vec<Line> {
+    let mut lines: Vec<Line> = report
+        .profile
+        .edges
+        .range((Caller::Predicate(index), 0)..=(Caller::Predicate(index), PredicateIndex::MAX))
+        .filter(|((_, callee), _)| *callee != index)
+        .map(|((_, callee), edge)| Line {
+            mark: ">",
+            name: name(report, Caller::Predicate(*callee)),
+            figures: *edge,
+            ticks: Some(edge.spent_ticks),
+        })
+        .collect();
+    lines.sort_by_key(|line| Reverse((line.ticks, line.figures.calls)));
+    summed_up(lines, ">")
+}
+
+fn name(report: &Report, caller: Caller) -> String {
+    match caller {
+        Caller::Root => "<root>".to_owned(),
+        Caller::Predicate(index) => report.trace.predicate_name(index).to_owned(),
+    }
+}
+
+/// The largest, and one line for all others.
+fn summed_up(mut lines: Vec<Line>, mark: &'static str) -> Vec<Line> {
+    if lines.len() > MOST_NEIGHBOURS {
+        let rest = lines.split_off(MOST_NEIGHBOURS - 1);
+        let mut figures = EdgeFigures::default();
+        rest.iter().for_each(|line| figures.add(&line.figures));
+        let ticks = rest.iter().filter_map(|line| line.ticks).sum();
+        let name = format!("… {} others", rest.len());
+        lines.push(Line {
+            mark,
+            name,
+            figures,
+            ticks: Some(ticks),
+        });
+    }
+    lines
+}
+
+fn table(report: &Report, lines: &[Line], whole: u64) -> String {
+    let unit = report.unit();
+    let cells = |cell: &dyn Fn(&Line) -> String| lines.iter().map(cell).collect::<Vec<_>>();
+    let none = || "–".to_owned();
+    let time = |line: &Line| {
+        line.ticks
+            .map_or_else(none, |ticks| unit.format(report.ns(ticks)))
+    };
+    let columns = [
+        Column::right(unit.name, cells(&time)),
+        Column::right(
+            "%",
+            cells(&|line| line.ticks.map_or_else(none, |t| percent(t, whole))),
+        ),
+        Column::right("calls", cells(&|line| count(line.figures.calls))),
+        Column::right("exits", cells(&|line| count(line.figures.exits))),
+        Column::right("redos", cells(&|line| count(line.figures.redos))),
+        Column::right("fails", cells(&|line| count(line.figures.fails))),
+        Column::left("", cells(&|line| line.mark.to_owned())),
+        Column::left("", cells(&|line| line.name.clone())),
+    ];
+    render(&columns, WIDTH)
+}

@@ -1,0 +1,133 @@
+//! What a reader must know beside the figures: what the trace is, what was lost, what is distorted.
+
+use portmortem_analyzer::names::printable;
+use portmortem_analyzer::trace::Trace;
+use portmortem_tracer::format::Outcome;
+
+use super::Report;
+use crate::text_table::{TimeUnit, count, counted, shorten};
+
+/// More damaged places, violations or notes than this are only counted.
+const MOST_LISTED: usize = 8;
+
+/// What the trace is, in one or two lines.
+pub(crate) fn headline(report: &Report) -> String {
+    let header = report.trace.header();
+    let events: u64 = report
+        .profile
+        .streams
+        .iter()
+        .map(|stream| stream.events)
+        .sum();
+    let streams = report.profile.streams.len();
+    let ns = report
+        .trace
+        .clock()
+        .duration_ns(report.profile.total_ticks());
+    let command = printable(&header.command.join(" "));
+    format!(
+        "{}\n{}: {} in {}, {} in traced predicates; {}\n",
+        shorten(&command, super::WIDTH),
+        printable(&header.engine),
+        counted(events, "event", "events"),
+        counted(streams as u64, "stream", "streams"),
+        TimeUnit::for_longest(ns).with_unit(ns),
+        ending(report.trace),
+    )
+}
+
+fn ending(trace: &Trace) -> String {
+    match trace.end().map(|end| &end.outcome) {
+        Some(Outcome::Exited(status)) => format!("exit status {status}"),
+        Some(Outcome::Stopped) => "stopped by the program".to_owned(),
+        Some(Outcome::Full) => "recording stopped early".to_owned(),
+        None => "the run did not end".to_owned(),
+    }
+}
+
+/// What was lost or distorted: one line each, nothing if nothing is to be said.
+///
+/// The second value says whether parts of the trace are missing (exit status 3).
+pub(crate) fn remarks(report: &Report) -> (Vec<String>, bool) {
+    let mut lines = Vec::new();
+    losses(report, &mut lines);
+    let lost = !lines.is_empty();
+    mode(report.trace, &mut lines);
+    let notes = report.trace.notes();
+    lines.extend(
+        notes
+            .iter()
+            .take(MOST_LISTED)
+            .map(|note| format!("note: {}", printable(note))),
+    );
+    if notes.len() > MOST_LISTED {
+        lines.push(format!("… and {} more notes", notes.len() - MOST_LISTED));
+    }
+    (lines, lost)
+}
+
+fn losses(report: &Report, lines: &mut Vec<String>) {
+    if report.trace.end().is_none() {
+        lines.push(
+            "the run did not end in order, or is still going on: the figures are those up to the last event written"
+                .to_owned(),
+        );
+    }
+    let lost = report.profile.lost_events();
+    if lost > 0 {
+        lines.push(format!(
+            "{} events were lost; figures of what ran meanwhile are missing, boxes of before are shown as <unknown>",
+            count(lost)
+        ));
+    }
+    let damage = &report.profile.damage;
+    lines.extend(damage.iter().take(MOST_LISTED).map(|damage| {
+        let stream = damage
+            .stream
+            .map_or_else(String::new, |id| format!(", stream {id}"));
+        format!("damaged at byte {}{stream}: {}", damage.offset, damage.what)
+    }));
+    if damage.len() > MOST_LISTED {
+        lines.push(format!(
+            "… and {} more damaged places",
+            damage.len() - MOST_LISTED
+        ));
+    }
+    for violation in report.profile.violations.iter().take(MOST_LISTED) {
+        lines.push(format!(
+            "impossible event {} of stream {} at byte {}: {}",
+            count(violation.event),
+            violation.stream,
+            violation.offset,
+            violation.what
+        ));
+    }
+    if report.profile.violation_count > MOST_LISTED as u64 {
+        lines.push(format!(
+            "… and {} more impossible events",
+            count(report.profile.violation_count - MOST_LISTED as u64)
+        ));
+    }
+    lines.extend(report.imbalances.iter().take(MOST_LISTED).map(|imbalance| {
+        format!(
+            "a defect of Portmortem, please report it: {} does not hold ({} and {})",
+            imbalance.law,
+            count(imbalance.left),
+            count(imbalance.right)
+        )
+    }));
+}
+
+fn mode(trace: &Trace, lines: &mut Vec<String>) {
+    let mode = trace.header().mode;
+    if mode.byrd {
+        lines.push(
+            "recorded with --byrd: every exit can be redone, so redos and fails are Debray's, not what the engine does by itself"
+                .to_owned(),
+        );
+    }
+    lines.push(
+        "times are as recorded and include the recorder's own, most where calls are cheapest; counts are exact"
+            .to_owned(),
+    );
+}
