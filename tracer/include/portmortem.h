@@ -5,7 +5,7 @@
  * pm_call, pm_exit_det, ... at its ports. An event is in the file when the function returns,
  * whatever happens to the process then.
  *
- * Generated from src/capi.rs and include/inline.h; a test fails when it is not current.
+ * Generated from src/capi.rs and src/inline.h; a test fails when it is not current.
  */
 
 #ifndef PORTMORTEM_H

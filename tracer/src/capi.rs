@@ -1,4 +1,4 @@
-//! The C interface. `include/portmortem.h` is generated from this file and `include/inline.h`.
+//! The C interface. `include/portmortem.h` is generated from this file and `src/inline.h`.
 //!
 //! No function panics across the border, and each accepts null for what another one failed to give.
 

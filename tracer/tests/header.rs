@@ -7,7 +7,7 @@ use std::path::Path;
 fn committed_header_is_current() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).unwrap();
-    let inline = fs::read_to_string(root.join("include/inline.h")).unwrap();
+    let inline = fs::read_to_string(root.join("src/inline.h")).unwrap();
     let mut fresh = Vec::new();
     cbindgen::Builder::new()
         .with_config(config)

@@ -1,30 +1,30 @@
 :- module(portmortem_disguise,
           [ install_disguise/0,
-            disguise_loaded/0
+            copied_name/2,              % +CopyName, -Name
+            copy_name/3                 % +Name, +N, -CopyName
           ]).
 
 /** <module> Keep wrappers and copies out of the traced program's sight
 
-A program that enumerates predicates, or prints a backtrace, finds what it would
-find without Portmortem.
+A program that enumerates predicates, looks at the stack, or catches or prints an
+error finds what it would find without Portmortem.
 */
 
 :- set_module(class(library)).
 
-:- dynamic
-    backtraces_cleaned/0.
-
 %!  install_disguise is det.
 %
-%   Hide the predicates we add from enumeration.
+%   Hide the predicates and frames that recording adds.
 
 install_disguise :-
     hide_results(system:current_predicate(Spec), portmortem_disguise:own_indicator(Spec)),
     hide_results(system:current_predicate(_, Head), portmortem_disguise:own_head(Head)),
-    hide_results(system:predicate_property(Head, _), portmortem_disguise:own_head(Head)),
-    disguise_loaded.
+    hide_results(system:predicate_property(Head, Property),
+                 portmortem_disguise:own_property(Head, Property)),
+    wrap_predicate(system:prolog_frame_attribute(Frame, Key, Value), portmortem_disguise, Wrapped,
+                   portmortem_disguise:frame_attribute(Key, Wrapped, Frame, Value)).
 
-%   Some of these built-ins live in a module of their own, and only there can they be wrapped.
+%   Some built-ins live in a module of their own, and only there can they be wrapped.
 
 hide_results(M:Head, Own) :-
     (   predicate_property(M:Head, imported_from(Home))
@@ -33,7 +33,35 @@ hide_results(M:Head, Own) :-
     ),
     wrap_predicate(Home:Head, portmortem_disguise, Wrapped, ( Wrapped, \+ Own )).
 
-:- public own_indicator/1, own_head/1.
+                 /*******************************
+                 *            NAMES             *
+                 *******************************/
+
+%!  copy_name(+Name, +N, -CopyName) is det.
+%!  copied_name(+CopyName, -Name) is semidet.
+%
+%   The name of the N-th copy of a predicate, and back.
+
+copy_name(Name, N, CopyName) :-
+    atomic_list_concat(['$pm', N, $, Name], CopyName).
+
+copied_name(CopyName, Name) :-
+    starts_with(CopyName, '$pm'),
+    sub_atom(CopyName, Before, 1, _, $),
+    Before > 0,
+    !,
+    After is Before+1,
+    sub_atom(CopyName, After, _, 0, Name).
+
+wrapper_name(Name) :-
+    starts_with(Name, '$wrap$').
+
+starts_with(Name, Prefix) :-
+    atom(Name),
+    Name \== [],
+    sub_atom(Name, 0, _, _, Prefix).
+
+:- public own_indicator/1, own_head/1, own_property/2.
 
 own_indicator(Spec) :-
     nonvar(Spec),
@@ -47,135 +75,161 @@ own_head(Head) :-
     nonvar(Head),
     (   Head = _:Inner
     ->  own_head(Inner)
-    ;   functor(Head, Name, _),
+    ;   callable(Head),
+        functor(Head, Name, _),
         own_name(Name)
     ).
 
-own_name(Name) :-
-    atom(Name),
-    (   sub_atom(Name, 0, _, _, '$wrap$')
-    ->  true
-    ;   copied_name(Name, _)
-    ).
-
-%   The name of the predicate that a copy was made of.
-
-copied_name(CopyName, Name) :-
-    sub_atom(CopyName, 0, _, _, '$pm'),
-    sub_atom(CopyName, Before, 1, _, $),
-    Before > 0,
-    !,
-    After is Before+1,
-    sub_atom(CopyName, After, _, 0, Name).
-
-%!  disguise_loaded is det.
-%
-%   Clean backtraces once library(prolog_stack) is there.
-
-disguise_loaded :-
-    backtraces_cleaned,
+own_property(_, wrapped(Wrappers)) :-
+    Wrappers == [portmortem],
     !.
-disguise_loaded :-
-    current_module(prolog_stack),
-    '$get_predicate_attribute'(prolog_stack:get_prolog_backtrace(_,_,_), defined, 1),
+own_property(Head, _) :-
+    own_head(Head).
+
+own_name(Name) :-
+    wrapper_name(Name),
+    !.
+own_name(Name) :-
+    copied_name(Name, _).
+
+original_goal(M:Copy, M:Goal) :-
     !,
-    assertz(backtraces_cleaned),
-    wrap_predicate(prolog_stack:get_prolog_backtrace(Depth, Stack, Options), portmortem_disguise,
-                   Wrapped,
-                   portmortem_disguise:backtrace(Wrapped, Depth, Stack, Options)).
-disguise_loaded.
-
-:- public backtrace/4.
-
-%   Every traced frame stands twice on the stack, so twice the depth is asked for.
-
-backtrace(Wrapped, Depth, Stack, Options) :-
-    (   integer(Depth)
-    ->  RealDepth is 2*Depth+2
-    ;   RealDepth = Depth
-    ),
-    again(Wrapped, [RealDepth, Frames, Options], Call),
-    call(Call),
-    (   is_list(Frames)
-    ->  '$reverse'(Frames, FromBottom),
-        clean_upwards(FromBottom, 0, [], Clean),
-        shortened(Depth, Clean, Stack)
-    ;   Stack = Frames
-    ).
-
-%   The call through a wrapper's closure, with other arguments.
-
-again(call(Wrapped), Arguments, call(Call)) :-
-    compound_name_arguments(Wrapped, Closure, _),
-    compound_name_arguments(Call, Closure, Arguments).
-
-own_frame(frame(_, _, Goal)) :-
-    plain(Goal, Plain),
-    functor(Plain, Name, _),
-    sub_atom(Name, 0, _, _, '$wrap$').
-
-%   From the bottom up: a wrapper's frame goes, and all above it move down by one level.
-
-clean_upwards([], _, Clean, Clean).
-clean_upwards([Frame|Frames], Removed, Below, Clean) :-
-    own_frame(Frame),
-    !,
-    Removed1 is Removed+1,
-    clean_upwards(Frames, Removed1, Below, Clean).
-clean_upwards([frame(Level0, Where0, Goal0)|Frames], Removed, Below, Clean) :-
-    Level is Level0-Removed,
-    original(Where0, Goal0, Where, Goal),
-    clean_upwards(Frames, Removed, [frame(Level, Where, Goal)|Below], Clean).
-
-%   A copy's clause stands for the clause of the original with the same number.
-
-original(Where0, Goal0, Where, Goal) :-
-    copy_of(Goal0, Goal),
-    !,
-    (   original_clause(Where0, Goal, Where)
-    ->  true
-    ;   Where = Where0
-    ).
-original(Where, Goal, Where, Goal).
-
-original_clause(clause(Ref, PC), Goal, clause(OriginalRef, PC)) :-
-    nth_clause(_, N, Ref),
-    nth_clause(Goal, N, OriginalRef).
-original_clause(clause_name(Text), Goal, pred_line(Label, File:Line)) :-
-    sub_string(Text, Before, _, _, "-"),
-    !,
-    sub_string(Text, 0, Before, _, Digits),
-    number_string(N, Digits),
-    nth_clause(Goal, N, Ref),
-    clause_property(Ref, file(File)),
-    clause_property(Ref, line_count(Line)),
-    label(Goal, Label).
-
-label(M:Goal, Label) :-
-    !,
-    functor(Goal, Name, Arity),
-    format(string(Label), '~q', [M:Name/Arity]).
-label(Goal, Label) :-
-    functor(Goal, Name, Arity),
-    format(string(Label), '~q', [Name/Arity]).
-
-copy_of(M:Copy, M:Goal) :-
-    !,
-    copy_of(Copy, Goal).
-copy_of(Copy, Goal) :-
+    original_goal(Copy, Goal).
+original_goal(Copy, Goal) :-
+    callable(Copy),
     Copy =.. [CopyName|Arguments],
     copied_name(CopyName, Name),
     Goal =.. [Name|Arguments].
 
-plain(_:Goal, Plain) :-
+original_indicator(M:Copy, M:PI) :-
     !,
-    plain(Goal, Plain).
-plain(Goal, Goal).
+    original_indicator(Copy, PI).
+original_indicator(CopyName/Arity, Name/Arity) :-
+    (   copied_name(CopyName, Name)
+    ->  true
+    ;   starts_with(CopyName, '$wrap$'),
+        sub_atom(CopyName, 6, _, 0, Name)
+    ).
 
-shortened(Depth, Clean, Stack) :-
-    integer(Depth),
-    '$length'(Stack0, Depth),
-    '$append'(Stack0, _, Clean),
+                 /*******************************
+                 *            FRAMES            *
+                 *******************************/
+
+:- public frame_attribute/4.
+
+%   prolog_frame_attribute/3 as if there were no wrappers' frames, and copies were originals. Wrapped is the real one.
+
+frame_attribute(parent, Wrapped, Frame, Parent) :-
     !,
-    Stack = Stack0.
-shortened(_, Stack, Stack).
+    program_parent(Wrapped, Frame, Parent0, _),
+    Parent = Parent0.
+frame_attribute(pc, Wrapped, Frame, PC) :-
+    !,
+    program_parent(Wrapped, Frame, _, Child),
+    attribute(Wrapped, Child, pc, PC).
+frame_attribute(level, Wrapped, Frame, Level) :-
+    !,
+    attribute(Wrapped, Frame, level, Level0),
+    wrappers_above(Wrapped, Frame, 0, 0, Wrappers),
+    Level is Level0-Wrappers.
+frame_attribute(goal, Wrapped, Frame, Goal) :-
+    !,
+    attribute(Wrapped, Frame, goal, Goal0),
+    (   original_goal(Goal0, Goal1)
+    ->  Goal = Goal1
+    ;   Goal = Goal0
+    ).
+frame_attribute(predicate_indicator, Wrapped, Frame, PI) :-
+    !,
+    attribute(Wrapped, Frame, predicate_indicator, PI0),
+    (   original_indicator(PI0, PI1)
+    ->  PI = PI1
+    ;   PI = PI0
+    ).
+frame_attribute(clause, Wrapped, Frame, Clause) :-
+    !,
+    attribute(Wrapped, Frame, clause, Clause0),
+    (   nth_clause(CopyHead, N, Clause0),
+        original_goal(CopyHead, Head),
+        nth_clause(Head, N, Clause1)
+    ->  Clause = Clause1
+    ;   Clause = Clause0
+    ).
+frame_attribute(Key, Wrapped, Frame, Value) :-
+    parent_goal_key(Key),
+    nonvar(Value),
+    parent_goal(Key, Wrapped, Frame, Value),
+    !.
+frame_attribute(_, Wrapped, _, _) :-
+    call(Wrapped).
+
+%   The attribute of another frame, or another attribute.
+
+attribute(call(Wrapped), Frame, Key, Value) :-
+    compound_name_arguments(Wrapped, Closure, _),
+    compound_name_arguments(Call, Closure, [Frame, Key, Value]),
+    call(Call).
+
+%   The nearest ancestor of Frame that is not a wrapper's frame; Child is the frame whose parent it is.
+
+program_parent(Wrapped, Frame, Parent, Child) :-
+    attribute(Wrapped, Frame, parent, Above),
+    (   wrapper_frame(Wrapped, Above)
+    ->  program_parent(Wrapped, Above, Parent, Child)
+    ;   Parent = Above,
+        Child = Frame
+    ).
+
+wrapper_frame(Wrapped, Frame) :-
+    attribute(Wrapped, Frame, predicate_indicator, PI),
+    ( PI = _:Name/_ ; PI = Name/_ ),
+    !,
+    wrapper_name(Name).
+
+%   How many ancestors are wrappers' frames. In deep recursion counting them all would take longer than
+%   what the level is wanted for.
+
+wrappers_above(_, _, 10000, Count, Count) :-
+    !.
+wrappers_above(Wrapped, Frame, Seen, Count0, Count) :-
+    attribute(Wrapped, Frame, parent, Parent),
+    !,
+    (   wrapper_frame(Wrapped, Parent)
+    ->  Count1 is Count0+1
+    ;   Count1 = Count0
+    ),
+    Seen1 is Seen+1,
+    wrappers_above(Wrapped, Parent, Seen1, Count1, Count).
+wrappers_above(_, _, _, Count, Count).
+
+parent_goal_key(parent_goal).
+parent_goal_key(parent_goal_next(_)).
+
+%   A goal of the program may be running as a copy.
+
+parent_goal(Key, Wrapped, Frame, M:Goal) :-
+    callable(Goal),
+    Goal =.. [Name|Arguments],
+    portmortem_wrap:latest_copy(M, Goal, N),
+    copy_name(Name, N, CopyName),
+    Copy =.. [CopyName|Arguments],
+    attribute(Wrapped, Frame, Key, M:Copy).
+
+                 /*******************************
+                 *            ERRORS            *
+                 *******************************/
+
+%   The engine names the running predicate in the context of some errors.
+
+:- multifile prolog:prolog_exception_hook/5.
+
+prolog:prolog_exception_hook(Error0, Error, Frame, Catcher, Debug) :-
+    nonvar(Error0),
+    Error0 = error(Formal, context(PI0, Message)),
+    nonvar(PI0),
+    portmortem_disguise:original_indicator(PI0, PI),
+    Error1 = error(Formal, context(PI, Message)),
+    (   prolog:prolog_exception_hook(Error1, Error2, Frame, Catcher, Debug)
+    ->  Error = Error2
+    ;   Error = Error1
+    ).

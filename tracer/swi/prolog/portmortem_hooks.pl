@@ -24,6 +24,7 @@ install_hooks :-
 install_hooks :-
     assertz(installed),
     install_disguise,
+    continuation_hook,
     hook(system:'$run_initialization'(File, _), loaded(File)),
     hook(system:'$execute_directive_3'(Goal), directive(Goal)),
     forall('$member'(Head-Clause,
@@ -36,6 +37,12 @@ hook(System:Head, Before) :-
                    ( portmortem_hooks:before(Before), Wrapped )).
 
 %   strip_module/3 is not qualified: it finds the module that assert was called from.
+
+%   A resumed continuation runs the end of wrappers' clauses whose boxes were left.
+
+continuation_hook :-
+    wrap_predicate(system:call_continuation(_), portmortem_hook, Wrapped,
+                   ( portmortem:'$resuming', Wrapped )).
 
 assert_hook(Head, Clause) :-
     wrap_predicate(system:Head, portmortem_hook, Wrapped,
@@ -59,7 +66,6 @@ appeared(M0, Clause) :-
     wrap_one(M:General).
 
 before(loaded(File)) :-
-    disguise_loaded,
     file_loaded(File),
     wrap_new(loaded).
 before(directive(Goal)) :-

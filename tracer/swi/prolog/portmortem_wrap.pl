@@ -4,7 +4,8 @@
             wrap_new/1,                 % +When
             wrap_one/1,                 % :Head
             file_loaded/1,              % +File
-            leave_out/3                 % +Module, +Name, +Arity
+            leave_out/3,                % +Module, +Name, +Arity
+            latest_copy/3               % +Module, :Head, -N
           ]).
 
 /** <module> Put a wrapper with the ports around every selected predicate
@@ -18,8 +19,10 @@ never selected, and its own predicates.
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_disguise).
 
 :- dynamic
+    copies/4,           % Name, Arity, Module, N: how many copies were made
     wrapped/6,          % Name, Arity, Module, Id, How, Generation
     left_out/3,         % Module, Name, Arity
     loaded_file/1,      % File
@@ -144,10 +147,15 @@ wrap_if_selected(M, Head, When) :-
 selectable(M, Head, Name, Arity) :-
     \+ '$get_predicate_attribute'(M:Head, imported, _),
     '$get_predicate_attribute'(M:Head, defined, 1),
-    \+ sub_atom(Name, 0, _, _, $),
+    \+ own_or_system_name(Name),
     \+ left_out(M, Name, Arity),
     \+ predefined(Name, Arity, M),
     \+ never(M, Head).
+
+own_or_system_name(Name) :-
+    atom(Name),
+    Name \== [],
+    sub_atom(Name, 0, _, _, $).
 
 selected(M, Head, Name, Arity) :-
     (   system_hook(M, Head)
@@ -348,7 +356,7 @@ looks_at_frames(get_prolog_backtrace).
 
 make_copy(M, Head, Clauses, Copy) :-
     functor(Head, Name, Arity),
-    copy_name(M, Name, Arity, CopyName),
+    next_copy(M, Name, Arity, CopyName),
     functor(Copy, CopyName, Arity),
     (   '$member'(ClauseHead-Body, Clauses),
         ClauseHead =.. [_|Arguments],
@@ -363,12 +371,21 @@ make_copy(M, Head, Clauses, Copy) :-
     ),
     compile_predicates([M:CopyName/Arity]).
 
-copy_name(M, Name, Arity, CopyName) :-
-    between(1, infinite, N),
-    atomic_list_concat(['$pm', N, $, Name], CopyName),
-    functor(Copy, CopyName, Arity),
-    \+ '$c_current_predicate'(_, M:Copy),
-    !.
+next_copy(M, Name, Arity, CopyName) :-
+    (   retract(copies(Name, Arity, M, N0))
+    ->  N is N0+1
+    ;   N = 1
+    ),
+    assertz(copies(Name, Arity, M, N)),
+    copy_name(Name, N, CopyName).
+
+%!  latest_copy(+Module, +Head, -N) is semidet.
+%
+%   The predicate runs as its N-th copy.
+
+latest_copy(M, Head, N) :-
+    functor(Head, Name, Arity),
+    copies(Name, Arity, M, N).
 
 wrap(How, M, Head, Copy, Id) :-
     Head =.. [Name|Arguments],

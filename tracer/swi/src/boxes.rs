@@ -5,6 +5,8 @@
 //! backtracking or pruned, every newer guard is gone already. The active box is not always the newest one: boxes
 //! that exited and can be re-entered keep their guards.
 
+use crate::frames::FrameId;
+
 /// A box as the wrapper's clause holds it: index and tag in one small integer.
 ///
 /// The index is where the box lies in the stack; the tag tells it from later boxes at the same place, because
@@ -52,6 +54,8 @@ enum State {
 #[derive(Debug, Clone, Copy)]
 struct OpenBox {
     id: BoxId,
+    /// The frame of its wrapper.
+    frame: FrameId,
     /// Index of the box that was active when this one was entered.
     parent: u32,
     state: State,
@@ -91,6 +95,7 @@ impl Boxes {
     pub(crate) fn new(first_serial: u64) -> Self {
         let root = OpenBox {
             id: BoxId(0),
+            frame: FrameId::NONE,
             parent: 0,
             state: State::Inside,
         };
@@ -107,19 +112,27 @@ impl Boxes {
         self.active != 0
     }
 
-    /// A new box, called by the active one, becomes active.
+    /// A new box, called by the active one, becomes active. Its wrapper runs in `frame`.
     #[inline]
-    pub(crate) fn enter(&mut self) -> BoxId {
+    pub(crate) fn enter(&mut self, frame: FrameId) -> BoxId {
         let index = self.stack.len() as u32;
         self.serial += 1;
         let id = BoxId::new(index, self.serial);
         self.stack.push(OpenBox {
             id,
+            frame,
             parent: self.active,
             state: State::Inside,
         });
         self.active = index;
         id
+    }
+
+    /// Whether the wrapper of `id` runs in `frame`, and not in a frame that a continuation has made from it.
+    pub(crate) fn is_frame_of(&self, id: BoxId, frame: FrameId) -> bool {
+        self.stack
+            .get(id.index() as usize)
+            .is_some_and(|open| open.id == id && open.frame == frame)
     }
 
     /// What an exit through the wrapper of `id` is.

@@ -147,6 +147,12 @@ pub(crate) extern "C" fn wrappers_changed() -> Foreign {
     TRUE
 }
 
+/// `resuming`: a delimited continuation is about to be resumed.
+pub(crate) extern "C" fn resuming() -> Foreign {
+    recording::continuation_resumed();
+    TRUE
+}
+
 /// `note(+Text)`: something a reader of the report should know.
 pub(crate) extern "C" fn note(remark: Term) -> Foreign {
     let remark = text(remark);

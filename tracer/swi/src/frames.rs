@@ -17,23 +17,41 @@ struct Entry {
     in_wrapper: bool,
 }
 
+/// A frame of the local stack, told from every other one that lives at the same time: its distance in bytes from the frame of the query it runs in,
+/// because the engine moves the whole stack when it grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FrameId(isize);
+
+impl FrameId {
+    /// No frame at all.
+    pub(crate) const NONE: Self = Self(0);
+
+    fn of(context: &ffi::Context) -> Self {
+        Self((context.frame as isize).wrapping_sub(context.query as isize))
+    }
+}
+
 /// Per engine: which places in code lie in a wrapper's clause.
 pub(crate) struct FrameCache {
     entries: Box<[Entry; CACHE_SIZE]>,
     /// [`crate::recording::wrapper_generation`] for which the entries hold.
     generation: u32,
+    /// The wrapper's frame that [`FrameCache::is_last_call`] has just passed.
+    wrapper: Option<FrameId>,
 }
 
 impl FrameCache {
     pub(crate) fn new() -> Self {
+        let entries = Box::new(
+            [Entry {
+                pc: 0,
+                in_wrapper: false,
+            }; CACHE_SIZE],
+        );
         Self {
-            entries: Box::new(
-                [Entry {
-                    pc: 0,
-                    in_wrapper: false,
-                }; CACHE_SIZE],
-            ),
+            entries,
             generation: 0,
+            wrapper: None,
         }
     }
 
@@ -42,21 +60,13 @@ impl FrameCache {
     /// `generation` changes with every wrapper made: code memory may have been used again, so nothing remembered holds.
     #[inline]
     pub(crate) fn is_last_call(&mut self, generation: u32) -> bool {
-        let mut context = MaybeUninit::<ffi::Context>::zeroed();
-        // SAFETY: `context` is a zeroed `pl_context_t`; the engine fills it in. First our own frame, then
-        // the wrapper's, then the frame that the wrapper returns to.
-        let found = unsafe {
-            ffi::truth(ffi::PL_get_context(context.as_mut_ptr(), 0))
-                && ffi::truth(ffi::PL_step_context(context.as_mut_ptr()))
-                && ffi::truth(ffi::PL_step_context(context.as_mut_ptr()))
-        };
-        if !found {
+        // First our own frame, then the wrapper's, then the frame that the wrapper returns to.
+        let Some(mut context) = wrapper_context() else {
             return false;
-        }
-        // SAFETY: zeroed memory is a valid `Context`, and the engine has filled it in.
-        let context = unsafe { context.assume_init_mut() };
-        let pc = context.pc as usize;
-        if pc == 0 {
+        };
+        self.wrapper = Some(FrameId::of(&context));
+        // SAFETY: filled in by the engine in this call.
+        if !ffi::truth(unsafe { ffi::PL_step_context(&raw mut context) }) || context.pc.is_null() {
             return false;
         }
         if self.generation != generation {
@@ -66,14 +76,39 @@ impl FrameCache {
             });
             self.generation = generation;
         }
+        let pc = context.pc as usize;
         let slot = (pc >> 3) % CACHE_SIZE;
         if self.entries[slot].pc != pc {
             self.entries[slot] = Entry {
                 pc,
-                in_wrapper: lies_in_wrapper(context),
+                in_wrapper: lies_in_wrapper(&mut context),
             };
         }
         self.entries[slot].in_wrapper
+    }
+
+    /// The frame of the wrapper that called us; [`FrameCache::is_last_call`] may just have found it.
+    #[inline]
+    pub(crate) fn take_wrapper(&mut self) -> FrameId {
+        self.wrapper.take().unwrap_or_else(wrapper_frame)
+    }
+}
+
+/// The frame of the wrapper that called us.
+pub(crate) fn wrapper_frame() -> FrameId {
+    wrapper_context()
+        .as_ref()
+        .map_or(FrameId::NONE, FrameId::of)
+}
+
+#[inline]
+fn wrapper_context() -> Option<ffi::Context> {
+    let mut context = MaybeUninit::<ffi::Context>::zeroed();
+    // SAFETY: `context` is a zeroed `pl_context_t`, which the engine fills in; all zeroes are a valid one, too.
+    unsafe {
+        let found = ffi::truth(ffi::PL_get_context(context.as_mut_ptr(), 0))
+            && ffi::truth(ffi::PL_step_context(context.as_mut_ptr()));
+        found.then(|| context.assume_init())
     }
 }
 

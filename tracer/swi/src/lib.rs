@@ -59,6 +59,7 @@ pub extern "C" fn install() {
     define(c"$seen", 2, appearing::seen as *const c_void, 0);
     define(c"$note", 1, control::note as *const c_void, 0);
     define(c"$mark", 1, control::mark as *const c_void, 0);
+    define(c"$resuming", 0, control::resuming as *const c_void, 0);
     define(c"$pause", 0, control::pause as *const c_void, 0);
     define(c"$resume", 0, control::resume as *const c_void, 0);
     // SAFETY: the hook is a static function.

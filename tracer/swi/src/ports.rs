@@ -12,6 +12,7 @@
 use crate::boxes::{BoxId, Exit, Pruned};
 use crate::engine::{self, Engine};
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
+use crate::frames::wrapper_frame;
 use crate::recording;
 
 /// Succeeds if the wrapped predicate is to run without a box: it was reached by a last call (event `TAIL`),
@@ -64,7 +65,8 @@ fn enter_first(id: Term, open: Term) -> Foreign {
         // SAFETY: a term of our own argument list.
         return Foreign::from(ffi::truth(unsafe { ffi::PL_unify_int64(open, UNBOXED) }));
     };
-    let opened = engine.boxes.enter().to_raw();
+    let frame = engine.frames.take_wrapper();
+    let opened = engine.boxes.enter(frame).to_raw();
     engine.stream.call(predicate(id));
     // SAFETY: terms and answers as the interface defines them.
     unsafe {
@@ -140,8 +142,13 @@ pub(crate) extern "C" fn exit_nondet(open: Term, handle: Control) -> Foreign {
 }
 
 /// Makes `id` the active box if it is open, reporting the boxes that `shift/1` left on the way as exited.
+///
+/// A wrapper's clause that a continuation resumed is not the box: its first frame was left by `shift/1`.
 #[inline]
 fn leave_suspended(engine: &mut Engine, id: BoxId) -> bool {
+    if recording::continuations_in_use() && !engine.boxes.is_frame_of(id, wrapper_frame()) {
+        return false;
+    }
     match engine.boxes.classify_exit(id) {
         Exit::Active => true,
         Exit::Below(count) => {

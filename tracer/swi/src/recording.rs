@@ -2,7 +2,7 @@
 //!
 //! One process records into one trace at a time.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use portmortem_tracer::format::{Dialect, Outcome, StreamKind};
@@ -12,6 +12,7 @@ use portmortem_tracer::{Recorder, Stream};
 /// Odd while something is being recorded; every recording has a number of its own.
 static EPOCH: AtomicU32 = AtomicU32::new(0);
 static WRAPPER_GENERATION: AtomicU32 = AtomicU32::new(0);
+static CONTINUATIONS: AtomicBool = AtomicBool::new(false);
 static CURRENT: Mutex<Option<Recording>> = Mutex::new(None);
 
 /// The trace and what is to be recorded in it.
@@ -60,6 +61,17 @@ pub(crate) fn wrapper_generation() -> u32 {
 /// A wrapper was made or changed.
 pub(crate) fn wrappers_changed() {
     WRAPPER_GENERATION.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Whether a delimited continuation has ever been resumed in this process.
+#[inline]
+pub(crate) fn continuations_in_use() -> bool {
+    CONTINUATIONS.load(Ordering::Relaxed)
+}
+
+/// A delimited continuation is about to be resumed.
+pub(crate) fn continuation_resumed() {
+    CONTINUATIONS.store(true, Ordering::Relaxed);
 }
 
 fn current() -> MutexGuard<'static, Option<Recording>> {
