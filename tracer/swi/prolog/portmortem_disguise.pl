@@ -22,7 +22,8 @@ install_disguise :-
     hide_results(system:predicate_property(Head, Property),
                  portmortem_disguise:own_property(Head, Property)),
     wrap_predicate(system:prolog_frame_attribute(Frame, Key, Value), portmortem_disguise, Wrapped,
-                   portmortem_disguise:frame_attribute(Key, Wrapped, Frame, Value)).
+                   ( context_module(M),
+                     portmortem_disguise:frame_attribute(Key, real(Wrapped, M), Frame, Value) )).
 
 %   Some built-ins live in a module of their own, and only there can they be wrapped.
 
@@ -117,71 +118,72 @@ original_indicator(CopyName/Arity, Name/Arity) :-
 
 :- public frame_attribute/4.
 
-%   prolog_frame_attribute/3 as if there were no wrappers' frames, and copies were originals. Wrapped is the real one.
+%   prolog_frame_attribute/3 as if there were no wrappers' frames, and copies were
+%   originals. Real is the real one and the module it was called from.
 
-frame_attribute(parent, Wrapped, Frame, Parent) :-
+frame_attribute(parent, Real, Frame, Parent) :-
     !,
-    program_parent(Wrapped, Frame, Parent0, _),
+    program_parent(Real, Frame, Parent0, _),
     Parent = Parent0.
-frame_attribute(pc, Wrapped, Frame, PC) :-
+frame_attribute(pc, Real, Frame, PC) :-
     !,
-    program_parent(Wrapped, Frame, _, Child),
-    attribute(Wrapped, Child, pc, PC).
-frame_attribute(level, Wrapped, Frame, Level) :-
+    program_parent(Real, Frame, _, Child),
+    attribute(Real, Child, pc, PC).
+frame_attribute(level, Real, Frame, Level) :-
     !,
-    attribute(Wrapped, Frame, level, Level0),
-    wrappers_above(Wrapped, Frame, 0, 0, Wrappers),
+    attribute(Real, Frame, level, Level0),
+    wrappers_above(Real, Frame, 0, 0, Wrappers),
     Level is Level0-Wrappers.
-frame_attribute(goal, Wrapped, Frame, Goal) :-
+frame_attribute(goal, Real, Frame, Goal) :-
     !,
-    attribute(Wrapped, Frame, goal, Goal0),
+    attribute(Real, Frame, goal, Goal0),
     (   original_goal(Goal0, Goal1)
     ->  Goal = Goal1
     ;   Goal = Goal0
     ).
-frame_attribute(predicate_indicator, Wrapped, Frame, PI) :-
+frame_attribute(predicate_indicator, Real, Frame, PI) :-
     !,
-    attribute(Wrapped, Frame, predicate_indicator, PI0),
+    attribute(Real, Frame, predicate_indicator, PI0),
     (   original_indicator(PI0, PI1)
     ->  PI = PI1
     ;   PI = PI0
     ).
-frame_attribute(clause, Wrapped, Frame, Clause) :-
+frame_attribute(clause, Real, Frame, Clause) :-
     !,
-    attribute(Wrapped, Frame, clause, Clause0),
+    attribute(Real, Frame, clause, Clause0),
     (   nth_clause(CopyHead, N, Clause0),
         original_goal(CopyHead, Head),
         nth_clause(Head, N, Clause1)
     ->  Clause = Clause1
     ;   Clause = Clause0
     ).
-frame_attribute(Key, Wrapped, Frame, Value) :-
+frame_attribute(Key, Real, Frame, Value) :-
     parent_goal_key(Key),
     nonvar(Value),
-    parent_goal(Key, Wrapped, Frame, Value),
+    parent_goal(Key, Real, Frame, Value),
     !.
-frame_attribute(_, Wrapped, _, _) :-
-    call(Wrapped).
+frame_attribute(_, real(Wrapped, M), _, _) :-
+    @(Wrapped, M).
 
 %   The attribute of another frame, or another attribute.
 
-attribute(call(Wrapped), Frame, Key, Value) :-
+attribute(real(call(Wrapped), M), Frame, Key, Value) :-
     compound_name_arguments(Wrapped, Closure, _),
     compound_name_arguments(Call, Closure, [Frame, Key, Value]),
-    call(Call).
+    @(call(Call), M).
 
 %   The nearest ancestor of Frame that is not a wrapper's frame; Child is the frame whose parent it is.
 
-program_parent(Wrapped, Frame, Parent, Child) :-
-    attribute(Wrapped, Frame, parent, Above),
-    (   wrapper_frame(Wrapped, Above)
-    ->  program_parent(Wrapped, Above, Parent, Child)
+program_parent(Real, Frame, Parent, Child) :-
+    attribute(Real, Frame, parent, Above),
+    (   wrapper_frame(Real, Above)
+    ->  program_parent(Real, Above, Parent, Child)
     ;   Parent = Above,
         Child = Frame
     ).
 
-wrapper_frame(Wrapped, Frame) :-
-    attribute(Wrapped, Frame, predicate_indicator, PI),
+wrapper_frame(Real, Frame) :-
+    attribute(Real, Frame, predicate_indicator, PI),
     ( PI = _:Name/_ ; PI = Name/_ ),
     !,
     wrapper_name(Name).
@@ -191,15 +193,15 @@ wrapper_frame(Wrapped, Frame) :-
 
 wrappers_above(_, _, 10000, Count, Count) :-
     !.
-wrappers_above(Wrapped, Frame, Seen, Count0, Count) :-
-    attribute(Wrapped, Frame, parent, Parent),
+wrappers_above(Real, Frame, Seen, Count0, Count) :-
+    attribute(Real, Frame, parent, Parent),
     !,
-    (   wrapper_frame(Wrapped, Parent)
+    (   wrapper_frame(Real, Parent)
     ->  Count1 is Count0+1
     ;   Count1 = Count0
     ),
     Seen1 is Seen+1,
-    wrappers_above(Wrapped, Parent, Seen1, Count1, Count).
+    wrappers_above(Real, Parent, Seen1, Count1, Count).
 wrappers_above(_, _, _, Count, Count).
 
 parent_goal_key(parent_goal).
@@ -207,13 +209,15 @@ parent_goal_key(parent_goal_next(_)).
 
 %   A goal of the program may be running as a copy.
 
-parent_goal(Key, Wrapped, Frame, M:Goal) :-
+parent_goal(Key, Real, Frame, Value) :-
+    Real = real(_, Context),
+    strip_module(Context:Value, M, Goal),
     callable(Goal),
     Goal =.. [Name|Arguments],
     portmortem_wrap:latest_copy(M, Goal, N),
     copy_name(Name, N, CopyName),
     Copy =.. [CopyName|Arguments],
-    attribute(Wrapped, Frame, Key, M:Copy).
+    attribute(Real, Frame, Key, M:Copy).
 
                  /*******************************
                  *            ERRORS            *
@@ -221,15 +225,31 @@ parent_goal(Key, Wrapped, Frame, M:Goal) :-
 
 %   The engine names the running predicate in the context of some errors.
 
-:- multifile prolog:prolog_exception_hook/5.
+:- multifile
+    prolog:prolog_exception_hook/5,         % later versions
+    user:prolog_exception_hook/4.           % 9.0
+:- dynamic
+    user:prolog_exception_hook/4.
 
 prolog:prolog_exception_hook(Error0, Error, Frame, Catcher, Debug) :-
-    nonvar(Error0),
-    Error0 = error(Formal, context(PI0, Message)),
-    nonvar(PI0),
-    portmortem_disguise:original_indicator(PI0, PI),
-    Error1 = error(Formal, context(PI, Message)),
+    portmortem_disguise:original_error(Error0, Error1),
     (   prolog:prolog_exception_hook(Error1, Error2, Frame, Catcher, Debug)
     ->  Error = Error2
     ;   Error = Error1
     ).
+
+user:prolog_exception_hook(Error0, Error, Frame, Catcher) :-
+    portmortem_disguise:original_error(Error0, Error1),
+    (   user:prolog_exception_hook(Error1, Error2, Frame, Catcher)
+    ->  Error = Error2
+    ;   Error = Error1
+    ).
+
+:- public original_error/2.
+
+original_error(error(Formal, Context), error(Formal, context(PI, Message))) :-
+    nonvar(Context),
+    Context = context(PI0, Message),
+    nonvar(PI0),
+    own_indicator(PI0),
+    original_indicator(PI0, PI).

@@ -439,7 +439,11 @@ system_hook(M, Head) :-
     ;   '$get_predicate_attribute'(M:Head, (multifile), 1)
     ).
 
-%   What exists before the program is loaded and belongs to no file is not part of it.
+%   What exists before the program is loaded and belongs to no file, or to us, is not part of it.
+
+own_file(File) :-
+    module_property(Module, file(File)),
+    own_module(Module).
 
 note_predefined :-
     (   current_module(M),
@@ -447,9 +451,11 @@ note_predefined :-
         '$c_current_predicate'(_, M:Head),
         '$get_predicate_attribute'(M:Head, defined, 1),
         \+ '$get_predicate_attribute'(M:Head, imported, _),
-        (   M == user
+        (   predicate_property(M:Head, file(File))
+        ->  own_file(File)
+        ;   M == user
         ->  '$get_predicate_attribute'(user:Head, (thread_local), 1)
-        ;   \+ predicate_property(M:Head, file(_))
+        ;   true
         ),
         functor(Head, Name, Arity),
         \+ predefined(Name, Arity, M),
