@@ -85,9 +85,11 @@ pm_start(File, Options) :-
     format(string(Engine), 'SWI-Prolog ~d.~d.~d', [Major, Minor, Patch]),
     setting(engine, Engine, EngineSetting),
     setting(output, Path, Output),
+    current_prolog_flag(stack_limit, Limit),
+    setting(stack_limit, Limit, LimitSetting),
     current_prolog_flag(os_argv, Command),
     command_settings(Options, Command, CommandSettings),
-    '$append'([[Output, EngineSetting], CommandSettings, Settings], All),
+    '$append'([[Output, EngineSetting, LimitSetting], CommandSettings, Settings], All),
     '$open'(All, Error),
     (   Error == ""
     ->  install_hooks,

@@ -106,6 +106,11 @@ impl Boxes {
         }
     }
 
+    /// How many boxes have a guard.
+    pub(crate) fn depth(&self) -> usize {
+        self.stack.len() - 1
+    }
+
     /// Whether any box is active.
     #[inline]
     pub(crate) fn any_active(&self) -> bool {

@@ -37,6 +37,7 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
     recording::start(Recording {
         recorder,
         selection: request.selection,
+        stack_limit: request.stack_limit,
     });
     Ok(())
 }
@@ -50,6 +51,7 @@ struct Request {
     mode: Mode,
     options: Options,
     selection: Selection,
+    stack_limit: usize,
 }
 
 impl Request {
@@ -69,6 +71,7 @@ impl Request {
                     .map_err(|_| format!("max_size: not a size: {value}"))?;
                 self.options.max_size = Some(bytes);
             }
+            "stack_limit" => self.stack_limit = value.parse().unwrap_or(usize::MAX),
             "keep" => {
                 self.mode.keep_last = value == "last";
                 self.options.keep = if value == "last" {

@@ -22,6 +22,27 @@ pub(crate) struct Engine {
     pub(crate) boxes: Boxes,
     pub(crate) frames: FrameCache,
     pub(crate) paused: bool,
+    /// How many boxes make [`Engine::exception`] suspect the stack limit; none once it has said so.
+    suspicious_depth: usize,
+}
+
+/// What an open box costs on the engine's local stack: the wrapper's frame, the guard's and its choicepoint.
+const BOX_BYTES: usize = 240;
+
+impl Engine {
+    /// An exception left a box. If it came deep enough, it may be that of a stack which is full only because of the recording.
+    pub(crate) fn exception(&mut self) {
+        self.stream.exception();
+        let depth = self.boxes.depth() + 1;
+        if depth >= self.suspicious_depth {
+            self.suspicious_depth = usize::MAX;
+            let text = format!(
+                "an exception came {depth} boxes deep, where recording took {} MB of stack; if the stack limit was hit, record again with --stack-limit 4G",
+                depth * BOX_BYTES / 1_000_000
+            );
+            recording::with(|current| current.recorder.note(&text));
+        }
+    }
 }
 
 const CHUNK: usize = 1024;
@@ -101,6 +122,8 @@ fn attach(number: c_int, slot: &'static AtomicPtr<Engine>, epoch: u32) -> *mut E
         boxes: Boxes::new(u64::from(epoch) << 16),
         frames: FrameCache::new(),
         paused: false,
+        suspicious_depth: recording::with(|current| current.stack_limit / BOX_BYTES / 4)
+            .unwrap_or(usize::MAX),
     }));
     let old = slot.swap(state, Ordering::AcqRel);
     if old.is_null() {

@@ -48,7 +48,7 @@ pub(crate) extern "C" fn enter(id: Term, open: Term, handle: Control) -> Foreign
             if let Some((engine, id)) = known(handle) {
                 match engine.boxes.prune(id) {
                     Pruned::Silent => {}
-                    Pruned::Exception => engine.stream.exception(),
+                    Pruned::Exception => engine.exception(),
                     Pruned::Cut => engine.stream.cut(),
                 }
             }

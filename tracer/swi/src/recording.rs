@@ -19,6 +19,8 @@ static CURRENT: Mutex<Option<Recording>> = Mutex::new(None);
 pub(crate) struct Recording {
     pub(crate) recorder: Recorder,
     pub(crate) selection: Selection,
+    /// The engine's limit for its stacks, in bytes.
+    pub(crate) stack_limit: usize,
 }
 
 /// Which predicates are recorded.

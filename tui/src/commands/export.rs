@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
             }
             Err(error) => {
                 whole = false;
-                let _ = writeln!(io::stderr(), "error: {error:#}");
+                let _ = writeln!(io::stderr(), "error: {}", super::one_line(&error));
             }
         }
     }

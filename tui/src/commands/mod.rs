@@ -35,3 +35,31 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         }
     }
 }
+
+/// An error and its causes; a cause that the message before it ends with already is not said again.
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_said_once() {
+        let error = anyhow::anyhow!("no space").context("cannot write x: no space");
+        assert_eq!(one_line(&error), "cannot write x: no space");
+        assert_eq!(
+            one_line(&error.context("export")),
+            "export: cannot write x: no space"
+        );
+    }
+}

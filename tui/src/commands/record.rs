@@ -11,6 +11,8 @@ use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::thread;
 
 use anyhow::{Context, Result, bail};
+use portmortem_analyzer::names::printable;
+use portmortem_analyzer::trace::Trace;
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -208,21 +210,31 @@ fn status_code(status: ExitStatus) -> u8 {
     }
 }
 
-/// One line for a person; the program's own output stays as it is.
+/// Where the trace is, for a person at a terminal; and for everybody what is missing from it.
 fn say_what_was_written(output: &Path) {
-    let mut stderr = io::stderr();
-    if !stderr.is_terminal() {
+    let Ok(trace) = Trace::open(output) else {
         return;
+    };
+    let mut stderr = io::stderr();
+    let path = output.display();
+    for note in trace
+        .notes()
+        .iter()
+        .filter(|note| !note.starts_with(NOT_RECORDED))
+    {
+        let _ = writeln!(stderr, "portmortem: {}", printable(note));
     }
-    if let Ok(metadata) = fs::metadata(output) {
-        let path = output.display();
-        let size = format_size(metadata.len());
+    if stderr.is_terminal() {
+        let size = format_size(trace.size());
         let _ = writeln!(
             stderr,
             "recorded {path} ({size}); now: portmortem report {path}"
         );
     }
 }
+
+/// How a note on a predicate that was left out begins; the report has them.
+const NOT_RECORDED: &str = "not recorded: ";
 
 #[cfg(test)]
 mod tests {
