@@ -7,7 +7,7 @@
 //! | file → bytes | [`mapping`] |
 //! | bytes → header, names, streams, blocks | [`trace`], [`clock`], [`names`], [`damage`] |
 //! | blocks → events of one stream | [`events`] |
-//! | events → figures | [`replay`], [`hide`] |
+//! | events → figures | [`mod@replay`], [`hide`] |
 //! | figures | [`figures`], [`profile`], [`laws`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
 //!

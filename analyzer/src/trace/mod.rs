@@ -216,7 +216,7 @@ impl Trace {
     }
 
     /// The damage that was seen without reading the events, by offset. What their blocks hide comes
-    /// with the replay ([`crate::figures::Profile::damage`]) or from [`Trace::verify`].
+    /// with the replay ([`crate::Profile::damage`]) or from [`Trace::verify`].
     #[must_use]
     pub fn damage(&self) -> &[Damage] {
         &self.damage

@@ -26,7 +26,7 @@ never selected, and its own predicates.
     wrapped/6,          % Name, Arity, Module, Id, How, Generation
     left_out/3,         % Module, Name, Arity
     loaded_file/1,      % File
-    mode/1,             % byrd, no_tail: how wrappers are made
+    mode/1,             % byrd: how wrappers are made
     scope/1,            % user, library, system: classes of modules selected
     predefined/3,       % Name, Arity, Module: there before the program
     active/0.           % wrapping is going on
@@ -41,7 +41,6 @@ start_wrapping(Options) :-
     assertz(scope(user)),
     assertz(scope(test)),
     (   memberchk(byrd(true), Options)      -> assertz(mode(byrd))     ; true ),
-    (   memberchk(tail(false), Options)     -> assertz(mode(no_tail))  ; true ),
     (   memberchk(libraries(true), Options) -> assertz(scope(library)) ; true ),
     (   memberchk(builtins(true), Options)  -> assertz(scope(system))  ; true ),
     (   memberchk(include(_), Options)      -> assertz(scope(library)),
@@ -406,26 +405,25 @@ wrap(How, M, Head, Copy, Id) :-
     ),
     portmortem:'$wrappers_changed'.
 
+%   `enter` leaves Box unbound where there is to be no box: a last call.
+
 body(Id, Target, Body) :-
-    mode(byrd),
-    !,
+    (   mode(byrd)
+    ->  Boxed = ( Target, portmortem:'$exit_nondet'(Box) )
+    ;   Boxed = ( system:prolog_current_choice(Before),
+                  Target,
+                  system:prolog_current_choice(After),
+                  (   Before == After,
+                      portmortem:'$exit_det'(Box)
+                  ->  !
+                  ;   portmortem:'$exit_nondet'(Box)
+                  ) )
+    ),
     Body = ( portmortem:'$enter'(Id, Box),
-             Target,
-             portmortem:'$exit_nondet'(Box) ).
-body(Id, Target, Body) :-
-    Boxed = ( portmortem:'$enter'(Id, Box),
-              system:prolog_current_choice(Before),
-              Target,
-              system:prolog_current_choice(After),
-              (   Before == After,
-                  portmortem:'$exit_det'(Box)
-              ->  !
-              ;   portmortem:'$exit_nondet'(Box)
-              ) ),
-    (   mode(no_tail)
-    ->  Body = Boxed
-    ;   Body = ( portmortem:'$tail'(Id) -> Target ; Boxed )
-    ).
+             (   var(Box)
+             ->  Target
+             ;   Boxed
+             ) ).
 
 %   A predicate of the system in a module that is not its own: the hooks in `user`
 %   and `prolog`, such as user:file_search_path/2 and prolog:called_by/4.

@@ -37,6 +37,7 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
     recording::start(Recording {
         recorder,
         selection: request.selection,
+        tails: !request.mode.byrd && !request.mode.no_tail,
         stack_limit: request.stack_limit,
     });
     Ok(())

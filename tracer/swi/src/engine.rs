@@ -8,7 +8,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use portmortem_tracer::Stream;
-use portmortem_tracer::format::StreamKind;
+use portmortem_tracer::format::{Dialect, StreamKind};
 
 use crate::boxes::Boxes;
 use crate::ffi;
@@ -22,6 +22,8 @@ pub(crate) struct Engine {
     pub(crate) boxes: Boxes,
     pub(crate) frames: FrameCache,
     pub(crate) paused: bool,
+    /// Whether last calls are recorded as such.
+    pub(crate) tails: bool,
     /// How many boxes make [`Engine::exception`] suspect the stack limit; none once it has said so.
     suspicious_depth: usize,
 }
@@ -113,18 +115,19 @@ fn add_chunk(place: &AtomicPtr<Chunk>) -> *mut Chunk {
 #[cold]
 fn attach(number: c_int, slot: &'static AtomicPtr<Engine>, epoch: u32) -> *mut Engine {
     let (kind, name) = describe(number);
-    let Some(stream) = recording::stream(kind, &name) else {
-        return ptr::null_mut();
-    };
-    let state = Box::into_raw(Box::new(Engine {
+    let made = recording::with(|current| Engine {
         epoch,
-        stream,
+        stream: current.recorder.stream(kind, &name, Dialect::EveryRedo),
         boxes: Boxes::new(u64::from(epoch) << 16),
         frames: FrameCache::new(),
         paused: false,
-        suspicious_depth: recording::with(|current| current.stack_limit / BOX_BYTES / 4)
-            .unwrap_or(usize::MAX),
-    }));
+        tails: current.tails,
+        suspicious_depth: current.stack_limit / BOX_BYTES / 4,
+    });
+    let Some(made) = made else {
+        return ptr::null_mut();
+    };
+    let state = Box::into_raw(Box::new(made));
     let old = slot.swap(state, Ordering::AcqRel);
     if old.is_null() {
         // SAFETY: the hook gets the slot, which is static, and runs on this engine when it ends.

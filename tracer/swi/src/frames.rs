@@ -37,7 +37,7 @@ pub(crate) struct FrameCache {
     /// [`crate::recording::wrapper_generation`] for which the entries hold.
     generation: u32,
     /// The wrapper's frame that [`FrameCache::is_last_call`] has just passed.
-    wrapper: Option<FrameId>,
+    wrapper: FrameId,
 }
 
 impl FrameCache {
@@ -51,7 +51,7 @@ impl FrameCache {
         Self {
             entries,
             generation: 0,
-            wrapper: None,
+            wrapper: FrameId::NONE,
         }
     }
 
@@ -64,7 +64,7 @@ impl FrameCache {
         let Some(mut context) = wrapper_context() else {
             return false;
         };
-        self.wrapper = Some(FrameId::of(&context));
+        self.wrapper = FrameId::of(&context);
         // SAFETY: filled in by the engine in this call.
         if !ffi::truth(unsafe { ffi::PL_step_context(&raw mut context) }) || context.pc.is_null() {
             return false;
@@ -87,10 +87,10 @@ impl FrameCache {
         self.entries[slot].in_wrapper
     }
 
-    /// The frame of the wrapper that called us; [`FrameCache::is_last_call`] may just have found it.
+    /// The wrapper's frame that [`FrameCache::is_last_call`] has just passed.
     #[inline]
-    pub(crate) fn take_wrapper(&mut self) -> FrameId {
-        self.wrapper.take().unwrap_or_else(wrapper_frame)
+    pub(crate) fn wrapper(&self) -> FrameId {
+        self.wrapper
     }
 }
 

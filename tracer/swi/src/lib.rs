@@ -31,7 +31,6 @@ pub extern "C" fn install() {
             );
         }
     };
-    define(c"$tail", 1, ports::tail as *const c_void, 0);
     define(
         c"$enter",
         2,

@@ -1,9 +1,10 @@
 //! The foreign predicates in the wrapper's body: one per port.
 //!
 //! ```text
-//! Head :- ( tail(Id) -> Copy                          % a last call: TAIL, no box
-//!         ; enter(Id, Box), prolog_current_choice(B0), Copy, prolog_current_choice(B1),
-//!           ( B0 == B1, exit_det(Box) -> ! ; exit_nondet(Box) ) ).
+//! Head :- enter(Id, Box),                              % the guard
+//!         ( var(Box) -> Copy                           % a last call: TAIL, no box
+//!         ; prolog_current_choice(Before), Copy, prolog_current_choice(After),
+//!           ( Before == After, exit_det(Box) -> ! ; exit_nondet(Box) ) ).
 //! ```
 //!
 //! None of them fails or succeeds differently for what it records, and none calls back into Prolog but for
@@ -15,25 +16,9 @@ use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
 use crate::frames::wrapper_frame;
 use crate::recording;
 
-/// Succeeds if the wrapped predicate is to run without a box: it was reached by a last call (event `TAIL`),
-/// nothing is being recorded, or recording is paused.
-pub(crate) extern "C" fn tail(id: Term) -> Foreign {
-    // SAFETY: the state is used within this call only.
-    let Some(engine) = (unsafe { engine::current() }) else {
-        return TRUE;
-    };
-    if engine.paused {
-        return TRUE;
-    }
-    if !engine.boxes.any_active() || !engine.frames.is_last_call(recording::wrapper_generation()) {
-        return FALSE;
-    }
-    engine.stream.tail(predicate(id));
-    TRUE
-}
-
-/// The guard. First call: `CALL`. Backtracked into: every alternative of the predicate is used up, `FAIL`.
-/// Pruned: see [`crate::boxes::Pruned`].
+/// The guard. First call: `CALL`, and `open` is the box; or, with `open` left unbound and no choicepoint, the wrapped predicate is to run
+/// without a box: it was reached by a last call (`TAIL`), nothing is being recorded, or recording is paused.
+/// Backtracked into: every alternative of the predicate is used up, `FAIL`. Pruned: see [`crate::boxes::Pruned`].
 pub(crate) extern "C" fn enter(id: Term, open: Term, handle: Control) -> Foreign {
     // SAFETY: `handle` is what the engine passed.
     match unsafe { ffi::PL_foreign_control(handle) } {
@@ -60,23 +45,28 @@ pub(crate) extern "C" fn enter(id: Term, open: Term, handle: Control) -> Foreign
 #[inline]
 fn enter_first(id: Term, open: Term) -> Foreign {
     // SAFETY: the state is used within this call only.
-    let engine = unsafe { engine::current() }.filter(|engine| !engine.paused);
-    let Some(engine) = engine else {
-        // SAFETY: a term of our own argument list.
-        return Foreign::from(ffi::truth(unsafe { ffi::PL_unify_int64(open, UNBOXED) }));
+    let Some(engine) = (unsafe { engine::current() }) else {
+        return TRUE;
     };
-    let frame = engine.frames.take_wrapper();
-    let opened = engine.boxes.enter(frame).to_raw();
-    engine.stream.call(predicate(id));
+    if engine.paused {
+        return TRUE;
+    }
+    let id = integer(id) as u32;
+    if engine.frames.is_last_call(recording::wrapper_generation())
+        && engine.tails
+        && engine.boxes.any_active()
+    {
+        engine.stream.tail(id);
+        return TRUE;
+    }
+    let opened = engine.boxes.enter(engine.frames.wrapper()).to_raw();
+    engine.stream.call(id);
     // SAFETY: terms and answers as the interface defines them.
     unsafe {
         ffi::PL_unify_int64(open, opened);
         ffi::_PL_retry(opened as isize)
     }
 }
-
-/// In place of a box when nothing was being recorded at the call. No box has this number: 0 is the root.
-const UNBOXED: i64 = 0;
 
 #[inline]
 fn fail(engine: &mut Engine, id: BoxId) {
@@ -178,11 +168,6 @@ fn known(handle: Control) -> Option<(&'static mut Engine, BoxId)> {
 #[inline]
 fn box_id(open: Term) -> BoxId {
     BoxId::from_raw(integer(open))
-}
-
-#[inline]
-fn predicate(id: Term) -> u32 {
-    integer(id) as u32
 }
 
 #[inline]

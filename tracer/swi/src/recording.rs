@@ -5,9 +5,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use portmortem_tracer::format::{Dialect, Outcome, StreamKind};
+use portmortem_tracer::Recorder;
+use portmortem_tracer::format::Outcome;
 use portmortem_tracer::pattern::PredicatePattern;
-use portmortem_tracer::{Recorder, Stream};
 
 /// Odd while something is being recorded; every recording has a number of its own.
 static EPOCH: AtomicU32 = AtomicU32::new(0);
@@ -19,6 +19,8 @@ static CURRENT: Mutex<Option<Recording>> = Mutex::new(None);
 pub(crate) struct Recording {
     pub(crate) recorder: Recorder,
     pub(crate) selection: Selection,
+    /// Whether last calls are recorded as such, or get boxes of their own.
+    pub(crate) tails: bool,
     /// The engine's limit for its stacks, in bytes.
     pub(crate) stack_limit: usize,
 }
@@ -102,16 +104,6 @@ pub(crate) fn stop(outcome: &Outcome) -> bool {
     // What cannot be written any more is missing from the trace, which says so; the program must not notice.
     let _ = recording.recorder.close(outcome.clone());
     true
-}
-
-/// A new stream in the trace.
-pub(crate) fn stream(kind: StreamKind, name: &str) -> Option<Stream> {
-    Some(
-        current()
-            .as_ref()?
-            .recorder
-            .stream(kind, name, Dialect::EveryRedo),
-    )
 }
 
 /// Does something with the recording in progress.

@@ -1,5 +1,7 @@
 //! Tests of the replay on lists of events, without files.
 
+mod damaged;
+mod files;
 mod naive;
 mod ports;
 mod properties;
@@ -18,6 +20,7 @@ use crate::profile::{Profile, ViolationKind};
 type Events = Vec<(Event, u64)>;
 
 /// A trace without a file.
+#[derive(Debug)]
 struct Script {
     dialect: Dialect,
     /// By predicate.
@@ -28,7 +31,11 @@ struct Script {
 impl Script {
     fn new(predicates: usize, events: Events) -> Self {
         let dialect = Dialect::EveryRedo;
-        Self { dialect, hidden: vec![false; predicates], streams: vec![events] }
+        Self {
+            dialect,
+            hidden: vec![false; predicates],
+            streams: vec![events],
+        }
     }
 
     /// Each stream begins with its first event and ends with its last.
@@ -55,7 +62,9 @@ impl Script {
         }
         let mut profile = accounts.into_profile();
         profile.streams = streams;
-        profile.edges.retain(|_, figures| *figures != EdgeFigures::default());
+        profile
+            .edges
+            .retain(|_, figures| *figures != EdgeFigures::default());
         (profile, violations)
     }
 }

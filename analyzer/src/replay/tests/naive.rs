@@ -21,9 +21,14 @@ pub(super) fn replay(script: &Script) -> Profile {
     let mut streams = Vec::new();
     for (events, id) in script.streams.iter().zip(1..) {
         let stream = Stream::new(&mut figures, script.dialect);
-        streams.push(StreamFigures { stream: id, ..stream.replay(events) });
+        streams.push(StreamFigures {
+            stream: id,
+            ..stream.replay(events)
+        });
     }
-    figures.edges.retain(|_, figures| *figures != EdgeFigures::default());
+    figures
+        .edges
+        .retain(|_, figures| *figures != EdgeFigures::default());
     Profile {
         predicates: figures.predicates,
         edges: figures.edges,
@@ -96,7 +101,6 @@ impl<'f> Stream<'f> {
             }
             last = tick;
             self.event(event);
-            self.stream.max_depth = self.stream.max_depth.max(self.frames_active().len() as u64);
             self.stream.max_choices = self.stream.max_choices.max(self.choices.len() as u64);
         }
         self.abandon();
@@ -118,7 +122,10 @@ impl<'f> Stream<'f> {
     }
 
     fn stack(&self) -> Vec<usize> {
-        self.frames_active().into_iter().flat_map(|f| self.frames[f].boxes.clone()).collect()
+        self.frames_active()
+            .into_iter()
+            .flat_map(|f| self.frames[f].boxes.clone())
+            .collect()
     }
 
     fn pass(&mut self, ticks: u64) {
@@ -129,8 +136,10 @@ impl<'f> Stream<'f> {
         let boxes = self.stack();
         // After a gap somebody unknown stands below everybody else.
         let below = self.lost.then_some(self.figures.unknown);
-        let stack: Vec<u32> =
-            below.into_iter().chain(boxes.iter().map(|&b| self.boxes[b].predicate)).collect();
+        let stack: Vec<u32> = below
+            .into_iter()
+            .chain(boxes.iter().map(|&b| self.boxes[b].predicate))
+            .collect();
         let Some(&innermost) = stack.last() else {
             self.stream.untraced_ticks += ticks;
             return;
@@ -149,7 +158,9 @@ impl<'f> Stream<'f> {
             self.figures.edge(caller, predicate).served_ticks += ticks;
             let last = stack.iter().rposition(|&p| p == predicate).unwrap();
             if let Some(&child) = stack.get(last + 1) {
-                self.figures.edge(Caller::Predicate(predicate), child).spent_ticks += ticks;
+                self.figures
+                    .edge(Caller::Predicate(predicate), child)
+                    .spent_ticks += ticks;
             }
             let below = usize::from(self.lost);
             if let Some(at) = outermost.checked_sub(below) {
@@ -179,14 +190,24 @@ impl<'f> Stream<'f> {
         edge.tail_calls += u64::from(tail);
         let frame = self.active.unwrap();
         self.frames[frame].boxes.push(self.boxes.len());
-        self.boxes.push(Logical { predicate, caller, exits: 0, outermost: 0 });
+        self.boxes.push(Logical {
+            predicate,
+            caller,
+            exits: 0,
+            outermost: 0,
+        });
     }
 
     fn call(&mut self, predicate: u32) {
         let parent = self.active;
         // The new frame is empty, so the caller is still the innermost box.
-        self.frames.push(Frame { boxes: Vec::new(), parent, before: 0 });
+        self.frames.push(Frame {
+            boxes: Vec::new(),
+            parent,
+            before: 0,
+        });
         self.active = Some(self.frames.len() - 1);
+        self.stream.max_depth = self.stream.max_depth.max(self.frames_active().len() as u64);
         self.open(predicate, false);
     }
 
@@ -226,7 +247,11 @@ impl<'f> Stream<'f> {
         for at in self.frames[frame].boxes.clone() {
             let b = &mut self.boxes[at];
             let figures = &mut self.figures.predicates[b.predicate as usize];
-            let edge = self.figures.edges.entry((b.caller, b.predicate)).or_default();
+            let edge = self
+                .figures
+                .edges
+                .entry((b.caller, b.predicate))
+                .or_default();
             let outermost = std::mem::take(&mut b.outermost);
             match event {
                 Event::ExitDet => figures.exits_det += 1,
@@ -256,6 +281,7 @@ impl<'f> Stream<'f> {
         if self.choices.is_empty() {
             self.call(self.figures.unknown);
             self.way_out(Event::ExitNondet);
+            self.stream.max_choices = self.stream.max_choices.max(1);
         }
         self.enter();
         if self.dialect == Dialect::InnermostRedo {
@@ -274,7 +300,11 @@ impl<'f> Stream<'f> {
         for &at in &self.frames[frame].boxes {
             let b = &self.boxes[at];
             self.figures.predicates[b.predicate as usize].redos += 1;
-            self.figures.edges.entry((b.caller, b.predicate)).or_default().redos += 1;
+            self.figures
+                .edges
+                .entry((b.caller, b.predicate))
+                .or_default()
+                .redos += 1;
             let slices = &mut self.work[self.frames[frame].before..];
             let undone: u64 = slices.iter().sum();
             self.figures.predicates[b.predicate as usize].undone_ticks += undone;
@@ -284,8 +314,11 @@ impl<'f> Stream<'f> {
 
     fn cut(&mut self) {
         if self.choices.is_empty() {
+            // It was there before the gap, not now.
+            let depth = self.stream.max_depth;
             self.call(self.figures.unknown);
             self.way_out(Event::ExitNondet);
+            self.stream.max_depth = depth;
         }
         let frame = self.choices.pop().unwrap();
         for &at in &self.frames[frame].boxes {

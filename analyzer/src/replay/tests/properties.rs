@@ -15,9 +15,18 @@ fn script(gaps: bool) -> impl Strategy<Value = Script> {
     let streams = prop::collection::vec(random::choices(120), 1..4);
     (dialect, hidden, streams).prop_map(move |(dialect, hidden, streams)| {
         let predicates = hidden.len() as u32;
-        let limits = Limits { predicates, dialect, gaps };
+        let limits = Limits {
+            predicates,
+            dialect,
+            gaps,
+        };
         let run = |choices: &Vec<Choice>| random::run(choices, limits, 1000);
-        Script { dialect, hidden, streams: streams.iter().map(run).collect() }
+        let streams = streams.iter().map(run).collect();
+        Script {
+            dialect,
+            hidden,
+            streams,
+        }
     })
 }
 
@@ -43,7 +52,11 @@ fn nonsense() -> impl Strategy<Value = Script> {
             now += *tick;
             *tick = now;
         }
-        Script { dialect, hidden, streams: vec![events] }
+        Script {
+            dialect,
+            hidden,
+            streams: vec![events],
+        }
     })
 }
 
@@ -85,8 +98,14 @@ fn without_last_calls(events: &Events) -> Events {
 }
 
 fn without_tail_counts(mut profile: Profile) -> Profile {
-    profile.predicates.iter_mut().for_each(|figures| figures.tail_calls = 0);
-    profile.edges.values_mut().for_each(|figures| figures.tail_calls = 0);
+    profile
+        .predicates
+        .iter_mut()
+        .for_each(|figures| figures.tail_calls = 0);
+    profile
+        .edges
+        .values_mut()
+        .for_each(|figures| figures.tail_calls = 0);
     profile.streams.clear();
     profile
 }

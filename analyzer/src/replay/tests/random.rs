@@ -27,8 +27,13 @@ pub(crate) struct Limits {
 
 pub(crate) fn choices(most: usize) -> impl Strategy<Value = Vec<Choice>> {
     let times = prop_oneof![8 => Just(1u8), 2 => 2..6u8];
-    let choice = (0..40u8, any::<u8>(), 0..20u8, times)
-        .prop_map(|(what, which, after, times)| Choice { what, which, after, times });
+    let choice =
+        (0..40u8, any::<u8>(), 0..20u8, times).prop_map(|(what, which, after, times)| Choice {
+            what,
+            which,
+            after,
+            times,
+        });
     prop::collection::vec(choice, 0..most)
 }
 
@@ -104,12 +109,17 @@ impl Engine {
         if self.paused {
             return self.emit(Event::Mark { text: 1 });
         }
-        self.emit(Event::Call { predicate: u32::from(which) % self.limits.predicates });
+        self.emit(Event::Call {
+            predicate: u32::from(which) % self.limits.predicates,
+        });
         self.open();
     }
 
     fn open(&mut self) {
-        self.boxes.push(Frame { parent: self.active, base: self.choices.len() });
+        self.boxes.push(Frame {
+            parent: self.active,
+            base: self.choices.len(),
+        });
         self.active = Some(self.boxes.len() - 1);
     }
 
@@ -117,7 +127,9 @@ impl Engine {
         if self.paused || !self.is_det() || self.nobody() {
             return self.call(which);
         }
-        self.emit(Event::Tail { predicate: u32::from(which) % self.limits.predicates });
+        self.emit(Event::Tail {
+            predicate: u32::from(which) % self.limits.predicates,
+        });
     }
 
     /// Nobody can be active: then there is no way out either. After a gap somebody may be.
@@ -132,7 +144,11 @@ impl Engine {
         if self.nobody() {
             return self.call(0);
         }
-        self.emit(if det { Event::ExitDet } else { Event::ExitNondet });
+        self.emit(if det {
+            Event::ExitDet
+        } else {
+            Event::ExitNondet
+        });
         if !det {
             self.choices.extend(self.active);
         }
@@ -150,7 +166,11 @@ impl Engine {
             return;
         }
         if self.is_det() {
-            return if self.active.is_none() { self.call(1) } else { self.fail() };
+            return if self.active.is_none() {
+                self.call(1)
+            } else {
+                self.fail()
+            };
         }
         self.emit(Event::Redo);
         self.active = self.choices.pop();
@@ -182,7 +202,9 @@ impl Engine {
             .collect();
         let Some(&height) = moments.get(usize::from(which) % moments.len().max(1)) else {
             if self.active.is_none() && self.lost && which < 128 {
-                self.emit(Event::Cut { count: u32::from(which) % 4 });
+                self.emit(Event::Cut {
+                    count: u32::from(which) % 4,
+                });
             }
             return;
         };
@@ -213,7 +235,11 @@ impl Engine {
     }
 
     fn pause(&mut self) {
-        self.emit(if self.paused { Event::Resume } else { Event::Pause });
+        self.emit(if self.paused {
+            Event::Resume
+        } else {
+            Event::Pause
+        });
         self.paused = !self.paused;
     }
 

@@ -12,7 +12,12 @@ fn every_tick(events: impl IntoIterator<Item = Event>) -> Events {
 }
 
 fn on_a_small_stack(test: impl FnOnce() + Send + 'static) {
-    std::thread::Builder::new().stack_size(64 << 10).spawn(test).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(64 << 10)
+        .spawn(test)
+        .unwrap()
+        .join()
+        .unwrap();
 }
 
 #[test]
@@ -60,7 +65,10 @@ fn a_chain_of_many_predicates() {
     }
     events.push(ExitDet);
     let (profile, _) = Script::new(PREDICATES as usize, every_tick(events)).replay();
-    assert_eq!(profile.predicates.iter().map(|p| p.calls).sum::<u64>(), 1_000_001);
+    assert_eq!(
+        profile.predicates.iter().map(|p| p.calls).sum::<u64>(),
+        1_000_001
+    );
     assert_eq!(laws::check(&profile), []);
 }
 
@@ -72,7 +80,7 @@ fn the_whole_stack_unwinds_at_once() {
         events.extend([Call { predicate: 0 }, Call { predicate: 1 }, ExitNondet]);
     }
     events.push(Cut { count: DEEP as u32 });
-    events.extend([Exception; DEEP]);
+    events.extend((0..DEEP).map(|_| Exception));
     let (profile, violations) = Script::new(2, every_tick(events)).replay();
     assert_eq!(violations, []);
     assert_eq!(profile.predicates[0].exceptions, DEEP as u64);

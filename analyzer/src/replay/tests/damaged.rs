@@ -1,0 +1,401 @@
+//! Files that are not what a recorder wrote: every one is analysed or refused, and says why.
+
+use std::path::Path;
+
+use portmortem_tracer::format::{
+    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Dialect, Event, FILE_HEADER_BYTES,
+    Header, HeaderError, Record, StreamBegin, StreamKind, crc32, decode_header, encode_header,
+    encode_record,
+};
+use proptest::prelude::*;
+
+use super::files::{record, trace};
+use super::random::{self, Limits};
+use super::{Events, Script};
+use crate::damage::DamageKind;
+use crate::export::{self, Exporter, Table};
+use crate::laws;
+use crate::mapping::Mapping;
+use crate::replay::{ReplayOptions, replay};
+use crate::tables::Tables;
+use crate::trace::{Trace, TraceError};
+
+fn open(bytes: &[u8]) -> Result<Trace, TraceError> {
+    Trace::read(Mapping::from(bytes.to_vec()), Path::new("a.pmt"))
+}
+
+/// Everything that can be done with a trace.
+fn analyse(trace: &Trace) {
+    let _ = trace.verify();
+    let profile = replay(trace, &ReplayOptions::default());
+    assert_eq!(laws::check(&profile), []);
+    let tables = Tables::new("a", trace, &profile);
+    for &table in Table::ALL {
+        export::Csv.write(&tables, table, &mut Vec::new()).unwrap();
+    }
+}
+
+/// The blocks of a trace: offset and header.
+fn blocks(bytes: &[u8]) -> Vec<(usize, BlockHeader)> {
+    let (_, file_id) = decode_header(bytes).unwrap();
+    let mut at = FILE_HEADER_BYTES;
+    let mut blocks = Vec::new();
+    while let Ok(block) = BlockHeader::parse(&bytes[at.min(bytes.len())..], file_id) {
+        blocks.push((at, block));
+        at += block.size as usize;
+    }
+    blocks
+}
+
+fn event_blocks(bytes: &[u8]) -> Vec<(usize, BlockHeader)> {
+    let mut blocks = blocks(bytes);
+    blocks.retain(|(_, block)| block.kind == BlockKind::Events);
+    blocks
+}
+
+/// Gives a block header the checksums of what it has now.
+fn reseal(bytes: &mut [u8], at: usize) {
+    let crc = crc32(&bytes[at + 4..at + 60]);
+    bytes[at + 60..at + 64].copy_from_slice(&crc.to_le_bytes());
+    let committed = u32::from_le_bytes(bytes[at + 64..at + 68].try_into().unwrap()) as usize;
+    if let Some(payload) = bytes.get(at + BLOCK_HEADER_BYTES..at + BLOCK_HEADER_BYTES + committed) {
+        let crc = crc32(payload);
+        bytes[at + 88..at + 92].copy_from_slice(&crc.to_le_bytes());
+    }
+    let crc = crc32(&bytes[at + 64..at + 92]);
+    bytes[at + 92..at + 96].copy_from_slice(&crc.to_le_bytes());
+}
+
+/// A small trace of three streams.
+fn sample() -> Vec<u8> {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let limits = Limits {
+        predicates: 5,
+        dialect: Dialect::EveryRedo,
+        gaps: false,
+    };
+    let streams: Vec<Events> = (0..3)
+        .map(|_| {
+            let tree = random::choices(900).new_tree(&mut runner).unwrap();
+            random::run(&proptest::strategy::ValueTree::current(&tree), limits, 1)
+        })
+        .collect();
+    record(&Script {
+        dialect: Dialect::EveryRedo,
+        hidden: vec![false; 5],
+        streams,
+    })
+}
+
+/// `n` calls and exits.
+fn flat(n: u64) -> Vec<u8> {
+    let pair = |i| {
+        [
+            (Event::Call { predicate: 0 }, 3 * i),
+            (Event::ExitDet, 3 * i + 1),
+        ]
+    };
+    record(&Script::new(1, (0..n).flat_map(pair).collect()))
+}
+
+/// A whole trace by hand: these blocks of (kind, stream, payload), all open.
+fn by_hand(blocks: &[(u32, u32, Vec<u8>)]) -> Vec<u8> {
+    let header = Header::of_this_process("nothing");
+    let mut bytes = encode_header(&header, 7).to_vec();
+    for (kind, stream, payload) in blocks {
+        let at = bytes.len();
+        let size = (BLOCK_HEADER_BYTES + payload.len()).next_multiple_of(BLOCK_ALIGN);
+        bytes.resize(at + size, 0);
+        bytes[at..at + 4].copy_from_slice(b"PMBK");
+        bytes[at + 4..at + 8].copy_from_slice(&(size as u32).to_le_bytes());
+        bytes[at + 8..at + 16].copy_from_slice(&7u64.to_le_bytes());
+        bytes[at + 16..at + 20].copy_from_slice(&kind.to_le_bytes());
+        bytes[at + 20..at + 24].copy_from_slice(&stream.to_le_bytes());
+        bytes[at + 64..at + 68].copy_from_slice(&(payload.len() as u32).to_le_bytes());
+        let payload_at = at + BLOCK_HEADER_BYTES;
+        bytes[payload_at..payload_at + payload.len()].copy_from_slice(payload);
+        reseal(&mut bytes, at);
+    }
+    bytes
+}
+
+fn events(events: &[Event]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    events.iter().for_each(|event| event.encode(1, &mut bytes));
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn random_bytes_changed(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        near_headers in any::<bool>(),
+        sealed in any::<bool>(),
+    ) {
+        let mut bytes = SAMPLE.with(Clone::clone);
+        let blocks = blocks(&bytes);
+        for (index, byte) in changes {
+            let at = if near_headers {
+                let (at, _) = blocks[index.index(blocks.len())];
+                at + usize::from(byte.rotate_left(3)) % BLOCK_HEADER_BYTES
+            } else {
+                index.index(bytes.len())
+            };
+            bytes[at] = bytes[at].wrapping_add(byte | 1);
+        }
+        if sealed {
+            // Hostile rather than damaged: the checksums agree.
+            blocks.iter().for_each(|&(at, _)| reseal(&mut bytes, at));
+        }
+        if let Ok(trace) = open(&bytes) {
+            analyse(&trace);
+        }
+    }
+
+    #[test]
+    fn cut_anywhere(at in any::<prop::sample::Index>()) {
+        let bytes = SAMPLE.with(Clone::clone);
+        let at = at.index(bytes.len());
+        match open(&bytes[..at]) {
+            Ok(trace) => analyse(&trace),
+            Err(error) => prop_assert!(at < FILE_HEADER_BYTES, "{}", error),
+        }
+    }
+
+    #[test]
+    fn pieces_exchanged(pieces in prop::collection::vec((0..40usize, 0..40usize), 1..6)) {
+        let mut bytes = SAMPLE.with(Clone::clone);
+        for (from, to) in pieces {
+            let [from, to] = [from, to].map(|at| {
+                FILE_HEADER_BYTES + at * BLOCK_ALIGN % (bytes.len() - FILE_HEADER_BYTES - BLOCK_ALIGN)
+            });
+            bytes.copy_within(from..from + BLOCK_ALIGN, to);
+        }
+        analyse(&open(&bytes).unwrap());
+    }
+
+    #[test]
+    fn any_payload_whatever(
+        records in prop::collection::vec(any::<u8>(), 0..300),
+        payload in prop::collection::vec(any::<u8>(), 0..600),
+    ) {
+        let bytes = by_hand(&[(2, 0, records), (1, 1, payload.clone()), (1, u32::MAX, payload)]);
+        analyse(&open(&bytes).unwrap());
+    }
+}
+
+thread_local! {
+    static SAMPLE: Vec<u8> = sample();
+}
+
+#[test]
+fn what_is_not_a_trace_is_refused_with_its_kind() {
+    let message = |bytes: &[u8]| open(bytes).unwrap_err().to_string();
+    assert_eq!(
+        message(b"\x89PNG\r\n\x1a\n"),
+        "a.pmt: not a Portmortem trace; it looks like a PNG image"
+    );
+    assert_eq!(
+        message(b"main :- true."),
+        "a.pmt: not a Portmortem trace; it looks like text"
+    );
+    let mut newer = sample();
+    newer[8] = 9;
+    assert_eq!(
+        message(&newer),
+        "a.pmt: written by a newer Portmortem (format 9, this one reads up to 1); \
+         use that version to read it"
+    );
+    let mut damaged = sample();
+    damaged[40] ^= 1;
+    assert!(matches!(open(&damaged), Err(TraceError::Header { .. })));
+    let truncated = open(&sample()[..100]);
+    let Err(TraceError::Header { source, .. }) = truncated else {
+        panic!()
+    };
+    assert_eq!(source, HeaderError::Truncated(100));
+    let missing = Trace::open(Path::new("/nowhere/a.pmt"))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        missing.starts_with("cannot read /nowhere/a.pmt: "),
+        "{missing}"
+    );
+}
+
+#[test]
+fn a_flipped_bit_costs_its_block() {
+    let mut bytes = flat(100_000);
+    let blocks = event_blocks(&bytes);
+    let (at, hit) = blocks[2];
+    let (_, after) = blocks[3];
+    bytes[at + BLOCK_HEADER_BYTES + 77] ^= 4;
+    let trace = trace(bytes);
+    assert_eq!(trace.damage(), []);
+    let profile = replay(&trace, &ReplayOptions::default());
+    let lost = after.first_event - hit.first_event;
+    assert_eq!(profile.damage.len(), 1);
+    assert_eq!(profile.damage[0].what, DamageKind::Checksum);
+    assert_eq!(profile.damage[0].offset, at as u64);
+    assert_eq!(profile.damage[0].events_lost, Some(lost));
+    assert_eq!(profile.lost_events(), lost);
+    assert_eq!(profile.streams[0].events, 200_000 - lost);
+    assert_eq!(profile.violation_count, 0);
+    assert_eq!(laws::check(&profile), []);
+    assert_eq!(trace.verify(), profile.damage);
+}
+
+#[test]
+fn a_damaged_block_header_costs_its_block() {
+    let bytes = flat(100_000);
+    let blocks = event_blocks(&bytes);
+    let (at, hit) = blocks[2];
+    let lost = blocks[3].1.first_event - hit.first_event;
+    let mut with_index = bytes;
+    with_index[at + 33] ^= 1;
+    let mut without_index = with_index.clone();
+    without_index.truncate(without_index.len() - 1);
+    for (bytes, what) in [
+        (with_index, DamageKind::LostBlock),
+        (
+            without_index,
+            DamageKind::NoBlock {
+                bytes: u64::from(hit.size),
+            },
+        ),
+    ] {
+        let profile = replay(&trace(bytes), &ReplayOptions::default());
+        assert_eq!(profile.damage[0].offset, at as u64);
+        assert_eq!(profile.damage[0].what, what);
+        assert_eq!(profile.lost_events(), lost);
+        assert_eq!(profile.streams[0].events + lost, 200_000);
+    }
+}
+
+#[test]
+fn a_file_cut_inside_a_block_keeps_what_is_there() {
+    let mut bytes = flat(100_000);
+    let (at, hit) = event_blocks(&bytes)[5];
+    bytes.truncate(at + BLOCK_HEADER_BYTES + 1000);
+    let profile = replay(&trace(bytes), &ReplayOptions::default());
+    let what = DamageKind::CutOff {
+        missing: u64::from(hit.size) - 1128,
+    };
+    assert_eq!(profile.damage[0].what, what);
+    let stream = profile.streams[0];
+    assert!(stream.events > hit.first_event && stream.events < hit.first_event + 1000);
+    // The record of the stream's end says how many there were.
+    assert_eq!(stream.events + stream.lost_events, 200_000);
+}
+
+#[test]
+fn a_predicate_without_a_name_is_unknown() {
+    let call = events(&[
+        Event::Call {
+            predicate: u32::MAX,
+        },
+        Event::ExitDet,
+    ]);
+    let begin = Record::StreamBegin(StreamBegin {
+        stream: 1,
+        kind: StreamKind::Thread,
+        name: "main".to_owned(),
+        dialect: Dialect::EveryRedo,
+        tick: 0,
+    });
+    let mut records = Vec::new();
+    encode_record(&begin, &mut records).unwrap();
+    // An open block has no checksum, so this is taken for damage of it.
+    let bytes = by_hand(&[(2, 0, records.clone()), (1, 1, call)]);
+    let profile = replay(&trace(bytes.clone()), &ReplayOptions::default());
+    let what = DamageKind::UnknownPredicate {
+        predicate: u32::MAX,
+    };
+    assert_eq!(profile.damage[0].what, what);
+    assert_eq!(profile.streams[0].events, 0);
+    // With a checksum the box was there.
+    let mut closed = bytes;
+    let at = FILE_HEADER_BYTES + 512;
+    closed[at + 68] = 1;
+    closed[at + 80] = 2;
+    reseal(&mut closed, at);
+    let profile = replay(&trace(closed), &ReplayOptions::default());
+    assert_eq!(profile.damage[0].what, what);
+    assert_eq!(profile.predicates[0].exits_det, 1);
+    assert_eq!(profile.streams[0].events, 2);
+}
+
+/// Four billion of anything is a few bytes in a file and must stay so in memory.
+#[test]
+fn large_numbers_allocate_nothing() {
+    let begin = StreamBegin {
+        stream: u32::MAX,
+        kind: StreamKind::Engine,
+        name: String::new(),
+        dialect: Dialect::InnermostRedo,
+        tick: u64::MAX,
+    };
+    let mut records = Vec::new();
+    for record in [
+        Record::Text {
+            id: u32::MAX,
+            text: String::new(),
+        },
+        Record::File {
+            id: u32::MAX,
+            path: String::new(),
+        },
+        Record::Predicate(portmortem_tracer::format::Predicate {
+            id: u32::MAX,
+            module: String::new(),
+            name: String::new(),
+            arity: u32::MAX,
+            file: Some(u32::MAX - 1),
+            line: u32::MAX,
+        }),
+        Record::StreamBegin(begin),
+        Record::StreamEnd {
+            stream: u32::MAX,
+            tick: u64::MAX,
+            events: u64::MAX,
+        },
+    ] {
+        encode_record(&record, &mut records).unwrap();
+    }
+    let mut payload = events(&[
+        Event::Call {
+            predicate: u32::MAX,
+        },
+        Event::ExitNondet,
+        Event::Cut { count: u32::MAX },
+        Event::Gap { lost: u64::MAX },
+        Event::Cut { count: u32::MAX },
+        Event::Redo,
+        Event::ExitDet,
+    ]);
+    Event::Mark { text: u32::MAX }.encode(u64::MAX >> 1, &mut payload);
+    Event::Mark { text: u32::MAX }.encode(u64::MAX >> 1, &mut payload);
+    let bytes = by_hand(&[(2, 0, records), (1, u32::MAX, payload)]);
+    let trace = open(&bytes).unwrap();
+    assert_eq!(trace.predicate_index(u32::MAX), Some(0));
+    analyse(&trace);
+    let profile = replay(&trace, &ReplayOptions::default());
+    assert_eq!(profile.predicates[0].cuts, 1);
+    assert_eq!(profile.streams[0].lost_events, u64::MAX);
+}
+
+#[test]
+fn a_stream_without_announcement_is_replayed() {
+    let calls = events(&[Event::Pause, Event::Resume]);
+    let profile = replay(
+        &open(&by_hand(&[(1, 9, calls)])).unwrap(),
+        &ReplayOptions::default(),
+    );
+    assert_eq!(profile.damage[0].what, DamageKind::UnknownStream);
+    assert_eq!(
+        (profile.streams[0].stream, profile.streams[0].events),
+        (9, 2)
+    );
+}
