@@ -34,8 +34,8 @@ pub(crate) fn write_index(space: &Space, file_id: u64) -> io::Result<()> {
 fn list_blocks(space: &Space, file_id: u64) -> io::Result<Vec<IndexEntry>> {
     let length = space.used() as usize;
     // SAFETY: other threads may still store into blocks of their streams through another mapping.
-    // Only headers are read here, and what is stored there after the magic is not among the fields
-    // that are used.
+    // Only headers are read here, and what is stored there after the end of the recording is not
+    // among the fields that are used.
     let map = unsafe { MmapOptions::new().len(length).map(space.file())? };
     let mut blocks = Vec::new();
     let mut at = FILE_HEADER_BYTES;

@@ -16,7 +16,7 @@ use crate::format::{
     Dialect, Header, Outcome, Predicate, Record, StreamBegin, StreamKind, encode_header, shorten,
 };
 use crate::options::{Keep, MIN_MAX_SIZE, Options};
-use crate::records::Records;
+use crate::records::{MAX_LAST_NOTE, Records};
 use crate::registry;
 use crate::segment::check_size_limit;
 use crate::space::{Exhausted, MAX_BLOCK, MIN_BLOCK, Slot, Space};
@@ -140,10 +140,6 @@ impl Inner {
         self.keep
     }
 
-    pub(crate) fn first_block(&self) -> u32 {
-        MIN_BLOCK
-    }
-
     pub(crate) fn max_block(&self) -> u32 {
         self.max_block
     }
@@ -207,6 +203,16 @@ impl Shared {
         slot
     }
 
+    /// Makes an open block of events up to `by` bytes larger, if there is room behind it.
+    pub(crate) fn extend_events(&mut self, block: &mut Block, by: u32) -> bool {
+        self.space.extend_events(block, by)
+    }
+
+    /// Nothing will be added to a closed block: what it has left may be used for others.
+    pub(crate) fn trim(&mut self, block: &mut Block) {
+        self.space.trim(block);
+    }
+
     /// A block of events is closed and nobody uses it any more.
     pub(crate) fn give_back(&mut self, block: &Block) {
         let (offset, size) = block.place();
@@ -219,7 +225,7 @@ impl Shared {
 
     /// Says in the trace, once, why it is not whole.
     fn note_exhaustion(&mut self) {
-        let text = match (self.space.exhausted(), self.space.keep()) {
+        let mut text = match (self.space.exhausted(), self.space.keep()) {
             _ if self.exhaustion_noted => return,
             (None, _) | (Some(Exhausted::Limit), Keep::Last) => return,
             (Some(Exhausted::Limit), Keep::First) => {
@@ -233,6 +239,7 @@ impl Shared {
                 format!("only the most recent events were kept: {error}")
             }
         };
+        shorten(&mut text, MAX_LAST_NOTE);
         self.exhaustion_noted = true;
         self.records
             .append_last(&mut self.space, &Record::Note { text });
@@ -432,7 +439,7 @@ impl Recorder {
         shared
             .records
             .append_last(&mut shared.space, &Record::End { tick, ns, outcome });
-        shared.records.close();
+        shared.records.finish(&mut shared.space);
         ending::write_index(&shared.space, self.inner.file_id).map_err(|source| {
             RecordError::System {
                 action: "finish",

@@ -5,24 +5,31 @@ use crate::clock;
 use crate::format::{
     BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockKind, BlockStart, Record, encode_record,
 };
-use crate::space::Space;
+use crate::space::{self, Slot, Space};
 
-/// The first block of records; each later one is twice as large.
-const FIRST_BLOCK: u32 = 4 << 10;
+/// Room that is kept for the last records, for a disk may be full by then: a note of at most
+/// [`MAX_LAST_NOTE`] bytes and the end, which has less than 32.
+const LAST_WORDS: usize = 256;
 
-/// Room that is kept in the current block for the last records, for a disk may be full by then.
-const LAST_WORDS: usize = 512;
+/// The longest text of a note among the last records.
+pub(crate) const MAX_LAST_NOTE: usize = 192;
 
 /// The writer of records. Each is committed before [`Records::append`] returns.
+///
+/// Invariant: as soon as there is a block, there is room for the last words in it or in `reserve`.
+/// So a block is filled to the end, and no block is opened before it is needed.
 #[derive(Debug)]
 pub(crate) struct Records {
     file_id: u64,
     max_block: u32,
     block: Option<Block>,
+    /// Room for the next block, taken when the current one is nearly full.
+    reserve: Option<Slot>,
     count: u32,
     sequence: u64,
     before: u64,
-    next_size: u32,
+    /// Size of all blocks so far, in bytes.
+    blocks_size: u64,
     bytes: Vec<u8>,
 }
 
@@ -32,10 +39,11 @@ impl Records {
             file_id,
             max_block,
             block: None,
+            reserve: None,
             count: 0,
             sequence: 0,
             before: 0,
-            next_size: FIRST_BLOCK.min(max_block),
+            blocks_size: 0,
             bytes: Vec::new(),
         }
     }
@@ -55,11 +63,13 @@ impl Records {
         if encode_record(record, &mut self.bytes).is_err() {
             return false;
         }
-        let fits = self.block.as_ref().is_some_and(|block| {
-            block.room() - block.committed() as usize >= self.bytes.len() + kept
-        });
-        if !fits && !self.open(space, self.bytes.len() + kept) {
-            return false;
+        let needed = self.bytes.len() + kept;
+        while !self.fits(kept) {
+            if let Some(slot) = self.reserve.take() {
+                self.open(slot);
+            } else if !self.extend(space, needed) && !self.take_reserve(space, needed) {
+                return false;
+            }
         }
         let written = self
             .block
@@ -69,12 +79,38 @@ impl Records {
         written
     }
 
-    /// The old block stays open if there is no new one: the last records go there.
-    fn open(&mut self, space: &mut Space, payload: usize) -> bool {
-        let least = (BLOCK_HEADER_BYTES + payload).next_multiple_of(BLOCK_ALIGN) as u32;
-        let Some(slot) = space.for_records(least, self.next_size.max(least)) else {
+    /// Whether the current block has room for the record, and somewhere is room for the last words.
+    fn fits(&self, kept: usize) -> bool {
+        let kept = if self.reserve.is_some() { 0 } else { kept };
+        self.block
+            .as_ref()
+            .is_some_and(|block| block.left() >= self.bytes.len() + kept)
+    }
+
+    /// Makes room for `needed` bytes in the current block, if there is some behind it.
+    fn extend(&mut self, space: &mut Space, needed: usize) -> bool {
+        let Some(block) = &mut self.block else {
             return false;
         };
+        let least = needed.saturating_sub(block.left());
+        let least = least.next_multiple_of(BLOCK_ALIGN) as u32;
+        let by = space::portion(self.blocks_size, self.max_block).max(least);
+        let (_, size) = block.place();
+        if size + by > self.max_block || !space.extend_records(block, least, by) {
+            return false;
+        }
+        self.blocks_size += u64::from(block.place().1 - size);
+        true
+    }
+
+    fn take_reserve(&mut self, space: &mut Space, needed: usize) -> bool {
+        let least = (BLOCK_HEADER_BYTES + needed).next_multiple_of(BLOCK_ALIGN) as u32;
+        let want = space::portion(self.blocks_size, self.max_block).max(least);
+        self.reserve = space.for_records(least, want);
+        self.reserve.is_some()
+    }
+
+    fn open(&mut self, slot: Slot) {
         self.close();
         let pair = clock::pair();
         let start = BlockStart {
@@ -85,18 +121,26 @@ impl Records {
             base_tick: pair.tick,
             base_ns: pair.ns,
         };
+        self.blocks_size += u64::from(slot.size);
         self.block = Some(Block::open(slot, &start, self.file_id));
         self.sequence += 1;
-        self.next_size = (self.next_size * 2).min(self.max_block);
-        true
     }
 
-    /// Closes the current block.
-    pub(crate) fn close(&mut self) {
-        if let Some(block) = self.block.take() {
-            block.close(clock::ticks(), self.count, 0);
-            self.before += u64::from(self.count);
-            self.count = 0;
+    fn close(&mut self) -> Option<Block> {
+        let block = self.block.take()?;
+        block.close(clock::ticks(), self.count, 0);
+        self.before += u64::from(self.count);
+        self.count = 0;
+        Some(block)
+    }
+
+    /// Closes the last block, and gives back what was not needed.
+    pub(crate) fn finish(&mut self, space: &mut Space) {
+        if let Some(slot) = self.reserve.take() {
+            space.take_back(&slot);
+        }
+        if let Some(mut block) = self.close() {
+            space.trim(&mut block);
         }
     }
 }

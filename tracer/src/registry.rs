@@ -1,8 +1,8 @@
 //! Every live stream of the process, so that all streams of a recording can be stopped at once.
 //!
 //! A stream looks at nothing but its own limit at each event. Whoever stops a recording holds the
-//! recorder's lock, sets its state and clears those limits; a stream that opens a block holds the
-//! same lock, looks at the state and sets its limit.
+//! recorder's lock, sets its state and clears those limits; a stream that opens a block, or
+//! makes it larger, holds the same lock, looks at the state and sets its limit.
 //!
 //! After a fork the child would write into the parent's file through the shared mapping. A handler
 //! in the child stops every recording there, before any code of the child runs. It never takes a

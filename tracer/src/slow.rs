@@ -7,13 +7,16 @@ use crate::clock;
 use crate::format::{BlockKind, BlockStart, Event, MAX_EVENT_BYTES, Record};
 use crate::options::Keep;
 use crate::recorder::State;
+use crate::space;
 use crate::stream::Core;
 
 /// A stream that found no room asks again after this many lost events, if room can come back.
 const RETRY_AFTER: u64 = 1 << 10;
 
-/// Each block of a stream is this much larger than the one before, up to the largest.
-const GROWTH: u32 = 4;
+/// A block is extended to at most this many times what the blocks before it have together.
+const MOST_GROWTH: u64 = 3;
+
+const CUT: Event = Event::Cut { count: 1 };
 
 /// What a stream needs now and then. Only its owner touches it.
 #[derive(Debug)]
@@ -33,12 +36,13 @@ pub(crate) struct Cold {
     dropped_cuts: u8,
     /// Events of the block whose clock went backwards.
     regressions: u32,
-    next_size: u32,
+    /// Size of all blocks so far, in bytes.
+    blocks_size: u64,
     bytes: Vec<u8>,
 }
 
 impl Cold {
-    pub(crate) fn new(first_block: u32) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             block: None,
             block_closed: false,
@@ -48,7 +52,7 @@ impl Cold {
             dropped: 0,
             dropped_cuts: 0,
             regressions: 0,
-            next_size: first_block,
+            blocks_size: 0,
             bytes: Vec::with_capacity(MAX_EVENT_BYTES),
         }
     }
@@ -56,8 +60,8 @@ impl Cold {
     /// Counts a lost event as it would have been recorded: cuts in a row are one.
     fn count_lost(&mut self, event: Event) {
         match (event, self.dropped_cuts) {
-            (Event::Cut { count: 1 }, cuts @ 1..=126) => self.dropped_cuts = cuts + 1,
-            (Event::Cut { count: 1 }, _) => {
+            (CUT, cuts @ 1..=126) => self.dropped_cuts = cuts + 1,
+            (CUT, _) => {
                 self.dropped_cuts = 1;
                 self.dropped += 1;
             }
@@ -77,7 +81,12 @@ impl Core {
         let cold = &mut *self.cold.borrow_mut();
         let hot = &self.hot;
         let tick = now.max(hot.last_tick.get());
-        if hot.cursor.get() >= hot.limit.load(Ordering::Relaxed) && !self.next_block(cold, tick) {
+        let limit = hot.limit.load(Ordering::Relaxed);
+        // SAFETY: the stream was not stopped, so the block is open, even if it is full.
+        if !limit.is_null() && event == CUT && unsafe { hot.join_cut() } {
+            return;
+        }
+        if hot.cursor.get() >= limit && !self.next_block(cold, tick) {
             return self.lose(cold, event);
         }
         cold.regressions += u32::from(tick != now);
@@ -103,6 +112,9 @@ impl Core {
         if cold.denied && !retry {
             return false;
         }
+        if self.extend_block(cold) {
+            return true;
+        }
         self.close_block(cold);
         let mut shared = recorder.lock();
         let Some(shared) = shared
@@ -116,7 +128,8 @@ impl Core {
         {
             shared.give_back(&block);
         }
-        let slot = shared.room_for_events(cold.next_size);
+        let want = space::portion(cold.blocks_size, recorder.max_block());
+        let slot = shared.room_for_events(want);
         cold.denied = slot.is_none();
         let Some(slot) = slot else {
             self.hot.forbid();
@@ -131,12 +144,9 @@ impl Core {
             base_tick: tick,
             base_ns: recorder.ns_of(tick),
         };
+        cold.blocks_size += u64::from(slot.size);
         let block = Block::open(slot, &start, recorder.file_id());
         cold.sequence += 1;
-        cold.next_size = cold
-            .next_size
-            .saturating_mul(GROWTH)
-            .min(recorder.max_block());
         cold.dropped = 0;
         cold.dropped_cuts = 0;
         cold.regressions = 0;
@@ -146,8 +156,34 @@ impl Core {
         true
     }
 
-    /// Lets the fast path write into the block. The caller has the recorder's lock, without which
-    /// nobody stops the streams.
+    /// Makes the open block larger, if there is room behind it. It stays in proportion to the blocks
+    /// before it: damage costs a block, and each is a comparison of both clocks.
+    fn extend_block(&self, cold: &mut Cold) -> bool {
+        let recorder = &self.recorder;
+        let Some(block) = cold.block.as_mut().filter(|_| !cold.block_closed) else {
+            return false;
+        };
+        let (_, size) = block.place();
+        let max_block = recorder.max_block();
+        let before = cold.blocks_size - u64::from(size);
+        let most = before.saturating_mul(MOST_GROWTH).min(max_block.into()) as u32;
+        let by = space::portion(cold.blocks_size, max_block).min(most.saturating_sub(size));
+        if by == 0 {
+            return false;
+        }
+        let mut shared = recorder.lock();
+        let extended = shared
+            .as_mut()
+            .filter(|_| recorder.state() == State::Recording)
+            .is_some_and(|shared| shared.extend_events(block, by));
+        if extended {
+            cold.blocks_size += u64::from(block.place().1 - size);
+            self.allow(block);
+        }
+        extended
+    }
+
+    /// Lets the fast path write into a new block. The caller has the recorder's lock.
     fn enter(&self, block: &Block, tick: u64) {
         let hot = &self.hot;
         let payload = block.payload();
@@ -156,9 +192,15 @@ impl Core {
         hot.last_tick.set(tick);
         hot.events.set(0);
         hot.cut_end.set(std::ptr::null_mut());
+        self.allow(block);
+    }
+
+    /// Lets the fast path fill the block. The caller has the recorder's lock, without which nobody
+    /// stops the streams.
+    fn allow(&self, block: &Block) {
         // SAFETY: the smallest block has room for many events.
-        let limit = unsafe { payload.add(block.room() - MAX_EVENT_BYTES + 1) };
-        hot.limit.store(limit, Ordering::Relaxed);
+        let limit = unsafe { block.payload().add(block.room() - MAX_EVENT_BYTES + 1) };
+        self.hot.limit.store(limit, Ordering::Relaxed);
     }
 
     fn close_block(&self, cold: &mut Cold) {
@@ -194,6 +236,9 @@ impl Core {
             events: cold.before + self.hot.events.get() + cold.dropped,
         };
         if let Some(shared) = self.recorder.lock().as_mut() {
+            if let Some(block) = &mut cold.block {
+                shared.trim(block);
+            }
             // A reader can do without: what is in the blocks says the same.
             shared.append(&end);
             if let Some(block) = cold.block.take() {

@@ -1,6 +1,8 @@
 //! The growing file: where the next block goes.
 //!
-//! Blocks are carved one after another from the newest segment. At the limit, or on a full disk,
+//! Blocks are carved one after another from the newest segment. As long as nothing lies behind the
+//! last of them it can be made larger instead of adding one, and gives back what it has left in the
+//! end: a small trace is hardly larger than its events. At the limit, or on a full disk,
 //! there is no more space ([`Keep::First`]) or that of the oldest closed block of events
 //! ([`Keep::Last`]). Records have the last eighth of a limited file to themselves, so that what was
 //! recorded stays readable; with [`Keep::Last`] they take blocks of events when that is used up.
@@ -10,14 +12,18 @@ use std::fs::File;
 use std::io;
 use std::sync::{Arc, Weak};
 
+use crate::block::Block;
 use crate::format::{BLOCK_ALIGN, FILE_HEADER_BYTES};
 use crate::options::Keep;
 use crate::segment::{self, Segment};
 
 /// The smallest block: the first of a stream.
-pub(crate) const MIN_BLOCK: u32 = 1 << 10;
+pub(crate) const MIN_BLOCK: u32 = 512;
 /// The largest block.
 pub(crate) const MAX_BLOCK: u32 = 256 << 10;
+
+/// Up to this many bytes a stream takes as much room again as it has.
+const SMALL_PORTION: u64 = 2 << 10;
 
 const FIRST_SEGMENT: u64 = 1 << 20;
 const MAX_SEGMENT: u64 = 16 << 20;
@@ -103,6 +109,51 @@ impl Space {
     pub(crate) fn for_records(&mut self, least: u32, want: u32) -> Option<Slot> {
         self.carve(least, want, self.max_size)
             .or_else(|| self.recycle(least))
+    }
+
+    /// Makes an open block of events up to `by` bytes larger; false if there is no room behind it.
+    pub(crate) fn extend_events(&mut self, block: &mut Block, by: u32) -> bool {
+        self.extend(block, MIN_BLOCK, by, self.events_end)
+    }
+
+    /// Makes an open block of records at least `least` bytes larger, and up to `by`.
+    pub(crate) fn extend_records(&mut self, block: &mut Block, least: u32, by: u32) -> bool {
+        self.extend(block, least, by, self.max_size)
+    }
+
+    fn extend(&mut self, block: &mut Block, least: u32, by: u32, end: u64) -> bool {
+        let room = self.end.min(end).saturating_sub(self.next);
+        let by = room.min(u64::from(by)) as u32 & !(BLOCK_ALIGN as u32 - 1);
+        let possible = by >= least && self.is_newest(block.place());
+        if possible {
+            // SAFETY: the block ends where the next would be carved, in the same segment.
+            unsafe { block.extend(by) };
+            self.next += u64::from(by);
+        }
+        possible
+    }
+
+    /// Takes back what a closed block has left, if there is no block behind it.
+    pub(crate) fn trim(&mut self, block: &mut Block) {
+        // Once blocks are written over old ones, what one has left is no longer zeros.
+        if self.is_newest(block.place()) && self.exhausted.is_none() {
+            block.shorten();
+            let (offset, size) = block.place();
+            self.next = offset + u64::from(size);
+        }
+    }
+
+    /// Takes back room that was not used, if there is no block behind it.
+    pub(crate) fn take_back(&mut self, slot: &Slot) {
+        if self.is_newest((slot.offset, slot.size)) && self.exhausted.is_none() {
+            self.next = slot.offset;
+        }
+    }
+
+    /// Whether the next block would be carved right behind this place.
+    fn is_newest(&self, (offset, size): (u64, u32)) -> bool {
+        let newest = self.segments.last().map_or(0, |segment| segment.offset);
+        offset >= newest && offset + u64::from(size) == self.next
     }
 
     /// A block of events was closed; with [`Keep::Last`] its room can be used again.
@@ -208,6 +259,15 @@ impl Space {
         mapped.segment = Arc::downgrade(&segment);
         Ok(segment)
     }
+}
+
+/// How much room a stream that has `so_far` bytes of blocks should take next, in a new block or for
+/// the one it has. Half of the last portion is wasted on average, so it is an eighth of what there
+/// is, and more only where block headers would weigh more.
+pub(crate) fn portion(so_far: u64, max_block: u32) -> u32 {
+    let size = so_far.min(SMALL_PORTION).max(so_far / 8);
+    let size = size.clamp(MIN_BLOCK.into(), max_block.into()) as u32;
+    size & !(BLOCK_ALIGN as u32 - 1)
 }
 
 /// Reserves and maps up to `length` bytes from `offset` on, and says how many.

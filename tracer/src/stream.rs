@@ -59,6 +59,25 @@ impl Hot {
         self.limit.store(ptr::null_mut(), Ordering::Relaxed);
     }
 
+    /// Counts a cut in the `CUT` before the cursor, if there is one that can take it.
+    ///
+    /// # Safety
+    /// The block is open.
+    #[inline(always)]
+    pub(crate) unsafe fn join_cut(&self) -> bool {
+        let cursor = self.cursor.get();
+        if cursor != self.cut_end.get() {
+            return false;
+        }
+        // SAFETY: the last event in the block is a CUT that ends in one byte of argument.
+        unsafe {
+            let count = cursor.sub(1);
+            let room = *count < 127;
+            *count += u8::from(room);
+            room
+        }
+    }
+
     /// Moves the cursor behind what was stored, and makes it part of the file.
     ///
     /// # Safety
@@ -90,7 +109,7 @@ pub(crate) struct Core {
 
 impl Core {
     pub(crate) fn new(recorder: Arc<Inner>, id: u32) -> Self {
-        let cold = RefCell::new(Cold::new(recorder.first_block()));
+        let cold = RefCell::new(Cold::new());
         Self {
             hot: Hot::new(),
             recorder,
@@ -146,18 +165,9 @@ impl Core {
     #[inline(always)]
     fn cut(&self) {
         let cursor = self.hot.cursor.get();
-        if cursor == self.hot.cut_end.get() && cursor < self.hot.limit.load(Ordering::Relaxed) {
-            // SAFETY: below the limit the block is open, and the last event in it is a CUT that
-            // ends in one byte of argument.
-            let joined = unsafe {
-                let count = cursor.sub(1);
-                let room = *count < 127;
-                *count += u8::from(room);
-                room
-            };
-            if joined {
-                return;
-            }
+        // SAFETY: below the limit the block is open.
+        if cursor < self.hot.limit.load(Ordering::Relaxed) && unsafe { self.hot.join_cut() } {
+            return;
         }
         self.put(TAG_CUT, 1, 1, Event::Cut { count: 1 });
         self.hot.cut_end.set(self.hot.cursor.get());

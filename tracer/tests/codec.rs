@@ -325,6 +325,26 @@ fn an_index_allocates_no_more_than_its_bytes_allow() {
 }
 
 #[test]
+fn a_block_may_change_its_size() {
+    let mut bytes = [0; 128];
+    bytes[..4].copy_from_slice(&BLOCK_MAGIC);
+    bytes[4..8].copy_from_slice(&1024u32.to_le_bytes());
+    bytes[16] = 1;
+    let mut size = |now: u32| {
+        bytes[56..60].copy_from_slice(&now.to_le_bytes());
+        let crc = crc32(&bytes[4..60]);
+        bytes[60..64].copy_from_slice(&crc.to_le_bytes());
+        BlockHeader::parse(&bytes, 0).map(|header| header.size)
+    };
+    assert_eq!(size(0), Ok(1024), "as it was opened");
+    assert_eq!(size(512), Ok(512));
+    assert_eq!(size(1 << 18), Ok(1 << 18));
+    assert_eq!(size(100), Err(BlockError::Damaged));
+    bytes[56] ^= 1;
+    assert_eq!(BlockHeader::parse(&bytes, 0), Err(BlockError::Damaged));
+}
+
+#[test]
 fn blocks_of_another_trace_are_foreign() {
     let mut bytes = [0; 128];
     bytes[..4].copy_from_slice(&BLOCK_MAGIC);

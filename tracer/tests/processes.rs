@@ -7,6 +7,7 @@
 #[path = "common/reader.rs"]
 mod reader;
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -34,6 +35,7 @@ fn child() {
     match job.to_str().unwrap() {
         "endless" => endless(directory, Options::default()),
         "endless flight recorder" => endless(directory, flight_recorder()),
+        "endless short streams" => endless_short_streams(directory),
         "until full" => until_full(directory, Keep::First),
         "until full, keep last" => until_full(directory, Keep::Last),
         "file size limit" => {
@@ -138,11 +140,7 @@ fn endless(directory: &Path, options: Options) {
                 let stream = thread(&recorder);
                 let done = progress.of(stream.id());
                 for i in 0.. {
-                    match event(i) {
-                        Event::Call { predicate } => stream.call(predicate),
-                        Event::ExitDet => stream.exit_det(),
-                        _ => stream.fail(),
-                    }
+                    record_event(&stream, i);
                     done.store(i + 1, Ordering::Release);
                 }
             });
@@ -150,7 +148,43 @@ fn endless(directory: &Path, options: Options) {
     });
 }
 
-fn kill_at_random_moments(job: &str, times: u64) {
+fn record_event(stream: &Stream, i: u64) {
+    match event(i) {
+        Event::Call { predicate } => stream.call(predicate),
+        Event::ExitDet => stream.exit_det(),
+        _ => stream.fail(),
+    }
+}
+
+/// How many events a short stream has.
+fn length_of(stream: u32) -> u64 {
+    u64::from(stream) * 7919 % 3000
+}
+
+/// Each thread says which stream it has and how many events are in it.
+fn endless_short_streams(directory: &Path) {
+    let progress = Progress::new(directory);
+    let recorder = record(directory, &Options::default());
+    let work = |done: &AtomicU64| {
+        loop {
+            let stream = thread(&recorder);
+            let id = u64::from(stream.id());
+            for i in 0..length_of(stream.id()) {
+                record_event(&stream, i);
+                done.store(id << 32 | (i + 1), Ordering::Release);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for number in 0..THREADS as u32 {
+            let done = progress.of(number);
+            scope.spawn(move || work(done));
+        }
+    });
+}
+
+/// Lets `check` see what each kill has left, if the recording had begun: the trace and the directory.
+fn kill_at_random_moments(job: &str, times: u64, check: impl Fn(&Trace, &Path)) {
     let mut random = u64::from(std::process::id());
     for _ in 0..times {
         let directory = tempfile::tempdir().unwrap();
@@ -167,32 +201,63 @@ fn kill_at_random_moments(job: &str, times: u64) {
         }
         let trace = Trace::read(&path);
         assert_eq!(trace.outcome(), None);
-        let progress = Progress::new(directory.path());
-        for id in trace.stream_ids() {
-            let told = progress.of(id).load(Ordering::Acquire);
-            let stream = trace.stream(id);
-            let recorded = stream.lost + stream.events.len() as u64;
-            assert!(
-                recorded == told || recorded == told + 1,
-                "stream {id}: {recorded} events recorded, {told} told"
-            );
-            let right = |(i, &(_, read))| event(stream.lost + i as u64) == read;
-            assert!(
-                stream.events.iter().enumerate().all(right),
-                "a wrong event in stream {id}"
-            );
-        }
+        check(&trace, directory.path());
+    }
+}
+
+fn assert_right(id: u32, stream: &reader::Stream) {
+    let right = |(i, &(_, read))| event(stream.lost + i as u64) == read;
+    assert!(
+        stream.events.iter().enumerate().all(right),
+        "a wrong event in stream {id}"
+    );
+}
+
+fn check_long_streams(trace: &Trace, directory: &Path) {
+    let progress = Progress::new(directory);
+    for id in trace.stream_ids() {
+        let told = progress.of(id).load(Ordering::Acquire);
+        let stream = trace.stream(id);
+        let recorded = stream.lost + stream.events.len() as u64;
+        assert!(
+            recorded == told || recorded == told + 1,
+            "stream {id}: {recorded} events recorded, {told} told"
+        );
+        assert_right(id, &stream);
     }
 }
 
 #[test]
 fn killed_at_random_moments() {
-    kill_at_random_moments("endless", 30);
+    kill_at_random_moments("endless", 30, check_long_streams);
 }
 
 #[test]
 fn killed_at_random_moments_with_a_flight_recorder() {
-    kill_at_random_moments("endless flight recorder", 20);
+    kill_at_random_moments("endless flight recorder", 20, check_long_streams);
+}
+
+#[test]
+fn killed_while_streams_end_and_others_take_their_room() {
+    kill_at_random_moments("endless short streams", 30, |trace, directory| {
+        let progress = Progress::new(directory);
+        let told = (0..THREADS as u32).map(|number| progress.of(number).load(Ordering::Acquire));
+        let told: HashMap<_, _> = told
+            .map(|told| ((told >> 32) as u32, told & u64::from(u32::MAX)))
+            .collect();
+        for id in trace.stream_ids() {
+            let stream = trace.stream(id);
+            let recorded = stream.events.len() as u64;
+            let whole = match told.get(&id) {
+                Some(&told) => recorded == told || recorded == told + 1,
+                // Over, or not yet told of.
+                None => recorded == length_of(id) || recorded <= 1,
+            };
+            assert!(whole, "stream {id}: {recorded} events recorded, {told:?}");
+            assert_eq!(stream.lost, 0);
+            assert_right(id, &stream);
+        }
+    });
 }
 
 fn until_full(directory: &Path, keep: Keep) {

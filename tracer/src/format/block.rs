@@ -9,7 +9,7 @@ pub const BLOCK_MAGIC: [u8; 4] = *b"PMBK";
 
 /// Where the fields lie, from the beginning of the block.
 pub(crate) mod offset {
-    pub(crate) const SIZE: usize = 4;
+    pub(crate) const FIRST_SIZE: usize = 4;
     pub(crate) const FILE_ID: usize = 8;
     pub(crate) const KIND: usize = 16;
     pub(crate) const STREAM: usize = 20;
@@ -17,7 +17,7 @@ pub(crate) mod offset {
     pub(crate) const FIRST_EVENT: usize = 32;
     pub(crate) const BASE_TICK: usize = 40;
     pub(crate) const BASE_NS: usize = 48;
-    pub(crate) const START_CRC: usize = 60;
+    pub(crate) const SIZE: usize = 56;
     pub(crate) const COMMITTED: usize = 64;
     pub(crate) const STATE: usize = 68;
     pub(crate) const LAST_TICK: usize = 72;
@@ -140,13 +140,19 @@ impl BlockHeader {
         if bytes[..4] != BLOCK_MAGIC {
             return Err(BlockError::Absent);
         }
-        if crc32(&bytes[4..offset::START_CRC]) != u32_at(bytes, offset::START_CRC) {
+        // One load, for a recorder at work stores both at once.
+        let size_and_crc = u64_at(bytes, offset::SIZE);
+        let size = size_and_crc as u32;
+        if size_and_crc != with_crc(bytes, size) {
             return Err(BlockError::Damaged);
         }
         if u64_at(bytes, offset::FILE_ID) != file_id {
             return Err(BlockError::Foreign);
         }
-        let size = u32_at(bytes, offset::SIZE);
+        let size = match size {
+            0 => u32_at(bytes, offset::FIRST_SIZE),
+            changed => changed,
+        };
         let kind = BlockKind::from_code(u32_at(bytes, offset::KIND)).ok_or(BlockError::Damaged)?;
         if size == 0 || !size.is_multiple_of(BLOCK_ALIGN as u32) {
             return Err(BlockError::Damaged);
@@ -212,7 +218,7 @@ impl BlockStart {
     pub(crate) fn encode(&self, size: u32, file_id: u64) -> [u8; BLOCK_HEADER_BYTES] {
         let mut bytes = [0; BLOCK_HEADER_BYTES];
         bytes[..4].copy_from_slice(&BLOCK_MAGIC);
-        put(&mut bytes, offset::SIZE, &size.to_le_bytes());
+        put(&mut bytes, offset::FIRST_SIZE, &size.to_le_bytes());
         put(&mut bytes, offset::FILE_ID, &file_id.to_le_bytes());
         put(&mut bytes, offset::KIND, &self.kind.code().to_le_bytes());
         put(&mut bytes, offset::STREAM, &self.stream.to_le_bytes());
@@ -224,10 +230,19 @@ impl BlockStart {
         );
         put(&mut bytes, offset::BASE_TICK, &self.base_tick.to_le_bytes());
         put(&mut bytes, offset::BASE_NS, &self.base_ns.to_le_bytes());
-        let crc = crc32(&bytes[4..offset::START_CRC]);
-        put(&mut bytes, offset::START_CRC, &crc.to_le_bytes());
+        let size_and_crc = with_crc(&bytes, 0);
+        put(&mut bytes, offset::SIZE, &size_and_crc.to_le_bytes());
         bytes
     }
+}
+
+/// The word at [`offset::SIZE`] that changes the size of the block with this header, or 0 for the
+/// size it was opened with: below the size, above the checksum that goes with it.
+pub(crate) fn with_crc(header: &[u8], size: u32) -> u64 {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(&header[offset::FIRST_SIZE..offset::SIZE]);
+    crc.update(&size.to_le_bytes());
+    u64::from(crc.finalize()) << 32 | u64::from(size)
 }
 
 /// Bytes 64..96 of a closed block with `committed` bytes of payload.

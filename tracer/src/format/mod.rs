@@ -16,7 +16,7 @@ pub use block::{
     BLOCK_ALIGN, BLOCK_HEADER_BYTES, BLOCK_MAGIC, BlockClose, BlockError, BlockHeader, BlockKind,
     Closing, crc32,
 };
-pub(crate) use block::{BlockStart, encode_close, offset as block_offset};
+pub(crate) use block::{BlockStart, encode_close, offset as block_offset, with_crc};
 pub(crate) use event::{
     CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, TAG_BITS, TAG_CALL, TAG_CUT, TAG_EXIT_DET,
     TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
