@@ -5,8 +5,9 @@
     Most jobs are fine; some raise an exception.  A worker catches what it
     knows (problems in the data) and answers with it, and dies of what it does
     not know: a job `poison` throws past perform/2, serve/2, handle/2 and
-    worker/2, and ends its thread.  The main thread collects the outcomes in order of job number
-    and then joins the workers, one of which reports the exception.
+    worker/2, and ends its thread.  The main thread collects the outcomes in
+    order of job number and then joins the workers, one of which reports the
+    exception.
 
     Each thread is a stream of its own in the trace.  Which worker does which
     job differs from run to run; what is printed does not, nor do the totals of

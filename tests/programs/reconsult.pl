@@ -17,7 +17,7 @@ run(File) :-
     version(File, 10, ["greet(bonjour).", "new(1).", "both(X) :- greet(X).", "both(again)."]),
     load_files(user:File, [silent(true)]),
     show,
-    version(File, 20, ["greet(hola).", "both(X) :- greet(X), !."]),
+    version(File, 20, ["greet(hola).", "both(X) :- greet(X).", "both(last)."]),
     quietly_make,
     show,
     version(File, 30, ["greet(one).", "greet(two).", "both(X) :- greet(X)."]),
@@ -40,12 +40,21 @@ version(File, Time, Lines) :-
 
 quietly_make :-
     set_prolog_flag(verbose, silent),
-    make:make_no_trace.
+    make.
 
 reload(File) :- load_files(user:File, [silent(true)]).
 
 show :-
     findall(X, both(X), Xs),
-    (   catch(old(O), error(existence_error(_, _), _), O = gone) -> true ; O = none ),
-    (   catch(new(N), error(existence_error(_, _), _), N = gone) -> true ; N = none ),
-    writeln(Xs-O-N).
+    value(old, Old),
+    value(new, New),
+    writeln(Xs-Old-New).
+
+%   The goal is made at run time, so that make/0 does not report what is not
+%   there.
+
+value(Name, Value) :-
+    Goal =.. [Name, Value0],
+    catch(( call(Goal) -> Value = Value0 ; Value = none ),
+          error(existence_error(_, _), _),
+          Value = gone).

@@ -12,7 +12,7 @@
 main :-
     on_signal(usr1, Old, on_usr1), writeln(Old),
     send(usr1),
-    on_signal(usr1, New, default), writeln(New),
+    on_signal(usr1, _, default),
     alarm(0.02, tick(one), _, [remove(true)]),
     wait_for(one), writeln(ticked),
     catch(call_with_time_limit(0.05, spin), time_limit_exceeded, writeln('out of time')),

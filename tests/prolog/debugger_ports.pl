@@ -15,6 +15,8 @@
 */
 
 :- module(debugger_ports, []).
+:- use_module(library(lists), [append/3, member/2]).
+:- set_module(base(system)).        % not to see what the program defines in user
 :- initialization(main, main).
 
 :- dynamic

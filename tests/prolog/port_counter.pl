@@ -33,17 +33,28 @@
       catch/3, maplist/N, freeze/2, thread_create/3, engine_create/3, ...
     - `exits` counts every success of a box, the first one and those after a
       redo.  `exceptions` counts the boxes an exception leaves.
-    - `redos` and `fails` follow the interpreter's own determinism: a box that
-      succeeds and leaves no choicepoint is closed.  That is nearly, but not
-      necessarily, what the engine does.  With --byrd every exit can be
-      re-entered, as in Byrd's box model and in Debray (1988).
+    - `redos` counts every box that is re-entered, ancestors included; a box
+      that succeeds and leaves no choicepoint is closed, and cannot be redone or
+      fail.  The interpreter finds clauses by clause/2, with the engine's own
+      indexing, so its determinism is the engine's on all programs tried, but
+      nothing promises that: compare calls and exits.
+    - With --byrd every exit can be re-entered, as in Byrd's box model and in
+      Debray (1988), and memory grows.
 
     What is not: calls the engine makes by itself (attr_unify_hook/2,
-    portray/1, message hooks, prolog:message//1), the insides of tabled
-    predicates, calls made while a file is being loaded.
+    portray/1, message hooks, prolog:message//1), tabled predicates and what
+    they call, calls of undefined predicates, calls made while a file is being
+    loaded.  `$`/0 is taken as a plain cut.  Programs that look at stack frames
+    see those of the interpreter, or crash.
 */
 
 :- module(port_counter, []).
+:- use_module(library(lists), [append/3, member/2]).
+
+%   Nothing that the program defines in user is to be seen from here.
+
+:- set_module(base(system)).
+
 :- initialization(main, main).
 
 :- dynamic
@@ -64,10 +75,12 @@ main :-
     current_prolog_flag(argv, Argv),
     (   arguments(Argv, File, GoalText, Out, Options, ProgramArgs)
     ->  true
-    ;   complain('usage: swipl port_counter.pl -- FILE GOAL OUT.json [--all] [--byrd] [-- ARG ...]', []),
+    ;   format(user_error,
+               "usage: swipl port_counter.pl -- FILE GOAL OUT.json [--all] [--byrd] [-- ARG ...]~n", []),
         halt(3)
     ),
     (   memberchk(byrd, Options) -> assertz(byrd) ; true ),
+    set_prolog_flag(stack_limit, 3 000 000 000),    % about 1 kB for an open box
     catch(load_program(File), E1, cannot(E1)),
     catch(term_to_goal(GoalText, Goal), E2, cannot(E2)),
     set_prolog_flag(argv, ProgramArgs),
@@ -89,22 +102,8 @@ option_flags(['--all'|T], [all|Options]) :- option_flags(T, Options).
 option_flags(['--byrd'|T], [byrd|Options]) :- option_flags(T, Options).
 
 cannot(E) :-
-    message_to_text(E, Text),
-    complain('port_counter: ~w', [Text]),
+    print_message(error, E),
     halt(3).
-
-complain(Format, Args) :-
-    format(user_error, Format, Args),
-    nl(user_error).
-
-message_to_text(E, Text) :-
-    message_to_codes(E, _, Text), !.
-message_to_text(E, Text) :-
-    format(string(Text), '~p', [E]).
-
-message_to_codes(E, _, Text) :-
-    '$messages':translate_message(E, Lines, []),
-    with_output_to(string(Text), print_message_lines(current_output, '', Lines)).
 
 load_program(File) :-
     (   exists_file(File) -> true ; throw(error(existence_error(file, File), _)) ),
@@ -120,8 +119,7 @@ system:term_expansion((:- initialization(_)), []) :- port_counter:loading.
 system:term_expansion((:- initialization(_, _)), []) :- port_counter:loading.
 
 term_to_goal(Text, Goal) :-
-    term_string(Goal0, Text, [module(user)]),
-    expand_goal(user:Goal0, Goal).
+    term_string(Goal, Text, [module(user)]).
 
 run_goal(Goal, Options, Status) :-
     (   memberchk(all, Options) -> Count = all ; Count = once ),
@@ -274,12 +272,17 @@ deterministic(G, M, CM) :-
     prolog_current_choice(B0),
     (   call_goal(G, CM)
     *-> prolog_current_choice(B1),
-        (   B0 == B1
+        (   same_choice(B0, B1)
         ->  true
         ;   throw(error(determinism_error(Culprit, det, nondet, goal), _))
         )
     ;   throw(error(determinism_error(Culprit, det, fail, goal), _))
     ).
+
+%   With --byrd everything leaves choicepoints.
+
+same_choice(B, B) :- !.
+same_choice(_, _) :- byrd.
 
 %   Errors of the engine name the predicates of user without their module.
 
@@ -303,12 +306,8 @@ classify_once(G, M, Kind) :-
     classify(H, M, Kind),
     (   Kind == undefined -> true ; assertz(kind(H, M, Kind)) ).
 
-%   The closures of '$run' are library code as far as counting goes, and
-%   yall's lambdas take a goal although the declaration does not say so.
-
 classify(H, M, undefined) :-
-    \+ predicate_property(M:H, defined),
-    \+ autoloads(M:H), !.
+    \+ predicate_property(M:H, defined), !.        % autoloads
 classify(H, M, meta(Spec)) :-
     takes_goals(H, M, Spec), !.
 classify(main, M, library_main) :-
@@ -316,7 +315,8 @@ classify(main, M, library_main) :-
 classify(H, M, redefining) :-
     functor(H, Name, _),
     redefines(Name),
-    predicate_property(M:H, built_in), !.
+    predicate_property(M:H, implementation_module(DM)),
+    \+ user_predicate(DM:H), !.
 classify(H, M, Kind) :-
     predicate_property(M:H, implementation_module(DM)),
     (   user_predicate(DM:H)
@@ -336,10 +336,9 @@ redefines(Name) :-
                       reexport, make, import, import_module, dynamic, table,
                       module_transparent, meta_predicate, redefine_system_predicate ]).
 
-autoloads(M:H) :-
-    predicate_property(M:H, autoload(_)), !.
-autoloads(M:H) :-
-    catch('$autoload':'$autoload'(M:H), _, fail).
+%!  takes_goals(+Head, +Module, -Spec)
+%
+%   Predicates that call goals although their declaration does not say so.
 
 takes_goals(H, M, Spec) :-
     (   predicate_property(M:H, built_in)
@@ -351,17 +350,17 @@ takes_goals(H, M, Spec) :-
     Spec =.. [Name|ArgSpec].
 
 special_meta(yall, >>, Arity, [?, 0|Rest]) :-
-    Arity >= 2, N is Arity-2, length(Rest, N), maplist_any(Rest).
+    Arity >= 2, N is Arity-2, length(Rest, N), all_any(Rest).
 special_meta(yall, /, Arity, [?, 0|Rest]) :-
-    Arity >= 2, N is Arity-2, length(Rest, N), maplist_any(Rest).
+    Arity >= 2, N is Arity-2, length(Rest, N), all_any(Rest).
 special_meta(built_in, apply, 2, [0, +]).
 special_meta(built_in, on_signal, 3, [+, handler, handler]).
 special_meta(built_in, on_signal, 4, [+, handler, handler]).
 special_meta(thread, concurrent, 3, [+, goals, +]).
 special_meta(thread, first_solution, 3, [-, goals, +]).
 
-maplist_any([]).
-maplist_any([?|T]) :- maplist_any(T).
+all_any([]).
+all_any([?|T]) :- all_any(T).
 
 goal_argument(A) :- integer(A), !.
 goal_argument(^).
@@ -466,7 +465,7 @@ clauses(det(PI, Mode), G, M, CM) :-
     prolog_current_choice(B0),
     (   clauses(Mode, G, M, CM)
     *-> prolog_current_choice(B1),
-        (   B0 == B1
+        (   same_choice(B0, B1)
         ->  true
         ;   throw(error(determinism_error(PI, det, nondet, property), _))
         )
@@ -484,8 +483,7 @@ ssu_clauses(G, M, CM) :-
         ssu_parts(Rule, H1, Guard, Body),
         subsumes_term(H1, G),
         H1 = G,
-        condition(Guard, M, CM),
-        prolog_cut_to(B)
+        condition(Guard, M, CM)
     ->  body(Body, M, CM, B)
     ;   shown(M, G, Culprit),
         throw(error(existence_error(matching_rule, Culprit), _))

@@ -10,10 +10,7 @@
 
 :- module(test_port_counter, []).
 :- use_module(library(plunit)).
-:- use_module(library(process)).
-:- use_module(library(readutil)).
-:- use_module(library(filesex)).
-:- use_module(library(http/json)).
+:- use_module(run_swipl).
 
 %!  program(?Name, -Text, -Goal, -Options, -Counts)
 %
@@ -422,42 +419,20 @@ program_byrd(cut,
         "t(_)",
         [t/1-[1,1,1,1], p/1-[1,1,0,0], q/0-[1,1,1,1]]).
 
+debray(1, [teacher/2-[78,58,78], student/2-[16,54,16], course/3-[41,48,41]]).
+debray(2, [teacher/2-[6,14,6],   student/2-[36,46,36], course/3-[41,48,41]]).
+debray(3, [teacher/2-[6,14,6],   student/2-[16,16,16], course/3-[8,6,8]]).
+debray(4, [teacher/2-[6,14,6],   student/2-[8,8,8],    course/3-[8,6,8]]).
+
                 /*******************************
                 *          RUNNING             *
                 *******************************/
-
-:- dynamic directory/1.
-
-:- prolog_load_context(directory, Dir), assertz(directory(Dir)).
-
-%!  run(+Tool, +File, +Goal, +Flags, -Status, -Counts, -Output)
-%
-%   Counts is a dict, from the JSON that Tool writes.
-
-run(Tool, File, Goal, Flags, Status, Counts, Output) :-
-    directory(Dir),
-    directory_file_path(Dir, Tool, Script),
-    tmp_file_stream(text, Json, Tmp), close(Tmp),
-    append([file(Script), '--', file(File), Goal, file(Json)], Flags, Args),
-    setup_call_cleanup(
-        process_create(path(swipl), Args,
-                       [stdin(null), stdout(pipe(Out)), stderr(null), process(Pid)]),
-        read_string(Out, _, Output),
-        close(Out)),
-    process_wait(Pid, Status),
-    (   size_file(Json, 0)
-    ->  Counts = none
-    ;   setup_call_cleanup(open(Json, read, In, [encoding(utf8)]),
-                           json_read_dict(In, Counts, [default_tag(counts)]),
-                           close(In))
-    ),
-    delete_file(Json).
 
 run_text(Tool, Text, Goal, Flags, Status, Counts) :-
     setup_call_cleanup(
         ( tmp_file_stream(File, Stream, [encoding(utf8), extension(pl)]),
           format(Stream, "~s~n", [Text]), close(Stream) ),
-        run(Tool, File, Goal, Flags, Status, Counts, _),
+        run_tool(Tool, File, Goal, Flags, "", Status, Counts, _),
         delete_file(File)).
 
 flags(Options, Flags) :-
@@ -506,11 +481,24 @@ test(byrd, [forall(program_byrd(_, Text, Goal, Expected))]) :-
     sort(Expected, Sorted), sort(Rows, SortedRows),
     assertion(SortedRows == Sorted).
 
+%   Debray (1988), section 4: calls, backtracks and failures of the four clause
+%   orders.
+
+test(debray, [forall(debray(N, Expected)), Rows == Expected]) :-
+    tests_directory(Tests),
+    format(atom(File), '~w/../traces/debray~d.pl', [Tests, N]),
+    run_tool('port_counter.pl', File, main, ['--byrd'], "", exit(0), Dict, _),
+    findall(PI-[C,R,F],
+            ( member(PI, [teacher/2, student/2, course/3]),
+              get_dict(_, Dict, D), row(D, PI, _),
+              C = D.calls, R = D.redos, F = D.fails ),
+            Rows).
+
 test(output_is_the_programs_own, Output-Status == "hello\n"-exit(0)) :-
     setup_call_cleanup(
         ( tmp_file_stream(File, Stream, [extension(pl)]),
           format(Stream, "t :- writeln(hello).~n", []), close(Stream) ),
-        run('port_counter.pl', File, t, [], Status, _, Output),
+        run_tool('port_counter.pl', File, t, [], "", Status, _, Output),
         delete_file(File)).
 
 test(program_arguments, Status == exit(0)) :-
@@ -530,7 +518,7 @@ test(status, [forall(member(Text-Goal-S, [`t.`-t-0, `t :- fail.`-t-1, `t :- thro
     run_text('port_counter.pl', Text, Goal, [], Status, _).
 
 test(missing_file, Status-Counts == exit(3)-none) :-
-    run('port_counter.pl', 'no_such_file.pl', true, [], Status, Counts, _).
+    run_tool('port_counter.pl', 'no_such_file.pl', true, [], "", Status, Counts, _).
 
 :- end_tests(port_counter).
 

@@ -1,0 +1,227 @@
+//! `kill -9` at random moments: every trace is readable, says that the run did not end, and at most one event of
+//! each stream is missing.
+//!
+//! To know how many events there must be, the programs leave a byte in a file after each round of events. The
+//! write goes to the system at once, so the bytes outlive the kill and count what certainly happened before it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use portmortem_tests::{Outcome, Profiled, Sandbox, Status, built, trap};
+
+/// Every round is three events: the last call of work/1, the call and the exit of tick/1.
+const EVENTS_PER_ROUND: u64 = 3;
+
+const ONE_THREAD: &str = "
+:- initialization(main, main).
+main :- open('main.bytes', write, S, [type(binary), buffer(false)]), work(S).
+work(S) :- tick(X), put_byte(S, X), work(S).
+tick(1).
+";
+
+const THREADS: &str = "
+:- initialization(main, main).
+main :-
+    forall(member(Name, [one, two, three]), thread_create(worker(Name), _, [alias(Name)])),
+    worker(main).
+worker(Name) :-
+    atom_concat(Name, '.bytes', File),
+    open(File, write, S, [type(binary), buffer(false)]),
+    work(S).
+work(S) :- tick(X), put_byte(S, X), work(S).
+tick(1).
+";
+
+/// Events of a stream before the first round.
+fn before_rounds(program: &str, stream: &str) -> u64 {
+    match (program == THREADS, stream) {
+        (false, _) => 1,     // main/0
+        (true, "main") => 2, // main/0, worker/1
+        (true, _) => 1,      // worker/1
+    }
+}
+
+#[test]
+fn fifty_times_with_one_thread() {
+    kill_again_and_again(50, ONE_THREAD);
+}
+
+#[test]
+fn thirty_times_with_four_threads() {
+    kill_again_and_again(30, THREADS);
+}
+
+fn kill_again_and_again(times: u64, program: &str) {
+    let rounds: Vec<u64> = (0..times).map(|_| kill_and_look(program)).collect();
+    println!("rounds until the kill: {rounds:?}");
+    let at_work = rounds.iter().filter(|&&rounds| rounds > 0).count() as u64;
+    assert!(
+        at_work > times / 2,
+        "most kills came before the program began"
+    );
+}
+
+/// Returns how many rounds had been worked.
+fn kill_and_look(program: &str) -> u64 {
+    let sandbox = Sandbox::with("rounds.pl", program);
+    let killed = record_and_kill(&sandbox, &["record", "-o", "run.pmt", "rounds.pl"]);
+    if !sandbox.path("run.pmt").exists() {
+        // Killed before the recording began: then nothing of the program can have run.
+        assert!(!sandbox.path("main.bytes").exists(), "{killed}");
+        return 0;
+    }
+    let profiled = readable_and_unfinished(&sandbox);
+    assert_eq!(profiled.profile.damage, [], "{killed}");
+    let mut events: BTreeMap<String, u64> = BTreeMap::new();
+    for (stream, figures) in profiled
+        .streams()
+        .into_iter()
+        .zip(&profiled.profile.streams)
+    {
+        events.insert(stream.1, figures.events);
+    }
+    let mut all_rounds = 0;
+    for name in ["main", "one", "two", "three"] {
+        let rounds =
+            fs::metadata(sandbox.path(&format!("{name}.bytes"))).map_or(0, |file| file.len());
+        if rounds == 0 {
+            continue;
+        }
+        all_rounds += rounds;
+        let certain = before_rounds(program, name) + rounds * EVENTS_PER_ROUND;
+        let recorded = events.get(name).copied().unwrap_or(0);
+        assert!(
+            recorded + 1 >= certain,
+            "{name}: {rounds} rounds are {certain} events, and {recorded} are recorded"
+        );
+        assert!(
+            recorded <= certain + EVENTS_PER_ROUND,
+            "{name}: {rounds} rounds are {certain} events, and as many as {recorded} are recorded"
+        );
+    }
+    all_rounds
+}
+
+/// Boxes of every kind, threads with choicepoints and exceptions, engines.
+#[test]
+fn twenty_times_in_boxes_of_every_kind() {
+    for round in 0..20 {
+        let sandbox = Sandbox::new();
+        let program = trap(["endless.pl", "many_streams.pl"][round % 2]);
+        let arguments = [
+            "record".as_ref(),
+            "-o".as_ref(),
+            "run.pmt".as_ref(),
+            program.as_os_str(),
+        ];
+        record_and_kill(&sandbox, &arguments);
+        if sandbox.path("run.pmt").exists() {
+            readable_and_unfinished(&sandbox);
+        }
+    }
+}
+
+#[test]
+fn the_end_of_a_flight_recording_is_there() {
+    for _ in 0..10 {
+        let sandbox = Sandbox::with("rounds.pl", ONE_THREAD);
+        let options = [
+            "record",
+            "--max-size",
+            "256K",
+            "--keep",
+            "last",
+            "-o",
+            "run.pmt",
+            "rounds.pl",
+        ];
+        record_and_kill(&sandbox, &options);
+        if !sandbox.path("run.pmt").exists() {
+            continue;
+        }
+        let profiled = readable_and_unfinished(&sandbox);
+        let rounds = fs::metadata(sandbox.path("main.bytes")).map_or(0, |file| file.len());
+        let stream = profiled.profile.streams.first();
+        let seen = stream.map_or(0, |stream| stream.events + stream.lost_events);
+        if rounds > 0 {
+            let certain = 1 + rounds * EVENTS_PER_ROUND;
+            assert!(
+                seen + 1 >= certain && seen <= certain + EVENTS_PER_ROUND,
+                "{rounds} rounds are {certain} events; recorded and lost are {seen}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_program_alone_is_killed() {
+    let sandbox = Sandbox::new();
+    let program = trap("endless.pl");
+    let recording = sandbox
+        .command(built::portmortem())
+        .args([
+            "record".as_ref(),
+            "-o".as_ref(),
+            "run.pmt".as_ref(),
+            program.as_os_str(),
+        ])
+        .start();
+    recording.wait_for_output("ready");
+    let children =
+        fs::read_to_string(format!("/proc/{0}/task/{0}/children", recording.pid())).unwrap();
+    let child: i32 = children.trim().parse().unwrap();
+    // SAFETY: a plain system call; the child is that of our own child, which has not waited for it.
+    unsafe { libc::kill(child, libc::SIGKILL) };
+    let outcome = recording.wait();
+    outcome.exits(128 + libc::SIGKILL);
+    readable_and_unfinished(&sandbox);
+}
+
+fn record_and_kill<A: AsRef<std::ffi::OsStr>>(sandbox: &Sandbox, arguments: &[A]) -> Outcome {
+    let recording = sandbox.command(built::portmortem()).args(arguments).start();
+    thread::sleep(Duration::from_micros(60_000 + random() % 300_000));
+    recording.signal_group(libc::SIGKILL);
+    let outcome = recording.wait();
+    let over = [Status::Exit(0), Status::Signal(libc::SIGKILL)];
+    outcome.demand(
+        over.contains(&outcome.status),
+        "to be killed, or an end before that",
+    );
+    outcome
+}
+
+/// The report has a table (or nothing had run), says that the run did not end, and ends with status 3.
+fn readable_and_unfinished(sandbox: &Sandbox) -> Profiled {
+    let report = sandbox.portmortem(["report", "run.pmt"]);
+    let profiled = Profiled::of(&sandbox.path("run.pmt"));
+    if profiled.trace.end().is_some() {
+        // A program that ends was faster than the kill.
+        report.exits(0);
+        return profiled;
+    }
+    report
+        .exits(3)
+        .shows("the run did not end")
+        .shows("self ")
+        .shows("predicate");
+    sandbox.portmortem(["verify", "run.pmt"]).exits(3);
+    sandbox
+        .portmortem(["info", "run.pmt"])
+        .exits(3)
+        .shows("the run did not end");
+    profiled
+}
+
+/// Moments need not come again, so the clock is random enough.
+fn random() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let mut x = now.as_nanos() as u64 | 1;
+    for _ in 0..3 {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+    }
+    x
+}

@@ -1,0 +1,120 @@
+//! Debray's four tables ("Profiling Prolog Programs", 1988, section 4): all 36 numbers, from real recordings.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use portmortem_tests::{Profiled, Sandbox, repository, sample};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Paper {
+    answers: Vec<[String; 3]>,
+    tables: Vec<Table>,
+}
+
+/// By predicate; what is neither (the order of goals, the time) is left out.
+type Table = BTreeMap<String, serde_json::Value>;
+
+const PREDICATES: [&str; 3] = ["teacher/2", "student/2", "course/3"];
+
+fn paper() -> Paper {
+    let text = fs::read_to_string(repository("tests/expected/debray-tables.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Calls, backtracks and failures of the three predicates, as printed in the paper.
+fn printed(table: &Table) -> Vec<[u64; 3]> {
+    PREDICATES
+        .map(|predicate| {
+            ["calls", "backtracks", "failures"]
+                .map(|column| table[predicate][column].as_u64().unwrap())
+        })
+        .to_vec()
+}
+
+/// The same figures as recorded.
+fn recorded(profiled: &Profiled) -> Vec<[u64; 3]> {
+    PREDICATES
+        .map(|predicate| {
+            let row = profiled.row(predicate);
+            [row.calls, row.redos, row.fails]
+        })
+        .to_vec()
+}
+
+#[test]
+fn the_paper_has_36_numbers() {
+    let numbers: Vec<u64> = paper().tables.iter().flat_map(printed).flatten().collect();
+    assert_eq!(numbers.len(), 36);
+    assert_eq!(numbers.iter().sum::<u64>(), 872);
+}
+
+#[test]
+fn all_of_them_come_out_of_recordings_of_the_three_predicates() {
+    for (order, table) in (1..).zip(&paper().tables) {
+        let sandbox = Sandbox::new();
+        let options = [
+            "--byrd",
+            "--include",
+            "teacher/2",
+            "--include",
+            "student/2",
+            "--include",
+            "course/3",
+        ];
+        let profiled = sandbox.record_file(&sample(&format!("debray{order}.pl")), &options);
+        assert_eq!(recorded(&profiled), printed(table), "order {order}");
+        assert_eq!(
+            profiled.names(),
+            ["course/3", "student/2", "teacher/2"],
+            "order {order}"
+        );
+    }
+}
+
+#[test]
+fn and_of_recordings_of_everything() {
+    for (order, table) in (1..).zip(&paper().tables) {
+        let sandbox = Sandbox::new();
+        let profiled = sandbox.record_file(&sample(&format!("debray{order}.pl")), &["--byrd"]);
+        assert_eq!(recorded(&profiled), printed(table), "order {order}");
+        assert!(profiled.find("p/3").is_some());
+    }
+}
+
+/// Without `--byrd` a determinate exit closes its box: calls are the paper's, redos and failures are what the
+/// engine does.
+#[test]
+fn calls_are_the_same_without_byrd() {
+    for (order, table) in (1..).zip(&paper().tables) {
+        let sandbox = Sandbox::new();
+        let profiled = sandbox.record_file(&sample(&format!("debray{order}.pl")), &[]);
+        let calls = |figures: Vec<[u64; 3]>| {
+            figures
+                .into_iter()
+                .map(|[calls, ..]| calls)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            calls(recorded(&profiled)),
+            calls(printed(table)),
+            "order {order}"
+        );
+        assert!(recorded(&profiled)[0][1] <= printed(table)[0][1]);
+    }
+}
+
+#[test]
+fn the_program_gives_the_papers_answers() {
+    let wanted: String = paper()
+        .answers
+        .iter()
+        .map(|answer| answer.join(" ") + "\n")
+        .collect();
+    for order in 1..=4 {
+        let sandbox = Sandbox::new();
+        let file = sample(&format!("debray{order}.pl"));
+        let arguments = ["record".as_ref(), "--byrd".as_ref(), file.as_os_str()];
+        sandbox.portmortem(arguments).succeeds().prints(&wanted);
+    }
+}

@@ -1,0 +1,7 @@
+% Included by multifile.pl.
+
+part(included).
+
+included(yes).
+
+piece(0).

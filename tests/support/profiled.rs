@@ -1,0 +1,147 @@
+//! A trace, replayed by the analyzer library.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use portmortem_analyzer::tables::{EdgeRow, PredicateRow};
+use portmortem_analyzer::{Profile, ReplayOptions, Tables, Trace, laws, replay};
+use portmortem_tracer::format::StreamKind;
+
+/// A trace with its figures.
+#[derive(Debug)]
+pub struct Profiled {
+    /// The trace.
+    pub trace: Trace,
+    /// Its figures.
+    pub profile: Profile,
+}
+
+impl Profiled {
+    /// The trace at `path`, replayed on one thread and on two, which must agree to the tick; every
+    /// conservation law must hold, and no event may be impossible.
+    ///
+    /// # Panics
+    /// If one of that is not so.
+    #[must_use]
+    pub fn of(path: &Path) -> Self {
+        let trace = Trace::open(path).unwrap_or_else(|error| panic!("{error}"));
+        let profile = on_threads(1, &trace);
+        assert_eq!(
+            profile,
+            on_threads(2, &trace),
+            "{}: 1 and 2 threads",
+            path.display()
+        );
+        let imbalances = laws::check(&profile);
+        assert!(imbalances.is_empty(), "{}: {imbalances:?}", path.display());
+        assert!(
+            profile.violations.is_empty(),
+            "{}: {:?}",
+            path.display(),
+            profile.violations
+        );
+        Self { trace, profile }
+    }
+
+    /// The table `predicates`.
+    #[must_use]
+    pub fn predicates(&self) -> Vec<PredicateRow<'_>> {
+        Tables::new("trace", &self.trace, &self.profile).predicates
+    }
+
+    /// The table `edges`.
+    #[must_use]
+    pub fn edges(&self) -> Vec<EdgeRow<'_>> {
+        Tables::new("trace", &self.trace, &self.profile).edges
+    }
+
+    /// The row of a predicate, by its indicator.
+    #[must_use]
+    pub fn find(&self, predicate: &str) -> Option<PredicateRow<'_>> {
+        self.predicates()
+            .into_iter()
+            .find(|row| row.predicate == predicate)
+    }
+
+    /// The row of a predicate that must have run.
+    ///
+    /// # Panics
+    /// If it is not in the table.
+    #[must_use]
+    pub fn row(&self, predicate: &str) -> PredicateRow<'_> {
+        self.find(predicate)
+            .unwrap_or_else(|| panic!("no {predicate} among {:?}", self.names()))
+    }
+
+    /// The edge between two predicates, or from `<root>`.
+    ///
+    /// # Panics
+    /// If it is not in the table.
+    #[must_use]
+    pub fn edge(&self, caller: &str, callee: &str) -> EdgeRow<'_> {
+        let mut edges = self.edges().into_iter();
+        edges
+            .find(|edge| edge.caller == caller && edge.callee == callee)
+            .unwrap_or_else(|| panic!("no edge from {caller} to {callee} in {:#?}", self.edges()))
+    }
+
+    /// The predicates that ran, alphabetically.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .predicates()
+            .iter()
+            .map(|row| row.predicate.to_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Calls and exits of each predicate, by `(module, name, arity)`.
+    #[must_use]
+    pub fn calls_and_exits(&self) -> BTreeMap<(String, String, u32), (u64, u64)> {
+        let known = self.trace.predicates().iter().zip(&self.profile.predicates);
+        known
+            .filter(|(_, figures)| figures.is_used())
+            .map(|(info, figures)| {
+                let declared = &info.declared;
+                let key = (
+                    declared.module.clone(),
+                    declared.name.clone(),
+                    declared.arity,
+                );
+                (key, (figures.calls, figures.exits()))
+            })
+            .collect()
+    }
+
+    /// Kind and name of each stream, by stream number.
+    #[must_use]
+    pub fn streams(&self) -> Vec<(&'static str, String)> {
+        let kind = |kind| match kind {
+            StreamKind::Thread => "thread",
+            StreamKind::Engine => "engine",
+        };
+        self.trace
+            .streams()
+            .iter()
+            .map(|stream| (kind(stream.kind()), stream.name().to_owned()))
+            .collect()
+    }
+
+    /// Events of all streams together.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.profile
+            .streams
+            .iter()
+            .map(|stream| stream.events)
+            .sum()
+    }
+}
+
+fn on_threads(count: usize, trace: &Trace) -> Profile {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
+    pool.unwrap()
+        .install(|| replay(trace, &ReplayOptions::default()))
+}
