@@ -9,10 +9,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 /// The Prolog sources, by file name.
-pub(crate) const SOURCES: [(&str, &str); 4] = [
+pub(crate) const SOURCES: [(&str, &str); 5] = [
     (
         "portmortem.pl",
         include_str!("../../tracer/swi/prolog/portmortem.pl"),
+    ),
+    (
+        "portmortem_engine.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_engine.pl"),
     ),
     (
         "portmortem_wrap.pl",

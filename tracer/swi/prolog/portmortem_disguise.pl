@@ -10,6 +10,8 @@ A program that enumerates predicates, looks at the stack, or catches or prints a
 error finds what it would find without Portmortem.
 */
 
+:- use_module(portmortem_engine).
+
 :- set_module(class(library)).
 
 %!  install_disguise is det.
@@ -21,7 +23,7 @@ install_disguise :-
     hide_results(system:current_predicate(_, Head), portmortem_disguise:own_head(Head)),
     hide_results(system:predicate_property(Head, Property),
                  portmortem_disguise:own_property(Head, Property)),
-    wrap_predicate(system:prolog_frame_attribute(Frame, Key, Value), portmortem_disguise, Wrapped,
+    wrap_in_place(system:prolog_frame_attribute(Frame, Key, Value), portmortem_disguise, Wrapped,
                    ( context_module(M),
                      portmortem_disguise:frame_attribute(Key, real(Wrapped, M), Frame, Value) )).
 
@@ -32,7 +34,7 @@ hide_results(M:Head, Own) :-
     ->  true
     ;   Home = M
     ),
-    wrap_predicate(Home:Head, portmortem_disguise, Wrapped, ( Wrapped, \+ Own )).
+    wrap_in_place(Home:Head, portmortem_disguise, Wrapped, ( Wrapped, \+ Own )).
 
                  /*******************************
                  *            NAMES             *
@@ -99,18 +101,23 @@ original_goal(M:Copy, M:Goal) :-
 original_goal(Copy, Goal) :-
     callable(Copy),
     Copy =.. [CopyName|Arguments],
-    copied_name(CopyName, Name),
+    original_name(CopyName, Name),
     Goal =.. [Name|Arguments].
 
 original_indicator(M:Copy, M:PI) :-
     !,
     original_indicator(Copy, PI).
 original_indicator(CopyName/Arity, Name/Arity) :-
-    (   copied_name(CopyName, Name)
-    ->  true
-    ;   starts_with(CopyName, '$wrap$'),
-        sub_atom(CopyName, 6, _, 0, Name)
-    ).
+    original_name(CopyName, Name).
+
+%   Of a copy or of a wrapper.
+
+original_name(CopyName, Name) :-
+    copied_name(CopyName, Name),
+    !.
+original_name(WrapperName, Name) :-
+    wrapper_name(WrapperName),
+    sub_atom(WrapperName, 6, _, 0, Name).
 
                  /*******************************
                  *            FRAMES            *
@@ -121,42 +128,15 @@ original_indicator(CopyName/Arity, Name/Arity) :-
 %   prolog_frame_attribute/3 as if there were no wrappers' frames, and copies were
 %   originals. Real is the real one and the module it was called from.
 
-frame_attribute(parent, Real, Frame, Parent) :-
+frame_attribute(Key, Real, Frame, Value) :-
+    changed(Key),
     !,
-    program_parent(Real, Frame, Parent0, _),
-    Parent = Parent0.
-frame_attribute(pc, Real, Frame, PC) :-
-    !,
-    program_parent(Real, Frame, _, Child),
-    attribute(Real, Child, pc, PC).
-frame_attribute(level, Real, Frame, Level) :-
-    !,
-    attribute(Real, Frame, level, Level0),
-    wrappers_above(Real, Frame, 0, 0, Wrappers),
-    Level is Level0-Wrappers.
-frame_attribute(goal, Real, Frame, Goal) :-
-    !,
-    attribute(Real, Frame, goal, Goal0),
-    (   original_goal(Goal0, Goal1)
-    ->  Goal = Goal1
-    ;   Goal = Goal0
-    ).
-frame_attribute(predicate_indicator, Real, Frame, PI) :-
-    !,
-    attribute(Real, Frame, predicate_indicator, PI0),
-    (   original_indicator(PI0, PI1)
-    ->  PI = PI1
-    ;   PI = PI0
-    ).
-frame_attribute(clause, Real, Frame, Clause) :-
-    !,
-    attribute(Real, Frame, clause, Clause0),
-    (   nth_clause(CopyHead, N, Clause0),
-        original_goal(CopyHead, Head),
-        nth_clause(Head, N, Clause1)
-    ->  Clause = Clause1
-    ;   Clause = Clause0
-    ).
+    (   nonvar(Value),              % later versions qualify the argument, see attribute/4
+        Value = _:Plain
+    ->  true
+    ;   Plain = Value
+    ),
+    known_attribute(Key, Real, Frame, Plain).
 frame_attribute(Key, Real, Frame, Value) :-
     parent_goal_key(Key),
     nonvar(Value),
@@ -165,11 +145,55 @@ frame_attribute(Key, Real, Frame, Value) :-
 frame_attribute(_, real(Wrapped, M), _, _) :-
     @(Wrapped, M).
 
+changed(parent).
+changed(pc).
+changed(level).
+changed(goal).
+changed(predicate_indicator).
+changed(clause).
+
+known_attribute(parent, Real, Frame, Parent) :-
+    program_parent(Real, Frame, Parent0, _),
+    Parent = Parent0.
+known_attribute(pc, Real, Frame, PC) :-
+    program_parent(Real, Frame, _, Child),
+    attribute(Real, Child, pc, PC).
+known_attribute(level, Real, Frame, Level) :-
+    attribute(Real, Frame, level, Level0),
+    wrappers_above(Real, Frame, 0, 0, Wrappers),
+    Level is Level0-Wrappers.
+known_attribute(goal, Real, Frame, Goal) :-
+    attribute(Real, Frame, goal, Goal0),
+    (   original_goal(Goal0, Goal1)
+    ->  Goal = Goal1
+    ;   Goal = Goal0
+    ).
+known_attribute(predicate_indicator, Real, Frame, PI) :-
+    attribute(Real, Frame, predicate_indicator, PI0),
+    (   original_indicator(PI0, PI1)
+    ->  PI = PI1
+    ;   PI = PI0
+    ).
+known_attribute(clause, Real, Frame, Clause) :-
+    attribute(Real, Frame, clause, Clause0),
+    (   nth_clause(CopyHead, N, Clause0),
+        original_goal(CopyHead, Head),
+        nth_clause(Head, N, Clause1)
+    ->  Clause = Clause1
+    ;   Clause = Clause0
+    ).
+
 %   The attribute of another frame, or another attribute.
 
 attribute(real(call(Wrapped), M), Frame, Key, Value) :-
-    compound_name_arguments(Wrapped, Closure, _),
-    compound_name_arguments(Call, Closure, [Frame, Key, Value]),
+    compound_name_arguments(Wrapped, Closure, [_, _, Given]),
+    (   nonvar(Given),
+        Given = Context:_,
+        \+ ( nonvar(Value), Value = _:_ )
+    ->  Argument = Context:Value
+    ;   Argument = Value
+    ),
+    compound_name_arguments(Call, Closure, [Frame, Key, Argument]),
     @(call(Call), M).
 
 %   The nearest ancestor of Frame that is not a wrapper's frame; Child is the frame whose parent it is.
@@ -252,4 +276,10 @@ original_error(error(Formal, Context), error(Formal, context(PI, Message))) :-
     Context = context(PI0, Message),
     nonvar(PI0),
     own_indicator(PI0),
+    !,
     original_indicator(PI0, PI).
+original_error(error(Formal, Context), error(existence_error(matching_rule, Goal), Context)) :-
+    nonvar(Formal),
+    Formal = existence_error(matching_rule, Goal0),
+    own_head(Goal0),
+    original_goal(Goal0, Goal).

@@ -7,6 +7,7 @@ initialization goal or any other code of a file runs, all predicates known by th
 are wrapped.
 */
 
+:- use_module(portmortem_engine).
 :- use_module(portmortem_wrap).
 :- use_module(portmortem_disguise).
 
@@ -33,7 +34,7 @@ install_hooks :-
            assert_hook(Head, Clause)).
 
 hook(System:Head, Before) :-
-    wrap_predicate(System:Head, portmortem_hook, Wrapped,
+    wrap_in_place(System:Head, portmortem_hook, Wrapped,
                    ( portmortem_hooks:before(Before), Wrapped )).
 
 %   strip_module/3 is not qualified: it finds the module that assert was called from.
@@ -41,11 +42,11 @@ hook(System:Head, Before) :-
 %   A resumed continuation runs the end of wrappers' clauses whose boxes were left.
 
 continuation_hook :-
-    wrap_predicate(system:call_continuation(_), portmortem_hook, Wrapped,
+    wrap_in_place(system:call_continuation(_), portmortem_hook, Wrapped,
                    ( portmortem:'$resuming', Wrapped )).
 
 assert_hook(Head, Clause) :-
-    wrap_predicate(system:Head, portmortem_hook, Wrapped,
+    wrap_in_place(system:Head, portmortem_hook, Wrapped,
                    ( Wrapped,
                      strip_module(Clause, M, Plain),
                      (   portmortem:'$seen'(M, Plain)

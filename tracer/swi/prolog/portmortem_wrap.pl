@@ -19,6 +19,8 @@ never selected, and its own predicates.
 */
 
 :- set_module(class(library)).
+:- use_module(library(prolog_wrap), [unwrap_predicate/2]).
+:- use_module(portmortem_engine).
 :- use_module(portmortem_disguise).
 
 :- dynamic
@@ -56,13 +58,13 @@ stop_wrapping :-
     retractall(active),
     (   retract(wrapped(Name, Arity, M, _, _, _)),
         functor(Head, Name, Arity),
-        catch('$wrap$unwrap'(M:Head), _, true),
+        catch(unwrap(M:Head), _, true),
         fail
     ;   true
     ),
     portmortem:'$wrappers_changed'.
 
-'$wrap$unwrap'(M:Head) :-
+unwrap(M:Head) :-
     functor(Head, Name, Arity),
     unwrap_predicate(M:Name/Arity, portmortem).
 
@@ -128,6 +130,7 @@ module_in_scope(M) :-
 own_module(portmortem).
 own_module(portmortem_wrap).
 own_module(portmortem_hooks).
+own_module(portmortem_engine).
 own_module(portmortem_disguise).
 
 %   Whether the predicate is there, selected, and not yet wrapped as it should be;
@@ -139,8 +142,12 @@ wrap_if_selected(M, Head, When) :-
     ->  refresh(M, Head, When, Id, How, Generation)
     ;   selectable(M, Head, Name, Arity),
         selected(M, Head, Name, Arity)
-    ->  name_predicate(M, Head, Id),
-        wrap_as_fits(M, Head, When, Id)
+    ->  (   predicate_property(M:Head, ssu),
+            \+ rules_can_be_wrapped
+        ->  give_up(M, Name, Arity, 'this version of SWI-Prolog cannot wrap rules that may fail')
+        ;   name_predicate(M, Head, Id),
+            wrap_as_fits(M, Head, When, Id)
+        )
     ).
 
 selectable(M, Head, Name, Arity) :-
@@ -268,16 +275,19 @@ wrap_as_fits(M, Head, When, Id) :-
     (   var(Error)
     ->  retractall(wrapped(Name, Arity, M, _, _, _)),
         assertz(wrapped(Name, Arity, M, Id, How, Generation))
-    ;   assertz(left_out(M, Name, Arity)),
-        message_to_codes_free_text(M:Name/Arity, Error, Text),
-        portmortem:'$note'(Text)
+    ;   (   Error = error(Reason, _)
+        ->  true
+        ;   Reason = Error
+        ),
+        give_up(M, Name, Arity, Reason)
     ).
 
-message_to_codes_free_text(PI, error(Formal, _), Text) :-
-    !,
-    format(string(Text), 'not recorded: ~q (~q)', [PI, Formal]).
-message_to_codes_free_text(PI, Error, Text) :-
-    format(string(Text), 'not recorded: ~q (~q)', [PI, Error]).
+%   A predicate that is not recorded although it is selected: its time goes to its callers.
+
+give_up(M, Name, Arity, Reason) :-
+    leave_out(M, Name, Arity),
+    format(string(Text), 'not recorded: ~q (~w)', [M:Name/Arity, Reason]),
+    portmortem:'$note'(Text).
 
 %   How a predicate is to be wrapped: `copy`, or closure(Why).
 
@@ -298,17 +308,36 @@ needs_closure(P) :- '$get_predicate_attribute'(P, (thread_local), 1), !.
 needs_closure(P) :- '$get_predicate_attribute'(P, transparent, 1), !.
 needs_closure(P) :- '$get_predicate_attribute'(P, system, 1), !.
 needs_closure(P) :- predicate_property(P, tabled), !.
-needs_closure(P) :- predicate_property(P, ssu), !.
 needs_closure(P) :- predicate_property(P, det), !.
 
-%   The clauses of the predicate, if a copy of them does the same. A large
+%   The clauses and rules of the predicate, if a copy of them does the same. A large
 %   table of facts has no last calls to keep: a copy would only cost memory.
 
 clauses_to_copy(M:Head, Clauses) :-
     predicate_property(M:Head, number_of_clauses(Count)),
     Count < 10000,
-    findall(Head-Body, clause(M:Head, Body), Clauses),
-    \+ ( '$member'(_-Body, Clauses), uncopyable(Body) ).
+    (   predicate_property(M:Head, ssu)
+    ->  findall(Rule, rule(M:Head, Rule), Clauses)
+    ;   findall((Head :- Body), clause(M:Head, Body), Clauses)
+    ),
+    \+ ( '$member'(Clause, Clauses),
+         clause_parts(Clause, _, _, Body),
+         uncopyable(Body) ).
+
+%   clause_parts(?Clause, ?Head, -Kind, ?Body): Kind is what else there is to a clause but head and body.
+
+clause_parts((Head :- Body), Head, clause, Body).
+clause_parts((Left => Body), Head, Kind, Body) :- rule_parts(Left, Head, commit, Kind).
+clause_parts(?=>(Left, Body), Head, Kind, Body) :- rule_parts(Left, Head, choice, Kind).
+
+rule_parts((Head, Guard), Head, Neck, rule(Neck, Guard)) :- !.
+rule_parts(Head, Head, Neck, rule(Neck)).
+
+with_head(clause, Head, Body, (Head :- Body)).
+with_head(rule(commit), Head, Body, (Head => Body)).
+with_head(rule(commit, Guard), Head, Body, (Head, Guard => Body)).
+with_head(rule(choice), Head, Body, ?=>(Head, Body)).
+with_head(rule(choice, Guard), Head, Body, ?=>((Head, Guard), Body)).
 
 uncopyable(Body) :- var(Body), !, fail.
 uncopyable(_:_) :- !.
@@ -357,10 +386,12 @@ make_copy(M, Head, Clauses, Copy) :-
     functor(Head, Name, Arity),
     next_copy(M, Name, Arity, CopyName),
     functor(Copy, CopyName, Arity),
-    (   '$member'(ClauseHead-Body, Clauses),
+    (   '$member'(Clause, Clauses),
+        clause_parts(Clause, ClauseHead, Kind, Body),
         ClauseHead =.. [_|Arguments],
         CopyHead =.. [CopyName|Arguments],
-        assertz(M:(CopyHead :- Body)),
+        with_head(Kind, CopyHead, Body, CopyClause),
+        assertz(M:CopyClause),
         fail
     ;   true
     ),
@@ -394,13 +425,13 @@ wrap(How, M, Head, Copy, Id) :-
     ;   Target = Wrapped
     ),
     body(Id, Target, Body),
-    wrap_predicate(M:Head, portmortem, Wrapped, Body),
+    wrap_in_place(M:Head, portmortem, Wrapped, Body),
+    functor(Head, _, Arity),
+    atom_concat('$wrap$', Name, WrapperName),
+    functor(Wrapper, WrapperName, Arity),
     (   '$get_predicate_attribute'(M:Head, transparent, 1)
     ->  true
     ;   % A transparent wrapper looks for its module through all its callers: quadratic in the depth.
-        atom_concat('$wrap$', Name, WrapperName),
-        functor(Head, _, Arity),
-        functor(Wrapper, WrapperName, Arity),
         '$set_predicate_attribute'(M:Wrapper, transparent, false)
     ),
     portmortem:'$wrappers_changed'.

@@ -1,0 +1,45 @@
+:- module(portmortem_engine,
+          [ wrap_in_place/4,            % :Head, +Name, -Wrapped, +Body
+            rules_can_be_wrapped/0
+          ]).
+
+/** <module> What differs between versions of SWI-Prolog
+*/
+
+:- use_module(library(prolog_wrap), [wrap_predicate/4]).
+
+:- set_module(class(library)).
+
+%!  wrap_in_place(:Head, +Name, -Wrapped, +Body) is det.
+%
+%   As wrap_predicate/4, with Body resolved in the module of the predicate. In
+%   9.0 that is so anyhow; from 9.1 on Body belongs to the module of the caller, and
+%   a transparent predicate called through it would lose the module of *its* caller.
+
+wrap_in_place(M:Head, Name, Wrapped, Body) :-
+    @(prolog_wrap:wrap_predicate(M:Head, Name, Wrapped, Body), M).
+
+%!  rules_can_be_wrapped is semidet.
+%
+%   A predicate of rules (`=>`) whose rule fails still fails if it is wrapped. In
+%   10.1.14 it raises an error: the wrapper's frame is taken for one in which no rule
+%   matched.
+
+:- dynamic
+    rules_wrap/1,               % Boolean: what was found out
+    probe/1.
+
+rules_can_be_wrapped :-
+    rules_wrap(Answer),
+    !,
+    Answer == true.
+rules_can_be_wrapped :-
+    retractall(probe(_)),
+    assertz((probe(_) => fail)),
+    compile_predicates([probe/1]),
+    wrap_in_place(portmortem_engine:probe(_), portmortem, Wrapped, ( true, Wrapped, true )),
+    (   catch(\+ probe(1), _, fail)
+    ->  assertz(rules_wrap(true))
+    ;   assertz(rules_wrap(false)),
+        fail
+    ).
