@@ -27,8 +27,8 @@ install: engine
 
 # Traced over untraced time on every corpus program, side by side in one run.
 bench-record: engine test-packages
-	$(CARGO) build --release --package portmortem --package portmortem-swi
-	tests/bench-record
+	$(CARGO) build --release --package portmortem --package portmortem-swi --package portmortem-tests
+	target/release/bench-record
 
 # The recorder alone, called in a loop from C.
 bench-recorder:

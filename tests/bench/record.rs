@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use portmortem_analyzer::trace::Trace;
-use serde::Deserialize;
+use portmortem_tests::catalogue::{self, Program};
 
 /// Best of so many runs, traced and untraced in turn.
 const ROUNDS: usize = 5;
@@ -17,14 +17,8 @@ const ROUNDS: usize = 5;
 /// The goal is repeated until the untraced run takes at least so many seconds.
 const LONG_ENOUGH: f64 = 0.1;
 
-#[derive(Deserialize)]
-struct Program {
-    name: String,
-    file: PathBuf,
-    goal: String,
-    #[serde(default)]
-    all: bool,
-}
+/// Programs that take less say more about the engine's start than about recording.
+const LEAST_SECONDS: f64 = 0.001;
 
 struct Measured {
     name: String,
@@ -34,28 +28,31 @@ struct Measured {
     bytes: u64,
 }
 
+impl Measured {
+    fn ratio(&self) -> f64 {
+        self.traced / self.untraced
+    }
+}
+
 fn main() -> Result<()> {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let directory = tempfile::tempdir()?;
-    let corpus = fs::read(tests.join("corpus.json"))?;
-    let mut programs: Vec<Program> = serde_json::from_slice(&corpus)?;
-    programs.extend(named_in_the_issue(tests));
+    let mut programs = catalogue::corpus(directory.path());
     programs.retain(|program| wanted.is_empty() || wanted.contains(&program.name));
     println!(
-        "{:<16}{:>12}{:>12}{:>8}{:>14}{:>13}",
+        "{:<20}{:>12}{:>12}{:>8}{:>14}{:>13}",
         "program", "untraced s", "traced s", "ratio", "events/run", "bytes/event"
     );
     let mut all = Vec::new();
     for program in &programs {
-        let measured = measure(program, tests, directory.path())
+        let measured = measure(program, directory.path())
             .with_context(|| format!("program {}", program.name))?;
         println!(
-            "{:<16}{:>12.4}{:>12.4}{:>8.2}{:>14}{:>13.2}",
+            "{:<20}{:>12.4}{:>12.4}{:>8.2}{:>14}{:>13.2}",
             measured.name,
             measured.untraced,
             measured.traced,
-            measured.traced / measured.untraced,
+            measured.ratio(),
             measured.events,
             measured.bytes as f64 / measured.events as f64
         );
@@ -65,19 +62,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The two programs with limits of their own.
-fn named_in_the_issue(tests: &Path) -> Vec<Program> {
-    let program = |name: &str, goal: &str| Program {
-        name: name.to_owned(),
-        file: tests.join("bench").join(format!("{name}.pl")),
-        goal: goal.to_owned(),
-        all: false,
-    };
-    vec![program("nrev30", "nrev30"), program("queens9", "queens9")]
-}
-
-fn measure(program: &Program, tests: &Path, directory: &Path) -> Result<Measured> {
-    let runner = Runner { program, tests, directory };
+fn measure(program: &Program, directory: &Path) -> Result<Measured> {
+    let runner = Runner { program, directory };
     let once = runner.untraced(1)?.max(1e-6);
     let repetitions = (LONG_ENOUGH / once).ceil().max(1.0) as u64;
     let (mut untraced, mut traced) = (f64::MAX, f64::MAX);
@@ -88,7 +74,12 @@ fn measure(program: &Program, tests: &Path, directory: &Path) -> Result<Measured
     // The size of one run's recording, not of one that repeats it.
     runner.traced(1)?;
     let trace = Trace::open(&runner.trace())?;
-    let events = trace.streams().iter().filter_map(|s| s.end).map(|end| end.events).sum();
+    let events = trace
+        .streams()
+        .iter()
+        .filter_map(|s| s.end)
+        .map(|end| end.events)
+        .sum();
     let repetitions = repetitions as f64;
     Ok(Measured {
         name: program.name.clone(),
@@ -101,7 +92,6 @@ fn measure(program: &Program, tests: &Path, directory: &Path) -> Result<Measured
 
 struct Runner<'a> {
     program: &'a Program,
-    tests: &'a Path,
     directory: &'a Path,
 }
 
@@ -112,7 +102,14 @@ impl Runner<'_> {
 
     fn untraced(&self, repetitions: u64) -> Result<f64> {
         let mut command = Command::new("swipl");
-        command.arg("-g").arg(self.goal(repetitions)).args(["-t", "halt"]).arg(self.file());
+        command
+            .arg("-g")
+            .arg(self.goal(repetitions))
+            .args(["-t", "halt"]);
+        command
+            .arg(&self.program.file)
+            .arg("--")
+            .args(&self.program.counter.args);
         self.seconds(command)
     }
 
@@ -120,28 +117,27 @@ impl Runner<'_> {
         let portmortem = std::env::current_exe()?.with_file_name("portmortem");
         let mut command = Command::new(portmortem);
         command.args(["record", "--force", "-o"]).arg(self.trace());
-        command.arg("-g").arg(self.goal(repetitions)).arg(self.file());
+        command.arg("-g").arg(self.goal(repetitions));
+        command
+            .arg(&self.program.file)
+            .arg("--")
+            .args(&self.program.counter.args);
         self.seconds(command)
-    }
-
-    fn file(&self) -> PathBuf {
-        if self.program.file.is_absolute() {
-            self.program.file.clone()
-        } else {
-            self.tests.join("..").join(&self.program.file)
-        }
     }
 
     /// Runs the program's goal so many times and writes the processor time it took to a file.
     fn goal(&self, repetitions: u64) -> String {
-        let goal = &self.program.goal;
-        let goal =
-            if self.program.all { format!("({goal}, fail ; true)") } else { goal.clone() };
+        let goal = &self.program.counter.goal;
+        let goal = if self.program.all {
+            format!("({goal}, fail ; true)")
+        } else {
+            goal.clone()
+        };
         format!(
             "statistics(cputime, PmT0), \
-             ( between(1, {repetitions}, _), catch(once({goal}), _, true), fail ; true ), \
+             ( between(1, {repetitions}, _), catch(once(({goal})), _, true), fail ; true ), \
              statistics(cputime, PmT1), PmT is PmT1-PmT0, \
-             open('{}', write, PmS), print(PmS, PmT), close(PmS)",
+             open('{}', write, PmS), print(PmS, PmT), close(PmS), halt",
             self.seconds_file().display()
         )
     }
@@ -152,29 +148,42 @@ impl Runner<'_> {
 
     fn seconds(&self, mut command: Command) -> Result<f64> {
         let _ = fs::remove_file(self.seconds_file());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         command.current_dir(self.directory);
-        let status = command.status().with_context(|| format!("cannot run {command:?}"))?;
+        let status = command
+            .status()
+            .with_context(|| format!("cannot run {command:?}"))?;
         let Ok(text) = fs::read_to_string(self.seconds_file()) else {
             bail!("{command:?} did not get to its end: {status}");
         };
-        text.trim().parse().with_context(|| format!("not a time: {text}"))
+        text.trim()
+            .parse()
+            .with_context(|| format!("not a time: {text}"))
     }
 }
 
 fn summary(all: &[Measured]) {
-    let timed: Vec<f64> = all
+    let timed: Vec<&Measured> = all
         .iter()
-        .filter(|measured| measured.untraced >= 0.001)
-        .map(|measured| measured.traced / measured.untraced)
+        .filter(|measured| measured.untraced >= LEAST_SECONDS)
         .collect();
-    let mean = (timed.iter().map(|ratio| ratio.ln()).sum::<f64>() / timed.len() as f64).exp();
-    let worst = timed.iter().copied().fold(0.0, f64::max);
+    let logarithms: f64 = timed.iter().map(|measured| measured.ratio().ln()).sum();
+    let worst = timed
+        .iter()
+        .map(|measured| measured.ratio())
+        .fold(0.0, f64::max);
     let events: u64 = all.iter().map(|measured| measured.events).sum();
     let bytes: u64 = all.iter().map(|measured| measured.bytes).sum();
     println!(
-        "geometric mean of the ratios of {} programs that run at least 1 ms: {mean:.2} (worst {worst:.2})",
-        timed.len()
+        "ratio over {} programs that run at least 1 ms: geometric mean {:.2}, worst {worst:.2}",
+        timed.len(),
+        (logarithms / timed.len() as f64).exp()
     );
-    println!("bytes per event over the corpus: {:.2}", bytes as f64 / events as f64);
+    println!(
+        "bytes per event over the corpus: {:.2}",
+        bytes as f64 / events as f64
+    );
 }

@@ -1,1 +1,115 @@
-//! Placeholder.
+//! The program and its library find each other wherever they are put.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use portmortem_tests::{Profiled, Sandbox, built, repository};
+
+const HELLO: &str = ":- initialization(main, main).\nmain :- writeln(hello).\n";
+
+/// Runs `program` from a directory that has nothing to do with it.
+fn records(sandbox: &Sandbox, program: &Path) {
+    let elsewhere = sandbox.path("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    sandbox.write("elsewhere/hello.pl", HELLO);
+    let mut run = sandbox
+        .command(program)
+        .args(["record", "--force", "hello.pl"]);
+    run.command.current_dir(&elsewhere).env_remove("portmortem");
+    run.wait().succeeds().prints("hello\n");
+    let profiled = Profiled::of(&elsewhere.join("hello.pmt"));
+    assert_eq!(profiled.row("main/0").calls, 1);
+}
+
+#[test]
+fn two_files_in_one_directory() {
+    let sandbox = Sandbox::new();
+    let directory = sandbox.path("some where");
+    fs::create_dir(&directory).unwrap();
+    fs::copy(built::portmortem(), directory.join("portmortem")).unwrap();
+    fs::copy(
+        built::engine_library(),
+        directory.join("libportmortem_swi.so"),
+    )
+    .unwrap();
+    records(&sandbox, &directory.join("portmortem"));
+    // A link from a directory of the search path.
+    fs::create_dir(sandbox.path("bin")).unwrap();
+    symlink(directory.join("portmortem"), sandbox.path("bin/pm")).unwrap();
+    records(&sandbox, &sandbox.path("bin/pm"));
+}
+
+#[test]
+fn without_the_library() {
+    let sandbox = Sandbox::with("hello.pl", HELLO);
+    fs::copy(built::portmortem(), sandbox.path("portmortem")).unwrap();
+    sandbox
+        .run(&sandbox.path("portmortem"), ["record", "hello.pl"])
+        .refuses("the engine library libportmortem_swi.so is not beside");
+    assert!(!sandbox.path("hello.pmt").exists());
+    let mut run = sandbox
+        .command(&sandbox.path("portmortem"))
+        .args(["record", "hello.pl"]);
+    run.command
+        .env("PORTMORTEM_ENGINE_LIBRARY", built::engine_library());
+    run.wait().succeeds().prints("hello\n");
+}
+
+/// What `make install` would do is what it says it would; with the build under test in place of a release build.
+#[test]
+fn make_install() {
+    let sandbox = Sandbox::new();
+    let prefix = sandbox.path("prefix");
+    let make = |dry: &[&str]| {
+        let mut run = sandbox.command(Path::new("make"));
+        run.command
+            .arg("-C")
+            .arg(repository(""))
+            .args(dry)
+            .args(["install", "CARGO=true"])
+            .arg(format!("PREFIX={}", prefix.display()));
+        run.wait()
+    };
+    let recipe = make(&["--dry-run"]);
+    let recipe = recipe.exits(0).out();
+    for step in recipe.lines().filter(|line| line.starts_with("install ")) {
+        let step = step
+            .replace(
+                "target/release/portmortem",
+                &built::portmortem().display().to_string(),
+            )
+            .replace(
+                "target/release/libportmortem_swi.so",
+                &built::engine_library().display().to_string(),
+            );
+        sandbox.sh(&step).succeeds();
+    }
+    records(&sandbox, &prefix.join("bin/portmortem"));
+    let installed: Vec<_> = ["bin/portmortem", "lib/portmortem/libportmortem_swi.so"]
+        .iter()
+        .map(|file| prefix.join(file).is_file())
+        .collect();
+    assert_eq!(installed, [true, true]);
+}
+
+#[test]
+fn names_that_need_quoting() {
+    let sandbox = Sandbox::new();
+    let directory = sandbox.path("it's \\ odd \"dir\" %d é");
+    fs::create_dir(&directory).unwrap();
+    for file in [built::portmortem().to_owned(), built::engine_library()] {
+        fs::copy(&file, directory.join(file.file_name().unwrap())).unwrap();
+    }
+    let program = directory.join("my 'prog'.pl");
+    fs::write(&program, HELLO).unwrap();
+    let mut run = sandbox.command(&directory.join("portmortem"));
+    run.command
+        .current_dir(&directory)
+        .arg("record")
+        .arg(&program)
+        .env("TMPDIR", &directory);
+    run.wait().succeeds().prints("hello\n");
+    let profiled = Profiled::of(&directory.join("my 'prog'.pmt"));
+    assert_eq!(profiled.row("main/0").file, program.to_str());
+}

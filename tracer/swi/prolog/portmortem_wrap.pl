@@ -421,7 +421,7 @@ wrap(How, M, Head, Copy, Id) :-
     Head =.. [Name|Arguments],
     (   How == copy
     ->  Copy =.. [_|Arguments],
-        Target = M:Copy
+        Target = Copy
     ;   Target = Wrapped
     ),
     body(Id, Target, Body),
@@ -436,21 +436,23 @@ wrap(How, M, Head, Copy, Id) :-
     ),
     portmortem:'$wrappers_changed'.
 
-%   `enter` leaves Box unbound where there is to be no box: a last call.
+%   '$pm_enter' leaves Box unbound where there is to be no box: a last call. The body is resolved in
+%   the predicate's module; what is not the predicate's copy is in module system, and
+%   found without a module qualification, which would cost time at every call.
 
 body(Id, Target, Body) :-
     (   mode(byrd)
-    ->  Boxed = ( Target, portmortem:'$exit_nondet'(Box) )
-    ;   Boxed = ( system:prolog_current_choice(Before),
+    ->  Boxed = ( Target, '$pm_exit_nondet'(Box) )
+    ;   Boxed = ( prolog_current_choice(Before),
                   Target,
-                  system:prolog_current_choice(After),
+                  prolog_current_choice(After),
                   (   Before == After,
-                      portmortem:'$exit_det'(Box)
+                      '$pm_exit_det'(Box)
                   ->  !
-                  ;   portmortem:'$exit_nondet'(Box)
+                  ;   '$pm_exit_nondet'(Box)
                   ) )
     ),
-    Body = ( portmortem:'$enter'(Id, Box),
+    Body = ( '$pm_enter'(Id, Box),
              (   var(Box)
              ->  Target
              ;   Boxed

@@ -47,49 +47,107 @@ impl Engine {
     }
 }
 
+/// The place of one engine's state, by the engine's thread number. Never freed.
+struct Slot {
+    /// Used by this engine only, and freed by it.
+    state: AtomicPtr<Engine>,
+    /// The address of the engine's data while it has a state; only the engine itself stores it.
+    data: AtomicPtr<c_void>,
+}
+
+impl Slot {
+    const fn new() -> Self {
+        Self {
+            state: AtomicPtr::new(ptr::null_mut()),
+            data: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+
+    /// The state, if it belongs to the recording in progress.
+    ///
+    /// # Safety
+    /// Called by the slot's engine, and as for [`current`].
+    #[inline]
+    unsafe fn state(&self, epoch: u32) -> Option<&'static mut Engine> {
+        // SAFETY: null or a state that only this engine uses.
+        unsafe { self.state.load(Ordering::Relaxed).as_mut() }.filter(|state| state.epoch == epoch)
+    }
+}
+
 const CHUNK: usize = 1024;
 const CHUNKS: usize = 1024;
-type Chunk = [AtomicPtr<Engine>; CHUNK];
+type Chunk = [Slot; CHUNK];
 
-/// By thread number of the engine; chunks are made when first needed and stay.
+/// By thread number; chunks are made when first needed and stay.
 static ENGINES: [AtomicPtr<Chunk>; CHUNKS] = [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS];
 
+static NOBODY: Slot = Slot::new();
+
+const RECENT: usize = 64;
+
+/// Slots by the address of their engine's data: quicker to find than by number. Any slot may stand here; it is the right one if its `data` is.
+static RECENTLY: [AtomicPtr<Slot>; RECENT] =
+    [const { AtomicPtr::new(&raw const NOBODY as *mut Slot) }; RECENT];
+
 /// The calling engine's state, made if it has none yet. None while nothing is being recorded.
+///
+/// `data` is the address of the engine's data, as `PL_get_context` gives it.
 ///
 /// # Safety
 /// The reference must not outlive the foreign call, and no second one may be made meanwhile.
 #[inline]
+pub(crate) unsafe fn of_context(data: *mut c_void) -> Option<&'static mut Engine> {
+    let epoch = recording::epoch()?;
+    let recent = &RECENTLY[(data as usize >> 12) % RECENT];
+    // SAFETY: slots are never freed.
+    let slot = unsafe { &*recent.load(Ordering::Relaxed) };
+    if slot.data.load(Ordering::Relaxed) == data {
+        // SAFETY: our data, so our slot; the caller's promise.
+        if let Some(state) = unsafe { slot.state(epoch) } {
+            return Some(state);
+        }
+    }
+    // SAFETY: the caller's promise.
+    let state = unsafe { current() };
+    if let Some(slot) = own_slot() {
+        slot.data.store(data, Ordering::Relaxed);
+        recent.store(ptr::from_ref(slot).cast_mut(), Ordering::Relaxed);
+    }
+    state
+}
+
+/// The calling engine's state, made if it has none yet. None while nothing is being recorded.
+///
+/// # Safety
+/// As for [`of_context`].
+#[inline]
 pub(crate) unsafe fn current() -> Option<&'static mut Engine> {
     let epoch = recording::epoch()?;
-    // SAFETY: called on a thread that runs Prolog.
-    let number = unsafe { ffi::PL_thread_self() };
-    let slot = slot(number)?;
-    let engine = slot.load(Ordering::Relaxed);
-    // SAFETY: the slot holds null or a state that only this engine uses; it is freed by this engine only.
-    match unsafe { engine.as_mut() } {
-        Some(state) if state.epoch == epoch => Some(state),
-        // SAFETY: null, or a state just made for this engine.
-        _ => unsafe { attach(number, slot, epoch).as_mut() },
+    let slot = own_slot()?;
+    // SAFETY: our slot; the caller's promise.
+    if let Some(state) = unsafe { slot.state(epoch) } {
+        return Some(state);
     }
+    // SAFETY: null, or a state just made for this engine.
+    unsafe { attach(slot, epoch).as_mut() }
 }
 
 /// The calling engine's state if it has one for the recording in progress.
 ///
 /// # Safety
-/// As for [`current`].
+/// As for [`of_context`].
 #[inline]
 pub(crate) unsafe fn existing() -> Option<&'static mut Engine> {
     let epoch = recording::epoch()?;
-    // SAFETY: called on a thread that runs Prolog.
-    let number = unsafe { ffi::PL_thread_self() };
-    let engine = slot(number)?.load(Ordering::Relaxed);
-    // SAFETY: as in `current`.
-    unsafe { engine.as_mut() }.filter(|state| state.epoch == epoch)
+    // SAFETY: our slot; the caller's promise.
+    unsafe { own_slot()?.state(epoch) }
 }
 
+/// The calling engine's slot.
 #[inline]
-fn slot(number: c_int) -> Option<&'static AtomicPtr<Engine>> {
-    let number = usize::try_from(number).ok()?;
+fn own_slot() -> Option<&'static Slot> {
+    // SAFETY: called on a thread that runs Prolog.
+    let number = usize::try_from(unsafe { ffi::PL_thread_self() }).ok()?;
     let chunk = ENGINES.get(number / CHUNK)?;
     let mut pointer = chunk.load(Ordering::Acquire);
     if pointer.is_null() {
@@ -101,7 +159,7 @@ fn slot(number: c_int) -> Option<&'static AtomicPtr<Engine>> {
 
 #[cold]
 fn add_chunk(place: &AtomicPtr<Chunk>) -> *mut Chunk {
-    let fresh = Box::into_raw(Box::new([const { AtomicPtr::new(ptr::null_mut()) }; CHUNK]));
+    let fresh = Box::into_raw(Box::new([const { Slot::new() }; CHUNK]));
     match place.compare_exchange(ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => fresh,
         Err(theirs) => {
@@ -113,8 +171,8 @@ fn add_chunk(place: &AtomicPtr<Chunk>) -> *mut Chunk {
 }
 
 #[cold]
-fn attach(number: c_int, slot: &'static AtomicPtr<Engine>, epoch: u32) -> *mut Engine {
-    let (kind, name) = describe(number);
+fn attach(slot: &'static Slot, epoch: u32) -> *mut Engine {
+    let (kind, name) = describe();
     let made = recording::with(|current| Engine {
         epoch,
         stream: current.recorder.stream(kind, &name, Dialect::EveryRedo),
@@ -128,7 +186,7 @@ fn attach(number: c_int, slot: &'static AtomicPtr<Engine>, epoch: u32) -> *mut E
         return ptr::null_mut();
     };
     let state = Box::into_raw(Box::new(made));
-    let old = slot.swap(state, Ordering::AcqRel);
+    let old = slot.state.swap(state, Ordering::AcqRel);
     if old.is_null() {
         // SAFETY: the hook gets the slot, which is static, and runs on this engine when it ends.
         unsafe {
@@ -143,9 +201,10 @@ fn attach(number: c_int, slot: &'static AtomicPtr<Engine>, epoch: u32) -> *mut E
 
 /// Ends the stream of an engine that is going away.
 extern "C" fn detach(slot: *mut c_void) {
-    // SAFETY: the pointer was made from a static slot in `attach`.
-    let slot = unsafe { &*slot.cast::<AtomicPtr<Engine>>() };
-    let state = slot.swap(ptr::null_mut(), Ordering::AcqRel);
+    // SAFETY: the pointer was made from a static slot.
+    let slot = unsafe { &*slot.cast::<Slot>() };
+    slot.data.store(ptr::null_mut(), Ordering::Relaxed);
+    let state = slot.state.swap(ptr::null_mut(), Ordering::AcqRel);
     if !state.is_null() {
         // SAFETY: only this engine used the state, and it has just been taken out.
         drop(unsafe { Box::from_raw(state) });
@@ -154,15 +213,13 @@ extern "C" fn detach(slot: *mut c_void) {
 
 /// Ends the calling engine's stream, at the end of a recording.
 pub(crate) fn detach_current() {
-    // SAFETY: called on a thread that runs Prolog.
-    let number = unsafe { ffi::PL_thread_self() };
-    if let Some(slot) = slot(number) {
+    if let Some(slot) = own_slot() {
         detach(ptr::from_ref(slot).cast_mut().cast());
     }
 }
 
 /// Whether the calling engine is a thread or a coroutining engine, and its alias, or its number.
-fn describe(number: c_int) -> (StreamKind, String) {
+fn describe() -> (StreamKind, String) {
     // SAFETY: plain calls of the interface on a thread that runs Prolog; the frame is closed again.
     let is_engine = unsafe {
         let frame = ffi::PL_open_foreign_frame();
@@ -172,6 +229,8 @@ fn describe(number: c_int) -> (StreamKind, String) {
         ffi::PL_discard_foreign_frame(frame);
         ffi::truth(answer)
     };
+    // SAFETY: called on a thread that runs Prolog.
+    let number = unsafe { ffi::PL_thread_self() };
     let kind = if is_engine {
         StreamKind::Engine
     } else {

@@ -5,6 +5,7 @@
 //! The symbols are resolved when the engine loads the library.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::ptr;
 
 pub(crate) type Term = usize;
 pub(crate) type Atom = usize;
@@ -43,6 +44,32 @@ pub(crate) struct Context {
     pub(crate) frame: *mut c_void,
     pub(crate) pc: *mut c_void,
     pub(crate) reserved: [*mut c_void; 10],
+}
+
+impl Context {
+    /// To be filled in by the engine.
+    pub(crate) const EMPTY: Self = Self {
+        engine: ptr::null_mut(),
+        query: ptr::null_mut(),
+        frame: ptr::null_mut(),
+        pc: ptr::null_mut(),
+        reserved: [ptr::null_mut(); 10],
+    };
+
+    /// Becomes the frame of the foreign predicate that is running. Work on it where it lies: moving it right after the engine
+    /// has written it stalls the processor.
+    #[inline]
+    pub(crate) fn fill(&mut self) -> bool {
+        // SAFETY: a context of our own, and thread 0 is the calling one.
+        truth(unsafe { PL_get_context(self, 0) })
+    }
+
+    /// Becomes the calling frame. False if there is none.
+    #[inline]
+    pub(crate) fn step(&mut self) -> bool {
+        // SAFETY: filled in by the engine in this call.
+        truth(unsafe { PL_step_context(self) })
+    }
 }
 
 unsafe extern "C" {

@@ -5,7 +5,6 @@
 //! place its parent frame waits at lies in a wrapper's clause. Asking the engine whose clause a place lies in is slow; the answer is kept per place.
 
 use std::ffi::{CStr, c_char};
-use std::mem::MaybeUninit;
 
 use crate::ffi;
 
@@ -55,18 +54,18 @@ impl FrameCache {
         }
     }
 
-    /// Whether the predicate whose wrapper called us was reached by a last call.
+    /// Whether the predicate whose wrapper called us was reached by a last call. `context` is our own frame's.
     ///
     /// `generation` changes with every wrapper made: code memory may have been used again, so nothing remembered holds.
     #[inline]
-    pub(crate) fn is_last_call(&mut self, generation: u32) -> bool {
-        // First our own frame, then the wrapper's, then the frame that the wrapper returns to.
-        let Some(mut context) = wrapper_context() else {
+    pub(crate) fn is_last_call(&mut self, context: &mut ffi::Context, generation: u32) -> bool {
+        // From our own frame to the wrapper's, and on to the frame that the wrapper returns to.
+        if !context.step() {
+            self.wrapper = FrameId::NONE;
             return false;
-        };
-        self.wrapper = FrameId::of(&context);
-        // SAFETY: filled in by the engine in this call.
-        if !ffi::truth(unsafe { ffi::PL_step_context(&raw mut context) }) || context.pc.is_null() {
+        }
+        self.wrapper = FrameId::of(context);
+        if !context.step() || context.pc.is_null() {
             return false;
         }
         if self.generation != generation {
@@ -81,7 +80,7 @@ impl FrameCache {
         if self.entries[slot].pc != pc {
             self.entries[slot] = Entry {
                 pc,
-                in_wrapper: lies_in_wrapper(&mut context),
+                in_wrapper: lies_in_wrapper(context),
             };
         }
         self.entries[slot].in_wrapper
@@ -96,19 +95,11 @@ impl FrameCache {
 
 /// The frame of the wrapper that called us.
 pub(crate) fn wrapper_frame() -> FrameId {
-    wrapper_context()
-        .as_ref()
-        .map_or(FrameId::NONE, FrameId::of)
-}
-
-#[inline]
-fn wrapper_context() -> Option<ffi::Context> {
-    let mut context = MaybeUninit::<ffi::Context>::zeroed();
-    // SAFETY: `context` is a zeroed `pl_context_t`, which the engine fills in; all zeroes are a valid one, too.
-    unsafe {
-        let found = ffi::truth(ffi::PL_get_context(context.as_mut_ptr(), 0))
-            && ffi::truth(ffi::PL_step_context(context.as_mut_ptr()));
-        found.then(|| context.assume_init())
+    let mut context = ffi::Context::EMPTY;
+    if context.fill() && context.step() {
+        FrameId::of(&context)
+    } else {
+        FrameId::NONE
     }
 }
 

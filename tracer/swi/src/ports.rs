@@ -44,15 +44,21 @@ pub(crate) extern "C" fn enter(id: Term, open: Term, handle: Control) -> Foreign
 
 #[inline]
 fn enter_first(id: Term, open: Term) -> Foreign {
+    let mut context = ffi::Context::EMPTY;
+    if !context.fill() {
+        return TRUE;
+    }
     // SAFETY: the state is used within this call only.
-    let Some(engine) = (unsafe { engine::current() }) else {
+    let Some(engine) = (unsafe { engine::of_context(context.engine) }) else {
         return TRUE;
     };
     if engine.paused {
         return TRUE;
     }
     let id = integer(id) as u32;
-    if engine.frames.is_last_call(recording::wrapper_generation())
+    if engine
+        .frames
+        .is_last_call(&mut context, recording::wrapper_generation())
         && engine.tails
         && engine.boxes.any_active()
     {

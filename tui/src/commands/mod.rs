@@ -19,7 +19,7 @@ use crate::cli::{Cli, Command};
 pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
     if let Some(threads) = cli.threads {
         rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
+            .num_threads(threads.into())
             .build_global()
             .context("cannot start that many threads")?;
     }
