@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 CARGO ?= cargo
 TRACE := $(or $(TMPDIR),/tmp)/portmortem-demo.pmt
 
-.PHONY: demo test install bench-record bench-recorder samples engine test-packages check
+.PHONY: demo test install pack bench-record bench-recorder samples engine test-packages check
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -24,6 +24,15 @@ install: engine
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/portmortem
 	install -m 755 target/release/portmortem $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 target/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/lib/portmortem/
+
+# library(portmortem) for use from within SWI-Prolog: ?- attach_packs('target/pack').
+PACK := target/pack/portmortem
+pack: engine
+	$(CARGO) build --release --package portmortem-swi
+	install -d $(PACK)/prolog $(PACK)/lib/$$(swipl --arch)
+	install -m 644 tracer/swi/pack.pl $(PACK)/
+	install -m 644 tracer/swi/prolog/*.pl $(PACK)/prolog/
+	install -m 755 target/release/libportmortem_swi.so $(PACK)/lib/$$(swipl --arch)/
 
 # Traced over untraced time on every corpus program, side by side in one run.
 bench-record: engine test-packages

@@ -10,7 +10,7 @@ use portmortem_analyzer::names::printable;
 use portmortem_tracer::format::StreamKind;
 
 use super::analysis::Analysis;
-use crate::report::{WIDTH, remarks};
+use crate::report::{WIDTH, ending, remarks};
 use crate::size::format_size;
 use crate::text_table::{Column, TimeUnit, count, render};
 
@@ -41,10 +41,6 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
         .map(|stream| stream.events)
         .sum();
     let size = trace.size();
-    let outcome = trace.end().map_or_else(
-        || "the run did not end".to_owned(),
-        |end| format!("{:?}", end.outcome).to_lowercase(),
-    );
     let mode = [
         (header.mode.byrd, "every exit re-enterable (--byrd)"),
         (header.mode.no_tail, "a box for every last call (--no-tail)"),
@@ -64,7 +60,7 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
         ("recorder", printable(&header.recorder)),
         ("machine", printable(&header.machine)),
         ("began", format_time(header.started_unix)),
-        ("ended", outcome),
+        ("ended", ending(trace)),
         (
             "mode",
             if modes.is_empty() {

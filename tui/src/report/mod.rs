@@ -14,7 +14,7 @@ use portmortem_analyzer::trace::Trace;
 use crate::cli::SortColumn;
 use crate::text_table::TimeUnit;
 
-pub(crate) use remarks::{headline, remarks};
+pub(crate) use remarks::{ending, headline, remarks};
 
 /// The width that reports are laid out for.
 pub(crate) const WIDTH: usize = 80;

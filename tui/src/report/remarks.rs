@@ -36,7 +36,8 @@ pub(crate) fn headline(report: &Report) -> String {
     )
 }
 
-fn ending(trace: &Trace) -> String {
+/// How the recorded run ended, in a few words.
+pub(crate) fn ending(trace: &Trace) -> String {
     match trace.end().map(|end| &end.outcome) {
         Some(Outcome::Exited(status)) => format!("exit status {status}"),
         Some(Outcome::Stopped) => "stopped by the program".to_owned(),
