@@ -25,7 +25,8 @@ install_disguise :-
                  portmortem_disguise:own_property(Head, Property)),
     wrap_in_place(system:prolog_frame_attribute(Frame, Key, Value), portmortem_disguise, Wrapped,
                    ( context_module(M),
-                     portmortem_disguise:frame_attribute(Key, real(Wrapped, M), Frame, Value) )).
+                     portmortem_engine:as_own(
+                        portmortem_disguise:frame_attribute(Key, real(Wrapped, M), Frame, Value)) )).
 
 %   Some built-ins live in a module of their own, and only there can they be wrapped.
 
@@ -34,7 +35,13 @@ hide_results(M:Head, Own) :-
     ->  true
     ;   Home = M
     ),
-    wrap_in_place(Home:Head, portmortem_disguise, Wrapped, ( Wrapped, \+ Own )).
+    wrap_in_place(Home:Head, portmortem_disguise, Wrapped,
+                  ( Wrapped, portmortem_disguise:not_own(Own) )).
+
+:- public not_own/1.
+
+not_own(Own) :-
+    as_own(\+ Own).
 
                  /*******************************
                  *            NAMES             *

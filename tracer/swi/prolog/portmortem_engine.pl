@@ -1,9 +1,10 @@
 :- module(portmortem_engine,
           [ wrap_in_place/4,            % :Head, +Name, -Wrapped, +Body
+            as_own/1,                   % :Goal
             rules_can_be_wrapped/0
           ]).
 
-/** <module> What differs between versions of SWI-Prolog
+/** <module> Wrapping, and what differs between versions of SWI-Prolog
 */
 
 :- use_module(library(prolog_wrap), [wrap_predicate/4]).
@@ -18,6 +19,25 @@
 
 wrap_in_place(M:Head, Name, Wrapped, Body) :-
     @(prolog_wrap:wrap_predicate(M:Head, Name, Wrapped, Body), M).
+
+:- meta_predicate as_own(0).
+
+%!  as_own(:Goal) is semidet.
+%
+%   Run Goal once, unrecorded: our own use of predicates that are recorded is not
+%   part of the program, nor is the time it takes.
+
+as_own(Goal) :-
+    portmortem:'$own_begin',
+    (   catch(Goal, Error, true)
+    ->  portmortem:'$own_end',
+        (   var(Error)
+        ->  true
+        ;   throw(Error)
+        )
+    ;   portmortem:'$own_end',
+        fail
+    ).
 
 %!  rules_can_be_wrapped is semidet.
 %

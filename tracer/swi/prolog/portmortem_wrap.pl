@@ -98,7 +98,7 @@ file_loaded(File) :-
 wrap_new(When) :-
     active,
     !,
-    with_mutex('$portmortem', wrap_new_(When)).
+    as_own(with_mutex('$portmortem', wrap_new_(When))).
 wrap_new(_).
 
 wrap_new_(When) :-
@@ -117,8 +117,8 @@ wrap_new_(When) :-
 wrap_one(M:Head) :-
     (   active,
         module_in_scope(M)
-    ->  with_mutex('$portmortem',
-                   ( wrap_if_selected(M, Head, loaded) -> true ; true ))
+    ->  as_own(with_mutex('$portmortem',
+                          ( wrap_if_selected(M, Head, loaded) -> true ; true )))
     ;   true
     ).
 

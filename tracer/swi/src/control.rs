@@ -9,7 +9,7 @@ use portmortem_tracer::format::{Header, Mode, Outcome};
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::{Keep, Options, Recorder};
 
-use crate::engine;
+use crate::engine::{self, Engine};
 use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
 use crate::recording::{self, Recording, Selection};
 
@@ -176,24 +176,28 @@ pub(crate) extern "C" fn mark(remark: Term) -> Foreign {
 
 /// `pause`: the calling engine's new boxes are not recorded until `resume`.
 pub(crate) extern "C" fn pause() -> Foreign {
-    // SAFETY: the state is used within this call only.
-    if let Some(engine) = unsafe { engine::current() }
-        && !engine.paused
-    {
-        engine.paused = true;
-        engine.stream.pause();
-    }
-    TRUE
+    with_engine(|engine| engine.set_paused(true))
 }
 
 /// `resume`: ends a pause.
 pub(crate) extern "C" fn resume() -> Foreign {
+    with_engine(|engine| engine.set_paused(false))
+}
+
+/// `own_begin`: what follows is code of `library(portmortem)`: a pause that nests.
+pub(crate) extern "C" fn own_begin() -> Foreign {
+    with_engine(Engine::enter_own)
+}
+
+/// `own_end`: the traced program goes on.
+pub(crate) extern "C" fn own_end() -> Foreign {
+    with_engine(Engine::leave_own)
+}
+
+fn with_engine(action: impl FnOnce(&mut Engine)) -> Foreign {
     // SAFETY: the state is used within this call only.
-    if let Some(engine) = unsafe { engine::current() }
-        && engine.paused
-    {
-        engine.paused = false;
-        engine.stream.resume();
+    if let Some(engine) = unsafe { engine::current() } {
+        action(engine);
     }
     TRUE
 }

@@ -5,7 +5,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use portmortem_tracer::Stream;
 use portmortem_tracer::format::{Dialect, StreamKind};
@@ -21,7 +21,12 @@ pub(crate) struct Engine {
     pub(crate) stream: Stream,
     pub(crate) boxes: Boxes,
     pub(crate) frames: FrameCache,
-    pub(crate) paused: bool,
+    /// The program has paused recording.
+    paused: bool,
+    /// How deep we are in code of our own, which may call predicates that are recorded.
+    own: u32,
+    /// Either of them: calls get no boxes.
+    pub(crate) quiet: bool,
     /// Whether last calls are recorded as such.
     pub(crate) tails: bool,
     /// How many boxes make [`Engine::exception`] suspect the stack limit; none once it has said so.
@@ -32,6 +37,37 @@ pub(crate) struct Engine {
 const BOX_BYTES: usize = 240;
 
 impl Engine {
+    /// The program pauses recording, or goes on.
+    pub(crate) fn set_paused(&mut self, paused: bool) {
+        self.paused = paused;
+        self.settle_quiet();
+    }
+
+    /// Code of our own begins.
+    pub(crate) fn enter_own(&mut self) {
+        self.own += 1;
+        self.settle_quiet();
+    }
+
+    /// Code of our own ends.
+    pub(crate) fn leave_own(&mut self) {
+        // It may have begun before the recording did.
+        self.own = self.own.saturating_sub(1);
+        self.settle_quiet();
+    }
+
+    fn settle_quiet(&mut self) {
+        let quiet = self.paused || self.own > 0;
+        if quiet != self.quiet {
+            self.quiet = quiet;
+            if quiet {
+                self.stream.pause()
+            } else {
+                self.stream.resume()
+            }
+        }
+    }
+
     /// An exception left a box. If it came deep enough, it may be that of a stack which is full only because of the recording.
     pub(crate) fn exception(&mut self) {
         self.stream.exception();
@@ -53,6 +89,8 @@ struct Slot {
     state: AtomicPtr<Engine>,
     /// The address of the engine's data while it has a state; only the engine itself stores it.
     data: AtomicPtr<c_void>,
+    /// The state is being made: what is called for that is not recorded.
+    attaching: AtomicBool,
 }
 
 impl Slot {
@@ -60,6 +98,7 @@ impl Slot {
         Self {
             state: AtomicPtr::new(ptr::null_mut()),
             data: AtomicPtr::new(ptr::null_mut()),
+            attaching: AtomicBool::new(false),
         }
     }
 
@@ -172,13 +211,19 @@ fn add_chunk(place: &AtomicPtr<Chunk>) -> *mut Chunk {
 
 #[cold]
 fn attach(slot: &'static Slot, epoch: u32) -> *mut Engine {
+    if slot.attaching.swap(true, Ordering::Relaxed) {
+        return ptr::null_mut();
+    }
     let (kind, name) = describe();
+    slot.attaching.store(false, Ordering::Relaxed);
     let made = recording::with(|current| Engine {
         epoch,
         stream: current.recorder.stream(kind, &name, Dialect::EveryRedo),
         boxes: Boxes::new(u64::from(epoch) << 16),
         frames: FrameCache::new(),
         paused: false,
+        own: 0,
+        quiet: false,
         tails: current.tails,
         suspicious_depth: current.stack_limit / BOX_BYTES / 4,
     });

@@ -50,6 +50,8 @@ pub extern "C" fn install() {
     control(c"$mark", 1, control::mark as *const c_void);
     control(c"$resuming", 0, control::resuming as *const c_void);
     control(c"$pause", 0, control::pause as *const c_void);
+    control(c"$own_begin", 0, control::own_begin as *const c_void);
+    control(c"$own_end", 0, control::own_end as *const c_void);
     control(c"$resume", 0, control::resume as *const c_void);
     // SAFETY: the hook is a static function.
     unsafe { ffi::PL_exit_hook(control::at_exit, ptr::null_mut()) };

@@ -52,7 +52,7 @@ fn enter_first(id: Term, open: Term) -> Foreign {
     let Some(engine) = (unsafe { engine::of_context(context.engine) }) else {
         return TRUE;
     };
-    if engine.paused {
+    if engine.quiet {
         return TRUE;
     }
     let id = integer(id) as u32;
