@@ -160,8 +160,7 @@ boot_error_text(Error, Text) :-
 pm_stop :-
     '$recording',
     !,
-    stop_wrapping,
-    '$close'.
+    sig_atomic(( stop_wrapping, '$close' )).
 pm_stop.
 
 %!  pm_pause is det.

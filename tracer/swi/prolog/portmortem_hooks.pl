@@ -26,6 +26,7 @@ install_hooks :-
     assertz(installed),
     install_disguise,
     continuation_hook,
+    abolish_hook,
     hook(system:'$run_initialization'(File, _), loaded(File)),
     hook(system:'$execute_directive_3'(Goal), directive(Goal)),
     forall('$member'(Head-Clause,
@@ -38,6 +39,32 @@ hook(System:Head, Before) :-
                    ( portmortem_hooks:before(Before), Wrapped )).
 
 %   strip_module/3 is not qualified: it finds the module that assert was called from.
+
+%   A copy must not outlive its predicate.
+
+abolish_hook :-
+    wrap_in_place(system:abolish(Spec), portmortem_hook, Wrapped,
+                  ( strip_module(Spec, M, PI),
+                    portmortem_hooks:abolishing(M, PI),
+                    Wrapped )),
+    wrap_in_place(system:abolish(Spec2, Arity2), portmortem_hook, Wrapped2,
+                  ( strip_module(Spec2, M2, Name2),
+                    portmortem_hooks:abolishing(M2, Name2/Arity2),
+                    Wrapped2 )).
+
+:- public abolishing/2.
+
+abolishing(M, PI) :-
+    portmortem:'$forget_seen',
+    (   nonvar(PI),
+        PI = Name/Arity,
+        atom(Name),
+        integer(Arity),
+        Arity >= 0
+    ->  functor(Head, Name, Arity),
+        forget_one(M:Head)
+    ;   true
+    ).
 
 %   A resumed continuation runs the end of wrappers' clauses whose boxes were left.
 

@@ -3,6 +3,7 @@
             stop_wrapping/0,
             wrap_new/1,                 % +When
             wrap_one/1,                 % :Head
+            forget_one/1,               % :Head
             file_loaded/1,              % +File
             leave_out/3,                % +Module, +Name, +Arity
             latest_copy/3               % +Module, :Head, -N
@@ -55,18 +56,41 @@ start_wrapping(Options) :-
 %   Take all wrappers off.
 
 stop_wrapping :-
+    sig_atomic(stop_wrapping_).
+
+stop_wrapping_ :-
     retractall(active),
     (   retract(wrapped(Name, Arity, M, _, _, _)),
         functor(Head, Name, Arity),
-        catch(unwrap(M:Head), _, true),
+        catch(take_off(M:Head), error(_, _), true),
         fail
     ;   true
     ),
     portmortem:'$wrappers_changed'.
 
-unwrap(M:Head) :-
+%   Unwrapping a predicate while another thread runs it can crash 9.0.4. Changing a
+%   wrapper cannot, so then one that only calls the predicate takes its place.
+
+take_off(M:Head) :-
+    statistics(threads, Threads),
+    (   Threads =< 2                    % this one and the garbage collector
+    ->  functor(Head, Name, Arity),
+        unwrap_predicate(M:Name/Arity, portmortem)
+    ;   wrap_in_place(M:Head, portmortem, Wrapped, Wrapped)
+    ).
+
+%!  forget_one(:Head) is det.
+%
+%   The predicate is about to be abolished: it must not live on in its copy.
+
+forget_one(M:Head) :-
     functor(Head, Name, Arity),
-    unwrap_predicate(M:Name/Arity, portmortem).
+    (   wrapped(Name, Arity, M, _, _, _)
+    ->  as_own(sig_atomic(with_mutex('$portmortem',
+                                     ( retractall(wrapped(Name, Arity, M, _, _, _)),
+                                       take_off(M:Head) ))))
+    ;   true
+    ).
 
 %!  leave_out(+Module, +Name, +Arity) is det.
 %
@@ -98,7 +122,7 @@ file_loaded(File) :-
 wrap_new(When) :-
     active,
     !,
-    as_own(with_mutex('$portmortem', wrap_new_(When))).
+    as_own(sig_atomic(with_mutex('$portmortem', wrap_new_(When)))).
 wrap_new(_).
 
 wrap_new_(When) :-
@@ -117,8 +141,8 @@ wrap_new_(When) :-
 wrap_one(M:Head) :-
     (   active,
         module_in_scope(M)
-    ->  as_own(with_mutex('$portmortem',
-                          ( wrap_if_selected(M, Head, loaded) -> true ; true )))
+    ->  as_own(sig_atomic(with_mutex('$portmortem',
+                                     ( wrap_if_selected(M, Head, loaded) -> true ; true ))))
     ;   true
     ).
 
@@ -271,15 +295,12 @@ wrap_as_fits(M, Head, When, Id) :-
     functor(Head, Name, Arity),
     functor(General, Name, Arity),
     how(M, General, When, How, Copy),
+    Error = error(Reason, _),
     catch(wrap(How, M, General, Copy, Id), Error, true),
-    (   var(Error)
+    (   var(Reason)
     ->  retractall(wrapped(Name, Arity, M, _, _, _)),
         assertz(wrapped(Name, Arity, M, Id, How, Generation))
-    ;   (   Error = error(Reason, _)
-        ->  true
-        ;   Reason = Error
-        ),
-        give_up(M, Name, Arity, Reason)
+    ;   give_up(M, Name, Arity, Reason)
     ).
 
 %   A predicate that is not recorded although it is selected: its time goes to its callers.
@@ -296,8 +317,8 @@ how(M, Head, When, How, Copy) :-
     ->  How = closure(always)
     ;   \+ complete(M:Head, When)
     ->  How = closure(loading)
-    ;   clauses_to_copy(M:Head, Clauses),
-        catch(make_copy(M, Head, Clauses, Copy), _, fail)
+    ;   catch(( clauses_to_copy(M:Head, Clauses),
+                make_copy(M, Head, Clauses, Copy) ), error(_, _), fail)
     ->  How = copy
     ;   How = closure(always)
     ).
@@ -307,6 +328,7 @@ needs_closure(P) :- '$get_predicate_attribute'(P, foreign, 1), !.
 needs_closure(P) :- '$get_predicate_attribute'(P, (thread_local), 1), !.
 needs_closure(P) :- '$get_predicate_attribute'(P, transparent, 1), !.
 needs_closure(P) :- '$get_predicate_attribute'(P, system, 1), !.
+needs_closure(P) :- '$get_predicate_attribute'(P, (multifile), 1), !.   % any file may add clauses
 needs_closure(P) :- predicate_property(P, tabled), !.
 needs_closure(P) :- predicate_property(P, det), !.
 
@@ -372,6 +394,7 @@ control((_->_)).
 control((_*->_)).
 control(\+_).
 
+looks_at_frames($).
 looks_at_frames(prolog_current_frame).
 looks_at_frames(prolog_current_choice).
 looks_at_frames(prolog_frame_attribute).

@@ -35,6 +35,12 @@ pub(crate) extern "C" fn seen(module: Term, clause: Term) -> Foreign {
     Foreign::from(!new)
 }
 
+/// `forget_seen`: a predicate is abolished; what is asserted for it later is new.
+pub(crate) extern "C" fn forget() -> Foreign {
+    *SEEN.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    TRUE
+}
+
 /// Module and functor of the clause's head; None for what has no plain head.
 fn key(module: Term, clause: Term) -> Option<(Atom, Functor)> {
     let mut atom: Atom = 0;

@@ -46,6 +46,7 @@ pub extern "C" fn install() {
         control::wrappers_changed as *const c_void,
     );
     control(c"$seen", 2, appearing::seen as *const c_void);
+    control(c"$forget_seen", 0, appearing::forget as *const c_void);
     control(c"$note", 1, control::note as *const c_void);
     control(c"$mark", 1, control::mark as *const c_void);
     control(c"$resuming", 0, control::resuming as *const c_void);

@@ -84,8 +84,8 @@ fn fail(engine: &mut Engine, id: BoxId) {
     }
 }
 
-/// `EXIT` without a choicepoint left. Fails if the clause was resumed by a continuation, so that the wrapper's
-/// cut, which would then cut somebody else's choicepoints, is not reached.
+/// `EXIT` without a choicepoint left. Fails if a continuation may have resumed the clause, so that the wrapper's
+/// cut, which would then cut somebody else's choicepoints, is not reached. The box of an earlier recording is cut, unreported.
 pub(crate) extern "C" fn exit_det(open: Term) -> Foreign {
     // SAFETY: the state is used within this call only.
     let Some(engine) = (unsafe { engine::existing() }) else {
@@ -96,7 +96,7 @@ pub(crate) extern "C" fn exit_det(open: Term) -> Foreign {
         engine.stream.exit_det();
         TRUE
     } else {
-        FALSE
+        Foreign::from(!recording::continuations_in_use())
     }
 }
 
