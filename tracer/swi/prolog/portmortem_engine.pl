@@ -1,5 +1,6 @@
 :- module(portmortem_engine,
           [ wrap_in_place/4,            % :Head, +Name, -Wrapped, +Body
+            has_wrapper/2,              % :Head, +Name
             as_own/1,                   % :Goal
             rules_can_be_wrapped/0
           ]).
@@ -19,6 +20,15 @@
 
 wrap_in_place(M:Head, Name, Wrapped, Body) :-
     @(prolog_wrap:wrap_predicate(M:Head, Name, Wrapped, Body), M).
+
+%!  has_wrapper(:Head, +Name) is semidet.
+%
+%   The predicate has a wrapper of this name. Loading a predicate again while it runs takes its wrappers off.
+
+has_wrapper(P, Name) :-
+    '$wrapped_predicate'(P, Pairs),
+    '$member'(Name-_, Pairs),
+    !.
 
 :- meta_predicate as_own(0).
 

@@ -180,6 +180,7 @@ selectable(M, Head, Name, Arity) :-
     \+ own_or_system_name(Name),
     \+ left_out(M, Name, Arity),
     \+ predefined(Name, Arity, M),
+    \+ '$get_predicate_attribute'(M:Head, noprofile, 1),
     \+ never(M, Head).
 
 own_or_system_name(Name) :-
@@ -261,11 +262,11 @@ name_predicate(M, Head, Id) :-
 %   is being loaded again is called through its closure meanwhile.
 
 refresh(M, Head, When, Id, How, Generation) :-
-    \+ How == closure(always),
-    generation(M:Head, Now),
-    (   How = copy,
-        Now \== Generation
+    (   \+ has_wrapper(M:Head, portmortem)     % reloaded while it ran
     ->  true
+    ;   How == copy
+    ->  generation(M:Head, Now),
+        Now \== Generation
     ;   How == closure(loading),
         complete(M:Head, When)
     ),
@@ -447,7 +448,7 @@ wrap(How, M, Head, Copy, Id) :-
         Target = Copy
     ;   Target = Wrapped
     ),
-    body(Id, Target, Body),
+    body(M:Head, Id, Target, Body),
     wrap_in_place(M:Head, portmortem, Wrapped, Body),
     functor(Head, _, Arity),
     atom_concat('$wrap$', Name, WrapperName),
@@ -463,8 +464,9 @@ wrap(How, M, Head, Copy, Id) :-
 %   the predicate's module; what is not the predicate's copy is in module system, and
 %   found without a module qualification, which would cost time at every call.
 
-body(Id, Target, Body) :-
-    (   mode(byrd)
+body(P, Id, Target, Body) :-
+    (   mode(byrd),
+        \+ predicate_property(P, det)           % which an exit that can be redone would break
     ->  Boxed = ( Target, '$pm_exit_nondet'(Box) )
     ;   Boxed = ( prolog_current_choice(Before),
                   Target,
@@ -490,7 +492,8 @@ system_hook(M, Head) :-
         sub_atom(File, 0, _, _, Home)
     ;   M == prolog
     ->  true
-    ;   '$get_predicate_attribute'(M:Head, (multifile), 1)
+    ;   '$get_predicate_attribute'(M:Head, (multifile), 1),
+        \+ ( predicate_property(M:Head, number_of_clauses(Count)), Count > 0 )
     ).
 
 %   What exists before the program is loaded and belongs to no file, or to us, is not part of it.

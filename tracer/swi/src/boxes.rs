@@ -197,17 +197,18 @@ impl Boxes {
             .is_some_and(|open| open.id == id)
     }
 
-    /// Backtracking re-enters an exited box. False if it is not known (left over from an earlier recording).
+    /// Backtracking re-enters an exited box. Returns how many of its ancestors, left by `shift/1`, are re-entered on the
+    /// way, or None if the box is not known (left over from an earlier recording).
     #[inline]
-    pub(crate) fn redo(&mut self, id: BoxId) -> bool {
-        match self.stack.get_mut(id.index() as usize) {
-            Some(open) if open.id == id && open.state == State::Exited => {
-                open.state = State::Inside;
-                self.active = id.index();
-                true
-            }
-            _ => false,
+    pub(crate) fn redo(&mut self, id: BoxId) -> Option<usize> {
+        let open = self.stack.get_mut(id.index() as usize)?;
+        if open.id != id || open.state != State::Exited {
+            return None;
         }
+        open.state = State::Inside;
+        let parent = open.parent;
+        self.active = id.index();
+        Some(self.resume(parent))
     }
 
     /// Backtracking reached the guard of `id`: the box fails and is gone. Returns how many boxes left by `shift/1`
@@ -219,18 +220,14 @@ impl Boxes {
         if open.id != id {
             return None;
         }
-        let resumed = if open.state == State::Suspended {
-            self.resume(id.index())
-        } else {
-            0
-        };
+        let resumed = self.resume(id.index());
         self.active = open.parent;
         self.stack.truncate(index);
         Some(resumed)
     }
 
-    /// Marks a suspended box and its suspended ancestors as entered again.
-    #[cold]
+    /// Marks a box and its ancestors, up to the first that is not suspended, as entered again; returns how many there are.
+    #[inline]
     fn resume(&mut self, mut index: u32) -> usize {
         let mut resumed = 0;
         while self.stack[index as usize].state == State::Suspended {

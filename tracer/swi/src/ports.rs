@@ -120,9 +120,11 @@ pub(crate) extern "C" fn exit_nondet(open: Term, handle: Control) -> Foreign {
         }
         ffi::REDO => {
             if let Some((engine, id)) = known(handle)
-                && engine.boxes.redo(id)
+                && let Some(resumed) = engine.boxes.redo(id)
             {
-                engine.stream.redo();
+                for _ in 0..=resumed {
+                    engine.stream.redo();
+                }
             }
             FALSE
         }

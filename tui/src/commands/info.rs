@@ -53,7 +53,7 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
         .collect();
     let rate = trace.clock().ticks_per_second();
     let lines = [
-        ("trace", path.display().to_string()),
+        ("trace", printable(&path.display().to_string())),
         ("command", printable(&header.command.join(" "))),
         ("directory", printable(&header.directory)),
         ("engine", printable(&header.engine)),

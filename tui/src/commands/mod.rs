@@ -7,11 +7,12 @@ mod record;
 mod report;
 mod verify;
 
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::CommandFactory;
+use portmortem_analyzer::names::printable;
 
 use crate::cli::{Cli, Command};
 
@@ -30,7 +31,9 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Verify(args) => verify::run(&args.trace),
         Command::Export(args) => export::run(args),
         Command::Completions { shell } => {
-            clap_complete::generate(*shell, &mut Cli::command(), "portmortem", &mut io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "portmortem", &mut script);
+            io::stdout().write_all(&script)?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -46,7 +49,7 @@ pub(crate) fn one_line(error: &anyhow::Error) -> String {
             text = format!("{text}: {cause}");
         }
     }
-    text
+    printable(&text)
 }
 
 #[cfg(test)]

@@ -216,7 +216,7 @@ fn say_what_was_written(output: &Path) {
         return;
     };
     let mut stderr = io::stderr();
-    let path = output.display();
+    let path = printable(&output.display().to_string());
     for note in trace
         .notes()
         .iter()

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use portmortem_analyzer::Hide;
+use portmortem_analyzer::names::printable;
 
 use super::analysis::Analysis;
 use crate::report::{WIDTH, remarks};
@@ -24,7 +25,7 @@ pub(crate) fn run(path: &Path) -> Result<ExitCode> {
     writeln!(
         out,
         "{}: read {} of {} and {}",
-        path.display(),
+        printable(&path.display().to_string()),
         counted(events, "event", "events"),
         counted(analysis.profile.streams.len() as u64, "stream", "streams"),
         counted(

@@ -25,14 +25,18 @@ pub(crate) fn headline(report: &Report) -> String {
         .clock()
         .duration_ns(report.profile.total_ticks());
     let command = printable(&header.command.join(" "));
-    format!(
-        "{}\n{}: {} in {}, {} in traced predicates; {}\n",
-        shorten(&command, super::WIDTH),
+    let what = format!(
+        "{}, {}: {} in {}, {} traced",
         printable(&header.engine),
+        ending(report.trace),
         counted(events, "event", "events"),
         counted(streams as u64, "stream", "streams"),
         TimeUnit::for_longest(ns).with_unit(ns),
-        ending(report.trace),
+    );
+    format!(
+        "{}\n{}\n",
+        shorten(&command, super::WIDTH),
+        textwrap::fill(&what, super::WIDTH)
     )
 }
 
