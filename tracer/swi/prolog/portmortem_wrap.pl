@@ -488,19 +488,34 @@ body(P, Id, Target, Body) :-
 
 system_hook(M, Head) :-
     (   predicate_property(M:Head, file(File))
-    ->  current_prolog_flag(home, Home),
-        sub_atom(File, 0, _, _, Home)
+    ->  system_file(File)
     ;   M == prolog
     ->  true
     ;   '$get_predicate_attribute'(M:Head, (multifile), 1),
-        \+ ( predicate_property(M:Head, number_of_clauses(Count)), Count > 0 )
+        \+ program_clause(M:Head)
     ).
 
-%   What exists before the program is loaded and belongs to no file, or to us, is not part of it.
+%   The program has clauses for a hook.
 
-own_file(File) :-
-    module_property(Module, file(File)),
-    own_module(Module).
+program_clause(P) :-
+    nth_clause(P, _, Ref),
+    clause_property(Ref, file(File)),
+    \+ system_file(File),
+    \+ beside_us(File),
+    !.
+
+system_file(File) :-
+    current_prolog_flag(home, Home),
+    sub_atom(File, 0, _, _, Home).
+
+%   `portmortem record` starts the engine with a script beside this file.
+
+beside_us(File) :-
+    module_property(portmortem_wrap, file(Own)),
+    file_directory_name(Own, Directory),
+    file_directory_name(File, Directory).
+
+%   What exists before the program is loaded and belongs to no file, or to us, is not part of it.
 
 note_predefined :-
     (   current_module(M),
@@ -509,7 +524,7 @@ note_predefined :-
         '$get_predicate_attribute'(M:Head, defined, 1),
         \+ '$get_predicate_attribute'(M:Head, imported, _),
         (   predicate_property(M:Head, file(File))
-        ->  own_file(File)
+        ->  beside_us(File)
         ;   M == user
         ->  '$get_predicate_attribute'(user:Head, (thread_local), 1)
         ;   true
