@@ -4,8 +4,10 @@
 //! they must print. Everything runs in a temporary directory with an empty standard input, a home of its
 //! own and a time limit.
 
-// A helper that panics fails the test that uses it, with the line it panicked on: that is what it is for.
-#![allow(clippy::unwrap_used)]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a helper that panics fails the test that uses it: that is what it is for"
+)]
 
 pub mod built;
 pub mod catalogue;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use portmortem_analyzer::tables::{EdgeRow, PredicateRow};
 use portmortem_analyzer::{Profile, ReplayOptions, Tables, Trace, laws, replay};
-use portmortem_tracer::format::StreamKind;
+use portmortem_tracer::format::{Event, StreamKind};
 
 /// A trace with its figures.
 #[derive(Debug)]
@@ -127,6 +127,23 @@ impl Profiled {
             .iter()
             .map(|stream| (kind(stream.kind()), stream.name().to_owned()))
             .collect()
+    }
+
+    /// How many events of ports each stream has: without pauses, which the recorder makes for its own work, and
+    /// marks. By the stream's name.
+    #[must_use]
+    pub fn port_events(&self) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        for stream in self.trace.streams() {
+            let ports = self.trace.events(stream).filter(|timed| {
+                !matches!(
+                    timed.event,
+                    Event::Pause | Event::Resume | Event::Mark { .. } | Event::Gap { .. }
+                )
+            });
+            *counts.entry(stream.name().to_owned()).or_default() += ports.count() as u64;
+        }
+        counts
     }
 
     /// Events of all streams together.
