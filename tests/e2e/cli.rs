@@ -621,7 +621,7 @@ fn every_sample_records_and_reports() {
             sandbox.record_file(&path, &[]);
             let trace = format!("{}.pmt", path.file_stem().unwrap().display());
             sandbox
-                .portmortem(["report", &trace])
+                .portmortem(["report", &trace, "--top", "1000"])
                 .succeeds()
                 .shows("main/0");
         }

@@ -28,6 +28,9 @@ const CALLED_BY_THE_SYSTEM: [&str; 3] = [
     "user:portray/1",
 ];
 
+/// Asked again and again until an alarm has rung: how often is a matter of time.
+const POLLED: &str = "user:ticked/1";
+
 #[test]
 fn traps() {
     check_all(&catalogue::traps());
@@ -74,6 +77,11 @@ fn compare(program: &Program) -> Vec<String> {
         if CALLED_BY_THE_SYSTEM.contains(&indicator.as_str()) {
             println!(
                 "not comparable: {} {indicator}: called by the system",
+                program.name
+            );
+        } else if indicator == POLLED {
+            println!(
+                "not comparable: {} {indicator}: depends on time",
                 program.name
             );
         } else if left_out(&indicator) {

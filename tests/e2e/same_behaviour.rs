@@ -66,6 +66,22 @@ fn traps_with_libraries() {
     check_all(&smaller_traps(), &["--libraries"]);
 }
 
+#[test]
+fn traps_with_libraries_and_built_ins() {
+    check_all(&smaller_traps(), &["--libraries", "--builtins"]);
+}
+
+#[test]
+#[ignore = "defect: with --builtins --byrd a clause whose body has a qualified goal is lost"]
+fn built_ins_with_every_exit_re_enterable() {
+    let program = ":- initialization(main, main).\nmain :- m:p(X), writeln(X).\nm:p(hello).\n";
+    let sandbox = Sandbox::with("e.pl", program);
+    sandbox
+        .portmortem(["record", "--builtins", "--byrd", "e.pl"])
+        .succeeds()
+        .prints("hello\n");
+}
+
 /// A continuation resumed from a choicepoint for the second time: its boxes were left long ago.
 #[test]
 fn a_continuation_resumed_twice() {
