@@ -92,7 +92,7 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) builtins: bool,
     /// Make every exit re-enterable, as in Debray's paper (slow; for small programs)
-    #[arg(long)]
+    #[arg(long, conflicts_with = "builtins")]
     pub(crate) byrd: bool,
     /// Give every last call a box of its own (recursion then needs memory for its depth)
     #[arg(long)]

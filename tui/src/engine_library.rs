@@ -41,7 +41,16 @@ const OVERRIDE: &str = "PORTMORTEM_ENGINE_LIBRARY";
 /// If it is in none of the places where it may be; the message names them.
 pub(crate) fn find() -> Result<PathBuf> {
     if let Some(path) = env::var_os(OVERRIDE) {
-        return Ok(PathBuf::from(path));
+        let path = PathBuf::from(path);
+        if !path.is_file() || path.file_name().is_none_or(|name| name != FILE_NAME) {
+            bail!(
+                "{OVERRIDE} must be the path of a file {FILE_NAME}: {} is not",
+                path.display()
+            );
+        }
+        return path
+            .canonicalize()
+            .context("cannot resolve the engine library");
     }
     let program = env::current_exe()
         .and_then(std::fs::canonicalize)

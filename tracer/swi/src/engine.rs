@@ -18,6 +18,7 @@ use crate::recording;
 /// What the ports of one engine work on.
 pub(crate) struct Engine {
     epoch: u32,
+    kind: StreamKind,
     pub(crate) stream: Stream,
     pub(crate) boxes: Boxes,
     pub(crate) frames: FrameCache,
@@ -218,6 +219,7 @@ fn attach(slot: &'static Slot, epoch: u32) -> *mut Engine {
     slot.attaching.store(false, Ordering::Relaxed);
     let made = recording::with(|current| Engine {
         epoch,
+        kind,
         stream: current.recorder.stream(kind, &name, Dialect::EveryRedo),
         boxes: Boxes::new(u64::from(epoch) << 16),
         frames: FrameCache::new(),
@@ -245,15 +247,25 @@ fn attach(slot: &'static Slot, epoch: u32) -> *mut Engine {
 }
 
 /// Ends the stream of an engine that is going away.
+///
+/// When the process ends, one thread may be told of the end of another that still runs: its stream is left as it is, readable to the
+/// last event.
 extern "C" fn detach(slot: *mut c_void) {
     // SAFETY: the pointer was made from a static slot.
     let slot = unsafe { &*slot.cast::<Slot>() };
-    slot.data.store(ptr::null_mut(), Ordering::Relaxed);
-    let state = slot.state.swap(ptr::null_mut(), Ordering::AcqRel);
-    if !state.is_null() {
-        // SAFETY: only this engine used the state, and it has just been taken out.
-        drop(unsafe { Box::from_raw(state) });
+    let state = slot.state.load(Ordering::Acquire);
+    // SAFETY: null, or a state that is not freed but here and in `attach`.
+    let Some(kind) = (unsafe { state.as_ref() }).map(|state| state.kind) else {
+        return;
+    };
+    let ours = own_slot().is_some_and(|own| ptr::eq(own, slot));
+    if kind == StreamKind::Thread && !ours {
+        return;
     }
+    slot.data.store(ptr::null_mut(), Ordering::Relaxed);
+    slot.state.store(ptr::null_mut(), Ordering::Release);
+    // SAFETY: only this engine used the state, and it has just been taken out.
+    drop(unsafe { Box::from_raw(state) });
 }
 
 /// Ends the calling engine's stream, at the end of a recording.

@@ -57,7 +57,7 @@ pub(crate) fn remarks(report: &Report) -> (Vec<String>, bool) {
     let mut lines = Vec::new();
     losses(report, &mut lines);
     let lost = !lines.is_empty();
-    mode(report.trace, &mut lines);
+    mode(report, &mut lines);
     let notes = report.trace.notes();
     lines.extend(
         notes
@@ -123,16 +123,20 @@ fn losses(report: &Report, lines: &mut Vec<String>) {
     }));
 }
 
-fn mode(trace: &Trace, lines: &mut Vec<String>) {
-    let mode = trace.header().mode;
+fn mode(report: &Report, lines: &mut Vec<String>) {
+    let mode = report.trace.header().mode;
     if mode.byrd {
         lines.push(
             "recorded with --byrd: every exit can be redone, so redos and fails are Debray's, not what the engine does by itself"
                 .to_owned(),
         );
     }
-    lines.push(
-        "times are as recorded and include the recorder's own, most where calls are cheapest; counts are exact"
-            .to_owned(),
-    );
+    let counts = if report.profile.lost_events() > 0 {
+        "counts are exact for what was recorded"
+    } else {
+        "counts are exact"
+    };
+    lines.push(format!(
+        "times are as recorded and include the recorder's own, most where calls are cheapest; {counts}"
+    ));
 }
