@@ -15,8 +15,7 @@ A static predicate's clauses are copied and the wrapper ends in a last call to
 the copy, so that last calls stay last calls. Where a copy would not be the same
 predicate, the wrapper calls the predicate itself through its closure.
 
-This module uses nothing that may be wrapped itself: only built-ins that are
-never selected, and its own predicates.
+What it calls itself is not recorded: its work runs in as_own/1.
 */
 
 :- set_module(class(library)).

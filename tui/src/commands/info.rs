@@ -1,4 +1,4 @@
-//! `portmortem info`: what a trace is, without replaying it for figures.
+//! `portmortem info`: what a trace is: how it was recorded, its size, streams and losses.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,7 +10,7 @@ use portmortem_analyzer::names::printable;
 use portmortem_tracer::format::StreamKind;
 
 use super::analysis::Analysis;
-use crate::report::{WIDTH, ending, remarks};
+use crate::report::{WIDTH, as_list, ending, remarks};
 use crate::size::format_size;
 use crate::text_table::{Column, TimeUnit, count, render};
 
@@ -21,12 +21,7 @@ pub(crate) fn run(path: &Path) -> Result<ExitCode> {
     properties(&analysis, path, &mut out)?;
     writeln!(out, "\n{}", streams(&analysis))?;
     let (lines, _) = remarks(&analysis.report());
-    let wrap = textwrap::Options::new(WIDTH)
-        .initial_indent("- ")
-        .subsequent_indent("  ");
-    for line in lines {
-        writeln!(out, "{}", textwrap::fill(&line, &wrap))?;
-    }
+    write!(out, "{}", as_list(&lines))?;
     out.flush()?;
     Ok(analysis.exit_code())
 }
@@ -34,12 +29,7 @@ pub(crate) fn run(path: &Path) -> Result<ExitCode> {
 fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<()> {
     let trace = &analysis.trace;
     let header = trace.header();
-    let events: u64 = analysis
-        .profile
-        .streams
-        .iter()
-        .map(|stream| stream.events)
-        .sum();
+    let events = analysis.report().events();
     let size = trace.size();
     let mode = [
         (header.mode.byrd, "every exit re-enterable (--byrd)"),

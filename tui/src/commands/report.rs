@@ -11,7 +11,7 @@ use portmortem_tracer::pattern::PredicatePattern;
 
 use super::analysis::Analysis;
 use crate::cli::{ReportArgs, ReportFormat};
-use crate::report::{WIDTH, headline, remarks};
+use crate::report::{as_list, headline, remarks};
 
 /// Prints the report; status 3 if parts of the trace are missing.
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
@@ -46,12 +46,7 @@ fn text(
     };
     writeln!(out, "{body}")?;
     let (lines, _) = remarks(&report);
-    let wrap = textwrap::Options::new(WIDTH)
-        .initial_indent("- ")
-        .subsequent_indent("  ");
-    for line in lines {
-        writeln!(out, "{}", textwrap::fill(&line, &wrap))?;
-    }
+    write!(out, "{}", as_list(&lines))?;
     Ok(())
 }
 

@@ -9,19 +9,14 @@ use portmortem_analyzer::Hide;
 use portmortem_analyzer::names::printable;
 
 use super::analysis::Analysis;
-use crate::report::{WIDTH, remarks};
+use crate::report::{as_list, remarks};
 use crate::text_table::counted;
 
 /// Prints what was checked and what is wrong; status 3 if anything is.
 pub(crate) fn run(path: &Path) -> Result<ExitCode> {
     let analysis = Analysis::of(path, Hide::default())?;
     let mut out = io::stdout().lock();
-    let events: u64 = analysis
-        .profile
-        .streams
-        .iter()
-        .map(|stream| stream.events)
-        .sum();
+    let events = analysis.report().events();
     writeln!(
         out,
         "{}: read {} of {} and {}",
@@ -36,12 +31,7 @@ pub(crate) fn run(path: &Path) -> Result<ExitCode> {
     )?;
     let (lines, incomplete) = remarks(&analysis.report());
     if incomplete {
-        let wrap = textwrap::Options::new(WIDTH)
-            .initial_indent("- ")
-            .subsequent_indent("  ");
-        for line in lines {
-            writeln!(out, "{}", textwrap::fill(&line, &wrap))?;
-        }
+        write!(out, "{}", as_list(&lines))?;
     } else {
         writeln!(out, "no damage, nothing lost; every conservation law holds")?;
     }

@@ -14,7 +14,7 @@ use portmortem_analyzer::trace::Trace;
 use crate::cli::SortColumn;
 use crate::text_table::TimeUnit;
 
-pub(crate) use remarks::{ending, headline, remarks};
+pub(crate) use remarks::{as_list, ending, headline, remarks};
 
 /// The width that reports are laid out for.
 pub(crate) const WIDTH: usize = 80;
@@ -48,6 +48,15 @@ impl Report<'_> {
             .map(|&index| neighbours::block(self, index))
             .collect();
         blocks.join("\n")
+    }
+
+    /// Events read, in all streams.
+    pub(crate) fn events(&self) -> u64 {
+        self.profile
+            .streams
+            .iter()
+            .map(|stream| stream.events)
+            .sum()
     }
 
     fn ns(&self, ticks: u64) -> u64 {

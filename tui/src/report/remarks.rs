@@ -13,12 +13,7 @@ const MOST_LISTED: usize = 8;
 /// What the trace is, in one or two lines.
 pub(crate) fn headline(report: &Report) -> String {
     let header = report.trace.header();
-    let events: u64 = report
-        .profile
-        .streams
-        .iter()
-        .map(|stream| stream.events)
-        .sum();
+    let events = report.events();
     let streams = report.profile.streams.len();
     let ns = report
         .trace
@@ -69,6 +64,17 @@ pub(crate) fn remarks(report: &Report) -> (Vec<String>, bool) {
         lines.push(format!("… and {} more notes", notes.len() - MOST_LISTED));
     }
     (lines, lost)
+}
+
+/// Remarks as a list for people, within the width of a report.
+pub(crate) fn as_list(remarks: &[String]) -> String {
+    let wrap = textwrap::Options::new(super::WIDTH)
+        .initial_indent("- ")
+        .subsequent_indent("  ");
+    remarks
+        .iter()
+        .map(|remark| textwrap::fill(remark, &wrap) + "\n")
+        .collect()
 }
 
 fn losses(report: &Report, lines: &mut Vec<String>) {
