@@ -39,12 +39,29 @@ pub struct PredicateFigures {
     pub self_ticks: u64,
     /// Ticks while a box of the predicate was on the active chain; recursion counted once.
     pub inclusive_ticks: u64,
-    /// The part of `inclusive_ticks` in outermost activations that ended in failure.
+    /// The part of `inclusive_ticks` in outermost activations that ended in failure. What is in none
+    /// of the three parts ended in exits.
     pub failed_ticks: u64,
+    /// The part of `inclusive_ticks` in outermost activations left by an exception.
+    pub raised_ticks: u64,
+    /// The part of `inclusive_ticks` in outermost activations that did not end (or where the trace lost
+    /// track).
+    pub open_ticks: u64,
+    /// The part of `self_ticks` in activations, outermost or not, that ended in failure.
+    pub self_failed_ticks: u64,
+    /// The part of `self_ticks` in activations left by an exception.
+    pub self_raised_ticks: u64,
+    /// The part of `self_ticks` in activations that did not end.
+    pub self_open_ticks: u64,
     /// Ticks that boxes ran, of any predicate, thrown away by redos into boxes of this one: all since
     /// the box exited, less what redos in between had thrown away already. Where one event re-enters
     /// several boxes the outermost is charged first.
     pub undone_ticks: u64,
+    /// Ticks that choicepoints of the predicate lived: for each re-enterable box from its exit until it
+    /// was re-entered or cut, or the end; pauses and gaps not counted.
+    pub lifetime_ticks: u64,
+    /// Greatest height of the choice stack, in physical boxes, with a box of the predicate on top.
+    pub max_height: u64,
 }
 
 /// The figures of one caller–callee pair.
@@ -73,6 +90,20 @@ pub enum Caller {
     Root,
     /// A predicate.
     Predicate(PredicateIndex),
+}
+
+/// What backtracking from the failure of one predicate into boxes of another threw away: the
+/// *backtrack edge* (Debray 1988, section 3.3).
+///
+/// What failed is the outermost logical box of the last port event before the redo, if that was a
+/// failure of a visible box; else the innermost visible box that is active: something in it that is
+/// not traced failed. Further redos with no other port in between belong to the same failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BacktrackFigures {
+    /// Boxes, outermost logical ones, that were re-entered.
+    pub count: u64,
+    /// Ticks undone. Sums over what failed to [`PredicateFigures::undone_ticks`] of what was re-entered.
+    pub undone_ticks: u64,
 }
 
 /// What happened to one stream.
@@ -184,8 +215,16 @@ impl PredicateFigures {
             self_ticks,
             inclusive_ticks,
             failed_ticks,
+            raised_ticks,
+            open_ticks,
+            self_failed_ticks,
+            self_raised_ticks,
+            self_open_ticks,
             undone_ticks,
+            lifetime_ticks,
+            max_height,
         } = self;
+        *max_height = (*max_height).max(other.max_height);
         for (sum, part) in [
             (calls, other.calls),
             (tail_calls, other.tail_calls),
@@ -202,7 +241,13 @@ impl PredicateFigures {
             (self_ticks, other.self_ticks),
             (inclusive_ticks, other.inclusive_ticks),
             (failed_ticks, other.failed_ticks),
+            (raised_ticks, other.raised_ticks),
+            (open_ticks, other.open_ticks),
+            (self_failed_ticks, other.self_failed_ticks),
+            (self_raised_ticks, other.self_raised_ticks),
+            (self_open_ticks, other.self_open_ticks),
             (undone_ticks, other.undone_ticks),
+            (lifetime_ticks, other.lifetime_ticks),
         ] {
             *sum = sum.saturating_add(part);
         }

@@ -8,13 +8,14 @@
 //! | bytes → header, names, streams, blocks | [`trace`], [`clock`], [`names`], [`damage`] |
 //! | blocks → events of one stream | [`events`] |
 //! | events → figures | [`mod@replay`], [`hide`] |
-//! | figures | [`figures`], [`profile`], [`laws`] |
+//! | figures | [`figures`], [`contexts`], [`profile`], [`laws`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
 //!
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
 //! here panics on what a file contains, and no length in a file is believed before it is bounded.
 
 pub mod clock;
+pub mod contexts;
 pub mod damage;
 pub mod events;
 pub mod export;

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::contexts::ContextFigures;
 use crate::damage::Damage;
-use crate::figures::{Caller, EdgeFigures, PredicateFigures, PredicateIndex, StreamFigures};
+use crate::figures::{
+    BacktrackFigures, Caller, EdgeFigures, PredicateFigures, PredicateIndex, StreamFigures,
+};
 
 /// How many violations a profile lists; the rest is only counted.
 pub const MAX_VIOLATIONS: usize = 1000;
@@ -17,6 +20,14 @@ pub struct Profile {
     pub predicates: Vec<PredicateFigures>,
     /// By caller and callee.
     pub edges: BTreeMap<(Caller, PredicateIndex), EdgeFigures>,
+    /// The call tree. Each row comes before those below it; rows below the same one are ordered by
+    /// predicate, the recursive one first, and each is followed by its own.
+    pub contexts: Vec<ContextFigures>,
+    /// By what failed and what was re-entered.
+    pub backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
+    /// Boxes that lost their choicepoints to a cut, by the innermost visible box that was active and
+    /// by the predicate of the box that was cut. Sums to [`PredicateFigures::cuts`].
+    pub cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     /// By stream id.
     pub streams: Vec<StreamFigures>,
     /// Events that cannot happen where they stand; by stream and event, the first

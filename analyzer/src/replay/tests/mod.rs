@@ -10,9 +10,9 @@ mod scale;
 
 use portmortem_tracer::format::{Dialect, Event};
 
-use super::accounts::Accounts;
-use super::state::State;
-use super::stream::StreamReplay;
+use super::oracle::accounts::Accounts;
+use super::oracle::state::State;
+use super::oracle::stream::StreamReplay;
 use crate::figures::{Caller, EdgeFigures};
 use crate::profile::{Profile, ViolationKind};
 

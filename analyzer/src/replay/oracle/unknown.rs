@@ -13,7 +13,7 @@ use crate::profile::ViolationKind;
 impl StreamReplay<'_> {
     /// The active box; if there is none, one that somebody must have called.
     #[inline]
-    pub(super) fn active_or_unknown(&mut self) -> Option<BoxId> {
+    pub(in crate::replay) fn active_or_unknown(&mut self) -> Option<BoxId> {
         let active = self.state.active();
         if active.is_some() {
             active
@@ -31,7 +31,7 @@ impl StreamReplay<'_> {
 
     /// A box that must have exited is put on the empty choice stack.
     #[cold]
-    pub(super) fn unknown_exited(&mut self) -> bool {
+    pub(in crate::replay) fn unknown_exited(&mut self) -> bool {
         self.suspect(ViolationKind::NothingToRedo);
         let depth = self.state.depth();
         self.call(self.accounts.unknown());
@@ -44,7 +44,7 @@ impl StreamReplay<'_> {
 
     /// `count` boxes that must have exited are cut.
     #[cold]
-    pub(super) fn unknown_cut(&mut self, count: u64) {
+    pub(in crate::replay) fn unknown_cut(&mut self, count: u64) {
         self.suspect(ViolationKind::NothingToCut { missing: count });
         let unknown = self.accounts.unknown();
         let edge = self.accounts.edge(self.context, unknown);

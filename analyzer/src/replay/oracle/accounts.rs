@@ -20,26 +20,26 @@ use crate::profile::Profile;
 
 /// An edge of the call graph, by the order in which edges were met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct EdgeId(pub(super) u32);
+pub(in crate::replay) struct EdgeId(pub(super) u32);
 
 /// Where the time of a predicate goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Slot(u32);
+pub(in crate::replay) struct Slot(u32);
 
 impl Slot {
     /// To its own.
-    pub(super) const OWN: Self = Self(u32::MAX);
+    pub(in crate::replay) const OWN: Self = Self(u32::MAX);
 
     /// To the edge to a callee.
     #[inline]
-    pub(super) fn edge(edge: EdgeId) -> Self {
+    pub(in crate::replay) fn edge(edge: EdgeId) -> Self {
         Self(edge.0)
     }
 }
 
 /// How a box is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WayOut {
+pub(in crate::replay) enum WayOut {
     ExitDet,
     ExitNondet,
     Fail,
@@ -74,7 +74,7 @@ struct EdgeAccount {
 /// Between streams no box is active. Times are in ticks of the stream's own clock, which stands
 /// still while time belongs to nobody.
 #[derive(Debug)]
-pub(super) struct Accounts {
+pub(in crate::replay) struct Accounts {
     predicates: Vec<Account>,
     edges: Vec<EdgeAccount>,
     places: FxHashMap<u64, EdgeId>,
@@ -82,7 +82,7 @@ pub(super) struct Accounts {
 
 impl Accounts {
     /// Books for this many predicates, the unknown one not counted.
-    pub(super) fn new(predicates: usize) -> Self {
+    pub(in crate::replay) fn new(predicates: usize) -> Self {
         let account = Account {
             figures: PredicateFigures::default(),
             active: 0,
@@ -99,23 +99,30 @@ impl Accounts {
     }
 
     /// Boxes whose predicate is unknown.
-    pub(super) fn unknown(&self) -> PredicateIndex {
+    pub(in crate::replay) fn unknown(&self) -> PredicateIndex {
         self.predicates.len() as PredicateIndex - 2
     }
 
     /// Nobody traced.
-    pub(super) fn root(&self) -> PredicateIndex {
+    pub(in crate::replay) fn root(&self) -> PredicateIndex {
         self.predicates.len() as PredicateIndex - 1
     }
 
     #[inline]
-    pub(super) fn figures(&mut self, predicate: PredicateIndex) -> &mut PredicateFigures {
+    pub(in crate::replay) fn figures(
+        &mut self,
+        predicate: PredicateIndex,
+    ) -> &mut PredicateFigures {
         &mut self.predicates[predicate as usize].figures
     }
 
     /// The edge from caller to callee.
     #[inline]
-    pub(super) fn edge(&mut self, caller: PredicateIndex, callee: PredicateIndex) -> EdgeId {
+    pub(in crate::replay) fn edge(
+        &mut self,
+        caller: PredicateIndex,
+        callee: PredicateIndex,
+    ) -> EdgeId {
         let key = u64::from(caller) << 32 | u64::from(callee);
         *self.places.entry(key).or_insert_with(|| {
             let figures = EdgeFigures::default();
@@ -129,17 +136,22 @@ impl Accounts {
     }
 
     #[inline]
-    pub(super) fn edge_figures(&mut self, edge: EdgeId) -> &mut EdgeFigures {
+    pub(in crate::replay) fn edge_figures(&mut self, edge: EdgeId) -> &mut EdgeFigures {
         &mut self.edges[edge.0 as usize].figures
     }
 
-    pub(super) fn caller(&self, edge: EdgeId) -> PredicateIndex {
+    pub(in crate::replay) fn caller(&self, edge: EdgeId) -> PredicateIndex {
         self.edges[edge.0 as usize].caller
     }
 
     /// A box is opened.
     #[inline]
-    pub(super) fn count_call(&mut self, callee: PredicateIndex, edge: EdgeId, tail: bool) {
+    pub(in crate::replay) fn count_call(
+        &mut self,
+        callee: PredicateIndex,
+        edge: EdgeId,
+        tail: bool,
+    ) {
         let figures = self.figures(callee);
         figures.calls += 1;
         figures.tail_calls += u64::from(tail);
@@ -150,7 +162,7 @@ impl Accounts {
 
     /// The boxes of a member are left.
     #[inline]
-    pub(super) fn count_way_out(&mut self, member: &Member, way_out: WayOut) {
+    pub(in crate::replay) fn count_way_out(&mut self, member: &Member, way_out: WayOut) {
         let figures = self.figures(member.predicate);
         let count = match way_out {
             WayOut::ExitDet => &mut figures.exits_det,
@@ -172,7 +184,12 @@ impl Accounts {
 
     /// `times` boxes called along an edge are left.
     #[inline]
-    pub(super) fn count_edge_way_out(&mut self, edge: EdgeId, times: u64, way_out: WayOut) {
+    pub(in crate::replay) fn count_edge_way_out(
+        &mut self,
+        edge: EdgeId,
+        times: u64,
+        way_out: WayOut,
+    ) {
         let figures = self.edge_figures(edge);
         let count = match way_out {
             WayOut::ExitDet | WayOut::ExitNondet => &mut figures.exits,
@@ -184,7 +201,7 @@ impl Accounts {
 
     /// From `now` on the time of a predicate on the chain goes to `slot`.
     #[inline]
-    pub(super) fn turn(&mut self, predicate: PredicateIndex, slot: Slot, now: u64) {
+    pub(in crate::replay) fn turn(&mut self, predicate: PredicateIndex, slot: Slot, now: u64) {
         let account = &mut self.predicates[predicate as usize];
         let stretch = now - account.slot_since;
         let sum = match account.slot {
@@ -199,7 +216,7 @@ impl Accounts {
     /// `boxes` boxes of a predicate come onto the chain, the first by `edge`; its time now goes to
     /// `slot`. Returns where it went before.
     #[inline]
-    pub(super) fn enter(
+    pub(in crate::replay) fn enter(
         &mut self,
         predicate: PredicateIndex,
         edge: EdgeId,
@@ -223,7 +240,7 @@ impl Accounts {
 
     /// One more box of a predicate that is on the chain already, and is now the active one.
     #[inline]
-    pub(super) fn enter_again(&mut self, predicate: PredicateIndex, now: u64) {
+    pub(in crate::replay) fn enter_again(&mut self, predicate: PredicateIndex, now: u64) {
         self.predicates[predicate as usize].active += 1;
         self.turn(predicate, Slot::OWN, now);
     }
@@ -231,7 +248,7 @@ impl Accounts {
     /// `boxes` boxes of a predicate leave the chain; if others stay there, its time goes to `slot`
     /// again. `failed` says what to book the outermost activation as, if this ends it.
     #[inline]
-    pub(super) fn leave(
+    pub(in crate::replay) fn leave(
         &mut self,
         predicate: PredicateIndex,
         boxes: u64,
@@ -257,20 +274,20 @@ impl Accounts {
     }
 
     /// A stream begins: nobody traced is active.
-    pub(super) fn begin_stream(&mut self, now: u64) {
+    pub(in crate::replay) fn begin_stream(&mut self, now: u64) {
         let root = self.root();
         self.enter(root, EdgeId(0), 1, Slot::OWN, now);
     }
 
     /// A stream ended, and every box was left.
-    pub(super) fn end_stream(&mut self, now: u64) {
+    pub(in crate::replay) fn end_stream(&mut self, now: u64) {
         let root = self.root();
         self.turn(root, Slot::OWN, now);
         self.predicates[root as usize].active = 0;
     }
 
     /// The figures, without those of streams.
-    pub(super) fn into_profile(mut self) -> Profile {
+    pub(in crate::replay) fn into_profile(mut self) -> Profile {
         let root = self.root();
         self.predicates.truncate(root as usize);
         let mut edges = BTreeMap::new();

@@ -9,35 +9,35 @@ use super::chain::Chain;
 use crate::figures::PredicateIndex;
 
 /// A box in the arena.
-pub(super) type BoxId = u32;
+pub(in crate::replay) type BoxId = u32;
 
 /// No box.
-pub(super) const NOBODY: BoxId = BoxId::MAX;
+pub(in crate::replay) const NOBODY: BoxId = BoxId::MAX;
 
 /// What the engine keeps one frame for.
 #[derive(Debug)]
-pub(super) struct PhysicalBox {
+pub(in crate::replay) struct PhysicalBox {
     /// Of an active box: who called it. Of one on the choice stack: who had.
-    pub(super) parent: BoxId,
+    pub(in crate::replay) parent: BoxId,
     /// The innermost visible logical box at this one: its own last, or else that of its parent.
-    pub(super) context: PredicateIndex,
+    pub(in crate::replay) context: PredicateIndex,
     /// Height of the choice stack when it was called: what is above was left inside it.
-    pub(super) base: u32,
-    pub(super) chain: Chain,
+    pub(in crate::replay) base: u32,
+    pub(in crate::replay) chain: Chain,
 }
 
 /// An entry of the choice stack.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Choice {
-    pub(super) id: BoxId,
+pub(in crate::replay) struct Choice {
+    pub(in crate::replay) id: BoxId,
     /// Work of the stream when the box exited, in ticks.
-    pub(super) work: u64,
+    pub(in crate::replay) work: u64,
     /// Work undone so far when the box exited, in ticks.
-    pub(super) undone: u64,
+    pub(in crate::replay) undone: u64,
 }
 
 #[derive(Debug)]
-pub(super) struct State {
+pub(in crate::replay) struct State {
     boxes: Vec<PhysicalBox>,
     /// The first box to be used again; the others follow by parent links.
     free: BoxId,
@@ -47,7 +47,7 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new() -> Self {
+    pub(in crate::replay) fn new() -> Self {
         Self {
             boxes: Vec::new(),
             free: NOBODY,
@@ -59,39 +59,39 @@ impl State {
 
     /// The active box.
     #[inline]
-    pub(super) fn active(&self) -> Option<BoxId> {
+    pub(in crate::replay) fn active(&self) -> Option<BoxId> {
         (self.active != NOBODY).then_some(self.active)
     }
 
     #[inline]
-    pub(super) fn get(&self, id: BoxId) -> &PhysicalBox {
+    pub(in crate::replay) fn get(&self, id: BoxId) -> &PhysicalBox {
         &self.boxes[id as usize]
     }
 
     #[inline]
-    pub(super) fn get_mut(&mut self, id: BoxId) -> &mut PhysicalBox {
+    pub(in crate::replay) fn get_mut(&mut self, id: BoxId) -> &mut PhysicalBox {
         &mut self.boxes[id as usize]
     }
 
     /// How many boxes are on the active chain.
-    pub(super) fn depth(&self) -> u64 {
+    pub(in crate::replay) fn depth(&self) -> u64 {
         self.depth
     }
 
     /// How many boxes can be re-entered.
-    pub(super) fn choices(&self) -> u64 {
+    pub(in crate::replay) fn choices(&self) -> u64 {
         self.choices.len() as u64
     }
 
     /// Whether a box can be opened: ids are 32 bits.
     #[inline]
-    pub(super) fn has_room(&self) -> bool {
+    pub(in crate::replay) fn has_room(&self) -> bool {
         self.free != NOBODY || self.boxes.len() < NOBODY as usize
     }
 
     /// A new box, called by the active one, is active. There must be room.
     #[inline]
-    pub(super) fn open(&mut self, context: PredicateIndex, chain: Chain) {
+    pub(in crate::replay) fn open(&mut self, context: PredicateIndex, chain: Chain) {
         let parent = self.active;
         let base = self.base();
         let opened = PhysicalBox {
@@ -114,7 +114,7 @@ impl State {
 
     /// The active box is left for good and its parent is active.
     #[inline]
-    pub(super) fn close(&mut self) {
+    pub(in crate::replay) fn close(&mut self) {
         let id = self.active;
         self.active = self.get(id).parent;
         self.depth -= 1;
@@ -123,7 +123,7 @@ impl State {
 
     /// The active box exits and can be re-entered; its parent is active.
     #[inline]
-    pub(super) fn push_choice(&mut self, work: u64, undone: u64) {
+    pub(in crate::replay) fn push_choice(&mut self, work: u64, undone: u64) {
         let id = self.active;
         self.active = self.get(id).parent;
         self.depth -= 1;
@@ -132,13 +132,13 @@ impl State {
 
     /// The newest entry of the choice stack.
     #[inline]
-    pub(super) fn top_choice(&self) -> Option<Choice> {
+    pub(in crate::replay) fn top_choice(&self) -> Option<Choice> {
         self.choices.last().copied()
     }
 
     /// Enters the newest box of the choice stack again: it is active, called by whoever was.
     #[inline]
-    pub(super) fn reenter(&mut self) {
+    pub(in crate::replay) fn reenter(&mut self) {
         if let Some(choice) = self.choices.pop() {
             self.boxes[choice.id as usize].parent = self.active;
             self.active = choice.id;
@@ -148,7 +148,7 @@ impl State {
 
     /// Takes the newest box off the choice stack for good and hands out its logical boxes.
     #[inline]
-    pub(super) fn discard_choice(&mut self) -> Option<Chain> {
+    pub(in crate::replay) fn discard_choice(&mut self) -> Option<Chain> {
         let id = self.choices.pop()?.id;
         let chain = std::mem::replace(&mut self.get_mut(id).chain, Chain::Hidden);
         self.release(id);
@@ -157,7 +157,7 @@ impl State {
 
     /// Boxes on the choice stack that were left inside the active one.
     #[inline]
-    pub(super) fn choices_inside(&self) -> u64 {
+    pub(in crate::replay) fn choices_inside(&self) -> u64 {
         let base = self.get(self.active).base;
         u64::from(self.base().saturating_sub(base))
     }

@@ -10,9 +10,9 @@ use crate::profile::ViolationKind;
 
 /// The replay of one stream.
 #[derive(Debug)]
-pub(super) struct StreamReplay<'w> {
-    pub(super) accounts: &'w mut Accounts,
-    pub(super) state: &'w mut State,
+pub(in crate::replay) struct StreamReplay<'w> {
+    pub(in crate::replay) accounts: &'w mut Accounts,
+    pub(in crate::replay) state: &'w mut State,
     /// By predicate: transparent ones.
     hidden: &'w [bool],
     dialect: Dialect,
@@ -26,17 +26,17 @@ pub(super) struct StreamReplay<'w> {
     undone: u64,
     paused: bool,
     /// The innermost visible logical box is of this predicate.
-    pub(super) context: PredicateIndex,
+    pub(in crate::replay) context: PredicateIndex,
     /// What the context is when no box is active: nobody traced, or after a gap who knows.
-    pub(super) bottom: PredicateIndex,
+    pub(in crate::replay) bottom: PredicateIndex,
     figures: StreamFigures,
     /// Violations of the last event. Places are added by who knows them.
-    pub(super) violations: Vec<ViolationKind>,
+    pub(in crate::replay) violations: Vec<ViolationKind>,
 }
 
 impl<'w> StreamReplay<'w> {
     /// A stream that begins at `tick`.
-    pub(super) fn new(
+    pub(in crate::replay) fn new(
         accounts: &'w mut Accounts,
         state: &'w mut State,
         hidden: &'w [bool],
@@ -67,7 +67,7 @@ impl<'w> StreamReplay<'w> {
 
     /// Replays the next event. Ticks never go backwards.
     #[inline]
-    pub(super) fn step(&mut self, event: Event, tick: u64) {
+    pub(in crate::replay) fn step(&mut self, event: Event, tick: u64) {
         if let Event::Gap { lost } = event {
             return self.gap(lost, tick);
         }
@@ -89,12 +89,12 @@ impl<'w> StreamReplay<'w> {
 
     /// Violations of the last event.
     #[inline]
-    pub(super) fn violations(&mut self) -> std::vec::Drain<'_, ViolationKind> {
+    pub(in crate::replay) fn violations(&mut self) -> std::vec::Drain<'_, ViolationKind> {
         self.violations.drain(..)
     }
 
     /// The stream ends at `tick`. The figures have everything but its id and the number of events.
-    pub(super) fn finish(mut self, tick: u64) -> StreamFigures {
+    pub(in crate::replay) fn finish(mut self, tick: u64) -> StreamFigures {
         self.advance(tick);
         self.leave_all();
         if self.bottom == self.accounts.unknown() {
@@ -124,7 +124,7 @@ impl<'w> StreamReplay<'w> {
         }
     }
 
-    pub(super) fn call(&mut self, predicate: PredicateIndex) {
+    pub(in crate::replay) fn call(&mut self, predicate: PredicateIndex) {
         if !self.state.has_room() {
             return self.too_many_boxes();
         }
@@ -166,7 +166,7 @@ impl<'w> StreamReplay<'w> {
         self.context = predicate;
     }
 
-    pub(super) fn way_out(&mut self, way_out: WayOut) {
+    pub(in crate::replay) fn way_out(&mut self, way_out: WayOut) {
         if self.active_or_unknown().is_none() {
             return;
         }

@@ -18,7 +18,7 @@ const FEW: usize = 8;
 
 /// The logical boxes of a physical box, outermost first.
 #[derive(Debug)]
-pub(super) enum Chain {
+pub(in crate::replay) enum Chain {
     /// None is visible.
     Hidden,
     /// A box that made no last call: nearly all are.
@@ -34,31 +34,31 @@ pub(super) enum Chain {
 
 /// The boxes of one predicate in a chain.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Member {
-    pub(super) predicate: PredicateIndex,
+pub(in crate::replay) struct Member {
+    pub(in crate::replay) predicate: PredicateIndex,
     /// By which edge the first of them was entered.
-    pub(super) entered: EdgeId,
+    pub(in crate::replay) entered: EdgeId,
     /// Where the predicate's time goes while the physical box is active: to the edge on which the
     /// last of them departed, or itself.
-    pub(super) rest: Slot,
+    pub(in crate::replay) rest: Slot,
     /// Where its time went before the physical box was entered, if it was on the chain already.
-    pub(super) saved: Slot,
+    pub(in crate::replay) saved: Slot,
     /// How many they are.
-    pub(super) multiplicity: u64,
+    pub(in crate::replay) multiplicity: u64,
     /// Those of them that never exited.
-    pub(super) fresh: u64,
+    pub(in crate::replay) fresh: u64,
 }
 
 /// The calls along one edge in a chain.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pair {
-    pub(super) edge: EdgeId,
-    pub(super) multiplicity: u64,
+pub(in crate::replay) struct Pair {
+    pub(in crate::replay) edge: EdgeId,
+    pub(in crate::replay) multiplicity: u64,
     callee: usize,
 }
 
 #[derive(Debug)]
-pub(super) struct Many {
+pub(in crate::replay) struct Many {
     /// In order of their first box.
     members: Vec<Member>,
     pairs: Vec<Pair>,
@@ -71,7 +71,7 @@ pub(super) struct Many {
 
 /// What a departure did to the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Departure {
+pub(in crate::replay) enum Departure {
     /// The predicate is in the chain for the first time, as this member.
     First(usize),
     /// It was there before.
@@ -79,7 +79,7 @@ pub(super) enum Departure {
 }
 
 impl Chain {
-    pub(super) fn one(predicate: PredicateIndex, edge: EdgeId, saved: Slot) -> Self {
+    pub(in crate::replay) fn one(predicate: PredicateIndex, edge: EdgeId, saved: Slot) -> Self {
         Self::One {
             predicate,
             edge,
@@ -90,7 +90,7 @@ impl Chain {
 
     /// How many distinct predicates it has.
     #[inline]
-    pub(super) fn members(&self) -> usize {
+    pub(in crate::replay) fn members(&self) -> usize {
         match self {
             Self::Hidden => 0,
             Self::One { .. } => 1,
@@ -100,7 +100,7 @@ impl Chain {
 
     /// The boxes of one of its predicates; 0 is that of the outermost box.
     #[inline]
-    pub(super) fn member(&self, at: usize) -> Option<Member> {
+    pub(in crate::replay) fn member(&self, at: usize) -> Option<Member> {
         match self {
             Self::Hidden => None,
             &Self::One {
@@ -122,7 +122,7 @@ impl Chain {
 
     /// The calls along one of its edges.
     #[inline]
-    pub(super) fn pair(&self, at: usize) -> Option<(EdgeId, u64)> {
+    pub(in crate::replay) fn pair(&self, at: usize) -> Option<(EdgeId, u64)> {
         match self {
             Self::Hidden => None,
             &Self::One { edge, .. } => (at == 0).then_some((edge, 1)),
@@ -135,7 +135,7 @@ impl Chain {
 
     /// Remembers where the time of a member's predicate went before the box was entered.
     #[inline]
-    pub(super) fn save(&mut self, at: usize, slot: Slot) {
+    pub(in crate::replay) fn save(&mut self, at: usize, slot: Slot) {
         match self {
             Self::Hidden => {}
             Self::One { saved, .. } => *saved = slot,
@@ -145,7 +145,7 @@ impl Chain {
 
     /// All its boxes have exited.
     #[inline]
-    pub(super) fn exited(&mut self) {
+    pub(in crate::replay) fn exited(&mut self) {
         match self {
             Self::Hidden => {}
             Self::One { fresh, .. } => *fresh = false,
@@ -154,7 +154,11 @@ impl Chain {
     }
 
     /// The innermost box departs into a new one of `predicate`, along `edge`.
-    pub(super) fn depart(&mut self, predicate: PredicateIndex, edge: EdgeId) -> Departure {
+    pub(in crate::replay) fn depart(
+        &mut self,
+        predicate: PredicateIndex,
+        edge: EdgeId,
+    ) -> Departure {
         match self {
             Self::Hidden => {
                 *self = Self::one(predicate, edge, Slot::OWN);
