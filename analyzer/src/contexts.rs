@@ -11,10 +11,13 @@
 //! calls `p`, that calls `r`. Rows: `main`; `main p`; `main p q`; the recursive `p` below `main p q`,
 //! with its calls and its own time; and `main p q r`, to whose caller the recursive row belongs.
 
+use bincode::{Decode, Encode};
+use rustc_hash::FxHashMap;
+
 use crate::figures::PredicateIndex;
 
 /// A row of the call tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct ContextFigures {
     /// The row above, an index into [`crate::Profile::contexts`]; `None` for boxes without traced
     /// ancestor.
@@ -51,5 +54,263 @@ impl ContextFigures {
         [self.exits, self.redos, self.fails, self.exceptions]
             .iter()
             .fold(self.calls, |sum, count| sum.saturating_add(*count))
+    }
+
+    /// Adds the figures of another part of the run, all but the inclusive time, which is a sum over
+    /// the tree.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, part) in [
+            (&mut self.calls, other.calls),
+            (&mut self.exits, other.exits),
+            (&mut self.redos, other.redos),
+            (&mut self.fails, other.fails),
+            (&mut self.exceptions, other.exceptions),
+            (&mut self.self_ticks, other.self_ticks),
+            (&mut self.undone_ticks, other.undone_ticks),
+        ] {
+            *sum = sum.saturating_add(part);
+        }
+    }
+
+    fn is_used(&self) -> bool {
+        self.events() > 0 || self.self_ticks > 0 || self.undone_ticks > 0
+    }
+}
+
+/// A row of a [`ContextTree`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct NodeId(u32);
+
+impl NodeId {
+    /// No row: nobody traced is active. What is booked here is lost.
+    pub const ROOT: Self = Self(0);
+}
+
+/// The call tree while it grows.
+///
+/// The order in which rows come and figures are booked leaves no trace in the result.
+#[derive(Debug)]
+pub struct ContextTree {
+    /// Each after the one above it; the first is that of [`NodeId::ROOT`]. Parents are ids.
+    nodes: Vec<ContextFigures>,
+    ids: FxHashMap<(NodeId, PredicateIndex, bool), NodeId>,
+}
+
+impl Default for ContextTree {
+    fn default() -> Self {
+        Self {
+            nodes: vec![ContextFigures::default()],
+            ids: FxHashMap::default(),
+        }
+    }
+}
+
+impl ContextTree {
+    /// The row of the boxes of `predicate` that a box of the row `caller` calls. `recursive`: there
+    /// is a box of the predicate on the chain already.
+    #[inline]
+    pub fn row(&mut self, caller: NodeId, predicate: PredicateIndex, recursive: bool) -> NodeId {
+        let parent = self.context(caller);
+        let next = NodeId(self.nodes.len() as u32);
+        let id = *self
+            .ids
+            .entry((parent, predicate, recursive))
+            .or_insert(next);
+        if id == next {
+            self.nodes.push(ContextFigures {
+                parent: Some(parent.0),
+                predicate,
+                recursive,
+                ..ContextFigures::default()
+            });
+        }
+        id
+    }
+
+    /// The row of the context that boxes of a row call from: it itself, or the one above if it is
+    /// recursive.
+    #[inline]
+    #[must_use]
+    pub fn context(&self, id: NodeId) -> NodeId {
+        if self.nodes[id.0 as usize].recursive {
+            self.parent(id)
+        } else {
+            id
+        }
+    }
+
+    /// The row above.
+    #[inline]
+    #[must_use]
+    pub fn parent(&self, id: NodeId) -> NodeId {
+        self.nodes[id.0 as usize]
+            .parent
+            .map_or(NodeId::ROOT, NodeId)
+    }
+
+    /// The figures of a row, to be added to. Inclusive times are made at the end.
+    #[inline]
+    pub fn figures_mut(&mut self, id: NodeId) -> &mut ContextFigures {
+        &mut self.nodes[id.0 as usize]
+    }
+
+    /// Adds rows that [`Self::into_rows`] made.
+    pub fn merge(&mut self, rows: &[ContextFigures]) {
+        let mut ids: Vec<NodeId> = Vec::with_capacity(rows.len());
+        for row in rows {
+            let parent = row.parent.and_then(|at| ids.get(at as usize).copied());
+            let parent = parent.unwrap_or(NodeId::ROOT);
+            let id = self.row(parent, row.predicate, row.recursive);
+            self.figures_mut(id).add(row);
+            ids.push(id);
+        }
+    }
+
+    /// The rows that have figures, and those above them, in the order of
+    /// [`crate::Profile::contexts`].
+    #[must_use]
+    pub fn into_rows(mut self) -> Vec<ContextFigures> {
+        let (first_below, next) = self.links();
+        let mut rows: Vec<ContextFigures> = Vec::new();
+        // Where each node is among the rows, once it is.
+        let mut places: Vec<Option<u32>> = vec![None; self.nodes.len()];
+        let mut stack = vec![first_below[0]];
+        while let Some(at) = stack.pop() {
+            // Below and beside a node there may be none.
+            if at == 0 {
+                continue;
+            }
+            let node = &self.nodes[at];
+            let parent = places[self.parent(NodeId(at as u32)).0 as usize];
+            places[at] = Some(rows.len() as u32);
+            let depth = parent.map_or(0, |parent| rows[parent as usize].depth + 1);
+            rows.push(ContextFigures {
+                parent,
+                depth,
+                ..*node
+            });
+            stack.extend([next[at], first_below[at]]);
+        }
+        rows
+    }
+
+    /// By node: the first one to show below it, and the next one below the same; 0 for none.
+    fn links(&mut self) -> (Vec<usize>, Vec<usize>) {
+        let used = self.sum_up();
+        let mut order: Vec<usize> = (1..self.nodes.len()).filter(|&at| used[at]).collect();
+        order.sort_unstable_by_key(|&at| (self.nodes[at].predicate, !self.nodes[at].recursive));
+        let mut first_below = vec![0; self.nodes.len()];
+        let mut next = first_below.clone();
+        for at in order.into_iter().rev() {
+            let parent = self.parent(NodeId(at as u32)).0 as usize;
+            next[at] = first_below[parent];
+            first_below[parent] = at;
+        }
+        (first_below, next)
+    }
+
+    /// Makes the inclusive times. By node: whether it or one below it has figures.
+    fn sum_up(&mut self) -> Vec<bool> {
+        for node in &mut self.nodes {
+            node.inclusive_ticks = node.self_ticks;
+        }
+        let mut used: Vec<bool> = self.nodes.iter().map(ContextFigures::is_used).collect();
+        for at in (1..self.nodes.len()).rev() {
+            let parent = self.parent(NodeId(at as u32)).0 as usize;
+            let ticks = self.nodes[at].inclusive_ticks;
+            let sum = &mut self.nodes[parent].inclusive_ticks;
+            *sum = sum.saturating_add(ticks);
+            used[parent] |= used[at];
+        }
+        used
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls and ticks in the contexts of these lists of callees, each called by the one before.
+    fn tree(paths: &[(&[PredicateIndex], u64)]) -> ContextTree {
+        let mut tree = ContextTree::default();
+        for &(path, ticks) in paths {
+            let mut id = NodeId::ROOT;
+            for (at, predicate) in path.iter().enumerate() {
+                id = tree.row(id, *predicate, path[..at].contains(predicate));
+            }
+            let figures = tree.figures_mut(id);
+            figures.calls += 1;
+            figures.self_ticks += ticks;
+        }
+        tree
+    }
+
+    /// Depth, predicate, recursive, self and inclusive time.
+    fn shown(rows: &[ContextFigures]) -> Vec<(u32, PredicateIndex, bool, u64, u64)> {
+        rows.iter()
+            .map(|r| {
+                (
+                    r.depth,
+                    r.predicate,
+                    r.recursive,
+                    r.self_ticks,
+                    r.inclusive_ticks,
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn rows_are_in_order_and_summed_up() {
+        let rows = tree(&[
+            (&[1, 0, 1, 2], 1),
+            (&[0], 2),
+            (&[1, 2], 4),
+            (&[1, 0], 8),
+            (&[1, 0, 1], 16),
+            (&[1, 1], 32),
+        ])
+        .into_rows();
+        assert_eq!(
+            shown(&rows),
+            [
+                (0, 0, false, 2, 2),
+                (0, 1, false, 0, 61),
+                (1, 0, false, 8, 25),
+                (2, 1, true, 16, 16),
+                (2, 2, false, 1, 1),
+                (1, 1, true, 32, 32),
+                (1, 2, false, 4, 4),
+            ]
+        );
+        assert_eq!(
+            rows.iter().map(|row| row.parent).collect::<Vec<_>>(),
+            [None, None, Some(1), Some(2), Some(2), Some(1), Some(1)]
+        );
+    }
+
+    #[test]
+    fn rows_without_figures_are_left_out() {
+        let mut tree = tree(&[(&[0, 1], 0)]);
+        let empty = tree.row(NodeId::ROOT, 7, false);
+        tree.row(empty, 8, false);
+        let rows = tree.into_rows();
+        assert_eq!(shown(&rows), [(0, 0, false, 0, 0), (1, 1, false, 0, 0)]);
+        assert_eq!((rows[0].calls, rows[1].calls), (0, 1));
+        assert_eq!(ContextTree::default().into_rows(), []);
+    }
+
+    #[test]
+    fn the_order_of_merging_does_not_matter() {
+        let a = tree(&[(&[2], 1), (&[2, 1, 2], 2), (&[0, 1], 4)]).into_rows();
+        let b = tree(&[(&[0], 8), (&[2, 1], 16), (&[2, 1, 2], 32)]).into_rows();
+        let merged = |parts: [&[ContextFigures]; 2]| {
+            let mut tree = ContextTree::default();
+            parts.into_iter().for_each(|part| tree.merge(part));
+            tree.into_rows()
+        };
+        assert_eq!(merged([&a, &b]), merged([&b, &a]));
+        assert_eq!(merged([&a, &[]]), a);
+        assert_eq!(merged([&a, &b])[0].inclusive_ticks, 12);
     }
 }

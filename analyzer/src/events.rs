@@ -5,6 +5,8 @@
 //! [`Event::Gap`] stands between them, with the number of events lost where block headers give it.
 //! Ticks never go backwards.
 
+use std::ops::Range;
+
 use portmortem_tracer::format::{BLOCK_HEADER_BYTES, BlockHeader, Closing, Event};
 
 use crate::damage::{Damage, DamageKind};
@@ -35,9 +37,19 @@ pub struct Events<'t> {
     /// The next event may not follow on the last one, however the numbers look.
     lost_track: bool,
     finished: bool,
+    /// Others come after the last block.
+    partial: bool,
     events_read: u64,
     bytes_read: u64,
     damage: Vec<Damage>,
+}
+
+/// Events of a block, as they are in the file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Payload<'t> {
+    pub(crate) bytes: &'t [u8],
+    /// They follow directly on those before.
+    pub(crate) usual: bool,
 }
 
 /// The block being read.
@@ -70,10 +82,66 @@ impl<'t> Events<'t> {
             offset: 0,
             lost_track: false,
             finished: false,
+            partial: false,
             events_read: 0,
             bytes_read: 0,
             damage: Vec::new(),
         }
+    }
+
+    /// The events of some blocks of a stream, as if all before were fine.
+    pub(crate) fn part(trace: &'t Trace, stream: &StreamInfo, blocks: Range<usize>) -> Self {
+        let first = trace.blocks(blocks.clone()).first();
+        let header = first.and_then(|block| {
+            let bytes = trace.bytes().get(block.offset as usize..)?;
+            BlockHeader::parse(bytes, trace.file_id()).ok()
+        });
+        let is_last = blocks.end == stream.blocks.end;
+        Self {
+            number: header.map_or(0, |header| header.first_event),
+            blocks: trace.blocks(blocks).iter(),
+            end: stream.end.filter(|_| is_last),
+            partial: !is_last,
+            ..Self::new(trace, stream)
+        }
+    }
+
+    /// The rest of the block, or the next one: for those who decode events themselves. `None` at the end
+    /// of the stream. Whoever takes it says by [`Events::passed`] what was in it.
+    pub(crate) fn payload(&mut self) -> Option<Payload<'t>> {
+        let mut gap = None;
+        while self.current.at == self.current.payload.len() {
+            if self.finished || gap.is_some() {
+                return gap.map(|_| Payload {
+                    bytes: &[],
+                    usual: false,
+                });
+            }
+            gap = self.next_block();
+        }
+        let bytes = &self.current.payload[self.current.at..];
+        Some(Payload {
+            bytes,
+            usual: gap.is_none(),
+        })
+    }
+
+    /// Time of the event last returned, or of what lies before the next.
+    pub(crate) fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// All of the payload was read: so many events, the last at `tick`.
+    pub(crate) fn passed(&mut self, events: u64, tick: u64) {
+        self.current.at = self.current.payload.len();
+        self.current.events += events;
+        self.number = self.number.saturating_add(events);
+        self.tick = tick;
+    }
+
+    /// Number in its stream of the next event, lost ones included.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.number
     }
 
     /// Number in its stream of the event last returned, from 0; lost events count. For a gap found
@@ -274,7 +342,7 @@ impl<'t> Events<'t> {
     }
 
     fn missing_at_end(&mut self) -> Option<TimedEvent> {
-        let end = self.end?;
+        let end = self.end.filter(|_| !self.partial)?;
         let lost = end.events.saturating_sub(self.number);
         self.number += lost;
         (lost > 0 || self.lost_track).then(|| {

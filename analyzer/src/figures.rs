@@ -5,11 +5,13 @@
 //! All of it counts *logical* boxes: a last call whose caller's frame is gone has a box like any
 //! other call. Only [`StreamFigures`] speaks of physical boxes, which such calls share.
 
+use bincode::{Decode, Encode};
+
 /// Index into [`crate::Trace::predicates`] and [`crate::Profile::predicates`].
 pub type PredicateIndex = u32;
 
 /// The figures of one predicate. Counts of port events, then ticks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct PredicateFigures {
     /// Boxes opened, `tail_calls` included.
     pub calls: u64,
@@ -65,7 +67,7 @@ pub struct PredicateFigures {
 }
 
 /// The figures of one caller–callee pair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct EdgeFigures {
     /// Calls of the callee by the caller.
     pub calls: u64,
@@ -84,7 +86,7 @@ pub struct EdgeFigures {
 }
 
 /// A caller: a predicate, or nobody traced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum Caller {
     /// The box has no traced ancestor.
     Root,
@@ -98,7 +100,7 @@ pub enum Caller {
 /// What failed is the outermost logical box of the last port event before the redo, if that was a
 /// failure of a visible box; else the innermost visible box that is active: something in it that is
 /// not traced failed. Further redos with no other port in between belong to the same failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct BacktrackFigures {
     /// Boxes, outermost logical ones, that were re-entered.
     pub count: u64,
@@ -109,7 +111,7 @@ pub struct BacktrackFigures {
 /// What happened to one stream.
 ///
 /// `self + untraced + paused + gap = last − first`, in ticks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct StreamFigures {
     /// Stream id.
     pub stream: u32,

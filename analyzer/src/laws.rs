@@ -1,4 +1,5 @@
-//! The conservation laws of the model, and the sums of the call graph, checked on a profile.
+//! The conservation laws of the model, and the sums of the call graph and of the call tree, checked on
+//! a profile.
 //!
 //! They hold for every trace whatever, damaged ones included, to the last unit and the last tick: an
 //! imbalance is a defect of the replay (or a sum beyond 64 bits), never of the traced program. What
@@ -6,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::contexts::ContextFigures;
 use crate::figures::{Caller, EdgeFigures, PredicateFigures, PredicateIndex};
 use crate::profile::Profile;
 
@@ -33,6 +35,21 @@ pub enum Law {
     /// Ports are counted alike for predicates and for their callers.
     #[error("{0} over all callers = {0}")]
     Edges(&'static str),
+    /// Every box is in one context.
+    #[error("{0} over all contexts = {0}")]
+    Contexts(&'static str),
+    /// Time in a context is its own or that of a context below.
+    #[error("self time + inclusive time of all contexts below = inclusive time")]
+    Tree,
+    /// What redos throw away is some failure's fault.
+    #[error("undone time over all that failed = undone time")]
+    Backtracks,
+    /// A box is cut while somebody is active.
+    #[error("cuts over all that cut = cuts")]
+    Cuts,
+    /// An activation ends in one way.
+    #[error("{0} by failure, exception and none at all <= {0}")]
+    Outcomes(&'static str),
 }
 
 /// What a sum is about.
@@ -42,6 +59,8 @@ pub enum Place {
     Predicate(PredicateIndex),
     /// A stream, by its id.
     Stream(u32),
+    /// A row of [`Profile::contexts`].
+    Context(u32),
     /// The whole trace.
     Trace,
 }
@@ -62,67 +81,90 @@ pub struct Imbalance {
 /// Every sum that does not come out; none in a correct profile.
 #[must_use]
 pub fn check(profile: &Profile) -> Vec<Imbalance> {
-    let mut found = Vec::new();
-    let mut equal = |law, place, left: u64, right: u64| {
-        if left != right {
-            found.push(Imbalance {
-                law,
-                place,
-                left,
-                right,
-            });
-        }
+    let mut balance = Balance {
+        place: Place::Trace,
+        found: Vec::new(),
     };
     let (by_callee, by_caller) = sums(&profile.edges);
-    for (figures, predicate) in profile.predicates.iter().zip(0..) {
-        let place = Place::Predicate(predicate);
+    let contexts = by_predicate(&profile.contexts, profile.predicates.len());
+    let backtracks = by_second(&profile.backtracks, |figures| figures.undone_ticks);
+    let cuts = by_second(&profile.cuts, |boxes| *boxes);
+    for ((figures, predicate), contexts) in profile.predicates.iter().zip(0..).zip(&contexts) {
+        balance.place = Place::Predicate(predicate);
         let served = by_callee.get(&predicate).copied().unwrap_or_default();
         let spent = by_caller
             .get(&Caller::Predicate(predicate))
             .copied()
             .unwrap_or_default();
-        of_predicate(figures, &served, &spent, |law, left, right| {
-            equal(law, place, left, right)
-        });
+        of_predicate(&mut balance, figures);
+        of_edges(&mut balance, figures, &served, &spent);
+        of_contexts(&mut balance, figures, contexts);
+        let undone = backtracks.get(&predicate).copied().unwrap_or_default();
+        balance.equal(Law::Backtracks, undone, figures.undone_ticks);
+        let cut = cuts.get(&predicate).copied().unwrap_or_default();
+        balance.equal(Law::Cuts, cut, figures.cuts);
     }
+    of_tree(&mut balance, &profile.contexts);
     for s in &profile.streams {
+        balance.place = Place::Stream(s.stream);
         let left = sum([s.self_ticks, s.untraced_ticks, s.paused_ticks, s.gap_ticks]);
         let right = s.last_tick.saturating_sub(s.first_tick);
-        equal(Law::Time, Place::Stream(s.stream), left, right);
+        balance.equal(Law::Time, left, right);
     }
+    balance.place = Place::Trace;
     let of_predicates = sum(profile.predicates.iter().map(|figures| figures.self_ticks));
     let by_root = by_caller
         .get(&Caller::Root)
         .map_or(0, |edges| edges.spent_ticks);
-    equal(
-        Law::Total,
-        Place::Trace,
-        of_predicates,
-        profile.total_ticks(),
-    );
-    equal(Law::Total, Place::Trace, by_root, profile.total_ticks());
-    found
+    balance.equal(Law::Total, of_predicates, profile.total_ticks());
+    balance.equal(Law::Total, by_root, profile.total_ticks());
+    balance.found
 }
 
-fn of_predicate(
+/// What does not come out so far.
+struct Balance {
+    /// What the next sums are about.
+    place: Place,
+    found: Vec<Imbalance>,
+}
+
+impl Balance {
+    fn equal(&mut self, law: Law, left: u64, right: u64) {
+        if left != right {
+            self.found.push(Imbalance {
+                law,
+                place: self.place,
+                left,
+                right,
+            });
+        }
+    }
+
+    fn at_most(&mut self, law: Law, left: u64, right: u64) {
+        self.equal(law, left.max(right), right);
+    }
+}
+
+fn of_predicate(balance: &mut Balance, p: &PredicateFigures) {
+    let left = sum([p.exits_det, p.exits_nondet, p.fails, p.exceptions, p.open]);
+    balance.equal(Law::Ports, sum([p.calls, p.redos]), left);
+    let left = sum([p.redos, p.cuts, p.pending]);
+    balance.equal(Law::Choicepoints, p.exits_nondet, left);
+    let parts = sum([p.failed_ticks, p.raised_ticks, p.open_ticks]);
+    balance.at_most(Law::Outcomes("inclusive time"), parts, p.inclusive_ticks);
+    let parts = sum([p.self_failed_ticks, p.self_raised_ticks, p.self_open_ticks]);
+    balance.at_most(Law::Outcomes("self time"), parts, p.self_ticks);
+}
+
+fn of_edges(
+    balance: &mut Balance,
     p: &PredicateFigures,
     served: &EdgeFigures,
     spent: &EdgeFigures,
-    mut equal: impl FnMut(Law, u64, u64),
 ) {
-    let left = sum([p.exits_det, p.exits_nondet, p.fails, p.exceptions, p.open]);
-    equal(Law::Ports, sum([p.calls, p.redos]), left);
-    equal(
-        Law::Choicepoints,
-        p.exits_nondet,
-        sum([p.redos, p.cuts, p.pending]),
-    );
-    equal(Law::Served, served.served_ticks, p.inclusive_ticks);
-    equal(
-        Law::Spent,
-        sum([p.self_ticks, spent.spent_ticks]),
-        p.inclusive_ticks,
-    );
+    balance.equal(Law::Served, served.served_ticks, p.inclusive_ticks);
+    let left = sum([p.self_ticks, spent.spent_ticks]);
+    balance.equal(Law::Spent, left, p.inclusive_ticks);
     for (name, left, right) in [
         ("calls", served.calls, p.calls),
         ("last calls", served.tail_calls, p.tail_calls),
@@ -130,8 +172,67 @@ fn of_predicate(
         ("redos", served.redos, p.redos),
         ("fails", served.fails, p.fails),
     ] {
-        equal(Law::Edges(name), left, right);
+        balance.equal(Law::Edges(name), left, right);
     }
+}
+
+fn of_contexts(balance: &mut Balance, p: &PredicateFigures, contexts: &ContextFigures) {
+    for (name, left, right) in [
+        ("calls", contexts.calls, p.calls),
+        ("exits", contexts.exits, p.exits()),
+        ("redos", contexts.redos, p.redos),
+        ("fails", contexts.fails, p.fails),
+        ("exceptions", contexts.exceptions, p.exceptions),
+        ("self time", contexts.self_ticks, p.self_ticks),
+        (
+            "inclusive time",
+            contexts.inclusive_ticks,
+            p.inclusive_ticks,
+        ),
+        ("undone time", contexts.undone_ticks, p.undone_ticks),
+    ] {
+        balance.equal(Law::Contexts(name), left, right);
+    }
+}
+
+/// Inclusive times of the rows of the call tree, each after the one above.
+fn of_tree(balance: &mut Balance, rows: &[ContextFigures]) {
+    let mut sums: Vec<u64> = rows.iter().map(|row| row.self_ticks).collect();
+    for (at, row) in rows.iter().enumerate().rev() {
+        balance.place = Place::Context(at as u32);
+        balance.equal(Law::Tree, sums[at], row.inclusive_ticks);
+        if let Some(sum) = row.parent.and_then(|parent| sums.get_mut(parent as usize)) {
+            *sum = sum.saturating_add(row.inclusive_ticks);
+        }
+    }
+}
+
+/// All contexts of each predicate; of inclusive times, those of rows that are not recursive.
+fn by_predicate(rows: &[ContextFigures], predicates: usize) -> Vec<ContextFigures> {
+    let mut sums = vec![ContextFigures::default(); predicates];
+    for row in rows {
+        let Some(sum) = sums.get_mut(row.predicate as usize) else {
+            continue;
+        };
+        sum.add(row);
+        if !row.recursive {
+            sum.inclusive_ticks = sum.inclusive_ticks.saturating_add(row.inclusive_ticks);
+        }
+    }
+    sums
+}
+
+/// Sums by the second of each pair.
+fn by_second<T>(
+    pairs: &BTreeMap<(Caller, PredicateIndex), T>,
+    part: impl Fn(&T) -> u64,
+) -> BTreeMap<PredicateIndex, u64> {
+    let mut sums: BTreeMap<PredicateIndex, u64> = BTreeMap::new();
+    for (&(_, second), figures) in pairs {
+        let sum = sums.entry(second).or_default();
+        *sum = sum.saturating_add(part(figures));
+    }
+    sums
 }
 
 /// All edges of each callee, and of each caller.
@@ -159,8 +260,8 @@ fn sum(parts: impl IntoIterator<Item = u64>) -> u64 {
 mod tests {
     use super::*;
 
-    #[test]
-    fn an_imbalance_has_its_numbers() {
+    /// A predicate that was called twice and exited once, so that one box is missing.
+    fn unbalanced() -> Profile {
         let mut profile = Profile::default();
         profile.predicates.push(PredicateFigures {
             calls: 2,
@@ -173,15 +274,46 @@ mod tests {
             ..Default::default()
         };
         profile.edges.insert((Caller::Root, 0), edge);
+        profile.contexts.push(ContextFigures {
+            calls: 2,
+            exits: 1,
+            ..Default::default()
+        });
+        profile
+    }
+
+    #[test]
+    fn an_imbalance_has_its_numbers() {
         let place = Place::Predicate(0);
         assert_eq!(
-            check(&profile),
+            check(&unbalanced()),
             [Imbalance {
                 law: Law::Ports,
                 place,
                 left: 2,
                 right: 1
             }]
+        );
+    }
+
+    #[test]
+    fn each_sum_of_the_call_tree_is_checked() {
+        let mut profile = unbalanced();
+        profile.predicates[0].exits_det = 2;
+        profile.predicates[0].self_failed_ticks = 3;
+        profile.contexts[0].inclusive_ticks = 5;
+        profile.cuts.insert((Caller::Root, 0), 7);
+        let laws: Vec<Law> = check(&profile).iter().map(|found| found.law).collect();
+        assert_eq!(
+            laws,
+            [
+                Law::Outcomes("self time"),
+                Law::Edges("exits"),
+                Law::Contexts("exits"),
+                Law::Contexts("inclusive time"),
+                Law::Cuts,
+                Law::Tree,
+            ]
         );
     }
 }

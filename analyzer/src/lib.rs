@@ -9,6 +9,7 @@
 //! | blocks → events of one stream | [`events`] |
 //! | events → figures | [`mod@replay`], [`hide`] |
 //! | figures | [`figures`], [`contexts`], [`profile`], [`laws`] |
+//! | a moment of a stream, and how to get there fast | [`moment`], [`index`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
 //!
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
@@ -21,8 +22,10 @@ pub mod events;
 pub mod export;
 pub mod figures;
 pub mod hide;
+pub mod index;
 pub mod laws;
 pub mod mapping;
+pub mod moment;
 pub mod names;
 pub mod profile;
 pub mod replay;

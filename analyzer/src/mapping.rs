@@ -73,6 +73,18 @@ impl Mapping {
             bytes: Bytes::Mapped(bytes),
         })
     }
+
+    /// The pages of a range need not stay in memory: they are read again if they are asked for.
+    pub(crate) fn let_go(&self, offset: u64, length: u64) {
+        if let Bytes::Mapped(bytes) = &self.bytes {
+            let (offset, length) = (offset as usize, length as usize);
+            // SAFETY: the mapping is of a file and read-only, so it has the same bytes afterwards. That
+            // this is advice which may be declined is why the result does not matter.
+            let _ = unsafe {
+                bytes.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, offset, length)
+            };
+        }
+    }
 }
 
 impl From<Vec<u8>> for Mapping {

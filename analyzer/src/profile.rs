@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::contexts::ContextFigures;
+use crate::contexts::{ContextFigures, ContextTree};
 use crate::damage::Damage;
 use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, PredicateFigures, PredicateIndex, StreamFigures,
@@ -97,11 +97,32 @@ impl Profile {
         for (pair, part) in &other.edges {
             self.edges.entry(*pair).or_default().add(part);
         }
+        self.merge_contexts(other.contexts);
+        for (pair, part) in &other.backtracks {
+            let sum = self.backtracks.entry(*pair).or_default();
+            sum.count = sum.count.saturating_add(part.count);
+            sum.undone_ticks = sum.undone_ticks.saturating_add(part.undone_ticks);
+        }
+        for (pair, part) in &other.cuts {
+            let sum = self.cuts.entry(*pair).or_default();
+            *sum = sum.saturating_add(*part);
+        }
         self.streams.extend(other.streams);
         self.violations.extend(other.violations);
         self.violation_count = self.violation_count.saturating_add(other.violation_count);
         self.damage.extend(other.damage);
         self.settle();
+    }
+
+    fn merge_contexts(&mut self, other: Vec<ContextFigures>) {
+        if self.contexts.is_empty() {
+            self.contexts = other;
+        } else if !other.is_empty() {
+            let mut tree = ContextTree::default();
+            tree.merge(&self.contexts);
+            tree.merge(&other);
+            self.contexts = tree.into_rows();
+        }
     }
 
     /// Puts the lists into their order.

@@ -79,6 +79,7 @@ impl Blocks {
             offset: at as u64,
             stream: block.stream,
             sequence: block.sequence,
+            size: block.size,
         };
         let missing = (at + block.size as usize).saturating_sub(bytes.len()) as u64;
         if missing > 0 {

@@ -44,6 +44,8 @@ pub(crate) struct Block {
     pub(crate) offset: u64,
     pub(crate) stream: u32,
     pub(crate) sequence: u64,
+    /// Bytes of the file that it takes, header included.
+    pub(crate) size: u32,
 }
 
 /// The end of a recording that ended in order.
@@ -245,6 +247,21 @@ impl Trace {
 
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// Bytes of the file that these blocks take.
+    pub(crate) fn bytes_of(&self, blocks: Range<usize>) -> u64 {
+        self.blocks[blocks]
+            .iter()
+            .map(|block| u64::from(block.size))
+            .sum()
+    }
+
+    /// The bytes of these blocks need not stay in memory.
+    pub(crate) fn let_go(&self, blocks: Range<usize>) {
+        for block in &self.blocks[blocks] {
+            self.bytes.let_go(block.offset, u64::from(block.size));
+        }
     }
 
     pub(crate) fn file_id(&self) -> u64 {

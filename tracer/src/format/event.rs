@@ -109,8 +109,48 @@ impl Event {
     ///
     /// # Errors
     /// [`EventError`] if `bytes` does not begin with a whole event of this format version.
-    #[inline]
+    #[inline(always)]
     pub fn decode(bytes: &[u8]) -> Result<(Self, u64, usize), EventError> {
+        let word = bytes.first_chunk().map(|word| u64::from_le_bytes(*word));
+        match word.and_then(Self::decode_short) {
+            Some(decoded) => Ok(decoded),
+            None => Self::decode_any(bytes),
+        }
+    }
+
+    /// Nearly all events: one or two bytes of delta after the first five bits, and of the argument.
+    #[inline(always)]
+    fn decode_short(word: u64) -> Option<(Self, u64, usize)> {
+        let (high, after) = short(word >> 8)?;
+        let delta = high << 5 | (word & 0xff) >> TAG_BITS;
+        let length = 1 + after;
+        let argument = || -> Option<(u32, usize)> {
+            let (value, more) = short(word >> (8 * length))?;
+            Some((value as u32, length + more))
+        };
+        Some(match word as u8 & 7 {
+            TAG_CALL => {
+                let (predicate, length) = argument()?;
+                (Self::Call { predicate }, delta, length)
+            }
+            TAG_TAIL => {
+                let (predicate, length) = argument()?;
+                (Self::Tail { predicate }, delta, length)
+            }
+            TAG_EXIT_DET => (Self::ExitDet, delta, length),
+            TAG_EXIT_NONDET => (Self::ExitNondet, delta, length),
+            TAG_REDO => (Self::Redo, delta, length),
+            TAG_FAIL => (Self::Fail, delta, length),
+            TAG_CUT => {
+                let (count, length) = argument()?;
+                (Self::Cut { count }, delta, length)
+            }
+            _ => return None,
+        })
+    }
+
+    #[cold]
+    fn decode_any(bytes: &[u8]) -> Result<(Self, u64, usize), EventError> {
         let head = *bytes.first().ok_or(EventError::Truncated)?;
         let mut at = 1;
         let high = varint::read(bytes, &mut at)?;
@@ -152,6 +192,18 @@ impl Event {
             Self::Gap { lost } => (TAG_EXTENDED, CODE_GAP, Some(lost)),
             Self::Mark { text } => (TAG_EXTENDED, CODE_MARK, Some(text.into())),
         }
+    }
+}
+
+/// A varint of one or two bytes at the low end of a word: its value and length.
+#[inline(always)]
+fn short(word: u64) -> Option<(u64, usize)> {
+    if word & 0x80 == 0 {
+        Some((word & 0x7f, 1))
+    } else if word & 0x8000 == 0 {
+        Some((word & 0x7f | (word >> 1) & 0x3f80, 2))
+    } else {
+        None
     }
 }
 

@@ -12,7 +12,7 @@ use portmortem_analyzer::laws::{self, Imbalance};
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::{Hide, Profile, ReplayOptions, Tables, replay};
 
-use crate::report::Report;
+use crate::report::{Report, losses};
 
 /// Done, but parts of the trace were lost or damaged.
 pub(crate) const INCOMPLETE: u8 = 3;
@@ -30,27 +30,32 @@ pub(crate) struct Analysis {
 }
 
 impl Analysis {
-    /// Opens and replays the trace at `path`.
+    /// Opens and replays the trace at `path`, which is called by its file name without extension.
     pub(crate) fn of(path: &Path, hide: Hide) -> Result<Self> {
         let trace = Trace::open(path)?;
+        let name = path.file_stem().unwrap_or(path.as_os_str());
+        let name = name.to_string_lossy().into_owned();
         let done = AtomicU64::new(0);
+        Ok(with_progress(trace.size(), &done, || {
+            Self::replayed(trace, name, hide, &done)
+        }))
+    }
+
+    /// Replays a trace; adds to `done` the bytes that are.
+    pub(crate) fn replayed(trace: Trace, name: String, hide: Hide, done: &AtomicU64) -> Self {
         let options = ReplayOptions {
             hide,
-            progress: Some(&done),
+            progress: Some(done),
+            ..ReplayOptions::default()
         };
-        let profile = with_progress(trace.size(), &done, || replay(&trace, &options));
+        let profile = replay(&trace, &options);
         let imbalances = laws::check(&profile);
-        let name = path
-            .file_stem()
-            .unwrap_or(path.as_os_str())
-            .to_string_lossy()
-            .into_owned();
-        Ok(Self {
+        Self {
             trace,
             profile,
             imbalances,
             name,
-        })
+        }
     }
 
     /// As tables.
@@ -60,7 +65,12 @@ impl Analysis {
 
     /// Whether parts of the trace are missing.
     pub(crate) fn is_incomplete(&self) -> bool {
-        crate::report::remarks(&self.report()).1
+        !self.losses().is_empty()
+    }
+
+    /// Which parts of the trace are missing, a line each.
+    pub(crate) fn losses(&self) -> Vec<String> {
+        losses(&self.report())
     }
 
     /// As a report.
@@ -86,7 +96,7 @@ impl Analysis {
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Does `work`, which counts up `done` to `total` bytes, and draws a bar on a terminal meanwhile.
-fn with_progress<T>(total: u64, done: &AtomicU64, work: impl FnOnce() -> T) -> T {
+pub(crate) fn with_progress<T>(total: u64, done: &AtomicU64, work: impl FnOnce() -> T) -> T {
     let finished = AtomicU64::new(0);
     thread::scope(|scope| {
         let drawer = scope.spawn(|| draw(total, done, &finished));

@@ -1,4 +1,5 @@
-//! Where counts and time are booked: per predicate and per caller–callee pair.
+//! Where counts and time are booked: per predicate, per caller–callee pair and per row of the call
+//! tree.
 //!
 //! Time is booked in stretches, not event by event. Every predicate on the active chain has one
 //! *slot* to which its time goes at the moment: its own (self), or the edge to the child of its
@@ -7,15 +8,17 @@
 //! a predicate's inclusive time and the served time of the edge it was entered by are booked
 //! together when its last box leaves the chain, `Σ served = inclusive`.
 //!
+//! How an activation ends is known at its end, and only then is its time booked by outcome and on the
+//! call tree: that is kept apart, in [`super::chain`].
+//!
 //! Two predicates exist only here: [`Accounts::unknown`], for boxes of before a gap, and
 //! [`Accounts::root`], the caller of boxes without traced ancestor, always on the chain.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
 
-use super::chain::Member;
-use crate::figures::{Caller, EdgeFigures, PredicateFigures, PredicateIndex};
+use super::chain::{Member, Pair};
+use crate::contexts::{ContextTree, NodeId};
+use crate::figures::{BacktrackFigures, Caller, EdgeFigures, PredicateFigures, PredicateIndex};
 use crate::profile::Profile;
 
 /// An edge of the call graph, by the order in which edges were met.
@@ -48,6 +51,18 @@ pub(in crate::replay) enum WayOut {
     Open,
 }
 
+impl WayOut {
+    /// Which of these an activation belongs to that ends so; to none if it exits.
+    fn of<T>(self, failed: T, raised: T, open: T) -> Option<T> {
+        match self {
+            Self::ExitDet | Self::ExitNondet => None,
+            Self::Fail => Some(failed),
+            Self::Exception => Some(raised),
+            Self::Open => Some(open),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Account {
     figures: PredicateFigures,
@@ -78,6 +93,11 @@ pub(in crate::replay) struct Accounts {
     predicates: Vec<Account>,
     edges: Vec<EdgeAccount>,
     places: FxHashMap<u64, EdgeId>,
+    pub(in crate::replay) contexts: ContextTree,
+    /// By what failed and what was re-entered.
+    backtracks: FxHashMap<(PredicateIndex, PredicateIndex), BacktrackFigures>,
+    /// By who was active and what was cut.
+    cuts: FxHashMap<(PredicateIndex, PredicateIndex), u64>,
 }
 
 impl Accounts {
@@ -95,6 +115,9 @@ impl Accounts {
             predicates: vec![account; predicates + 2],
             edges: Vec::new(),
             places: FxHashMap::default(),
+            contexts: ContextTree::default(),
+            backtracks: FxHashMap::default(),
+            cuts: FxHashMap::default(),
         }
     }
 
@@ -144,14 +167,28 @@ impl Accounts {
         self.edges[edge.0 as usize].caller
     }
 
+    /// The row of the boxes of `callee` that a box of the row `caller` calls.
+    #[inline]
+    pub(in crate::replay) fn row(&mut self, caller: NodeId, callee: PredicateIndex) -> NodeId {
+        let recursive = self.is_on_chain(callee);
+        self.contexts.row(caller, callee, recursive)
+    }
+
+    #[inline]
+    pub(in crate::replay) fn is_on_chain(&self, predicate: PredicateIndex) -> bool {
+        self.predicates[predicate as usize].active > 0
+    }
+
     /// A box is opened.
     #[inline]
     pub(in crate::replay) fn count_call(
         &mut self,
         callee: PredicateIndex,
         edge: EdgeId,
+        row: NodeId,
         tail: bool,
     ) {
+        self.contexts.figures_mut(row).calls += 1;
         let figures = self.figures(callee);
         figures.calls += 1;
         figures.tail_calls += u64::from(tail);
@@ -171,32 +208,105 @@ impl Accounts {
             WayOut::Exception => &mut figures.exceptions,
             WayOut::Open => &mut figures.open,
         };
-        *count = count.saturating_add(member.multiplicity);
+        add(count, member.multiplicity);
         match way_out {
             WayOut::ExitDet | WayOut::ExitNondet => {
                 let again = member.multiplicity - member.fresh;
-                figures.exits_again = figures.exits_again.saturating_add(again);
+                add(&mut figures.exits_again, again);
             }
-            WayOut::Fail => figures.fails_dry = figures.fails_dry.saturating_add(member.fresh),
+            WayOut::Fail => add(&mut figures.fails_dry, member.fresh),
             WayOut::Exception | WayOut::Open => {}
         }
     }
 
-    /// `times` boxes called along an edge are left.
+    /// The boxes of a pair are left.
     #[inline]
-    pub(in crate::replay) fn count_edge_way_out(
+    pub(in crate::replay) fn count_pair_way_out(&mut self, pair: &Pair, way_out: WayOut) {
+        let edge = &mut self.edges[pair.edge.0 as usize].figures;
+        let row = self.contexts.figures_mut(pair.row);
+        match way_out {
+            WayOut::ExitDet | WayOut::ExitNondet => {
+                add(&mut edge.exits, pair.multiplicity);
+                add(&mut row.exits, pair.multiplicity);
+            }
+            WayOut::Fail => {
+                add(&mut edge.fails, pair.multiplicity);
+                add(&mut row.fails, pair.multiplicity);
+            }
+            WayOut::Exception => add(&mut row.exceptions, pair.multiplicity),
+            WayOut::Open => {}
+        }
+        self.spend(pair.predicate, pair.row, pair.ticks, way_out);
+    }
+
+    /// Books own time of boxes of a row, by how it ended.
+    #[inline]
+    pub(in crate::replay) fn spend(
         &mut self,
-        edge: EdgeId,
-        times: u64,
+        predicate: PredicateIndex,
+        row: NodeId,
+        ticks: u64,
         way_out: WayOut,
     ) {
-        let figures = self.edge_figures(edge);
-        let count = match way_out {
-            WayOut::ExitDet | WayOut::ExitNondet => &mut figures.exits,
-            WayOut::Fail => &mut figures.fails,
-            WayOut::Exception | WayOut::Open => return,
-        };
-        *count = count.saturating_add(times);
+        add(&mut self.contexts.figures_mut(row).self_ticks, ticks);
+        let figures = self.figures(predicate);
+        if let Some(sum) = way_out.of(
+            &mut figures.self_failed_ticks,
+            &mut figures.self_raised_ticks,
+            &mut figures.self_open_ticks,
+        ) {
+            add(sum, ticks);
+        }
+    }
+
+    /// The boxes of a pair are re-entered.
+    #[inline]
+    pub(in crate::replay) fn count_pair_redo(&mut self, pair: &Pair) {
+        add(&mut self.edge_figures(pair.edge).redos, pair.multiplicity);
+        let row = self.contexts.figures_mut(pair.row);
+        add(&mut row.redos, pair.multiplicity);
+    }
+
+    /// The boxes of a member are on the choice stack no more, after so long.
+    #[inline]
+    pub(in crate::replay) fn count_choice(
+        &mut self,
+        member: &Member,
+        lifetime: u64,
+        count: impl FnOnce(&mut PredicateFigures) -> &mut u64,
+    ) {
+        let figures = self.figures(member.predicate);
+        let ticks = lifetime.saturating_mul(member.multiplicity);
+        add(&mut figures.lifetime_ticks, ticks);
+        add(count(figures), member.multiplicity);
+    }
+
+    /// A redo, because of what failed, throws away what ran since a box exited.
+    #[inline]
+    pub(in crate::replay) fn count_undone(
+        &mut self,
+        failed: PredicateIndex,
+        outermost: &Pair,
+        ticks: u64,
+    ) {
+        let resumed = outermost.predicate;
+        add(&mut self.figures(resumed).undone_ticks, ticks);
+        let row = self.contexts.figures_mut(outermost.row);
+        add(&mut row.undone_ticks, ticks);
+        let backtrack = self.backtracks.entry((failed, resumed)).or_default();
+        backtrack.count += 1;
+        add(&mut backtrack.undone_ticks, ticks);
+    }
+
+    /// A cut by whoever is active discards boxes.
+    #[inline]
+    pub(in crate::replay) fn count_cut(
+        &mut self,
+        context: PredicateIndex,
+        victim: PredicateIndex,
+        boxes: u64,
+    ) {
+        add(self.cuts.entry((context, victim)).or_default(), boxes);
     }
 
     /// From `now` on the time of a predicate on the chain goes to `slot`.
@@ -208,7 +318,7 @@ impl Accounts {
             Slot::OWN => &mut account.figures.self_ticks,
             Slot(edge) => &mut self.edges[edge as usize].figures.spent_ticks,
         };
-        *sum = sum.saturating_add(stretch);
+        add(sum, stretch);
         account.slot = slot;
         account.slot_since = now;
     }
@@ -246,14 +356,14 @@ impl Accounts {
     }
 
     /// `boxes` boxes of a predicate leave the chain; if others stay there, its time goes to `slot`
-    /// again. `failed` says what to book the outermost activation as, if this ends it.
+    /// again. If this ends the outermost activation, its time is booked by the way out.
     #[inline]
     pub(in crate::replay) fn leave(
         &mut self,
         predicate: PredicateIndex,
         boxes: u64,
         slot: Slot,
-        failed: bool,
+        way_out: WayOut,
         now: u64,
     ) {
         self.turn(predicate, slot, now);
@@ -264,13 +374,16 @@ impl Accounts {
         }
         let stretch = now - account.since;
         let figures = &mut account.figures;
-        figures.inclusive_ticks = figures.inclusive_ticks.saturating_add(stretch);
-        if failed {
-            figures.failed_ticks = figures.failed_ticks.saturating_add(stretch);
+        add(&mut figures.inclusive_ticks, stretch);
+        if let Some(sum) = way_out.of(
+            &mut figures.failed_ticks,
+            &mut figures.raised_ticks,
+            &mut figures.open_ticks,
+        ) {
+            add(sum, stretch);
         }
         let edge = account.served;
-        let served = &mut self.edge_figures(edge).served_ticks;
-        *served = served.saturating_add(stretch);
+        add(&mut self.edge_figures(edge).served_ticks, stretch);
     }
 
     /// A stream begins: nobody traced is active.
@@ -287,32 +400,38 @@ impl Accounts {
     }
 
     /// The figures, without those of streams.
-    pub(in crate::replay) fn into_profile(mut self) -> Profile {
+    pub(in crate::replay) fn into_profile(self) -> Profile {
         let root = self.root();
-        self.predicates.truncate(root as usize);
-        let mut edges = BTreeMap::new();
-        for EdgeAccount {
-            figures,
-            caller,
-            callee,
-        } in self.edges
-        {
-            let caller = if caller == root {
+        let caller = |predicate| {
+            if predicate == root {
                 Caller::Root
             } else {
-                Caller::Predicate(caller)
-            };
-            edges.insert((caller, callee), figures);
-        }
-        let predicates = self
-            .predicates
-            .into_iter()
-            .map(|account| account.figures)
-            .collect();
+                Caller::Predicate(predicate)
+            }
+        };
+        let figures = self.predicates.iter().map(|account| account.figures);
+        let edges = self.edges.iter();
+        let backtracks = self.backtracks.into_iter();
+        let cuts = self.cuts.into_iter();
         Profile {
-            predicates,
-            edges,
+            predicates: figures.take(root as usize).collect(),
+            edges: edges
+                .map(|edge| ((caller(edge.caller), edge.callee), edge.figures))
+                .collect(),
+            contexts: self.contexts.into_rows(),
+            backtracks: backtracks
+                .map(|((failed, resumed), figures)| ((caller(failed), resumed), figures))
+                .collect(),
+            cuts: cuts
+                .map(|((context, victim), boxes)| ((caller(context), victim), boxes))
+                .collect(),
             ..Profile::default()
         }
     }
+}
+
+/// Sums stay where 64 bits end.
+#[inline]
+fn add(sum: &mut u64, part: u64) {
+    *sum = sum.saturating_add(part);
 }

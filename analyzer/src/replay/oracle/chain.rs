@@ -7,10 +7,16 @@
 //! Example: `main` calls `p`, which departs into `q`, that into `p`, that into `q`. The physical box
 //! has the pairs main→p once, p→q twice, q→p once, and the members p and q, twice each. While it
 //! is active, the time is `q`'s own and is spent by `p` in `q` (the last `p` departed into a `q`).
+//!
+//! Boxes called along the same edge can be in different rows of the call tree: in the example the
+//! first `q` opens the context `main p q`, the second is recursive there. The context changes only
+//! when a predicate comes into the chain for the first time, so pairs are told apart by the *stage*,
+//! how many members there were.
 
 use rustc_hash::FxHashMap;
 
 use super::accounts::{EdgeId, Slot};
+use crate::contexts::NodeId;
 use crate::figures::PredicateIndex;
 
 /// Up to this many members or pairs are searched one by one.
@@ -22,14 +28,20 @@ pub(in crate::replay) enum Chain {
     /// None is visible.
     Hidden,
     /// A box that made no last call: nearly all are.
-    One {
-        predicate: PredicateIndex,
-        edge: EdgeId,
-        saved: Slot,
-        fresh: bool,
-    },
+    One(One),
     /// More than one.
     Many(Box<Many>),
+}
+
+/// See [`Member`] and [`Pair`].
+#[derive(Debug, Clone, Copy)]
+pub(in crate::replay) struct One {
+    predicate: PredicateIndex,
+    edge: EdgeId,
+    row: NodeId,
+    saved: Slot,
+    ticks: u64,
+    fresh: bool,
 }
 
 /// The boxes of one predicate in a chain.
@@ -49,12 +61,27 @@ pub(in crate::replay) struct Member {
     pub(in crate::replay) fresh: u64,
 }
 
-/// The calls along one edge in a chain.
+/// The calls along one edge at one stage of a chain.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::replay) struct Pair {
     pub(in crate::replay) edge: EdgeId,
+    /// That was called.
+    pub(in crate::replay) predicate: PredicateIndex,
+    /// The row of the call tree of the boxes called.
+    pub(in crate::replay) row: NodeId,
     pub(in crate::replay) multiplicity: u64,
+    /// Their own time since the physical box was entered.
+    pub(in crate::replay) ticks: u64,
+    /// Which member was called.
     callee: usize,
+    /// How many members there were before.
+    stage: usize,
+}
+
+impl Pair {
+    fn key(&self) -> (EdgeId, usize) {
+        (self.edge, self.stage)
+    }
 }
 
 #[derive(Debug)]
@@ -66,7 +93,7 @@ pub(in crate::replay) struct Many {
     last_pair: usize,
     /// Where members and pairs are, once they are more than a few.
     member_places: FxHashMap<PredicateIndex, usize>,
-    pair_places: FxHashMap<EdgeId, usize>,
+    pair_places: FxHashMap<(EdgeId, usize), usize>,
 }
 
 /// What a departure did to the chain.
@@ -78,14 +105,48 @@ pub(in crate::replay) enum Departure {
     Again,
 }
 
+impl One {
+    #[inline]
+    fn member(&self) -> Member {
+        Member {
+            predicate: self.predicate,
+            entered: self.edge,
+            rest: Slot::OWN,
+            saved: self.saved,
+            multiplicity: 1,
+            fresh: u64::from(self.fresh),
+        }
+    }
+
+    #[inline]
+    fn pair(&self) -> Pair {
+        Pair {
+            edge: self.edge,
+            predicate: self.predicate,
+            row: self.row,
+            multiplicity: 1,
+            ticks: self.ticks,
+            callee: 0,
+            stage: 0,
+        }
+    }
+}
+
 impl Chain {
-    pub(in crate::replay) fn one(predicate: PredicateIndex, edge: EdgeId, saved: Slot) -> Self {
-        Self::One {
+    pub(in crate::replay) fn one(
+        predicate: PredicateIndex,
+        edge: EdgeId,
+        row: NodeId,
+        saved: Slot,
+    ) -> Self {
+        Self::One(One {
             predicate,
             edge,
+            row,
             saved,
+            ticks: 0,
             fresh: true,
-        }
+        })
     }
 
     /// How many distinct predicates it has.
@@ -93,7 +154,7 @@ impl Chain {
     pub(in crate::replay) fn members(&self) -> usize {
         match self {
             Self::Hidden => 0,
-            Self::One { .. } => 1,
+            Self::One(_) => 1,
             Self::Many(many) => many.members.len(),
         }
     }
@@ -103,33 +164,51 @@ impl Chain {
     pub(in crate::replay) fn member(&self, at: usize) -> Option<Member> {
         match self {
             Self::Hidden => None,
-            &Self::One {
-                predicate,
-                edge,
-                saved,
-                fresh,
-            } => (at == 0).then_some(Member {
-                predicate,
-                entered: edge,
-                rest: Slot::OWN,
-                saved,
-                multiplicity: 1,
-                fresh: u64::from(fresh),
-            }),
+            Self::One(one) => (at == 0).then(|| one.member()),
             Self::Many(many) => many.members.get(at).copied(),
         }
     }
 
-    /// The calls along one of its edges.
+    /// The calls along one of its edges at one stage; 0 is that of the outermost box.
     #[inline]
-    pub(in crate::replay) fn pair(&self, at: usize) -> Option<(EdgeId, u64)> {
+    pub(in crate::replay) fn pair(&self, at: usize) -> Option<Pair> {
         match self {
             Self::Hidden => None,
-            &Self::One { edge, .. } => (at == 0).then_some((edge, 1)),
-            Self::Many(many) => many
-                .pairs
-                .get(at)
-                .map(|pair| (pair.edge, pair.multiplicity)),
+            Self::One(one) => (at == 0).then(|| one.pair()),
+            Self::Many(many) => many.pairs.get(at).copied(),
+        }
+    }
+
+    /// The row of the innermost box.
+    #[inline]
+    pub(in crate::replay) fn innermost_row(&self) -> Option<NodeId> {
+        match self {
+            Self::Hidden => None,
+            Self::One(one) => Some(one.row),
+            Self::Many(many) => Some(many.pairs[many.last_pair].row),
+        }
+    }
+
+    /// Gives its boxes the rows that they have when a box of the row `caller` calls the outermost.
+    ///
+    /// `row` finds the row of a predicate called from a row; it is told whether a box of the predicate
+    /// comes before in the chain.
+    pub(in crate::replay) fn move_below(
+        &mut self,
+        caller: NodeId,
+        mut row: impl FnMut(NodeId, PredicateIndex, bool) -> NodeId,
+    ) {
+        match self {
+            Self::Hidden => {}
+            Self::One(one) => one.row = row(caller, one.predicate, false),
+            Self::Many(many) => {
+                let mut above = caller;
+                for pair in &mut many.pairs {
+                    // The pair before is of the same stage, or began it: either way it has the context.
+                    above = row(above, pair.predicate, pair.callee < pair.stage);
+                    pair.row = above;
+                }
+            }
         }
     }
 
@@ -138,66 +217,62 @@ impl Chain {
     pub(in crate::replay) fn save(&mut self, at: usize, slot: Slot) {
         match self {
             Self::Hidden => {}
-            Self::One { saved, .. } => *saved = slot,
+            Self::One(one) => one.saved = slot,
             Self::Many(many) => many.members[at].saved = slot,
         }
     }
 
-    /// All its boxes have exited.
+    /// The innermost box was active for so long.
     #[inline]
-    pub(in crate::replay) fn exited(&mut self) {
+    pub(in crate::replay) fn spend(&mut self, stretch: u64) {
         match self {
             Self::Hidden => {}
-            Self::One { fresh, .. } => *fresh = false,
-            Self::Many(many) => many.members.iter_mut().for_each(|member| member.fresh = 0),
+            Self::One(one) => one.ticks += stretch,
+            Self::Many(many) => many.pairs[many.last_pair].ticks += stretch,
         }
     }
 
-    /// The innermost box departs into a new one of `predicate`, along `edge`.
+    /// All its boxes have been left. Those that are entered again will have exited.
+    #[inline]
+    pub(in crate::replay) fn left(&mut self) {
+        match self {
+            Self::Hidden => {}
+            Self::One(one) => (one.fresh, one.ticks) = (false, 0),
+            Self::Many(many) => {
+                many.members.iter_mut().for_each(|member| member.fresh = 0);
+                many.pairs.iter_mut().for_each(|pair| pair.ticks = 0);
+            }
+        }
+    }
+
+    /// The innermost box departs into a new one of `predicate`, along `edge`, that is of this row.
     pub(in crate::replay) fn depart(
         &mut self,
         predicate: PredicateIndex,
         edge: EdgeId,
+        row: NodeId,
     ) -> Departure {
         match self {
             Self::Hidden => {
-                *self = Self::one(predicate, edge, Slot::OWN);
+                *self = Self::one(predicate, edge, row, Slot::OWN);
                 Departure::First(0)
             }
-            &mut Self::One {
-                predicate: first,
-                edge: entered,
-                saved,
-                fresh,
-            } => {
-                let mut many = Box::new(Many::new(first, entered, saved, fresh));
-                let departure = many.depart(predicate, edge);
+            Self::One(one) => {
+                let mut many = Box::new(Many::new(*one));
+                let departure = many.depart(predicate, edge, row);
                 *self = Self::Many(many);
                 departure
             }
-            Self::Many(many) => many.depart(predicate, edge),
+            Self::Many(many) => many.depart(predicate, edge, row),
         }
     }
 }
 
 impl Many {
-    fn new(predicate: PredicateIndex, entered: EdgeId, saved: Slot, fresh: bool) -> Self {
-        let fresh = u64::from(fresh);
-        let rest = Slot::OWN;
+    fn new(one: One) -> Self {
         Self {
-            members: vec![Member {
-                predicate,
-                entered,
-                rest,
-                saved,
-                multiplicity: 1,
-                fresh,
-            }],
-            pairs: vec![Pair {
-                edge: entered,
-                multiplicity: 1,
-                callee: 0,
-            }],
+            members: vec![one.member()],
+            pairs: vec![one.pair()],
             last_member: 0,
             last_pair: 0,
             member_places: FxHashMap::default(),
@@ -205,16 +280,17 @@ impl Many {
         }
     }
 
-    fn depart(&mut self, predicate: PredicateIndex, edge: EdgeId) -> Departure {
-        let known = if self.pairs[self.last_pair].edge == edge {
+    fn depart(&mut self, predicate: PredicateIndex, edge: EdgeId, row: NodeId) -> Departure {
+        let key = (edge, self.members.len());
+        let known = if self.pairs[self.last_pair].key() == key {
             Some(self.last_pair)
         } else {
-            self.find_pair(edge)
+            self.find_pair(key)
         };
         self.members[self.last_member].rest = Slot::edge(edge);
         let (pair, departure) = match known {
             Some(pair) => (pair, Departure::Again),
-            None => self.add_pair(predicate, edge),
+            None => self.add_pair(predicate, edge, row),
         };
         self.pairs[pair].multiplicity += 1;
         let callee = self.pairs[pair].callee;
@@ -228,7 +304,13 @@ impl Many {
     }
 
     /// A pair, and a member if need be, with multiplicities still to be counted up.
-    fn add_pair(&mut self, predicate: PredicateIndex, edge: EdgeId) -> (usize, Departure) {
+    fn add_pair(
+        &mut self,
+        predicate: PredicateIndex,
+        edge: EdgeId,
+        row: NodeId,
+    ) -> (usize, Departure) {
+        let stage = self.members.len();
         let (callee, departure) = match self.find_member(predicate) {
             Some(callee) => (callee, Departure::Again),
             None => {
@@ -248,12 +330,14 @@ impl Many {
         };
         let pair = Pair {
             edge,
+            predicate,
+            row,
             multiplicity: 0,
+            ticks: 0,
             callee,
+            stage,
         };
-        let place = push(&mut self.pairs, pair, &mut self.pair_places, |pair| {
-            pair.edge
-        });
+        let place = push(&mut self.pairs, pair, &mut self.pair_places, Pair::key);
         (place, departure)
     }
 
@@ -267,11 +351,11 @@ impl Many {
         }
     }
 
-    fn find_pair(&self, edge: EdgeId) -> Option<usize> {
+    fn find_pair(&self, key: (EdgeId, usize)) -> Option<usize> {
         if self.pairs.len() <= FEW {
-            self.pairs.iter().position(|pair| pair.edge == edge)
+            self.pairs.iter().position(|pair| pair.key() == key)
         } else {
-            self.pair_places.get(&edge).copied()
+            self.pair_places.get(&key).copied()
         }
     }
 }
@@ -308,15 +392,44 @@ mod tests {
 
     #[test]
     fn departures_count_up() {
-        let mut chain = Chain::one(0, EdgeId(0), Slot::OWN);
-        assert_eq!(chain.depart(1, EdgeId(1)), Departure::First(1));
-        assert_eq!(chain.depart(0, EdgeId(2)), Departure::Again);
-        assert_eq!(chain.depart(1, EdgeId(1)), Departure::Again);
-        assert_eq!(multiplicities(&chain), [(0, 2), (1, 2)]);
-        let pairs: Vec<_> = (0..).map_while(|at| chain.pair(at)).collect();
-        assert_eq!(pairs, [(EdgeId(0), 1), (EdgeId(1), 2), (EdgeId(2), 1)]);
-        assert_eq!(chain.member(0).unwrap().rest, Slot::edge(EdgeId(1)));
-        assert_eq!(chain.member(1).unwrap().rest, Slot::OWN);
+        let row = NodeId::ROOT;
+        let mut chain = Chain::one(0, EdgeId(0), row, Slot::OWN);
+        assert_eq!(chain.depart(1, EdgeId(1), row), Departure::First(1));
+        assert_eq!(chain.depart(0, EdgeId(2), row), Departure::Again);
+        assert_eq!(chain.depart(1, EdgeId(1), row), Departure::Again);
+        assert_eq!(chain.depart(0, EdgeId(2), row), Departure::Again);
+        assert_eq!(multiplicities(&chain), [(0, 3), (1, 2)]);
+        let pairs: Vec<_> = (0..)
+            .map_while(|at| chain.pair(at))
+            .map(|pair| (pair.edge, pair.stage, pair.multiplicity))
+            .collect();
+        // The first and the second 1 are in different contexts.
+        assert_eq!(
+            pairs,
+            [
+                (EdgeId(0), 0, 1),
+                (EdgeId(1), 1, 1),
+                (EdgeId(2), 2, 2),
+                (EdgeId(1), 2, 1)
+            ]
+        );
+        assert_eq!(chain.member(0).unwrap().rest, Slot::OWN);
+        assert_eq!(chain.member(1).unwrap().rest, Slot::edge(EdgeId(2)));
+    }
+
+    #[test]
+    fn time_is_the_innermost_boxs_until_all_are_left() {
+        let row = NodeId::ROOT;
+        let mut chain = Chain::one(0, EdgeId(0), row, Slot::OWN);
+        chain.spend(1);
+        chain.depart(1, EdgeId(1), row);
+        chain.spend(2);
+        chain.depart(0, EdgeId(2), row);
+        chain.spend(4);
+        let ticks = |chain: &Chain| [0, 1, 2].map(|at| chain.pair(at).unwrap().ticks);
+        assert_eq!(ticks(&chain), [1, 2, 4]);
+        chain.left();
+        assert_eq!(ticks(&chain), [0, 0, 0]);
     }
 
     #[test]
@@ -324,7 +437,7 @@ mod tests {
         let mut chain = Chain::Hidden;
         for round in 0..3 {
             for predicate in 0..100 {
-                let departure = chain.depart(predicate, EdgeId(predicate));
+                let departure = chain.depart(predicate, EdgeId(predicate), NodeId::ROOT);
                 assert_eq!(departure == Departure::Again, round > 0);
             }
         }
@@ -332,10 +445,11 @@ mod tests {
             multiplicities(&chain),
             (0..100).map(|p| (p, 3)).collect::<Vec<_>>()
         );
+        assert!(chain.pair(200).is_none());
     }
 
     #[test]
     fn a_box_without_last_calls_is_small() {
-        assert_eq!(size_of::<Chain>(), 16);
+        assert_eq!(size_of::<Chain>(), 32);
     }
 }

@@ -4,12 +4,13 @@
 //! gives up: with gaps, or with events that cannot happen. Streams know nothing of each other and are
 //! replayed in parallel; their figures are sums, so the result does not depend on the number of threads.
 //!
-//! Data flows: [`crate::events`] → `stream` (what each port means; `unknown` for what must have been
-//! before a gap) → `state` (what is active, what can be re-entered; `chain` for boxes that share a
+//! Data flows: [`crate::events`] → `stream` (what each port means; `backtrack` for those that concern
+//! the choice stack, `unknown` for what must have been before a gap) → `state` (what is active, what can be re-entered; `chain` for boxes that share a
 //! frame) and `accounts` (counts and time). Nothing recurses, and memory is that of the boxes that
 //! are active or can be re-entered.
 
 pub(in crate::replay) mod accounts;
+mod backtrack;
 mod chain;
 pub(in crate::replay) mod state;
 pub(in crate::replay) mod stream;

@@ -6,6 +6,7 @@
 //! reached by moving one pointer, and nothing recurses.
 
 use super::chain::Chain;
+use crate::contexts::NodeId;
 use crate::figures::PredicateIndex;
 
 /// A box in the arena.
@@ -14,13 +15,23 @@ pub(in crate::replay) type BoxId = u32;
 /// No box.
 pub(in crate::replay) const NOBODY: BoxId = BoxId::MAX;
 
+/// The innermost visible logical box at some moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::replay) struct Context {
+    pub(in crate::replay) predicate: PredicateIndex,
+    /// Its row of the call tree.
+    pub(in crate::replay) row: NodeId,
+    /// The physical box that it is of.
+    pub(in crate::replay) owner: BoxId,
+}
+
 /// What the engine keeps one frame for.
 #[derive(Debug)]
 pub(in crate::replay) struct PhysicalBox {
     /// Of an active box: who called it. Of one on the choice stack: who had.
     pub(in crate::replay) parent: BoxId,
-    /// The innermost visible logical box at this one: its own last, or else that of its parent.
-    pub(in crate::replay) context: PredicateIndex,
+    /// Its own last logical box, or if it has none that is visible, the context of its parent.
+    pub(in crate::replay) context: Context,
     /// Height of the choice stack when it was called: what is above was left inside it.
     pub(in crate::replay) base: u32,
     pub(in crate::replay) chain: Chain,
@@ -30,6 +41,8 @@ pub(in crate::replay) struct PhysicalBox {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::replay) struct Choice {
     pub(in crate::replay) id: BoxId,
+    /// The stream's clock when the box exited.
+    pub(in crate::replay) since: u64,
     /// Work of the stream when the box exited, in ticks.
     pub(in crate::replay) work: u64,
     /// Work undone so far when the box exited, in ticks.
@@ -89,9 +102,19 @@ impl State {
         self.free != NOBODY || self.boxes.len() < NOBODY as usize
     }
 
+    /// The id of the next box to be opened.
+    #[inline]
+    pub(in crate::replay) fn next(&self) -> BoxId {
+        if self.free == NOBODY {
+            self.boxes.len() as BoxId
+        } else {
+            self.free
+        }
+    }
+
     /// A new box, called by the active one, is active. There must be room.
     #[inline]
-    pub(in crate::replay) fn open(&mut self, context: PredicateIndex, chain: Chain) {
+    pub(in crate::replay) fn open(&mut self, context: Context, chain: Chain) {
         let parent = self.active;
         let base = self.base();
         let opened = PhysicalBox {
@@ -100,11 +123,10 @@ impl State {
             base,
             chain,
         };
+        self.active = self.next();
         if self.free == NOBODY {
-            self.active = self.boxes.len() as BoxId;
             self.boxes.push(opened);
         } else {
-            self.active = self.free;
             let place = &mut self.boxes[self.free as usize];
             self.free = place.parent;
             *place = opened;
@@ -123,11 +145,16 @@ impl State {
 
     /// The active box exits and can be re-entered; its parent is active.
     #[inline]
-    pub(in crate::replay) fn push_choice(&mut self, work: u64, undone: u64) {
+    pub(in crate::replay) fn push_choice(&mut self, since: u64, work: u64, undone: u64) {
         let id = self.active;
         self.active = self.get(id).parent;
         self.depth -= 1;
-        self.choices.push(Choice { id, work, undone });
+        self.choices.push(Choice {
+            id,
+            since,
+            work,
+            undone,
+        });
     }
 
     /// The newest entry of the choice stack.
@@ -148,11 +175,11 @@ impl State {
 
     /// Takes the newest box off the choice stack for good and hands out its logical boxes.
     #[inline]
-    pub(in crate::replay) fn discard_choice(&mut self) -> Option<Chain> {
-        let id = self.choices.pop()?.id;
-        let chain = std::mem::replace(&mut self.get_mut(id).chain, Chain::Hidden);
-        self.release(id);
-        Some(chain)
+    pub(in crate::replay) fn discard_choice(&mut self) -> Option<(Choice, Chain)> {
+        let choice = self.choices.pop()?;
+        let chain = std::mem::replace(&mut self.get_mut(choice.id).chain, Chain::Hidden);
+        self.release(choice.id);
+        Some((choice, chain))
     }
 
     /// Boxes on the choice stack that were left inside the active one.
@@ -180,7 +207,12 @@ mod tests {
     use super::*;
 
     fn hidden(state: &mut State) {
-        state.open(0, Chain::Hidden);
+        let context = Context {
+            predicate: 0,
+            row: NodeId::ROOT,
+            owner: NOBODY,
+        };
+        state.open(context, Chain::Hidden);
     }
 
     #[test]
@@ -189,12 +221,12 @@ mod tests {
         for _ in 0..1000 {
             hidden(&mut state);
             hidden(&mut state);
-            state.push_choice(0, 0);
+            state.push_choice(0, 0, 0);
             assert_eq!((state.depth(), state.choices()), (1, 1));
             state.reenter();
             state.close();
             hidden(&mut state);
-            state.push_choice(0, 0);
+            state.push_choice(0, 0, 0);
             state.discard_choice();
             state.close();
             assert_eq!(state.active(), None);
@@ -203,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_takes_32_bytes() {
-        assert_eq!(size_of::<PhysicalBox>(), 32);
+    fn a_box_takes_56_bytes() {
+        assert_eq!(size_of::<PhysicalBox>(), 56);
     }
 }

@@ -4,8 +4,9 @@ use portmortem_tracer::format::{Dialect, Event};
 
 use super::accounts::{Accounts, Slot, WayOut};
 use super::chain::{Chain, Departure, Member};
-use super::state::{BoxId, Choice, NOBODY, State};
-use crate::figures::{PredicateFigures, PredicateIndex, StreamFigures};
+use super::state::{Context, NOBODY, State};
+use crate::contexts::NodeId;
+use crate::figures::{PredicateIndex, StreamFigures};
 use crate::profile::ViolationKind;
 
 /// The replay of one stream.
@@ -15,21 +16,23 @@ pub(in crate::replay) struct StreamReplay<'w> {
     pub(in crate::replay) state: &'w mut State,
     /// By predicate: transparent ones.
     hidden: &'w [bool],
-    dialect: Dialect,
+    pub(super) dialect: Dialect,
     /// Tick of the last event.
     tick: u64,
     /// Ticks so far that do not belong to nobody.
-    now: u64,
+    pub(super) now: u64,
     /// Ticks so far while a box was active.
-    work: u64,
+    pub(super) work: u64,
     /// How much of that was thrown away by backtracking.
-    undone: u64,
+    pub(super) undone: u64,
     paused: bool,
-    /// The innermost visible logical box is of this predicate.
-    pub(in crate::replay) context: PredicateIndex,
+    /// The innermost visible logical box.
+    pub(in crate::replay) context: Context,
     /// What the context is when no box is active: nobody traced, or after a gap who knows.
-    pub(in crate::replay) bottom: PredicateIndex,
-    figures: StreamFigures,
+    pub(in crate::replay) bottom: Context,
+    /// What the next redo is blamed on, if not on the context.
+    pub(super) failure: Option<PredicateIndex>,
+    pub(super) figures: StreamFigures,
     /// Violations of the last event. Places are added by who knows them.
     pub(in crate::replay) violations: Vec<ViolationKind>,
 }
@@ -44,7 +47,11 @@ impl<'w> StreamReplay<'w> {
         tick: u64,
     ) -> Self {
         accounts.begin_stream(0);
-        let root = accounts.root();
+        let root = Context {
+            predicate: accounts.root(),
+            row: NodeId::ROOT,
+            owner: NOBODY,
+        };
         Self {
             accounts,
             state,
@@ -57,6 +64,7 @@ impl<'w> StreamReplay<'w> {
             paused: false,
             context: root,
             bottom: root,
+            failure: None,
             figures: StreamFigures {
                 first_tick: tick,
                 ..StreamFigures::default()
@@ -97,9 +105,10 @@ impl<'w> StreamReplay<'w> {
     pub(in crate::replay) fn finish(mut self, tick: u64) -> StreamFigures {
         self.advance(tick);
         self.leave_all();
-        if self.bottom == self.accounts.unknown() {
+        let bottom = self.bottom.predicate;
+        if bottom == self.accounts.unknown() {
             self.accounts
-                .leave(self.bottom, 1, Slot::OWN, false, self.now);
+                .leave(bottom, 1, Slot::OWN, WayOut::Open, self.now);
         }
         self.accounts.end_stream(self.now);
         self.figures.last_tick = self.tick;
@@ -117,28 +126,45 @@ impl<'w> StreamReplay<'w> {
             return;
         }
         self.now += stretch;
-        if self.context == self.accounts.root() {
+        let Context {
+            predicate,
+            row,
+            owner,
+        } = self.context;
+        if predicate == self.accounts.root() {
             self.figures.untraced_ticks += stretch;
+            return;
+        }
+        self.work += stretch;
+        if owner == NOBODY {
+            // Somebody of before the gap, who stays open.
+            self.accounts.spend(predicate, row, stretch, WayOut::Open);
         } else {
-            self.work += stretch;
+            self.state.get_mut(owner).chain.spend(stretch);
         }
     }
 
     pub(in crate::replay) fn call(&mut self, predicate: PredicateIndex) {
+        self.failure = None;
         if !self.state.has_room() {
             return self.too_many_boxes();
         }
         if self.hidden[predicate as usize] {
             self.state.open(self.context, Chain::Hidden);
         } else {
-            let caller = self.context;
+            let caller = self.context.predicate;
+            let row = self.accounts.row(self.context.row, predicate);
             let edge = self.accounts.edge(caller, predicate);
-            self.accounts.count_call(predicate, edge, false);
+            self.accounts.count_call(predicate, edge, row, false);
             self.accounts.turn(caller, Slot::edge(edge), self.now);
             let saved = self.accounts.enter(predicate, edge, 1, Slot::OWN, self.now);
+            self.context = Context {
+                predicate,
+                row,
+                owner: self.state.next(),
+            };
             self.state
-                .open(predicate, Chain::one(predicate, edge, saved));
-            self.context = predicate;
+                .open(self.context, Chain::one(predicate, edge, row, saved));
         }
         self.figures.max_depth = self.figures.max_depth.max(self.state.depth());
     }
@@ -147,23 +173,29 @@ impl<'w> StreamReplay<'w> {
         let Some(active) = self.active_or_unknown() else {
             return;
         };
+        self.failure = None;
         if self.hidden[predicate as usize] {
             return;
         }
-        let caller = self.context;
+        let caller = self.context.predicate;
+        let row = self.accounts.row(self.context.row, predicate);
         let edge = self.accounts.edge(caller, predicate);
-        self.accounts.count_call(predicate, edge, true);
+        self.accounts.count_call(predicate, edge, row, true);
         self.accounts.turn(caller, Slot::edge(edge), self.now);
+        self.context = Context {
+            predicate,
+            row,
+            owner: active,
+        };
         let physical = self.state.get_mut(active);
-        physical.context = predicate;
-        match physical.chain.depart(predicate, edge) {
+        physical.context = self.context;
+        match physical.chain.depart(predicate, edge, row) {
             Departure::First(member) => {
                 let saved = self.accounts.enter(predicate, edge, 1, Slot::OWN, self.now);
                 physical.chain.save(member, saved);
             }
             Departure::Again => self.accounts.enter_again(predicate, self.now),
         }
-        self.context = predicate;
     }
 
     pub(in crate::replay) fn way_out(&mut self, way_out: WayOut) {
@@ -178,8 +210,7 @@ impl<'w> StreamReplay<'w> {
         }
         self.leave_active(way_out);
         if way_out == WayOut::ExitNondet {
-            self.state.push_choice(self.work, self.undone);
-            self.figures.max_choices = self.figures.max_choices.max(self.state.choices());
+            self.push_choice();
         } else {
             self.state.close();
         }
@@ -198,7 +229,8 @@ impl<'w> StreamReplay<'w> {
             self.state.get(parent).context
         };
         let chain = &mut self.state.get_mut(active).chain;
-        let failed = way_out == WayOut::Fail;
+        let outermost = chain.member(0).map(|member| member.predicate);
+        self.failure = outermost.filter(|_| way_out == WayOut::Fail);
         for at in 0..chain.members() {
             let Some(member) = chain.member(at) else {
                 break;
@@ -211,102 +243,17 @@ impl<'w> StreamReplay<'w> {
                 ..
             } = member;
             self.accounts
-                .leave(predicate, multiplicity, saved, failed, self.now);
+                .leave(predicate, multiplicity, saved, way_out, self.now);
         }
         let mut at = 0;
-        while let Some((edge, times)) = chain.pair(at) {
-            self.accounts.count_edge_way_out(edge, times, way_out);
+        while let Some(pair) = chain.pair(at) {
+            self.accounts.count_pair_way_out(&pair, way_out);
             at += 1;
         }
         if at > 0 {
-            chain.exited();
-            self.accounts.turn(self.context, Slot::OWN, self.now);
-        }
-    }
-
-    fn redo(&mut self) {
-        if self.state.top_choice().is_none() && !self.unknown_exited() {
-            return;
-        }
-        let mut entered = self.reenter();
-        if self.dialect == Dialect::InnermostRedo {
-            // The event means the innermost box on the way; those around it were re-entered with it.
-            while let Some(choice) = self.state.top_choice()
-                && Some(self.state.get(choice.id).parent) == entered
-            {
-                entered = self.reenter();
-            }
-        }
-    }
-
-    /// Enters the newest box of the choice stack again.
-    fn reenter(&mut self) -> Option<BoxId> {
-        let choice = self.state.top_choice()?;
-        let caller = self.context;
-        let called_by = self.state.get(choice.id).parent;
-        if called_by != self.state.active().unwrap_or(NOBODY) {
-            self.violations.push(ViolationKind::RedoElsewhere);
-        }
-        self.state.reenter();
-        let physical = self.state.get_mut(choice.id);
-        let Some(first) = physical.chain.member(0) else {
-            physical.context = caller;
-            return Some(choice.id);
-        };
-        self.context = physical.context;
-        self.charge_undone(first.predicate, &choice);
-        let chain = &mut self.state.get_mut(choice.id).chain;
-        let mut edge = first.entered;
-        if self.accounts.caller(edge) != caller {
-            // Only after a violation: the caller waits for a box that somebody else had called.
-            edge = self.accounts.edge(caller, first.predicate);
-        }
-        self.accounts.turn(caller, Slot::edge(edge), self.now);
-        for at in 0..chain.members() {
-            let Some(member) = chain.member(at) else {
-                break;
-            };
-            let Member {
-                predicate,
-                entered,
-                multiplicity,
-                rest,
-                ..
-            } = member;
-            let redos = &mut self.accounts.figures(predicate).redos;
-            *redos = redos.saturating_add(multiplicity);
-            let saved = self
-                .accounts
-                .enter(predicate, entered, multiplicity, rest, self.now);
-            chain.save(at, saved);
-        }
-        let mut at = 0;
-        while let Some((edge, times)) = chain.pair(at) {
-            let redos = &mut self.accounts.edge_figures(edge).redos;
-            *redos = redos.saturating_add(times);
-            at += 1;
-        }
-        self.figures.max_depth = self.figures.max_depth.max(self.state.depth());
-        Some(choice.id)
-    }
-
-    /// All that ran since the box exited is thrown away; what an inner redo has charged already is
-    /// in the running total (Debray 1988, section 3.3: who keeps being re-entered).
-    fn charge_undone(&mut self, predicate: PredicateIndex, choice: &Choice) {
-        let since = self.work.saturating_sub(choice.work);
-        let charged = self.undone.saturating_sub(choice.undone);
-        let undone = since.saturating_sub(charged);
-        self.undone += undone;
-        let sum = &mut self.accounts.figures(predicate).undone_ticks;
-        *sum = sum.saturating_add(undone);
-    }
-
-    fn cut(&mut self, count: u32) {
-        for cut in 0..count {
-            let Some(chain) = self.state.discard_choice() else {
-                return self.unknown_cut(u64::from(count - cut));
-            };
-            self.count_on_choices(&chain, |figures| &mut figures.cuts);
+            chain.left();
+            self.accounts
+                .turn(self.context.predicate, Slot::OWN, self.now);
         }
     }
 
@@ -323,13 +270,18 @@ impl<'w> StreamReplay<'w> {
     /// the bottom as one unknown box, for the time; its calls are counted when there is evidence.
     fn lose_track(&mut self) {
         self.leave_all();
-        let unknown = self.accounts.unknown();
-        if self.bottom != unknown {
-            let edge = self.accounts.edge(self.bottom, unknown);
-            self.accounts.turn(self.bottom, Slot::edge(edge), self.now);
+        self.failure = None;
+        let (before, unknown) = (self.bottom.predicate, self.accounts.unknown());
+        if before != unknown {
+            let edge = self.accounts.edge(before, unknown);
+            self.bottom = Context {
+                predicate: unknown,
+                row: self.accounts.row(NodeId::ROOT, unknown),
+                owner: NOBODY,
+            };
+            self.context = self.bottom;
+            self.accounts.turn(before, Slot::edge(edge), self.now);
             self.accounts.enter(unknown, edge, 1, Slot::OWN, self.now);
-            self.bottom = unknown;
-            self.context = unknown;
         }
     }
 
@@ -339,20 +291,7 @@ impl<'w> StreamReplay<'w> {
             self.leave_active(WayOut::Open);
             self.state.close();
         }
-        while let Some(chain) = self.state.discard_choice() {
-            self.count_on_choices(&chain, |figures| &mut figures.pending);
-        }
-    }
-
-    fn count_on_choices(
-        &mut self,
-        chain: &Chain,
-        count: impl Fn(&mut PredicateFigures) -> &mut u64,
-    ) {
-        for member in (0..chain.members()).filter_map(|at| chain.member(at)) {
-            let count = count(self.accounts.figures(member.predicate));
-            *count = count.saturating_add(member.multiplicity);
-        }
+        self.leave_choices();
     }
 
     #[cold]

@@ -47,7 +47,10 @@ impl StreamReplay<'_> {
     pub(in crate::replay) fn unknown_cut(&mut self, count: u64) {
         self.suspect(ViolationKind::NothingToCut { missing: count });
         let unknown = self.accounts.unknown();
-        let edge = self.accounts.edge(self.context, unknown);
+        let context = self.context;
+        let edge = self.accounts.edge(context.predicate, unknown);
+        let row = self.accounts.row(context.row, unknown);
+        self.accounts.count_cut(context.predicate, unknown, count);
         let figures = self.accounts.figures(unknown);
         for sum in [
             &mut figures.calls,
@@ -60,11 +63,15 @@ impl StreamReplay<'_> {
         for sum in [&mut figures.calls, &mut figures.exits] {
             *sum = sum.saturating_add(count);
         }
+        let figures = self.accounts.contexts.figures_mut(row);
+        for sum in [&mut figures.calls, &mut figures.exits] {
+            *sum = sum.saturating_add(count);
+        }
     }
 
     /// After a gap such things are expected.
     fn suspect(&mut self, what: ViolationKind) {
-        if self.bottom == self.accounts.root() {
+        if self.bottom.predicate == self.accounts.root() {
             self.violations.push(what);
         }
     }

@@ -34,7 +34,7 @@ pub(super) fn recorder(path: &Path, options: &Options) -> Recorder {
 }
 
 /// The bytes of a closed trace of the script.
-pub(super) fn record(script: &Script) -> Vec<u8> {
+pub(crate) fn record(script: &Script) -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("trace.pmt");
     let recorder = recorder(&path, &Options::default());
@@ -54,7 +54,7 @@ pub(super) fn trace(bytes: Vec<u8>) -> Trace {
 }
 
 /// Long after any tick that the recorder itself reads.
-fn later(events: &mut Events) {
+pub(super) fn later(events: &mut Events) {
     let base = clock::ticks() + (1 << 40);
     events.iter_mut().for_each(|(_, tick)| *tick += base);
 }
@@ -106,7 +106,7 @@ proptest! {
         prop_assert_eq!(trace.verify(), []);
         let hidden = (0..).zip(&script.hidden).filter(|&(_, &hidden)| hidden);
         let hide = Hide::new(hidden.map(|(i, _)| format!("user:p{i}/{i}")));
-        let profile = replay(&trace, &ReplayOptions { hide, progress: None });
+        let profile = replay(&trace, &ReplayOptions { hide, ..ReplayOptions::default() });
         prop_assert_eq!(laws::check(&profile), []);
         let (expected, _) = script.replay();
         prop_assert_eq!(comparable(profile), comparable(expected));
@@ -154,6 +154,7 @@ fn progress_counts_every_block() {
     let options = ReplayOptions {
         hide: Hide::default(),
         progress: Some(&read),
+        ..ReplayOptions::default()
     };
     let _ = replay(&trace, &options);
     let read = read.into_inner();
@@ -231,8 +232,7 @@ fn the_tables_say_what_the_profile_has() {
     let profile = replay(&trace, &ReplayOptions::default());
     let tables = Tables::new("long", &trace, &profile);
     let row = tables
-        .predicates
-        .iter()
+        .predicates()
         .find(|row| row.predicate == "p1/1")
         .unwrap();
     assert_eq!(
@@ -241,11 +241,7 @@ fn the_tables_say_what_the_profile_has() {
     );
     assert_eq!(row.determinism, Some("det"));
     assert_eq!(row.self_ns, trace.clock().duration_ns(100_000));
-    let pairs: Vec<_> = tables
-        .edges
-        .iter()
-        .map(|row| (row.caller, row.callee))
-        .collect();
+    let pairs: Vec<_> = tables.edges().map(|row| (row.caller, row.callee)).collect();
     assert_eq!(pairs, [("<root>", "p0/0"), ("p0/0", "p1/1")]);
     assert_eq!(profile.edges[&(Caller::Root, 0)].calls, 1);
     let mut csv = Vec::new();

@@ -1,8 +1,11 @@
 //! Tests of the replay on lists of events, without files.
 
+mod blame;
+mod contexts;
 mod damaged;
 mod files;
 mod naive;
+mod parallel;
 mod ports;
 mod properties;
 mod random;
@@ -16,12 +19,15 @@ use super::oracle::stream::StreamReplay;
 use crate::figures::{Caller, EdgeFigures};
 use crate::profile::{Profile, ViolationKind};
 
+pub(crate) use files::record as long_trace;
+pub(crate) use parallel::long as long_script;
+
 /// Events of a stream with their ticks.
 type Events = Vec<(Event, u64)>;
 
 /// A trace without a file.
 #[derive(Debug)]
-struct Script {
+pub(crate) struct Script {
     dialect: Dialect,
     /// By predicate.
     hidden: Vec<bool>,

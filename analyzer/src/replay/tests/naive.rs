@@ -6,21 +6,34 @@ use std::collections::{BTreeMap, BTreeSet};
 use portmortem_tracer::format::{Dialect, Event};
 
 use super::{Events, Script};
-use crate::figures::{Caller, EdgeFigures, PredicateFigures, StreamFigures};
+use crate::contexts::ContextFigures;
+use crate::figures::{BacktrackFigures, Caller, EdgeFigures, PredicateFigures, StreamFigures};
 use crate::profile::Profile;
 
-/// The figures of a script.
+/// The figures of a script of events that can happen where they stand.
 pub(super) fn replay(script: &Script) -> Profile {
+    replay_all(script, true)
+}
+
+/// The figures of a script of any events.
+pub(super) fn replay_nonsense(script: &Script) -> Profile {
+    replay_all(script, false)
+}
+
+fn replay_all(script: &Script, valid: bool) -> Profile {
     let unknown = script.hidden.len() as u32;
     let mut figures = Figures {
         predicates: vec![PredicateFigures::default(); unknown as usize + 1],
         edges: BTreeMap::new(),
+        contexts: BTreeMap::new(),
+        backtracks: BTreeMap::new(),
+        cuts: BTreeMap::new(),
         unknown,
         hidden: script.hidden.clone(),
     };
     let mut streams = Vec::new();
     for (events, id) in script.streams.iter().zip(1..) {
-        let stream = Stream::new(&mut figures, script.dialect);
+        let stream = Stream::new(&mut figures, script.dialect, valid);
         streams.push(StreamFigures {
             stream: id,
             ..stream.replay(events)
@@ -30,16 +43,26 @@ pub(super) fn replay(script: &Script) -> Profile {
         .edges
         .retain(|_, figures| *figures != EdgeFigures::default());
     Profile {
+        contexts: figures.rows(),
         predicates: figures.predicates,
         edges: figures.edges,
+        backtracks: figures.backtracks,
+        cuts: figures.cuts,
         streams,
         ..Profile::default()
     }
 }
 
+/// A row of the call tree: the context of the caller, then the predicate. The order of these lists is
+/// that of the rows.
+type Path = Vec<u32>;
+
 struct Figures {
     predicates: Vec<PredicateFigures>,
     edges: BTreeMap<(Caller, u32), EdgeFigures>,
+    contexts: BTreeMap<Path, ContextFigures>,
+    backtracks: BTreeMap<(Caller, u32), BacktrackFigures>,
+    cuts: BTreeMap<(Caller, u32), u64>,
     unknown: u32,
     hidden: Vec<bool>,
 }
@@ -48,7 +71,10 @@ struct Figures {
 struct Logical {
     predicate: u32,
     caller: Caller,
+    path: Path,
     exits: u64,
+    /// Time of this activation while it was the active one.
+    own: u64,
     /// Time of this activation while it was the outermost of its predicate.
     outermost: u64,
 }
@@ -64,6 +90,8 @@ struct Frame {
 struct Stream<'f> {
     figures: &'f mut Figures,
     dialect: Dialect,
+    /// Every event can happen where it stands.
+    valid: bool,
     boxes: Vec<Logical>,
     frames: Vec<Frame>,
     active: Option<usize>,
@@ -72,14 +100,17 @@ struct Stream<'f> {
     work: Vec<u64>,
     paused: bool,
     lost: bool,
+    /// The failure that is still being backtracked from.
+    failed: Option<Caller>,
     stream: StreamFigures,
 }
 
 impl<'f> Stream<'f> {
-    fn new(figures: &'f mut Figures, dialect: Dialect) -> Self {
+    fn new(figures: &'f mut Figures, dialect: Dialect, valid: bool) -> Self {
         Self {
             figures,
             dialect,
+            valid,
             boxes: Vec::new(),
             frames: Vec::new(),
             active: None,
@@ -87,6 +118,7 @@ impl<'f> Stream<'f> {
             work: Vec::new(),
             paused: false,
             lost: false,
+            failed: None,
             stream: StreamFigures::default(),
         }
     }
@@ -101,7 +133,6 @@ impl<'f> Stream<'f> {
             }
             last = tick;
             self.event(event);
-            self.stream.max_choices = self.stream.max_choices.max(self.choices.len() as u64);
         }
         self.abandon();
         self.stream.events = events.len() as u64;
@@ -128,18 +159,29 @@ impl<'f> Stream<'f> {
             .collect()
     }
 
+    /// The predicates on the active chain, outermost first. After a gap somebody unknown stands below
+    /// everybody else.
+    fn predicates_active(&self) -> Vec<u32> {
+        let boxes = self.stack();
+        let below = self.lost.then_some(self.figures.unknown);
+        below
+            .into_iter()
+            .chain(boxes.iter().map(|&b| self.boxes[b].predicate))
+            .collect()
+    }
+
     fn pass(&mut self, ticks: u64) {
         if self.paused {
             self.stream.paused_ticks += ticks;
             return;
         }
-        let boxes = self.stack();
-        // After a gap somebody unknown stands below everybody else.
-        let below = self.lost.then_some(self.figures.unknown);
-        let stack: Vec<u32> = below
-            .into_iter()
-            .chain(boxes.iter().map(|&b| self.boxes[b].predicate))
-            .collect();
+        for frame in &self.choices {
+            for &at in &self.frames[*frame].boxes {
+                let predicate = self.boxes[at].predicate as usize;
+                self.figures.predicates[predicate].lifetime_ticks += ticks;
+            }
+        }
+        let stack = self.predicates_active();
         let Some(&innermost) = stack.last() else {
             self.stream.untraced_ticks += ticks;
             return;
@@ -147,13 +189,44 @@ impl<'f> Stream<'f> {
         self.stream.self_ticks += ticks;
         self.work.push(ticks);
         self.figures.predicates[innermost as usize].self_ticks += ticks;
+        let context = distinct(&stack);
+        for depth in 1..=context.len() {
+            self.figures.context(&context[..depth]).inclusive_ticks += ticks;
+        }
+        match self.stack().last() {
+            Some(&innermost) => {
+                self.boxes[innermost].own += ticks;
+                let path = self.boxes[innermost].path.clone();
+                let row = self.figures.context(&path);
+                row.self_ticks += ticks;
+                if path != context {
+                    row.inclusive_ticks += ticks;
+                }
+            }
+            None => {
+                self.figures.context(&context).self_ticks += ticks;
+                self.figures.predicates[innermost as usize].self_open_ticks += ticks;
+            }
+        }
+        self.pass_on_chain(&stack, ticks);
+    }
+
+    fn pass_on_chain(&mut self, stack: &[u32], ticks: u64) {
+        let boxes = self.stack();
+        let below = usize::from(self.lost);
         self.figures.edge(Caller::Root, stack[0]).spent_ticks += ticks;
         for &predicate in &stack.iter().copied().collect::<BTreeSet<_>>() {
             self.figures.predicates[predicate as usize].inclusive_ticks += ticks;
             let outermost = stack.iter().position(|&p| p == predicate).unwrap();
-            let caller = match outermost {
-                0 => Caller::Root,
-                at => Caller::Predicate(stack[at - 1]),
+            let caller = match outermost.checked_sub(below) {
+                Some(at) => {
+                    self.boxes[boxes[at]].outermost += ticks;
+                    self.boxes[boxes[at]].caller
+                }
+                None => {
+                    self.figures.predicates[predicate as usize].open_ticks += ticks;
+                    Caller::Root
+                }
             };
             self.figures.edge(caller, predicate).served_ticks += ticks;
             let last = stack.iter().rposition(|&p| p == predicate).unwrap();
@@ -162,17 +235,12 @@ impl<'f> Stream<'f> {
                     .edge(Caller::Predicate(predicate), child)
                     .spent_ticks += ticks;
             }
-            let below = usize::from(self.lost);
-            if let Some(at) = outermost.checked_sub(below) {
-                self.boxes[boxes[at]].outermost += ticks;
-            }
         }
     }
 
     fn context(&self) -> Caller {
-        match self.stack().last() {
-            Some(&innermost) => Caller::Predicate(self.boxes[innermost].predicate),
-            None if self.lost => Caller::Predicate(self.figures.unknown),
+        match self.predicates_active().last() {
+            Some(&innermost) => Caller::Predicate(innermost),
             None => Caller::Root,
         }
     }
@@ -188,12 +256,16 @@ impl<'f> Stream<'f> {
         let edge = self.figures.edge(caller, predicate);
         edge.calls += 1;
         edge.tail_calls += u64::from(tail);
+        let path = path(&self.predicates_active(), predicate);
+        self.figures.context(&path).calls += 1;
         let frame = self.active.unwrap();
         self.frames[frame].boxes.push(self.boxes.len());
         self.boxes.push(Logical {
             predicate,
             caller,
+            path,
             exits: 0,
+            own: 0,
             outermost: 0,
         });
     }
@@ -207,8 +279,22 @@ impl<'f> Stream<'f> {
             before: 0,
         });
         self.active = Some(self.frames.len() - 1);
-        self.stream.max_depth = self.stream.max_depth.max(self.frames_active().len() as u64);
+        self.note_depth();
         self.open(predicate, false);
+    }
+
+    fn note_depth(&mut self) {
+        self.stream.max_depth = self.stream.max_depth.max(self.frames_active().len() as u64);
+    }
+
+    /// The newest entry of the choice stack has just got there.
+    fn note_height(&mut self) {
+        let height = self.choices.len() as u64;
+        self.stream.max_choices = self.stream.max_choices.max(height);
+        for &at in &self.frames[*self.choices.last().unwrap()].boxes {
+            let figures = &mut self.figures.predicates[self.boxes[at].predicate as usize];
+            figures.max_height = figures.max_height.max(height);
+        }
     }
 
     fn event(&mut self, event: Event) {
@@ -220,7 +306,14 @@ impl<'f> Stream<'f> {
             }
             Event::ExitDet | Event::ExitNondet | Event::Fail | Event::Exception => {
                 self.somebody();
+                let outermost = self.frames[self.active.unwrap()].boxes.first().copied();
                 self.way_out(event);
+                if event == Event::ExitNondet {
+                    self.note_height();
+                }
+                self.failed = outermost
+                    .filter(|_| event == Event::Fail)
+                    .map(|at| Caller::Predicate(self.boxes[at].predicate));
             }
             Event::Redo => self.redo(),
             Event::Cut { count } => (0..count).for_each(|_| self.cut()),
@@ -231,8 +324,12 @@ impl<'f> Stream<'f> {
                 self.stream.lost_events += lost;
                 self.paused = false;
                 self.lost = true;
+                self.failed = None;
             }
             Event::Mark { .. } => {}
+        }
+        if matches!(event, Event::Call { .. } | Event::Tail { .. }) {
+            self.failed = None;
         }
     }
 
@@ -252,22 +349,32 @@ impl<'f> Stream<'f> {
                 .edges
                 .entry((b.caller, b.predicate))
                 .or_default();
+            let row = self.figures.contexts.get_mut(&b.path).unwrap();
+            let own = std::mem::take(&mut b.own);
             let outermost = std::mem::take(&mut b.outermost);
             match event {
-                Event::ExitDet => figures.exits_det += 1,
-                Event::ExitNondet => figures.exits_nondet += 1,
-                Event::Exception => figures.exceptions += 1,
+                Event::ExitDet | Event::ExitNondet => {
+                    figures.exits_det += u64::from(event == Event::ExitDet);
+                    figures.exits_nondet += u64::from(event == Event::ExitNondet);
+                    figures.exits_again += u64::from(b.exits > 0);
+                    b.exits += 1;
+                    edge.exits += 1;
+                    row.exits += 1;
+                }
+                Event::Exception => {
+                    figures.exceptions += 1;
+                    figures.raised_ticks += outermost;
+                    figures.self_raised_ticks += own;
+                    row.exceptions += 1;
+                }
                 _ => {
                     figures.fails += 1;
                     figures.failed_ticks += outermost;
+                    figures.self_failed_ticks += own;
                     figures.fails_dry += u64::from(b.exits == 0);
                     edge.fails += 1;
+                    row.fails += 1;
                 }
-            }
-            if matches!(event, Event::ExitDet | Event::ExitNondet) {
-                edge.exits += 1;
-                figures.exits_again += u64::from(b.exits > 0);
-                b.exits += 1;
             }
         }
         if event == Event::ExitNondet {
@@ -278,26 +385,41 @@ impl<'f> Stream<'f> {
     }
 
     fn redo(&mut self) {
+        let failed = self.failed.unwrap_or(self.context());
         if self.choices.is_empty() {
             self.call(self.figures.unknown);
             self.way_out(Event::ExitNondet);
-            self.stream.max_choices = self.stream.max_choices.max(1);
+            self.note_height();
         }
-        self.enter();
+        self.enter(failed);
         if self.dialect == Dialect::InnermostRedo {
             while let Some(&top) = self.choices.last()
                 && self.frames[top].parent == self.active
             {
-                self.enter();
+                self.enter(failed);
             }
         }
+        self.failed = Some(failed);
     }
 
-    fn enter(&mut self) {
+    fn enter(&mut self, failed: Caller) {
         let frame = self.choices.pop().unwrap();
-        assert_eq!(self.frames[frame].parent, self.active, "not a valid run");
+        let boxes = self.frames[frame].boxes.clone();
+        let mut stack = self.predicates_active();
+        if self.frames[frame].parent != self.active {
+            assert!(!self.valid, "not a valid run");
+        }
+        for &at in &boxes {
+            let predicate = self.boxes[at].predicate;
+            let path = path(&stack, predicate);
+            assert!(!self.valid || self.boxes[at].path == path);
+            self.boxes[at].path = path;
+            stack.push(predicate);
+        }
+        self.frames[frame].parent = self.active;
         self.active = Some(frame);
-        for &at in &self.frames[frame].boxes {
+        self.note_depth();
+        for &at in &boxes {
             let b = &self.boxes[at];
             self.figures.predicates[b.predicate as usize].redos += 1;
             self.figures
@@ -305,11 +427,26 @@ impl<'f> Stream<'f> {
                 .entry((b.caller, b.predicate))
                 .or_default()
                 .redos += 1;
-            let slices = &mut self.work[self.frames[frame].before..];
-            let undone: u64 = slices.iter().sum();
-            self.figures.predicates[b.predicate as usize].undone_ticks += undone;
-            slices.fill(0);
+            self.figures.context(&b.path).redos += 1;
         }
+        if let Some(&outermost) = boxes.first() {
+            self.undo(frame, outermost, failed);
+        }
+    }
+
+    fn undo(&mut self, frame: usize, outermost: usize, failed: Caller) {
+        let slices = &mut self.work[self.frames[frame].before..];
+        let undone: u64 = slices.iter().sum();
+        slices.fill(0);
+        let Logical {
+            predicate, path, ..
+        } = &self.boxes[outermost];
+        self.figures.predicates[*predicate as usize].undone_ticks += undone;
+        self.figures.context(path).undone_ticks += undone;
+        let backtrack = self.figures.backtracks.entry((failed, *predicate));
+        let backtrack = backtrack.or_default();
+        backtrack.count += 1;
+        backtrack.undone_ticks += undone;
     }
 
     fn cut(&mut self) {
@@ -321,14 +458,26 @@ impl<'f> Stream<'f> {
             self.stream.max_depth = depth;
         }
         let frame = self.choices.pop().unwrap();
+        let context = self.context();
         for &at in &self.frames[frame].boxes {
-            self.figures.predicates[self.boxes[at].predicate as usize].cuts += 1;
+            let predicate = self.boxes[at].predicate;
+            self.figures.predicates[predicate as usize].cuts += 1;
+            *self.figures.cuts.entry((context, predicate)).or_default() += 1;
         }
     }
 
     fn abandon(&mut self) {
         for at in self.stack() {
-            self.figures.predicates[self.boxes[at].predicate as usize].open += 1;
+            let Logical {
+                predicate,
+                own,
+                outermost,
+                ..
+            } = self.boxes[at];
+            let figures = &mut self.figures.predicates[predicate as usize];
+            figures.open += 1;
+            figures.open_ticks += outermost;
+            figures.self_open_ticks += own;
         }
         self.active = None;
         for frame in std::mem::take(&mut self.choices) {
@@ -339,8 +488,53 @@ impl<'f> Stream<'f> {
     }
 }
 
+/// The distinct predicates of a chain by their first box.
+fn distinct(stack: &[u32]) -> Path {
+    let mut context = Path::new();
+    for predicate in stack {
+        if !context.contains(predicate) {
+            context.push(*predicate);
+        }
+    }
+    context
+}
+
+/// The row of a box called from this chain.
+fn path(stack: &[u32], predicate: u32) -> Path {
+    let mut path = distinct(stack);
+    path.push(predicate);
+    path
+}
+
 impl Figures {
     fn edge(&mut self, caller: Caller, callee: u32) -> &mut EdgeFigures {
         self.edges.entry((caller, callee)).or_default()
+    }
+
+    fn context(&mut self, path: &[u32]) -> &mut ContextFigures {
+        self.contexts.entry(path.to_vec()).or_default()
+    }
+
+    /// The rows with figures, and all above them.
+    fn rows(&self) -> Vec<ContextFigures> {
+        let used = self
+            .contexts
+            .iter()
+            .filter(|(_, row)| **row != ContextFigures::default());
+        let paths: BTreeSet<&[u32]> = used
+            .flat_map(|(path, _)| (1..=path.len()).map(|depth| &path[..depth]))
+            .collect();
+        let paths: Vec<&[u32]> = paths.into_iter().collect();
+        let row = |path: &&[u32]| {
+            let (&predicate, above) = path.split_last().unwrap();
+            ContextFigures {
+                parent: paths.iter().position(|p| p == &above).map(|at| at as u32),
+                predicate,
+                depth: above.len() as u32,
+                recursive: above.contains(&predicate),
+                ..self.contexts.get(*path).copied().unwrap_or_default()
+            }
+        };
+        paths.iter().map(row).collect()
     }
 }

@@ -8,32 +8,32 @@ use crate::figures::Caller::Root;
 use crate::laws;
 use crate::profile::{Profile, ViolationKind};
 
-const P: u32 = 0;
-const Q: u32 = 1;
-const R: u32 = 2;
-const UNKNOWN: usize = 3;
+pub(super) const P: u32 = 0;
+pub(super) const Q: u32 = 1;
+pub(super) const R: u32 = 2;
+pub(super) const UNKNOWN: usize = 3;
 
-fn call(predicate: u32) -> Event {
+pub(super) fn call(predicate: u32) -> Event {
     Call { predicate }
 }
 
-fn tail(predicate: u32) -> Event {
+pub(super) fn tail(predicate: u32) -> Event {
     Tail { predicate }
 }
 
-fn script(events: &[(Event, u64)]) -> Script {
+pub(super) fn script(events: &[(Event, u64)]) -> Script {
     Script::new(3, events.to_vec())
 }
 
 /// Without violations, and with all laws kept.
-fn valid(script: &Script) -> Profile {
+pub(super) fn valid(script: &Script) -> Profile {
     let (profile, violations) = script.replay();
     assert_eq!(violations, []);
     assert_eq!(laws::check(&profile), []);
     profile
 }
 
-fn profile(events: &[(Event, u64)]) -> Profile {
+pub(super) fn profile(events: &[(Event, u64)]) -> Profile {
     valid(&script(events))
 }
 
@@ -141,6 +141,8 @@ fn redo_into_nested_boxes() {
     let innermost = valid(&script);
     assert_eq!(all.predicates, innermost.predicates);
     assert_eq!(all.edges, innermost.edges);
+    assert_eq!(all.contexts, innermost.contexts);
+    assert_eq!(all.backtracks, innermost.backtracks);
     assert_eq!(
         [P, Q, R].map(|i| all.predicates[i as usize].redos),
         [1, 1, 1]

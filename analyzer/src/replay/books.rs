@@ -1,0 +1,326 @@
+//! Where the fast replay books counts and time: on the arcs between calling contexts.
+//!
+//! A *place* is where a box stands: a context (the distinct predicates on its chain, see
+//! [`crate::contexts`]) and its own predicate. An *arc* is a call from a place; it leads to a place.
+//! Every box was entered by one arc and books everything there, so an event touches one record. All
+//! tables are sums over arcs, made at the end: rows of the call tree by place, edges by the predicates
+//! of both places, predicates by callee.
+//!
+//! Time of a box `y` of `q`, entered by arc `a`, is booked when its activation ends:
+//!
+//! - no other box of `q` was on the chain (`a` *extends* its context): `outer`, which is served for the
+//!   caller, and inclusive time of `q`;
+//! - otherwise the innermost box of `q` above `y` waits for some child, entered by arc `w`: `inner` of `a` and
+//!   `less` of `w`, because that time is no longer spent by that box in that child. For a direct recursive
+//!   call `w` is `a`, and nothing need be booked.
+//!
+//! Time spent by the caller is then `outer + inner − less`, summed over arcs. Sums are taken modulo
+//! 2⁶⁴, which the results fit in whatever happens in between.
+
+use rustc_hash::FxHashMap;
+
+use crate::figures::PredicateIndex;
+
+/// No box, no arc, no place, no chain, no root.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A place, in one [`Books`].
+pub(super) type PlaceId = u32;
+/// An arc, in one [`Books`].
+pub(super) type ArcId = u32;
+
+/// How an activation ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WayOut {
+    ExitDet,
+    ExitNondet,
+    Fail,
+    Exception,
+    /// The stream ends.
+    Open,
+}
+
+/// Outcomes that time is split by: exit, failure, exception, none.
+pub(super) const OUTCOMES: usize = 4;
+
+impl WayOut {
+    /// Index of the outcome.
+    #[inline]
+    pub(super) fn outcome(self) -> usize {
+        match self {
+            Self::ExitDet | Self::ExitNondet => 0,
+            Self::Fail => 1,
+            Self::Exception => 2,
+            Self::Open => 3,
+        }
+    }
+
+    /// The box is gone and nothing inside may be re-entered.
+    #[inline]
+    pub(super) fn is_final(self) -> bool {
+        matches!(self, Self::ExitDet | Self::Fail)
+    }
+}
+
+/// What happened to boxes entered by one arc. Times in ticks.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Figures {
+    pub(super) calls: u64,
+    pub(super) exits_det: u64,
+    pub(super) self_by: [u64; OUTCOMES],
+    pub(super) outer_by: [u64; OUTCOMES],
+    pub(super) inner: u64,
+    pub(super) less: u64,
+    pub(super) exits_nondet: u64,
+    pub(super) redos: u64,
+    pub(super) fails: u64,
+    pub(super) tail_calls: u64,
+    pub(super) exits_again: u64,
+    pub(super) fails_dry: u64,
+    pub(super) exceptions: u64,
+    pub(super) cuts: u64,
+    pub(super) open: u64,
+    pub(super) pending: u64,
+    pub(super) undone: u64,
+    pub(super) lifetime: u64,
+}
+
+impl Figures {
+    /// Time of outermost activations.
+    pub(super) fn outer(&self) -> u64 {
+        self.outer_by
+            .iter()
+            .fold(0, |sum, part| sum.wrapping_add(*part))
+    }
+
+    /// Counts that `boxes` boxes, `fresh` of which had never exited, are left.
+    #[inline]
+    pub(super) fn count_way_out(&mut self, way_out: WayOut, boxes: u64, fresh: u64) {
+        match way_out {
+            WayOut::ExitDet => {
+                self.exits_det += boxes;
+                self.exits_again += boxes - fresh;
+            }
+            WayOut::ExitNondet => {
+                self.exits_nondet += boxes;
+                self.exits_again += boxes - fresh;
+            }
+            WayOut::Fail => {
+                self.fails += boxes;
+                self.fails_dry += fresh;
+            }
+            WayOut::Exception => self.exceptions += boxes,
+            WayOut::Open => self.open += boxes,
+        }
+    }
+
+    /// Adds figures of another part of the run.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.add_counts(other, 1);
+        for outcome in 0..OUTCOMES {
+            add(&mut self.self_by[outcome], other.self_by[outcome]);
+            add(&mut self.outer_by[outcome], other.outer_by[outcome]);
+        }
+        add(&mut self.inner, other.inner);
+        add(&mut self.less, other.less);
+        add(&mut self.undone, other.undone);
+    }
+
+    /// Adds counts and lifetimes, `times` over: those of a box that stands for so many.
+    pub(super) fn add_counts(&mut self, other: &Self, times: u64) {
+        for (sum, part) in [
+            (&mut self.calls, other.calls),
+            (&mut self.exits_det, other.exits_det),
+            (&mut self.exits_nondet, other.exits_nondet),
+            (&mut self.redos, other.redos),
+            (&mut self.fails, other.fails),
+            (&mut self.tail_calls, other.tail_calls),
+            (&mut self.exits_again, other.exits_again),
+            (&mut self.fails_dry, other.fails_dry),
+            (&mut self.exceptions, other.exceptions),
+            (&mut self.cuts, other.cuts),
+            (&mut self.open, other.open),
+            (&mut self.pending, other.pending),
+            (&mut self.lifetime, other.lifetime),
+        ] {
+            add(sum, part.wrapping_mul(times));
+        }
+    }
+}
+
+/// Adds modulo 2⁶⁴.
+#[inline]
+pub(super) fn add(sum: &mut u64, part: u64) {
+    *sum = sum.wrapping_add(part);
+}
+
+/// A call from a place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arc {
+    pub(super) predicate: PredicateIndex,
+    /// Where it leads.
+    pub(super) place: PlaceId,
+    /// Where it comes from.
+    pub(super) from: PlaceId,
+    /// Its boxes are the outermost of their predicate.
+    pub(super) extends: bool,
+    /// Greatest height of the choice stack with such a box on top, relative to where the chunk began.
+    pub(super) height: i64,
+    pub(super) figures: Figures,
+}
+
+/// The height of an arc no box of which was ever on the choice stack.
+pub(super) const NEVER: i64 = i64::MIN;
+
+/// Where boxes stand.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// Of its boxes; for a place where a chunk begins, [`Books::begin`].
+    pub(super) predicate: PredicateIndex,
+    /// The last place of its context: itself, unless recursive.
+    pub(super) context: PlaceId,
+    /// The context without its last predicate; of a recursive place, its context. [`NONE`] where a
+    /// chunk begins, or nobody is active.
+    pub(super) above: PlaceId,
+    /// The arc last taken from here, and its predicate.
+    last: (PredicateIndex, ArcId),
+}
+
+/// Places, arcs and what is booked on them: of a chunk, or of everything joined so far.
+///
+/// A place without any above, called a *root*, is where a chunk begins, or nobody.
+#[derive(Debug)]
+pub(super) struct Books {
+    pub(super) places: Vec<Place>,
+    pub(super) arcs: Vec<Arc>,
+    arc_ids: FxHashMap<u64, ArcId>,
+    place_ids: FxHashMap<u64, PlaceId>,
+    begin: PredicateIndex,
+}
+
+impl Books {
+    /// Empty books. `predicates`: how many there are, the unknown one included.
+    pub(super) fn new(predicates: usize) -> Self {
+        Self {
+            places: Vec::new(),
+            arcs: Vec::new(),
+            arc_ids: FxHashMap::default(),
+            place_ids: FxHashMap::default(),
+            begin: predicates as PredicateIndex,
+        }
+    }
+
+    /// Stands for the predicate of boxes that a chunk begins in, and for nobody.
+    pub(super) fn begin(&self) -> PredicateIndex {
+        self.begin
+    }
+
+    /// A new root.
+    pub(super) fn root(&mut self) -> PlaceId {
+        let place = self.places.len() as PlaceId;
+        self.places.push(Place {
+            predicate: self.begin,
+            context: place,
+            above: NONE,
+            last: (NONE, NONE),
+        });
+        place
+    }
+
+    /// The arc by which a box at `from` calls `predicate`.
+    #[inline]
+    pub(super) fn arc(&mut self, from: PlaceId, predicate: PredicateIndex) -> ArcId {
+        let (last, arc) = self.places[from as usize].last;
+        if last == predicate {
+            return arc;
+        }
+        let key = u64::from(from) << 32 | u64::from(predicate);
+        let arc = match self.arc_ids.get(&key) {
+            Some(arc) => *arc,
+            None => self.new_arc(from, predicate),
+        };
+        self.places[from as usize].last = (predicate, arc);
+        arc
+    }
+
+    /// An arc for what boxes of before the chunk do in it; it comes from and leads to no place.
+    pub(super) fn loose_arc(&mut self) -> ArcId {
+        self.push_arc(NONE, self.begin, NONE, true)
+    }
+
+    #[cold]
+    fn new_arc(&mut self, from: PlaceId, predicate: PredicateIndex) -> ArcId {
+        let context = self.places[from as usize].context;
+        let key = u64::from(context) << 32 | u64::from(predicate);
+        let place = match self.place_ids.get(&key) {
+            Some(place) => *place,
+            None => {
+                let place = self.places.len() as PlaceId;
+                let recursive = self.contains(context, predicate);
+                self.places.push(Place {
+                    predicate,
+                    context: if recursive { context } else { place },
+                    above: context,
+                    last: (NONE, NONE),
+                });
+                self.place_ids.insert(key, place);
+                place
+            }
+        };
+        let extends = self.places[place as usize].context == place;
+        let arc = self.push_arc(from, predicate, place, extends);
+        let key = u64::from(from) << 32 | u64::from(predicate);
+        self.arc_ids.insert(key, arc);
+        arc
+    }
+
+    fn push_arc(
+        &mut self,
+        from: PlaceId,
+        predicate: PredicateIndex,
+        place: PlaceId,
+        extends: bool,
+    ) -> ArcId {
+        self.arcs.push(Arc {
+            predicate,
+            place,
+            from,
+            extends,
+            height: NEVER,
+            figures: Figures::default(),
+        });
+        self.arcs.len() as ArcId - 1
+    }
+
+    /// Whether a predicate is in a context.
+    fn contains(&self, mut context: PlaceId, predicate: PredicateIndex) -> bool {
+        loop {
+            let place = &self.places[context as usize];
+            if place.above == NONE {
+                return false;
+            }
+            if place.predicate == predicate {
+                return true;
+            }
+            context = place.above;
+        }
+    }
+
+    /// The figures of an arc.
+    #[inline]
+    pub(super) fn figures(&mut self, arc: ArcId) -> &mut Figures {
+        &mut self.arcs[arc as usize].figures
+    }
+
+    /// Books that boxes entered by `arc` were on the chain for `lasted` ticks together, while those
+    /// entered by `waits` were not the innermost of their predicate.
+    #[inline]
+    pub(super) fn book_stretch(&mut self, arc: ArcId, waits: ArcId, outcome: usize, lasted: u64) {
+        if waits == NONE {
+            add(&mut self.figures(arc).outer_by[outcome], lasted);
+        } else if waits != arc {
+            add(&mut self.figures(arc).inner, lasted);
+            add(&mut self.figures(waits).less, lasted);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The boxes of a chunk: those made in it, and those of before that it touches.
+//!
+//! Boxes lie in an arena with parent links, so to go back is to move one pointer. One that is neither
+//! on the active chain nor on the choice stack is used again for the next.
+
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use super::books::{ArcId, NONE, PlaceId};
+use crate::figures::PredicateIndex;
+
+/// A box in one arena.
+pub(super) type BoxId = u32;
+/// A box of before the chunk, by the order in which it was met.
+pub(super) type RootId = u32;
+
+/// What the engine keeps one frame for.
+#[derive(Debug)]
+pub(super) struct PhysicalBox {
+    /// Who called it. [`NONE`]: nobody known.
+    pub(super) parent: BoxId,
+    /// The arc it was entered by. [`NONE`]: hidden, or a root in the activation it began the chunk with.
+    pub(super) arc: ArcId,
+    /// By which arc the innermost other box of its predicate was left, if there is one: its time is no
+    /// longer spent there. Of a hidden box: the visible box whose work it does.
+    pub(super) waits: ArcId,
+    /// Of its innermost logical box. [`NONE`]: of a root, not needed yet.
+    pub(super) place: PlaceId,
+    /// Height of the choice stack when it was called: what is above was left inside it.
+    pub(super) base: i64,
+    pub(super) root: RootId,
+    /// It has exited before.
+    pub(super) exited: bool,
+    /// The rest of its chain of last calls.
+    pub(super) chain: Option<Box<Chain>>,
+    /// Number of the event by which it was called, in the chunk or in the stream.
+    pub(super) called: u64,
+    /// Begin of its activation.
+    pub(super) since: u64,
+    /// Ticks of this activation while its innermost logical box was active itself, since the last departure.
+    pub(super) own: u64,
+}
+
+impl PhysicalBox {
+    /// A box that nothing is known of yet.
+    pub(super) const EMPTY: Self = Self {
+        parent: NONE,
+        arc: NONE,
+        waits: NONE,
+        place: NONE,
+        base: 0,
+        root: NONE,
+        exited: false,
+        chain: None,
+        called: 0,
+        since: 0,
+        own: 0,
+    };
+
+    /// It is as if it were part of its caller.
+    #[inline]
+    pub(super) fn is_hidden(&self) -> bool {
+        self.arc == NONE && self.root == NONE
+    }
+}
+
+/// Logical boxes of a chain that were entered by the same arc while the same other box waited.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Group {
+    pub(super) boxes: u64,
+    /// Those of them that never exited.
+    pub(super) fresh: u64,
+    /// The sum of the begins of their activations, modulo 2⁶⁴.
+    pub(super) entered: u64,
+    /// Ticks of the activation while the innermost box was one of them.
+    pub(super) own: u64,
+}
+
+/// What a box departed into by last calls.
+///
+/// They share the fate of the physical box, so they are kept as groups, in the order of the first of
+/// each; a loop of ten million last calls is one group.
+#[derive(Debug, Clone)]
+pub(super) struct Chain {
+    /// By arc, and by the arc for which [`PhysicalBox::waits`] stands.
+    pub(super) groups: IndexMap<(ArcId, ArcId), Group, FxBuildHasher>,
+    /// By which arc the innermost box of a predicate departed.
+    pub(super) rest: IndexMap<PredicateIndex, ArcId, FxBuildHasher>,
+    /// The group of the innermost box.
+    pub(super) last: usize,
+    /// Like [`Group::own`], of the box that was called.
+    pub(super) base_own: u64,
+    /// A departure into this predicate is one like the last: from and to the same place.
+    pub(super) again: PredicateIndex,
+    /// Such departures that are not yet in the group, and the sum of their times.
+    pub(super) run: (u64, u64),
+}
+
+impl Default for Chain {
+    fn default() -> Self {
+        Self {
+            groups: IndexMap::default(),
+            rest: IndexMap::default(),
+            last: 0,
+            base_own: 0,
+            again: NONE,
+            run: (0, 0),
+        }
+    }
+}
+
+impl Chain {
+    fn clear(&mut self) {
+        self.groups.clear();
+        self.rest.clear();
+        (self.last, self.base_own, self.again, self.run) = (0, 0, NONE, (0, 0));
+    }
+
+    /// A departure like the last.
+    #[inline]
+    pub(super) fn depart_again(&mut self, now: u64) {
+        self.run.0 += 1;
+        self.run.1 = self.run.1.wrapping_add(now);
+    }
+
+    /// Puts repeated departures into their group: by which arc, and how many.
+    pub(super) fn settle(&mut self) -> Option<(ArcId, u64)> {
+        let (boxes, entered) = std::mem::take(&mut self.run);
+        let (&(arc, _), group) = self.groups.get_index_mut(self.last)?;
+        group.boxes += boxes;
+        group.fresh += boxes;
+        group.entered = group.entered.wrapping_add(entered);
+        (boxes > 0).then_some((arc, boxes))
+    }
+
+    /// A departure of a box of `from` at `now`, after `own` ticks as the active one. The chain is settled.
+    pub(super) fn depart(
+        &mut self,
+        from: PredicateIndex,
+        arc: ArcId,
+        waits: ArcId,
+        now: u64,
+        own: u64,
+    ) {
+        match self.groups.get_index_mut(self.last) {
+            None => self.base_own += own,
+            Some((_, group)) => group.own += own,
+        }
+        let key = (arc, waits);
+        if self.groups.get_index(self.last).map(|(last, _)| *last) != Some(key) {
+            let entry = self.groups.entry(key);
+            self.last = entry.index();
+            entry.or_default();
+            self.rest.insert(from, arc);
+        }
+        let group = &mut self.groups[self.last];
+        group.boxes += 1;
+        group.fresh += 1;
+        group.entered = group.entered.wrapping_add(now);
+    }
+}
+
+/// All boxes of a chunk.
+#[derive(Debug, Default)]
+pub(super) struct Boxes {
+    boxes: Vec<PhysicalBox>,
+    /// The first box to be used again; the others follow by parent links.
+    free: Option<BoxId>,
+    /// Chains to be used again, too: empty, with their memory.
+    spare: Vec<Box<Chain>>,
+}
+
+impl Boxes {
+    /// Adds a box; `None` if there are more than can be numbered.
+    #[inline]
+    pub(super) fn add(&mut self, made: PhysicalBox) -> Option<BoxId> {
+        if let Some(id) = self.free {
+            let place = &mut self.boxes[id as usize];
+            self.free = (place.parent != NONE).then_some(place.parent);
+            *place = made;
+            return Some(id);
+        }
+        let id = self.boxes.len() as BoxId;
+        if id >= NONE - 1 {
+            return None;
+        }
+        self.boxes.push(made);
+        Some(id)
+    }
+
+    /// The box will not be asked for again.
+    #[inline]
+    pub(super) fn release(&mut self, id: BoxId) {
+        let freed = &mut self.boxes[id as usize];
+        freed.parent = self.free.unwrap_or(NONE);
+        self.free = Some(id);
+        if let Some(mut chain) = freed.chain.take() {
+            chain.clear();
+            self.spare.push(chain);
+        }
+    }
+
+    /// The chain of a box; an empty one if it had none.
+    pub(super) fn chain(&mut self, id: BoxId) -> &mut Chain {
+        let spare = &mut self.spare;
+        self.boxes[id as usize]
+            .chain
+            .get_or_insert_with(|| spare.pop().unwrap_or_default())
+    }
+
+    #[inline]
+    pub(super) fn get(&self, id: BoxId) -> &PhysicalBox {
+        &self.boxes[id as usize]
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, id: BoxId) -> &mut PhysicalBox {
+        &mut self.boxes[id as usize]
+    }
+
+    /// How many there were at once, at most.
+    pub(super) fn len(&self) -> usize {
+        self.boxes.len()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.boxes.clear();
+        self.free = None;
+    }
+}

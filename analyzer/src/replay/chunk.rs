@@ -1,0 +1,880 @@
+//! The replay of a chunk of a stream, from a state that need not be known.
+//!
+//! Boxes of before the chunk are *roots*: the one active at its beginning, its callers as far as
+//! control returns to them, and those on the choice stack as far as they are re-entered. What a root
+//! does is booked on an arc of its own, what boxes called below it do on arcs from a place of its own.
+//! [`super::join`] puts names to them, and it all falls into place; the work of that is in
+//! proportion to the roots and arcs, not to the events.
+
+use portmortem_tracer::format::{Dialect, Event};
+use rustc_hash::FxHashMap;
+
+use super::books::{ArcId, Books, NEVER, NONE, PlaceId, WayOut, add};
+use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
+use crate::figures::{PredicateIndex, StreamFigures};
+use crate::trace::Trace;
+
+/// A box of before the chunk.
+#[derive(Debug)]
+pub(super) struct Root {
+    pub(super) id: BoxId,
+    /// Where its boxes call from; [`NONE`] if they called none.
+    pub(super) place: PlaceId,
+    /// How the activation ended that was on at the beginning of the chunk.
+    pub(super) first: Option<First>,
+    /// What became of it after that.
+    pub(super) later: ArcId,
+    /// Greatest height of the choice stack, relative to the beginning of the chunk, at a moment when
+    /// nothing inside the box may be re-enterable.
+    pub(super) check: i64,
+}
+
+/// The end of the activation of a root that was on at the beginning of the chunk.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct First {
+    pub(super) way_out: WayOut,
+    pub(super) now: u64,
+    /// Ticks of it in the chunk, of the logical box that was innermost at the beginning.
+    pub(super) own: u64,
+}
+
+/// An entry of the choice stack.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choice {
+    pub(super) id: BoxId,
+    pub(super) pushed: u64,
+    pub(super) live: Live,
+}
+
+/// Work that is not undone, since the chunk began or since the last redo of a root.
+///
+/// Time of the outermost root met so far is in it and kept apart, too: it is no work if that root
+/// turns out to be nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Live {
+    pub(super) ticks: u64,
+    /// Ticks of the outermost root.
+    pub(super) idle: u64,
+    /// Which root that is: how many there had been.
+    pub(super) level: u32,
+}
+
+/// What happens to entries of the choice stack of before the chunk, newest first.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Taken {
+    /// One is re-entered.
+    Redo {
+        root: RootId,
+        now: u64,
+        live: Live,
+        failed: Who,
+    },
+    /// Some are discarded.
+    Cut { count: u32, now: u64, by: Who },
+}
+
+/// A predicate, or whose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Who {
+    Predicate(PredicateIndex),
+    /// The innermost logical box of a root.
+    Inner(RootId),
+    /// The outermost logical box of a root.
+    Outer(RootId),
+    /// Whoever failed before the chunk, or else the innermost box at its beginning.
+    Before,
+}
+
+/// Whose failure a redo would come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failed {
+    /// The last port was no failure: then it is that of the innermost box.
+    Nobody,
+    /// There was no port in the chunk yet.
+    AsBefore,
+    /// That of a box, which may have been some redos ago.
+    Somebody(Who),
+}
+
+/// What one backtrack edge threw away.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Backtrack {
+    pub(super) count: u64,
+    pub(super) undone: u64,
+    pub(super) idle: Idle,
+}
+
+/// How much of the undone work is that of the outermost root, since it is that.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Idle {
+    pub(super) ticks: u64,
+    pub(super) level: u32,
+}
+
+impl Idle {
+    fn add(&mut self, other: Self) {
+        if self.level != other.level {
+            *self = other;
+        } else {
+            self.ticks += other.ticks;
+        }
+    }
+}
+
+/// The state of a stream in a chunk, and what is booked.
+#[derive(Debug)]
+pub(super) struct Chunk<'c> {
+    hidden: &'c [bool],
+    /// Some are.
+    hides: bool,
+    pub(super) books: Books,
+    pub(super) boxes: Boxes,
+    pub(super) roots: Vec<Root>,
+    /// Roots of the chain that was active at the beginning, innermost first.
+    pub(super) levels: Vec<RootId>,
+    pub(super) choices: Vec<Choice>,
+    pub(super) taken: Vec<Taken>,
+    pub(super) backtracks: FxHashMap<(Who, Who), Backtrack>,
+    pub(super) cuts: FxHashMap<(Who, Who), u64>,
+    /// By arc: undone work that is perhaps none.
+    pub(super) idle: FxHashMap<ArcId, Idle>,
+    /// By predicate: the arc by which its innermost box was left; [`NONE`] if none is known.
+    slots: Vec<ArcId>,
+    pub(super) active: BoxId,
+    /// How many entries of before the chunk left the choice stack.
+    pub(super) popped: i64,
+    /// Boxes on the active chain and heights of the choice stack, relative to the beginning.
+    pub(super) depth: i64,
+    pub(super) max_depth: i64,
+    pub(super) max_height: i64,
+    tick: u64,
+    /// Events so far.
+    events: u64,
+    /// Ticks of the chunk that belong to somebody.
+    pub(super) now: u64,
+    pub(super) paused: bool,
+    pub(super) paused_ticks: u64,
+    undone: u64,
+    idle_undone: u64,
+    pub(super) failed: Failed,
+    /// The state at the beginning is known: nobody was active.
+    whole: bool,
+    /// Something came that only the oracle deals with; the rest is of no use.
+    pub(super) unusual: bool,
+}
+
+impl<'c> Chunk<'c> {
+    /// Nothing yet; `hidden` by predicate, the unknown one included.
+    pub(super) fn new(hidden: &'c [bool]) -> Self {
+        Self {
+            hidden,
+            hides: hidden.contains(&true),
+            books: Books::new(hidden.len()),
+            boxes: Boxes::default(),
+            roots: Vec::new(),
+            levels: Vec::new(),
+            choices: Vec::new(),
+            taken: Vec::new(),
+            backtracks: FxHashMap::default(),
+            cuts: FxHashMap::default(),
+            idle: FxHashMap::default(),
+            slots: vec![NONE; hidden.len() + 1],
+            active: NONE,
+            popped: 0,
+            depth: 0,
+            max_depth: 0,
+            max_height: 0,
+            tick: 0,
+            events: 0,
+            now: 0,
+            paused: false,
+            paused_ticks: 0,
+            undone: 0,
+            idle_undone: 0,
+            failed: Failed::Nobody,
+            whole: false,
+            unusual: false,
+        }
+    }
+
+    /// Begins at `tick` in the middle of a stream.
+    pub(super) fn begin_part(&mut self, tick: u64, paused: bool) {
+        self.tick = tick;
+        self.paused = paused;
+        self.failed = Failed::AsBefore;
+        self.active = self.new_level();
+    }
+
+    /// Begins a whole stream at `tick`. What was booked before stays; the last stream must be finished.
+    pub(super) fn begin_stream(&mut self, tick: u64) {
+        self.whole = true;
+        self.tick = tick;
+        self.now = 0;
+        self.paused = false;
+        self.paused_ticks = 0;
+        (self.undone, self.idle_undone) = (0, 0);
+        self.failed = Failed::Nobody;
+        (self.depth, self.max_depth, self.max_height) = (0, 0, 0);
+        self.boxes.clear();
+        if self.roots.is_empty() {
+            self.active = self.new_level();
+            self.place();
+        } else {
+            let root = PhysicalBox {
+                root: 0,
+                place: self.roots[0].place,
+                ..PhysicalBox::EMPTY
+            };
+            self.active = self.boxes.add(root).unwrap_or(NONE);
+        }
+    }
+
+    /// Ends a whole stream at `tick`: its figures, but for its id and the number of events.
+    pub(super) fn finish_stream(&mut self, first_tick: u64, tick: u64) -> StreamFigures {
+        if self.unusual {
+            return StreamFigures::default();
+        }
+        self.advance(tick);
+        while self.boxes.get(self.active).parent != NONE {
+            self.leave(WayOut::Open);
+            let left = self.active;
+            self.active = self.boxes.get(left).parent;
+            self.boxes.release(left);
+        }
+        for choice in std::mem::take(&mut self.choices) {
+            let lived = self.now - choice.pushed;
+            let boxed = self.boxes.get(choice.id);
+            for (arc, boxes) in logical(boxed) {
+                let figures = self.books.figures(arc);
+                figures.pending += boxes;
+                add(&mut figures.lifetime, lived.wrapping_mul(boxes));
+            }
+        }
+        let untraced = self.boxes.get(self.active).own;
+        StreamFigures {
+            first_tick,
+            last_tick: self.tick,
+            self_ticks: self.now - untraced,
+            untraced_ticks: untraced,
+            paused_ticks: self.paused_ticks,
+            max_depth: self.max_depth.unsigned_abs(),
+            max_choices: self.max_height.unsigned_abs(),
+            ..StreamFigures::default()
+        }
+    }
+
+    /// Time of the last event.
+    pub(super) fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// Replays the next event. Ticks never go backwards.
+    #[inline(always)]
+    pub(super) fn step(&mut self, event: Event, tick: u64) {
+        self.advance(tick);
+        self.port(event);
+        self.events += 1;
+    }
+
+    #[inline(always)]
+    fn port(&mut self, event: Event) {
+        match event {
+            Event::Call { predicate } => self.call(predicate),
+            Event::Tail { predicate } => self.tail(predicate),
+            Event::ExitDet => self.way_out(WayOut::ExitDet),
+            Event::ExitNondet => self.exit_nondet(),
+            Event::Redo => self.redo(),
+            Event::Fail => self.fail(),
+            Event::Exception => self.way_out(WayOut::Exception),
+            Event::Cut { count } => self.cut(count),
+            Event::Pause => self.paused = true,
+            Event::Resume => self.paused = false,
+            Event::Gap { .. } => self.unusual = true,
+            Event::Mark { .. } => {}
+        }
+    }
+
+    /// Replays the events in `bytes` of an engine that speaks `dialect`; `tick` is the time of the event
+    /// before. How many they are, and the time of the last; `None` if something unusual is among them.
+    pub(super) fn replay(
+        &mut self,
+        trace: &Trace,
+        dialect: Dialect,
+        mut bytes: &[u8],
+        mut tick: u64,
+    ) -> Option<(u64, u64)> {
+        let mut count = 0;
+        while !bytes.is_empty() {
+            let (mut event, delta, length) = Event::decode(bytes).ok()?;
+            bytes = &bytes[length..];
+            tick = tick.checked_add(delta)?;
+            count += 1;
+            if let Event::Call { predicate } | Event::Tail { predicate } = &mut event {
+                *predicate = trace.predicate_index(*predicate)?;
+            }
+            self.step_in(dialect, event, tick);
+            if self.unusual {
+                return None;
+            }
+        }
+        Some((count, tick))
+    }
+
+    /// Replays the next event of an engine that speaks `dialect`.
+    #[inline(always)]
+    pub(super) fn step_in(&mut self, dialect: Dialect, event: Event, tick: u64) {
+        self.step(event, tick);
+        if dialect == Dialect::InnermostRedo && event == Event::Redo {
+            self.redo_around();
+        }
+    }
+
+    /// A redo meant the innermost box on the way; those around it were re-entered with it.
+    #[cold]
+    fn redo_around(&mut self) {
+        while let Some(choice) = self.choices.last()
+            && self.boxes.get(choice.id).parent == self.active
+        {
+            self.redo();
+        }
+    }
+
+    /// Time passes, and belongs to whoever was active until now.
+    #[inline]
+    pub(super) fn advance(&mut self, tick: u64) {
+        let stretch = tick.saturating_sub(self.tick);
+        self.tick += stretch;
+        if self.paused {
+            self.paused_ticks += stretch;
+            return;
+        }
+        self.now += stretch;
+        let id = if self.hides {
+            self.visible(self.active)
+        } else {
+            self.active
+        };
+        self.boxes.get_mut(id).own += stretch;
+    }
+
+    /// The box itself, or the visible one whose work it does.
+    fn visible(&self, id: BoxId) -> BoxId {
+        let boxed = self.boxes.get(id);
+        if boxed.is_hidden() { boxed.waits } else { id }
+    }
+
+    /// The place of the active box.
+    #[inline]
+    fn place(&mut self) -> PlaceId {
+        let place = self.boxes.get(self.active).place;
+        if place == NONE {
+            self.root_place()
+        } else {
+            place
+        }
+    }
+
+    #[cold]
+    fn root_place(&mut self) -> PlaceId {
+        let place = self.books.root();
+        let active = self.boxes.get_mut(self.active);
+        active.place = place;
+        self.roots[active.root as usize].place = place;
+        place
+    }
+
+    /// Height of the choice stack, relative to the beginning.
+    #[inline]
+    pub(super) fn height(&self) -> i64 {
+        self.choices.len() as i64 - self.popped
+    }
+
+    #[inline]
+    fn call(&mut self, predicate: PredicateIndex) {
+        let from = self.place();
+        let parent = self.active;
+        let base = self.height();
+        let mut made = PhysicalBox {
+            parent,
+            base,
+            called: self.events,
+            place: from,
+            since: self.now,
+            ..PhysicalBox::EMPTY
+        };
+        if !self.hidden[predicate as usize] {
+            let caller = self.books.places[from as usize].predicate;
+            let id = self.books.arc(from, predicate);
+            let arc = &mut self.books.arcs[id as usize];
+            arc.figures.calls += 1;
+            made.arc = id;
+            made.place = arc.place;
+            self.slots[caller as usize] = id;
+            made.waits = self.slots[predicate as usize];
+        } else {
+            made.waits = self.visible(parent);
+        }
+        self.depth += 1;
+        self.max_depth = self.max_depth.max(self.depth);
+        self.failed = Failed::Nobody;
+        match self.boxes.add(made) {
+            Some(id) => self.active = id,
+            None => self.unusual = true,
+        }
+    }
+
+    fn tail(&mut self, predicate: PredicateIndex) {
+        self.failed = Failed::Nobody;
+        let height = self.height();
+        let active = self.boxes.get(self.active);
+        let (root, base) = (active.root, active.base);
+        if root != NONE {
+            let check = &mut self.roots[root as usize].check;
+            *check = (*check).max(height);
+            self.unusual |= self.whole;
+        } else if height > base {
+            self.unusual = true;
+        }
+        if let Some(chain) = &mut self.boxes.get_mut(self.active).chain
+            && chain.again == predicate
+        {
+            return chain.depart_again(self.now);
+        }
+        if self.hidden[predicate as usize] {
+            return;
+        }
+        self.depart(predicate);
+    }
+
+    /// The active box departs, not as it did the last time.
+    fn depart(&mut self, predicate: PredicateIndex) {
+        self.settle(self.active);
+        let from = self.place();
+        let caller = self.books.places[from as usize].predicate;
+        let id = self.books.arc(from, predicate);
+        let arc = &mut self.books.arcs[id as usize];
+        arc.figures.calls += 1;
+        arc.figures.tail_calls += 1;
+        self.slots[caller as usize] = id;
+        let waits = self.slots[predicate as usize];
+        let active = self.boxes.get_mut(self.active);
+        active.place = arc.place;
+        if active.is_hidden() {
+            // A hidden box departs: from here on it is the visible one.
+            active.arc = id;
+            active.waits = waits;
+            active.since = self.now;
+            active.exited = false;
+            return;
+        }
+        let own = std::mem::take(&mut active.own);
+        let again = if from == active.place {
+            predicate
+        } else {
+            NONE
+        };
+        let chain = self.boxes.chain(self.active);
+        chain.depart(caller, id, waits, self.now, own);
+        chain.again = again;
+    }
+
+    /// Books departures of a box that were only counted.
+    fn settle(&mut self, id: BoxId) {
+        let chain = self.boxes.get_mut(id).chain.as_mut();
+        if let Some((arc, boxes)) = chain.and_then(|chain| chain.settle()) {
+            let figures = self.books.figures(arc);
+            figures.calls += boxes;
+            figures.tail_calls += boxes;
+        }
+    }
+
+    /// Nothing more comes in this chunk.
+    pub(super) fn end_part(&mut self) {
+        if self.unusual {
+            return;
+        }
+        let mut active = self.active;
+        while active != NONE {
+            self.settle(active);
+            active = self.boxes.get(active).parent;
+        }
+    }
+
+    /// The active box fails, and that may be why another is re-entered.
+    #[inline]
+    fn fail(&mut self) {
+        let active = self.boxes.get(self.active);
+        let failed = if active.root != NONE {
+            Failed::Somebody(Who::Outer(active.root))
+        } else if active.arc == NONE {
+            Failed::Nobody
+        } else {
+            Failed::Somebody(Who::Predicate(
+                self.books.arcs[active.arc as usize].predicate,
+            ))
+        };
+        self.way_out(WayOut::Fail);
+        self.failed = failed;
+    }
+
+    /// The active box is left for good.
+    #[inline]
+    fn way_out(&mut self, way_out: WayOut) {
+        self.failed = Failed::Nobody;
+        let left = self.active;
+        self.leave(way_out);
+        let boxed = self.boxes.get(left);
+        let (root, base) = (boxed.root, boxed.base);
+        self.active = self.parent(left);
+        self.depth -= 1;
+        if root == NONE {
+            self.unusual |= way_out.is_final() && self.height() > base;
+            self.boxes.release(left);
+        } else {
+            self.root_closed(root, way_out);
+        }
+    }
+
+    #[cold]
+    fn root_closed(&mut self, root: RootId, way_out: WayOut) {
+        self.unusual |= self.whole;
+        if way_out.is_final() {
+            let height = self.height();
+            let check = &mut self.roots[root as usize].check;
+            *check = (*check).max(height);
+        }
+    }
+
+    #[inline]
+    fn exit_nondet(&mut self) {
+        self.failed = Failed::Nobody;
+        let left = self.active;
+        let live = self.live();
+        self.leave(WayOut::ExitNondet);
+        self.active = self.parent(left);
+        self.depth -= 1;
+        self.choices.push(Choice {
+            id: left,
+            pushed: self.now,
+            live,
+        });
+        let height = self.height();
+        self.max_height = self.max_height.max(height);
+        let boxed = self.boxes.get(left);
+        if boxed.arc != NONE {
+            let arc = &mut self.books.arcs[boxed.arc as usize];
+            arc.height = arc.height.max(height);
+            if let Some(chain) = &boxed.chain {
+                for (arc, _) in chain.groups.keys() {
+                    let arc = &mut self.books.arcs[*arc as usize];
+                    arc.height = arc.height.max(height);
+                }
+            }
+        }
+        self.unusual |= self.whole && boxed.root != NONE;
+    }
+
+    /// Who called the box that is left; a caller of before the chunk, if need be.
+    #[inline]
+    fn parent(&mut self, left: BoxId) -> BoxId {
+        let parent = self.boxes.get(left).parent;
+        if parent == NONE {
+            self.outer_level(left)
+        } else {
+            parent
+        }
+    }
+
+    #[cold]
+    fn outer_level(&mut self, left: BoxId) -> BoxId {
+        let parent = self.new_level();
+        if left != NONE {
+            self.boxes.get_mut(left).parent = parent;
+        }
+        parent
+    }
+
+    fn new_level(&mut self) -> BoxId {
+        let id = self.new_root(PhysicalBox::EMPTY);
+        self.levels.push(self.roots.len() as RootId - 1);
+        self.idle_undone = 0;
+        id
+    }
+
+    fn new_root(&mut self, boxed: PhysicalBox) -> BoxId {
+        let root = self.roots.len() as RootId;
+        let id = self.boxes.add(PhysicalBox { root, ..boxed });
+        let id = id.unwrap_or_else(|| {
+            self.unusual = true;
+            self.active
+        });
+        self.roots.push(Root {
+            id,
+            place: NONE,
+            first: None,
+            later: boxed.arc,
+            check: NEVER,
+        });
+        id
+    }
+
+    /// Books that the logical boxes of the active box are left.
+    #[inline]
+    fn leave(&mut self, way_out: WayOut) {
+        let now = self.now;
+        let boxed = self.boxes.get_mut(self.active);
+        if boxed.chain.is_some() {
+            return self.leave_chain(way_out);
+        }
+        if boxed.arc == NONE {
+            return self.leave_unbooked(way_out);
+        }
+        let own = std::mem::take(&mut boxed.own);
+        let (id, waits) = (boxed.arc, boxed.waits);
+        let fresh = u64::from(!std::mem::replace(&mut boxed.exited, true));
+        let since = boxed.since;
+        let arc = &mut self.books.arcs[id as usize];
+        arc.figures.count_way_out(way_out, 1, fresh);
+        arc.figures.self_by[way_out.outcome()] += own;
+        self.slots[arc.predicate as usize] = waits;
+        let lasted = now.wrapping_sub(since);
+        self.books
+            .book_stretch(id, waits, way_out.outcome(), lasted);
+    }
+
+    /// A hidden box, of which nothing is booked, or a root in the activation that it began the chunk with.
+    #[cold]
+    fn leave_unbooked(&mut self, way_out: WayOut) {
+        let now = self.now;
+        let boxed = self.boxes.get_mut(self.active);
+        if boxed.is_hidden() {
+            return;
+        }
+        let own = std::mem::take(&mut boxed.own);
+        let later = self.books.loose_arc();
+        let boxed = self.boxes.get_mut(self.active);
+        boxed.arc = later;
+        boxed.exited = true;
+        let root = &mut self.roots[boxed.root as usize];
+        root.later = later;
+        root.first = Some(First { way_out, now, own });
+    }
+
+    #[cold]
+    fn leave_chain(&mut self, way_out: WayOut) {
+        self.settle(self.active);
+        let now = self.now;
+        let boxed = self.boxes.get_mut(self.active);
+        let Some(mut chain) = boxed.chain.take() else {
+            return;
+        };
+        let own = std::mem::take(&mut boxed.own);
+        chain.groups[chain.last].own += own;
+        for (&(id, waits), group) in chain.groups.iter_mut().rev() {
+            let arc = &mut self.books.arcs[id as usize];
+            arc.figures
+                .count_way_out(way_out, group.boxes, std::mem::take(&mut group.fresh));
+            arc.figures.self_by[way_out.outcome()] += std::mem::take(&mut group.own);
+            self.slots[arc.predicate as usize] = waits;
+            let lasted = group
+                .boxes
+                .wrapping_mul(now)
+                .wrapping_sub(std::mem::take(&mut group.entered));
+            self.books
+                .book_stretch(id, waits, way_out.outcome(), lasted);
+        }
+        // The box that was called, as if it were alone.
+        let boxed = self.boxes.get_mut(self.active);
+        boxed.own = std::mem::take(&mut chain.base_own);
+        self.leave(way_out);
+        self.boxes.get_mut(self.active).chain = Some(chain);
+    }
+
+    /// Work so far that is not undone.
+    pub(super) fn live(&self) -> Live {
+        let outermost = self.levels.last().map_or(NONE, |root| {
+            self.roots.get(*root as usize).map_or(NONE, |root| root.id)
+        });
+        let idle = if outermost == NONE {
+            0
+        } else {
+            self.boxes.get(outermost).own
+        };
+        Live {
+            ticks: self.now - self.undone,
+            idle: idle.saturating_sub(self.idle_undone),
+            level: self.levels.len() as u32,
+        }
+    }
+
+    /// Goes back to when work was what it is in `to`: how much is undone, and how much of that idle.
+    fn undo(&mut self, to: &Live) -> (u64, u64) {
+        let from = self.live();
+        let idle = if from.level == to.level { to.idle } else { 0 };
+        let undone = from.ticks.saturating_sub(to.ticks);
+        let idle = from.idle.saturating_sub(idle);
+        self.undone += undone;
+        self.idle_undone += idle;
+        (undone, idle)
+    }
+
+    /// Who failed, that a box is re-entered.
+    fn failing(&mut self) -> Who {
+        let failed = match self.failed {
+            Failed::Nobody => self.inner(),
+            Failed::AsBefore => Who::Before,
+            Failed::Somebody(who) => who,
+        };
+        self.failed = Failed::Somebody(failed);
+        failed
+    }
+
+    /// The predicate of the innermost visible logical box.
+    fn inner(&mut self) -> Who {
+        let place = self.place();
+        let predicate = self.books.places[place as usize].predicate;
+        if predicate != self.books.begin() {
+            Who::Predicate(predicate)
+        } else if self.whole {
+            Who::Inner(0)
+        } else {
+            Who::Inner(self.boxes.get(self.active).root)
+        }
+    }
+
+    fn redo(&mut self) {
+        let failed = self.failing();
+        let Some(choice) = self.choices.pop() else {
+            return self.redo_root(failed);
+        };
+        self.reenter(&choice, failed);
+    }
+
+    /// Enters a box again that exited in the chunk.
+    fn reenter(&mut self, choice: &Choice, failed: Who) {
+        let from = self.place();
+        let caller = self.books.places[from as usize].predicate;
+        let boxed = self.boxes.get(choice.id);
+        self.unusual |= boxed.parent != self.active;
+        self.unusual |= boxed.root != NONE && caller != self.books.begin();
+        self.active = choice.id;
+        self.depth += 1;
+        self.max_depth = self.max_depth.max(self.depth);
+        if boxed.arc == NONE {
+            return;
+        }
+        let (undone, idle) = self.undo(&choice.live);
+        let level = self.levels.len() as u32;
+        let boxed = self.boxes.get_mut(choice.id);
+        let id = boxed.arc;
+        let arc = &mut self.books.arcs[id as usize];
+        let resumed = if boxed.root == NONE {
+            Who::Predicate(arc.predicate)
+        } else {
+            Who::Outer(boxed.root)
+        };
+        arc.figures.undone += undone;
+        let edge = self.backtracks.entry((failed, resumed)).or_default();
+        edge.count += 1;
+        edge.undone += undone;
+        if idle > 0 {
+            let idle = Idle { ticks: idle, level };
+            edge.idle.add(idle);
+            self.idle.entry(id).or_default().add(idle);
+        }
+        self.slots[caller as usize] = id;
+        boxed.since = self.now;
+        let lived = self.now - choice.pushed;
+        for (arc, boxes) in logical(boxed) {
+            let figures = self.books.figures(arc);
+            figures.redos += boxes;
+            add(&mut figures.lifetime, lived.wrapping_mul(boxes));
+        }
+        if let Some(chain) = &mut boxed.chain {
+            for group in chain.groups.values_mut() {
+                group.entered = group.boxes.wrapping_mul(self.now);
+            }
+            for (predicate, arc) in &chain.rest {
+                self.slots[*predicate as usize] = *arc;
+            }
+        }
+    }
+
+    /// Enters a box again that exited before the chunk.
+    #[cold]
+    fn redo_root(&mut self, failed: Who) {
+        // Its caller is of before the chunk, too, and did not depart since.
+        let place = self.place();
+        self.unusual |= self.whole || self.books.places[place as usize].above != NONE;
+        let live = self.live();
+        let later = self.books.loose_arc();
+        self.books.figures(later).redos += 1;
+        let root = self.roots.len() as RootId;
+        self.active = self.new_root(PhysicalBox {
+            parent: self.active,
+            arc: later,
+            exited: true,
+            since: self.now,
+            ..PhysicalBox::EMPTY
+        });
+        self.depth += 1;
+        self.max_depth = self.max_depth.max(self.depth);
+        self.popped += 1;
+        self.taken.push(Taken::Redo {
+            root,
+            now: self.now,
+            live,
+            failed,
+        });
+        // From here on live work is counted from what it was when the box exited.
+        self.undo(&Live {
+            level: live.level,
+            ..Live::default()
+        });
+    }
+
+    fn cut(&mut self, count: u32) {
+        let by = self.inner();
+        for done in 0..count {
+            let Some(choice) = self.choices.pop() else {
+                return self.cut_before(count - done, by);
+            };
+            let lived = self.now - choice.pushed;
+            let boxed = self.boxes.get(choice.id);
+            for (id, boxes) in logical(boxed) {
+                let arc = &mut self.books.arcs[id as usize];
+                arc.figures.cuts += boxes;
+                add(&mut arc.figures.lifetime, lived.wrapping_mul(boxes));
+                let cut = if arc.from == NONE {
+                    Who::Outer(boxed.root)
+                } else {
+                    Who::Predicate(arc.predicate)
+                };
+                *self.cuts.entry((by, cut)).or_default() += boxes;
+            }
+            if boxed.root == NONE {
+                self.boxes.release(choice.id);
+            }
+        }
+    }
+
+    #[cold]
+    fn cut_before(&mut self, count: u32, by: Who) {
+        self.unusual |= self.whole;
+        self.popped += i64::from(count);
+        let now = self.now;
+        self.taken.push(Taken::Cut { count, now, by });
+    }
+}
+
+/// The arcs of the logical boxes of a box, with how many they are; nothing if it is hidden.
+pub(super) fn logical(boxed: &PhysicalBox) -> impl Iterator<Item = (ArcId, u64)> {
+    let base = (boxed.arc != NONE).then_some((boxed.arc, 1));
+    let departed = boxed.chain.iter().flat_map(|chain| {
+        chain
+            .groups
+            .iter()
+            .map(|(&(arc, _), group)| (arc, group.boxes))
+    });
+    base.into_iter().chain(departed)
+}

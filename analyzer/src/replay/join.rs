@@ -1,0 +1,460 @@
+//! Chunk after chunk becomes the replay of the whole trace.
+//!
+//! The state of the stream at the beginning of a chunk tells which box each of its roots is, and so which
+//! context its places are in; then all it booked is added to the books of the trace, and what it
+//! leaves on the active chain and the choice stack is the state at the beginning of the next one.
+
+use std::collections::BTreeMap;
+
+use super::books::{Arc, ArcId, Books, Figures, NEVER, NONE, OUTCOMES, WayOut, add};
+use super::boxes::{BoxId, PhysicalBox};
+use super::chunk::{Chunk, Failed, First, Taken, Who, logical};
+use super::state::{Choice, Meaning, NOBODY, State};
+use crate::figures::{BacktrackFigures, Caller, PredicateIndex, StreamFigures};
+use crate::moment::Change;
+
+/// The replay cannot go on: something came that only the oracle deals with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Unusual;
+
+/// The books of the trace, and the stream that is being put together.
+#[derive(Debug)]
+pub(super) struct Join {
+    pub(super) books: Books,
+    pub(super) backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
+    pub(super) cuts: BTreeMap<(Caller, PredicateIndex), u64>,
+    state: State,
+}
+
+impl Join {
+    pub(super) fn new(predicates: usize) -> Self {
+        let mut books = Books::new(predicates);
+        books.root();
+        Self {
+            books,
+            backtracks: BTreeMap::new(),
+            cuts: BTreeMap::new(),
+            state: State::new(0),
+        }
+    }
+
+    /// A stream begins at `tick`.
+    pub(super) fn begin_stream(&mut self, tick: u64) {
+        self.state = State::new(tick);
+    }
+
+    /// Whether time does not count at the end of the last chunk.
+    pub(super) fn is_paused(&self) -> bool {
+        self.state.paused
+    }
+
+    /// Adds what a chunk of whole streams booked.
+    pub(super) fn add_streams(&mut self, chunk: &Chunk) -> Result<(), Unusual> {
+        if chunk.unusual {
+            return Err(Unusual);
+        }
+        if chunk.roots.is_empty() {
+            return Ok(());
+        }
+        self.state = State::new(0);
+        let meaning = self.book_arcs(chunk, vec![NOBODY], 0);
+        self.book_pairs(chunk, &meaning);
+        Ok(())
+    }
+
+    /// Adds the next chunk of the stream, whose first event was the one of this number, at `tick`.
+    /// Returns how the stacks changed, if `change` asks for it.
+    pub(super) fn add_part(
+        &mut self,
+        chunk: &Chunk,
+        first: u64,
+        tick: u64,
+        change: bool,
+    ) -> Result<Option<Change>, Unusual> {
+        if chunk.unusual || tick < self.state.tick {
+            return Err(Unusual);
+        }
+        self.state.advance(tick);
+        let roots = self.find_roots(chunk)?;
+        let meaning = self.book_arcs(chunk, roots, first);
+        self.book_pairs(chunk, &meaning);
+        self.take_choices(chunk, &meaning);
+        let failed = match chunk.failed {
+            Failed::Nobody => None,
+            Failed::AsBefore => self.state.failed,
+            Failed::Somebody(who) => Some(self.who(who, &meaning)),
+        };
+        self.book_roots(chunk, &meaning)?;
+        self.state.failed = failed;
+        self.state.hand_over(chunk, &meaning, &self.books);
+        Ok(change.then(|| self.state.change(chunk, &meaning, &self.books)))
+    }
+
+    /// The stream ends at `tick`: its figures, but for its id and the number of events.
+    pub(super) fn finish_stream(&mut self, tick: u64) -> StreamFigures {
+        self.state.advance(tick);
+        let now = self.state.now;
+        let mut active = self.state.active;
+        while active != NOBODY {
+            let boxed = self.state.boxes.get_mut(active);
+            active = boxed.parent;
+            leave(&mut self.books, boxed, WayOut::Open, now, 0);
+        }
+        for choice in std::mem::take(&mut self.state.choices) {
+            for (arc, boxes) in logical(self.state.boxes.get(choice.id)) {
+                let figures = self.books.figures(arc);
+                figures.pending += boxes;
+                add(
+                    &mut figures.lifetime,
+                    (now - choice.pushed).wrapping_mul(boxes),
+                );
+            }
+        }
+        self.state.figures()
+    }
+
+    /// Which boxes the roots of a chunk are: of the active chain, and of the choice stack.
+    fn find_roots(&self, chunk: &Chunk) -> Result<Vec<BoxId>, Unusual> {
+        let mut found = vec![NONE; chunk.roots.len()];
+        let mut active = self.state.active;
+        for root in &chunk.levels {
+            if active == NONE {
+                return Err(Unusual);
+            }
+            found[*root as usize] = active;
+            active = self.state.boxes.get(active).parent;
+        }
+        let mut left = self.state.choices.len();
+        for taken in &chunk.taken {
+            let count = match taken {
+                Taken::Redo { .. } => 1,
+                Taken::Cut { count, .. } => *count as usize,
+            };
+            left = left.checked_sub(count).ok_or(Unusual)?;
+            let Taken::Redo { root, .. } = taken else {
+                continue;
+            };
+            let id = self.state.choices[left].id;
+            let parent = chunk.boxes.get(chunk.roots[*root as usize].id).parent;
+            let parent = chunk.boxes.get(parent);
+            if parent.root == NONE || found[parent.root as usize] != self.state.boxes.get(id).parent
+            {
+                return Err(Unusual);
+            }
+            found[*root as usize] = id;
+        }
+        Ok(found)
+    }
+
+    /// Books what was booked on arcs from places.
+    fn book_arcs(&mut self, chunk: &Chunk, boxes: Vec<BoxId>, first: u64) -> Meaning {
+        let ends_in_nobody = chunk
+            .levels
+            .last()
+            .is_some_and(|root| boxes[*root as usize] == NOBODY);
+        let height = self.state.height();
+        let mut places = vec![NONE; chunk.books.places.len()];
+        // By place: the root it is below, and the arc from that root on the way to it.
+        let mut origins = vec![(NONE, NONE); places.len()];
+        for (root, id) in chunk.roots.iter().zip(&boxes) {
+            if root.place != NONE {
+                places[root.place as usize] = self.state.boxes.get(*id).place;
+                origins[root.place as usize] = (*id, NONE);
+            }
+        }
+        let mut arcs = Vec::with_capacity(chunk.books.arcs.len());
+        let mut waits = Vec::with_capacity(chunk.books.arcs.len());
+        for arc in &chunk.books.arcs {
+            if arc.from == NONE {
+                arcs.push(NONE);
+                waits.push(NONE);
+                continue;
+            }
+            let id = self.books.arc(places[arc.from as usize], arc.predicate);
+            let context = chunk.books.places[arc.from as usize].context;
+            let (root, way) = origins[context as usize];
+            let way = if way == NONE { id } else { way };
+            if places[arc.place as usize] == NONE {
+                places[arc.place as usize] = self.books.arcs[id as usize].place;
+                origins[arc.place as usize] = (root, way);
+            }
+            let waits_for = self.book_arc(arc, id, root, way, height);
+            arcs.push(id);
+            waits.push(waits_for);
+        }
+        let mut meaning = Meaning {
+            boxes,
+            places,
+            arcs,
+            waits,
+            ends_in_nobody,
+            first,
+            begin: self.state.now,
+            height,
+        };
+        self.take_back_idle(chunk, &mut meaning);
+        meaning
+    }
+
+    /// Books what was booked on an arc that is `id` here; what its outermost boxes wait for.
+    fn book_arc(&mut self, arc: &Arc, id: ArcId, root: BoxId, way: ArcId, height: i64) -> ArcId {
+        let here = &mut self.books.arcs[id as usize];
+        if arc.height != NEVER {
+            here.height = here.height.max(height + arc.height);
+        }
+        if here.extends || !arc.extends {
+            here.figures.add(&arc.figures);
+            return NONE;
+        }
+        // Outermost in the chunk, but not in the trace.
+        let lasted = arc.figures.outer();
+        here.figures.add(&Figures {
+            outer_by: [0; OUTCOMES],
+            ..arc.figures
+        });
+        let waits = self.waiting(root, arc.predicate, way);
+        if waits != id && waits != NONE {
+            add(&mut self.books.figures(id).inner, lasted);
+            add(&mut self.books.figures(waits).less, lasted);
+        }
+        waits
+    }
+
+    /// By which arc the innermost box of a predicate was left, seen from a box that calls along `way`.
+    fn waiting(&self, root: BoxId, predicate: PredicateIndex, way: ArcId) -> ArcId {
+        let (mut id, mut way) = (root, way);
+        while id != NOBODY && id != NONE {
+            let boxed = self.state.boxes.get(id);
+            if self.books.places[boxed.place as usize].predicate == predicate {
+                return way;
+            }
+            let departed = boxed.chain.as_ref().and_then(|c| c.rest.get(&predicate));
+            if let Some(arc) = departed {
+                return *arc;
+            }
+            way = boxed.arc;
+            id = boxed.parent;
+        }
+        NONE
+    }
+
+    /// What nobody did is not work, so it cannot be undone.
+    fn take_back_idle(&mut self, chunk: &Chunk, meaning: &mut Meaning) {
+        if !meaning.ends_in_nobody {
+            return;
+        }
+        for (arc, idle) in &chunk.idle {
+            if idle.level == chunk.levels.len() as u32 && meaning.arcs[*arc as usize] != NONE {
+                let undone = &mut self.books.figures(meaning.arcs[*arc as usize]).undone;
+                *undone = undone.wrapping_sub(idle.ticks);
+            }
+        }
+    }
+
+    /// Books backtracks and cuts.
+    fn book_pairs(&mut self, chunk: &Chunk, meaning: &Meaning) {
+        for ((failed, resumed), edge) in &chunk.backtracks {
+            let Caller::Predicate(resumed) = self.who(*resumed, meaning) else {
+                continue;
+            };
+            let mut undone = edge.undone;
+            if meaning.ends_in_nobody && edge.idle.level == chunk.levels.len() as u32 {
+                undone = undone.wrapping_sub(edge.idle.ticks);
+            }
+            let key = (self.who(*failed, meaning), resumed);
+            let sum = self.backtracks.entry(key).or_default();
+            sum.count += edge.count;
+            add(&mut sum.undone_ticks, undone);
+        }
+        for ((by, cut), count) in &chunk.cuts {
+            let by = self.who(*by, meaning);
+            match cut {
+                Who::Outer(root) => self.book_cut(by, meaning.boxes[*root as usize], *count),
+                _ => {
+                    if let Caller::Predicate(cut) = self.who(*cut, meaning) {
+                        *self.cuts.entry((by, cut)).or_default() += count;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Books in the table of cuts that a box was cut.
+    fn book_cut(&mut self, by: Caller, id: BoxId, count: u64) {
+        for (arc, boxes) in logical(self.state.boxes.get(id)) {
+            let predicate = self.books.arcs[arc as usize].predicate;
+            *self.cuts.entry((by, predicate)).or_default() += boxes * count;
+        }
+    }
+
+    fn who(&self, who: Who, meaning: &Meaning) -> Caller {
+        let root = match who {
+            Who::Predicate(predicate) => return Caller::Predicate(predicate),
+            Who::Before => {
+                return self
+                    .state
+                    .failed
+                    .unwrap_or_else(|| self.inner(self.state.active));
+            }
+            Who::Inner(root) => return self.inner(meaning.boxes[root as usize]),
+            Who::Outer(root) => meaning.boxes[root as usize],
+        };
+        if root == NOBODY {
+            return Caller::Root;
+        }
+        let arc = self.state.boxes.get(root).arc;
+        Caller::Predicate(self.books.arcs[arc as usize].predicate)
+    }
+
+    /// The predicate of the innermost logical box of a box.
+    fn inner(&self, id: BoxId) -> Caller {
+        if id == NOBODY {
+            return Caller::Root;
+        }
+        let place = self.state.boxes.get(id).place;
+        Caller::Predicate(self.books.places[place as usize].predicate)
+    }
+
+    /// Takes those entries off the choice stack that the chunk took.
+    fn take_choices(&mut self, chunk: &Chunk, meaning: &Meaning) {
+        let begin = meaning.begin;
+        for taken in &chunk.taken {
+            match *taken {
+                Taken::Redo {
+                    root,
+                    now,
+                    live,
+                    failed,
+                } => {
+                    let Some(choice) = self.state.choices.pop() else {
+                        return;
+                    };
+                    add(&mut self.state.live, meaning.work(chunk, &live));
+                    let undone = self.state.live.wrapping_sub(choice.live);
+                    self.state.live = choice.live;
+                    let id = meaning.boxes[root as usize];
+                    let arc = self.state.boxes.get(id).arc;
+                    add(&mut self.books.figures(arc).undone, undone);
+                    let resumed = self.books.arcs[arc as usize].predicate;
+                    let key = (self.who(failed, meaning), resumed);
+                    let edge = self.backtracks.entry(key).or_default();
+                    edge.count += 1;
+                    add(&mut edge.undone_ticks, undone);
+                    self.end_choice(&choice, begin + now, |_, _| {});
+                }
+                Taken::Cut { count, now, by } => {
+                    let by = self.who(by, meaning);
+                    for _ in 0..count {
+                        let Some(choice) = self.state.choices.pop() else {
+                            return;
+                        };
+                        self.end_choice(&choice, begin + now, |figures, boxes| {
+                            figures.cuts += boxes;
+                        });
+                        self.book_cut(by, choice.id, 1);
+                        self.state.boxes.release(choice.id);
+                    }
+                }
+            }
+        }
+    }
+
+    fn end_choice(&mut self, choice: &Choice, now: u64, count: impl Fn(&mut Figures, u64)) {
+        for (arc, boxes) in logical(self.state.boxes.get(choice.id)) {
+            let figures = self.books.figures(arc);
+            add(
+                &mut figures.lifetime,
+                now.wrapping_sub(choice.pushed).wrapping_mul(boxes),
+            );
+            count(figures, boxes);
+        }
+    }
+
+    /// Books what the roots did.
+    fn book_roots(&mut self, chunk: &Chunk, meaning: &Meaning) -> Result<(), Unusual> {
+        let (begin, height) = (meaning.begin, meaning.height);
+        for (root, id) in chunk.roots.iter().zip(&meaning.boxes) {
+            let boxed = self.state.boxes.get_mut(*id);
+            if root.check != NEVER && (*id == NOBODY || height + root.check > boxed.base) {
+                return Err(Unusual);
+            }
+            if let Some(First { way_out, now, own }) = root.first {
+                if *id == NOBODY {
+                    return Err(Unusual);
+                }
+                leave(&mut self.books, boxed, way_out, begin + now, own);
+            }
+            if root.later != NONE {
+                let later = &chunk.books.arcs[root.later as usize];
+                let mut figures = later.figures;
+                let idle = chunk.idle.get(&root.later);
+                if let Some(idle) = idle.filter(|idle| {
+                    meaning.ends_in_nobody && idle.level == chunk.levels.len() as u32
+                }) {
+                    figures.undone = figures.undone.wrapping_sub(idle.ticks);
+                }
+                let height = (later.height != NEVER).then(|| height + later.height);
+                book_later(&mut self.books, boxed, &figures, height);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Books that the logical boxes of a box are left; `own` ticks of it were in the chunk.
+fn leave(books: &mut Books, boxed: &mut PhysicalBox, way_out: WayOut, now: u64, own: u64) {
+    let mut own = std::mem::take(&mut boxed.own) + own;
+    if let Some(chain) = &mut boxed.chain {
+        if let Some((_, group)) = chain.groups.get_index_mut(chain.last) {
+            group.own += own;
+        }
+        own = std::mem::take(&mut chain.base_own);
+        for (&(arc, waits), group) in &mut chain.groups {
+            let lasted = group.boxes.wrapping_mul(now).wrapping_sub(group.entered);
+            let fresh = std::mem::take(&mut group.fresh);
+            let figures = books.figures(arc);
+            figures.count_way_out(way_out, group.boxes, fresh);
+            figures.self_by[way_out.outcome()] += std::mem::take(&mut group.own);
+            books.book_stretch(arc, waits, way_out.outcome(), lasted);
+        }
+    }
+    let fresh = u64::from(!std::mem::replace(&mut boxed.exited, true));
+    let figures = books.figures(boxed.arc);
+    figures.count_way_out(way_out, 1, fresh);
+    figures.self_by[way_out.outcome()] += own;
+    let lasted = now.wrapping_sub(boxed.since);
+    books.book_stretch(boxed.arc, boxed.waits, way_out.outcome(), lasted);
+}
+
+/// Books what a box did in activations that began in the chunk.
+fn book_later(books: &mut Books, boxed: &PhysicalBox, later: &Figures, height: Option<i64>) {
+    let waits = |boxed: &PhysicalBox, at: usize| match at {
+        0 => boxed.waits,
+        _ => boxed
+            .chain
+            .as_ref()
+            .and_then(|chain| chain.groups.get_index(at - 1))
+            .map_or(NONE, |(key, _)| key.1),
+    };
+    let innermost = boxed.chain.as_ref().map_or(0, |chain| chain.last + 1);
+    for (at, (arc, boxes)) in logical(boxed).enumerate() {
+        let here = &mut books.arcs[arc as usize];
+        if let Some(height) = height {
+            here.height = here.height.max(height);
+        }
+        here.figures.add_counts(later, boxes);
+        if at == 0 {
+            add(&mut here.figures.undone, later.undone);
+        }
+        for outcome in 0..OUTCOMES {
+            if at == innermost {
+                add(
+                    &mut books.figures(arc).self_by[outcome],
+                    later.self_by[outcome],
+                );
+            }
+            let lasted = later.outer_by[outcome].wrapping_mul(boxes);
+            books.book_stretch(arc, waits(boxed, at), outcome, lasted);
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! The state of a stream between two chunks, and how a chunk changes it.
+
+use super::books::{ArcId, Books, NONE, PlaceId, add};
+use super::boxes::{BoxId, Boxes, Chain, PhysicalBox};
+use super::chunk::{Chunk, Live};
+use crate::figures::{Caller, PredicateIndex, StreamFigures};
+use crate::moment::{Change, OpenBox};
+
+/// What is between two chunks of a stream.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) boxes: Boxes,
+    pub(super) active: BoxId,
+    pub(super) choices: Vec<Choice>,
+    pub(super) depth: i64,
+    pub(super) max_depth: i64,
+    pub(super) max_height: i64,
+    pub(super) first_tick: u64,
+    pub(super) tick: u64,
+    pub(super) now: u64,
+    pub(super) paused: bool,
+    pub(super) paused_ticks: u64,
+    /// Work that is not undone, modulo 2⁶⁴.
+    pub(super) live: u64,
+    /// What failed, if that was the last port.
+    pub(super) failed: Option<Caller>,
+}
+
+/// An entry of the choice stack.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choice {
+    pub(super) id: BoxId,
+    pub(super) pushed: u64,
+    pub(super) live: u64,
+}
+
+/// The box that stands for nobody.
+pub(super) const NOBODY: BoxId = 0;
+/// Where nobody is.
+pub(super) const TOP: PlaceId = 0;
+
+/// What the places, arcs and roots of a chunk are in the trace.
+#[derive(Debug)]
+pub(super) struct Meaning {
+    /// By root.
+    pub(super) boxes: Vec<BoxId>,
+    pub(super) places: Vec<PlaceId>,
+    pub(super) arcs: Vec<ArcId>,
+    /// By arc: what its boxes wait for if no other box of their predicate is on the chain in the chunk.
+    pub(super) waits: Vec<ArcId>,
+    /// The outermost root is nobody.
+    pub(super) ends_in_nobody: bool,
+    /// Where the chunk begins: number of its first event, time, height of the choice stack.
+    pub(super) first: u64,
+    pub(super) begin: u64,
+    pub(super) height: i64,
+}
+
+impl Meaning {
+    /// Work of the chunk that was really some, in ticks.
+    pub(super) fn work(&self, chunk: &Chunk, live: &Live) -> u64 {
+        if self.ends_in_nobody && live.level == chunk.levels.len() as u32 {
+            live.ticks.wrapping_sub(live.idle)
+        } else {
+            live.ticks
+        }
+    }
+}
+
+impl State {
+    pub(super) fn new(tick: u64) -> Self {
+        let mut boxes = Boxes::default();
+        let nobody = PhysicalBox {
+            place: TOP,
+            ..PhysicalBox::EMPTY
+        };
+        let active = boxes.add(nobody).unwrap_or(NOBODY);
+        Self {
+            boxes,
+            active,
+            choices: Vec::new(),
+            depth: 0,
+            max_depth: 0,
+            max_height: 0,
+            first_tick: tick,
+            tick,
+            now: 0,
+            paused: false,
+            paused_ticks: 0,
+            live: 0,
+            failed: None,
+        }
+    }
+
+    pub(super) fn height(&self) -> i64 {
+        self.choices.len() as i64
+    }
+
+    pub(super) fn advance(&mut self, tick: u64) {
+        let stretch = tick.saturating_sub(self.tick);
+        self.tick += stretch;
+        if self.paused {
+            self.paused_ticks += stretch;
+            return;
+        }
+        self.now += stretch;
+        self.boxes.get_mut(self.active).own += stretch;
+        if self.active != NOBODY {
+            add(&mut self.live, stretch);
+        }
+    }
+
+    pub(super) fn figures(&self) -> StreamFigures {
+        let untraced = self.boxes.get(NOBODY).own;
+        StreamFigures {
+            first_tick: self.first_tick,
+            last_tick: self.tick,
+            self_ticks: self.now - untraced,
+            untraced_ticks: untraced,
+            paused_ticks: self.paused_ticks,
+            max_depth: self.max_depth.unsigned_abs(),
+            max_choices: self.max_height.unsigned_abs(),
+            ..StreamFigures::default()
+        }
+    }
+
+    /// Becomes the state at the end of the chunk.
+    pub(super) fn hand_over(&mut self, chunk: &Chunk, meaning: &Meaning, books: &Books) {
+        let kept = Kept::of(self, chunk, meaning);
+        let translate = Translate { meaning, books };
+        for id in kept.order {
+            translate.hand_over(self, chunk, &kept.ids, id);
+        }
+        for (root, id) in chunk.roots.iter().zip(&meaning.boxes) {
+            if !kept.roots[chunk.boxes.get(root.id).root as usize] && *id != NOBODY {
+                self.boxes.release(*id);
+            }
+        }
+        for choice in &chunk.choices {
+            let live = self.live.wrapping_add(meaning.work(chunk, &choice.live));
+            self.choices.push(Choice {
+                id: kept.ids[choice.id as usize],
+                pushed: meaning.begin + choice.pushed,
+                live,
+            });
+        }
+        add(&mut self.live, meaning.work(chunk, &chunk.live()));
+        self.active = kept.ids[chunk.active as usize];
+        self.max_depth = self.max_depth.max(self.depth + chunk.max_depth);
+        self.depth += chunk.depth;
+        self.max_height = self.max_height.max(meaning.height + chunk.max_height);
+        self.now = meaning.begin + chunk.now;
+        self.tick = chunk.tick();
+        self.paused = chunk.paused;
+        self.paused_ticks += chunk.paused_ticks;
+    }
+
+    /// What the chunk, just handed over, left on the stacks. Its outermost root counts as pushed again, because it may have
+    /// departed; nobody does not count.
+    pub(super) fn change(&self, chunk: &Chunk, meaning: &Meaning, books: &Books) -> Change {
+        let outermost = chunk
+            .levels
+            .last()
+            .map(|root| meaning.boxes[*root as usize]);
+        let mut change = Change::default();
+        change.active.popped = chunk.levels.len() as u64 - u64::from(meaning.ends_in_nobody);
+        change.choices.popped = chunk.popped.unsigned_abs();
+        let mut id = self.active;
+        while id != NOBODY && id != NONE {
+            change.active.pushed.push(self.open_box(books, id));
+            if Some(id) == outermost {
+                break;
+            }
+            id = self.boxes.get(id).parent;
+        }
+        change.active.pushed.reverse();
+        let kept = self.choices.len() - chunk.choices.len();
+        let new = self.choices[kept..].iter();
+        change.choices.pushed = new.map(|choice| self.open_box(books, choice.id)).collect();
+        change
+    }
+
+    fn open_box(&self, books: &Books, id: BoxId) -> OpenBox {
+        let boxed = self.boxes.get(id);
+        let caller = boxed.parent;
+        OpenBox {
+            called: boxed.called,
+            caller: (caller != NOBODY && caller != NONE).then(|| self.boxes.get(caller).called),
+            predicate: books.places[boxed.place as usize].predicate,
+            called_as: books.arcs[boxed.arc as usize].predicate,
+            last_calls: boxed
+                .chain
+                .iter()
+                .flat_map(|chain| chain.groups.values())
+                .fold(0, |sum, group| sum + group.boxes),
+        }
+    }
+}
+
+/// The boxes that a chunk leaves, and what they are called from then on.
+struct Kept {
+    /// By box of the chunk.
+    ids: Vec<BoxId>,
+    /// Boxes of the chunk.
+    order: Vec<BoxId>,
+    /// By root.
+    roots: Vec<bool>,
+}
+
+impl Kept {
+    fn of(state: &mut State, chunk: &Chunk, meaning: &Meaning) -> Self {
+        let mut kept = Self {
+            ids: vec![NONE; chunk.boxes.len()],
+            order: Vec::new(),
+            roots: vec![false; chunk.roots.len()],
+        };
+        let mut active = chunk.active;
+        while active != NONE {
+            kept.keep(state, chunk, meaning, active);
+            active = chunk.boxes.get(active).parent;
+        }
+        for choice in &chunk.choices {
+            kept.keep(state, chunk, meaning, choice.id);
+        }
+        kept
+    }
+
+    fn keep(&mut self, state: &mut State, chunk: &Chunk, meaning: &Meaning, id: BoxId) {
+        let root = chunk.boxes.get(id).root;
+        let here = if root == NONE {
+            state.boxes.add(PhysicalBox::EMPTY).unwrap_or(NOBODY)
+        } else {
+            self.roots[root as usize] = true;
+            meaning.boxes[root as usize]
+        };
+        self.ids[id as usize] = here;
+        self.order.push(id);
+    }
+}
+
+/// Puts the boxes of a chunk into the terms of the trace.
+struct Translate<'c> {
+    meaning: &'c Meaning,
+    books: &'c Books,
+}
+
+impl Translate<'_> {
+    fn hand_over(&self, state: &mut State, chunk: &Chunk, ids: &[BoxId], id: BoxId) {
+        let from = chunk.boxes.get(id);
+        let to = state.boxes.get_mut(ids[id as usize]);
+        if from.root != NONE {
+            return self.root(chunk, from, to);
+        }
+        *to = PhysicalBox {
+            parent: ids[from.parent as usize],
+            arc: self.meaning.arcs[from.arc as usize],
+            waits: self.waits(from.arc, from.waits),
+            place: self.meaning.places[from.place as usize],
+            base: self.meaning.height + from.base,
+            root: NONE,
+            exited: from.exited,
+            chain: from
+                .chain
+                .as_ref()
+                .map(|chain| Box::new(self.chain(chain, NONE))),
+            called: self.meaning.first + from.called,
+            since: self.meaning.begin + from.since,
+            own: from.own,
+        };
+    }
+
+    /// A box of before the chunk goes on.
+    fn root(&self, chunk: &Chunk, from: &PhysicalBox, to: &mut PhysicalBox) {
+        let root = &chunk.roots[from.root as usize];
+        if root.later != NONE {
+            // Its activation is a later one.
+            to.exited = true;
+            to.since = self.meaning.begin + from.since;
+            if let Some(chain) = &mut to.chain {
+                for group in chain.groups.values_mut() {
+                    group.entered = group.boxes.wrapping_mul(to.since);
+                    group.fresh = 0;
+                }
+            }
+        }
+        let Some(chain) = &from.chain else {
+            to.own += from.own;
+            return;
+        };
+        let departed = self.books.places[to.place as usize].predicate;
+        let more = self.chain(chain, departed);
+        to.place = self.meaning.places[from.place as usize];
+        let own = std::mem::take(&mut to.own) + more.base_own;
+        let all = to.chain.get_or_insert_default();
+        match all.groups.get_index_mut(all.last) {
+            None => all.base_own += own,
+            Some((_, group)) => group.own += own,
+        }
+        for (key, group) in &more.groups {
+            let sum = all.groups.entry(*key).or_default();
+            sum.boxes += group.boxes;
+            sum.fresh += group.fresh;
+            add(&mut sum.entered, group.entered);
+            sum.own += group.own;
+        }
+        all.rest.extend(more.rest);
+        if let Some((key, _)) = more.groups.get_index(more.last) {
+            all.last = all.groups.get_index_of(key).unwrap_or(0);
+        }
+        to.own = from.own;
+    }
+
+    /// A chain in the terms of the trace; `root`: the predicate of the root that departed first.
+    fn chain(&self, chain: &Chain, root: PredicateIndex) -> Chain {
+        let mut here = Chain {
+            base_own: chain.base_own,
+            ..Chain::default()
+        };
+        for (at, (&(arc, waits), group)) in chain.groups.iter().enumerate() {
+            let key = (self.meaning.arcs[arc as usize], self.waits(arc, waits));
+            let entry = here.groups.entry(key);
+            if at == chain.last {
+                here.last = entry.index();
+            }
+            let sum = entry.or_default();
+            sum.boxes += group.boxes;
+            sum.fresh += group.fresh;
+            add(
+                &mut sum.entered,
+                group
+                    .entered
+                    .wrapping_add(group.boxes.wrapping_mul(self.meaning.begin)),
+            );
+            sum.own += group.own;
+        }
+        for (predicate, arc) in &chain.rest {
+            let predicate = if *predicate == self.books.begin() {
+                root
+            } else {
+                *predicate
+            };
+            here.rest
+                .insert(predicate, self.meaning.arcs[*arc as usize]);
+        }
+        here
+    }
+
+    fn waits(&self, arc: ArcId, waits: ArcId) -> ArcId {
+        if waits == NONE {
+            self.meaning.waits[arc as usize]
+        } else {
+            self.meaning.arcs[waits as usize]
+        }
+    }
+}

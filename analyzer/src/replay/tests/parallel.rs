@@ -1,0 +1,194 @@
+//! The fast replay, in chunks of every size, is the oracle's to the tick.
+
+use portmortem_tracer::format::{Dialect, Event};
+use proptest::prelude::*;
+
+use super::random::{self, Limits};
+use super::{Events, Script, files};
+use crate::figures::{EdgeFigures, StreamFigures};
+use crate::profile::Profile;
+use crate::replay::chunk::Chunk;
+use crate::replay::join::{Join, Unusual};
+use crate::replay::{ReplayOptions, assemble, oracle, schedule};
+
+/// The profile of a script whose streams are cut into chunks of `size` events.
+pub(super) fn replay(script: &Script, size: usize) -> Result<Profile, Unusual> {
+    let mut hidden = script.hidden.clone();
+    hidden.push(false);
+    let mut join = Join::new(hidden.len());
+    let mut streams = Vec::new();
+    for (events, id) in script.streams.iter().zip(1..) {
+        let splits = !hidden.contains(&true) && script.dialect == Dialect::EveryRedo;
+        let figures = if splits && events.len() > size {
+            parts(&mut join, &hidden, events, size)?
+        } else {
+            whole(&mut join, &hidden, script.dialect, events)?
+        };
+        streams.push(StreamFigures {
+            stream: id,
+            events: events.len() as u64,
+            ..figures
+        });
+    }
+    let mut edges = assemble::edges(&join.books);
+    edges.retain(|_, figures| *figures != EdgeFigures::default());
+    Ok(Profile {
+        predicates: assemble::predicates(&join.books),
+        edges,
+        contexts: assemble::contexts(&join.books),
+        backtracks: join.backtracks,
+        cuts: join.cuts,
+        streams,
+        ..Profile::default()
+    })
+}
+
+fn ends(events: &Events) -> (u64, u64) {
+    let tick = |event: Option<&(Event, u64)>| event.map_or(0, |&(_, tick)| tick);
+    (tick(events.first()), tick(events.last()))
+}
+
+fn whole(
+    join: &mut Join,
+    hidden: &[bool],
+    dialect: Dialect,
+    events: &Events,
+) -> Result<StreamFigures, Unusual> {
+    let (first, last) = ends(events);
+    let mut chunk = Chunk::new(hidden);
+    chunk.begin_stream(first);
+    for &(event, tick) in events {
+        chunk.step_in(dialect, event, tick);
+        if chunk.unusual {
+            return Err(Unusual);
+        }
+    }
+    let figures = chunk.finish_stream(first, last);
+    join.add_streams(&chunk)?;
+    Ok(figures)
+}
+
+fn parts(
+    join: &mut Join,
+    hidden: &[bool],
+    events: &Events,
+    size: usize,
+) -> Result<StreamFigures, Unusual> {
+    let (first, last) = ends(events);
+    join.begin_stream(first);
+    for part in events.chunks(size) {
+        let tick = part[0].1;
+        let mut chunk = Chunk::new(hidden);
+        chunk.begin_part(tick, join.is_paused());
+        for &(event, tick) in part {
+            chunk.step(event, tick);
+            if chunk.unusual {
+                return Err(Unusual);
+            }
+        }
+        chunk.end_part();
+        join.add_part(&chunk, 0, tick, true)?;
+    }
+    Ok(join.finish_stream(last))
+}
+
+/// A script of some streams, some predicates hidden if `hide`.
+fn script(hide: bool) -> impl Strategy<Value = Script> {
+    let dialect = if hide {
+        prop_oneof![Just(Dialect::EveryRedo), Just(Dialect::InnermostRedo)].boxed()
+    } else {
+        Just(Dialect::EveryRedo).boxed()
+    };
+    let share = if hide { 0.15 } else { 0.0 };
+    let hidden = prop::collection::vec(prop::bool::weighted(share), 1..6);
+    let streams = prop::collection::vec(random::choices(200), 1..4);
+    (dialect, hidden, streams).prop_map(|(dialect, hidden, streams)| {
+        let limits = Limits {
+            predicates: hidden.len() as u32,
+            dialect,
+            gaps: false,
+        };
+        let streams = streams
+            .iter()
+            .map(|choices| random::run(choices, limits, 1000))
+            .collect();
+        Script {
+            dialect,
+            hidden,
+            streams,
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn whole_streams_are_the_oracles(script in script(true)) {
+        let fast = replay(&script, usize::MAX);
+        prop_assert_eq!(fast, Ok(script.replay().0));
+    }
+
+    #[test]
+    fn chunks_are_the_oracles(script in script(false), size in 1..60usize) {
+        let fast = replay(&script, size);
+        prop_assert_eq!(fast, Ok(script.replay().0));
+    }
+}
+
+/// A trace of a long stream and some shorter ones, each of many blocks.
+pub(crate) fn long() -> impl Strategy<Value = Script> {
+    let streams = prop::collection::vec(random::choices(6000), 1..4);
+    (1..9u32, streams).prop_map(|(predicates, streams)| {
+        let limits = Limits {
+            predicates,
+            dialect: Dialect::EveryRedo,
+            gaps: false,
+        };
+        let run = |choices: &Vec<_>| {
+            let mut events = random::run(choices, limits, 0);
+            files::later(&mut events);
+            events
+        };
+        Script {
+            dialect: Dialect::EveryRedo,
+            hidden: vec![false; predicates as usize],
+            streams: streams.iter().map(run).collect(),
+        }
+    })
+}
+
+fn without_empty_edges(mut profile: Profile) -> Profile {
+    profile
+        .edges
+        .retain(|_, figures| *figures != EdgeFigures::default());
+    profile
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn any_threads_and_chunks_are_the_oracle(script in long()) {
+        let trace = files::trace(files::record(&script));
+        let hidden = vec![false; trace.predicates().len() + 1];
+        let mut expected = oracle::replay(&trace, &ReplayOptions::default(), &hidden);
+        expected.predicates.resize(hidden.len(), Default::default());
+        let expected = without_empty_edges(expected);
+        for threads in [1, 2, 3, 16] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for chunk_bytes in [1, 1000, 20_000, u64::MAX] {
+                let options = ReplayOptions {
+                    chunk_bytes: Some(chunk_bytes),
+                    ..ReplayOptions::default()
+                };
+                let fast = pool.install(|| schedule::replay(&trace, &options, &hidden, None));
+                let fast = fast.map(|mut profile| {
+                    profile.settle();
+                    profile
+                });
+                prop_assert_eq!(fast.as_ref(), Ok(&expected));
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The tables that every front end shows: names and units of `interface.md`, one struct a row.
+//!
+//! Field names are column names. Times are integer nanoseconds, each converted on its own, so that
+//! sums of rows may be off by rounding; sums of ticks in the [`Profile`] are not. Rows are made when
+//! they are asked for, one at a time: no table is ever held whole here.
+
+mod choices;
+mod contexts;
+mod cycles;
+mod edges;
+mod events;
+mod predicates;
+mod row;
+mod streams;
+#[cfg(test)]
+mod tests;
+
+use crate::figures::Caller;
+use crate::profile::Profile;
+use crate::trace::Trace;
+
+pub use choices::{BacktrackRow, ChoicepointRow, CutRow};
+pub use contexts::ContextRow;
+pub use cycles::CycleRow;
+pub use edges::EdgeRow;
+pub use events::EventRow;
+pub use predicates::PredicateRow;
+pub use row::{Cell, Column, Kind, Row};
+pub use streams::StreamRow;
+
+/// The caller of boxes without traced ancestor.
+pub const ROOT: &str = "<root>";
+
+/// A table by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Table {
+    /// [`Tables::predicates`].
+    Predicates,
+    /// [`Tables::edges`].
+    Edges,
+    /// [`Tables::contexts`].
+    Contexts,
+    /// [`Tables::backtracks`].
+    Backtracks,
+    /// [`Tables::cuts`].
+    Cuts,
+    /// [`Tables::choicepoints`].
+    Choicepoints,
+    /// [`Tables::cycles`].
+    Cycles,
+    /// [`Tables::streams`].
+    Streams,
+    /// [`Tables::events`]. As large as the trace, where the others are as large as the program.
+    Events,
+}
+
+impl Table {
+    /// All tables, [`Self::Events`] last.
+    pub const ALL: &[Self] = &[
+        Self::Predicates,
+        Self::Edges,
+        Self::Contexts,
+        Self::Backtracks,
+        Self::Cuts,
+        Self::Choicepoints,
+        Self::Cycles,
+        Self::Streams,
+        Self::Events,
+    ];
+
+    /// Its name, as users write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Predicates => "predicates",
+            Self::Edges => "edges",
+            Self::Contexts => "contexts",
+            Self::Backtracks => "backtracks",
+            Self::Cuts => "cuts",
+            Self::Choicepoints => "choicepoints",
+            Self::Cycles => "cycles",
+            Self::Streams => "streams",
+            Self::Events => "events",
+        }
+    }
+
+    /// What it has a row for.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Predicates => "a row per predicate that was called",
+            Self::Edges => "a row per caller and callee",
+            Self::Contexts => "a row per calling context: the call tree, recursion folded",
+            Self::Backtracks => "a row per predicate that failed and predicate re-entered",
+            Self::Cuts => "a row per predicate that cut and predicate whose choicepoints it cut",
+            Self::Choicepoints => "a row per predicate that left choicepoints",
+            Self::Cycles => "a row per predicate that calls itself through others",
+            Self::Streams => "a row per thread and engine",
+            Self::Events => "a row per event: large",
+        }
+    }
+
+    /// Its columns.
+    #[must_use]
+    pub fn columns(self) -> &'static [Column] {
+        match self {
+            Self::Predicates => PredicateRow::COLUMNS,
+            Self::Edges => EdgeRow::COLUMNS,
+            Self::Contexts => ContextRow::COLUMNS,
+            Self::Backtracks => BacktrackRow::COLUMNS,
+            Self::Cuts => CutRow::COLUMNS,
+            Self::Choicepoints => ChoicepointRow::COLUMNS,
+            Self::Cycles => CycleRow::COLUMNS,
+            Self::Streams => StreamRow::COLUMNS,
+            Self::Events => EventRow::COLUMNS,
+        }
+    }
+
+    /// The table of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|table| table.name() == name)
+    }
+}
+
+/// The tables of a trace: a view of its profile.
+#[derive(Debug, Clone, Copy)]
+pub struct Tables<'t> {
+    name: &'t str,
+    trace: &'t Trace,
+    profile: &'t Profile,
+}
+
+impl<'t> Tables<'t> {
+    /// The tables of a profile of `trace`, which is called `name` in them.
+    #[must_use]
+    pub fn new(name: &'t str, trace: &'t Trace, profile: &'t Profile) -> Self {
+        Self {
+            name,
+            trace,
+            profile,
+        }
+    }
+
+    /// Hands the cells of each row of a table to `take`, which has as many as the table has columns.
+    ///
+    /// # Errors
+    /// The first one of `take`; no more rows are made then.
+    pub fn rows<E>(
+        self,
+        table: Table,
+        take: impl FnMut(&[Cell<'t>]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match table {
+            Table::Predicates => hand_out(self.predicates(), take),
+            Table::Edges => hand_out(self.edges(), take),
+            Table::Contexts => hand_out(self.contexts(), take),
+            Table::Backtracks => hand_out(self.backtracks(), take),
+            Table::Cuts => hand_out(self.cuts(), take),
+            Table::Choicepoints => hand_out(self.choicepoints(), take),
+            Table::Cycles => hand_out(self.cycles(), take),
+            Table::Streams => hand_out(self.streams(), take),
+            Table::Events => hand_out(self.events(), take),
+        }
+    }
+
+    fn ns(self, ticks: u64) -> u64 {
+        self.trace.clock().duration_ns(ticks)
+    }
+
+    fn caller(self, caller: Caller) -> &'t str {
+        match caller {
+            Caller::Root => ROOT,
+            Caller::Predicate(index) => self.trace.predicate_name(index),
+        }
+    }
+}
+
+fn hand_out<'t, R: Row<'t>, E>(
+    mut rows: impl Iterator<Item = R>,
+    mut take: impl FnMut(&[Cell<'t>]) -> Result<(), E>,
+) -> Result<(), E> {
+    rows.try_for_each(|row| row.with_cells(&mut take))
+}

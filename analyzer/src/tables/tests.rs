@@ -1,0 +1,238 @@
+//! All tables of the recorded samples, and of a profile that is known.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::path::Path;
+
+use super::*;
+use crate::contexts::ContextFigures;
+use crate::figures::{BacktrackFigures, PredicateFigures, StreamFigures};
+use crate::replay::{ReplayOptions, replay};
+
+fn sample(name: &str) -> Trace {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces");
+    Trace::open(&path.join(name)).unwrap()
+}
+
+/// The rows of a table, as text.
+fn rows(tables: Tables, table: Table) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    let taken: Result<(), Infallible> = tables.rows(table, |cells| {
+        rows.push(cells.iter().map(text).collect());
+        Ok(())
+    });
+    taken.unwrap();
+    rows
+}
+
+fn text(cell: &Cell) -> String {
+    match cell {
+        Cell::Missing => "-".to_owned(),
+        Cell::Text(text) => (*text).to_owned(),
+        Cell::Integer(number) => number.to_string(),
+        Cell::Bool(flag) => flag.to_string(),
+    }
+}
+
+#[test]
+fn names_are_found() {
+    for &table in Table::ALL {
+        assert_eq!(Table::from_name(table.name()), Some(table));
+    }
+    assert_eq!(Table::from_name("predicate"), None);
+}
+
+/// Others rely on these names: they may be added to, not changed.
+#[test]
+fn columns_are_those_of_the_interface() {
+    for (table, columns) in [
+        (
+            Table::Predicates,
+            "trace predicate file line calls tail_calls exits_det exits_nondet redos fails exceptions cuts open \
+             pending events self_ns inclusive_ns self_comp_ns inclusive_comp_ns failed_ns raised_ns open_ns \
+             self_failed_ns self_raised_ns self_open_ns undone_ns determinism",
+        ),
+        (
+            Table::Edges,
+            "trace caller callee calls tail_calls exits redos fails recursive served_ns spent_ns",
+        ),
+        (
+            Table::Contexts,
+            "trace id parent predicate depth recursive calls exits redos fails exceptions events self_ns \
+             inclusive_ns undone_ns",
+        ),
+        (Table::Backtracks, "trace failed resumed count undone_ns"),
+        (Table::Cuts, "trace cutter predicate count"),
+        (
+            Table::Choicepoints,
+            "trace predicate left redone cut pending never_used lifetime_ns max_height",
+        ),
+        (Table::Cycles, "trace cycle predicate"),
+        (
+            Table::Streams,
+            "trace stream kind name events first_ns last_ns lost_events self_ns untraced_ns paused_ns gap_ns \
+             max_depth max_choices",
+        ),
+        (
+            Table::Events,
+            "trace stream seq ns port predicate depth box parent count text",
+        ),
+    ] {
+        let names: Vec<_> = table.columns().iter().map(|column| column.name).collect();
+        assert_eq!(names.join(" "), columns);
+    }
+}
+
+#[test]
+fn cells_are_of_the_kind_of_their_column() {
+    for name in [
+        "queens.pmt",
+        "threads_exceptions.pmt",
+        "metainterp.pmt",
+        "debray1.pmt",
+    ] {
+        let trace = sample(name);
+        let profile = replay(&trace, &ReplayOptions::default());
+        for &table in Table::ALL {
+            let taken: Result<(), Infallible> =
+                Tables::new("x", &trace, &profile).rows(table, |cells| {
+                    assert_eq!(cells.len(), table.columns().len());
+                    assert_eq!(cells[0], Cell::Text("x"));
+                    for (column, cell) in table.columns().iter().zip(cells) {
+                        let fits = match cell {
+                            Cell::Missing => true,
+                            Cell::Text(_) => column.kind == Kind::Text,
+                            Cell::Integer(_) => column.kind == Kind::Integer,
+                            Cell::Bool(_) => column.kind == Kind::Bool,
+                        };
+                        assert!(fits, "{} {column:?} {cell:?}", table.name());
+                    }
+                    Ok(())
+                });
+            taken.unwrap();
+        }
+    }
+}
+
+/// What the events say agrees with what the replay made of them.
+#[test]
+fn events_are_those_of_the_other_tables() {
+    for name in ["queens.pmt", "threads_exceptions.pmt", "debray2.pmt"] {
+        let trace = sample(name);
+        let profile = replay(&trace, &ReplayOptions::default());
+        let tables = Tables::new("x", &trace, &profile);
+        let mut calls = BTreeMap::<&str, u64>::new();
+        let mut of_stream = BTreeMap::<u32, (u64, u64, u64)>::new();
+        for row in tables.events() {
+            if matches!(row.port, "call" | "tail") {
+                *calls.entry(row.predicate.unwrap()).or_default() += 1;
+            }
+            let (events, boxes, deepest) = of_stream.entry(row.stream).or_default();
+            assert_eq!(row.seq, *events, "nothing is lost");
+            *events += 1;
+            if row.port == "call" {
+                *boxes += 1;
+                assert_eq!(row.r#box, Some(*boxes));
+            }
+            assert_eq!(row.parent.is_some(), row.depth > Some(0));
+            assert!(row.parent < row.r#box || row.parent.is_none());
+            *deepest = (*deepest).max(row.depth.map_or(0, |depth| depth + 1));
+        }
+        for row in tables.predicates() {
+            assert_eq!(calls.get(row.predicate), Some(&row.calls));
+        }
+        for row in tables.streams().filter(|row| row.events > 0) {
+            let (events, _, deepest) = of_stream[&row.stream];
+            assert_eq!((events, deepest), (row.events, row.max_depth));
+        }
+    }
+}
+
+#[test]
+fn rows_say_what_the_profile_has() {
+    let trace = sample("threads_exceptions.pmt");
+    let unknown = trace.unknown_predicate();
+    let mut profile = Profile {
+        predicates: vec![PredicateFigures::default(); unknown as usize + 1],
+        ..Profile::default()
+    };
+    profile.predicates[1] = PredicateFigures {
+        calls: 6,
+        exits_nondet: 5,
+        redos: 2,
+        cuts: 1,
+        pending: 2,
+        max_height: 9,
+        ..PredicateFigures::default()
+    };
+    let backtrack = |count| BacktrackFigures {
+        count,
+        ..BacktrackFigures::default()
+    };
+    profile.backtracks = [
+        ((Caller::Root, 1), backtrack(3)),
+        ((Caller::Predicate(0), 1), backtrack(7)),
+    ]
+    .into();
+    profile.cuts = [((Caller::Root, 0), 1), ((Caller::Predicate(1), unknown), 4)].into();
+    let context = ContextFigures {
+        parent: None,
+        predicate: 0,
+        depth: 0,
+        recursive: false,
+        calls: 1,
+        exits: 2,
+        redos: 3,
+        fails: 4,
+        exceptions: 5,
+        self_ticks: 0,
+        inclusive_ticks: 0,
+        undone_ticks: 0,
+    };
+    let below = ContextFigures {
+        parent: Some(0),
+        depth: 1,
+        recursive: true,
+        ..context
+    };
+    profile.contexts = vec![context, below];
+    profile.streams = vec![StreamFigures {
+        stream: 4_000_000,
+        events: 3,
+        ..StreamFigures::default()
+    }];
+    let tables = Tables::new("x", &trace, &profile);
+    let (zero, one) = (trace.predicate_name(0), trace.predicate_name(1));
+    assert_eq!(
+        rows(tables, Table::Choicepoints),
+        [["x", one, "5", "2", "1", "2", "3", "0", "9"]]
+    );
+    assert_eq!(
+        rows(tables, Table::Backtracks),
+        [["x", zero, one, "7", "0"], ["x", ROOT, one, "3", "0"]]
+    );
+    assert_eq!(
+        rows(tables, Table::Cuts),
+        [["x", one, "<unknown>", "4"], ["x", ROOT, zero, "1"]]
+    );
+    let contexts = rows(tables, Table::Contexts);
+    assert_eq!(contexts[0][1..6], ["0", "-", zero, "0", "false"]);
+    assert_eq!(contexts[1][1..6], ["1", "0", zero, "1", "true"]);
+    assert_eq!(contexts[1][6..12], ["1", "2", "3", "4", "5", "15"]);
+    let predicate = tables.predicates().next().unwrap();
+    assert_eq!((predicate.predicate, predicate.events), (one, 13));
+    let stream = tables.streams().next().unwrap();
+    assert_eq!((stream.kind, stream.name, stream.events), ("thread", "", 3));
+}
+
+#[test]
+fn nothing_more_is_asked_for_after_an_error() {
+    let trace = sample("queens.pmt");
+    let profile = replay(&trace, &ReplayOptions::default());
+    let mut taken = 0;
+    let outcome = Tables::new("x", &trace, &profile).rows(Table::Events, |_| {
+        taken += 1;
+        if taken < 5 { Ok(()) } else { Err("enough") }
+    });
+    assert_eq!((outcome, taken), (Err("enough"), 5));
+}
