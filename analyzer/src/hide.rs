@@ -22,6 +22,12 @@ impl Hide {
         }
     }
 
+    /// Whether nothing is hidden.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
     /// Whether `module:name/arity` (names unquoted) is hidden.
     #[must_use]
     pub fn hides(&self, module: &str, name: &str, arity: u32) -> bool {

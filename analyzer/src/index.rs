@@ -24,7 +24,7 @@ use crate::figures::{
 };
 use crate::moment::{Change, Moment, OpenBox};
 use crate::profile::Profile;
-use crate::replay;
+use crate::replay::{self, ReplayOptions};
 use crate::trace::{StreamInfo, Trace};
 
 const MAGIC: &[u8; 8] = b"PMTINDEX";
@@ -237,6 +237,29 @@ impl Contents {
     }
 }
 
+/// The profile of a trace, which is the file at `path`: from its index if it has a good one, else by
+/// replay. An index that is stale or damaged is made again, if it can be.
+#[must_use]
+pub fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
+    if !options.hide.is_empty() {
+        return replay::replay(trace, options);
+    }
+    match Index::load(trace, path) {
+        Ok(index) => index.profile(),
+        Err(IndexError::Stale | IndexError::Damaged) => {
+            match Index::build(trace, path, options.progress) {
+                Ok(index) => {
+                    // The figures are right without it, too.
+                    let _ = index.save(path);
+                    index.profile()
+                }
+                Err(_) => replay::replay(trace, options),
+            }
+        }
+        Err(_) => replay::replay(trace, options),
+    }
+}
+
 fn fingerprint(trace: &Trace, path: &Path) -> Result<Fingerprint, IndexError> {
     let file = fs::metadata(path)?;
     Ok(Fingerprint {
@@ -367,8 +390,8 @@ mod tests {
     use proptest::test_runner::TestRunner;
 
     use super::*;
+    use crate::replay::replay;
     use crate::replay::tests::{long_script, long_trace};
-    use crate::replay::{ReplayOptions, replay};
 
     /// A trace file and its index, a checkpoint every few blocks.
     fn indexed(directory: &Path) -> (PathBuf, Trace, Index) {

@@ -171,20 +171,35 @@ pub(super) struct Boxes {
 }
 
 impl Boxes {
-    /// Adds a box; `None` if there are more than can be numbered.
-    #[inline]
-    pub(super) fn add(&mut self, made: PhysicalBox) -> Option<BoxId> {
-        if let Some(id) = self.free {
-            let place = &mut self.boxes[id as usize];
-            self.free = (place.parent != NONE).then_some(place.parent);
-            *place = made;
-            return Some(id);
-        }
+    /// A new box, to be filled in; `None` if there are more than can be numbered.
+    ///
+    /// Its fields are best set one by one where they are: a whole box put together elsewhere and copied
+    /// waits for its own stores, which took a fifth of the replay.
+    #[inline(always)]
+    pub(super) fn add(&mut self) -> Option<(BoxId, &mut PhysicalBox)> {
+        let id = match self.free {
+            Some(id) => id,
+            None => self.grow()?,
+        };
+        let made = &mut self.boxes[id as usize];
+        self.free = (made.parent != NONE).then_some(made.parent);
+        Some((id, made))
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Option<BoxId> {
         let id = self.boxes.len() as BoxId;
         if id >= NONE - 1 {
             return None;
         }
-        self.boxes.push(made);
+        self.boxes.push(PhysicalBox::EMPTY);
+        Some(id)
+    }
+
+    /// A copy of a box; as [`Boxes::add`].
+    pub(super) fn put(&mut self, made: PhysicalBox) -> Option<BoxId> {
+        let (id, place) = self.add()?;
+        *place = made;
         Some(id)
     }
 

@@ -225,7 +225,7 @@ impl<'c> Chunk<'c> {
                 place: self.roots[0].place,
                 ..PhysicalBox::EMPTY
             };
-            self.active = self.boxes.add(root).unwrap_or(NONE);
+            self.active = self.boxes.put(root).unwrap_or(NONE);
         }
     }
 
@@ -268,12 +268,19 @@ impl<'c> Chunk<'c> {
         self.tick
     }
 
-    /// Replays the next event. Ticks never go backwards.
-    #[inline(always)]
-    pub(super) fn step(&mut self, event: Event, tick: u64) {
+    /// Replays the next event, of an engine that speaks `dialect`. Ticks never go backwards.
+    pub(super) fn step(&mut self, dialect: Dialect, event: Event, tick: u64) {
         self.advance(tick);
+        self.happen(dialect, event);
+    }
+
+    #[inline(always)]
+    fn happen(&mut self, dialect: Dialect, event: Event) {
         self.port(event);
         self.events += 1;
+        if dialect == Dialect::InnermostRedo && event == Event::Redo {
+            self.redo_around();
+        }
     }
 
     #[inline(always)]
@@ -301,32 +308,24 @@ impl<'c> Chunk<'c> {
         trace: &Trace,
         dialect: Dialect,
         mut bytes: &[u8],
-        mut tick: u64,
+        tick: u64,
     ) -> Option<(u64, u64)> {
-        let mut count = 0;
+        self.advance(tick);
+        let before = self.events;
         while !bytes.is_empty() {
             let (mut event, delta, length) = Event::decode(bytes).ok()?;
             bytes = &bytes[length..];
-            tick = tick.checked_add(delta)?;
-            count += 1;
+            self.tick = self.tick.checked_add(delta)?;
             if let Event::Call { predicate } | Event::Tail { predicate } = &mut event {
                 *predicate = trace.predicate_index(*predicate)?;
             }
-            self.step_in(dialect, event, tick);
+            self.pass(delta);
+            self.happen(dialect, event);
             if self.unusual {
                 return None;
             }
         }
-        Some((count, tick))
-    }
-
-    /// Replays the next event of an engine that speaks `dialect`.
-    #[inline(always)]
-    pub(super) fn step_in(&mut self, dialect: Dialect, event: Event, tick: u64) {
-        self.step(event, tick);
-        if dialect == Dialect::InnermostRedo && event == Event::Redo {
-            self.redo_around();
-        }
+        Some((self.events - before, self.tick))
     }
 
     /// A redo meant the innermost box on the way; those around it were re-entered with it.
@@ -344,6 +343,11 @@ impl<'c> Chunk<'c> {
     pub(super) fn advance(&mut self, tick: u64) {
         let stretch = tick.saturating_sub(self.tick);
         self.tick += stretch;
+        self.pass(stretch);
+    }
+
+    #[inline(always)]
+    fn pass(&mut self, stretch: u64) {
         if self.paused {
             self.paused_ticks += stretch;
             return;
@@ -389,38 +393,39 @@ impl<'c> Chunk<'c> {
         self.choices.len() as i64 - self.popped
     }
 
-    #[inline]
+    #[inline(always)]
     fn call(&mut self, predicate: PredicateIndex) {
         let from = self.place();
         let parent = self.active;
         let base = self.height();
-        let mut made = PhysicalBox {
-            parent,
-            base,
-            called: self.events,
-            place: from,
-            since: self.now,
-            ..PhysicalBox::EMPTY
-        };
-        if !self.hidden[predicate as usize] {
+        let (arc, place, waits) = if self.hidden[predicate as usize] {
+            (NONE, from, self.visible(parent))
+        } else {
             let caller = self.books.places[from as usize].predicate;
             let id = self.books.arc(from, predicate);
             let arc = &mut self.books.arcs[id as usize];
             arc.figures.calls += 1;
-            made.arc = id;
-            made.place = arc.place;
             self.slots[caller as usize] = id;
-            made.waits = self.slots[predicate as usize];
-        } else {
-            made.waits = self.visible(parent);
-        }
+            (id, arc.place, self.slots[predicate as usize])
+        };
         self.depth += 1;
         self.max_depth = self.max_depth.max(self.depth);
         self.failed = Failed::Nobody;
-        match self.boxes.add(made) {
-            Some(id) => self.active = id,
-            None => self.unusual = true,
-        }
+        let Some((id, made)) = self.boxes.add() else {
+            self.unusual = true;
+            return;
+        };
+        made.parent = parent;
+        made.arc = arc;
+        made.waits = waits;
+        made.place = place;
+        made.base = base;
+        made.root = NONE;
+        made.exited = false;
+        made.called = self.events;
+        made.since = self.now;
+        made.own = 0;
+        self.active = id;
     }
 
     fn tail(&mut self, predicate: PredicateIndex) {
@@ -501,7 +506,7 @@ impl<'c> Chunk<'c> {
     }
 
     /// The active box fails, and that may be why another is re-entered.
-    #[inline]
+    #[inline(always)]
     fn fail(&mut self) {
         let active = self.boxes.get(self.active);
         let failed = if active.root != NONE {
@@ -518,7 +523,7 @@ impl<'c> Chunk<'c> {
     }
 
     /// The active box is left for good.
-    #[inline]
+    #[inline(always)]
     fn way_out(&mut self, way_out: WayOut) {
         self.failed = Failed::Nobody;
         let left = self.active;
@@ -545,7 +550,7 @@ impl<'c> Chunk<'c> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn exit_nondet(&mut self) {
         self.failed = Failed::Nobody;
         let left = self.active;
@@ -603,7 +608,7 @@ impl<'c> Chunk<'c> {
 
     fn new_root(&mut self, boxed: PhysicalBox) -> BoxId {
         let root = self.roots.len() as RootId;
-        let id = self.boxes.add(PhysicalBox { root, ..boxed });
+        let id = self.boxes.put(PhysicalBox { root, ..boxed });
         let id = id.unwrap_or_else(|| {
             self.unusual = true;
             self.active
@@ -619,7 +624,7 @@ impl<'c> Chunk<'c> {
     }
 
     /// Books that the logical boxes of the active box are left.
-    #[inline]
+    #[inline(always)]
     fn leave(&mut self, way_out: WayOut) {
         let now = self.now;
         let boxed = self.boxes.get_mut(self.active);

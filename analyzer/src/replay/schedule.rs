@@ -312,7 +312,7 @@ impl<'t> Run<'t> {
         let begin = begin_of(stream, first.map(|event| event.tick));
         chunk.begin_stream(begin);
         if let Some(event) = first {
-            chunk.step(event.event, event.tick);
+            chunk.step(stream.dialect(), event.event, event.tick);
             if !chunk.unusual {
                 self.steps(chunk, stream.dialect(), &mut events);
             }
@@ -346,7 +346,7 @@ impl<'t> Run<'t> {
         let first_tick = event.map_or(0, |event| event.tick);
         chunk.begin_part(first_tick, paused);
         if let Some(event) = event {
-            chunk.step(event.event, event.tick);
+            chunk.step(Dialect::EveryRedo, event.event, event.tick);
             self.steps(chunk, Dialect::EveryRedo, &mut events);
         } else {
             chunk.unusual = true;

@@ -74,7 +74,7 @@ impl State {
             place: TOP,
             ..PhysicalBox::EMPTY
         };
-        let active = boxes.add(nobody).unwrap_or(NOBODY);
+        let active = boxes.put(nobody).unwrap_or(NOBODY);
         Self {
             boxes,
             active,
@@ -228,7 +228,7 @@ impl Kept {
     fn keep(&mut self, state: &mut State, chunk: &Chunk, meaning: &Meaning, id: BoxId) {
         let root = chunk.boxes.get(id).root;
         let here = if root == NONE {
-            state.boxes.add(PhysicalBox::EMPTY).unwrap_or(NOBODY)
+            state.boxes.put(PhysicalBox::EMPTY).unwrap_or(NOBODY)
         } else {
             self.roots[root as usize] = true;
             meaning.boxes[root as usize]

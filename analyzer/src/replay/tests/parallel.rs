@@ -58,7 +58,7 @@ fn whole(
     let mut chunk = Chunk::new(hidden);
     chunk.begin_stream(first);
     for &(event, tick) in events {
-        chunk.step_in(dialect, event, tick);
+        chunk.step(dialect, event, tick);
         if chunk.unusual {
             return Err(Unusual);
         }
@@ -81,7 +81,7 @@ fn parts(
         let mut chunk = Chunk::new(hidden);
         chunk.begin_part(tick, join.is_paused());
         for &(event, tick) in part {
-            chunk.step(event, tick);
+            chunk.step(Dialect::EveryRedo, event, tick);
             if chunk.unusual {
                 return Err(Unusual);
             }
