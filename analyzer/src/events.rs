@@ -126,6 +126,13 @@ impl<'t> Events<'t> {
         })
     }
 
+    /// Where in the file the block is that is being read, and how many bytes it takes.
+    pub(crate) fn block(&self) -> (u64, u64) {
+        let size = self.current.block.as_ref().map_or(0, |block| block.size);
+        let begin = self.current.start.saturating_sub(BLOCK_HEADER_BYTES as u64);
+        (begin, u64::from(size))
+    }
+
     /// Time of the event last returned, or of what lies before the next.
     pub(crate) fn tick(&self) -> u64 {
         self.tick

@@ -263,6 +263,12 @@ impl<'c> Chunk<'c> {
         }
     }
 
+    /// How many boxes of before it met, and how many it leaves.
+    pub(super) fn moved(&self) -> u64 {
+        let left = self.depth + self.levels.len() as i64;
+        self.roots.len() as u64 + self.choices.len() as u64 + left.unsigned_abs()
+    }
+
     /// Time of the last event.
     pub(super) fn tick(&self) -> u64 {
         self.tick
@@ -656,12 +662,12 @@ impl<'c> Chunk<'c> {
             return;
         }
         let own = std::mem::take(&mut boxed.own);
-        let later = self.books.loose_arc();
-        let boxed = self.boxes.get_mut(self.active);
-        boxed.arc = later;
         boxed.exited = true;
         let root = &mut self.roots[boxed.root as usize];
-        root.later = later;
+        if way_out == WayOut::ExitNondet {
+            root.later = self.books.loose_arc();
+            boxed.arc = root.later;
+        }
         root.first = Some(First { way_out, now, own });
     }
 

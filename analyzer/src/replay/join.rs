@@ -13,9 +13,15 @@ use super::state::{Choice, Meaning, NOBODY, State};
 use crate::figures::{BacktrackFigures, Caller, PredicateIndex, StreamFigures};
 use crate::moment::Change;
 
-/// The replay cannot go on: something came that only the oracle deals with.
+/// Why a replay in chunks cannot go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Unusual;
+pub(super) enum GiveUp {
+    /// Something came that only the oracle deals with.
+    Unusual,
+    /// Boxes live so long that most would be handed from chunk to chunk: a stream in one piece is faster.
+    Deep,
+}
+use GiveUp::Unusual;
 
 /// The books of the trace, and the stream that is being put together.
 #[derive(Debug)]
@@ -49,7 +55,7 @@ impl Join {
     }
 
     /// Adds what a chunk of whole streams booked.
-    pub(super) fn add_streams(&mut self, chunk: &Chunk) -> Result<(), Unusual> {
+    pub(super) fn add_streams(&mut self, chunk: &Chunk) -> Result<(), GiveUp> {
         if chunk.unusual {
             return Err(Unusual);
         }
@@ -70,7 +76,7 @@ impl Join {
         first: u64,
         tick: u64,
         change: bool,
-    ) -> Result<Option<Change>, Unusual> {
+    ) -> Result<Option<Change>, GiveUp> {
         if chunk.unusual || tick < self.state.tick {
             return Err(Unusual);
         }
@@ -114,7 +120,7 @@ impl Join {
     }
 
     /// Which boxes the roots of a chunk are: of the active chain, and of the choice stack.
-    fn find_roots(&self, chunk: &Chunk) -> Result<Vec<BoxId>, Unusual> {
+    fn find_roots(&self, chunk: &Chunk) -> Result<Vec<BoxId>, GiveUp> {
         let mut found = vec![NONE; chunk.roots.len()];
         let mut active = self.state.active;
         for root in &chunk.levels {
@@ -371,7 +377,7 @@ impl Join {
     }
 
     /// Books what the roots did.
-    fn book_roots(&mut self, chunk: &Chunk, meaning: &Meaning) -> Result<(), Unusual> {
+    fn book_roots(&mut self, chunk: &Chunk, meaning: &Meaning) -> Result<(), GiveUp> {
         let (begin, height) = (meaning.begin, meaning.height);
         for (root, id) in chunk.roots.iter().zip(&meaning.boxes) {
             let boxed = self.state.boxes.get_mut(*id);

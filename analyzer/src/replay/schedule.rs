@@ -10,7 +10,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::chunk::Chunk;
-use super::join::{Join, Unusual};
+use super::join::{GiveUp, Join};
 use super::{ReplayOptions, assemble};
 use crate::events::Events;
 use crate::figures::StreamFigures;
@@ -19,6 +19,9 @@ use crate::moment::Change;
 use crate::profile::Profile;
 use crate::trace::{StreamInfo, Trace};
 use portmortem_tracer::format::Dialect;
+
+/// Events after which it is seen whether a stream is better replayed in one piece.
+const DEEP_EVENTS: u64 = 1 << 20;
 
 /// What is replayed at a time.
 #[derive(Debug, Clone)]
@@ -55,13 +58,13 @@ struct Part {
 /// The fast replay of all streams. `hidden` by predicate, the unknown one included.
 ///
 /// # Errors
-/// [`Unusual`] if the trace has something that only the oracle deals with.
+/// [`GiveUp::Unusual`] if the trace has something that only the oracle deals with.
 pub(super) fn replay(
     trace: &Trace,
     options: &ReplayOptions,
     hidden: &[bool],
     checkpoints: Option<&mut Vec<Checkpoint>>,
-) -> Result<Profile, Unusual> {
+) -> Result<Profile, GiveUp> {
     let works = plan(trace, options, hidden);
     let threads = rayon::current_num_threads().min(works.len()).max(1);
     let run = Run {
@@ -78,7 +81,8 @@ pub(super) fn replay(
             events: 0,
             number: 0,
             checkpoints: checkpoints.is_some().then(Checkpoints::default),
-            failed: false,
+            moved: 0,
+            failed: None,
         }),
         fewer: Condvar::new(),
         most_ready: 2 * threads,
@@ -92,8 +96,18 @@ pub(super) fn replay(
         .joined
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    if joined.failed {
-        return Err(Unusual);
+    match joined.failed {
+        None => {}
+        // What was done until then is little.
+        Some(GiveUp::Deep) => {
+            let options = ReplayOptions {
+                hide: options.hide.clone(),
+                chunk_bytes: Some(u64::MAX),
+                ..*options
+            };
+            return replay(trace, &options, hidden, checkpoints);
+        }
+        Some(GiveUp::Unusual) => return Err(GiveUp::Unusual),
     }
     if let (Some(all), Some(taken)) = (checkpoints, joined.checkpoints) {
         *all = taken.all;
@@ -196,7 +210,9 @@ struct Joined<'t> {
     events: u64,
     number: u64,
     checkpoints: Option<Checkpoints>,
-    failed: bool,
+    /// Boxes of the stream that were handed from chunk to chunk, or met in a later one.
+    moved: u64,
+    failed: Option<GiveUp>,
 }
 
 /// Boxes in checkpoints, of all streams together; no more are taken of a stream that would have more.
@@ -244,13 +260,13 @@ impl<'t> Run<'t> {
             let mut joined = self.lock();
             joined.ready.insert(at, done);
             self.join(&mut joined);
-            while joined.ready.len() >= self.most_ready && !joined.failed {
+            while joined.ready.len() >= self.most_ready && joined.failed.is_none() {
                 joined = self
                     .fewer
                     .wait(joined)
                     .unwrap_or_else(PoisonError::into_inner);
             }
-            if joined.failed {
+            if joined.failed.is_some() {
                 return;
             }
         }
@@ -261,13 +277,13 @@ impl<'t> Run<'t> {
         let begin = Instant::now();
         let mut next = joined.next;
         while let Some(done) = joined.ready.remove(&next) {
-            if !joined.failed && joined.add(self, next, &done).is_err() {
-                joined.failed = true;
+            if joined.failed.is_none() {
+                joined.failed = joined.add(self, next, &done).err();
             }
             next += 1;
         }
         joined.next = next;
-        if joined.failed {
+        if joined.failed.is_some() {
             // Nobody need go on.
             self.next.store(self.works.len(), Ordering::Relaxed);
         }
@@ -293,7 +309,6 @@ impl<'t> Run<'t> {
             }
             Work::Part { stream, blocks } => {
                 part = Some(self.part(&mut chunk, *stream, blocks.clone(), paused));
-                self.trace.let_go(blocks.clone());
             }
         }
         if let Some(effort) = self.options.effort {
@@ -369,12 +384,14 @@ impl<'t> Run<'t> {
     fn steps(&self, chunk: &mut Chunk, dialect: Dialect, events: &mut Events) {
         let mut reported = 0;
         while let Some(payload) = events.payload() {
+            let place = events.block();
             let read = chunk.replay(self.trace, dialect, payload.bytes, events.tick());
             let (true, Some((count, tick))) = (payload.usual, read) else {
                 chunk.unusual = true;
                 return;
             };
             events.passed(count, tick);
+            self.trace.let_go(place);
             reported = self.report(reported, events.bytes_read());
         }
     }
@@ -389,7 +406,7 @@ impl<'t> Run<'t> {
 }
 
 impl<'t> Joined<'t> {
-    fn add(&mut self, run: &Run<'t>, at: usize, done: &Done<'t>) -> Result<(), Unusual> {
+    fn add(&mut self, run: &Run<'t>, at: usize, done: &Done<'t>) -> Result<(), GiveUp> {
         let Some(part) = done.part else {
             self.streams.extend(&done.figures);
             return self.join.add_streams(&done.chunk);
@@ -398,10 +415,10 @@ impl<'t> Joined<'t> {
         if part.is_first {
             self.join
                 .begin_stream(begin_of(stream, Some(part.first_tick)));
-            (self.events, self.number) = (0, 0);
+            (self.events, self.number, self.moved) = (0, 0, 0);
         }
         if part.first != self.number {
-            return Err(Unusual);
+            return Err(GiveUp::Unusual);
         }
         self.number = part.next;
         self.events += part.events;
@@ -415,6 +432,10 @@ impl<'t> Joined<'t> {
         let change = self
             .join
             .add_part(chunk, part.first, part.first_tick, wanted)?;
+        self.moved += chunk.moved();
+        if self.events > DEEP_EVENTS && self.moved > self.events / 4 {
+            return Err(GiveUp::Deep);
+        }
         if let (Some(checkpoints), Some(change)) = (&mut self.checkpoints, change) {
             checkpoints.add(&part, change);
         }

@@ -257,10 +257,12 @@ impl Trace {
             .sum()
     }
 
-    /// The bytes of these blocks need not stay in memory.
-    pub(crate) fn let_go(&self, blocks: Range<usize>) {
-        for block in &self.blocks[blocks] {
-            self.bytes.let_go(block.offset, u64::from(block.size));
+    /// A block at this offset, of this size, need not stay in memory. Small ones share pages with others,
+    /// and it would take more time than memory.
+    pub(crate) fn let_go(&self, (offset, size): (u64, u64)) {
+        const WORTH_IT: u64 = 64 << 10;
+        if size >= WORTH_IT {
+            self.bytes.let_go(offset, size);
         }
     }
 

@@ -8,11 +8,11 @@ use super::{Events, Script, files};
 use crate::figures::{EdgeFigures, StreamFigures};
 use crate::profile::Profile;
 use crate::replay::chunk::Chunk;
-use crate::replay::join::{Join, Unusual};
+use crate::replay::join::{GiveUp, Join};
 use crate::replay::{ReplayOptions, assemble, oracle, schedule};
 
 /// The profile of a script whose streams are cut into chunks of `size` events.
-pub(super) fn replay(script: &Script, size: usize) -> Result<Profile, Unusual> {
+pub(super) fn replay(script: &Script, size: usize) -> Result<Profile, GiveUp> {
     let mut hidden = script.hidden.clone();
     hidden.push(false);
     let mut join = Join::new(hidden.len());
@@ -53,14 +53,14 @@ fn whole(
     hidden: &[bool],
     dialect: Dialect,
     events: &Events,
-) -> Result<StreamFigures, Unusual> {
+) -> Result<StreamFigures, GiveUp> {
     let (first, last) = ends(events);
     let mut chunk = Chunk::new(hidden);
     chunk.begin_stream(first);
     for &(event, tick) in events {
         chunk.step(dialect, event, tick);
         if chunk.unusual {
-            return Err(Unusual);
+            return Err(GiveUp::Unusual);
         }
     }
     let figures = chunk.finish_stream(first, last);
@@ -73,7 +73,7 @@ fn parts(
     hidden: &[bool],
     events: &Events,
     size: usize,
-) -> Result<StreamFigures, Unusual> {
+) -> Result<StreamFigures, GiveUp> {
     let (first, last) = ends(events);
     join.begin_stream(first);
     for part in events.chunks(size) {
@@ -83,7 +83,7 @@ fn parts(
         for &(event, tick) in part {
             chunk.step(Dialect::EveryRedo, event, tick);
             if chunk.unusual {
-                return Err(Unusual);
+                return Err(GiveUp::Unusual);
             }
         }
         chunk.end_part();
