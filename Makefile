@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 CARGO ?= cargo
 TRACE := $(or $(TMPDIR),/tmp)/portmortem-demo.pmt
 
-.PHONY: demo test install pack bench-record bench-recorder samples engine test-packages check
+.PHONY: demo test test-cluster install pack bench-record bench-recorder bench-replay samples engine test-packages check
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -18,6 +18,12 @@ test: engine test-packages check
 check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- --deny warnings
+
+# tools/spark on a Spark cluster of its own: a worker is killed, traces are damaged, every sum is compared.
+test-cluster:
+	@command -v java >/dev/null || tools/install-packages openjdk-17-jre-headless
+	$(CARGO) build --quiet --package portmortem
+	tests/cluster/run
 
 install: engine
 	$(CARGO) build --release --package portmortem --package portmortem-swi
@@ -43,6 +49,13 @@ bench-record: engine test-packages
 bench-recorder:
 	$(CARGO) bench --package portmortem-tracer
 
+# The analysis of a large trace: side by side with reading its bytes, and with uftrace on a recording of its own.
+# For example: make bench-replay BENCH='--events 1000000000 --workload backtrack'
+bench-replay:
+	@tools/install-packages gcc libc6-dev uftrace
+	$(CARGO) build --release --package portmortem-tests --bin bench-replay
+	$(or $(CARGO_TARGET_DIR),target)/release/bench-replay $(BENCH)
+
 # Record the traces in traces/ again.
 samples: engine
 	$(CARGO) build --release --package portmortem --package portmortem-swi
@@ -52,4 +65,5 @@ engine:
 	@command -v swipl >/dev/null || tools/install-packages swi-prolog-nox
 
 test-packages:
-	@tools/install-packages gcc gprolog-doc
+	@tools/install-packages gcc gprolog-doc python3-venv tmux
+	@tools/python-environment $(or $(CARGO_TARGET_DIR),target)/python tests/requirements.txt

@@ -168,3 +168,110 @@ impl StackChange {
         stack.extend_from_slice(&self.pushed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNKNOWN: PredicateIndex = 99;
+
+    /// Name, predicate, caller and depth of a box.
+    type Place = (u64, PredicateIndex, Option<u64>, u64);
+
+    /// Where the box of each event is.
+    fn places(dialect: Dialect, events: &[Event]) -> Vec<Option<Place>> {
+        let mut moment = Moment::beginning(dialect, UNKNOWN);
+        (0..)
+            .zip(events)
+            .map(|(number, &event)| {
+                let (of, depth) = moment.step(event, number)?;
+                Some((of.called, of.predicate, of.caller, depth))
+            })
+            .collect()
+    }
+
+    fn call(predicate: u32) -> Event {
+        Event::Call { predicate }
+    }
+
+    #[test]
+    fn boxes_keep_their_names() {
+        let events = [
+            call(0),
+            call(1),
+            Event::ExitNondet,
+            call(2),
+            Event::Fail,
+            Event::Redo,
+            Event::Tail { predicate: 3 },
+            Event::ExitNondet,
+            Event::Cut { count: 1 },
+            Event::ExitDet,
+            Event::Pause,
+        ];
+        assert_eq!(
+            places(Dialect::EveryRedo, &events),
+            [
+                Some((0, 0, None, 0)),
+                Some((1, 1, Some(0), 1)),
+                Some((1, 1, Some(0), 1)),
+                Some((3, 2, Some(0), 1)),
+                Some((3, 2, Some(0), 1)),
+                Some((1, 1, Some(0), 1)),
+                Some((1, 3, Some(0), 1)),
+                Some((1, 3, Some(0), 1)),
+                Some((0, 0, None, 0)),
+                Some((0, 0, None, 0)),
+                None,
+            ]
+        );
+    }
+
+    #[test]
+    fn after_a_gap_nothing_is_known() {
+        let events = [
+            call(0),
+            Event::Gap { lost: 3 },
+            Event::Redo,
+            call(1),
+            Event::ExitDet,
+            Event::ExitDet,
+            Event::Fail,
+            Event::Cut { count: 7 },
+        ];
+        assert_eq!(
+            places(Dialect::EveryRedo, &events)[1..],
+            [
+                None,
+                Some((2, UNKNOWN, None, 0)),
+                Some((3, 1, Some(2), 1)),
+                Some((3, 1, Some(2), 1)),
+                Some((2, UNKNOWN, None, 0)),
+                Some((6, UNKNOWN, None, 0)),
+                None,
+            ]
+        );
+    }
+
+    #[test]
+    fn one_redo_may_enter_several_boxes() {
+        let events = [
+            call(0),
+            call(1),
+            call(2),
+            Event::ExitNondet,
+            Event::ExitNondet,
+            Event::Redo,
+            Event::Fail,
+        ];
+        let last = |dialect| places(dialect, &events)[5..].to_vec();
+        assert_eq!(
+            last(Dialect::EveryRedo),
+            [Some((1, 1, Some(0), 1)), Some((1, 1, Some(0), 1))]
+        );
+        assert_eq!(
+            last(Dialect::InnermostRedo),
+            [Some((2, 2, Some(1), 2)), Some((2, 2, Some(1), 2))]
+        );
+    }
+}

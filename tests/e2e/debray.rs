@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use portmortem_tests::{Profiled, Sandbox, repository, sample};
+use portmortem_tests::{Profiled, Sandbox, Status, repository, sample};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -122,4 +122,59 @@ fn the_program_gives_the_papers_answers() {
         let arguments = ["record".as_ref(), "--byrd".as_ref(), file.as_os_str()];
         sandbox.portmortem(arguments).succeeds().prints(&wanted);
     }
+}
+
+/// By what failed and what was re-entered: how often, from the table `backtracks`.
+fn backtracks(sandbox: &Sandbox, program: &str) -> BTreeMap<(String, String), u64> {
+    let sample = sample(program);
+    let trace = sandbox.path("run.pmt");
+    let record = sandbox.portmortem([
+        "record".as_ref(),
+        "--byrd".as_ref(),
+        "--force".as_ref(),
+        "--output".as_ref(),
+        trace.as_os_str(),
+        sample.as_os_str(),
+    ]);
+    assert_eq!(record.status, Status::Exit(0), "{record:?}");
+    let export = sandbox.portmortem([
+        "export".as_ref(),
+        trace.as_os_str(),
+        "--to".as_ref(),
+        sandbox.path("tables").as_os_str(),
+    ]);
+    assert_eq!(export.status, Status::Exit(0), "{export:?}");
+    let table = sandbox.path("tables").join("backtracks.csv");
+    csv::Reader::from_path(table)
+        .unwrap()
+        .records()
+        .map(|row| {
+            let row = row.unwrap();
+            (
+                (row[1].to_owned(), row[2].to_owned()),
+                row[3].parse().unwrap(),
+            )
+        })
+        .collect()
+}
+
+/// Section 4: `teacher` is called, and fails, out of proportion, and every failure but those of its own
+/// alternatives re-enters `student`. Debray pulls `teacher` forward; then it fails into nothing but itself.
+#[test]
+fn the_backtracks_lead_to_the_reordering_that_he_makes() {
+    let sandbox = Sandbox::new();
+    let pair = |failed: &str, resumed: &str| (failed.to_owned(), resumed.to_owned());
+    let before = backtracks(&sandbox, "debray1.pl");
+    let worst = before.values().max().unwrap();
+    assert_eq!(before[&pair("teacher/2", "student/2")], *worst);
+    let after = backtracks(&sandbox, "debray2.pl");
+    assert!(!after.contains_key(&pair("teacher/2", "student/2")));
+    let by_teacher = |edges: &BTreeMap<(String, String), u64>| -> u64 {
+        let mine = edges
+            .iter()
+            .filter(|((failed, _), _)| failed == "teacher/2");
+        mine.map(|(_, count)| count).sum()
+    };
+    assert_eq!(by_teacher(&before), 78);
+    assert!(by_teacher(&after) < 78 / 10);
 }

@@ -11,6 +11,8 @@
 
 pub mod built;
 pub mod catalogue;
+#[path = "../generator/mod.rs"]
+pub mod generator;
 pub mod masks;
 pub mod outcome;
 pub mod profiled;

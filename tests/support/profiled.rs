@@ -46,13 +46,17 @@ impl Profiled {
     /// The table `predicates`.
     #[must_use]
     pub fn predicates(&self) -> Vec<PredicateRow<'_>> {
-        Tables::new("trace", &self.trace, &self.profile).predicates
+        Tables::new("trace", &self.trace, &self.profile)
+            .predicates()
+            .collect()
     }
 
     /// The table `edges`.
     #[must_use]
     pub fn edges(&self) -> Vec<EdgeRow<'_>> {
-        Tables::new("trace", &self.trace, &self.profile).edges
+        Tables::new("trace", &self.trace, &self.profile)
+            .edges()
+            .collect()
     }
 
     /// The row of a predicate, by its indicator.

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use portmortem_analyzer::tables::Table;
 
 use crate::size::parse_size;
 
@@ -23,6 +25,7 @@ Examples:
   portmortem record program.pl              run it under SWI-Prolog, write program.pmt
   portmortem record -g 'queens(8,Q)' q.pl   run one goal of it
   portmortem report program.pmt             where the time went, who failed
+  portmortem tui program.pmt                the same and more, on screens
   portmortem report program.pmt --predicate 'lists:append/3'
 
 Exit status: 0 done; 1 error; 2 usage; 3 done, but parts of the trace were lost or damaged.
@@ -35,12 +38,27 @@ pub(crate) enum Command {
     Record(RecordArgs),
     /// Print the profile: predicates by time, then callers and callees of the hottest
     Report(ReportArgs),
+    /// Explore a trace in the terminal
+    Tui(TuiArgs),
     /// Print what a trace is: when and how it was recorded, its size, streams and losses
     Info(TraceArgs),
     /// Check a trace: every checksum, every event, the conservation laws
     Verify(TraceArgs),
     /// Write the tables of one or many traces as files
     Export(ExportArgs),
+    /// Keep the figures of traces beside them, so that later analyses and the screens start at once
+    #[command(after_help = "\
+Examples:
+  portmortem index run.pmt         writes run.pmt.index
+  portmortem index runs/*.pmt
+
+An index that does not belong to the trace as it is now is made again by whoever finds it.
+A trace that is damaged, or whose recording did not end, has none.")]
+    Index {
+        /// The traces
+        #[arg(required = true, value_name = "TRACE")]
+        traces: Vec<PathBuf>,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell.
@@ -156,6 +174,45 @@ pub(crate) struct ReportArgs {
     pub(crate) format: ReportFormat,
 }
 
+/// `portmortem tui`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  portmortem tui run.pmt
+  portmortem tui run.pmt --filter 'fails > 1k and self > 1ms'
+  portmortem tui run.pmt --hide 'maplist*' --theme light
+
+? shows all keys. Colours: --theme, or NO_COLOR.")]
+pub(crate) struct TuiArgs {
+    /// The trace
+    pub(crate) trace: PathBuf,
+    /// Begin with this filter on the list of predicates: a word, ~regex, or a condition on its columns
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) filter: Option<String>,
+    /// Hide predicates: their time goes to their callers, their callees hang below the callers
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) hide: Vec<String>,
+    /// Colours
+    #[arg(long = "theme", value_enum, default_value_t = Colours::Auto)]
+    pub(crate) colours: Colours,
+    /// Leave the mouse to the terminal
+    #[arg(long)]
+    pub(crate) no_mouse: bool,
+}
+
+/// Colours of the screens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colours {
+    /// What suits the terminal
+    Auto,
+    /// For a dark ground
+    Dark,
+    /// For a light ground
+    Light,
+    /// No colours
+    None,
+}
+
 /// A column of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SortColumn {
@@ -198,19 +255,34 @@ pub(crate) enum ReportFormat {
 #[command(after_help = "\
 Examples:
   portmortem export run.pmt --to tables
-  portmortem export *.pmt --to tables --tables predicates")]
+  portmortem export 'runs/*/*.pmt' --to tables --format parquet
+  find / -name '*.pmt' | portmortem export --from - --to tables --format parquet
+  portmortem export run.pmt --to tables --tables events --format arrow
+
+CSV, JSON lines and Arrow: a file per table, DIR/predicates.csv, which has the rows of
+all traces in the order given. Parquet: a file per table and trace,
+DIR/predicates/trace=NAME/part-0.parquet; any engine reads DIR/predicates as one table.
+
+NAME is the trace's file name without extension. Where two are the same, directories that
+tell them apart come before it: monday/run, tuesday/run.
+
+Files are complete or absent, and none is changed before all are written. Older files of
+the same name are replaced; partitions of traces that are not in this export stay.")]
 pub(crate) struct ExportArgs {
-    /// The traces
-    #[arg(required = true, value_name = "TRACE")]
+    /// The traces; patterns with *, ? and [] are expanded (** for any depth of directories)
+    #[arg(required_unless_present = "from", value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// Directory for the files (made if missing); one file per table
+    /// A file that lists further traces, one per line; - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<PathBuf>,
+    /// Directory for the files (made if missing)
     #[arg(long, value_name = "DIR")]
     pub(crate) to: PathBuf,
     /// File format
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
     pub(crate) format: ExportFormat,
-    /// Tables to write
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Table::Predicates, Table::Edges])]
+    /// Tables to write, with commas between (default: all but events)
+    #[arg(long, value_name = "TABLES", value_delimiter = ',', value_parser = table_parser())]
     pub(crate) tables: Vec<Table>,
 }
 
@@ -219,13 +291,17 @@ pub(crate) struct ExportArgs {
 pub(crate) enum ExportFormat {
     /// Comma-separated values
     Csv,
+    /// Apache Parquet, partitioned by trace
+    Parquet,
+    /// JSON lines: an object per row
+    Json,
+    /// Apache Arrow (IPC file)
+    Arrow,
 }
 
-/// A table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Table {
-    /// One row per predicate
-    Predicates,
-    /// One row per caller and callee
-    Edges,
+/// The tables by their names, those of the analyzer.
+fn table_parser() -> impl TypedValueParser<Value = Table> {
+    let possible = |table: &Table| PossibleValue::new(table.name()).help(table.about());
+    PossibleValuesParser::new(Table::ALL.iter().map(possible))
+        .try_map(|name| Table::from_name(&name).ok_or("no such table"))
 }

@@ -167,6 +167,10 @@ pub(super) struct Boxes {
     /// The first box to be used again; the others follow by parent links.
     free: Option<BoxId>,
     /// Chains to be used again, too: empty, with their memory.
+    #[allow(
+        clippy::vec_box,
+        reason = "they are handed to boxes, which hold them by pointer"
+    )]
     spare: Vec<Box<Chain>>,
 }
 

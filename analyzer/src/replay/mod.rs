@@ -20,12 +20,6 @@
 //!
 //! # An example
 //!
-//! ```text
-//!  tick    0     1     2    3        5     6     7     8    9
-//!  event   call  call  call exit_nd  exit  redo  exit  exit exit
-//!          m     p     q    q        p     ↑q …
-//! ```
-//!
 //! Say `m` calls `p`, that calls `q`, which exits and can be re-entered; `p` exits nondeterminately, too, and the
 //! first chunk ends. It leaves `m` on the chain and `[q, p]` on the choice stack.
 //!

@@ -151,6 +151,8 @@ pub(super) use rows;
 
 #[cfg(test)]
 mod tests {
+    #![allow(unreachable_pub, reason = "rows are public wherever they are")]
+
     use super::*;
 
     rows! {

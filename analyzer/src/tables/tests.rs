@@ -122,17 +122,16 @@ fn events_are_those_of_the_other_tables() {
         let profile = replay(&trace, &ReplayOptions::default());
         let tables = Tables::new("x", &trace, &profile);
         let mut calls = BTreeMap::<&str, u64>::new();
-        let mut of_stream = BTreeMap::<u32, (u64, u64, u64)>::new();
+        let mut of_stream = BTreeMap::<u32, (u64, u64)>::new();
         for row in tables.events() {
             if matches!(row.port, "call" | "tail") {
                 *calls.entry(row.predicate.unwrap()).or_default() += 1;
             }
-            let (events, boxes, deepest) = of_stream.entry(row.stream).or_default();
+            let (events, deepest) = of_stream.entry(row.stream).or_default();
             assert_eq!(row.seq, *events, "nothing is lost");
             *events += 1;
             if row.port == "call" {
-                *boxes += 1;
-                assert_eq!(row.r#box, Some(*boxes));
+                assert_eq!(row.r#box, Some(row.seq));
             }
             assert_eq!(row.parent.is_some(), row.depth > Some(0));
             assert!(row.parent < row.r#box || row.parent.is_none());
@@ -142,7 +141,7 @@ fn events_are_those_of_the_other_tables() {
             assert_eq!(calls.get(row.predicate), Some(&row.calls));
         }
         for row in tables.streams().filter(|row| row.events > 0) {
-            let (events, _, deepest) = of_stream[&row.stream];
+            let (events, deepest) = of_stream[&row.stream];
             assert_eq!((events, deepest), (row.events, row.max_depth));
         }
     }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
+use portmortem_analyzer::index;
 use portmortem_analyzer::laws::{self, Imbalance};
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::{Hide, Profile, ReplayOptions, Tables, replay};
@@ -30,25 +31,46 @@ pub(crate) struct Analysis {
 }
 
 impl Analysis {
-    /// Opens and replays the trace at `path`, which is called by its file name without extension.
+    /// Opens the trace at `path`, which is called by its file name without extension, and takes its figures
+    /// from its index, if it has one, or replays it.
     pub(crate) fn of(path: &Path, hide: Hide) -> Result<Self> {
-        let trace = Trace::open(path)?;
-        let name = path.file_stem().unwrap_or(path.as_os_str());
-        let name = name.to_string_lossy().into_owned();
         let done = AtomicU64::new(0);
+        let trace = Trace::open(path)?;
         Ok(with_progress(trace.size(), &done, || {
-            Self::replayed(trace, name, hide, &done)
+            Self::indexed(trace, path, name_of(path), hide, &done)
         }))
     }
 
-    /// Replays a trace; adds to `done` the bytes that are.
-    pub(crate) fn replayed(trace: Trace, name: String, hide: Hide, done: &AtomicU64) -> Self {
+    /// Reads every event of the trace at `path`, whether or not it has an index.
+    pub(crate) fn replayed(path: &Path) -> Result<Self> {
+        let done = AtomicU64::new(0);
+        let trace = Trace::open(path)?;
+        let options = ReplayOptions {
+            progress: Some(&done),
+            ..ReplayOptions::default()
+        };
+        let profile = with_progress(trace.size(), &done, || replay(&trace, &options));
+        Ok(Self::new(trace, profile, name_of(path)))
+    }
+
+    /// An opened trace, the file at `path`; adds to `done` the bytes that are read.
+    pub(crate) fn indexed(
+        trace: Trace,
+        path: &Path,
+        name: String,
+        hide: Hide,
+        done: &AtomicU64,
+    ) -> Self {
         let options = ReplayOptions {
             hide,
             progress: Some(done),
             ..ReplayOptions::default()
         };
-        let profile = replay(&trace, &options);
+        let profile = index::profile(&trace, path, &options);
+        Self::new(trace, profile, name)
+    }
+
+    fn new(trace: Trace, profile: Profile, name: String) -> Self {
         let imbalances = laws::check(&profile);
         Self {
             trace,
@@ -90,6 +112,12 @@ impl Analysis {
             ExitCode::SUCCESS
         }
     }
+}
+
+/// What the tables call a trace.
+fn name_of(path: &Path) -> String {
+    let name = path.file_stem().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
 }
 
 /// Nothing is drawn for what takes less.

@@ -2,9 +2,11 @@
 
 mod analysis;
 mod export;
+mod index;
 mod info;
 mod record;
 mod report;
+mod tui;
 mod verify;
 
 use std::io::{self, Write};
@@ -27,9 +29,11 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
     match &cli.command {
         Command::Record(args) => record::run(args),
         Command::Report(args) => report::run(args),
+        Command::Tui(args) => tui::run(args),
         Command::Info(args) => info::run(&args.trace),
         Command::Verify(args) => verify::run(&args.trace),
         Command::Export(args) => export::run(args),
+        Command::Index { traces } => index::run(traces),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "portmortem", &mut script);

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use portmortem_analyzer::Hide;
-use portmortem_analyzer::export::{Csv, Exporter, Table};
+use portmortem_analyzer::export::{Csv, Exporter};
 use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::tables::Table;
 use portmortem_tracer::pattern::PredicatePattern;
 
 use super::analysis::Analysis;
@@ -20,7 +21,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         Some(pattern) => Some(find(&analysis, pattern)?),
         None => None,
     };
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(io::stdout());
     match args.format {
         ReportFormat::Text => text(&analysis, args, chosen.as_deref(), &mut out)?,
         ReportFormat::Csv => {
@@ -55,8 +56,8 @@ fn json(analysis: &Analysis, out: &mut impl Write) -> Result<()> {
     let tables = analysis.tables();
     let (remarks, incomplete) = remarks(&analysis.report());
     let report = serde_json::json!({
-        "predicates": tables.predicates,
-        "edges": tables.edges,
+        "predicates": tables.predicates().collect::<Vec<_>>(),
+        "edges": tables.edges().collect::<Vec<_>>(),
         "incomplete": incomplete,
         "remarks": remarks,
     });

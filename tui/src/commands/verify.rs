@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use portmortem_analyzer::Hide;
 use portmortem_analyzer::names::printable;
 
 use super::analysis::Analysis;
@@ -14,7 +13,7 @@ use crate::text_table::counted;
 
 /// Prints what was checked and what is wrong; status 3 if anything is.
 pub(crate) fn run(path: &Path) -> Result<ExitCode> {
-    let analysis = Analysis::of(path, Hide::default())?;
+    let analysis = Analysis::replayed(path)?;
     let mut out = io::stdout().lock();
     let events = analysis.report().events();
     writeln!(

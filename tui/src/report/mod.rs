@@ -1,7 +1,9 @@
 //! The profile as text for people, 80 columns wide.
 //!
-//! First what the trace is, then the flat profile, then who calls the hottest predicates and whom they call, then what was lost or distorted.
+//! First what the trace is, then the flat profile, then who calls the hottest predicates and whom they call, then
+//! who fails into whom, then what was lost or distorted.
 
+mod backtracking;
 mod flat;
 mod neighbours;
 mod remarks;
@@ -14,10 +16,13 @@ use portmortem_analyzer::trace::Trace;
 use crate::cli::SortColumn;
 use crate::text_table::TimeUnit;
 
-pub(crate) use remarks::{as_list, ending, headline, remarks};
+pub(crate) use remarks::{as_list, ending, headline, losses, remarks};
 
 /// The width that reports are laid out for.
 pub(crate) const WIDTH: usize = 80;
+
+/// Backtrack edges that an overview shows.
+const BACKTRACKS: usize = 5;
 
 /// A profile with what is needed to print it.
 pub(crate) struct Report<'a> {
@@ -30,13 +35,19 @@ pub(crate) struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// The flat profile of the `top` predicates, then callers and callees of the three hottest.
+    /// The flat profile of the `top` predicates, then callers and callees of the three hottest, then who fails
+    /// into whom.
     pub(crate) fn overview(&self, sort: SortColumn, top: usize) -> String {
         let order = flat::order(self, sort);
         let mut text = flat::table(self, &order, top);
         for &index in order.iter().take(3.min(top)) {
             text.push('\n');
             text.push_str(&neighbours::block(self, index));
+        }
+        let backtracking = backtracking::table(self, top.min(BACKTRACKS));
+        if !backtracking.is_empty() {
+            text.push('\n');
+            text.push_str(&backtracking);
         }
         text
     }

@@ -49,8 +49,7 @@ pub(crate) fn ending(trace: &Trace) -> String {
 ///
 /// The second value says whether parts of the trace are missing (exit status 3).
 pub(crate) fn remarks(report: &Report) -> (Vec<String>, bool) {
-    let mut lines = Vec::new();
-    losses(report, &mut lines);
+    let mut lines = losses(report);
     let lost = !lines.is_empty();
     mode(report, &mut lines);
     let notes = report.trace.notes();
@@ -77,7 +76,9 @@ pub(crate) fn as_list(remarks: &[String]) -> String {
         .collect()
 }
 
-fn losses(report: &Report, lines: &mut Vec<String>) {
+/// What was lost, or does not add up: one line each.
+pub(crate) fn losses(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
     if report.trace.end().is_none() {
         lines.push(
             "the run did not end in order, or is still going on: the figures are those up to the last event written"
@@ -127,6 +128,7 @@ fn losses(report: &Report, lines: &mut Vec<String>) {
             count(imbalance.right)
         )
     }));
+    lines
 }
 
 fn mode(report: &Report, lines: &mut Vec<String>) {

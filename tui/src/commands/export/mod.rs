@@ -1,77 +1,353 @@
 //! `portmortem export`: the tables of traces as files.
+//!
+//! Each thread takes the next trace, replays it and hands its rows on, so no more traces are in memory
+//! than there are threads. Where all traces share the files of the tables, rows are written in the order
+//! of the traces: a thread waits for its turn at each table. Parquet has a file for each trace and waits
+//! for nobody.
 
-use std::fs::{self, Permissions};
+mod inputs;
+mod order;
+mod staging;
+
+use std::fs;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 
-use anyhow::{Context, Result, bail};
-use portmortem_analyzer::export::{Csv, Exporter, Table};
-use portmortem_analyzer::{Hide, Tables};
-use rayon::prelude::*;
-use tempfile::NamedTempFile;
+use anyhow::{Context, Error, Result, bail};
+use portmortem_analyzer::export::{Csv, ExportError, Exporter, Json, TableWriter};
+use portmortem_analyzer::names::printable;
+use portmortem_analyzer::tables::{Table, Tables};
+use portmortem_analyzer::{Hide, Trace};
+use portmortem_frames::{Arrow, Parquet};
 
-use super::analysis::{Analysis, INCOMPLETE};
-use crate::cli::{self, ExportArgs};
+use super::analysis::{Analysis, INCOMPLETE, with_progress};
+use crate::cli::{ExportArgs, ExportFormat};
+use inputs::Input;
+use order::InOrder;
+use staging::Staging;
 
-/// Writes one file per table, all traces in it. A trace that cannot be read does not stop the others.
+/// Writes the tables of all traces that can be read.
 pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
-    fs::create_dir_all(&args.to)
-        .with_context(|| format!("cannot make the directory {}", args.to.display()))?;
-    let read: Vec<Result<Analysis>> = args
-        .traces
-        .par_iter()
-        .map(|path| Analysis::of(path, Hide::default()))
-        .collect();
-    let mut whole = true;
-    let mut readable = Vec::new();
-    for result in read {
-        match result {
-            Ok(analysis) => {
-                whole &= !analysis.is_incomplete();
-                readable.push(analysis);
+    let inputs = inputs::inputs(args)?;
+    let export = Export::new(args, &inputs)?;
+    let bytes = inputs
+        .iter()
+        .map(|input| fs::metadata(&input.path).map_or(0, |file| file.len()));
+    let passes = if export.tables.contains(&Table::Events) {
+        2
+    } else {
+        1
+    };
+    with_progress(bytes.sum::<u64>() * passes, &export.done, || {
+        let threads = rayon::current_num_threads().min(inputs.len());
+        thread::scope(|scope| {
+            for _ in 1..threads {
+                // With fewer threads than asked for it only takes longer.
+                let _ = thread::Builder::new().spawn_scoped(scope, || export.work());
             }
-            Err(error) => {
-                whole = false;
-                let _ = writeln!(io::stderr(), "error: {}", super::one_line(&error));
+            export.work();
+        });
+    });
+    export.finish()
+}
+
+/// An export that is going on.
+struct Export<'a> {
+    to: &'a Path,
+    inputs: &'a [Input],
+    tables: Vec<Table>,
+    format: &'static dyn Exporter,
+    staging: Staging,
+    /// By table: the file that all traces share. None if each trace has files of its own.
+    shared: Vec<InOrder<Box<dyn TableWriter>>>,
+    /// The next trace to be taken.
+    next: AtomicUsize,
+    /// Bytes that were read.
+    done: AtomicU64,
+    /// By number of the trace, what is to be said about it.
+    remarks: Mutex<Vec<(usize, Remark)>>,
+    /// Why no table can be written; the others stop.
+    failure: Mutex<Option<Error>>,
+    failed: AtomicBool,
+}
+
+enum Remark {
+    /// It is not in the tables.
+    Unreadable(Error),
+    /// It is, but for what was lost.
+    Incomplete(Vec<String>),
+}
+
+impl<'a> Export<'a> {
+    fn new(args: &'a ExportArgs, inputs: &'a [Input]) -> Result<Self> {
+        let mut export = Self {
+            to: &args.to,
+            inputs,
+            tables: tables(&args.tables),
+            format: match args.format {
+                ExportFormat::Csv => &Csv,
+                ExportFormat::Json => &Json,
+                ExportFormat::Arrow => &Arrow,
+                ExportFormat::Parquet => &Parquet,
+            },
+            staging: Staging::new(&args.to)?,
+            shared: Vec::new(),
+            next: AtomicUsize::new(0),
+            done: AtomicU64::new(0),
+            remarks: Mutex::default(),
+            failure: Mutex::default(),
+            failed: AtomicBool::new(false),
+        };
+        if args.format != ExportFormat::Parquet {
+            for &table in &export.tables {
+                let file = format!("{}.{}", table.name(), export.format.name());
+                let begun = export.begin(table, args.to.join(file), 0)?;
+                export.shared.push(InOrder::new(begun));
+            }
+        }
+        Ok(export)
+    }
+
+    /// What each thread does: traces, until there are no more.
+    fn work(&self) {
+        while !self.failed.load(Ordering::Relaxed) {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(input) = self.inputs.get(number) else {
+                return;
+            };
+            let turn = Turn {
+                shared: &self.shared,
+                number,
+            };
+            if let Err(error) = self.trace(input, &turn) {
+                self.failed.store(true, Ordering::Relaxed);
+                lock(&self.failure).get_or_insert(error);
             }
         }
     }
-    if readable.is_empty() {
-        bail!("none of the traces could be read");
+
+    /// Writes the tables of a trace.
+    fn trace(&self, input: &Input, turn: &Turn) -> Result<()> {
+        let trace = match Trace::open(&input.path) {
+            Ok(trace) => trace,
+            Err(error) => {
+                self.remark(turn, Remark::Unreadable(error.into()));
+                return Ok(());
+            }
+        };
+        let analysis = Analysis::indexed(
+            trace,
+            &input.path,
+            input.name.clone(),
+            Hide::default(),
+            &self.done,
+        );
+        let losses = analysis.losses();
+        if !losses.is_empty() {
+            self.remark(turn, Remark::Incomplete(losses));
+        }
+        for (at, &table) in self.tables.iter().enumerate() {
+            match self.shared.get(at) {
+                Some(file) => {
+                    file.at_turn(turn.number, |file| {
+                        self.rows(&analysis, table, 0, file.as_mut())
+                    })?;
+                    file.pass(turn.number);
+                }
+                None => self.partition(&analysis, table, &input.name)?,
+            }
+        }
+        Ok(())
     }
-    let mut all = Tables::default();
-    for analysis in &readable {
-        let tables = analysis.tables();
-        all.predicates.extend(tables.predicates);
-        all.edges.extend(tables.edges);
+
+    /// Writes a file of its own for a table of a trace: a partition of the table in the way of Hive. Its name
+    /// says what the column `trace` would, and engines would object to hearing it twice.
+    fn partition(&self, analysis: &Analysis, table: Table, name: &str) -> Result<()> {
+        let directory = format!("{}/trace={}", table.name(), escaped(name));
+        let path = self.to.join(directory).join("part-0.parquet");
+        let mut file = self.begin(table, path, 1)?;
+        self.rows(analysis, table, 1, file.as_mut())?;
+        file.finish().with_context(|| cannot_write(table, self.to))
     }
-    for table in &args.tables {
-        write_table(args, *table, &all)?;
+
+    /// Begins the file `path` for a table without its first `without` columns.
+    fn begin(&self, table: Table, path: PathBuf, without: usize) -> Result<Box<dyn TableWriter>> {
+        let begin = || -> Result<_, ExportError> {
+            let file = BufWriter::new(self.staging.file(path)?);
+            self.format
+                .begin(&table.columns()[without..], Box::new(file))
+        };
+        begin().with_context(|| cannot_write(table, self.to))
     }
-    Ok(if whole {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(INCOMPLETE)
-    })
+
+    fn rows(
+        &self,
+        analysis: &Analysis,
+        table: Table,
+        without: usize,
+        file: &mut dyn TableWriter,
+    ) -> Result<()> {
+        let tables: Tables = analysis.tables();
+        let mut progress = Progress::of(analysis, table, &self.done);
+        let rows = tables.rows(table, |cells| {
+            progress.row();
+            file.row(&cells[without..])
+        });
+        rows.with_context(|| cannot_write(table, self.to))
+    }
+
+    fn remark(&self, turn: &Turn, remark: Remark) {
+        lock(&self.remarks).push((turn.number, remark));
+    }
+
+    /// Says what is to be said, and gives the files their places.
+    fn finish(self) -> Result<ExitCode> {
+        if let Some(error) = inner(self.failure) {
+            return Err(error);
+        }
+        let whole = say(self.inputs, inner(self.remarks))?;
+        for (file, &table) in self.shared.into_iter().zip(&self.tables) {
+            let finished = file.into_inner().finish();
+            finished.with_context(|| cannot_write(table, self.to))?;
+        }
+        self.staging.publish()?;
+        Ok(match whole {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::from(INCOMPLETE),
+        })
+    }
 }
 
-/// The file is complete or absent: it gets its name when it has been written.
-fn write_table(args: &ExportArgs, table: cli::Table, all: &Tables) -> Result<()> {
-    let (cli::ExportFormat::Csv, format) = (args.format, &Csv as &dyn Exporter);
-    let table = match table {
-        cli::Table::Predicates => Table::Predicates,
-        cli::Table::Edges => Table::Edges,
+/// Says what is wrong with the traces, in their order; whether nothing is. It is an error if none can be read.
+fn say(inputs: &[Input], mut remarks: Vec<(usize, Remark)>) -> Result<bool> {
+    remarks.sort_by_key(|(number, _)| *number);
+    let whole = remarks.is_empty();
+    let mut unreadable = 0;
+    for (number, remark) in remarks {
+        let line = match remark {
+            Remark::Unreadable(error) if inputs.len() == 1 => return Err(error),
+            Remark::Unreadable(error) => {
+                unreadable += 1;
+                format!("error: {}", super::one_line(&error))
+            }
+            Remark::Incomplete(losses) => {
+                let path = printable(&inputs[number].path.to_string_lossy());
+                format!("warning: {path}: {}", losses.join("; "))
+            }
+        };
+        let _ = writeln!(io::stderr(), "{line}");
+    }
+    if unreadable == inputs.len() {
+        bail!("none of the traces could be read");
+    }
+    Ok(whole)
+}
+
+fn cannot_write(table: Table, to: &Path) -> String {
+    format!("cannot write {} to {}", table.name(), to.display())
+}
+
+// A thread that panicked while it held a lock has ended the program already.
+fn inner<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The tables asked for, each once; all but the events if none is.
+fn tables(asked: &[Table]) -> Vec<Table> {
+    let usual = || Table::ALL.iter().filter(|&&table| table != Table::Events);
+    let mut tables: Vec<Table> = match asked {
+        [] => usual().copied().collect(),
+        asked => asked.to_vec(),
     };
-    let path = args.to.join(table.name()).with_extension(format.name());
-    let write = || -> Result<()> {
-        let mut out = BufWriter::new(NamedTempFile::new_in(&args.to)?);
-        format.write(all, table, &mut out)?;
-        let file = out.into_inner()?;
-        file.as_file()
-            .set_permissions(Permissions::from_mode(0o644))?;
-        file.persist(&path)?;
-        Ok(())
-    };
-    write().with_context(|| format!("cannot write {}", path.display()))
+    tables.sort_by_key(|asked| Table::ALL.iter().position(|table| table == asked));
+    tables.dedup();
+    tables
+}
+
+/// The turn of a trace at all shared files. However a trace ends, those after it must not wait forever.
+struct Turn<'a> {
+    shared: &'a [InOrder<Box<dyn TableWriter>>],
+    number: usize,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        for file in self.shared {
+            file.pass(self.number);
+        }
+    }
+}
+
+/// Counts the rows of events as the bytes that they take in the trace.
+struct Progress<'a> {
+    done: &'a AtomicU64,
+    bytes_per_step: u64,
+    rows: u64,
+}
+
+/// Rows between two reports of progress.
+const STEP: u64 = 1 << 16;
+
+impl<'a> Progress<'a> {
+    fn of(analysis: &Analysis, table: Table, done: &'a AtomicU64) -> Self {
+        let events: u64 = analysis.report().events();
+        let bytes = if table == Table::Events {
+            analysis.trace.size()
+        } else {
+            0
+        };
+        Self {
+            done,
+            bytes_per_step: (u128::from(bytes) * u128::from(STEP) / u128::from(events.max(STEP)))
+                as u64,
+            rows: 0,
+        }
+    }
+
+    fn row(&mut self) {
+        self.rows += 1;
+        if self.rows.is_multiple_of(STEP) {
+            self.done.fetch_add(self.bytes_per_step, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A value in the name of a partition, as Hive and Spark escape it.
+fn escaped(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    for c in value.chars() {
+        if c.is_ascii_control() || "\"#%'*/:=?\\{[]^".contains(c) {
+            text.push_str(&format!("%{:02X}", u32::from(c)));
+        } else {
+            text.push(c);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partitions_are_named_as_hive_does() {
+        assert_eq!(escaped("queens"), "queens");
+        assert_eq!(escaped("mon/run 1"), "mon%2Frun 1");
+        assert_eq!(escaped("a=b%c\n'é'"), "a%3Db%25c%0A%27é%27");
+    }
+
+    #[test]
+    fn each_table_once_and_events_only_on_request() {
+        assert_eq!(tables(&[]), Table::ALL[..Table::ALL.len() - 1]);
+        let asked = [Table::Events, Table::Edges, Table::Events];
+        assert_eq!(tables(&asked), [Table::Edges, Table::Events]);
+    }
 }

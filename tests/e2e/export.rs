@@ -1,0 +1,602 @@
+//! `portmortem export`: files that other programs read, of many traces at once, whole or not at all.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "in a test a panic is a failure with its place"
+)]
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use polars::prelude::{Column, DataFrame};
+use polars_io::SerReader;
+use polars_io::ipc::IpcReader;
+use polars_io::parquet::read::ParquetReader;
+use portmortem_analyzer::Tables;
+use portmortem_analyzer::tables::{Cell, Kind, Table};
+use portmortem_tests::{Outcome, Profiled, Sandbox, Status, built, repository, sample};
+
+/// By table, trace and column of integers: the number of cells that have one, and their sum.
+type Sums = BTreeMap<(String, String, String), (u64, i128)>;
+
+fn add(sums: &mut Sums, table: Table, trace: &str, column: &str, number: Option<i128>) {
+    let key = (table.name().to_owned(), trace.to_owned(), column.to_owned());
+    let (count, sum) = sums.entry(key).or_default();
+    *count += u64::from(number.is_some());
+    *sum += number.unwrap_or(0);
+}
+
+fn integers(table: Table) -> impl Iterator<Item = &'static str> {
+    let columns = table.columns().iter();
+    columns
+        .filter(|column| column.kind == Kind::Integer)
+        .map(|column| column.name)
+}
+
+/// What the files must say: the tables as the library has them.
+fn expected(traces: &[(&str, &Path)]) -> Sums {
+    let mut sums = Sums::new();
+    for (name, path) in traces {
+        let profiled = Profiled::of(path);
+        let tables = Tables::new(name, &profiled.trace, &profiled.profile);
+        for &table in Table::ALL {
+            let rows: Result<(), ()> = tables.rows(table, |cells| {
+                for (column, cell) in table.columns().iter().zip(cells) {
+                    if column.kind == Kind::Integer {
+                        let number = match cell {
+                            Cell::Integer(number) => Some((*number).into()),
+                            _ => None,
+                        };
+                        add(&mut sums, table, name, column.name, number);
+                    }
+                }
+                Ok(())
+            });
+            rows.unwrap();
+        }
+    }
+    sums
+}
+
+fn of_csv(directory: &Path) -> Sums {
+    let mut sums = Sums::new();
+    for &table in Table::ALL {
+        let file = directory.join(table.name()).with_extension("csv");
+        let mut reader = csv::Reader::from_path(file).unwrap();
+        let names: Vec<&str> = table.columns().iter().map(|column| column.name).collect();
+        assert_eq!(reader.headers().unwrap(), names);
+        for row in reader.deserialize::<BTreeMap<String, String>>() {
+            let row = row.unwrap();
+            for column in integers(table) {
+                let number = Some(&row[column]).filter(|cell| !cell.is_empty());
+                let number = number.map(|cell| cell.parse().unwrap());
+                add(&mut sums, table, &row["trace"], column, number);
+            }
+        }
+    }
+    sums
+}
+
+fn of_json(directory: &Path) -> Sums {
+    let mut sums = Sums::new();
+    for &table in Table::ALL {
+        let file = directory.join(table.name()).with_extension("json");
+        for line in BufReader::new(File::open(file).unwrap()).lines() {
+            let row: BTreeMap<String, serde_json::Value> =
+                serde_json::from_str(&line.unwrap()).unwrap();
+            assert_eq!(row.len(), table.columns().len());
+            for column in integers(table) {
+                let number = row[column].as_i64().map(i128::from);
+                assert_eq!(number.is_none(), row[column].is_null());
+                add(
+                    &mut sums,
+                    table,
+                    row["trace"].as_str().unwrap(),
+                    column,
+                    number,
+                );
+            }
+        }
+    }
+    sums
+}
+
+/// Adds the integers of a frame, whose rows are of this trace or have a column that says of which.
+fn add_frame(sums: &mut Sums, table: Table, frame: &DataFrame, trace: Option<&str>) {
+    let traces = frame
+        .column("trace")
+        .ok()
+        .map(|column| column.str().unwrap());
+    for column in integers(table) {
+        let numbers = frame.column(column).and_then(Column::i64).unwrap();
+        for (row, number) in numbers.iter().enumerate() {
+            let trace = trace.or_else(|| traces.and_then(|traces| traces.get(row)));
+            add(sums, table, trace.unwrap(), column, number.map(i128::from));
+        }
+    }
+}
+
+fn of_arrow(directory: &Path) -> Sums {
+    let mut sums = Sums::new();
+    for &table in Table::ALL {
+        let file = directory.join(table.name()).with_extension("arrow");
+        let frame = IpcReader::new(File::open(file).unwrap()).finish().unwrap();
+        add_frame(&mut sums, table, &frame, None);
+    }
+    sums
+}
+
+fn of_parquet(directory: &Path, traces: &[&str]) -> Sums {
+    let mut sums = Sums::new();
+    for &table in Table::ALL {
+        for trace in traces {
+            let file = format!("{}/trace={trace}/part-0.parquet", table.name());
+            let file = File::open(directory.join(file)).unwrap();
+            let frame = ParquetReader::new(file).finish().unwrap();
+            assert!(frame.column("trace").is_err(), "the directory says it");
+            add_frame(&mut sums, table, &frame, Some(trace));
+        }
+    }
+    sums
+}
+
+/// Runs a Python script with DuckDB in the environment that `make test-packages` installs.
+fn duckdb(sandbox: &Sandbox, script: &str, arguments: &[&str]) -> Outcome {
+    let profile = built::portmortem().parent().unwrap();
+    let target = std::env::current_exe().unwrap();
+    let target = target.ancestors().nth(3).unwrap_or(profile);
+    let python = target.join("python/bin/python");
+    assert!(
+        python.exists(),
+        "{} is missing: make test-packages",
+        python.display()
+    );
+    let script = sandbox.write("script.py", script);
+    let script = script.to_str().unwrap();
+    sandbox.run(&python, [&[script], arguments].concat())
+}
+
+/// Counts and sums of all integer columns by trace, a line each, the directories read as tables.
+const SUMS: &str = "
+import sys, duckdb
+root, *tables = sys.argv[1:]
+for table in tables:
+    rows = f\"read_parquet('{root}/{table}/*/*.parquet', hive_partitioning = true)\"
+    columns = [name for name, kind, *_ in duckdb.sql(f'describe select * from {rows}').fetchall() if kind == 'BIGINT']
+    for name in columns:
+        for row in duckdb.sql(f'select trace, count(\"{name}\"), sum(\"{name}\") from {rows} group by trace').fetchall():
+            print(table, *row[:1], name, row[1], row[2] or 0, sep='\\t')
+";
+
+fn of_duckdb(sandbox: &Sandbox, directory: &str) -> Sums {
+    let mut arguments = vec![directory];
+    arguments.extend(Table::ALL.iter().map(|table| table.name()));
+    let printed = duckdb(sandbox, SUMS, &arguments).succeeds().out();
+    let cell = |line: &str| -> ((String, String, String), (u64, i128)) {
+        let cells: Vec<String> = line.split('\t').map(str::to_owned).collect();
+        let [table, trace, column, count, sum] = cells.try_into().unwrap();
+        (
+            (table, trace, column),
+            (count.parse().unwrap(), sum.parse().unwrap()),
+        )
+    };
+    printed.lines().map(cell).collect()
+}
+
+const ALL: &str = "predicates,edges,contexts,backtracks,cuts,choicepoints,cycles,streams,events";
+
+/// Threads, exceptions, recursion through others, many choicepoints: something for every table.
+const SAMPLES: [&str; 4] = ["queens", "threads_exceptions", "parser", "debray1"];
+
+#[test]
+fn every_format_says_the_same() {
+    let sandbox = Sandbox::new();
+    let paths = SAMPLES.map(|name| sample(&format!("{name}.pmt")));
+    let traces: Vec<_> = SAMPLES
+        .into_iter()
+        .zip(paths.iter().map(PathBuf::as_path))
+        .collect();
+    let expected = expected(&traces);
+    assert!(Table::ALL.iter().all(|table| {
+        let empty = |((of, ..), _): (&(String, String, String), _)| of != table.name();
+        !expected.iter().all(empty)
+    }));
+    let export = |format: &str| {
+        let arguments = [
+            "export", "--to", format, "--format", format, "--tables", ALL,
+        ];
+        let arguments = arguments
+            .map(PathBuf::from)
+            .into_iter()
+            .chain(paths.clone());
+        sandbox.portmortem(arguments).succeeds().prints("");
+        sandbox.path(format)
+    };
+    assert_eq!(of_csv(&export("csv")), expected);
+    assert_eq!(of_json(&export("json")), expected);
+    assert_eq!(of_arrow(&export("arrow")), expected);
+    assert_eq!(of_parquet(&export("parquet"), &SAMPLES), expected);
+    assert_eq!(of_duckdb(&sandbox, "parquet"), expected);
+}
+
+#[test]
+fn usual_tables_and_one() {
+    let sandbox = Sandbox::new();
+    let trace = sample("queens.pmt");
+    let trace = trace.to_str().unwrap();
+    sandbox
+        .portmortem(["export", trace, "--to", "all"])
+        .succeeds();
+    assert_eq!(
+        everything(&sandbox.path("all")),
+        [
+            "backtracks.csv",
+            "choicepoints.csv",
+            "contexts.csv",
+            "cuts.csv",
+            "cycles.csv",
+            "edges.csv",
+            "predicates.csv",
+            "streams.csv"
+        ]
+    );
+    sandbox
+        .portmortem([
+            "export", trace, "--to", "one", "--tables", "cycles", "--format", "json",
+        ])
+        .succeeds();
+    // No predicate of it calls itself through others; the file is there all the same.
+    assert_eq!(everything(&sandbox.path("one")), ["cycles.json"]);
+    assert_eq!(fs::read(sandbox.path("one/cycles.json")).unwrap(), b"");
+}
+
+#[test]
+fn the_number_of_threads_makes_no_difference() {
+    let sandbox = Sandbox::new();
+    for name in SAMPLES {
+        let name = format!("{name}.pmt");
+        fs::copy(sample(&name), sandbox.path(&name)).unwrap();
+    }
+    for format in ["csv", "json", "arrow", "parquet"] {
+        let files = |threads: &str| -> Vec<(String, Vec<u8>)> {
+            let to = format!("{format}-{threads}");
+            sandbox
+                .portmortem([
+                    "export",
+                    "--threads",
+                    threads,
+                    "--to",
+                    &to,
+                    "--format",
+                    format,
+                    "--tables",
+                    ALL,
+                    "*.pmt",
+                ])
+                .succeeds();
+            let directory = sandbox.path(&to);
+            let contents = |name: String| {
+                let path = directory.join(&name);
+                let bytes = if path.is_file() {
+                    fs::read(path).unwrap()
+                } else {
+                    Vec::new()
+                };
+                (name, bytes)
+            };
+            everything(&directory).into_iter().map(contents).collect()
+        };
+        let one = files("1");
+        for threads in ["2", "7"] {
+            assert!(one == files(threads), "{format} on {threads} threads");
+        }
+    }
+}
+
+/// Everything below a directory, by its path from there, alphabetically.
+fn everything(directory: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut directories = vec![directory.to_owned()];
+    while let Some(next) = directories.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(directory).unwrap();
+            found.push(name.to_str().unwrap().to_owned());
+            if path.is_dir() {
+                directories.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The names in the column `trace`, each once, in the order of the file.
+fn traces_in(csv_file: &Path) -> Vec<String> {
+    let mut names: Vec<String> = csv::Reader::from_path(csv_file)
+        .unwrap()
+        .records()
+        .map(|row| row.unwrap()[0].to_owned())
+        .collect();
+    names.dedup();
+    names
+}
+
+/// What is no trace is left out, of what is half a trace the half that is there is exported; and both are said.
+#[test]
+fn damaged_traces_among_good_ones() {
+    let sandbox = Sandbox::new();
+    fs::copy(sample("parser.pmt"), sandbox.path("good.pmt")).unwrap();
+    fs::copy(sample("debray1.pmt"), sandbox.path("well.pmt")).unwrap();
+    sandbox.write("bad.pmt", "not a trace");
+    let whole = fs::read(sample("queens.pmt")).unwrap();
+    sandbox.write("half.pmt", &whole[..whole.len() / 2]);
+    let traces = ["good.pmt", "bad.pmt", "half.pmt", "missing.pmt", "well.pmt"];
+    for format in ["csv", "parquet"] {
+        let arguments = ["export", "--to", format, "--format", format];
+        let outcome = sandbox.portmortem(arguments.into_iter().chain(traces));
+        outcome.exits(3).prints("");
+        let err = outcome.err();
+        let said: Vec<&str> = err.lines().collect();
+        assert_eq!(said.len(), 3, "{outcome}");
+        assert!(said[0].starts_with("error: bad.pmt: not a Portmortem trace"));
+        assert!(said[1].starts_with("warning: half.pmt: "), "{outcome}");
+        assert!(said[2].starts_with("error: cannot read missing.pmt: "));
+    }
+    let csv = sandbox.path("csv/predicates.csv");
+    assert_eq!(traces_in(&csv), ["good", "half", "well"]);
+    let mut partitions = everything(&sandbox.path("parquet/predicates"));
+    partitions.retain(|name| !name.contains('/'));
+    assert_eq!(partitions, ["trace=good", "trace=half", "trace=well"]);
+}
+
+#[test]
+fn nothing_readable() {
+    let sandbox = Sandbox::new();
+    sandbox.write("bad.pmt", "not a trace");
+    sandbox
+        .portmortem(["export", "bad.pmt", "--to", "new/tables"])
+        .refuses("not a Portmortem trace");
+    let outcome = sandbox.portmortem(["export", "bad.pmt", "worse.pmt", "--to", "new/tables"]);
+    outcome.exits(1).says("none of the traces could be read");
+    assert_eq!(outcome.err().lines().count(), 3);
+    assert!(!sandbox.path("new").exists());
+}
+
+#[test]
+fn traces_of_the_same_name() {
+    let sandbox = Sandbox::new();
+    for directory in ["mon", "tue"] {
+        fs::create_dir(sandbox.path(directory)).unwrap();
+    }
+    for (from, to) in [
+        ("queens", "mon/run"),
+        ("parser", "tue/run"),
+        ("debray1", "it's 100%=1 é"),
+    ] {
+        fs::copy(
+            sample(&format!("{from}.pmt")),
+            sandbox.path(&format!("{to}.pmt")),
+        )
+        .unwrap();
+    }
+    // Each once, however often it is named.
+    let arguments = ["tue/run.pmt", "./mon/run.pmt", "**/*.pmt", "mon/run.pmt"];
+    let export = |format| {
+        let options = [
+            "export", "--to", format, "--format", format, "--tables", ALL,
+        ];
+        sandbox
+            .portmortem(options.into_iter().chain(arguments))
+            .succeeds();
+    };
+    export("csv");
+    let names = ["tue/run", "mon/run", "it's 100%=1 é"];
+    assert_eq!(traces_in(&sandbox.path("csv/predicates.csv")), names);
+    export("parquet");
+    let partitions = everything(&sandbox.path("parquet/edges"));
+    assert!(
+        partitions.contains(&"trace=mon%2Frun/part-0.parquet".to_owned()),
+        "{partitions:?}"
+    );
+    // Another engine finds the same names and the same figures.
+    assert_eq!(of_duckdb(&sandbox, "parquet"), of_csv(&sandbox.path("csv")));
+}
+
+#[test]
+fn lists_and_patterns() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("runs")).unwrap();
+    for name in SAMPLES {
+        let name = format!("{name}.pmt");
+        fs::copy(sample(&name), sandbox.path("runs").join(name)).unwrap();
+    }
+    let names = |to: &str| traces_in(&sandbox.path(to).join("streams.csv"));
+    // A list on standard input, and what is beside it.
+    let list = "runs/queens.pmt\n\nruns/[pt]*.pmt\n";
+    let run = sandbox.command(built::portmortem());
+    let run = run.args(["export", "--from", "-", "--to", "a", "runs/debray?.pmt"]);
+    run.stdin(list).wait().succeeds();
+    assert_eq!(
+        names("a"),
+        ["debray1", "queens", "parser", "threads_exceptions"]
+    );
+    sandbox.write("list", list);
+    sandbox
+        .portmortem(["export", "--from", "list", "--to", "b"])
+        .succeeds();
+    assert_eq!(names("b"), ["queens", "parser", "threads_exceptions"]);
+    sandbox
+        .portmortem(["export", "--from", "nowhere", "--to", "c"])
+        .refuses("cannot read nowhere");
+    sandbox
+        .portmortem(["export", "runs/*.xyz", "--to", "c"])
+        .refuses("runs/*.xyz");
+    let empty = sandbox
+        .command(built::portmortem())
+        .args(["export", "--from", "-", "--to", "c"]);
+    empty.wait().refuses("no traces given");
+    sandbox.portmortem(["export", "--to", "c"]).exits(2);
+    assert!(!sandbox.path("c").exists());
+}
+
+#[test]
+fn a_second_export_replaces_the_first() {
+    let sandbox = Sandbox::new();
+    let export = |from: &str, format: &str| {
+        fs::copy(sample(&format!("{from}.pmt")), sandbox.path("run.pmt")).unwrap();
+        let arguments = ["export", "run.pmt", "--to", "out", "--format", format];
+        sandbox.portmortem(arguments).succeeds();
+    };
+    sandbox.sh("mkdir -p out/predicates/trace=old && touch out/predicates/trace=old/part-0.parquet out/notes");
+    export("queens", "csv");
+    export("queens", "parquet");
+    let csv = fs::read(sandbox.path("out/predicates.csv")).unwrap();
+    let place = "out/predicates/trace=run/part-0.parquet";
+    let parquet = fs::read(sandbox.path(place)).unwrap();
+    export("parser", "csv");
+    export("parser", "parquet");
+    assert_ne!(fs::read(sandbox.path("out/predicates.csv")).unwrap(), csv);
+    assert_ne!(fs::read(sandbox.path(place)).unwrap(), parquet);
+    // What was not made by this export stays.
+    assert!(
+        sandbox
+            .path("out/predicates/trace=old/part-0.parquet")
+            .exists()
+    );
+    assert!(sandbox.path("out/notes").exists());
+}
+
+#[test]
+fn what_cannot_be_written() {
+    let sandbox = Sandbox::new();
+    let trace = sample("queens.pmt");
+    let trace = trace.to_str().unwrap();
+    sandbox.write("file", "");
+    for to in ["file", "file/below", "/proc/nowhere"] {
+        sandbox
+            .portmortem(["export", trace, "--to", to])
+            .refuses(to);
+    }
+    // The place of a table is taken by a directory: nothing that is not whole, and nothing hidden, remains.
+    fs::create_dir_all(sandbox.path("out/predicates.csv")).unwrap();
+    sandbox
+        .portmortem(["export", trace, "--to", "out"])
+        .refuses("predicates.csv");
+    assert_eq!(everything(&sandbox.path("out")), ["predicates.csv"]);
+}
+
+/// A limit on the size of files, which is met in the middle.
+#[test]
+fn a_failure_in_the_middle() {
+    let sandbox = Sandbox::new();
+    let traces = ["queens", "parser", "debray1"].map(|name| sample(&format!("{name}.pmt")));
+    let traces = traces
+        .map(|path| path.to_str().unwrap().to_owned())
+        .join(" ");
+    fs::create_dir(sandbox.path("there")).unwrap();
+    for format in ["csv", "json", "arrow", "parquet"] {
+        for to in ["there", "new/tables"] {
+            let script = format!(
+                "ulimit -f 64; trap '' XFSZ; exec $portmortem export {traces} --to {to} --format {format} --tables {ALL}"
+            );
+            sandbox.sh(&script).refuses("File too large");
+        }
+        assert_eq!(everything(&sandbox.path("there")), [""; 0], "{format}");
+        assert!(!sandbox.path("new").exists());
+    }
+}
+
+/// Many traces, of which an export takes long enough to be interrupted.
+fn many(sandbox: &Sandbox, count: usize) {
+    let trace = fs::canonicalize(sample("queens.pmt")).unwrap();
+    fs::create_dir(sandbox.path("many")).unwrap();
+    for number in 0..count {
+        symlink(&trace, sandbox.path(&format!("many/{number}.pmt"))).unwrap();
+    }
+}
+
+#[test]
+fn an_interrupted_export_leaves_nothing() {
+    let sandbox = Sandbox::new();
+    many(&sandbox, 3000);
+    for (format, signal) in [("csv", libc::SIGINT), ("parquet", libc::SIGTERM)] {
+        let run = sandbox.command(built::portmortem());
+        let arguments = [
+            "export",
+            "many/*.pmt",
+            "--to",
+            "new/out",
+            "--tables",
+            "events",
+            "--format",
+        ];
+        let running = run.args(arguments).args([format]).start();
+        let hidden = || {
+            let directory = fs::read_dir(sandbox.path("new/out"))
+                .ok()?
+                .next()?
+                .unwrap()
+                .path();
+            fs::read_dir(directory).ok()?.find(|file| {
+                file.as_ref()
+                    .is_ok_and(|file| file.metadata().is_ok_and(|file| file.len() > 0))
+            })
+        };
+        let begin = Instant::now();
+        while hidden().is_none() {
+            assert!(
+                begin.elapsed() < Duration::from_secs(60),
+                "nothing is ever written"
+            );
+            thread::sleep(Duration::from_millis(2));
+        }
+        running.signal(signal);
+        let outcome = running.wait();
+        outcome.demand(
+            outcome.status == Status::Signal(signal),
+            "death by the signal",
+        );
+        assert!(!sandbox.path("new").exists(), "{format}");
+    }
+}
+
+/// More events than would fit; each trace is let go when it has been written.
+#[test]
+fn memory_does_not_grow_with_the_number_of_traces() {
+    let sandbox = Sandbox::new();
+    many(&sandbox, 80);
+    for format in ["csv", "arrow", "parquet"] {
+        let script = format!(
+            "ulimit -d 180000; exec $portmortem export 'many/*.pmt' --threads 2 --to {format} --format {format} \
+             --tables predicates,events"
+        );
+        sandbox.sh(&script).succeeds();
+    }
+    let size = |name: &str| fs::metadata(sandbox.path(name)).unwrap().len();
+    assert!(size("csv/events.csv") > 200_000_000 && size("arrow/events.arrow") > 200_000_000);
+    assert_eq!(everything(&sandbox.path("parquet/events")).len(), 160);
+    assert_eq!(traces_in(&sandbox.path("csv/predicates.csv")).len(), 80);
+}
+
+/// The examples of the help are what it takes.
+#[test]
+fn help_has_examples() {
+    let help = Sandbox::new().portmortem(["export", "--help"]).out();
+    for text in ["--format parquet", "--from -", "part-0.parquet", "events"] {
+        assert!(help.contains(text), "{text}");
+    }
+    for table in Table::ALL {
+        assert!(
+            help.contains(&format!("- {}:", table.name())),
+            "{}",
+            table.name()
+        );
+    }
+    assert!(repository("tests/requirements.txt").exists());
+}

@@ -1,0 +1,243 @@
+//! The screens in a real terminal (tmux), through the real program: a session as a user has one, and the terminal
+//! as it was before, however the program ends.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "in a test a panic is a failure with its place"
+)]
+
+use std::fs;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use portmortem_tests::{Sandbox, built, sample};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A tmux server of its own with a shell in it; gone at the end.
+struct Tmux {
+    socket: String,
+    sandbox: Sandbox,
+}
+
+impl Tmux {
+    fn start(width: u32, height: u32) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let tmux = Self {
+            socket: format!("pm-test-{}-{number}", std::process::id()),
+            sandbox: Sandbox::new(),
+        };
+        fs::copy(sample("queens.pmt"), tmux.sandbox.path("queens.pmt")).unwrap();
+        let shell = format!(
+            "cd '{}' && exec env PS1='ready> ' TRACE=queens.pmt portmortem='{}' EDITOR=./editor sh",
+            tmux.sandbox.directory().display(),
+            built::portmortem().display()
+        );
+        let (width, height) = (width.to_string(), height.to_string());
+        let new = [
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-x",
+            &width,
+            "-y",
+            &height,
+            &shell,
+        ];
+        tmux.command(&new);
+        tmux.waits_for("ready>");
+        tmux
+    }
+
+    fn command(&self, arguments: &[&str]) -> String {
+        let output = Command::new("tmux")
+            .args(["-L", &self.socket])
+            .args(arguments)
+            .env("LC_ALL", "C.UTF-8")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "tmux {arguments:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Types keys, by tmux's names.
+    fn keys(&self, keys: &[&str]) {
+        self.command(&[&["send-keys"], keys].concat());
+    }
+
+    /// Types a line and Enter.
+    fn line(&self, text: &str) {
+        self.command(&["send-keys", "-l", text]);
+        self.keys(&["Enter"]);
+    }
+
+    fn screen(&self) -> String {
+        self.command(&["capture-pane", "-p"])
+    }
+
+    fn waits_until(&self, what: &str, is: impl Fn(&str) -> bool) {
+        let begin = Instant::now();
+        loop {
+            let screen = self.screen();
+            if is(&screen) {
+                return;
+            }
+            assert!(begin.elapsed() < PATIENCE, "{what:?} never came:\n{screen}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn waits_for(&self, text: &str) {
+        self.waits_until(text, |screen| screen.contains(text));
+    }
+
+    /// The shell has the terminal again, as it was: no alternate screen, the cursor visible, no mouse, lines
+    /// edited and echoed; and this was the status.
+    fn is_back(&self, status: &str) {
+        self.line(
+            "echo status=$?; stty -a | tr ';' '\\n' | grep -c -e ' icanon' -e ' echo '; echo then",
+        );
+        self.waits_until("then", |screen| screen.lines().any(|line| line == "then"));
+        let screen = self.screen();
+        assert!(screen.contains(&format!("status={status}\n")), "{screen}");
+        assert!(!screen.contains("status=0\n0\n"), "raw mode:\n{screen}");
+        let state = self.command(&[
+            "display",
+            "-p",
+            "#{alternate_on} #{cursor_flag} #{mouse_any_flag}",
+        ]);
+        assert_eq!(state.trim(), "0 1 0", "{screen}");
+    }
+}
+
+impl Drop for Tmux {
+    fn drop(&mut self) {
+        let _ = Command::new("tmux")
+            .args(["-L", &self.socket, "kill-server"])
+            .output();
+    }
+}
+
+#[test]
+fn a_session() {
+    let tmux = Tmux::start(100, 30);
+    tmux.sandbox
+        .write("editor", "#!/bin/sh\necho \"$@\" > edited\n");
+    tmux.sandbox.sh("chmod +x editor").exits(0);
+    tmux.line("\"$portmortem\" tui $TRACE");
+    tmux.waits_for("7 predicates");
+    // Sort.
+    tmux.keys(&[">", ">"]);
+    tmux.waits_for("calls▼");
+    // Filter.
+    tmux.keys(&["/"]);
+    tmux.line("fails > 1k and self > 1ms");
+    tmux.waits_for("filter: fails > 1k and self > 1ms");
+    tmux.waits_for("3 of 7 predicates");
+    // Drill.
+    tmux.keys(&["Enter"]);
+    tmux.waits_for("exit 8,312");
+    tmux.keys(&["k", "k", "Enter"]);
+    tmux.waits_for("call 5,508");
+    tmux.keys(&["Escape"]);
+    tmux.waits_for("exit 8,312");
+    // Zoom.
+    tmux.keys(&["t", "z"]);
+    tmux.waits_for("below attack/3");
+    tmux.keys(&["Escape"]);
+    tmux.waits_until("zoomed out", |screen| !screen.contains("below attack/3"));
+    // Hide.
+    tmux.keys(&["1", "-"]);
+    tmux.waits_for("hide: attack/3");
+    tmux.waits_for("of 6 predicates");
+    // One by one: two that come at once are one key to a terminal.
+    tmux.keys(&["Escape"]);
+    tmux.waits_until("shown again", |screen| !screen.contains("hide: "));
+    tmux.keys(&["Escape"]);
+    tmux.waits_until("no filter", |screen| !screen.contains("of 7 predicates"));
+    // Resize.
+    tmux.command(&["resize-window", "-x", "60", "-y", "20"]);
+    tmux.waits_for("this is 60×20");
+    tmux.command(&["resize-window", "-x", "120", "-y", "40"]);
+    tmux.waits_for("7 predicates");
+    // Export, once and not twice.
+    for said in ["queens-predicates.csv written", "is there already"] {
+        tmux.keys(&["e", "Enter"]);
+        tmux.waits_for(said);
+    }
+    let rows = fs::read_to_string(tmux.sandbox.path("queens-predicates.csv")).unwrap();
+    assert_eq!(rows.lines().count(), 8);
+    tmux.keys(&["q"]);
+    tmux.is_back("0");
+}
+
+#[test]
+fn the_terminal_is_given_back_after_a_signal() {
+    let tmux = Tmux::start(80, 24);
+    for (signal, status) in [("-TERM", "143"), ("-HUP", "129")] {
+        tmux.line("sh -c 'echo $$ > pid; exec \"$portmortem\" tui $TRACE'");
+        tmux.waits_for("7 predicates");
+        let process = fs::read_to_string(tmux.sandbox.path("pid")).unwrap();
+        let killed = Command::new("kill").args([signal, process.trim()]).status();
+        assert!(killed.unwrap().success());
+        tmux.waits_until("shell", |screen| !screen.contains("7 predicates"));
+        tmux.is_back(status);
+        tmux.line("clear");
+    }
+}
+
+#[test]
+fn the_terminal_is_given_back_after_a_panic() {
+    let tmux = Tmux::start(80, 24);
+    tmux.line("PORTMORTEM_TEST_PANIC=1 \"$portmortem\" tui $TRACE");
+    tmux.waits_for("7 predicates");
+    tmux.keys(&["F12"]);
+    tmux.waits_for("PORTMORTEM_TEST_PANIC was set");
+    tmux.is_back("101");
+}
+
+/// Whether it is there and not only waits to be buried.
+fn runs(process: &str) -> bool {
+    fs::read_to_string(format!("/proc/{process}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap().starts_with(" Z"))
+}
+
+#[test]
+fn it_ends_when_the_terminal_is_gone() {
+    // Ignored, the signal does not help.
+    for ignored in ["", "trap \"\" HUP; "] {
+        let tmux = Tmux::start(80, 24);
+        tmux.line(&format!(
+            "sh -c '{ignored}echo $$ > pid; exec \"$portmortem\" tui $TRACE'"
+        ));
+        tmux.waits_for("7 predicates");
+        let process = fs::read_to_string(tmux.sandbox.path("pid")).unwrap();
+        let process = process.trim();
+        assert!(runs(process));
+        tmux.command(&["kill-server"]);
+        let begin = Instant::now();
+        while runs(process) {
+            if begin.elapsed() > Duration::from_secs(5) {
+                let _ = Command::new("kill").args(["-KILL", process]).status();
+                panic!("it runs on without a terminal ({ignored:?})");
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_shown_is_said_before() {
+    let sandbox = Sandbox::with("text.pmt", "no trace");
+    let trace = sample("queens.pmt");
+    let outcome = sandbox.portmortem(["tui".as_ref(), trace.as_os_str()]);
+    outcome.exits(2).says("error: the screens need a terminal");
+    let tmux = Tmux::start(80, 24);
+    tmux.line("\"$portmortem\" tui editor.pmt");
+    tmux.waits_for("error: cannot read editor.pmt");
+    tmux.is_back("1");
+}

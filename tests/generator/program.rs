@@ -1,0 +1,154 @@
+//! A made-up Prolog program: clauses of goals, and for each predicate how its calls turn out.
+
+use std::collections::HashMap;
+
+/// How the calls of a predicate turn out.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Fate {
+    /// Out of 65536 calls, how many fail at once.
+    pub(super) fails: u32,
+    /// Out of 65536 calls, how many select their clause at once and leave no choice of clauses.
+    pub(super) indexed: u32,
+    /// How often it recurses when called from outside its recursion; 0: not recursive. If it
+    /// is, the first clause is taken until then, and the second at the end.
+    pub(super) length: u32,
+    /// A call recurses up to this much less often than that; at least 1, which is never.
+    pub(super) spread: u32,
+    /// Exceptions from inside end here.
+    pub(super) catches: bool,
+}
+
+/// A predicate: its clauses, and the fate of its calls.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Predicate {
+    pub(super) fate: Fate,
+    first_clause: u32,
+    clauses: u8,
+}
+
+/// One goal of a clause as the engine runs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Goal {
+    Call {
+        edge: u32,
+        /// The recursion goes on: one less to go.
+        again: bool,
+    },
+    Cut,
+    /// Something that is not recorded.
+    Builtin,
+    /// The end of the clause.
+    End,
+}
+
+/// One goal of a clause as one writes it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Say {
+    Call(u32),
+    /// A call that continues the recursion of the caller.
+    Again(u32),
+    Cut,
+    Builtin,
+}
+
+/// A program. Predicate 0 is called first, by nobody.
+#[derive(Debug, Default)]
+pub(super) struct Program {
+    /// The last call of a clause reuses its frame, if nothing inside can be re-entered.
+    pub(super) last_calls: bool,
+    /// There are exceptions now and then.
+    pub(super) exceptions: bool,
+    pub(super) predicates: Vec<Predicate>,
+    /// Caller and callee. The first one is the call of predicate 0 by nobody.
+    pub(super) edges: Vec<(Option<u32>, u32)>,
+    /// Where each clause begins in `goals`.
+    clauses: Vec<u32>,
+    goals: Vec<Goal>,
+    ids: HashMap<(Option<u32>, u32), u32>,
+}
+
+impl Program {
+    /// A program of so many predicates, without clauses as yet.
+    pub(super) fn new(predicates: u32) -> Self {
+        let mut program = Self {
+            predicates: vec![Predicate::default(); predicates as usize],
+            ..Self::default()
+        };
+        program.edge(None, 0);
+        program
+    }
+
+    /// The predicate's clauses, at most 255, and its fate; only once for each predicate.
+    pub(super) fn define(&mut self, predicate: u32, fate: Fate, clauses: &[Vec<Say>]) {
+        let first_clause = self.clauses.len() as u32;
+        for body in clauses {
+            self.clauses.push(self.goals.len() as u32);
+            for &goal in body {
+                let goal = match goal {
+                    Say::Call(callee) => self.call(predicate, callee, false),
+                    Say::Again(callee) => self.call(predicate, callee, true),
+                    Say::Cut => Goal::Cut,
+                    Say::Builtin => Goal::Builtin,
+                };
+                self.goals.push(goal);
+            }
+            self.goals.push(Goal::End);
+        }
+        self.predicates[predicate as usize] = Predicate {
+            fate: Fate {
+                spread: fate.spread.max(1),
+                ..fate
+            },
+            first_clause,
+            clauses: clauses.len() as u8,
+        };
+    }
+
+    fn call(&mut self, caller: u32, callee: u32, again: bool) -> Goal {
+        let edge = self.edge(Some(caller), callee);
+        Goal::Call { edge, again }
+    }
+
+    fn edge(&mut self, caller: Option<u32>, callee: u32) -> u32 {
+        let next = self.edges.len() as u32;
+        let id = *self.ids.entry((caller, callee)).or_insert(next);
+        if id == next {
+            self.edges.push((caller, callee));
+        }
+        id
+    }
+
+    #[inline(always)]
+    pub(super) fn goal(&self, at: u32) -> Goal {
+        self.goals[at as usize]
+    }
+
+    /// Where the goals of a clause begin.
+    #[inline(always)]
+    pub(super) fn start(&self, clause: u32) -> u32 {
+        self.clauses[clause as usize]
+    }
+
+    #[inline(always)]
+    pub(super) fn callee(&self, edge: u32) -> u32 {
+        self.edges[edge as usize].1
+    }
+}
+
+impl Predicate {
+    /// The first clause that a call tries, and how many there are after it to try. `left` is how
+    /// often the recursion goes on, `index` decides about the choice of clauses.
+    #[inline(always)]
+    pub(super) fn select(&self, left: u32, index: u16) -> (u32, u8) {
+        let indexed = u32::from(index) < self.fate.indexed;
+        if self.fate.length > 0 {
+            let at_end = u32::from(left == 0);
+            return (self.first_clause + at_end, u8::from(left > 0 && !indexed));
+        }
+        if indexed {
+            let clause = u32::from(index) % u32::from(self.clauses.max(1));
+            return (self.first_clause + clause, 0);
+        }
+        (self.first_clause, self.clauses.saturating_sub(1))
+    }
+}

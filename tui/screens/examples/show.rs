@@ -1,0 +1,16 @@
+//! The screens alone, built in seconds: `cargo run -p portmortem-screens --example show -- TRACE`.
+
+use std::path::PathBuf;
+
+use portmortem_analyzer::trace::Trace;
+use portmortem_screens::{Options, run};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = PathBuf::from(std::env::args().nth(1).ok_or("which trace?")?);
+    let options = Options {
+        mouse: true,
+        ..Options::default()
+    };
+    run(Trace::open(&path)?, &path, options)?;
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! The analysis that the screens show, made by a thread of its own so that the screen never waits.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::thread;
+
+use portmortem_analyzer::figures::{Caller, PredicateIndex};
+use portmortem_analyzer::index::{Index, IndexError};
+use portmortem_analyzer::laws::{self, Imbalance};
+use portmortem_analyzer::tables::ROOT;
+use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::{Hide, Profile, ReplayOptions, Tables, index};
+
+/// Traces of more bytes get an index in memory if there is none beside them, so that every event is near.
+const LARGE: u64 = 4 << 20;
+
+/// A trace, its figures, and what was hidden when they were made. Never changes.
+#[derive(Debug)]
+pub struct Analysis {
+    /// File name of the trace without extension: what the tables call it.
+    pub name: String,
+    /// The trace.
+    pub trace: Arc<Trace>,
+    /// Its figures.
+    pub profile: Profile,
+    /// Its index, if it has a good one.
+    pub index: Option<Index>,
+    /// Sums that do not come out.
+    pub imbalances: Vec<Imbalance>,
+    /// What was hidden.
+    pub hidden: Vec<String>,
+    /// Whether source files may be read, to be shown.
+    pub sources: bool,
+}
+
+impl Analysis {
+    /// Takes the figures of the trace at `path` from its index, or replays it; `progress` counts bytes up to
+    /// [`Trace::size`].
+    #[must_use]
+    pub fn of(trace: Arc<Trace>, path: &Path, hide: &[String], progress: &AtomicU64) -> Self {
+        let options = ReplayOptions {
+            hide: Hide::new(hide),
+            progress: Some(progress),
+            ..ReplayOptions::default()
+        };
+        let found = Index::load(&trace, path);
+        let missing = matches!(found, Err(IndexError::Missing)) && trace.size() > LARGE;
+        let found = match found {
+            Err(_) if missing && hide.is_empty() => Index::build(&trace, path, Some(progress)),
+            found => found,
+        };
+        let (profile, index) = match found {
+            Ok(index) if hide.is_empty() => (index.profile(), Some(index)),
+            found => {
+                // One that is stale is made again.
+                let profile = index::profile(&trace, path, &options);
+                (profile, found.or_else(|_| Index::load(&trace, path)).ok())
+            }
+        };
+        let imbalances = laws::check(&profile);
+        let name = path.file_stem().unwrap_or(path.as_os_str());
+        Self {
+            name: name.to_string_lossy().into_owned(),
+            trace,
+            profile,
+            index,
+            imbalances,
+            hidden: hide.to_vec(),
+            sources: true,
+        }
+    }
+
+    /// As tables.
+    #[must_use]
+    pub fn tables(&self) -> Tables<'_> {
+        Tables::new(&self.name, &self.trace, &self.profile)
+    }
+
+    /// Nanoseconds of a number of ticks.
+    #[must_use]
+    pub fn ns(&self, ticks: u64) -> u64 {
+        self.trace.clock().duration_ns(ticks)
+    }
+
+    /// Nanoseconds that boxes ran: what shares of time are of.
+    #[must_use]
+    pub fn total_ns(&self) -> u64 {
+        self.ns(self.profile.total_ticks())
+    }
+
+    /// Name of a predicate, escaped.
+    #[must_use]
+    pub fn predicate(&self, index: PredicateIndex) -> &str {
+        self.trace.predicate_name(index)
+    }
+
+    /// Name of a caller, escaped.
+    #[must_use]
+    pub fn caller(&self, caller: Caller) -> &str {
+        match caller {
+            Caller::Root => ROOT,
+            Caller::Predicate(index) => self.predicate(index),
+        }
+    }
+
+    /// Events read, in all streams.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        let streams = self.profile.streams.iter();
+        streams.fold(0, |sum, stream| sum.saturating_add(stream.events))
+    }
+
+    /// Path and line of the first clause of a predicate.
+    #[must_use]
+    pub fn source(&self, index: PredicateIndex) -> Option<(&str, u32)> {
+        let declared = &self.trace.predicates().get(index as usize)?.declared;
+        Some((self.trace.file(declared.file?)?, declared.line))
+    }
+
+    /// Pattern that hides exactly this predicate; `None` for what stands for unknown ones.
+    #[must_use]
+    pub fn pattern(&self, index: PredicateIndex) -> Option<String> {
+        let declared = &self.trace.predicates().get(index as usize)?.declared;
+        Some(format!(
+            "{}:{}/{}",
+            declared.module, declared.name, declared.arity
+        ))
+    }
+}
+
+/// An analysis that is being made.
+#[derive(Debug)]
+pub struct Job {
+    progress: Arc<AtomicU64>,
+    total: u64,
+    result: Receiver<Analysis>,
+}
+
+/// What came of a job so far.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It is not done yet.
+    Running,
+    /// It is done.
+    Done(Box<Analysis>),
+    /// The thread died, which is a defect.
+    Lost,
+}
+
+impl Job {
+    /// Starts to replay a trace in the background.
+    ///
+    /// A job that is dropped is cancelled as far as the screens go: what it finds is thrown away.
+    #[must_use]
+    pub fn start(trace: Arc<Trace>, path: &Path, hide: Vec<String>) -> Self {
+        let progress = Arc::new(AtomicU64::new(0));
+        let (sender, result) = channel();
+        let job = Self {
+            progress: Arc::clone(&progress),
+            total: trace.size(),
+            result,
+        };
+        let path = path.to_owned();
+        thread::spawn(move || {
+            // Nobody listens any more if the job was cancelled.
+            let _ = sender.send(Analysis::of(trace, &path, &hide, &progress));
+        });
+        job
+    }
+
+    /// How much is done, from 0 to 1.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        let done = self.progress.load(Ordering::Relaxed) as f64;
+        (done / self.total.max(1) as f64).min(1.0)
+    }
+
+    /// What came of it; does not wait.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match self.result.try_recv() {
+            Ok(analysis) => Outcome::Done(Box::new(analysis)),
+            Err(TryRecvError::Empty) => Outcome::Running,
+            Err(TryRecvError::Disconnected) => Outcome::Lost,
+        }
+    }
+
+    /// What came of it; waits for its end.
+    #[must_use]
+    pub fn wait(&self) -> Outcome {
+        self.result
+            .recv()
+            .map_or(Outcome::Lost, |analysis| Outcome::Done(Box::new(analysis)))
+    }
+}

@@ -1,0 +1,275 @@
+//! The program's state: which screen is shown, which filters are on, what is asked for at the moment.
+//!
+//! Pure: keys and results of analyses go in, [`Request`]s come out; nothing here touches a terminal.
+
+mod dispatch;
+mod steps;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::trace::Trace;
+
+use crate::analysis::{Analysis, Job, Outcome};
+use crate::keys::{self, Binding};
+use crate::overlay::Overlay;
+use crate::screens::{Effect, SCREENS, Screen, ScreenId};
+use crate::theme::{Theme, ThemeName};
+use steps::Step;
+
+/// What only the terminal can do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// End the program.
+    Quit,
+    /// Put a text on the clipboard.
+    Copy(String),
+    /// Write a new file.
+    Write(PathBuf, String),
+    /// Open an editor at a line.
+    Edit(PathBuf, u32),
+    /// Draw everything again.
+    Redraw,
+}
+
+/// The state.
+#[derive(Debug)]
+pub struct App {
+    path: PathBuf,
+    trace: Arc<Trace>,
+    analysis: Option<Arc<Analysis>>,
+    job: Option<Job>,
+    /// Patterns of hidden predicates, in the order in which they were hidden.
+    hidden: Vec<String>,
+    screens: Vec<Slot>,
+    shown: usize,
+    steps: Vec<Step>,
+    overlay: Option<Overlay>,
+    /// The first of two keys.
+    begun: String,
+    message: Option<String>,
+    requests: Vec<Request>,
+    theme_name: ThemeName,
+    sources: bool,
+    /// The filter to begin with.
+    first_filter: Option<String>,
+    /// Where the names of screens were drawn.
+    pub(crate) tabs: Vec<(std::ops::Range<u16>, usize)>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    screen: Box<dyn Screen>,
+    /// It has not seen the analysis yet.
+    stale: bool,
+}
+
+impl App {
+    /// Begins to analyse a trace.
+    #[must_use]
+    pub fn new(trace: Trace, path: &Path, theme: ThemeName, hide: Vec<String>) -> Self {
+        let make = |entry: &crate::screens::Entry| Slot {
+            screen: entry.make(),
+            stale: true,
+        };
+        let mut app = Self {
+            path: path.to_owned(),
+            trace: Arc::new(trace),
+            analysis: None,
+            job: None,
+            hidden: hide,
+            screens: SCREENS.iter().map(make).collect(),
+            shown: 0,
+            steps: Vec::new(),
+            overlay: None,
+            begun: String::new(),
+            message: None,
+            requests: Vec::new(),
+            theme_name: theme,
+            sources: true,
+            first_filter: None,
+            tabs: Vec::new(),
+        };
+        app.analyse();
+        app
+    }
+
+    /// The same, never reading source files: for pictures that must not depend on them.
+    #[must_use]
+    pub fn without_sources(mut self) -> Self {
+        self.sources = false;
+        self
+    }
+
+    /// Filters the first screen as soon as it has something to show.
+    pub fn begin_with_filter(&mut self, filter: String) {
+        self.first_filter = Some(filter);
+    }
+
+    /// Takes the results of the background thread, if there are any; `true` if something changed.
+    pub fn poll(&mut self) -> bool {
+        let Some(job) = &self.job else { return false };
+        let outcome = job.outcome();
+        self.take(outcome)
+    }
+
+    /// Waits for the background thread.
+    pub fn wait(&mut self) {
+        if let Some(job) = &self.job {
+            let outcome = job.wait();
+            self.take(outcome);
+        }
+    }
+
+    fn take(&mut self, outcome: Outcome) -> bool {
+        match outcome {
+            Outcome::Running => return false,
+            Outcome::Done(mut analysis) => {
+                analysis.sources = self.sources;
+                self.job = None;
+                self.set_analysis(Arc::new(*analysis));
+            }
+            Outcome::Lost => {
+                self.job = None;
+                self.message = Some("the analysis broke off: a defect of Portmortem".to_owned());
+            }
+        }
+        true
+    }
+
+    /// What is to be done outside, once.
+    pub fn requests(&mut self) -> Vec<Request> {
+        std::mem::take(&mut self.requests)
+    }
+
+    /// Shows a message until the next key.
+    pub fn say(&mut self, message: impl Into<String>) {
+        self.message = Some(message.into());
+    }
+
+    /// The screen shown.
+    #[must_use]
+    pub fn screen(&self) -> ScreenId {
+        SCREENS[self.shown].id
+    }
+
+    /// Shows a screen.
+    pub fn show(&mut self, id: ScreenId) {
+        if let Some(at) = SCREENS.iter().position(|entry| entry.id == id) {
+            self.show_at(at);
+        }
+    }
+
+    /// The tables of bindings that hold now, the first one first.
+    #[must_use]
+    pub fn bindings(&self) -> Vec<(&'static str, &'static [Binding])> {
+        let screen = &self.screens[self.shown].screen;
+        let own = screen.bindings();
+        let mut tables = vec![(SCREENS[self.shown].name, own)];
+        if screen.table().is_some() {
+            tables.push(("Lists", keys::LISTS));
+        }
+        tables.push(("Everywhere", keys::EVERYWHERE));
+        tables
+    }
+
+    pub(crate) fn colours(&self) -> Theme {
+        Theme::new(self.theme_name)
+    }
+
+    pub(crate) fn name(&self) -> String {
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
+        portmortem_analyzer::names::printable(&name.to_string_lossy())
+    }
+
+    pub(crate) fn analysis(&self) -> Option<&Arc<Analysis>> {
+        self.analysis.as_ref()
+    }
+
+    pub(crate) fn progress(&self) -> Option<f64> {
+        self.job.as_ref().map(Job::share)
+    }
+
+    pub(crate) fn hidden(&self) -> &[String] {
+        &self.hidden
+    }
+
+    pub(crate) fn shown(&self) -> &dyn Screen {
+        &*self.screens[self.shown].screen
+    }
+
+    pub(crate) fn shown_mut(&mut self) -> &mut dyn Screen {
+        &mut *self.screens[self.shown].screen
+    }
+
+    pub(crate) fn overlay(&self) -> Option<&Overlay> {
+        self.overlay.as_ref()
+    }
+
+    pub(crate) fn overlay_mut(&mut self) -> Option<&mut Overlay> {
+        self.overlay.as_mut()
+    }
+
+    pub(crate) fn message(&self) -> Option<&str> {
+        self.message.as_deref()
+    }
+
+    fn show_at(&mut self, at: usize) {
+        self.shown = at;
+        if let (true, Some(analysis)) = (self.screens[at].stale, &self.analysis) {
+            self.screens[at].screen.follow(analysis);
+            self.screens[at].stale = false;
+        }
+    }
+
+    fn set_analysis(&mut self, analysis: Arc<Analysis>) {
+        self.analysis = Some(analysis);
+        self.screens.iter_mut().for_each(|slot| slot.stale = true);
+        self.show_at(self.shown);
+        if let Some(filter) = self.first_filter.take() {
+            self.commit_filter(&filter, String::new());
+        }
+    }
+
+    /// Replays the trace with what is hidden now; what was under way is dropped.
+    fn analyse(&mut self) {
+        let trace = Arc::clone(&self.trace);
+        self.job = Some(Job::start(trace, &self.path, self.hidden.clone()));
+    }
+
+    fn effect(&mut self, effect: Effect) {
+        match effect {
+            Effect::Done | Effect::Unused => {}
+            Effect::Step => self.steps.push(Step::Local { screen: self.shown }),
+            Effect::Say(text) => self.say(text),
+            Effect::Open(predicate) => self.go(ScreenId::Predicate, Some(predicate)),
+            Effect::Go(screen, predicate) => self.go(screen, predicate),
+            Effect::Copy(text) => self.copy(text),
+            Effect::Edit(path, line) => self.requests.push(Request::Edit(path, line)),
+        }
+    }
+
+    /// Shows a screen, at a predicate; Esc comes back.
+    fn go(&mut self, id: ScreenId, predicate: Option<PredicateIndex>) {
+        let from = self.shown;
+        self.show(id);
+        let moved = match predicate {
+            Some(predicate) => self.shown_mut().select(predicate) == Effect::Step,
+            None => false,
+        };
+        if self.shown != from || moved {
+            let to = self.shown;
+            self.steps.push(Step::Enter { from, to, moved });
+        }
+    }
+
+    fn copy(&mut self, text: String) {
+        let lines = text.lines().count() as u64;
+        self.say(format!(
+            "{} copied",
+            crate::format::counted(lines, "line", "lines")
+        ));
+        self.requests.push(Request::Copy(text));
+    }
+}

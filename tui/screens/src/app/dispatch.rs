@@ -1,0 +1,209 @@
+//! From keys and clicks to what they do.
+
+use std::path::PathBuf;
+
+use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+
+use super::{App, Request};
+use crate::keys::{self, Action, Meaning};
+use crate::overlay::{Answer, Chooser, Help, Overlay, Prompt, Question};
+use crate::screens::predicate_source;
+use crate::screens::{Effect, SCREENS};
+use crate::theme::ThemeName;
+
+impl App {
+    /// A key was pressed.
+    pub fn key(&mut self, event: &KeyEvent) {
+        let Some(name) = keys::name(event) else {
+            return;
+        };
+        self.message = None;
+        if name == "ctrl-c" {
+            self.requests.push(Request::Quit);
+        } else if self.overlay.is_some() {
+            self.key_on_overlay(&name, event);
+        } else {
+            self.key_on_screen(&name);
+        }
+    }
+
+    fn key_on_screen(&mut self, name: &str) {
+        let pressed = std::mem::take(&mut self.begun) + name;
+        let tables: Vec<_> = self
+            .bindings()
+            .into_iter()
+            .map(|(_, table)| table)
+            .collect();
+        let found = match keys::meaning(&pressed, &tables) {
+            // What does not go on as begun begins anew.
+            Meaning::Nothing if pressed != name => {
+                self.begun.clear();
+                return self.key_on_screen(name);
+            }
+            found => found,
+        };
+        match found {
+            Meaning::Action(action) => self.act(action),
+            Meaning::Begun => self.begun = pressed,
+            Meaning::Nothing => {}
+        }
+    }
+
+    /// Does what a key means.
+    pub fn act(&mut self, action: Action) {
+        let effect = self.shown_mut().act(action);
+        if effect != Effect::Unused {
+            return self.effect(effect);
+        }
+        if self
+            .shown_mut()
+            .table_mut()
+            .is_some_and(|table| table.act(action))
+        {
+            return;
+        }
+        match action {
+            Action::Quit => self.requests.push(Request::Quit),
+            Action::Back => self.undo(),
+            Action::Help => self.overlay = Some(Overlay::Help(Help::new(self.bindings()))),
+            Action::Show(digit) => match SCREENS.iter().position(|entry| entry.digit == digit) {
+                Some(at) => self.show_at(at),
+                None => self.say(format!("there is no screen {digit}")),
+            },
+            Action::NextScreen => self.show_at((self.shown + 1) % SCREENS.len()),
+            Action::PreviousScreen => {
+                self.show_at((self.shown + SCREENS.len() - 1) % SCREENS.len());
+            }
+            Action::Redraw => self.requests.push(Request::Redraw),
+            Action::Theme => {
+                self.theme_name = match self.theme_name {
+                    ThemeName::Dark => ThemeName::Light,
+                    ThemeName::Light => ThemeName::Plain,
+                    ThemeName::Plain => ThemeName::Dark,
+                };
+                self.say(format!("colours: {:?}", self.theme_name).to_lowercase());
+            }
+            _ => self.act_on_shown(action),
+        }
+    }
+
+    /// Actions that need figures.
+    fn act_on_shown(&mut self, action: Action) {
+        let Some(analysis) = self.analysis.clone() else {
+            return;
+        };
+        let predicate = self.shown().predicate();
+        match (action, predicate) {
+            (Action::Filter, _) => {
+                if let Some(filter) = self.shown().filter() {
+                    let before = filter.to_owned();
+                    let prompt = Prompt::new(
+                        Question::Filter {
+                            before: before.clone(),
+                        },
+                        before,
+                    );
+                    self.overlay = Some(Overlay::Prompt(prompt));
+                }
+            }
+            (Action::Columns, _) => {
+                if let Some(table) = self.shown().table() {
+                    self.overlay = Some(Overlay::Chooser(Chooser::new(table)));
+                }
+            }
+            (Action::HidePattern, _) => {
+                self.overlay = Some(Overlay::Prompt(Prompt::new(Question::Hide, String::new())));
+            }
+            (Action::GoTo, _) => {
+                self.overlay = Some(Overlay::Prompt(Prompt::new(Question::GoTo, String::new())));
+            }
+            (Action::Hide, Some(predicate)) => match analysis.pattern(predicate) {
+                Some(pattern) if !pattern.contains(['*', '?']) => self.hide(pattern),
+                Some(_) => self.say("its name has a * or ? in it, which would hide others, too"),
+                None => self.say("boxes that nothing is known of cannot be hidden"),
+            },
+            (Action::Edit, Some(predicate)) => {
+                let effect = predicate_source(&analysis, predicate);
+                self.effect(effect);
+            }
+            (Action::Copy, _) => match self.shown().copy() {
+                Some(text) => self.copy(text),
+                None => self.say("nothing to copy here"),
+            },
+            (Action::CopyAll, _) => match self.shown().export() {
+                Some(text) => self.copy(text),
+                None => self.say("nothing to copy here"),
+            },
+            (Action::Export, _) => {
+                let file = self.shown().file_name();
+                let extension = if file.contains('.') { "" } else { ".csv" };
+                let name = format!("{}-{file}{extension}", analysis.name);
+                let prompt = Prompt::new(Question::Export, name);
+                self.overlay = Some(Overlay::Prompt(prompt));
+            }
+            (Action::Hide | Action::Edit, None) => self.say("no predicate here"),
+            _ => {}
+        }
+    }
+
+    fn key_on_overlay(&mut self, name: &str, event: &KeyEvent) {
+        let Some(mut overlay) = self.overlay.take() else {
+            return;
+        };
+        match overlay.key(name, event, self.shown_mut()) {
+            Answer::Pending => self.overlay = Some(overlay),
+            Answer::Closed => {}
+            Answer::Text(Question::Filter { before }, text) => self.commit_filter(&text, before),
+            Answer::Text(Question::Hide, text) => {
+                if !text.trim().is_empty() {
+                    self.hide(text.trim().to_owned());
+                }
+            }
+            Answer::Text(Question::GoTo, text) => {
+                let effect = self.shown_mut().go_to(&text);
+                self.effect(effect);
+            }
+            Answer::Text(Question::Export, path) => {
+                if let (Some(text), false) = (self.shown().export(), path.trim().is_empty()) {
+                    self.requests
+                        .push(Request::Write(PathBuf::from(path.trim()), text));
+                }
+            }
+        }
+    }
+
+    /// Something happened to the mouse.
+    pub fn mouse(&mut self, event: &MouseEvent) {
+        let action = match event.kind {
+            MouseEventKind::ScrollUp => Action::Up,
+            MouseEventKind::ScrollDown => Action::Down,
+            MouseEventKind::ScrollLeft => Action::ScrollLeft,
+            MouseEventKind::ScrollRight => Action::ScrollRight,
+            MouseEventKind::Down(MouseButton::Left) => return self.click(event.column, event.row),
+            _ => return,
+        };
+        if self.overlay.is_none() {
+            for _ in 0..3 {
+                self.act(action);
+            }
+        }
+    }
+
+    fn click(&mut self, x: u16, y: u16) {
+        self.message = None;
+        if let Some(Overlay::Help(_)) = self.overlay {
+            self.overlay = None;
+        }
+        if self.overlay.is_some() {
+            return;
+        }
+        if y == 0 {
+            let hit = self.tabs.iter().find(|(cells, _)| cells.contains(&x));
+            if let Some(&(_, at)) = hit {
+                self.show_at(at);
+            }
+        } else if self.shown_mut().click(x, y) {
+            self.act(self.shown().enter());
+        }
+    }
+}

@@ -1,0 +1,177 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const FIELDS: [Field; 6] = [
+    Field {
+        name: "predicate",
+        kind: FieldKind::Text,
+    },
+    Field {
+        name: "calls",
+        kind: FieldKind::Count,
+    },
+    Field {
+        name: "fails",
+        kind: FieldKind::Count,
+    },
+    Field {
+        name: "self_ns",
+        kind: FieldKind::Time {
+            whole: Some(10_000_000),
+        },
+    },
+    Field {
+        name: "recursive",
+        kind: FieldKind::Bool,
+    },
+    Field {
+        name: "determinism",
+        kind: FieldKind::Text,
+    },
+];
+
+/// `attack/3`, 2,000 calls, 1,500 fails, 1 ms, recursive, nothing known of determinism.
+fn row(column: usize) -> Cell<'static> {
+    match column {
+        0 => Cell::Text("attack/3"),
+        1 => Cell::Integer(2_000),
+        2 => Cell::Integer(1_500),
+        3 => Cell::Integer(1_000_000),
+        4 => Cell::Bool(true),
+        _ => Cell::Missing,
+    }
+}
+
+fn holds(text: &str) -> bool {
+    let condition = Condition::parse(text, &FIELDS);
+    condition
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
+        .holds(row)
+}
+
+fn refused(text: &str) -> String {
+    Condition::parse(text, &FIELDS).unwrap_err().to_string()
+}
+
+#[test]
+fn comparisons() {
+    for text in [
+        "fails > 1000 and self > 0.9ms",
+        "fails>1000 and self>=1ms",
+        "calls = 2k",
+        "calls == 2,000",
+        "calls < 0.1M",
+        "calls != 2G",
+        "self_ns = 1000000",
+        "self = 1000us",
+        "SELF <= 0.001s",
+        "self =< 10%",
+        "self > 9.99%",
+        "fails < calls",
+        "not fails > calls",
+        "predicate = attack/3",
+        "predicate ~ ^att",
+        "predicate !~ ^b",
+        "recursive",
+        "recursive = true and not recursive = no",
+    ] {
+        assert!(holds(text), "{text}");
+    }
+    for text in [
+        "self > 1ms",
+        "self > 1.000001ms",
+        "self > 10%",
+        "calls > 2000.5",
+        "determinism = det",
+        "determinism != det",
+        "predicate = attack",
+        "recursive != true",
+    ] {
+        assert!(!holds(text), "{text}");
+    }
+}
+
+#[test]
+fn words_and_expressions() {
+    for text in [
+        "attack",
+        "attack/3",
+        "TTACK or tack",
+        "att ack",
+        "\"attack/3\"",
+        "~\"a.*k/[0-9]\"",
+        "~ tt",
+        "no or attack",
+        "not no",
+        "(no or tack) and (fails > 1k)",
+        "not (no and attack)",
+        "tack fails > 1k",
+        "no and no or attack",
+    ] {
+        assert!(holds(text), "{text}");
+    }
+    for text in ["Attack", "no attack", "\"att ack\"", "~^ttack", "\"a.*k\""] {
+        assert!(!holds(text), "{text}");
+    }
+}
+
+#[test]
+fn errors_say_what_and_where() {
+    assert_eq!(refused("time > 3"), "no column is called time");
+    assert_eq!(refused("fails >"), "a value expected at the end");
+    assert_eq!(refused("fails > x"), "a number expected before \"x\"");
+    assert_eq!(refused("fails > 1ms"), "fails is a count: k, M, G");
+    assert_eq!(refused("self > 1k"), "self_ns is a time: ns, us, ms, s");
+    assert_eq!(refused("(a"), "`)` expected at the end");
+    assert_eq!(refused("a )"), "`and` or `or` expected before \")\"");
+    assert_eq!(refused("and a"), "a condition expected before \"and a\"");
+    assert_eq!(refused(""), "a condition expected at the end");
+    assert_eq!(refused("\"a"), "a closing quote expected at the end");
+    assert_eq!(refused("calls ~ a"), "calls is no text");
+    assert_eq!(
+        refused("recursive = 1"),
+        "true or false expected before \"1\""
+    );
+    assert!(refused("~ \"(\"").starts_with("not a regular expression: "));
+    assert_eq!(refused(&"(".repeat(1_000_000)), "nested too deep");
+    assert_eq!(refused(&"not ".repeat(100_000)), "nested too deep");
+}
+
+#[test]
+fn signs_can_be_looked_for_as_they_are() {
+    let minus = |_| Cell::Text("(-)/2");
+    assert!(Condition::parse("(-)/2", &FIELDS[..1]).is_ok_and(|c| c.holds(minus)));
+    assert!(Condition::literal("(-)", &FIELDS[..1]).holds(minus));
+    assert!(!Condition::literal("(-)", &FIELDS[1..2]).holds(minus));
+    assert!(!Condition::literal("(.)", &FIELDS[..1]).holds(minus));
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_a_condition_or_refused(text in "\\PC{0,40}") {
+        if let Ok(condition) = Condition::parse(&text, &FIELDS) {
+            condition.holds(row);
+        }
+        Condition::literal(&text, &FIELDS).holds(row);
+    }
+
+    #[test]
+    fn tokens_in_any_order(parts in proptest::collection::vec(prop::sample::select(vec![
+        "and", "or", "not", "(", ")", "calls", "self", "predicate", "recursive", ">", "<=", "=", "!=", "~", "!~",
+        "1ms", "5%", "2k", "7", "x", "\"q r\"", "true",
+    ]), 0..12)) {
+        let text = parts.join(" ");
+        if let Ok(condition) = Condition::parse(&text, &FIELDS) {
+            let negated = Condition::parse(&format!("not ({text})"), &FIELDS).unwrap();
+            prop_assert_eq!(condition.holds(row), !negated.holds(row));
+        }
+    }
+
+    #[test]
+    fn numbers_are_exact(calls in any::<u32>(), limit in any::<u32>()) {
+        let cell = |_| Cell::Integer(calls.into());
+        let over = Condition::parse(&format!("calls > {limit}"), &FIELDS).unwrap();
+        prop_assert_eq!(over.holds(cell), calls > limit);
+    }
+}

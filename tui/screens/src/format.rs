@@ -1,0 +1,198 @@
+//! Numbers, times and names as text of a known width.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// How many cells of a terminal a text takes.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// The text, or its beginning and `…` if it is wider than `width`.
+#[must_use]
+pub fn shorten(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut shown = String::new();
+    let mut used = 1;
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used > width {
+            break;
+        }
+        shown.push(c);
+    }
+    if width > 0 {
+        shown.push('…');
+    }
+    shown
+}
+
+/// As [`shorten`], filled up with spaces after it.
+#[must_use]
+pub fn left(text: &str, width: usize) -> String {
+    let mut shown = shorten(text, width);
+    let gap = width.saturating_sub(shown.width());
+    shown.extend(std::iter::repeat_n(' ', gap));
+    shown
+}
+
+/// As [`shorten`], filled up with spaces before it.
+#[must_use]
+pub fn right(text: &str, width: usize) -> String {
+    let shown = shorten(text, width);
+    let gap = width.saturating_sub(shown.width());
+    " ".repeat(gap) + &shown
+}
+
+/// `5,000,050,000`
+#[must_use]
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 stream`, `2,000 streams`
+#[must_use]
+pub fn counted(value: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(value), if value == 1 { one } else { many })
+}
+
+/// `41.7`, in percent; `–` of nothing.
+#[must_use]
+pub fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        "–".to_owned()
+    } else {
+        format!("{:.1}", part as f64 * 100.0 / whole as f64)
+    }
+}
+
+/// A bar of `width` cells for a part of a whole, to an eighth of a cell; filled up with spaces.
+#[must_use]
+pub fn bar(part: u64, whole: u64, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let share = if whole == 0 {
+        0.0
+    } else {
+        (part as f64 / whole as f64).min(1.0)
+    };
+    let eighths = (share * width as f64 * 8.0).round() as usize;
+    let text = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];
+    left(&text, width)
+}
+
+/// A time on its own, with a unit that suits it: `1.235 ms`, `87 ns`.
+#[must_use]
+pub fn time(ns: u64) -> String {
+    match ns {
+        0 => "0".to_owned(),
+        1..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{} µs", four_digits(ns as f64 / 1e3)),
+        1_000_000..1_000_000_000 => format!("{} ms", four_digits(ns as f64 / 1e6)),
+        _ => format!("{} s", four_digits(ns as f64 / 1e9)),
+    }
+}
+
+/// So many decimals that there are four digits, at least.
+fn four_digits(value: f64) -> String {
+    let decimals = match value {
+        ..10.0 => 3,
+        ..100.0 => 2,
+        ..1000.0 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// The unit that all times of one table are written in, so that they can be compared at a glance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Seconds, to the millisecond.
+    Seconds,
+    /// Milliseconds, to a tenth.
+    Milliseconds,
+    /// Milliseconds, to the microsecond.
+    FineMilliseconds,
+    /// Microseconds, to a tenth.
+    Microseconds,
+}
+
+impl TimeUnit {
+    /// The unit in which `longest` (nanoseconds) is easy to read.
+    #[must_use]
+    pub fn for_longest(longest: u64) -> Self {
+        match longest {
+            10_000_000_000.. => Self::Seconds,
+            1_000_000_000.. => Self::Milliseconds,
+            1_000_000.. => Self::FineMilliseconds,
+            _ => Self::Microseconds,
+        }
+    }
+
+    /// `s`, `ms` or `µs`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Seconds => "s",
+            Self::Milliseconds | Self::FineMilliseconds => "ms",
+            Self::Microseconds => "µs",
+        }
+    }
+
+    /// A time in nanoseconds, without the unit.
+    #[must_use]
+    pub fn format(self, ns: u64) -> String {
+        let ns = ns as f64;
+        match self {
+            Self::Seconds => format!("{:.3}", ns / 1e9),
+            Self::Milliseconds => format!("{:.1}", ns / 1e6),
+            Self::FineMilliseconds => format!("{:.3}", ns / 1e6),
+            Self::Microseconds => format!("{:.1}", ns / 1e3),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_shortened_by_what_is_seen() {
+        assert_eq!(shorten("abc", 3), "abc");
+        assert_eq!(shorten("abcdef", 4), "abc…");
+        assert_eq!(shorten("日本語", 4), "日…");
+        assert_eq!(shorten("abc", 0), "");
+        assert_eq!(left("日本", 5), "日本 ");
+        assert_eq!(right("12", 4), "  12");
+    }
+
+    #[test]
+    fn bars_are_as_long_as_their_share() {
+        assert_eq!(bar(1, 2, 4), "██  ");
+        assert_eq!(bar(1, 16, 2), "▏ ");
+        assert_eq!(bar(9, 3, 2), "██");
+        assert_eq!(bar(1, 0, 2), "  ");
+    }
+
+    #[test]
+    fn times_have_a_unit() {
+        assert_eq!(time(87), "87 ns");
+        assert_eq!(time(1_234_567), "1.235 ms");
+        assert_eq!(time(386_338), "386.3 µs");
+        assert_eq!(time(12_345_678_901_234), "12346 s");
+        assert_eq!(
+            TimeUnit::for_longest(123_456_789).format(1_234_567),
+            "1.235"
+        );
+        assert_eq!(count(5_000_050_000), "5,000,050,000");
+    }
+}

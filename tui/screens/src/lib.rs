@@ -1,0 +1,76 @@
+//! The terminal screens of `portmortem tui`.
+//!
+//! | step | module |
+//! |---|---|
+//! | trace → figures, in the background | [`analysis`] |
+//! | keys and clicks → state | [`keys`], [`app`], [`overlay`] |
+//! | the one list widget | [`table`], [`condition`] |
+//! | the screens, each a state and a drawing | [`screens`] |
+//! | state → cells | [`view`], [`theme`], [`format`] |
+//! | cells → terminal; clipboard, editor, files | `terminal` |
+//!
+//! State is apart from drawing: everything but `terminal` works without one, and tests drive an
+//! [`app::App`] with keys and draw it into a buffer. All figures are the analyser's.
+//!
+//! # To add a screen
+//!
+//! 1. Write `screens/NAME.rs` (or a folder, if it has parts) with a type that implements
+//!    [`screens::Screen`]: `follow` takes the figures (called before the first `draw` and whenever
+//!    something was hidden), `act` does what a key asks for and returns an [`screens::Effect`], `draw`
+//!    draws into a rectangle of at least 80×21 cells. If it has a list, make that a [`table::Table`] over a
+//!    [`table::Source`] and return it from `table` and `table_mut`: filter, sort, columns, marks, mouse,
+//!    copy and export then work by themselves.
+//! 2. Give it keys: a `&[Binding]` returned from `bindings`; if they do something new, a variant of
+//!    [`keys::Action`]. Help and the line of keys follow.
+//! 3. Add a variant of [`screens::ScreenId`] and an entry in [`screens::SCREENS`], in the order of digits.
+//!    The snapshot tests (`tests/snapshots.rs`) draw every entry of that list; `cargo insta review`.
+//!
+//! What Esc should undo: return [`screens::Effect::Step`] from `act` and put the state before on a stack
+//! of the screen's own, which `undo` pops. To go elsewhere: [`screens::Effect::Go`] or `Open`.
+//! A screen that reads the trace again (events, timeline) does so in bounded pieces, or in a thread of its
+//! own like [`analysis::Job`]; no key may take more than 50 ms.
+
+pub mod analysis;
+pub mod app;
+pub mod condition;
+pub mod format;
+pub mod keys;
+pub mod overlay;
+pub mod screens;
+pub mod table;
+mod terminal;
+pub mod theme;
+pub mod view;
+
+use std::io;
+use std::path::Path;
+
+use portmortem_analyzer::trace::Trace;
+
+pub use app::App;
+pub use theme::ThemeName;
+
+/// What the command line says.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Colours.
+    pub theme: ThemeName,
+    /// Take the mouse; its own selection of text then needs Shift.
+    pub mouse: bool,
+    /// Patterns of predicates to hide.
+    pub hide: Vec<String>,
+    /// A filter to begin with, on the first screen.
+    pub filter: Option<String>,
+}
+
+/// Shows the screens of a trace until the user quits; returns the signal that ended them, if one did.
+///
+/// # Errors
+/// If the terminal fails.
+pub fn run(trace: Trace, path: &Path, options: Options) -> io::Result<Option<i32>> {
+    let mut app = App::new(trace, path, options.theme, options.hide);
+    if let Some(filter) = options.filter {
+        app.begin_with_filter(filter);
+    }
+    terminal::run(&mut app, options.mouse)
+}

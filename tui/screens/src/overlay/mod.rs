@@ -1,0 +1,49 @@
+//! What lies over a screen for a while and has the keys meanwhile: questions, help, the choice of columns.
+
+mod chooser;
+mod help;
+mod prompt;
+
+use ratatui::crossterm::event::KeyEvent;
+
+use crate::screens::Screen;
+
+pub use chooser::Chooser;
+pub use help::{Help, HelpLine};
+pub use prompt::{Prompt, Question};
+
+/// One of them.
+#[derive(Debug)]
+pub enum Overlay {
+    /// A question on the line at the bottom.
+    Prompt(Prompt),
+    /// All keys.
+    Help(Help),
+    /// The columns of the table.
+    Chooser(Chooser),
+}
+
+/// What came of a key.
+#[derive(Debug)]
+pub enum Answer {
+    /// It goes on.
+    Pending,
+    /// It is over.
+    Closed,
+    /// The question was answered.
+    Text(Question, String),
+}
+
+impl Overlay {
+    /// A key; `screen` is the one below.
+    pub fn key(&mut self, name: &str, event: &KeyEvent, screen: &mut dyn Screen) -> Answer {
+        match self {
+            Self::Prompt(prompt) => prompt.key(name, event, screen),
+            Self::Help(help) => help.key(name, event),
+            Self::Chooser(chooser) => match screen.table_mut() {
+                Some(table) => chooser.key(name, table),
+                None => Answer::Closed,
+            },
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Screen 3: the call tree with folds.
+
+use std::sync::Arc;
+
+use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::tables::Cell;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Effect, Screen, ScreenId, how_many, integer};
+use crate::analysis::Analysis;
+use crate::keys::{Action, Binding, bind};
+use crate::table::{Column, Kind, Source, Table, path_key};
+use crate::theme::Theme;
+
+/// The screen.
+#[derive(Debug, Default)]
+pub(super) struct CallTree {
+    table: Option<Table>,
+    /// What was shown as root before each zoom.
+    zooms: Vec<Option<u32>>,
+    /// Zooms of another analysis mean other rows.
+    analysis: Option<Arc<Analysis>>,
+}
+
+const KEYS: &[Binding] = &[
+    bind(
+        &["p"],
+        Action::HottestPath,
+        "hottest path",
+        "unfold the hottest path from here down",
+    ),
+    bind(&["z"], Action::Zoom, "zoom", "show only what is below here"),
+    bind(
+        &["f"],
+        Action::Flame,
+        "flame graph",
+        "show it in the flame graph",
+    ),
+    bind(&["space"], Action::Toggle, "", "unfold or fold the row"),
+    bind(
+        &["+", "*"],
+        Action::OpenAll,
+        "unfold",
+        "unfold all below here",
+    ),
+    bind(&["="], Action::CloseAll, "", "fold everything"),
+];
+
+impl Screen for CallTree {
+    fn bindings(&self) -> &'static [Binding] {
+        KEYS
+    }
+
+    fn follow(&mut self, analysis: &Arc<Analysis>) {
+        let rows = Box::new(Rows::new(analysis));
+        match &mut self.table {
+            Some(table) => table.follow(rows),
+            None => {
+                let mut table = Table::new(rows, Some("inclusive_ns"));
+                table.act(Action::Toggle);
+                self.table = Some(table);
+            }
+        }
+        if self.analysis.is_some() {
+            // Rows have other numbers now: an undone zoom leads to everything.
+            self.zooms.iter_mut().for_each(|zoom| *zoom = None);
+        }
+        self.analysis = Some(Arc::clone(analysis));
+    }
+
+    fn act(&mut self, action: Action) -> Effect {
+        let Some(table) = &mut self.table else {
+            return Effect::Unused;
+        };
+        match action {
+            Action::Enter => table.predicate().map_or(Effect::Done, Effect::Open),
+            Action::Flame => Effect::Go(ScreenId::Flame, table.predicate()),
+            Action::HottestPath => {
+                table.open_hottest(INCLUSIVE);
+                Effect::Done
+            }
+            Action::Zoom => match table.row() {
+                Some(row) if table.root() != Some(row) => {
+                    self.zooms.push(table.set_root(Some(row as u32)));
+                    Effect::Step
+                }
+                _ => Effect::Done,
+            },
+            _ => Effect::Unused,
+        }
+    }
+
+    fn undo(&mut self) -> bool {
+        match (&mut self.table, self.zooms.pop()) {
+            (Some(table), Some(zoom)) => table.set_root(zoom) != zoom,
+            _ => false,
+        }
+    }
+
+    fn table(&self) -> Option<&Table> {
+        self.table.as_ref()
+    }
+
+    fn table_mut(&mut self) -> Option<&mut Table> {
+        self.table.as_mut()
+    }
+
+    fn select(&mut self, predicate: PredicateIndex) -> Effect {
+        let Some(table) = &mut self.table else {
+            return Effect::Done;
+        };
+        // Of all its contexts the one with most time.
+        let source = table.source();
+        let rows = (0..source.rows()).filter(|&row| source.predicate(row) == Some(predicate));
+        let time = |row: &usize| match source.cell(*row, INCLUSIVE) {
+            Cell::Integer(time) => time,
+            _ => 0,
+        };
+        if let Some(row) = rows.max_by_key(time) {
+            table.select(row);
+        }
+        Effect::Done
+    }
+
+    fn status(&self) -> String {
+        let Some(table) = &self.table else {
+            return String::new();
+        };
+        let shown = how_many(table, "context");
+        match table.root().and_then(|row| table.source().predicate(row)) {
+            Some(root) => {
+                let name = self
+                    .analysis
+                    .as_ref()
+                    .map_or("", |analysis| analysis.predicate(root));
+                format!("{shown}, below {name}")
+            }
+            None => shown,
+        }
+    }
+
+    fn file_name(&self) -> &'static str {
+        "contexts"
+    }
+
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        if let Some(table) = &mut self.table {
+            table.draw(area, buf, theme);
+        }
+    }
+}
+
+/// Contexts: those of the profile, in its order.
+#[derive(Debug)]
+struct Rows {
+    analysis: Arc<Analysis>,
+    keys: Vec<u64>,
+}
+
+const INCLUSIVE: usize = 1;
+
+const COLUMNS: &[Column] = &[
+    Column::new(
+        "share",
+        "incl %",
+        Kind::Share,
+        "inclusive time, of all time",
+    ),
+    Column::new(
+        "inclusive_ns",
+        "incl",
+        Kind::Time,
+        "time here and in all below",
+    ),
+    Column::new("self_ns", "self", Kind::Time, "time here itself"),
+    Column::new("calls", "calls", Kind::Count, "boxes opened here"),
+    Column::new("redos", "redos", Kind::Count, "re-entries"),
+    Column::new("fails", "fails", Kind::Count, "final failures"),
+    Column::new("exits", "exits", Kind::Count, "exits of both kinds"),
+    Column::new(
+        "exceptions",
+        "exc.",
+        Kind::Count,
+        "boxes left by an exception",
+    ),
+    Column::new(
+        "events",
+        "events",
+        Kind::Count,
+        "port events: a cost that is the same on every run",
+    ),
+    Column::new(
+        "undone_ns",
+        "undone",
+        Kind::Time,
+        "time thrown away by redos into boxes here",
+    ),
+    Column::new("depth", "depth", Kind::Count, "contexts above").hidden(),
+    Column::new(
+        "recursive",
+        "recursive",
+        Kind::Bool,
+        "calls of a predicate that is above already",
+    )
+    .hidden(),
+    Column::new("predicate", "predicate", Kind::Name, "module:name/arity"),
+];
+
+impl Rows {
+    fn new(analysis: &Arc<Analysis>) -> Self {
+        let contexts = &analysis.profile.contexts;
+        let mut keys: Vec<u64> = Vec::with_capacity(contexts.len());
+        for context in contexts {
+            let parent = context.parent.map(|parent| keys[parent as usize]);
+            keys.push(path_key(parent, (context.predicate, context.recursive)));
+        }
+        Self {
+            analysis: Arc::clone(analysis),
+            keys,
+        }
+    }
+}
+
+impl Source for Rows {
+    fn columns(&self) -> &'static [Column] {
+        COLUMNS
+    }
+
+    fn rows(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Cell<'_> {
+        let context = &self.analysis.profile.contexts[row];
+        let ns = |ticks| integer(self.analysis.ns(ticks));
+        match COLUMNS[column].name {
+            "share" | "inclusive_ns" => ns(context.inclusive_ticks),
+            "self_ns" => ns(context.self_ticks),
+            "calls" => integer(context.calls),
+            "redos" => integer(context.redos),
+            "fails" => integer(context.fails),
+            "exits" => integer(context.exits),
+            "exceptions" => integer(context.exceptions),
+            "events" => integer(context.events()),
+            "undone_ns" => ns(context.undone_ticks),
+            "depth" => integer(context.depth.into()),
+            "recursive" => Cell::Bool(context.recursive),
+            _ => Cell::Text(self.analysis.predicate(context.predicate)),
+        }
+    }
+
+    fn key(&self, row: usize) -> u64 {
+        self.keys[row]
+    }
+
+    fn whole(&self) -> u64 {
+        self.analysis.total_ns()
+    }
+
+    fn predicate(&self, row: usize) -> Option<PredicateIndex> {
+        Some(self.analysis.profile.contexts[row].predicate)
+    }
+
+    fn is_tree(&self) -> bool {
+        true
+    }
+
+    fn parent(&self, row: usize) -> Option<usize> {
+        let parent = self.analysis.profile.contexts[row].parent;
+        parent.map(|parent| parent as usize)
+    }
+
+    fn depth(&self, row: usize) -> usize {
+        self.analysis.profile.contexts[row].depth as usize
+    }
+
+    fn note(&self, row: usize) -> &'static str {
+        if self.analysis.profile.contexts[row].recursive {
+            " (recursive)"
+        } else {
+            ""
+        }
+    }
+}

@@ -1,0 +1,410 @@
+//! Screen 8: the flame graph of the call tree, drawn downwards (an icicle graph).
+
+mod layout;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod view;
+
+use std::sync::Arc;
+
+use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::tables::Cell;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Effect, Screen, ScreenId};
+use crate::analysis::Analysis;
+use crate::condition::{Condition, Field, FieldKind};
+use crate::format;
+use crate::keys::{Action, Binding, bind};
+use crate::theme::Theme;
+use layout::Placed;
+use tree::{Measure, Tree};
+
+/// The screen.
+#[derive(Debug)]
+pub(super) struct Flame {
+    analysis: Option<Arc<Analysis>>,
+    measure: Measure,
+    inverted: bool,
+    tree: Tree,
+    /// The box that is shown as all.
+    root: u32,
+    selected: u32,
+    /// What was shown as all before each zoom, and what was selected.
+    zooms: Vec<(u32, u32)>,
+    search: String,
+    found: Option<Condition>,
+    /// Where the boxes were drawn last, and the first depth that was.
+    area: Rect,
+    first: usize,
+}
+
+impl Default for Flame {
+    fn default() -> Self {
+        Self {
+            analysis: None,
+            measure: Measure::default(),
+            inverted: false,
+            tree: Tree::default(),
+            root: 0,
+            selected: 0,
+            zooms: Vec::new(),
+            search: String::new(),
+            found: None,
+            area: Rect::new(0, 0, 80, 20),
+            first: 0,
+        }
+    }
+}
+
+const KEYS: &[Binding] = &[
+    bind(
+        &["enter", "z"],
+        Action::Zoom,
+        "zoom",
+        "show this box as if it were all; Esc undoes",
+    ),
+    bind(
+        &["m"],
+        Action::Measure,
+        "measure",
+        "inclusive time, self time, undone time, events",
+    ),
+    bind(
+        &["i"],
+        Action::Invert,
+        "invert",
+        "from what took the time itself up to its callers",
+    ),
+    bind(
+        &["p"],
+        Action::Enter,
+        "predicate",
+        "go into the predicate of the box",
+    ),
+    bind(
+        &["t"],
+        Action::Tree,
+        "call tree",
+        "show the predicate in the call tree",
+    ),
+    bind(
+        &["/"],
+        Action::Filter,
+        "search",
+        "mark boxes whose name has a word in it, or ~regex",
+    ),
+    bind(
+        &["n"],
+        Action::NextMatch,
+        "",
+        "to the next box that was searched",
+    ),
+    bind(&["N"], Action::PreviousMatch, "", "to the one before"),
+    bind(&["up", "k"], Action::Up, "", "to the box above"),
+    bind(&["down", "j"], Action::Down, "", "to the largest box below"),
+    bind(&["left", "h"], Action::Left, "", "to the box on the left"),
+    bind(
+        &["right", "l"],
+        Action::Right,
+        "",
+        "to the box on the right",
+    ),
+    bind(&["home", "gg"], Action::Top, "", "to the box at the top"),
+    bind(&["end", "G"], Action::Bottom, "", "down the hottest path"),
+];
+
+const NAME: &[Field] = &[Field {
+    name: "predicate",
+    kind: FieldKind::Text,
+}];
+
+impl Flame {
+    fn rebuild(&mut self) {
+        if let Some(analysis) = &self.analysis {
+            let predicate = self.predicate();
+            self.tree = Tree::of(analysis, self.measure, self.inverted);
+            self.root = 0;
+            self.zooms.iter_mut().for_each(|zoom| *zoom = (0, 0));
+            self.selected = 0;
+            if let Some(predicate) = predicate {
+                self.select_largest(predicate);
+            }
+        }
+    }
+
+    fn select_largest(&mut self, predicate: PredicateIndex) {
+        let nodes = (0..).zip(&self.tree.nodes);
+        let of = nodes.filter(|(_, node)| node.predicate == Some(predicate));
+        let largest = of.max_by_key(|(at, node)| (node.total, u32::MAX - at));
+        if let Some((at, _)) = largest {
+            self.selected = at;
+        }
+        // What cannot be seen cannot be selected.
+        let placed = self.placed();
+        while !placed.iter().any(|place| place.node == Some(self.selected))
+            && self.selected != self.root
+        {
+            self.selected = self.tree.nodes[self.selected as usize].parent;
+        }
+    }
+
+    fn placed(&self) -> Vec<Placed> {
+        layout::place(&self.tree, self.root, self.area.width)
+    }
+
+    fn name(&self, node: u32) -> &str {
+        let predicate = self
+            .tree
+            .nodes
+            .get(node as usize)
+            .and_then(|node| node.predicate);
+        match (&self.analysis, predicate) {
+            (Some(analysis), Some(predicate)) => analysis.predicate(predicate),
+            _ => "all",
+        }
+    }
+
+    fn is_found(&self, node: u32) -> bool {
+        let found = self.found.as_ref();
+        node != 0 && found.is_some_and(|found| found.holds(|_| Cell::Text(self.name(node))))
+    }
+
+    /// Size of all that was searched for, in what is shown; boxes inside others count once.
+    fn found_total(&self) -> u64 {
+        let mut pending = vec![self.root];
+        let mut sum = 0_u64;
+        while let Some(at) = pending.pop() {
+            if self.is_found(at) {
+                sum = sum.saturating_add(self.tree.nodes[at as usize].total);
+            } else {
+                pending.extend(self.tree.below(at));
+            }
+        }
+        sum
+    }
+
+    fn size(&self, size: u64) -> String {
+        match &self.analysis {
+            Some(analysis) if self.measure.is_time() => format::time(analysis.ns(size)),
+            _ => format::count(size),
+        }
+    }
+
+    fn zoom(&mut self) -> Effect {
+        if self.selected == self.root {
+            return Effect::Done;
+        }
+        self.zooms.push((self.root, self.selected));
+        self.root = self.selected;
+        Effect::Step
+    }
+
+    /// To the box nearest to the middle of the selected one, of those that `is` accepts, by a distance.
+    fn go(&mut self, is: impl Fn(&Self, &Placed, &Placed) -> Option<i64>) {
+        let placed = self.placed();
+        let here = placed
+            .iter()
+            .find(|place| place.node == Some(self.selected));
+        let Some(here) = here.or(placed.first()) else {
+            return;
+        };
+        let near = placed.iter().filter(|place| place.node.is_some());
+        let near = near.filter_map(|place| Some((is(self, here, place)?, place)));
+        if let Some((_, place)) = near.min_by_key(|(distance, _)| *distance) {
+            self.selected = place.node.unwrap_or(self.root);
+        }
+    }
+
+    fn next_found(&mut self, forward: bool) {
+        let placed = self.placed();
+        let mut found: Vec<u32> = placed.iter().filter_map(|place| place.node).collect();
+        found.retain(|&node| node == self.selected || self.is_found(node));
+        let Some(at) = found.iter().position(|&node| node == self.selected) else {
+            return;
+        };
+        let step = if forward { 1 } else { found.len() - 1 };
+        self.selected = found[(at + step) % found.len()];
+    }
+}
+
+impl Screen for Flame {
+    fn bindings(&self) -> &'static [Binding] {
+        KEYS
+    }
+
+    fn follow(&mut self, analysis: &Arc<Analysis>) {
+        let predicate = self.predicate();
+        self.analysis = Some(Arc::clone(analysis));
+        self.rebuild();
+        if let Some(predicate) = predicate {
+            self.select_largest(predicate);
+        }
+    }
+
+    fn act(&mut self, action: Action) -> Effect {
+        if self.tree.nodes.is_empty() {
+            return Effect::Unused;
+        }
+        match action {
+            Action::Zoom => return self.zoom(),
+            Action::Measure => {
+                self.measure = self.measure.next();
+                self.rebuild();
+            }
+            Action::Invert => {
+                self.inverted = !self.inverted;
+                self.rebuild();
+            }
+            Action::Enter => return self.predicate().map_or(Effect::Done, Effect::Open),
+            Action::Tree => {
+                let predicate = self.predicate();
+                return Effect::Go(ScreenId::CallTree, predicate);
+            }
+            Action::Up => {
+                if self.selected != self.root {
+                    self.selected = self.tree.nodes[self.selected as usize].parent;
+                }
+            }
+            Action::Down => self.go(|flame, here, place| {
+                let node = &flame.tree.nodes[place.node? as usize];
+                (Some(node.parent) == here.node && place.depth > here.depth)
+                    .then(|| -i64::from(place.to - place.from))
+            }),
+            Action::Left => self.go(|_, here, place| {
+                (place.depth == here.depth && place.to <= here.from)
+                    .then(|| i64::from(here.from - place.to))
+            }),
+            Action::Right => self.go(|_, here, place| {
+                (place.depth == here.depth && place.from >= here.to)
+                    .then(|| i64::from(place.from - here.to))
+            }),
+            Action::Top => self.selected = self.root,
+            Action::Bottom => loop {
+                let before = self.selected;
+                self.act(Action::Down);
+                if self.selected == before {
+                    break;
+                }
+            },
+            Action::NextMatch => self.next_found(true),
+            Action::PreviousMatch => self.next_found(false),
+            _ => return Effect::Unused,
+        }
+        Effect::Done
+    }
+
+    fn undo(&mut self) -> bool {
+        match self.zooms.pop() {
+            Some((root, selected)) if root != self.root => {
+                (self.root, self.selected) = (root, selected);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn predicate(&self) -> Option<PredicateIndex> {
+        self.tree.nodes.get(self.selected as usize)?.predicate
+    }
+
+    fn select(&mut self, predicate: PredicateIndex) -> Effect {
+        self.root = 0;
+        self.select_largest(predicate);
+        Effect::Done
+    }
+
+    fn filter(&self) -> Option<&str> {
+        Some(&self.search)
+    }
+
+    fn set_filter(&mut self, text: &str) {
+        let text = text.trim();
+        self.search = text.to_owned();
+        self.found = (!text.is_empty()).then(|| {
+            Condition::parse(text, NAME).unwrap_or_else(|_| Condition::literal(text, NAME))
+        });
+    }
+
+    fn status(&self) -> String {
+        let order = if self.inverted { ", callers below" } else { "" };
+        let found = match (&self.found, self.tree.nodes.get(self.root as usize)) {
+            (Some(_), Some(root)) => {
+                format!(
+                    "found {}%, ",
+                    format::percent(self.found_total(), root.total)
+                )
+            }
+            _ => String::new(),
+        };
+        format!("{found}by {}{order}", self.measure.name())
+    }
+
+    fn file_name(&self) -> &'static str {
+        "flame.folded"
+    }
+
+    /// Folded stacks: outermost first, `;` between, then the size of the innermost itself, in ns or events.
+    fn export(&self) -> Option<String> {
+        let analysis = self.analysis.as_ref()?;
+        let mut text = String::new();
+        let mut pending = vec![self.root];
+        while let Some(at) = pending.pop() {
+            pending.extend(self.tree.below(at).iter().rev());
+            let own = self.tree.nodes[at as usize].own;
+            if own > 0 {
+                let path = self.tree.path(at);
+                let names: Vec<String> = path
+                    .iter()
+                    .map(|&node| self.name(node).replace(';', "\\;"))
+                    .collect();
+                let size = if self.measure.is_time() {
+                    analysis.ns(own)
+                } else {
+                    own
+                };
+                text += &format!("{} {size}\n", names.join(";"));
+            }
+        }
+        Some(text)
+    }
+
+    /// The stack.
+    fn copy(&self) -> Option<String> {
+        let path = self.tree.path(self.selected);
+        Some(
+            path.iter()
+                .map(|&node| self.name(node).to_owned() + "\n")
+                .collect(),
+        )
+    }
+
+    fn click(&mut self, x: u16, y: u16) -> bool {
+        if !self.area.contains((x, y).into()) {
+            return false;
+        }
+        let depth = self.first + usize::from(y - self.area.y);
+        let x = x - self.area.x;
+        let placed = self.placed();
+        let hit = placed
+            .iter()
+            .find(|place| place.depth == depth && (place.from..place.to).contains(&x));
+        if let Some(node) = hit.and_then(|place| place.node) {
+            if self.selected == node {
+                return true;
+            }
+            self.selected = node;
+        }
+        false
+    }
+
+    fn enter(&self) -> Action {
+        Action::Zoom
+    }
+
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        view::draw(self, area, buf, theme);
+    }
+}

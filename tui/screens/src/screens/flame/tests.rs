@@ -1,0 +1,139 @@
+use portmortem_analyzer::Profile;
+use portmortem_analyzer::contexts::ContextFigures;
+
+use super::tree::Node;
+use super::*;
+
+fn context(parent: Option<u32>, predicate: u32, self_ticks: u64) -> ContextFigures {
+    ContextFigures {
+        parent,
+        predicate,
+        self_ticks,
+        ..ContextFigures::default()
+    }
+}
+
+fn analysis(contexts: Vec<ContextFigures>) -> Analysis {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/queens.pmt");
+    let trace = Arc::new(portmortem_analyzer::Trace::open(&path).unwrap());
+    let progress = std::sync::atomic::AtomicU64::new(0);
+    Analysis {
+        profile: Profile {
+            contexts,
+            ..Profile::default()
+        },
+        ..Analysis::of(trace, &path, &[], &progress)
+    }
+}
+
+/// `0` (10 itself) calls `1` (20) and `2` (30), which calls `1` (40).
+fn small() -> Analysis {
+    analysis(vec![
+        context(None, 0, 10),
+        context(Some(0), 1, 20),
+        context(Some(0), 2, 30),
+        context(Some(2), 1, 40),
+    ])
+}
+
+fn sizes(tree: &Tree) -> Vec<(Option<PredicateIndex>, u32, u64, u64)> {
+    let size = |node: &Node| (node.predicate, node.parent, node.own, node.total);
+    tree.nodes.iter().map(size).collect()
+}
+
+#[test]
+fn sizes_sum_up_from_callees() {
+    let tree = Tree::of(&small(), Measure::Inclusive, false);
+    assert_eq!(
+        sizes(&tree),
+        [
+            (None, 0, 0, 100),
+            (Some(0), 0, 10, 100),
+            (Some(1), 1, 20, 20),
+            (Some(2), 1, 30, 70),
+            (Some(1), 3, 40, 40),
+        ]
+    );
+    assert_eq!(tree.below(1), [3, 2]);
+    assert_eq!(tree.path(4), [1, 3, 4]);
+}
+
+#[test]
+fn inverted_it_begins_with_what_took_the_time() {
+    let tree = Tree::of(&small(), Measure::Inclusive, true);
+    let top: Vec<_> = tree
+        .below(0)
+        .iter()
+        .map(|&at| {
+            (
+                tree.nodes[at as usize].predicate,
+                tree.nodes[at as usize].total,
+            )
+        })
+        .collect();
+    assert_eq!(top, [(Some(1), 60), (Some(2), 30), (Some(0), 10)]);
+    let own: u64 = tree.nodes.iter().map(|node| node.own).sum();
+    assert_eq!((own, tree.nodes[0].total), (100, 100));
+}
+
+#[test]
+fn boxes_lie_below_their_parents() {
+    let tree = Tree::of(&small(), Measure::Inclusive, false);
+    for width in [1, 7, 80, 1000] {
+        let placed = layout::place(&tree, 0, width);
+        for place in &placed {
+            assert!(place.from < place.to && place.to <= width);
+            let Some(node) = place.node else { continue };
+            let parent = tree.nodes[node as usize].parent;
+            if node != 0 {
+                let above = placed
+                    .iter()
+                    .find(|above| above.node == Some(parent))
+                    .unwrap();
+                assert!(above.from <= place.from && place.to <= above.to);
+                assert_eq!(above.depth + 1, place.depth);
+            }
+        }
+    }
+    let placed = layout::place(&tree, 0, 100);
+    let of = |node| {
+        placed
+            .iter()
+            .find(|place| place.node == Some(node))
+            .unwrap()
+    };
+    assert_eq!((of(3).from, of(3).to), (0, 70));
+    assert_eq!((of(2).from, of(2).to), (70, 90));
+}
+
+#[test]
+fn dust_is_swept_together() {
+    let mut contexts = vec![context(None, 0, 0), context(Some(0), 1, 1000)];
+    contexts.extend((2..202).map(|predicate| context(Some(0), predicate, 5)));
+    let tree = Tree::of(&analysis(contexts), Measure::Inclusive, false);
+    let placed = layout::place(&tree, 0, 80);
+    assert_eq!(placed.len(), 4);
+    assert_eq!(
+        (placed[3].node, placed[3].from, placed[3].to),
+        (None, 40, 80)
+    );
+}
+
+#[test]
+fn nothing_is_no_graph() {
+    let mut flame = Flame::default();
+    assert_eq!(flame.act(Action::Down), Effect::Unused);
+    flame.follow(&Arc::new(analysis(Vec::new())));
+    for action in [
+        Action::Down,
+        Action::Bottom,
+        Action::Right,
+        Action::Zoom,
+        Action::Invert,
+        Action::Measure,
+    ] {
+        flame.act(action);
+    }
+    assert_eq!(flame.export().as_deref(), Some(""));
+    assert!(flame.placed().is_empty());
+}

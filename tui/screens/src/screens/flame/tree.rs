@@ -1,0 +1,187 @@
+//! What the flame graph is of: a tree of contexts with a size each, from callers to callees or, inverted, from
+//! what had the size itself to its callers.
+
+use portmortem_analyzer::contexts::ContextFigures;
+use portmortem_analyzer::figures::PredicateIndex;
+use rustc_hash::FxHashMap;
+
+use crate::analysis::Analysis;
+
+/// What the width of a box stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Measure {
+    /// Inclusive time; percentages are of it.
+    #[default]
+    Inclusive,
+    /// Inclusive time; percentages and emphasis are of self time.
+    SelfTime,
+    /// Time of work thrown away by redos into boxes there.
+    Undone,
+    /// Port events.
+    Events,
+}
+
+impl Measure {
+    pub(super) fn next(self) -> Self {
+        match self {
+            Self::Inclusive => Self::SelfTime,
+            Self::SelfTime => Self::Undone,
+            Self::Undone => Self::Events,
+            Self::Events => Self::Inclusive,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Inclusive => "inclusive time",
+            Self::SelfTime => "self time",
+            Self::Undone => "undone time",
+            Self::Events => "events",
+        }
+    }
+
+    /// Whether sizes are ticks.
+    pub(super) fn is_time(self) -> bool {
+        self != Self::Events
+    }
+
+    fn own(self, context: &ContextFigures) -> u64 {
+        match self {
+            Self::Inclusive | Self::SelfTime => context.self_ticks,
+            Self::Undone => context.undone_ticks,
+            Self::Events => context.events(),
+        }
+    }
+}
+
+/// A box of the graph.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    /// Nobody for the box around all.
+    pub(super) predicate: Option<PredicateIndex>,
+    /// The box above has a lower number; the one around all is its own.
+    pub(super) parent: u32,
+    /// Its size without that of the boxes below.
+    pub(super) own: u64,
+    /// Its size.
+    pub(super) total: u64,
+    /// A call of a predicate that is above already.
+    pub(super) recursive: bool,
+}
+
+/// The boxes, the first one around all.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    pub(super) nodes: Vec<Node>,
+    starts: Vec<u32>,
+    children: Vec<u32>,
+}
+
+impl Tree {
+    pub(super) fn of(analysis: &Analysis, measure: Measure, inverted: bool) -> Self {
+        let contexts = &analysis.profile.contexts;
+        let mut nodes = vec![Node {
+            predicate: None,
+            parent: 0,
+            own: 0,
+            total: 0,
+            recursive: false,
+        }];
+        if inverted {
+            invert(contexts, measure, &mut nodes);
+        } else {
+            nodes.extend(contexts.iter().map(|context| Node {
+                predicate: Some(context.predicate),
+                parent: context.parent.map_or(0, |parent| parent + 1),
+                own: measure.own(context),
+                total: 0,
+                recursive: context.recursive,
+            }));
+            for at in (0..nodes.len()).rev() {
+                nodes[at].total = nodes[at].total.saturating_add(nodes[at].own);
+                let (parent, total) = (nodes[at].parent as usize, nodes[at].total);
+                if at > 0 {
+                    nodes[parent].total = nodes[parent].total.saturating_add(total);
+                }
+            }
+        }
+        Self::linked(nodes)
+    }
+
+    /// Finds who is below whom, the largest first.
+    fn linked(nodes: Vec<Node>) -> Self {
+        let mut starts = vec![0_u32; nodes.len() + 1];
+        for node in &nodes[1..] {
+            starts[node.parent as usize + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut next = starts.clone();
+        let mut children = vec![0; nodes.len() - 1];
+        for at in 1..nodes.len() {
+            let place = &mut next[nodes[at].parent as usize];
+            children[*place as usize] = at as u32;
+            *place += 1;
+        }
+        for range in starts.windows(2) {
+            let below = &mut children[range[0] as usize..range[1] as usize];
+            below.sort_unstable_by_key(|&at| (u64::MAX - nodes[at as usize].total, at));
+        }
+        Self {
+            nodes,
+            starts,
+            children,
+        }
+    }
+
+    /// Boxes directly below, the largest first.
+    pub(super) fn below(&self, node: u32) -> &[u32] {
+        let at = node as usize;
+        &self.children[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    /// From the outermost box to this one, without the one around all.
+    pub(super) fn path(&self, node: u32) -> Vec<u32> {
+        let mut path = Vec::new();
+        let mut at = node;
+        while at != 0 {
+            path.push(at);
+            at = self.nodes[at as usize].parent;
+        }
+        path.reverse();
+        path
+    }
+}
+
+/// Every context that has a size of its own, below the box of its predicate: its callers, one below the other.
+fn invert(contexts: &[ContextFigures], measure: Measure, nodes: &mut Vec<Node>) {
+    let mut ids: FxHashMap<(u32, PredicateIndex), u32> = FxHashMap::default();
+    for context in contexts {
+        let own = measure.own(context);
+        if own == 0 {
+            continue;
+        }
+        nodes[0].total = nodes[0].total.saturating_add(own);
+        let (mut at, mut below) = (Some(context), 0);
+        while let Some(context) = at {
+            let next = nodes.len() as u32;
+            let id = *ids.entry((below, context.predicate)).or_insert(next);
+            if id == next {
+                nodes.push(Node {
+                    predicate: Some(context.predicate),
+                    parent: below,
+                    own: 0,
+                    total: 0,
+                    recursive: false,
+                });
+            }
+            let node = &mut nodes[id as usize];
+            node.total = node.total.saturating_add(own);
+            below = id;
+            at = context.parent.map(|parent| &contexts[parent as usize]);
+        }
+        let last = &mut nodes[below as usize];
+        last.own = last.own.saturating_add(own);
+    }
+}

@@ -1,0 +1,305 @@
+//! Screen 9: what the trace is, what is lost or damaged in it, which laws hold, what the recorder notes.
+
+use std::sync::Arc;
+
+use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::laws::{Imbalance, Place};
+use portmortem_analyzer::names::printable;
+use portmortem_tracer::format::Outcome;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Effect, Screen};
+use crate::analysis::Analysis;
+use crate::format::{count, counted, shorten, time, width};
+use crate::keys::{Action, Binding, bind};
+use crate::theme::Theme;
+
+/// More damaged places, notes and so on than this are only counted.
+const MOST_LISTED: usize = 200;
+
+/// The screen.
+#[derive(Debug, Default)]
+pub(super) struct Info {
+    lines: Vec<Remark>,
+    first: usize,
+    height: usize,
+    rows: usize,
+}
+
+/// A line of text.
+#[derive(Debug)]
+struct Remark {
+    kind: RemarkKind,
+    text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RemarkKind {
+    Heading,
+    Text,
+    Warning,
+}
+
+const KEYS: &[Binding] = &[
+    bind(&["up", "k"], Action::Up, "", "up"),
+    bind(&["down", "j"], Action::Down, "", "down"),
+    bind(&["pgup", "ctrl-b"], Action::PageUp, "", "a screenful up"),
+    bind(
+        &["pgdn", "ctrl-f", "space"],
+        Action::PageDown,
+        "",
+        "a screenful down",
+    ),
+    bind(&["home", "gg"], Action::Top, "", "to the beginning"),
+    bind(&["end", "G"], Action::Bottom, "", "to the end"),
+];
+
+impl Screen for Info {
+    fn bindings(&self) -> &'static [Binding] {
+        KEYS
+    }
+
+    fn follow(&mut self, analysis: &Arc<Analysis>) {
+        self.lines = remarks(analysis);
+    }
+
+    fn act(&mut self, action: Action) -> Effect {
+        let last = self.rows.saturating_sub(self.height);
+        let page = self.height.max(2) - 1;
+        self.first = match action {
+            Action::Up => self.first.saturating_sub(1),
+            Action::Down => self.first + 1,
+            Action::PageUp => self.first.saturating_sub(page),
+            Action::PageDown => self.first + page,
+            Action::Top => 0,
+            Action::Bottom => last,
+            _ => return Effect::Unused,
+        }
+        .min(last);
+        Effect::Done
+    }
+
+    fn predicate(&self) -> Option<PredicateIndex> {
+        None
+    }
+
+    fn file_name(&self) -> &'static str {
+        "info.txt"
+    }
+
+    fn export(&self) -> Option<String> {
+        Some(
+            self.lines
+                .iter()
+                .map(|line| line.text.clone() + "\n")
+                .collect(),
+        )
+    }
+
+    fn copy(&self) -> Option<String> {
+        self.export()
+    }
+
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        let room = usize::from(area.width).saturating_sub(2);
+        let mut rows = Vec::new();
+        for line in &self.lines {
+            let style = match line.kind {
+                RemarkKind::Heading => theme.heading,
+                RemarkKind::Text => theme.text,
+                RemarkKind::Warning => theme.warning,
+            };
+            rows.extend(wrap(&line.text, room).into_iter().map(|text| (text, style)));
+        }
+        self.rows = rows.len();
+        self.height = area.height.into();
+        self.first = self.first.min(self.rows.saturating_sub(self.height));
+        for (y, (text, style)) in (area.y..area.bottom()).zip(rows.iter().skip(self.first)) {
+            buf.set_stringn(area.x + 1, y, text, room, *style);
+        }
+    }
+}
+
+/// Lines of at most this width, broken between words; what is below the first is indented.
+fn wrap(text: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().map_or(0, |line| width(line));
+        let fresh = lines.last().is_none_or(|line| line.trim().is_empty());
+        if !fresh && line + 1 + width(word) > room {
+            lines.push(format!(
+                "            {}",
+                shorten(word, room.saturating_sub(12))
+            ));
+        } else if let Some(last) = lines.last_mut() {
+            if line > 0 || word.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(&shorten(word, room));
+        }
+    }
+    lines
+}
+
+fn remarks(analysis: &Analysis) -> Vec<Remark> {
+    let mut all = Vec::new();
+    let mut add = |kind, text: String| all.push(Remark { kind, text });
+    add(RemarkKind::Heading, "Recording".to_owned());
+    for (key, value) in properties(analysis) {
+        add(RemarkKind::Text, format!("{key:<12}{value}"));
+    }
+    add(RemarkKind::Text, String::new());
+    add(RemarkKind::Heading, "Losses and damage".to_owned());
+    let profile = &analysis.profile;
+    let losses = losses(analysis);
+    if losses.is_empty() {
+        add(
+            RemarkKind::Text,
+            "none: every event was read, every checksum agrees".to_owned(),
+        );
+    }
+    losses
+        .into_iter()
+        .for_each(|line| add(RemarkKind::Warning, line));
+    add(RemarkKind::Text, String::new());
+    add(RemarkKind::Heading, "Conservation laws".to_owned());
+    if analysis.imbalances.is_empty() {
+        let text = format!(
+            "all hold: ports, choicepoints, call graph and call tree of {}, time of {}",
+            counted(profile.predicates.len() as u64, "predicate", "predicates"),
+            counted(profile.streams.len() as u64, "stream", "streams")
+        );
+        add(RemarkKind::Text, text);
+    }
+    for imbalance in analysis.imbalances.iter().take(MOST_LISTED) {
+        add(RemarkKind::Warning, does_not_hold(analysis, imbalance));
+    }
+    add(RemarkKind::Text, String::new());
+    add(RemarkKind::Heading, "How to read the figures".to_owned());
+    add(
+        RemarkKind::Text,
+        "times are as recorded and include the recorder's own, most where calls are cheapest"
+            .to_owned(),
+    );
+    if analysis.trace.header().mode.byrd {
+        add(
+            RemarkKind::Text,
+            "recorded with --byrd: every exit can be redone, so redos and fails are Debray's"
+                .to_owned(),
+        );
+    }
+    for note in analysis.trace.notes().iter().take(MOST_LISTED) {
+        add(RemarkKind::Text, format!("note: {}", printable(note)));
+    }
+    all
+}
+
+fn properties(analysis: &Analysis) -> Vec<(&'static str, String)> {
+    let trace = &analysis.trace;
+    let header = trace.header();
+    let ended = match trace.end().map(|end| &end.outcome) {
+        Some(Outcome::Exited(status)) => format!("exit status {status}"),
+        Some(Outcome::Stopped) => "stopped by the program".to_owned(),
+        Some(Outcome::Full) => "recording stopped early".to_owned(),
+        None => "the run did not end, or is still going on".to_owned(),
+    };
+    let modes = [
+        (header.mode.byrd, "every exit re-enterable (--byrd)"),
+        (header.mode.no_tail, "a box for every last call (--no-tail)"),
+        (header.mode.keep_last, "flight recorder (--keep last)"),
+    ];
+    let modes: Vec<&str> = modes
+        .iter()
+        .filter(|mode| mode.0)
+        .map(|mode| mode.1)
+        .collect();
+    let modes = if modes.is_empty() {
+        "default".to_owned()
+    } else {
+        modes.join(", ")
+    };
+    let clock = trace.clock().ticks_per_second() / 1e6;
+    vec![
+        ("command", printable(&header.command.join(" "))),
+        ("directory", printable(&header.directory)),
+        ("engine", printable(&header.engine)),
+        ("recorder", printable(&header.recorder)),
+        ("machine", printable(&header.machine)),
+        ("ended", ended),
+        ("mode", modes),
+        ("clock", format!("{:?}, {clock:.3} MHz", header.clock)),
+        ("size", format!("{} bytes", count(trace.size()))),
+        ("events", count(analysis.events())),
+        ("predicates", count(trace.predicates().len() as u64)),
+        ("streams", count(analysis.profile.streams.len() as u64)),
+        ("traced", time(analysis.total_ns())),
+        ("undone", time(analysis.ns(undone(analysis)))),
+    ]
+}
+
+/// Ticks of work thrown away by backtracking, in all.
+fn undone(analysis: &Analysis) -> u64 {
+    let pairs = analysis.profile.backtracks.values();
+    pairs.fold(0, |sum, pair| sum.saturating_add(pair.undone_ticks))
+}
+
+fn losses(analysis: &Analysis) -> Vec<String> {
+    let profile = &analysis.profile;
+    let mut lines = Vec::new();
+    if analysis.trace.end().is_none() {
+        lines.push("the run did not end in order, or is still going on: the figures are those up to the last event written".to_owned());
+    }
+    let lost = profile.lost_events();
+    if lost > 0 {
+        lines.push(format!(
+            "{} lost; figures of what ran meanwhile are missing, boxes of before are shown as <unknown>",
+            counted(lost, "event was", "events were")
+        ));
+    }
+    for damage in profile.damage.iter().take(MOST_LISTED) {
+        let stream = damage
+            .stream
+            .map_or_else(String::new, |id| format!(", stream {id}"));
+        lines.push(format!(
+            "damaged at byte {}{stream}: {}",
+            count(damage.offset),
+            damage.what
+        ));
+    }
+    for violation in profile.violations.iter().take(MOST_LISTED) {
+        lines.push(format!(
+            "impossible event {} of stream {} at byte {}: {}",
+            count(violation.event),
+            violation.stream,
+            count(violation.offset),
+            violation.what
+        ));
+    }
+    let damaged = profile.damage.len().saturating_sub(MOST_LISTED) as u64;
+    let impossible = profile.violation_count.saturating_sub(MOST_LISTED as u64);
+    for (more, what) in [
+        (damaged, "damaged places"),
+        (impossible, "impossible events"),
+    ] {
+        if more > 0 {
+            lines.push(format!("… and {} more {what}", count(more)));
+        }
+    }
+    lines
+}
+
+fn does_not_hold(analysis: &Analysis, imbalance: &Imbalance) -> String {
+    let place = match imbalance.place {
+        Place::Predicate(index) => analysis.predicate(index).to_owned(),
+        Place::Stream(id) => format!("stream {id}"),
+        Place::Context(row) => format!("context {row}"),
+        Place::Trace => "the trace".to_owned(),
+    };
+    format!(
+        "a defect of Portmortem, please report it: of {place}, {} does not hold ({} and {})",
+        imbalance.law,
+        count(imbalance.left),
+        count(imbalance.right)
+    )
+}

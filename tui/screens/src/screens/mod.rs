@@ -1,0 +1,259 @@
+//! The screens: state that can be tested without a terminal, and a `draw` over it.
+
+mod backtracking;
+mod call_tree;
+mod events;
+mod flame;
+mod info;
+mod predicate;
+mod predicates;
+mod streams;
+
+use std::fmt::Debug;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use portmortem_analyzer::figures::PredicateIndex;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::analysis::Analysis;
+use crate::keys::{Action, Binding};
+use crate::table::Table;
+use crate::theme::Theme;
+pub(crate) use predicate::edit as predicate_source;
+
+/// A screen by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ScreenId {
+    /// All predicates.
+    Predicates,
+    /// One predicate, its callers and callees.
+    Predicate,
+    /// Calling contexts.
+    CallTree,
+    /// Failures, redos, choicepoints, cuts.
+    Backtracking,
+    /// Calling contexts as boxes.
+    Flame,
+    /// The events of a stream.
+    Events,
+    /// Threads and engines.
+    Streams,
+    /// What the trace is and what is wrong with it.
+    Info,
+}
+
+/// A screen as the program lists it.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Which.
+    pub id: ScreenId,
+    /// Its key.
+    pub digit: char,
+    /// Its name.
+    pub name: &'static str,
+    /// The same where there is little room.
+    pub short: &'static str,
+    make: fn() -> Box<dyn Screen>,
+}
+
+impl Entry {
+    /// The screen, with nothing to show yet.
+    #[must_use]
+    pub fn make(&self) -> Box<dyn Screen> {
+        (self.make)()
+    }
+}
+
+/// All screens, by their digits.
+pub const SCREENS: &[Entry] = &[
+    Entry {
+        id: ScreenId::Predicates,
+        digit: '1',
+        name: "Predicates",
+        short: "Preds",
+        make: || Box::new(predicates::Predicates::default()),
+    },
+    Entry {
+        id: ScreenId::Predicate,
+        digit: '2',
+        name: "Predicate",
+        short: "Pred",
+        make: || Box::new(predicate::Predicate::default()),
+    },
+    Entry {
+        id: ScreenId::CallTree,
+        digit: '3',
+        name: "Call tree",
+        short: "Tree",
+        make: || Box::new(call_tree::CallTree::default()),
+    },
+    Entry {
+        id: ScreenId::Backtracking,
+        digit: '4',
+        name: "Backtracking",
+        short: "Back",
+        make: || Box::new(backtracking::Backtracking::default()),
+    },
+    Entry {
+        id: ScreenId::Events,
+        digit: '6',
+        name: "Events",
+        short: "Events",
+        make: || Box::new(events::Events::default()),
+    },
+    Entry {
+        id: ScreenId::Streams,
+        digit: '7',
+        name: "Streams",
+        short: "Streams",
+        make: || Box::new(streams::Streams::default()),
+    },
+    Entry {
+        id: ScreenId::Flame,
+        digit: '8',
+        name: "Flame graph",
+        short: "Flame",
+        make: || Box::<flame::Flame>::default(),
+    },
+    Entry {
+        id: ScreenId::Info,
+        digit: '9',
+        name: "Trace",
+        short: "Trace",
+        make: || Box::new(info::Info::default()),
+    },
+];
+
+/// What an action on a screen leads to, beyond the screen itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing: it is done.
+    Done,
+    /// The screen has no use for the action.
+    Unused,
+    /// Done, and [`Screen::undo`] undoes it.
+    Step,
+    /// Show this on the line at the bottom.
+    Say(String),
+    /// Go into a predicate.
+    Open(PredicateIndex),
+    /// Show another screen, at this predicate if it is there.
+    Go(ScreenId, Option<PredicateIndex>),
+    /// Put this on the clipboard.
+    Copy(String),
+    /// Open an editor.
+    Edit(PathBuf, u32),
+}
+
+/// A screen. Its state knows nothing of terminals; only [`Screen::draw`] does.
+pub trait Screen: Debug {
+    /// Keys of its own, beside [`crate::keys::EVERYWHERE`] and, if it has a table,
+    /// [`crate::keys::LISTS`].
+    fn bindings(&self) -> &'static [Binding];
+
+    /// Shows another analysis: the first one, or one with other predicates hidden.
+    fn follow(&mut self, analysis: &Arc<Analysis>);
+
+    /// Does what a key asks for. What it has no use for goes to its table, then to the program.
+    fn act(&mut self, action: Action) -> Effect;
+
+    /// Undoes the last [`Effect::Step`]; `false` if there was nothing left to undo.
+    fn undo(&mut self) -> bool {
+        false
+    }
+
+    /// The list that the cursor is in, if there is one.
+    fn table(&self) -> Option<&Table> {
+        None
+    }
+
+    /// The same, to change it.
+    fn table_mut(&mut self) -> Option<&mut Table> {
+        None
+    }
+
+    /// What the view is filtered or searched by, empty if by nothing; `None` if that makes no sense here.
+    fn filter(&self) -> Option<&str> {
+        self.table().map(Table::filter)
+    }
+
+    /// Filters or searches by something else.
+    fn set_filter(&mut self, text: &str) {
+        if let Some(table) = self.table_mut() {
+            table.set_filter(text);
+        }
+    }
+
+    /// Why the filter is not read as a condition.
+    fn filter_error(&self) -> Option<&str> {
+        self.table()?.filter_error()
+    }
+
+    /// The predicate that the cursor is on.
+    fn predicate(&self) -> Option<PredicateIndex> {
+        self.table()?.predicate()
+    }
+
+    /// Goes to a predicate.
+    fn select(&mut self, predicate: PredicateIndex) -> Effect {
+        if let Some(table) = self.table_mut() {
+            table.select_predicate(predicate);
+        }
+        Effect::Done
+    }
+
+    /// Goes to what was asked for by [`Action::GoTo`].
+    fn go_to(&mut self, _text: &str) -> Effect {
+        Effect::Unused
+    }
+
+    /// What is shown, in a few words, for the right of the title.
+    fn status(&self) -> String {
+        String::new()
+    }
+
+    /// What the file that the view is exported to is called, without extension.
+    fn file_name(&self) -> &'static str;
+
+    /// The view as a file.
+    fn export(&self) -> Option<String> {
+        Some(self.table()?.csv(None))
+    }
+
+    /// The row that the cursor is on, to be copied.
+    fn copy(&self) -> Option<String> {
+        let table = self.table()?;
+        Some(table.csv(Some(table.row()?)))
+    }
+
+    /// A click; `true` if that is as good as Enter.
+    fn click(&mut self, x: u16, y: u16) -> bool {
+        self.table_mut().is_some_and(|table| table.click(x, y))
+    }
+
+    /// What a second click on the same thing does.
+    fn enter(&self) -> Action {
+        Action::Enter
+    }
+
+    /// Draws it.
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme);
+}
+
+/// `12 of 340 predicates`, `1 predicate`
+pub(crate) fn how_many(table: &Table, one: &str) -> String {
+    let many = format!("{one}s");
+    let all = crate::format::counted(table.source().rows() as u64, one, &many);
+    if table.filter().is_empty() {
+        all
+    } else {
+        format!("{} of {all}", crate::format::count(table.found() as u64))
+    }
+}
+
+/// The number as tables have it.
+pub(crate) fn integer(number: u64) -> portmortem_analyzer::tables::Cell<'static> {
+    portmortem_analyzer::tables::Cell::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,205 @@
+//! Callers, the predicate, callees (SWI-Prolog manual 4.41.2, figure 3): times of the callers add up to the
+//! inclusive time of the predicate, and so do its own time and those of the callees.
+
+use std::sync::Arc;
+
+use portmortem_analyzer::figures::{Caller, EdgeFigures, PredicateIndex};
+use portmortem_analyzer::tables::Cell;
+
+use crate::analysis::Analysis;
+use crate::screens::integer;
+use crate::table::{Column, Kind, Source, key_of};
+
+/// The rows.
+#[derive(Debug)]
+pub(super) struct Neighbours {
+    analysis: Arc<Analysis>,
+    subject: PredicateIndex,
+    rows: Vec<Row>,
+}
+
+/// What a row is, in the order in which they are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Role {
+    Caller,
+    Recursive,
+    Subject,
+    Itself,
+    Callee,
+}
+
+#[derive(Debug)]
+struct Row {
+    role: Role,
+    who: Caller,
+    edge: EdgeFigures,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new(
+        "share",
+        "%",
+        Kind::Share,
+        "time, of the inclusive time of the predicate",
+    ),
+    Column::new(
+        "time_ns",
+        "time",
+        Kind::Time,
+        "callers: time served; callees: time spent in them",
+    ),
+    Column::new("calls", "calls", Kind::Count, "calls along this edge"),
+    Column::new("exits", "exits", Kind::Count, "exits of the boxes called"),
+    Column::new("redos", "redos", Kind::Count, "re-entries of them"),
+    Column::new("fails", "fails", Kind::Count, "final failures of them"),
+    Column::new(
+        "tail_calls",
+        "last calls",
+        Kind::Count,
+        "calls that took over the caller's frame",
+    )
+    .hidden(),
+    Column::new("role", "", Kind::Text, "called by, total, in itself, calls").hidden(),
+    Column::new("predicate", "predicate", Kind::Name, "caller or callee"),
+];
+
+impl Neighbours {
+    pub(super) fn new(analysis: &Arc<Analysis>, subject: PredicateIndex) -> Self {
+        let edges = &analysis.profile.edges;
+        let me = Caller::Predicate(subject);
+        let callers = edges.iter().filter(|((_, callee), _)| *callee == subject);
+        let callers = callers.map(|(&(who, _), &edge)| Row {
+            role: if who == me {
+                Role::Recursive
+            } else {
+                Role::Caller
+            },
+            who,
+            edge,
+        });
+        let callees = edges.range((me, 0)..=(me, PredicateIndex::MAX));
+        let callees = callees.filter(|((_, callee), _)| *callee != subject);
+        let callees = callees.map(|(&(_, callee), &edge)| Row {
+            role: Role::Callee,
+            who: Caller::Predicate(callee),
+            edge,
+        });
+        let own = [Role::Subject, Role::Itself].map(|role| Row {
+            role,
+            who: me,
+            edge: EdgeFigures::default(),
+        });
+        Self {
+            rows: callers.chain(own).chain(callees).collect(),
+            analysis: Arc::clone(analysis),
+            subject,
+        }
+    }
+
+    /// The row of the predicate itself.
+    pub(super) fn itself(&self) -> usize {
+        let found = self.rows.iter().position(|row| row.role == Role::Subject);
+        found.unwrap_or(0)
+    }
+
+    fn ticks(&self, row: &Row) -> Option<u64> {
+        let figures = self
+            .analysis
+            .profile
+            .predicates
+            .get(self.subject as usize)?;
+        match row.role {
+            Role::Caller => Some(row.edge.served_ticks),
+            Role::Recursive => None,
+            Role::Subject => Some(figures.inclusive_ticks),
+            Role::Itself => Some(figures.self_ticks),
+            Role::Callee => Some(row.edge.spent_ticks),
+        }
+    }
+
+    fn count(&self, row: &Row, name: &str) -> Cell<'_> {
+        let figures = self.analysis.profile.predicates.get(self.subject as usize);
+        let count = match (row.role, figures) {
+            (Role::Itself, _) => None,
+            (Role::Subject, figures) => figures.map(|figures| match name {
+                "calls" => figures.calls,
+                "exits" => figures.exits(),
+                "redos" => figures.redos,
+                "fails" => figures.fails,
+                _ => figures.tail_calls,
+            }),
+            _ => Some(match name {
+                "calls" => row.edge.calls,
+                "exits" => row.edge.exits,
+                "redos" => row.edge.redos,
+                "fails" => row.edge.fails,
+                _ => row.edge.tail_calls,
+            }),
+        };
+        count.map_or(Cell::Missing, integer)
+    }
+}
+
+impl Source for Neighbours {
+    fn columns(&self) -> &'static [Column] {
+        COLUMNS
+    }
+
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Cell<'_> {
+        let row = &self.rows[row];
+        match COLUMNS[column].name {
+            "share" | "time_ns" => self
+                .ticks(row)
+                .map_or(Cell::Missing, |ticks| integer(self.analysis.ns(ticks))),
+            "role" => Cell::Text(match row.role {
+                Role::Caller | Role::Recursive => "called by",
+                Role::Subject => "= total",
+                Role::Itself => "in itself",
+                Role::Callee => "calls",
+            }),
+            "predicate" => Cell::Text(match row.role {
+                Role::Recursive => "<recursive>",
+                Role::Itself => "in itself",
+                _ => self.analysis.caller(row.who),
+            }),
+            name => self.count(row, name),
+        }
+    }
+
+    fn key(&self, row: usize) -> u64 {
+        let row = &self.rows[row];
+        key_of((row.role, row.who))
+    }
+
+    fn whole(&self) -> u64 {
+        let figures = self.analysis.profile.predicates.get(self.subject as usize);
+        figures.map_or(0, |figures| self.analysis.ns(figures.inclusive_ticks))
+    }
+
+    fn predicate(&self, row: usize) -> Option<PredicateIndex> {
+        match self.rows[row].who {
+            Caller::Predicate(index) => Some(index),
+            Caller::Root => None,
+        }
+    }
+
+    fn group(&self, row: usize) -> u8 {
+        self.rows[row].role as u8
+    }
+
+    fn sign(&self, row: usize) -> &'static str {
+        match self.rows[row].role {
+            Role::Caller | Role::Recursive => "< ",
+            Role::Subject => "",
+            Role::Itself | Role::Callee => "> ",
+        }
+    }
+
+    fn is_subject(&self, row: usize) -> bool {
+        self.rows[row].role == Role::Subject
+    }
+}

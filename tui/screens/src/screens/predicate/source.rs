@@ -1,0 +1,67 @@
+//! The source around the first clause of a predicate, as far as it can be read.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+
+use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::names::printable;
+
+use crate::analysis::Analysis;
+
+/// Longest file that is looked into: a key must not take long.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// Lines before the clause, and in all.
+const BEFORE: u32 = 2;
+const LINES: usize = 60;
+
+/// Lines of a source file.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// `file:line`, or why it is not known.
+    pub(super) place: String,
+    /// Line number and text, escaped.
+    pub(super) lines: Vec<(u32, String)>,
+    /// The line of the clause.
+    pub(super) line: u32,
+}
+
+impl Listing {
+    pub(super) fn of(analysis: &Analysis, predicate: PredicateIndex) -> Self {
+        let Some((file, line)) = analysis.source(predicate) else {
+            return Self {
+                place: "source: not known".to_owned(),
+                ..Self::default()
+            };
+        };
+        let place = format!("{}:{line}", printable(file));
+        let path = PathBuf::from(&analysis.trace.header().directory).join(file);
+        let lines = if analysis.sources && line > 0 {
+            read(&path, line)
+        } else {
+            Vec::new()
+        };
+        Self { place, lines, line }
+    }
+}
+
+/// What cannot be read is not there: the file may have moved since.
+fn read(path: &std::path::Path, line: u32) -> Vec<(u32, String)> {
+    let is_file =
+        std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_BYTES);
+    let Some(file) = File::open(path).ok().filter(|_| is_file) else {
+        return Vec::new();
+    };
+    let first = line.saturating_sub(BEFORE).max(1);
+    (1..)
+        .zip(BufReader::new(file.take(MAX_BYTES)).split(b'\n'))
+        .skip(first as usize - 1)
+        .take(LINES)
+        .map_while(|(number, text)| Some((number, text.ok()?)))
+        .map(|(number, text)| {
+            let text = String::from_utf8_lossy(&text).replace('\t', "        ");
+            (number, printable(text.trim_end_matches('\r')))
+        })
+        .collect()
+}

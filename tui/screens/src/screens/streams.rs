@@ -1,0 +1,172 @@
+//! Screen 7: threads and engines, a row each.
+
+use std::sync::Arc;
+
+use portmortem_analyzer::names::printable;
+use portmortem_analyzer::tables::Cell;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Effect, Screen, how_many, integer};
+use crate::analysis::Analysis;
+use crate::keys::{Action, Binding};
+use crate::table::{Column, Kind, Source, Table, key_of};
+use crate::theme::Theme;
+
+/// The screen.
+#[derive(Debug, Default)]
+pub(super) struct Streams {
+    table: Option<Table>,
+}
+
+impl Screen for Streams {
+    fn bindings(&self) -> &'static [Binding] {
+        &[]
+    }
+
+    fn follow(&mut self, analysis: &Arc<Analysis>) {
+        let rows = Box::new(Rows::new(analysis));
+        match &mut self.table {
+            Some(table) => table.follow(rows),
+            None => self.table = Some(Table::new(rows, Some("stream"))),
+        }
+        if let Some(table) = &mut self.table
+            && table.sort() == Some((0, true))
+        {
+            table.act(Action::Reverse);
+        }
+    }
+
+    fn act(&mut self, _action: Action) -> Effect {
+        Effect::Unused
+    }
+
+    fn table(&self) -> Option<&Table> {
+        self.table.as_ref()
+    }
+
+    fn table_mut(&mut self) -> Option<&mut Table> {
+        self.table.as_mut()
+    }
+
+    fn status(&self) -> String {
+        self.table
+            .as_ref()
+            .map_or_else(String::new, |table| how_many(table, "stream"))
+    }
+
+    fn file_name(&self) -> &'static str {
+        "streams"
+    }
+
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        if let Some(table) = &mut self.table {
+            table.draw(area, buf, theme);
+        }
+    }
+}
+
+/// Streams: rows of the analyser's table, with escaped names.
+#[derive(Debug)]
+struct Rows {
+    rows: Vec<(Vec<u64>, &'static str, String)>,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("stream", "stream", Kind::Count, "number of the stream"),
+    Column::new("kind", "kind", Kind::Text, "thread or engine"),
+    Column::new("events", "events", Kind::Count, "events read"),
+    Column::new(
+        "lost_events",
+        "lost",
+        Kind::Count,
+        "events known to be lost",
+    ),
+    Column::new(
+        "self_ns",
+        "traced",
+        Kind::Time,
+        "time while a traced box was active",
+    ),
+    Column::new("untraced_ns", "untraced", Kind::Time, "time while none was"),
+    Column::new("paused_ns", "paused", Kind::Time, "time in pauses"),
+    Column::new(
+        "gap_ns",
+        "gaps",
+        Kind::Time,
+        "time in which events were lost",
+    ),
+    Column::new(
+        "first_ns",
+        "from",
+        Kind::Time,
+        "its beginning, since that of the trace",
+    ),
+    Column::new("last_ns", "to", Kind::Time, "its end, or last event"),
+    Column::new(
+        "max_depth",
+        "depth",
+        Kind::Count,
+        "most frames open at once",
+    ),
+    Column::new(
+        "max_choices",
+        "choices",
+        Kind::Count,
+        "most frames that could be re-entered at once",
+    ),
+    Column::new("name", "name", Kind::Name, "its name in the engine"),
+];
+
+impl Rows {
+    fn new(analysis: &Analysis) -> Self {
+        let rows = analysis.tables().streams().map(|row| {
+            let numbers = vec![
+                row.stream.into(),
+                0,
+                row.events,
+                row.lost_events,
+                row.self_ns,
+                row.untraced_ns,
+                row.paused_ns,
+                row.gap_ns,
+                row.first_ns,
+                row.last_ns,
+                row.max_depth,
+                row.max_choices,
+            ];
+            let kind = if row.kind == "engine" {
+                "engine"
+            } else {
+                "thread"
+            };
+            (numbers, kind, printable(row.name))
+        });
+        Self {
+            rows: rows.collect(),
+        }
+    }
+}
+
+impl Source for Rows {
+    fn columns(&self) -> &'static [Column] {
+        COLUMNS
+    }
+
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Cell<'_> {
+        let (numbers, kind, name) = &self.rows[row];
+        match COLUMNS[column].name {
+            "kind" => Cell::Text(kind),
+            "name" => Cell::Text(name),
+            _ => integer(numbers[column]),
+        }
+    }
+
+    fn key(&self, row: usize) -> u64 {
+        key_of(self.rows[row].0[0])
+    }
+}

@@ -1,0 +1,429 @@
+//! The one table widget: every list of the program is a [`Table`] over a [`Source`].
+//!
+//! A source says what the cells are and never changes; the table holds what the user does with it: order,
+//! filter, cursor, columns, folds. A tree is a source whose rows have parents. Drawing is [`view`].
+//!
+//! Invariant: `order` has the rows shown, as the source numbers them; the cursor is a place in it (0 if it
+//! is empty).
+
+mod order;
+mod source;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::ops::Range;
+
+use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::tables::Cell;
+use ratatui::layout::Rect;
+use rustc_hash::FxHashSet;
+
+use crate::condition::{Condition, Field};
+use crate::keys::Action;
+
+pub use source::{Column, Kind, Source, key_of, path_key};
+pub(crate) use view::first_row;
+
+/// A list, as the user sees it.
+#[derive(Debug)]
+pub struct Table {
+    source: Box<dyn Source>,
+    /// Rows shown.
+    order: Vec<u32>,
+    cursor: usize,
+    /// The first row on the screen, a place in `order`.
+    first: usize,
+    /// Column, and whether the largest comes first.
+    sort: Option<(usize, bool)>,
+    shown: Vec<bool>,
+    /// Columns scrolled out to the left.
+    scrolled: usize,
+    filter: Filter,
+    /// Keys of rows that are unfolded.
+    open: FxHashSet<u64>,
+    /// Keys of rows with a mark.
+    marks: FxHashSet<u64>,
+    /// Rows that the filter itself holds for; those above them are shown, too.
+    found: usize,
+    shape: order::Shape,
+    /// By column: the largest number, or the width of the widest text.
+    maxima: Vec<u64>,
+    /// The row that is shown as if it were all: what is below it.
+    root: Option<u32>,
+    layout: Layout,
+}
+
+/// What the filter is.
+#[derive(Debug, Clone, Default)]
+struct Filter {
+    text: String,
+    condition: Option<Condition>,
+    error: Option<String>,
+}
+
+/// Where things were drawn, for the mouse and for pages.
+#[derive(Debug, Clone, Default)]
+struct Layout {
+    rows: Rect,
+    heading: Rect,
+    columns: Vec<(Range<u16>, usize)>,
+    /// There are columns to the right that do not fit.
+    more: bool,
+}
+
+impl Table {
+    /// A table that is sorted by the column of this name, the largest first.
+    #[must_use]
+    pub fn new(source: Box<dyn Source>, sort: Option<&str>) -> Self {
+        let columns = source.columns();
+        let sort = sort.and_then(|name| columns.iter().position(|column| column.name == name));
+        let shape = order::Shape::of(&*source);
+        let mut table = Self {
+            order: Vec::new(),
+            cursor: 0,
+            first: 0,
+            sort: sort.map(|at| (at, columns[at].kind.is_number())),
+            shown: columns.iter().map(|column| column.shown).collect(),
+            scrolled: 0,
+            filter: Filter::default(),
+            open: FxHashSet::default(),
+            marks: FxHashSet::default(),
+            found: 0,
+            shape,
+            maxima: order::maxima(&*source),
+            root: None,
+            layout: Layout::default(),
+            source,
+        };
+        table.refresh();
+        table
+    }
+
+    /// Shows other rows of the same kind; order, filter and folds stay, the cursor stays on its row.
+    pub fn follow(&mut self, source: Box<dyn Source>) {
+        let at = self.row().map(|row| self.source.key(row));
+        let root = self.root.map(|row| self.source.key(row as usize));
+        self.source = source;
+        self.shape = order::Shape::of(&*self.source);
+        self.maxima = order::maxima(&*self.source);
+        let rows = self.source.rows();
+        let find = |key| (0..rows).find(|&row| self.source.key(row) == key);
+        self.root = root.and_then(find).map(|row| row as u32);
+        let at = at.and_then(find);
+        let filter = std::mem::take(&mut self.filter.text);
+        // What shares are of may have changed.
+        self.set_filter(&filter);
+        if let Some(row) = at {
+            self.select(row);
+        }
+    }
+
+    /// What the rows are.
+    #[must_use]
+    pub fn source(&self) -> &dyn Source {
+        &*self.source
+    }
+
+    /// The row under the cursor, as the source numbers it.
+    #[must_use]
+    pub fn row(&self) -> Option<usize> {
+        self.order.get(self.cursor).map(|&row| row as usize)
+    }
+
+    /// The predicate under the cursor.
+    #[must_use]
+    pub fn predicate(&self) -> Option<PredicateIndex> {
+        self.source.predicate(self.row()?)
+    }
+
+    /// Rows shown, as the source numbers them.
+    #[must_use]
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// How many rows the filter holds for.
+    #[must_use]
+    pub fn found(&self) -> usize {
+        self.found
+    }
+
+    /// The filter, empty if there is none.
+    #[must_use]
+    pub fn filter(&self) -> &str {
+        &self.filter.text
+    }
+
+    /// Why the filter is not read as a condition.
+    #[must_use]
+    pub fn filter_error(&self) -> Option<&str> {
+        self.filter.error.as_deref()
+    }
+
+    /// Moves the cursor to a row, unfolding what is above it; `false` if the row is not shown.
+    pub fn select(&mut self, row: usize) -> bool {
+        if self.source.is_tree() {
+            let mut above = self.source.parent(row);
+            let mut opened = false;
+            while let Some(at) = above {
+                opened |= self.open.insert(self.source.key(at));
+                above = self.source.parent(at);
+            }
+            if opened {
+                self.refresh();
+            }
+        }
+        let place = self.order.iter().position(|&other| other as usize == row);
+        self.cursor = place.unwrap_or(self.cursor);
+        place.is_some()
+    }
+
+    /// Moves the cursor to the first row shown of a predicate.
+    pub fn select_predicate(&mut self, predicate: PredicateIndex) -> bool {
+        let rows = self.order.iter().map(|&row| row as usize);
+        let mut found = rows.filter(|&row| self.source.predicate(row) == Some(predicate));
+        match found.next() {
+            Some(row) => self.select(row),
+            None => false,
+        }
+    }
+
+    /// Shows only the rows that a condition holds for; if the text is none, those that have it in them.
+    pub fn set_filter(&mut self, text: &str) {
+        let text = text.trim();
+        let fields = self.fields();
+        let (condition, error) = if text.is_empty() {
+            (None, None)
+        } else {
+            match Condition::parse(text, &fields) {
+                Ok(condition) => (Some(condition), None),
+                Err(error) => (
+                    Some(Condition::literal(text, &fields)),
+                    Some(error.to_string()),
+                ),
+            }
+        };
+        self.filter = Filter {
+            text: text.to_owned(),
+            condition,
+            error,
+        };
+        self.refresh();
+    }
+
+    /// The columns, for conditions.
+    #[must_use]
+    pub fn fields(&self) -> Vec<Field<'static>> {
+        let whole = Some(self.source.whole()).filter(|&whole| whole > 0);
+        let columns = self.source.columns().iter();
+        columns
+            .map(|column| Field {
+                name: column.name,
+                kind: column.kind.field(whole),
+            })
+            .collect()
+    }
+
+    /// Column that the table is sorted by, and whether the largest comes first.
+    #[must_use]
+    pub fn sort(&self) -> Option<(usize, bool)> {
+        self.sort
+    }
+
+    /// Sorts by a column: numbers the largest first, texts alphabetically.
+    pub fn sort_by(&mut self, column: usize) {
+        self.sort = Some((column, self.source.columns()[column].kind.is_number()));
+        self.shown[column] = true;
+        self.refresh();
+    }
+
+    /// Sorts by the column of this name.
+    pub fn sort_by_name(&mut self, name: &str) {
+        let columns = self.source.columns();
+        if let Some(at) = columns.iter().position(|column| column.name == name) {
+            self.sort_by(at);
+        }
+    }
+
+    /// Whether a column is shown.
+    #[must_use]
+    pub fn is_shown(&self, column: usize) -> bool {
+        self.shown[column]
+    }
+
+    /// Shows a column, or does not; names stay.
+    pub fn show(&mut self, column: usize, shown: bool) {
+        self.shown[column] = shown || self.source.columns()[column].kind == Kind::Name;
+    }
+
+    /// Shows only what is below this row, or everything. What was shown so before.
+    pub fn set_root(&mut self, root: Option<u32>) -> Option<u32> {
+        let before = std::mem::replace(&mut self.root, root);
+        self.refresh();
+        before
+    }
+
+    /// The row that is shown as if it were all.
+    #[must_use]
+    pub fn root(&self) -> Option<usize> {
+        self.root.map(|row| row as usize)
+    }
+
+    /// Does what lists do with an action; `false` if that is nothing.
+    pub fn act(&mut self, action: Action) -> bool {
+        let page = usize::from(self.layout.rows.height).max(2) - 1;
+        let last = self.order.len().saturating_sub(1);
+        match action {
+            Action::Up => self.cursor = self.cursor.saturating_sub(1),
+            Action::Down => self.cursor = (self.cursor + 1).min(last),
+            Action::PageUp => self.cursor = self.cursor.saturating_sub(page),
+            Action::PageDown => self.cursor = (self.cursor + page).min(last),
+            Action::Top => self.cursor = 0,
+            Action::Bottom => self.cursor = last,
+            Action::Left if self.source.is_tree() => self.fold_or_up(),
+            Action::Right if self.source.is_tree() => self.unfold_or_down(),
+            Action::Left | Action::ScrollLeft => self.scrolled = self.scrolled.saturating_sub(1),
+            Action::Right | Action::ScrollRight => {
+                self.scrolled += usize::from(self.layout.more);
+            }
+            Action::Reverse => {
+                if let Some((_, descending)) = &mut self.sort {
+                    *descending = !*descending;
+                }
+                self.refresh();
+            }
+            Action::SortLeft => self.sort_beside(false),
+            Action::SortRight => self.sort_beside(true),
+            Action::NextMatch => self.next_where(true, Self::is_found),
+            Action::PreviousMatch => self.next_where(false, Self::is_found),
+            Action::Mark => self.mark(),
+            Action::NextMark => self.next_where(true, Self::is_marked),
+            Action::Toggle if self.source.is_tree() => self.toggle(),
+            Action::OpenAll if self.source.is_tree() => self.open_all(),
+            Action::CloseAll if self.source.is_tree() => {
+                self.open.clear();
+                self.refresh();
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Unfolds the way from the cursor down to where most of a column is, always the largest row below.
+    pub fn open_hottest(&mut self, column: usize) {
+        let Some(mut row) = self.row() else { return };
+        loop {
+            let below = self.shape.below(row).iter().map(|&row| row as usize);
+            let size = |row: usize| match self.source.cell(row, column) {
+                Cell::Integer(size) => size,
+                _ => 0,
+            };
+            // Of equals the first.
+            let Some(next) = below
+                .rev()
+                .max_by_key(|&row| size(row))
+                .filter(|&row| size(row) > 0)
+            else {
+                break;
+            };
+            self.open.insert(self.source.key(row));
+            row = next;
+        }
+        self.refresh();
+        self.select(row);
+    }
+
+    /// What a click at this place does; `true` if the row under the cursor was clicked again.
+    pub fn click(&mut self, x: u16, y: u16) -> bool {
+        if self.layout.heading.contains((x, y).into()) {
+            let hit = self
+                .layout
+                .columns
+                .iter()
+                .find(|(cells, _)| cells.contains(&x));
+            match hit.map(|&(_, column)| column) {
+                Some(column) if self.sort.is_some_and(|(sorted, _)| sorted == column) => {
+                    self.act(Action::Reverse);
+                }
+                Some(column) => self.sort_by(column),
+                None => {}
+            }
+        } else if self.layout.rows.contains((x, y).into()) {
+            let place = self.first + usize::from(y - self.layout.rows.y);
+            if place < self.order.len() {
+                return std::mem::replace(&mut self.cursor, place) == place;
+            }
+        }
+        false
+    }
+
+    /// Cells of the columns shown, as texts for a file: one row, or all.
+    #[must_use]
+    pub fn csv(&self, only: Option<usize>) -> String {
+        let columns: Vec<usize> = (0..self.shown.len()).filter(|&at| self.shown[at]).collect();
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let names = columns.iter().map(|&at| self.source.columns()[at].name);
+        // Writing to memory does not fail.
+        let _ = writer.write_record(names);
+        let rows = self.order.iter().map(|&row| row as usize);
+        for row in rows.filter(|&row| only.is_none_or(|only| only == row)) {
+            let cells = columns.iter().map(|&at| match self.source.cell(row, at) {
+                Cell::Missing => String::new(),
+                Cell::Text(text) => text.to_owned(),
+                Cell::Integer(number) => number.to_string(),
+                Cell::Bool(bool) => bool.to_string(),
+            });
+            let _ = writer.write_record(cells);
+        }
+        let bytes = writer.into_inner().unwrap_or_default();
+        String::from_utf8(bytes).unwrap_or_default()
+    }
+
+    /// Whether the row itself is what the filter asked for, not only above such a row.
+    fn is_found(&self, row: usize) -> bool {
+        let condition = self.filter.condition.as_ref();
+        condition.is_none_or(|condition| condition.holds(|column| self.source.cell(row, column)))
+    }
+
+    fn is_marked(&self, row: usize) -> bool {
+        self.marks.contains(&self.source.key(row))
+    }
+
+    fn mark(&mut self) {
+        if let Some(row) = self.row() {
+            let key = self.source.key(row);
+            if !self.marks.remove(&key) {
+                self.marks.insert(key);
+            }
+        }
+    }
+
+    /// To the next place where `is` holds, round the end.
+    fn next_where(&mut self, forward: bool, is: impl Fn(&Self, usize) -> bool) {
+        let count = self.order.len();
+        let places = (1..=count).map(|step| {
+            let step = if forward { step } else { count - step };
+            (self.cursor + step) % count
+        });
+        let found = places
+            .into_iter()
+            .find(|&place| is(self, self.order[place] as usize));
+        self.cursor = found.unwrap_or(self.cursor);
+    }
+
+    fn sort_beside(&mut self, right: bool) {
+        let shown: Vec<usize> = (0..self.shown.len()).filter(|&at| self.shown[at]).collect();
+        let now = self
+            .sort
+            .and_then(|(column, _)| shown.iter().position(|&at| at == column));
+        let next = match (now, right) {
+            (Some(at), true) => (at + 1) % shown.len(),
+            (Some(at), false) => (at + shown.len() - 1) % shown.len(),
+            (None, _) => 0,
+        };
+        if let Some(&column) = shown.get(next) {
+            self.sort_by(column);
+        }
+    }
+}

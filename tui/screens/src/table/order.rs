@@ -1,0 +1,231 @@
+//! Which rows a table shows, and in which order: filter, sort, folds.
+
+use std::cmp::Ordering;
+
+use portmortem_analyzer::tables::Cell;
+
+use super::{Source, Table};
+
+/// Which rows are below which: empty for a list.
+#[derive(Debug, Default)]
+pub(super) struct Shape {
+    /// By row: where its children begin in `children`; one more at the end.
+    starts: Vec<u32>,
+    children: Vec<u32>,
+    roots: Vec<u32>,
+}
+
+impl Shape {
+    pub(super) fn of(source: &dyn Source) -> Self {
+        if !source.is_tree() {
+            return Self::default();
+        }
+        let rows = source.rows();
+        let mut starts = vec![0; rows + 1];
+        let mut roots = Vec::new();
+        for row in 0..rows {
+            match source.parent(row) {
+                Some(parent) => starts[parent + 1] += 1,
+                None => roots.push(row as u32),
+            }
+        }
+        for row in 0..rows {
+            starts[row + 1] += starts[row];
+        }
+        let mut next = starts.clone();
+        let mut children = vec![0; rows - roots.len()];
+        for row in 0..rows {
+            if let Some(parent) = source.parent(row) {
+                children[next[parent] as usize] = row as u32;
+                next[parent] += 1;
+            }
+        }
+        Self {
+            starts,
+            children,
+            roots,
+        }
+    }
+
+    /// Rows directly below a row.
+    pub(super) fn below(&self, row: usize) -> &[u32] {
+        match (self.starts.get(row), self.starts.get(row + 1)) {
+            (Some(&from), Some(&to)) => &self.children[from as usize..to as usize],
+            _ => &[],
+        }
+    }
+}
+
+/// By column: the largest number, or the width of the widest text.
+pub(super) fn maxima(source: &dyn Source) -> Vec<u64> {
+    let size = |row, column| match source.cell(row, column) {
+        Cell::Integer(number) => number.max(0) as u64,
+        Cell::Text(text) => crate::format::width(text) as u64,
+        Cell::Missing | Cell::Bool(_) => 1,
+    };
+    (0..source.columns().len())
+        .map(|column| {
+            (0..source.rows())
+                .map(|row| size(row, column))
+                .max()
+                .unwrap_or(0)
+        })
+        .collect()
+}
+
+impl Table {
+    /// Makes the order again; the cursor stays on its row if that is still there.
+    pub(super) fn refresh(&mut self) {
+        let at = self.row();
+        let (order, found) = if self.source.is_tree() {
+            self.tree_order()
+        } else {
+            self.list_order()
+        };
+        self.order = order;
+        self.found = found;
+        let place = at.and_then(|row| self.order.iter().position(|&other| other as usize == row));
+        let last = self.order.len().saturating_sub(1);
+        self.cursor = place.unwrap_or(self.cursor.min(last));
+    }
+
+    fn list_order(&self) -> (Vec<u32>, usize) {
+        let rows = 0..self.source.rows() as u32;
+        let mut order: Vec<u32> = match &self.filter.condition {
+            Some(_) => rows.filter(|&row| self.is_found(row as usize)).collect(),
+            None => rows.collect(),
+        };
+        self.arrange(&mut order);
+        let found = order.len();
+        (order, found)
+    }
+
+    fn tree_order(&self) -> (Vec<u32>, usize) {
+        let kept = self.kept();
+        let is_kept = |row: &u32| kept.as_ref().is_none_or(|(kept, _)| kept[*row as usize]);
+        let mut order = Vec::new();
+        let mut pending: Vec<u32> = match self.root {
+            Some(root) => vec![root],
+            None => self.shape.roots.clone(),
+        };
+        pending.retain(is_kept);
+        self.arrange(&mut pending);
+        pending.reverse();
+        while let Some(row) = pending.pop() {
+            order.push(row);
+            // What the filter found must not stay folded away.
+            if kept.is_some() || self.is_open(row as usize) {
+                let mut below = self.shape.below(row as usize).to_vec();
+                below.retain(is_kept);
+                self.arrange(&mut below);
+                pending.extend(below.into_iter().rev());
+            }
+        }
+        let found = kept.map_or(self.source.rows(), |(_, found)| found);
+        (order, found)
+    }
+
+    /// By row: whether the filter holds for it or for one below. How many it holds for.
+    fn kept(&self) -> Option<(Vec<bool>, usize)> {
+        self.filter.condition.as_ref()?;
+        let rows = self.source.rows();
+        let mut kept: Vec<bool> = (0..rows).map(|row| self.is_found(row)).collect();
+        let found = kept.iter().filter(|&&kept| kept).count();
+        for row in (0..rows).rev() {
+            if let (true, Some(parent)) = (kept[row], self.source.parent(row)) {
+                kept[parent] = true;
+            }
+        }
+        Some((kept, found))
+    }
+
+    pub(super) fn is_open(&self, row: usize) -> bool {
+        self.open.contains(&self.source.key(row))
+    }
+
+    /// Sorts rows; equal ones stay in the order of the source.
+    fn arrange(&self, rows: &mut [u32]) {
+        let source = &*self.source;
+        let group = |row: u32| source.group(row as usize);
+        let Some((column, descending)) = self.sort else {
+            rows.sort_by_key(|&row| (group(row), row));
+            return;
+        };
+        let by_cell = |a: u32, b: u32| {
+            let (a, b) = (
+                source.cell(a as usize, column),
+                source.cell(b as usize, column),
+            );
+            let order = match (a, b) {
+                // What is not known comes last, whichever way.
+                (Cell::Missing, Cell::Missing) => return Ordering::Equal,
+                (Cell::Missing, _) => return Ordering::Greater,
+                (_, Cell::Missing) => return Ordering::Less,
+                (Cell::Integer(a), Cell::Integer(b)) => a.cmp(&b),
+                (Cell::Text(a), Cell::Text(b)) => a.cmp(b),
+                (Cell::Bool(a), Cell::Bool(b)) => a.cmp(&b),
+                _ => Ordering::Equal,
+            };
+            if descending { order.reverse() } else { order }
+        };
+        rows.sort_unstable_by(|&a, &b| {
+            group(a)
+                .cmp(&group(b))
+                .then_with(|| by_cell(a, b))
+                .then(a.cmp(&b))
+        });
+    }
+
+    pub(super) fn fold_or_up(&mut self) {
+        let Some(row) = self.row() else { return };
+        if self.filter.condition.is_none() && self.open.remove(&self.source.key(row)) {
+            self.refresh();
+        } else if let Some(parent) = self.source.parent(row)
+            && let Some(place) = self
+                .order
+                .iter()
+                .position(|&other| other as usize == parent)
+        {
+            self.cursor = place;
+        }
+    }
+
+    pub(super) fn unfold_or_down(&mut self) {
+        let Some(row) = self.row() else { return };
+        if self.shape.below(row).is_empty() {
+            return;
+        }
+        if self.open.insert(self.source.key(row)) {
+            self.refresh();
+        } else if self.cursor + 1 < self.order.len() {
+            self.cursor += 1;
+        }
+    }
+
+    pub(super) fn toggle(&mut self) {
+        let Some(row) = self.row() else { return };
+        let key = self.source.key(row);
+        if !self.open.remove(&key) && !self.shape.below(row).is_empty() {
+            self.open.insert(key);
+        }
+        self.refresh();
+    }
+
+    /// Unfolds all that is below the cursor.
+    pub(super) fn open_all(&mut self) {
+        let mut pending: Vec<u32> = self.row().into_iter().map(|row| row as u32).collect();
+        while let Some(row) = pending.pop() {
+            let below = self.shape.below(row as usize);
+            if !below.is_empty() {
+                self.open.insert(self.source.key(row as usize));
+                pending.extend(below);
+            }
+        }
+        self.refresh();
+    }
+
+    /// Whether a row has rows below it.
+    pub(super) fn has_below(&self, row: usize) -> bool {
+        !self.shape.below(row).is_empty()
+    }
+}

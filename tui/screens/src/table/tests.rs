@@ -1,0 +1,176 @@
+use super::*;
+use crate::condition::FieldKind;
+
+/// A list, or a tree if there are parents.
+#[derive(Debug)]
+struct Rows(Vec<(&'static str, i64, Option<usize>)>);
+
+const COLUMNS: &[Column] = &[
+    Column::new("calls", "calls", Kind::Count, ""),
+    Column::new("predicate", "predicate", Kind::Name, ""),
+];
+
+impl Source for Rows {
+    fn columns(&self) -> &'static [Column] {
+        COLUMNS
+    }
+
+    fn rows(&self) -> usize {
+        self.0.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Cell<'_> {
+        match column {
+            0 if self.0[row].1 < 0 => Cell::Missing,
+            0 => Cell::Integer(self.0[row].1),
+            _ => Cell::Text(self.0[row].0),
+        }
+    }
+
+    fn key(&self, row: usize) -> u64 {
+        key_of(self.0[row].0)
+    }
+
+    fn is_tree(&self) -> bool {
+        self.0.iter().any(|row| row.2.is_some())
+    }
+
+    fn parent(&self, row: usize) -> Option<usize> {
+        self.0[row].2
+    }
+}
+
+fn list() -> Table {
+    let rows = vec![
+        ("b/1", 2, None),
+        ("a/1", 7, None),
+        ("c/1", -1, None),
+        ("d/1", 2, None),
+    ];
+    Table::new(Box::new(Rows(rows)), Some("calls"))
+}
+
+fn tree() -> Table {
+    let rows = vec![
+        ("main", 9, None),
+        ("p", 1, Some(0)),
+        ("q", 8, Some(0)),
+        ("r", 3, Some(2)),
+        ("s", 5, Some(2)),
+    ];
+    Table::new(Box::new(Rows(rows)), Some("calls"))
+}
+
+fn shown(table: &Table) -> Vec<&str> {
+    let name = |&row: &u32| match table.source.cell(row as usize, 1) {
+        Cell::Text(name) => name,
+        _ => "",
+    };
+    table.order().iter().map(name).collect()
+}
+
+#[test]
+fn any_column_sorts_and_the_cursor_stays_on_its_row() {
+    let mut table = list();
+    assert_eq!(shown(&table), ["a/1", "b/1", "d/1", "c/1"]);
+    table.act(Action::Down);
+    assert_eq!(table.row(), Some(0));
+    table.act(Action::Reverse);
+    assert_eq!(shown(&table), ["b/1", "d/1", "a/1", "c/1"]);
+    assert_eq!(table.row(), Some(0));
+    table.sort_by_name("predicate");
+    assert_eq!(shown(&table), ["a/1", "b/1", "c/1", "d/1"]);
+    assert_eq!(table.row(), Some(0));
+    table.act(Action::SortRight);
+    assert_eq!(table.sort(), Some((0, true)));
+}
+
+#[test]
+fn filters_are_conditions_or_texts() {
+    let mut table = list();
+    assert_eq!(table.fields()[0].kind, FieldKind::Count);
+    table.set_filter("calls = 2 and not d");
+    assert_eq!((shown(&table), table.found()), (vec!["b/1"], 1));
+    table.set_filter("(b");
+    assert!(table.filter_error().is_some());
+    assert_eq!(shown(&table), Vec::<&str>::new());
+    assert_eq!(table.row(), None);
+    for action in [
+        Action::Down,
+        Action::Bottom,
+        Action::NextMatch,
+        Action::Mark,
+        Action::PageUp,
+    ] {
+        table.act(action);
+    }
+    table.set_filter("");
+    assert_eq!(table.order().len(), 4);
+}
+
+#[test]
+fn other_rows_keep_what_the_user_did() {
+    let mut table = list();
+    table.select(3);
+    table.act(Action::Mark);
+    table.set_filter("calls > 0");
+    table.follow(Box::new(Rows(vec![
+        ("d/1", 1, None),
+        ("a/1", 0, None),
+        ("e/1", 5, None),
+    ])));
+    assert_eq!(shown(&table), ["e/1", "d/1"]);
+    assert_eq!(table.row(), Some(0));
+    table.act(Action::Top);
+    table.act(Action::NextMark);
+    assert_eq!(table.row(), Some(0));
+}
+
+#[test]
+fn trees_fold_and_sort_below_each_row() {
+    let mut table = tree();
+    assert_eq!(shown(&table), ["main"]);
+    table.act(Action::Right);
+    assert_eq!(shown(&table), ["main", "q", "p"]);
+    table.open_hottest(0);
+    assert_eq!(shown(&table), ["main", "q", "s", "r", "p"]);
+    assert_eq!(table.row(), Some(4));
+    table.act(Action::Left);
+    assert_eq!(table.row(), Some(2));
+    table.act(Action::Left);
+    assert_eq!(shown(&table), ["main", "q", "p"]);
+    table.act(Action::CloseAll);
+    table.act(Action::OpenAll);
+    assert_eq!(table.order().len(), 5);
+    table.set_root(Some(2));
+    assert_eq!(shown(&table), ["q", "s", "r"]);
+}
+
+#[test]
+fn a_filter_shows_what_is_above() {
+    let mut table = tree();
+    table.set_filter("r");
+    assert_eq!((shown(&table), table.found()), (vec!["main", "q", "r"], 1));
+    table.act(Action::Top);
+    table.act(Action::NextMatch);
+    assert_eq!(table.row(), Some(3));
+}
+
+#[test]
+fn files_have_the_columns_and_rows_shown() {
+    let mut table = list();
+    table.set_filter("calls < 9");
+    assert_eq!(table.csv(None), "calls,predicate\n7,a/1\n2,b/1\n2,d/1\n");
+    table.show(0, false);
+    table.show(1, false);
+    assert_eq!(table.csv(Some(0)), "predicate\nb/1\n");
+}
+
+#[test]
+fn the_cursor_is_always_on_the_screen() {
+    assert_eq!(first_row(0, 9, 5, 20), 5);
+    assert_eq!(first_row(7, 3, 5, 20), 3);
+    assert_eq!(first_row(18, 19, 5, 20), 15);
+    assert_eq!(first_row(4, 0, 5, 2), 0);
+    assert_eq!(first_row(0, 0, 0, 0), 0);
+}

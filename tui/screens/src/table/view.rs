@@ -1,0 +1,353 @@
+//! Drawing a table: headings, then rows; numbers to the left, where they scroll, names to the right.
+//!
+//! Names come last because letters written from right to left would change the order of numbers after
+//! them on terminals that arrange such text.
+
+use std::ops::Range;
+
+use portmortem_analyzer::tables::Cell;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::{Kind, Table};
+use crate::format::{self, TimeUnit};
+use crate::theme::Theme;
+
+/// Names have this much room if they need it, however many columns there are; in trees, which indent
+/// them, more.
+const NAME: usize = 24;
+const TREE_NAME: usize = 30;
+
+/// In a tree so much of it is left for the name.
+const LEFT_FOR_NAME: usize = 18;
+
+/// A column of text that is no name is not wider than this.
+const MAX_TEXT: usize = 28;
+
+/// Width of the bar of shares on a narrow screen and on a wide one.
+const BARS: [usize; 2] = [5, 12];
+
+/// A column with its place on the screen.
+struct Placed {
+    column: usize,
+    x: u16,
+    width: usize,
+}
+
+impl Table {
+    /// Draws it; remembers where, for the mouse and for pages.
+    pub fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        if area.height < 2 || area.width < 8 {
+            return;
+        }
+        let unit = TimeUnit::for_longest(self.largest(|kind| kind == Kind::Time));
+        let placed = self.place(area, unit);
+        let heading = Rect { height: 1, ..area };
+        let rows = Rect {
+            y: area.y + 1,
+            height: area.height - 1,
+            ..area
+        };
+        self.layout.heading = heading;
+        self.layout.rows = rows;
+        self.layout.columns = placed.iter().map(span).collect();
+        self.draw_headings(&placed, unit, heading, buf, theme);
+        self.first = first_row(
+            self.first,
+            self.cursor,
+            rows.height.into(),
+            self.order.len(),
+        );
+        if self.order.is_empty() {
+            buf.set_stringn(
+                area.x + 2,
+                rows.y,
+                self.nothing(),
+                usize::from(area.width) - 2,
+                theme.faint,
+            );
+        }
+        for y in rows.y..rows.bottom() {
+            let place = self.first + usize::from(y - rows.y);
+            let Some(&row) = self.order.get(place) else {
+                break;
+            };
+            self.draw_row(
+                row as usize,
+                place,
+                unit,
+                &placed,
+                Rect {
+                    y,
+                    height: 1,
+                    ..rows
+                },
+                buf,
+                theme,
+            );
+        }
+    }
+
+    /// What is said where there are no rows.
+    fn nothing(&self) -> &'static str {
+        if self.filter.condition.is_some() && self.source.rows() > 0 {
+            "no row is like that; Esc takes the filter away"
+        } else {
+            "nothing to show"
+        }
+    }
+
+    fn largest(&self, of: impl Fn(Kind) -> bool) -> u64 {
+        let columns = self.source.columns();
+        let columns = (0..columns.len()).filter(|&at| of(columns[at].kind) && self.shown[at]);
+        columns.map(|at| self.maximum(at)).max().unwrap_or(0)
+    }
+
+    fn maximum(&self, column: usize) -> u64 {
+        self.maxima[column]
+    }
+
+    fn bar_width(area: Rect) -> usize {
+        BARS[usize::from(area.width >= 120)]
+    }
+
+    fn width(&self, column: usize, unit: TimeUnit, area: Rect) -> usize {
+        let about = &self.source.columns()[column];
+        let content = match about.kind {
+            Kind::Count => format::width(&format::count(self.maximum(column))),
+            Kind::Time => format::width(&unit.format(self.maximum(column))),
+            Kind::Share => Self::bar_width(area) + 6,
+            Kind::Bool => 3,
+            Kind::Text | Kind::Name => (self.maximum(column) as usize).min(MAX_TEXT),
+        };
+        content.max(format::width(&title(about.heading, about.kind, unit)))
+    }
+
+    fn name_room(&self, column: usize) -> usize {
+        if self.source.is_tree() {
+            return TREE_NAME;
+        }
+        let about = &self.source.columns()[column];
+        let least = format::width(about.heading) + 2;
+        (self.maximum(column) as usize + 3).clamp(least, NAME)
+    }
+
+    /// Which columns fit, and where.
+    fn place(&mut self, area: Rect, unit: TimeUnit) -> Vec<Placed> {
+        let columns = self.source.columns();
+        let shown = |at: &usize| self.shown[*at];
+        let is_name = |at: &usize| columns[*at].kind == Kind::Name;
+        let names: Vec<usize> = (0..columns.len()).filter(is_name).collect();
+        let numbers: Vec<usize> = (0..columns.len())
+            .filter(|at| !is_name(at) && shown(at))
+            .collect();
+        // A column for the mark at the left, one for `›`.
+        let room = usize::from(area.width) - 2;
+        let name_room = names
+            .iter()
+            .map(|&name| self.name_room(name))
+            .sum::<usize>();
+        self.scrolled = self.scrolled.min(numbers.len().saturating_sub(1));
+        let mut placed = Vec::new();
+        let mut used = 1;
+        let mut more = false;
+        for &column in &numbers[self.scrolled..] {
+            let width = self.width(column, unit, area);
+            if used + width + 1 + name_room > room && !placed.is_empty() {
+                more = true;
+                break;
+            }
+            placed.push(Placed {
+                column,
+                x: area.x + used as u16,
+                width,
+            });
+            used += width + 1;
+        }
+        self.layout.more = more;
+        used += 1;
+        let room = (room + 1).saturating_sub(used);
+        let each = room / names.len().max(1);
+        for (place, &column) in names.iter().enumerate() {
+            let rest = room - each * names.len();
+            placed.push(Placed {
+                column,
+                x: area.x + (used + place * each) as u16,
+                width: each.saturating_sub(usize::from(place + 1 < names.len()))
+                    + if place + 1 == names.len() { rest } else { 0 },
+            });
+        }
+        placed
+    }
+
+    fn draw_headings(
+        &self,
+        placed: &[Placed],
+        unit: TimeUnit,
+        area: Rect,
+        buf: &mut Buffer,
+        theme: &Theme,
+    ) {
+        buf.set_style(area, theme.heading);
+        for place in placed {
+            let about = &self.source.columns()[place.column];
+            let text = title(about.heading, about.kind, unit);
+            let text = if about.kind.is_number() {
+                format::right(&text, place.width)
+            } else {
+                format::shorten(&text, place.width)
+            };
+            let sorted = self.sort.filter(|&(column, _)| column == place.column);
+            let style = match sorted {
+                Some(_) => theme.heading_sorted,
+                None => theme.heading,
+            };
+            let (end, _) = buf.set_stringn(place.x, area.y, &text, place.width, style);
+            if let Some((_, descending)) = sorted {
+                let sign = if descending { "▼" } else { "▲" };
+                if end < area.right() {
+                    buf.set_stringn(end, area.y, sign, 1, style);
+                }
+            }
+        }
+        if self.scrolled > 0 {
+            buf.set_stringn(area.x, area.y, "‹", 1, theme.heading_sorted);
+        }
+        let names = self
+            .source
+            .columns()
+            .iter()
+            .position(|column| column.kind == Kind::Name);
+        let name = placed.iter().find(|place| Some(place.column) == names);
+        if let (true, Some(name)) = (self.layout.more, name) {
+            buf.set_stringn(
+                name.x.saturating_sub(1),
+                area.y,
+                "›",
+                1,
+                theme.heading_sorted,
+            );
+        }
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "all of it differs from row to row"
+    )]
+    fn draw_row(
+        &self,
+        row: usize,
+        place: usize,
+        unit: TimeUnit,
+        placed: &[Placed],
+        area: Rect,
+        buf: &mut Buffer,
+        theme: &Theme,
+    ) {
+        let base = if self.source.is_subject(row) {
+            theme.subject
+        } else if !self.is_found(row) {
+            theme.faint
+        } else {
+            theme.text
+        };
+        buf.set_style(area, base);
+        if self.marks.contains(&self.source.key(row)) {
+            buf.set_stringn(area.x, area.y, "*", 1, theme.found);
+        }
+        for at in placed {
+            let about = &self.source.columns()[at.column];
+            let cell = self.source.cell(row, at.column);
+            let (text, style) = match (about.kind, cell) {
+                (Kind::Share, Cell::Integer(part)) => {
+                    let part = part.max(0) as u64;
+                    let whole = self.source.whole();
+                    let bar = at.width.saturating_sub(6);
+                    let shown = format::bar(part, whole, bar);
+                    buf.set_stringn(at.x, area.y, &shown, bar, theme.bar);
+                    let text = format::right(&format::percent(part, whole), 6);
+                    buf.set_stringn(at.x + bar as u16, area.y, text, 6, base);
+                    continue;
+                }
+                (Kind::Name, _) => (self.name(row, cell, at.width), base),
+                (Kind::Text, _) => (format::left(&plain(about.kind, cell, unit), at.width), base),
+                (kind, cell) => {
+                    let style = match cell {
+                        Cell::Integer(0) | Cell::Missing | Cell::Bool(false) => faint(base, theme),
+                        _ => base,
+                    };
+                    (format::right(&plain(kind, cell, unit), at.width), style)
+                }
+            };
+            buf.set_stringn(at.x, area.y, text, at.width, style);
+        }
+        if place == self.cursor {
+            buf.set_style(area, theme.cursor);
+        }
+    }
+
+    /// A name; in a tree indented and with a sign for what can be unfolded.
+    fn name(&self, row: usize, cell: Cell, width: usize) -> String {
+        let name = plain(Kind::Name, cell, TimeUnit::Microseconds);
+        let name = self.source.sign(row).to_owned() + &name + self.source.note(row);
+        if !self.source.is_tree() {
+            return format::left(&name, width);
+        }
+        let above = self.root.map_or(0, |root| self.source.depth(root as usize));
+        let depth = self.source.depth(row).saturating_sub(above);
+        let sign = match (
+            self.has_below(row),
+            self.is_open(row) || self.filter.condition.is_some(),
+        ) {
+            (false, _) => "  ",
+            (true, true) => "▾ ",
+            (true, false) => "▸ ",
+        };
+        // Where the indentation would leave no room for names, the depth is a number instead.
+        let most = width.saturating_sub(LEFT_FOR_NAME).max(6);
+        let indent = if 2 * depth <= most {
+            " ".repeat(2 * depth)
+        } else {
+            format::left(&format!("…{depth}"), most)
+        };
+        format::left(&format!("{indent}{sign}{name}"), width)
+    }
+}
+
+fn faint(base: Style, theme: &Theme) -> Style {
+    if base == theme.text {
+        theme.faint
+    } else {
+        base
+    }
+}
+
+/// The heading with the unit of times.
+fn title(heading: &str, kind: Kind, unit: TimeUnit) -> String {
+    match kind {
+        Kind::Time => format!("{heading} {}", unit.name()),
+        _ => heading.to_owned(),
+    }
+}
+
+fn plain(kind: Kind, cell: Cell, unit: TimeUnit) -> String {
+    match (kind, cell) {
+        (_, Cell::Missing) => "–".to_owned(),
+        (_, Cell::Text(text)) => text.to_owned(),
+        (_, Cell::Bool(bool)) => if bool { "yes" } else { "no" }.to_owned(),
+        (Kind::Time, Cell::Integer(ns)) => unit.format(ns.max(0) as u64),
+        (_, Cell::Integer(number)) => format::count(number.max(0) as u64),
+    }
+}
+
+/// The first row on a screen of `height` rows, so that the cursor is on it.
+pub(crate) fn first_row(first: usize, cursor: usize, height: usize, rows: usize) -> usize {
+    let lowest = (cursor + 1).saturating_sub(height);
+    let first = first.clamp(lowest, cursor.max(lowest));
+    first.min(rows.saturating_sub(height))
+}
+
+fn span(place: &Placed) -> (Range<u16>, usize) {
+    (place.x..place.x + place.width as u16 + 1, place.column)
+}

@@ -1,0 +1,282 @@
+//! The terminal: entering and leaving the screen, events, clipboard, editor, files.
+//!
+//! Whatever happens (an error, a panic, SIGTERM, SIGHUP), the terminal is given back as it was. If it is
+//! gone there is nothing to give back, and the program ends at once ([`end_with_the_terminal`]).
+
+use std::env;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::Show;
+use ratatui::crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, Event};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level::emulate_default_handler;
+
+use crate::app::{App, Request};
+use crate::view;
+
+/// How often signals are looked for when nothing happens.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// How often the gauge is drawn while an analysis is made.
+const BUSY: Duration = Duration::from_millis(30);
+
+/// Tells terminals that arrange text written from right to left not to: columns must stay where they are
+/// (BDSM, explicit mode), and that they may again.
+const BIDI_OFF: &str = "\x1b[8l";
+const BIDI_ON: &str = "\x1b[8h";
+
+/// Shows the program until it ends; returns the signal that ended it, if one did.
+pub(crate) fn run(app: &mut App, mouse: bool) -> io::Result<Option<i32>> {
+    let signals = Signals::listen()?;
+    give_back_on_panic();
+    thread::spawn(end_with_the_terminal);
+    enter(mouse)?;
+    let result = show(app, mouse, &signals);
+    leave();
+    say_what_was_kept();
+    result
+}
+
+/// Waits until the terminal is gone, then ends the program as SIGHUP does.
+///
+/// In a thread of its own: crossterm takes the end of input for a reason to read again, for ever, and the
+/// thread that draws never comes back from there to look whether there was a signal.
+fn end_with_the_terminal() {
+    let input = io::stdin();
+    loop {
+        // Asked for nothing, it tells only of hangups and errors.
+        let mut watched = [PollFd::new(&input, PollFlags::empty())];
+        match poll(&mut watched, None) {
+            Ok(_) if !watched[0].revents().is_empty() => break,
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+    let _ = emulate_default_handler(SIGHUP);
+}
+
+struct Signals {
+    seen: Vec<(i32, Arc<AtomicBool>)>,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        let mut seen = Vec::new();
+        for signal in [SIGTERM, SIGHUP, SIGINT] {
+            let flag = Arc::new(AtomicBool::new(false));
+            signal_hook::flag::register(signal, Arc::clone(&flag))?;
+            seen.push((signal, flag));
+        }
+        Ok(Self { seen })
+    }
+
+    fn seen(&self) -> Option<i32> {
+        let mut seen = self.seen.iter();
+        seen.find(|(_, flag)| flag.load(Ordering::Relaxed))
+            .map(|&(signal, _)| signal)
+    }
+}
+
+fn enter(mouse: bool) -> io::Result<()> {
+    enable_raw_mode()?;
+    let mut out = io::stdout();
+    execute!(out, EnterAlternateScreen)?;
+    if mouse {
+        execute!(out, EnableMouseCapture)?;
+    }
+    out.write_all(BIDI_OFF.as_bytes())?;
+    out.flush()
+}
+
+/// Nothing can be done about errors here.
+fn leave() {
+    let mut out = io::stdout();
+    let _ = out.write_all(BIDI_ON.as_bytes());
+    let _ = execute!(out, DisableMouseCapture, LeaveAlternateScreen, Show);
+    let _ = disable_raw_mode();
+}
+
+/// What panics of other threads said: it would spoil the screen, and is said when that is left.
+static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// A panic of the thread that draws ends the program; that of another is the end of an analysis only.
+fn give_back_on_panic() {
+    let before = std::panic::take_hook();
+    let drawing = thread::current().id();
+    std::panic::set_hook(Box::new(move |info| {
+        if thread::current().id() == drawing {
+            leave();
+            before(info);
+        } else if let Ok(mut said) = SAID.lock() {
+            said.push(info.to_string());
+        }
+    }));
+}
+
+/// Says what was kept back.
+fn say_what_was_kept() {
+    if let Ok(mut said) = SAID.lock() {
+        for text in said.drain(..) {
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+    }
+}
+
+/// Debug builds can be made to panic with F12, which tests need.
+fn panic_if_asked(key: &event::KeyEvent) {
+    let asked = cfg!(debug_assertions)
+        && key.code == event::KeyCode::F(12)
+        && env::var_os("PORTMORTEM_TEST_PANIC").is_some();
+    assert!(!asked, "PORTMORTEM_TEST_PANIC was set, and F12 pressed");
+}
+
+type Screen = Terminal<CrosstermBackend<io::Stdout>>;
+
+fn show(app: &mut App, mouse: bool, signals: &Signals) -> io::Result<Option<i32>> {
+    let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    terminal.clear()?;
+    loop {
+        terminal.draw(|frame| view::draw(app, frame.area(), frame.buffer_mut()))?;
+        loop {
+            if let Some(signal) = signals.seen() {
+                return Ok(Some(signal));
+            }
+            let busy = app.progress().is_some();
+            let happened = event::poll(if busy { BUSY } else { IDLE })?;
+            if app.poll() || happened || busy {
+                break;
+            }
+        }
+        // All that has been typed is done before it is drawn: a key held down never lags behind.
+        while event::poll(Duration::ZERO)? {
+            match event::read()? {
+                Event::Key(key) => {
+                    panic_if_asked(&key);
+                    app.key(&key);
+                }
+                Event::Mouse(mouse) => app.mouse(&mouse),
+                _ => {}
+            }
+            for request in app.requests() {
+                if request == Request::Quit {
+                    return Ok(None);
+                }
+                serve(app, request, mouse, &mut terminal)?;
+            }
+        }
+    }
+}
+
+fn serve(app: &mut App, request: Request, mouse: bool, terminal: &mut Screen) -> io::Result<()> {
+    match request {
+        Request::Quit => {}
+        Request::Redraw => terminal.clear()?,
+        Request::Copy(text) => {
+            let mut out = io::stdout();
+            write!(out, "\x1b]52;c;{}\x07", base64(text.as_bytes()))?;
+            out.flush()?;
+        }
+        Request::Write(path, text) => {
+            let written = write_new(&path, &text);
+            let shown = path.display();
+            app.say(match written {
+                Ok(()) => format!("{shown} written"),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    format!("{shown} is there already; nothing was written")
+                }
+                Err(error) => format!("cannot write {shown}: {error}"),
+            });
+        }
+        Request::Edit(path, line) => {
+            leave();
+            let edited = edit(&path, line);
+            enter(mouse)?;
+            terminal.clear()?;
+            if let Err(problem) = edited {
+                app.say(problem);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(text.as_bytes())
+}
+
+fn edit(path: &Path, line: u32) -> Result<(), String> {
+    if !path.is_file() {
+        return Err(format!("{} is not there", path.display()));
+    }
+    let editor = ["VISUAL", "EDITOR"]
+        .iter()
+        .filter_map(|name| env::var(name).ok())
+        .find(|value| !value.trim().is_empty())
+        .ok_or("set VISUAL or EDITOR to open sources")?;
+    let mut words = editor.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    let status = Command::new(program)
+        .args(words)
+        .arg(format!("+{line}"))
+        .arg(path)
+        .status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{program} ended with {status}")),
+        Err(error) => Err(format!("cannot run {program}: {error}")),
+    }
+}
+
+/// RFC 4648, which OSC 52 wants.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let bits = chunk
+            .iter()
+            .fold(0, |bits, &byte| bits << 8 | u32::from(byte));
+        let bits = bits << (8 * (3 - chunk.len()));
+        for digit in 0..4 {
+            if digit <= chunk.len() {
+                let at = bits >> (18 - 6 * digit) & 63;
+                text.push(DIGITS[at as usize].into());
+            } else {
+                text.push('=');
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_as_in_the_rfc() {
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+}

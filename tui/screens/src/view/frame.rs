@@ -1,0 +1,201 @@
+//! The lines above and below a screen.
+
+use portmortem_analyzer::names::printable;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::app::App;
+use crate::format::{self, bar, count, shorten, time, width};
+use crate::overlay::{Overlay, Prompt};
+use crate::screens::SCREENS;
+use crate::theme::Theme;
+
+/// The names of the screens, that of the one shown in brackets.
+pub(super) fn tabs(app: &mut App, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let long: usize = SCREENS.iter().map(|entry| width(entry.name) + 5).sum();
+    let short = long > area.width.into();
+    let shown = app.screen();
+    let mut x = area.x;
+    app.tabs.clear();
+    for (at, entry) in SCREENS.iter().enumerate() {
+        let name = if short { entry.short } else { entry.name };
+        let (text, style) = if entry.id == shown {
+            (format!("[{} {name}]", entry.digit), theme.tab_shown)
+        } else {
+            (format!(" {} {name} ", entry.digit), theme.tab)
+        };
+        let room = area.right().saturating_sub(x).into();
+        let (end, _) = buf.set_stringn(x, area.y, text, room, style);
+        app.tabs.push((x..end, at));
+        x = end;
+    }
+    let name = "portmortem ";
+    let room = usize::from(area.right().saturating_sub(x));
+    if room > width(name) {
+        let x = area.right() - width(name) as u16;
+        buf.set_stringn(x, area.y, name, room, theme.faint);
+    }
+}
+
+/// The trace, the filters that are on, what is shown of it.
+pub(super) fn title(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let mut parts = vec![Span::styled(format!(" {}", app.name()), theme.title)];
+    if let Some(text) = warning(app) {
+        parts.push(Span::styled(format!(" · {text}, see 9"), theme.warning));
+    }
+    for text in filters(app) {
+        parts.push(Span::styled(format!(" · {text}"), theme.filter));
+    }
+    if let Some(analysis) = app.analysis() {
+        let events = count(analysis.events());
+        let text = format!(" · {events} events · {}", time(analysis.total_ns()));
+        parts.push(Span::raw(text));
+    }
+    let right = match app.progress() {
+        Some(share) if app.analysis().is_some() => {
+            format!(
+                "{} {:.0} % ",
+                bar((share * 1000.0) as u64, 1000, 10),
+                share * 100.0
+            )
+        }
+        _ => app.shown().status() + " ",
+    };
+    let right = shorten(&right, usize::from(area.width) / 2);
+    let room = usize::from(area.width).saturating_sub(width(&right) + 1);
+    let line = Line::from(parts);
+    let used = line.width();
+    buf.set_line(area.x, area.y, &line, room as u16);
+    if used > room {
+        buf.set_stringn(area.x + room as u16 - 1, area.y, "…", 1, theme.text);
+    }
+    let x = area.right() - width(&right) as u16;
+    buf.set_stringn(x, area.y, right, area.width.into(), theme.text);
+}
+
+/// What must be known whatever is looked at.
+fn warning(app: &App) -> Option<String> {
+    let analysis = app.analysis()?;
+    let profile = &analysis.profile;
+    let lost = profile.lost_events();
+    if lost > 0 {
+        Some(format!("{} EVENTS LOST", count(lost)))
+    } else if !profile.damage.is_empty() || profile.violation_count > 0 {
+        Some("DAMAGED".to_owned())
+    } else if !analysis.imbalances.is_empty() {
+        Some("DEFECT".to_owned())
+    } else {
+        analysis
+            .trace
+            .end()
+            .is_none()
+            .then(|| "DID NOT END".to_owned())
+    }
+}
+
+/// The filters that are on, those of all screens first.
+fn filters(app: &App) -> Vec<String> {
+    let hidden = app.hidden().iter();
+    let mut texts: Vec<String> = hidden
+        .map(|pattern| {
+            format!(
+                "hide: {}",
+                printable(pattern.strip_prefix("user:").unwrap_or(pattern))
+            )
+        })
+        .collect();
+    if let Some(filter) = app.shown().filter().filter(|filter| !filter.is_empty()) {
+        let sign = if app.shown().filter_error().is_some() {
+            "text"
+        } else {
+            "filter"
+        };
+        texts.push(format!("{sign}: {}", printable(filter)));
+    }
+    texts
+}
+
+/// While there are no figures yet.
+pub(super) fn waiting(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let Some(share) = app.progress() else { return };
+    let (x, y) = (area.x + 4, area.y + area.height / 3);
+    let room = usize::from(area.width).saturating_sub(8);
+    let text = format!("reading {}", app.name());
+    buf.set_stringn(x, y, shorten(&text, room), room, theme.text);
+    let gauge = format!(
+        "{}▏{:.0} %",
+        bar((share * 1000.0) as u64, 1000, 40),
+        share * 100.0
+    );
+    buf.set_stringn(x, y + 2, gauge, room, theme.bar);
+    buf.set_stringn(x, y + 4, "Esc cancels", room, theme.faint);
+}
+
+/// Keys; or a message; or a question.
+pub(super) fn foot(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let room: usize = area.width.into();
+    if let Some(Overlay::Prompt(prompt)) = app.overlay() {
+        let error = app.shown().filter_error();
+        return question(
+            prompt,
+            error.filter(|_| prompt.is_filter()),
+            area,
+            buf,
+            theme,
+        );
+    }
+    if let Some(message) = app.message() {
+        let text = printable(message);
+        buf.set_stringn(
+            area.x + 1,
+            area.y,
+            shorten(&text, room - 2),
+            room - 2,
+            theme.found,
+        );
+        return;
+    }
+    let mut x = area.x + 1;
+    for binding in app.bindings().iter().flat_map(|(_, table)| table.iter()) {
+        let (Some(key), false) = (binding.keys.first(), binding.label.is_empty()) else {
+            continue;
+        };
+        let wide = width(key) + width(binding.label) + 3;
+        if usize::from(area.right().saturating_sub(x)) < wide {
+            break;
+        }
+        (x, _) = buf.set_stringn(x, area.y, key, room, theme.key);
+        (x, _) = buf.set_stringn(x + 1, area.y, binding.label, room, theme.text);
+        x += 2;
+    }
+}
+
+fn question(prompt: &Prompt, error: Option<&str>, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let (x, _) = buf.set_stringn(area.x + 1, area.y, prompt.label(), 60, theme.key);
+    let room = usize::from(area.right().saturating_sub(x + 1));
+    let input = prompt.input();
+    let scroll = input.visual_scroll(room);
+    let visible: String = printable(input.value()).chars().skip(scroll).collect();
+    let (end, _) = buf.set_stringn(x, area.y, visible, room, theme.text);
+    let cursor = x + (input.visual_cursor().saturating_sub(scroll)) as u16;
+    if let Some(cell) = buf.cell_mut((cursor.min(area.right() - 1), area.y)) {
+        cell.set_style(
+            theme
+                .tab_shown
+                .add_modifier(ratatui::style::Modifier::REVERSED),
+        );
+    }
+    let left = usize::from(area.right().saturating_sub(end + 3));
+    let hint = error.unwrap_or(if input.value().is_empty() && prompt.is_filter() {
+        "a word, ~regex, or: fails > 1k and self > 1ms"
+    } else {
+        ""
+    });
+    let style = if error.is_some() {
+        theme.warning
+    } else {
+        theme.faint
+    };
+    buf.set_stringn(end + 3, area.y, format::shorten(hint, left), left, style);
+}

@@ -1,0 +1,166 @@
+//! Keys: all of them are in help and can be pressed; no sequence of them breaks anything.
+
+mod support;
+
+use std::collections::HashSet;
+
+use portmortem_screens::app::Request;
+use portmortem_screens::keys::{self, Binding, EVERYWHERE, LISTS};
+use portmortem_screens::screens::SCREENS;
+use portmortem_screens::{App, ThemeName};
+use proptest::prelude::*;
+use support::{app, key, keys, picture, text};
+
+fn all_bindings(app: &App) -> Vec<Binding> {
+    let tables = app.bindings();
+    tables
+        .iter()
+        .flat_map(|(_, table)| table.iter().copied())
+        .collect()
+}
+
+#[test]
+fn every_binding_is_in_help_and_can_be_typed() {
+    for entry in SCREENS {
+        let mut app = app("queens.pmt", ThemeName::Dark);
+        keys(&mut app, &format!("{} ?", entry.digit));
+        let help = text(&picture(&mut app, 80, 120));
+        for binding in all_bindings(&app) {
+            assert!(
+                help.contains(binding.about),
+                "{}: {:?}",
+                entry.name,
+                binding
+            );
+            for name in binding.keys {
+                assert!(help.contains(name), "{}: {name}", entry.name);
+                let doubled = name.len() == 2 && name[..1] == name[1..];
+                if !doubled {
+                    assert_eq!(keys::name(&key(name)).as_deref(), Some(*name));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_key_means_two_things_on_a_screen() {
+    for entry in SCREENS {
+        let mut app = app("queens.pmt", ThemeName::Dark);
+        keys(&mut app, &entry.digit.to_string());
+        for (_, table) in app.bindings() {
+            let mut seen = HashSet::new();
+            for name in table.iter().flat_map(|binding| binding.keys) {
+                assert!(seen.insert(name), "{}: {name} twice", entry.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn esc_undoes_one_step_at_a_time() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    let mut pictures = vec![text(&picture(&mut app, 100, 30))];
+    for typed in ["/ :att enter", "-", "enter", "t", "z"] {
+        keys(&mut app, typed);
+        // Messages go with the next key.
+        keys(&mut app, "del");
+        pictures.push(text(&picture(&mut app, 100, 30)));
+    }
+    while pictures.len() > 1 {
+        pictures.pop();
+        keys(&mut app, "esc");
+        assert_eq!(Some(&text(&picture(&mut app, 100, 30))), pictures.last());
+    }
+}
+
+#[test]
+fn quitting_writing_copying_and_editing_are_asked_of_the_terminal() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    keys(&mut app, "y");
+    assert!(matches!(&app.requests()[..], [Request::Copy(row)] if row.contains("attack/3")));
+    keys(&mut app, "e ctrl-u :x.csv enter");
+    assert!(
+        matches!(&app.requests()[..], [Request::Write(path, rows)] if path.ends_with("x.csv") && rows.lines().count() == 8)
+    );
+    keys(&mut app, "o");
+    assert!(
+        matches!(&app.requests()[..], [Request::Edit(path, line)] if path.ends_with("queens.pl") && *line > 1)
+    );
+    keys(&mut app, "q");
+    assert_eq!(app.requests(), [Request::Quit]);
+    keys(&mut app, "/ :qq ctrl-c");
+    assert_eq!(app.requests(), [Request::Quit]);
+}
+
+#[test]
+fn every_sample_can_be_looked_at() {
+    for trace in std::fs::read_dir(support::sample("")).unwrap() {
+        let name = trace.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".pmt") {
+            let mut app = app(&name, ThemeName::Dark);
+            for entry in SCREENS {
+                keys(&mut app, &entry.digit.to_string());
+                picture(&mut app, 80, 24);
+            }
+        }
+    }
+}
+
+#[test]
+fn damaged_traces_are_shown_and_said_to_be() {
+    let whole = std::fs::read(support::sample("queens.pmt")).unwrap();
+    for (name, cut, flip) in [
+        ("cut", whole.len() / 2, 0),
+        ("bare", 4096, 0),
+        ("flipped", whole.len(), whole.len() / 2),
+    ] {
+        let mut bytes = whole[..cut].to_vec();
+        if flip > 0 {
+            bytes[flip] ^= 0x55;
+        }
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.pmt"));
+        std::fs::write(&path, bytes).unwrap();
+        let trace = portmortem_analyzer::Trace::open(&path).unwrap();
+        let mut app = App::new(trace, &path, ThemeName::Dark, Vec::new());
+        app.wait();
+        for entry in SCREENS {
+            keys(&mut app, &format!("{} down enter esc", entry.digit));
+            let shown = text(&picture(&mut app, 80, 24));
+            assert!(shown.contains("see 9"), "{name}, {}:\n{shown}", entry.name);
+        }
+    }
+}
+
+fn names() -> Vec<String> {
+    let own = SCREENS
+        .iter()
+        .flat_map(|entry| entry.make().bindings().iter().copied());
+    let mut names: Vec<String> = own
+        .chain(EVERYWHERE.iter().copied())
+        .chain(LISTS.iter().copied())
+        .flat_map(|binding| binding.keys.iter().map(|name| (*name).to_owned()))
+        .filter(|name| name.len() != 2 || name == "up" || name == "f1")
+        .collect();
+    names.extend(["a", "1", "=", "(", "~", "enter", "esc"].map(str::to_owned));
+    names.sort();
+    names.dedup();
+    names
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn any_keys_in_any_order(
+        typed in prop::collection::vec(prop::sample::select(names()), 0..80),
+        (width, height) in (1_u16..200, 1_u16..60),
+    ) {
+        let mut app = app("debray3.pmt", ThemeName::Light);
+        for name in typed {
+            keys(&mut app, &name);
+            picture(&mut app, width, height);
+            app.requests();
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Pictures of every screen: small and large, dark and light.
+
+mod support;
+
+use portmortem_screens::ThemeName;
+use portmortem_screens::screens::SCREENS;
+use support::{app, keys, picture, styled, text};
+
+#[test]
+fn every_screen_in_both_sizes_and_themes() {
+    for entry in SCREENS {
+        for (size, width, height) in [("small", 80, 24), ("large", 160, 50)] {
+            for (theme, name) in [(ThemeName::Dark, "dark"), (ThemeName::Light, "light")] {
+                let mut app = app("queens.pmt", theme);
+                keys(&mut app, &entry.digit.to_string());
+                let picture = styled(&picture(&mut app, width, height));
+                let file = format!("{}_{size}_{name}", entry.short.to_lowercase());
+                insta::assert_snapshot!(file, picture);
+            }
+        }
+    }
+}
+
+#[test]
+fn without_colours_nothing_is_lost() {
+    for entry in SCREENS {
+        let mut pictures = [ThemeName::Dark, ThemeName::Plain].map(|theme| {
+            let mut app = app("threads_exceptions.pmt", theme);
+            keys(&mut app, &entry.digit.to_string());
+            text(&picture(&mut app, 80, 24))
+        });
+        let [dark, plain] = &mut pictures;
+        assert_eq!(dark, plain);
+    }
+}
+
+/// What a user does, step by step.
+#[test]
+fn a_session() {
+    let mut app = app("metainterp.pmt", ThemeName::Dark);
+    for (name, typed) in [
+        ("1_sorted_by_calls", "> > >"),
+        ("2_columns", "s"),
+        ("3_filter_typed", "esc / :calls_>_5_and_self_>_1%"),
+        ("4_filtered", "enter"),
+        ("5_predicate", "enter"),
+        ("6_caller", "up up enter"),
+        ("7_back_again", "esc"),
+        ("8_in_the_tree", "t"),
+        ("9_hottest_path", "= p"),
+        ("10_zoomed", "left z"),
+        ("11_hidden", "1 -"),
+        ("12_help", "?"),
+        ("13_help_searched", ":hide"),
+        ("14_export", "esc e"),
+        ("15_bad_filter", "esc / ctrl-u :fails_>_many"),
+        ("16_everything_undone", "esc esc esc esc esc"),
+        ("17_choicepoints", "4 t"),
+        ("18_cuts", "t"),
+        ("19_flame", "3 f"),
+        ("20_flame_zoomed", "G up z"),
+        ("21_flame_inverted_by_events", "esc i m m m"),
+        ("22_flame_searched", "i / :prove enter n"),
+    ] {
+        keys(&mut app, typed);
+        insta::assert_snapshot!(format!("session_{name}"), text(&picture(&mut app, 80, 24)));
+    }
+}
+
+#[test]
+fn too_small_a_terminal_is_told() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    for (width, height) in [(79, 24), (80, 23), (20, 1), (1, 1)] {
+        assert!(text(&picture(&mut app, width, height)).starts_with('p'));
+    }
+}

@@ -1,0 +1,134 @@
+//! What the tests share: an app over a sample trace, keys by name, pictures with their styles.
+
+#![allow(dead_code, clippy::unwrap_used, reason = "every test uses some of it")]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use portmortem_analyzer::trace::Trace;
+use portmortem_screens::{App, ThemeName, view};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::style::Style;
+
+/// A trace of `traces/`.
+pub(crate) fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../traces")
+        .join(name)
+}
+
+/// The screens of a sample trace, analysed.
+pub(crate) fn app(trace: &str, theme: ThemeName) -> App {
+    let path = sample(trace);
+    let mut app = App::new(Trace::open(&path).unwrap(), &path, theme, Vec::new()).without_sources();
+    app.wait();
+    app
+}
+
+/// Types keys: names as in bindings, separated by spaces; `:text` types a text.
+pub(crate) fn keys(app: &mut App, names: &str) {
+    for name in names.split(' ').filter(|name| !name.is_empty()) {
+        match name.strip_prefix(':') {
+            Some(text) => text.chars().for_each(|c| {
+                let c = if c == '_' { ' ' } else { c };
+                app.key(&KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
+            }),
+            None => app.key(&key(name)),
+        }
+        app.wait();
+    }
+}
+
+/// A key by its name.
+pub(crate) fn key(name: &str) -> KeyEvent {
+    let (modifiers, plain) = match name.split_once('-') {
+        Some(("ctrl", plain)) => (KeyModifiers::CONTROL, plain),
+        Some(("shift", plain)) => (KeyModifiers::SHIFT, plain),
+        _ => (KeyModifiers::NONE, name),
+    };
+    let code = match plain {
+        "enter" => KeyCode::Enter,
+        "esc" => KeyCode::Esc,
+        "tab" => KeyCode::Tab,
+        "backtab" => KeyCode::BackTab,
+        "up" => KeyCode::Up,
+        "down" => KeyCode::Down,
+        "left" => KeyCode::Left,
+        "right" => KeyCode::Right,
+        "pgup" => KeyCode::PageUp,
+        "pgdn" => KeyCode::PageDown,
+        "home" => KeyCode::Home,
+        "end" => KeyCode::End,
+        "space" => KeyCode::Char(' '),
+        "backspace" => KeyCode::Backspace,
+        "del" => KeyCode::Delete,
+        "f1" => KeyCode::F(1),
+        letter => {
+            assert_eq!(letter.chars().count(), 1, "{name} is no key");
+            KeyCode::Char(letter.chars().next().unwrap())
+        }
+    };
+    KeyEvent::new(code, modifiers)
+}
+
+/// The screen.
+pub(crate) fn picture(app: &mut App, width: u16, height: u16) -> Buffer {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal
+        .draw(|frame| view::draw(app, frame.area(), frame.buffer_mut()))
+        .unwrap();
+    terminal.backend().buffer().clone()
+}
+
+/// The letters of a picture.
+pub(crate) fn text(buffer: &Buffer) -> String {
+    let mut text = String::new();
+    for y in 0..buffer.area.height {
+        let row: String = (0..buffer.area.width)
+            .map(|x| buffer[(x, y)].symbol())
+            .collect();
+        text.push_str(row.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// The letters, then which style is where: runs of cells by line, and a list of the styles.
+pub(crate) fn styled(buffer: &Buffer) -> String {
+    let mut styles: Vec<Style> = Vec::new();
+    let mut runs = String::new();
+    for y in 0..buffer.area.height {
+        let mut line: Vec<(usize, u16)> = Vec::new();
+        for x in 0..buffer.area.width {
+            let style = buffer[(x, y)].style();
+            let at = styles.iter().position(|other| *other == style);
+            let at = at.unwrap_or_else(|| {
+                styles.push(style);
+                styles.len() - 1
+            });
+            match line.last_mut() {
+                Some((last, length)) if *last == at => *length += 1,
+                _ => line.push((at, 1)),
+            }
+        }
+        let shown: Vec<String> = line
+            .iter()
+            .map(|(at, length)| format!("{at}x{length}"))
+            .collect();
+        let _ = writeln!(runs, "{}", shown.join(" "));
+    }
+    let mut out = text(buffer) + "\n" + &runs + "\n";
+    for (at, style) in styles.iter().enumerate() {
+        let _ = writeln!(
+            out,
+            "{at}: {:?} on {:?} {:?}",
+            style.fg.unwrap_or_default(),
+            style.bg.unwrap_or_default(),
+            style.add_modifier
+        );
+    }
+    out
+}

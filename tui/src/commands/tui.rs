@@ -1,0 +1,79 @@
+//! `portmortem tui`: the screens of a trace.
+
+use std::env;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use portmortem_analyzer::trace::Trace;
+use portmortem_screens::{Options, ThemeName};
+
+use crate::cli::{Colours, TuiArgs};
+
+/// As for a command line that cannot be understood: the command cannot be meant like that.
+const USAGE: u8 = 2;
+
+/// Shows the screens until the user quits. A trace that cannot be opened is told before.
+pub(crate) fn run(args: &TuiArgs) -> Result<ExitCode> {
+    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+        writeln!(
+            io::stderr(),
+            "error: the screens need a terminal; without one use `portmortem report` or `portmortem export`"
+        )?;
+        return Ok(ExitCode::from(USAGE));
+    }
+    let trace = Trace::open(&args.trace)?;
+    let options = Options {
+        theme: theme(args.colours, |name| env::var(name).ok()),
+        mouse: !args.no_mouse,
+        hide: args.hide.clone(),
+        filter: args.filter.clone(),
+    };
+    let signal =
+        portmortem_screens::run(trace, &args.trace, options).context("the terminal failed")?;
+    if let Some(signal) = signal {
+        // The terminal is as it was: end as if the signal had never been caught.
+        signal_hook::low_level::emulate_default_handler(signal)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Colours as asked for; else none where the environment wants none (<https://no-color.org>), else those
+/// that suit the ground that the terminal says it has.
+fn theme(asked: Colours, variable: impl Fn(&str) -> Option<String>) -> ThemeName {
+    let set = |name| variable(name).filter(|value| !value.is_empty());
+    match asked {
+        Colours::Dark => ThemeName::Dark,
+        Colours::Light => ThemeName::Light,
+        Colours::None => ThemeName::Plain,
+        Colours::Auto if set("NO_COLOR").is_some() => ThemeName::Plain,
+        Colours::Auto => match set("COLORFGBG")
+            .as_deref()
+            .and_then(|set| set.rsplit(';').next())
+        {
+            Some("7" | "15") => ThemeName::Light,
+            _ => ThemeName::Dark,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_suit_the_terminal() {
+        let with = |asked, name, value: &str| {
+            theme(asked, |asked| (asked == name).then(|| value.to_owned()))
+        };
+        assert_eq!(with(Colours::Auto, "TERM", "xterm"), ThemeName::Dark);
+        assert_eq!(with(Colours::Auto, "COLORFGBG", "0;15"), ThemeName::Light);
+        assert_eq!(
+            with(Colours::Auto, "COLORFGBG", "15;default;0"),
+            ThemeName::Dark
+        );
+        assert_eq!(with(Colours::Auto, "NO_COLOR", "1"), ThemeName::Plain);
+        assert_eq!(with(Colours::Auto, "NO_COLOR", ""), ThemeName::Dark);
+        assert_eq!(with(Colours::Light, "NO_COLOR", "1"), ThemeName::Light);
+    }
+}

@@ -1,0 +1,59 @@
+//! Who fails into whom (Debray 1988, section 3.3): one line for each backtrack edge.
+
+use std::cmp::Reverse;
+
+use portmortem_analyzer::figures::{BacktrackFigures, Caller, PredicateIndex};
+use portmortem_analyzer::tables::ROOT;
+
+use super::{Report, WIDTH};
+use crate::text_table::{Column, count, percent, render};
+
+/// The edges that threw away the most work, and a line on the rest; nothing if there are none.
+pub(crate) fn table(report: &Report, top: usize) -> String {
+    let mut edges: Vec<_> = report.profile.backtracks.iter().collect();
+    edges.sort_by_key(|((failed, resumed), edge)| {
+        let names = [name(report, *failed), report.trace.predicate_name(*resumed)];
+        (Reverse(edge.undone_ticks), Reverse(edge.count), names)
+    });
+    let shown = &edges[..edges.len().min(top)];
+    if shown.is_empty() {
+        return String::new();
+    }
+    let unit = report.unit();
+    let total = report.profile.total_ticks();
+    let numbers = |cell: &dyn Fn(&BacktrackFigures) -> String| -> Vec<String> {
+        shown.iter().map(|(_, edge)| cell(edge)).collect()
+    };
+    let names = shown.iter().map(|((failed, resumed), _)| {
+        let resumed = report.trace.predicate_name(*resumed);
+        format!("{} > {resumed}", name(report, *failed))
+    });
+    let columns = [
+        Column::right(
+            format!("undone {}", unit.name),
+            numbers(&|edge| unit.format(report.ns(edge.undone_ticks))),
+        ),
+        Column::right("%", numbers(&|edge| percent(edge.undone_ticks, total))),
+        Column::right("times", numbers(&|edge| count(edge.count))),
+        Column::left("what failed > what was re-entered", names.collect()),
+    ];
+    let mut text = render(&columns, WIDTH);
+    let more = (edges.len() - shown.len()) as u64;
+    if more > 0 {
+        let rest = edges[shown.len()..].iter();
+        let undone = rest.map(|(_, edge)| edge.undone_ticks).sum();
+        text.push_str(&format!(
+            "  … and {} more with {} % of the time\n",
+            count(more),
+            percent(undone, total)
+        ));
+    }
+    text
+}
+
+fn name<'r>(report: &'r Report, failed: Caller) -> &'r str {
+    match failed {
+        Caller::Root => ROOT,
+        Caller::Predicate(index) => report.trace.predicate_name(index as PredicateIndex),
+    }
+}
