@@ -297,7 +297,7 @@ pub const EVENTS: &[Binding] = &[
         &["c"],
         Action::BoxCall,
         "its call",
-        "to the call of this box; from there, to that of the box around it",
+        "to the call of this box, then of the one around it",
     ),
     bind(
         &["x"],

@@ -61,6 +61,11 @@ fn a_session() {
         ("20_flame_zoomed", "G up z"),
         ("21_flame_inverted_by_events", "esc i m m m"),
         ("22_flame_searched", "i / :prove enter n"),
+        ("23_event_gone_to", "6 : :100 enter"),
+        ("24_end_of_the_box", "enter"),
+        ("25_box_around_it", "c c"),
+        ("26_no_redo", "x"),
+        ("27_jumps_undone", "esc esc esc"),
     ] {
         keys(&mut app, typed);
         insta::assert_snapshot!(format!("session_{name}"), text(&picture(&mut app, 80, 24)));

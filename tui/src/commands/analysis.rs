@@ -125,6 +125,15 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Does `work`, which counts up `done` to `total` bytes, and draws a bar on a terminal meanwhile.
 pub(crate) fn with_progress<T>(total: u64, done: &AtomicU64, work: impl FnOnce() -> T) -> T {
+    with_progress_of(total, &|| done.load(Ordering::Relaxed), work)
+}
+
+/// [`with_progress`] for work whose progress has to be asked for.
+pub(crate) fn with_progress_of<T>(
+    total: u64,
+    done: &(dyn Fn() -> u64 + Sync),
+    work: impl FnOnce() -> T,
+) -> T {
     let finished = AtomicU64::new(0);
     thread::scope(|scope| {
         let drawer = scope.spawn(|| draw(total, done, &finished));
@@ -135,7 +144,7 @@ pub(crate) fn with_progress<T>(total: u64, done: &AtomicU64, work: impl FnOnce()
     })
 }
 
-fn draw(total: u64, done: &AtomicU64, finished: &AtomicU64) {
+fn draw(total: u64, done: &dyn Fn() -> u64, finished: &AtomicU64) {
     let begin = Instant::now();
     let mut bar: Option<ProgressBar> = None;
     while finished.load(Ordering::Acquire) == 0 {
@@ -144,7 +153,7 @@ fn draw(total: u64, done: &AtomicU64, finished: &AtomicU64) {
             continue;
         }
         let bar = bar.get_or_insert_with(|| new_bar(total));
-        bar.set_position(done.load(Ordering::Relaxed));
+        bar.set_position(done());
     }
     if let Some(bar) = bar {
         bar.finish_and_clear();

@@ -31,7 +31,7 @@ pub(crate) fn app(trace: &str, theme: ThemeName) -> App {
 /// Types keys: names as in bindings, separated by spaces; `:text` types a text.
 pub(crate) fn keys(app: &mut App, names: &str) {
     for name in names.split(' ').filter(|name| !name.is_empty()) {
-        match name.strip_prefix(':') {
+        match name.strip_prefix(':').filter(|text| !text.is_empty()) {
             Some(text) => text.chars().for_each(|c| {
                 let c = if c == '_' { ' ' } else { c };
                 app.key(&KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));

@@ -7,9 +7,9 @@
 
 mod inputs;
 mod order;
+mod progress;
 mod staging;
 
-use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,36 +20,32 @@ use std::thread;
 use anyhow::{Context, Error, Result, bail};
 use portmortem_analyzer::export::{Csv, ExportError, Exporter, Json, TableWriter};
 use portmortem_analyzer::names::printable;
-use portmortem_analyzer::tables::{Table, Tables};
+use portmortem_analyzer::tables::Table;
 use portmortem_analyzer::{Hide, Trace};
 use portmortem_frames::{Arrow, Parquet};
 
-use super::analysis::{Analysis, INCOMPLETE, with_progress};
+use super::analysis::{Analysis, INCOMPLETE, with_progress_of};
 use crate::cli::{ExportArgs, ExportFormat};
 use inputs::Input;
 use order::InOrder;
+use progress::{Progress, RowsAsBytes};
 use staging::Staging;
 
 /// Writes the tables of all traces that can be read.
 pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     let inputs = inputs::inputs(args)?;
-    let export = Export::new(args, &inputs)?;
-    let bytes = inputs
-        .iter()
-        .map(|input| fs::metadata(&input.path).map_or(0, |file| file.len()));
-    let passes = if export.tables.contains(&Table::Events) {
-        2
-    } else {
-        1
-    };
-    with_progress(bytes.sum::<u64>() * passes, &export.done, || {
-        let threads = rayon::current_num_threads().min(inputs.len());
+    let threads = rayon::current_num_threads().min(inputs.len());
+    let export = Export::new(args, &inputs, threads)?;
+    let (total, done) = (export.progress.total(&inputs), || export.progress.done());
+    with_progress_of(total, &done, || {
         thread::scope(|scope| {
-            for _ in 1..threads {
+            for number in 1..threads {
+                let export = &export;
+                let work = move || export.work(number);
                 // With fewer threads than asked for it only takes longer.
-                let _ = thread::Builder::new().spawn_scoped(scope, || export.work());
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
-            export.work();
+            export.work(0);
         });
     });
     export.finish()
@@ -66,8 +62,7 @@ struct Export<'a> {
     shared: Vec<InOrder<Box<dyn TableWriter>>>,
     /// The next trace to be taken.
     next: AtomicUsize,
-    /// Bytes that were read.
-    done: AtomicU64,
+    progress: Progress,
     /// By number of the trace, what is to be said about it.
     remarks: Mutex<Vec<(usize, Remark)>>,
     /// Why no table can be written; the others stop.
@@ -83,11 +78,13 @@ enum Remark {
 }
 
 impl<'a> Export<'a> {
-    fn new(args: &'a ExportArgs, inputs: &'a [Input]) -> Result<Self> {
+    fn new(args: &'a ExportArgs, inputs: &'a [Input], threads: usize) -> Result<Self> {
+        let tables = tables(&args.tables);
         let mut export = Self {
             to: &args.to,
             inputs,
-            tables: tables(&args.tables),
+            progress: Progress::new(&tables, threads),
+            tables,
             format: match args.format {
                 ExportFormat::Csv => &Csv,
                 ExportFormat::Json => &Json,
@@ -97,7 +94,6 @@ impl<'a> Export<'a> {
             staging: Staging::new(&args.to)?,
             shared: Vec::new(),
             next: AtomicUsize::new(0),
-            done: AtomicU64::new(0),
             remarks: Mutex::default(),
             failure: Mutex::default(),
             failed: AtomicBool::new(false),
@@ -113,25 +109,29 @@ impl<'a> Export<'a> {
     }
 
     /// What each thread does: traces, until there are no more.
-    fn work(&self) {
+    fn work(&self, thread: usize) {
         while !self.failed.load(Ordering::Relaxed) {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(input) = self.inputs.get(number) else {
                 return;
             };
             let turn = Turn {
-                shared: &self.shared,
                 number,
+                input,
+                shared: &self.shared,
+                done: self.progress.of_thread(thread),
             };
-            if let Err(error) = self.trace(input, &turn) {
+            if let Err(error) = self.trace(&turn) {
                 self.failed.store(true, Ordering::Relaxed);
                 lock(&self.failure).get_or_insert(error);
             }
+            self.progress.finish(thread, input);
         }
     }
 
     /// Writes the tables of a trace.
-    fn trace(&self, input: &Input, turn: &Turn) -> Result<()> {
+    fn trace(&self, turn: &Turn) -> Result<()> {
+        let input = turn.input;
         let trace = match Trace::open(&input.path) {
             Ok(trace) => trace,
             Err(error) => {
@@ -144,7 +144,7 @@ impl<'a> Export<'a> {
             &input.path,
             input.name.clone(),
             Hide::default(),
-            &self.done,
+            turn.done,
         );
         let losses = analysis.losses();
         if !losses.is_empty() {
@@ -154,11 +154,11 @@ impl<'a> Export<'a> {
             match self.shared.get(at) {
                 Some(file) => {
                     file.at_turn(turn.number, |file| {
-                        self.rows(&analysis, table, 0, file.as_mut())
+                        self.rows(&analysis, table, 0, file.as_mut(), turn.done)
                     })?;
                     file.pass(turn.number);
                 }
-                None => self.partition(&analysis, table, &input.name)?,
+                None => self.partition(&analysis, table, turn)?,
             }
         }
         Ok(())
@@ -166,11 +166,11 @@ impl<'a> Export<'a> {
 
     /// Writes a file of its own for a table of a trace: a partition of the table in the way of Hive. Its name
     /// says what the column `trace` would, and engines would object to hearing it twice.
-    fn partition(&self, analysis: &Analysis, table: Table, name: &str) -> Result<()> {
-        let directory = format!("{}/trace={}", table.name(), escaped(name));
+    fn partition(&self, analysis: &Analysis, table: Table, turn: &Turn) -> Result<()> {
+        let directory = format!("{}/trace={}", table.name(), escaped(&turn.input.name));
         let path = self.to.join(directory).join("part-0.parquet");
         let mut file = self.begin(table, path, 1)?;
-        self.rows(analysis, table, 1, file.as_mut())?;
+        self.rows(analysis, table, 1, file.as_mut(), turn.done)?;
         file.finish().with_context(|| cannot_write(table, self.to))
     }
 
@@ -190,10 +190,10 @@ impl<'a> Export<'a> {
         table: Table,
         without: usize,
         file: &mut dyn TableWriter,
+        done: &AtomicU64,
     ) -> Result<()> {
-        let tables: Tables = analysis.tables();
-        let mut progress = Progress::of(analysis, table, &self.done);
-        let rows = tables.rows(table, |cells| {
+        let mut progress = RowsAsBytes::new(analysis, table, done);
+        let rows = analysis.tables().rows(table, |cells| {
             progress.row();
             file.row(&cells[without..])
         });
@@ -272,50 +272,18 @@ fn tables(asked: &[Table]) -> Vec<Table> {
     tables
 }
 
-/// The turn of a trace at all shared files. However a trace ends, those after it must not wait forever.
+/// A trace, and its turn at all shared files. However it ends, those after it must not wait forever.
 struct Turn<'a> {
-    shared: &'a [InOrder<Box<dyn TableWriter>>],
     number: usize,
+    input: &'a Input,
+    shared: &'a [InOrder<Box<dyn TableWriter>>],
+    done: &'a AtomicU64,
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         for file in self.shared {
             file.pass(self.number);
-        }
-    }
-}
-
-/// Counts the rows of events as the bytes that they take in the trace.
-struct Progress<'a> {
-    done: &'a AtomicU64,
-    bytes_per_step: u64,
-    rows: u64,
-}
-
-/// Rows between two reports of progress.
-const STEP: u64 = 1 << 16;
-
-impl<'a> Progress<'a> {
-    fn of(analysis: &Analysis, table: Table, done: &'a AtomicU64) -> Self {
-        let events: u64 = analysis.report().events();
-        let bytes = if table == Table::Events {
-            analysis.trace.size()
-        } else {
-            0
-        };
-        Self {
-            done,
-            bytes_per_step: (u128::from(bytes) * u128::from(STEP) / u128::from(events.max(STEP)))
-                as u64,
-            rows: 0,
-        }
-    }
-
-    fn row(&mut self) {
-        self.rows += 1;
-        if self.rows.is_multiple_of(STEP) {
-            self.done.fetch_add(self.bytes_per_step, Ordering::Relaxed);
         }
     }
 }

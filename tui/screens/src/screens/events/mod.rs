@@ -180,10 +180,17 @@ impl Events {
         let (Some(reader), Some(step)) = (&self.reader, self.step()) else {
             return Effect::Done;
         };
-        let found = if forward {
-            reader.forward(step.number, is)
+        // What is on the page need not be read again.
+        let steps = self.page.as_ref().map_or(&[][..], |page| &page.steps);
+        let near = if forward {
+            steps.iter().skip(self.at + 1).find(|step| is(step))
         } else {
-            reader.backward(step.number, MOST_SEARCHED, is)
+            steps.iter().take(self.at).rfind(|step| is(step))
+        };
+        let found = match near {
+            Some(near) => Found::At(near.number),
+            None if forward => reader.forward(step.number, is),
+            None => reader.backward(step.number, MOST_SEARCHED, is),
         };
         let which = if forward { "later" } else { "earlier" };
         self.jump_to(found, &format!("{which} {what}"))

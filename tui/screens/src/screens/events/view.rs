@@ -9,7 +9,7 @@ use ratatui::style::Style;
 
 use super::reader::Reader;
 use super::{Events, Stack};
-use crate::format::{count, counted, left, right, shorten, time};
+use crate::format::{count, counted, left, right, shorten};
 use crate::table::first_row;
 use crate::theme::Theme;
 
@@ -86,6 +86,11 @@ fn since_start(reader: &Reader, step: &Step) -> u64 {
     reader.analysis.trace.clock().since_start_ns(step.tick)
 }
 
+/// To the nanosecond: events are close to each other wherever they are.
+fn seconds(ns: u64) -> String {
+    format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
+}
+
 impl Events {
     pub(super) fn draw_all(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let [mut list, mut stacks] = [area, area];
@@ -131,8 +136,8 @@ impl Events {
             " (hidden ones, too)"
         };
         let title = format!(
-            "{:>13} {:>10} {:<11} {:>6}  {stream}{hidden}",
-            "event", "time", "port", "depth"
+            "{:>13} {:>14} {:<11} {:>6}  {stream}{hidden}",
+            "event", "seconds", "port", "depth"
         );
         buf.set_stringn(area.x, area.y, left(&title, room), room, theme.heading);
         let list = Rect {
@@ -155,7 +160,7 @@ impl Events {
             let head = format!(
                 "{} {} {:<11} {}  ",
                 right(&count(step.number), 13),
-                right(&time(since_start(reader, step)), 10),
+                right(&seconds(since_start(reader, step)), 14),
                 port(step.event),
                 right(&depth.map_or_else(String::new, count), 6),
             );
