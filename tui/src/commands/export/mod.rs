@@ -229,7 +229,6 @@ fn say(inputs: &[Input], mut remarks: Vec<(usize, Remark)>) -> Result<bool> {
     let mut unreadable = 0;
     for (number, remark) in remarks {
         let line = match remark {
-            Remark::Unreadable(error) if inputs.len() == 1 => return Err(error),
             Remark::Unreadable(error) => {
                 unreadable += 1;
                 format!("error: {}", super::one_line(&error))
