@@ -17,7 +17,8 @@ class Comparison:
 
     def __init__(self, table, cluster, single, quiet=False):
         self.table, self.quiet, self.differences, self.sums = table, quiet, [], {}
-        self.db = duckdb.connect(config={"enable_progress_bar": False})
+        self.db = duckdb.connect()
+        self.db.execute("set enable_progress_bar = false")
         for name, directory in ("cluster", cluster), ("single", single):
             files = f"'{directory}/{table}/*/*.parquet', hive_partitioning = true, hive_types_autocast = false"
             self.db.execute(f"create view {name} as select * from read_parquet({files})")
