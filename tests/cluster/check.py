@@ -157,7 +157,7 @@ def main():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     work = Path(tempfile.mkdtemp(prefix="portmortem-cluster-"))
-    failed = True
+    failed, keep = True, True
     cluster = Cluster(work, args.portmortem.resolve())
     try:
         with cluster:
@@ -176,11 +176,14 @@ def main():
             test.the_directory_is_in_use()
             print(f"\nStopping {len(cluster.all_processes())} processes")
         check(not cluster.all_processes(), "no process is left")
-        failed = False
+        failed, keep = False, args.keep
     except (Failure, TimeoutError, subprocess.TimeoutExpired) as error:
         print(f"error: {error}; logs are in {work}", file=sys.stderr)
+    except SystemExit:  # interrupted
+        keep = args.keep
+        raise
     finally:
-        if not failed and not args.keep:
+        if not keep:
             shutil.rmtree(work)
     sys.exit(1 if failed else 0)
 

@@ -7,7 +7,12 @@ a task that runs again after its worker died, or twice at once, neither doubles 
 Reduce: Spark SQL reads DIR/TABLE and writes the sums over all traces to DIR/totals/TABLE.parquet.
 What became of each trace is in DIR/traces.csv. Every machine must see the traces, portmortem and DIR under the same paths.
 
-Exit status: 0 done, 1 error, 2 usage, 3 done but some traces were damaged (what could be read is in the sums) or failed."""
+Exit status: 0 done, 1 error, 2 usage, 3 done but some traces were damaged (what could be read is in the sums) or failed.
+
+Examples:
+  spark-submit --master spark://HOST:7077 export_job.py '/shared/runs/**/*.pmt' --to /shared/tables
+  find /shared -name '*.pmt' >list; spark-submit --master spark://HOST:7077 export_job.py --from list --to /shared/tables
+  spark-submit --master 'local[*]' export_job.py 'runs/*.pmt' --to tables      # to try it, on this machine alone"""
 
 import argparse, csv, errno, glob, os, re, shutil, subprocess, sys, tempfile
 from collections import Counter, namedtuple
