@@ -167,7 +167,7 @@ impl<'t> Events<'t> {
     /// How many events were read so far; gaps found between blocks are not events.
     #[must_use]
     pub fn events_read(&self) -> u64 {
-        self.events_read
+        self.events_read + self.current.events
     }
 
     /// Bytes of the file read so far, for progress.

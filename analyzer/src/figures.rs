@@ -37,6 +37,10 @@ pub struct PredicateFigures {
     pub open: u64,
     /// Boxes still re-enterable at the end (or where the trace lost track).
     pub pending: u64,
+    /// Boxes that were active when the [window](crate::window) began; without one none were.
+    pub open_before: u64,
+    /// Boxes that were re-enterable when the window began.
+    pub pending_before: u64,
     /// Ticks while a box of the predicate was the active one.
     pub self_ticks: u64,
     /// Ticks while a box of the predicate was on the active chain; recursion counted once.
@@ -214,6 +218,8 @@ impl PredicateFigures {
             cuts,
             open,
             pending,
+            open_before,
+            pending_before,
             self_ticks,
             inclusive_ticks,
             failed_ticks,
@@ -240,6 +246,8 @@ impl PredicateFigures {
             (cuts, other.cuts),
             (open, other.open),
             (pending, other.pending),
+            (open_before, other.open_before),
+            (pending_before, other.pending_before),
             (self_ticks, other.self_ticks),
             (inclusive_ticks, other.inclusive_ticks),
             (failed_ticks, other.failed_ticks),

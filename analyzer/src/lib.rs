@@ -7,7 +7,7 @@
 //! | file → bytes | [`mapping`] |
 //! | bytes → header, names, streams, blocks | [`trace`], [`clock`], [`names`], [`damage`] |
 //! | blocks → events of one stream | [`events`] |
-//! | events → figures | [`mod@replay`], [`hide`] |
+//! | events → figures | [`mod@replay`], of a part: [`hide`], [`focus`], [`window`] |
 //! | figures | [`figures`], [`contexts`], [`profile`], [`laws`] |
 //! | a moment of a stream, and how to get there fast | [`moment`], [`index`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
@@ -21,6 +21,7 @@ pub mod damage;
 pub mod events;
 pub mod export;
 pub mod figures;
+pub mod focus;
 pub mod hide;
 pub mod index;
 pub mod laws;
@@ -31,11 +32,14 @@ pub mod profile;
 pub mod replay;
 pub mod tables;
 pub mod trace;
+pub mod window;
 
 pub use damage::{Damage, DamageKind};
 pub use export::Exporter;
+pub use focus::{Focus, FocusOn};
 pub use hide::Hide;
 pub use profile::Profile;
 pub use replay::{ReplayOptions, replay};
 pub use tables::Tables;
 pub use trace::{Trace, TraceError};
+pub use window::Window;

@@ -150,7 +150,7 @@ impl State {
         self.depth += chunk.depth;
         self.max_height = self.max_height.max(meaning.height + chunk.max_height);
         self.now = meaning.begin + chunk.now;
-        self.tick = chunk.tick();
+        self.tick = chunk.tick;
         self.paused = chunk.paused;
         self.paused_ticks += chunk.paused_ticks;
     }
