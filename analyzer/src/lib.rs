@@ -10,6 +10,7 @@
 //! | events → figures | [`mod@replay`], of a part: [`hide`], [`focus`], [`window`] |
 //! | figures | [`figures`], [`contexts`], [`profile`], [`laws`] |
 //! | a moment of a stream, and how to get there fast | [`moment`], [`index`] |
+//! | what people write → what it means | [`duration`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
 //!
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
@@ -18,6 +19,7 @@
 pub mod clock;
 pub mod contexts;
 pub mod damage;
+pub mod duration;
 pub mod events;
 pub mod export;
 pub mod figures;

@@ -14,6 +14,7 @@ use portmortem_analyzer::trace::Trace;
 use crate::analysis::{Analysis, Job, Outcome};
 use crate::keys::{self, Binding};
 use crate::overlay::Overlay;
+use crate::scope::Scope;
 use crate::screens::{Effect, SCREENS, Screen, ScreenId};
 use crate::theme::{Theme, ThemeName};
 use steps::Step;
@@ -40,8 +41,8 @@ pub struct App {
     trace: Arc<Trace>,
     analysis: Option<Arc<Analysis>>,
     job: Option<Job>,
-    /// Patterns of hidden predicates, in the order in which they were hidden.
-    hidden: Vec<String>,
+    /// What is looked at.
+    scope: Scope,
     screens: Vec<Slot>,
     shown: usize,
     steps: Vec<Step>,
@@ -68,7 +69,7 @@ struct Slot {
 impl App {
     /// Begins to analyse a trace.
     #[must_use]
-    pub fn new(trace: Trace, path: &Path, theme: ThemeName, hide: Vec<String>) -> Self {
+    pub fn new(trace: Trace, path: &Path, theme: ThemeName, scope: Scope) -> Self {
         let make = |entry: &crate::screens::Entry| Slot {
             screen: entry.make(),
             stale: true,
@@ -78,7 +79,7 @@ impl App {
             trace: Arc::new(trace),
             analysis: None,
             job: None,
-            hidden: hide,
+            scope,
             screens: SCREENS.iter().map(make).collect(),
             shown: 0,
             steps: Vec::new(),
@@ -191,8 +192,10 @@ impl App {
         self.job.as_ref().map(Job::share)
     }
 
-    pub(crate) fn hidden(&self) -> &[String] {
-        &self.hidden
+    /// The filters that are on, in words.
+    pub(crate) fn filters(&self) -> Vec<String> {
+        let filters = self.scope.filters().iter();
+        filters.map(|filter| filter.label(&self.trace)).collect()
     }
 
     pub(crate) fn shown(&self) -> &dyn Screen {
@@ -232,10 +235,10 @@ impl App {
         }
     }
 
-    /// Replays the trace with what is hidden now; what was under way is dropped.
+    /// Replays what is looked at now; what was under way is cancelled.
     fn analyse(&mut self) {
         let trace = Arc::clone(&self.trace);
-        self.job = Some(Job::start(trace, &self.path, self.hidden.clone()));
+        self.job = Some(Job::start(trace, &self.path, self.scope.clone()));
     }
 
     fn effect(&mut self, effect: Effect) {

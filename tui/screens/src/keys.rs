@@ -33,6 +33,10 @@ pub enum Action {
     Hide,
     /// Ask for a pattern of predicates to hide.
     HidePattern,
+    /// Look only at what runs in the boxes under the cursor.
+    Focus,
+    /// Ask for a range of time to look at.
+    Window,
     /// Open the source of the predicate under the cursor in an editor.
     Edit,
     /// Other colours.
@@ -184,6 +188,12 @@ pub const EVERYWHERE: &[Binding] = &[
         "hide predicates by a pattern: lists:*, call/*",
     ),
     bind(
+        &["W"],
+        Action::Window,
+        "",
+        "look only at a range of time: 1.5ms..2s",
+    ),
+    bind(
         &["o"],
         Action::Edit,
         "",
@@ -197,6 +207,12 @@ pub const EVERYWHERE: &[Binding] = &[
     ),
     bind(&["Y"], Action::CopyAll, "", "copy the whole view"),
     bind(&["e"], Action::Export, "export", "write the view as a file"),
+    bind(
+        &["F"],
+        Action::Focus,
+        "focus",
+        "look only at what runs in this predicate or context",
+    ),
     bind(&["T"], Action::Theme, "", "colours: dark, light, none"),
     bind(&["ctrl-l"], Action::Redraw, "", "draw everything again"),
 ];

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use portmortem_analyzer::FocusOn;
 use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::tables::Cell;
 use ratatui::buffer::Buffer;
@@ -104,6 +105,11 @@ impl Screen for CallTree {
 
     fn table_mut(&mut self) -> Option<&mut Table> {
         self.table.as_mut()
+    }
+
+    fn place(&self) -> Option<FocusOn> {
+        let row = self.table.as_ref()?.row()?;
+        self.analysis.as_ref()?.place(row)
     }
 
     fn select(&mut self, predicate: PredicateIndex) -> Effect {

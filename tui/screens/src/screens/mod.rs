@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::{FocusOn, Window};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -153,7 +154,7 @@ pub trait Screen: Debug {
     /// [`crate::keys::LISTS`].
     fn bindings(&self) -> &'static [Binding];
 
-    /// Shows another analysis: the first one, or one with other predicates hidden.
+    /// Shows another analysis: the first one, or one of another part of the trace.
     fn follow(&mut self, analysis: &Arc<Analysis>);
 
     /// Does what a key asks for. What it has no use for goes to its table, then to the program.
@@ -194,6 +195,16 @@ pub trait Screen: Debug {
     /// The predicate that the cursor is on.
     fn predicate(&self) -> Option<PredicateIndex> {
         self.table()?.predicate()
+    }
+
+    /// Where in the call tree the cursor is.
+    fn place(&self) -> Option<FocusOn> {
+        self.predicate().map(FocusOn::Predicate)
+    }
+
+    /// The range of time that is shown or marked.
+    fn window(&self) -> Option<Window> {
+        None
     }
 
     /// Goes to a predicate.

@@ -96,15 +96,7 @@ fn warning(app: &App) -> Option<String> {
 
 /// The filters that are on, those of all screens first.
 fn filters(app: &App) -> Vec<String> {
-    let hidden = app.hidden().iter();
-    let mut texts: Vec<String> = hidden
-        .map(|pattern| {
-            format!(
-                "hide: {}",
-                printable(pattern.strip_prefix("user:").unwrap_or(pattern))
-            )
-        })
-        .collect();
+    let mut texts = app.filters();
     if let Some(filter) = app.shown().filter().filter(|filter| !filter.is_empty()) {
         let sign = if app.shown().filter_error().is_some() {
             "text"

@@ -1,5 +1,4 @@
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
 
 use portmortem_analyzer::index::Walk;
 use portmortem_analyzer::mapping::Mapping;
@@ -17,7 +16,7 @@ fn screen(trace: Trace) -> (Events, Vec<Step>) {
     let trace = Arc::new(trace);
     let all = Walk::from(&trace, None, &trace.streams()[0], 0).collect();
     let path = Path::new("no such file.pmt");
-    let analysis = Analysis::of(trace, path, &[], &AtomicU64::new(0));
+    let analysis = Analysis::whole(trace, path);
     let mut screen = Events::default();
     screen.follow(&Arc::new(analysis));
     screen.list.height = 20;

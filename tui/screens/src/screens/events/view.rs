@@ -130,7 +130,7 @@ impl Events {
             format!("stream {} of {streams} {name}", reader.stream + 1)
         });
         let room = usize::from(area.width).saturating_sub(1);
-        let hidden = if reader.analysis.hidden.is_empty() {
+        let hidden = if reader.analysis.scope.is_everything() {
             ""
         } else {
             " (hidden ones, too)"
