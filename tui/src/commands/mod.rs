@@ -6,6 +6,7 @@ mod index;
 mod info;
 mod record;
 mod report;
+mod scope;
 mod tui;
 mod verify;
 

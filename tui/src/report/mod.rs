@@ -12,6 +12,7 @@ use portmortem_analyzer::Profile;
 use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::laws::Imbalance;
 use portmortem_analyzer::trace::Trace;
+use portmortem_screens::Scope;
 
 use crate::cli::SortColumn;
 use crate::text_table::TimeUnit;
@@ -30,6 +31,8 @@ pub(crate) struct Report<'a> {
     pub(crate) trace: &'a Trace,
     /// The figures.
     pub(crate) profile: &'a Profile,
+    /// Which part of the trace they are of.
+    pub(crate) scope: &'a Scope,
     /// What the conservation laws found.
     pub(crate) imbalances: &'a [Imbalance],
 }
