@@ -9,7 +9,7 @@
 //! | blocks → events of one stream | [`events`] |
 //! | events → figures | [`mod@replay`], [`hide`] |
 //! | figures | [`figures`], [`contexts`], [`profile`], [`laws`] |
-//! | a moment of a stream, and how to get there fast | [`moment`], [`index`] |
+//! | a moment of a stream, and how to get there fast | [`moment`], [`stack`], [`walk`], [`index`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
 //!
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
@@ -29,8 +29,10 @@ pub mod moment;
 pub mod names;
 pub mod profile;
 pub mod replay;
+pub mod stack;
 pub mod tables;
 pub mod trace;
+pub mod walk;
 
 pub use damage::{Damage, DamageKind};
 pub use export::Exporter;

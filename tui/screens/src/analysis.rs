@@ -11,6 +11,7 @@ use portmortem_analyzer::index::{Index, IndexError};
 use portmortem_analyzer::laws::{self, Imbalance};
 use portmortem_analyzer::tables::ROOT;
 use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::walk::Trail;
 use portmortem_analyzer::{Hide, Profile, ReplayOptions, Tables, index};
 
 /// Traces of more bytes get an index in memory if there is none beside them, so that every event is near.
@@ -27,6 +28,8 @@ pub struct Analysis {
     pub profile: Profile,
     /// Its index, if it has a good one.
     pub index: Option<Index>,
+    /// Of a trace without index: places from which any event is near.
+    pub scanned: Option<Trail>,
     /// Sums that do not come out.
     pub imbalances: Vec<Imbalance>,
     /// What was hidden.
@@ -60,16 +63,27 @@ impl Analysis {
             }
         };
         let imbalances = laws::check(&profile);
+        let scanned = index.is_none().then(|| Trail::scan(&trace, Some(progress)));
         let name = path.file_stem().unwrap_or(path.as_os_str());
         Self {
             name: name.to_string_lossy().into_owned(),
             trace,
             profile,
             index,
+            scanned,
             imbalances,
             hidden: hide.to_vec(),
             sources: true,
         }
+    }
+
+    /// Places from which any event is near.
+    #[must_use]
+    pub fn trail(&self) -> Option<&Trail> {
+        self.index
+            .as_ref()
+            .map(Index::trail)
+            .or(self.scanned.as_ref())
     }
 
     /// As tables.
@@ -159,7 +173,8 @@ impl Job {
         let (sender, result) = channel();
         let job = Self {
             progress: Arc::clone(&progress),
-            total: trace.size(),
+            // One that is not whole is read twice: it has no index.
+            total: trace.size() * if trace.end().is_some() { 1 } else { 2 },
             result,
         };
         let path = path.to_owned();

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::index::Step;
 use portmortem_analyzer::moment::OpenBox;
+use portmortem_analyzer::stack::Stack;
 use portmortem_tracer::format::Event;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -34,8 +35,8 @@ pub(super) struct Events {
     page: Option<Page>,
     /// The event of the page that the cursor is on.
     at: usize,
-    active: Stack,
-    choices: Stack,
+    active: Shown,
+    choices: Shown,
     /// Streams and events from which there was a jump.
     history: Vec<(usize, u64)>,
     /// The first event of the page that is drawn, and where.
@@ -45,16 +46,16 @@ pub(super) struct Events {
 
 /// The newest boxes of a stack, the newest first.
 #[derive(Debug, Default)]
-struct Stack {
+struct Shown {
     newest: Vec<OpenBox>,
-    height: usize,
+    height: u64,
 }
 
-impl Stack {
-    fn of(boxes: &[OpenBox]) -> Self {
+impl Shown {
+    fn of(boxes: &Stack) -> Self {
         Self {
-            newest: boxes.iter().rev().take(MOST_BOXES).copied().collect(),
-            height: boxes.len(),
+            newest: boxes.newest().take(MOST_BOXES).collect(),
+            height: boxes.len() as u64,
         }
     }
 }
@@ -100,15 +101,18 @@ impl Events {
         for step in &page.steps[..self.at] {
             moment.step(step.event, step.number);
         }
-        let ends = leaves(step.event).then(|| Stack::of(moment.active()));
+        let ends = leaves(step.event).then(|| Shown::of(moment.active()));
         moment.step(step.event, step.number);
         self.active = match ends {
             // After a gap the box that ends may never have been seen before.
             Some(ends) if ends.height > 0 => ends,
-            Some(_) => Stack::of(step.of.map(|(of, _)| of).as_slice()),
-            None => Stack::of(moment.active()),
+            Some(_) => Shown {
+                newest: step.of.iter().map(|(of, _)| *of).collect(),
+                height: step.of.iter().len() as u64,
+            },
+            None => Shown::of(moment.active()),
         };
-        self.choices = Stack::of(moment.choices());
+        self.choices = Shown::of(moment.choices());
     }
 
     /// Up or down by some events.
@@ -356,12 +360,7 @@ impl Screen for Events {
         };
         let number = self.step().map_or(0, |step| step.number);
         let last = count(reader.last());
-        let cut_off = if reader.is_cut_off() {
-            " (no index: no further)"
-        } else {
-            ""
-        };
-        format!("event {} of 0–{last}{cut_off}", count(number))
+        format!("event {} of 0–{last}", count(number))
     }
 
     fn file_name(&self) -> &'static str {

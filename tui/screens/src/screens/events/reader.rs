@@ -15,9 +15,6 @@ pub(super) const HALF: usize = 500;
 /// The most events that a search looks at.
 pub(super) const MOST_SEARCHED: u64 = 1_000_000;
 
-/// Without an index only so many events of a stream can be shown: every page is read from the beginning.
-pub(super) const MOST_WITHOUT_INDEX: u64 = 5_000_000;
-
 /// A stream of the trace.
 #[derive(Debug)]
 pub(super) struct Reader {
@@ -56,25 +53,13 @@ impl Reader {
         let events = figures.map_or(0, |figures| {
             figures.events.saturating_add(figures.lost_events)
         });
-        let last = events.saturating_sub(1);
-        if self.is_cut_off() {
-            last.min(MOST_WITHOUT_INDEX)
-        } else {
-            last
-        }
-    }
-
-    /// There are events that cannot be shown.
-    pub(super) fn is_cut_off(&self) -> bool {
-        let figures = self.analysis.profile.streams.get(self.stream);
-        self.analysis.index.is_none()
-            && figures.is_some_and(|figures| figures.events > MOST_WITHOUT_INDEX)
+        events.saturating_sub(1)
     }
 
     fn walk(&self, from: u64) -> Option<Walk<'_>> {
         let analysis = &self.analysis;
-        let index = analysis.index.as_ref();
-        Some(Walk::from(&analysis.trace, index, self.info()?, from))
+        let trail = analysis.trail();
+        Some(Walk::along(&analysis.trace, trail, self.info()?, from))
     }
 
     /// The events around a number, and which of them it is: the last one not after it.
@@ -84,7 +69,7 @@ impl Reader {
         loop {
             let from = around.saturating_sub(size);
             let mut walk = self.walk(from)?;
-            let mut before = walk.moment().clone();
+            let mut before = walk.frozen().clone();
             let mut steps = VecDeque::new();
             let mut rest = HALF;
             for step in walk.by_ref() {

@@ -78,12 +78,12 @@ fn the_stacks_are_those_of_the_moment() {
     for step in all.iter().step_by(3001) {
         screen.jump(step.number);
         let after = Walk::from(&trace, None, &trace.streams()[0], step.number + 1);
-        assert_eq!(screen.choices.height, after.moment().choices().len());
+        assert_eq!(screen.choices.height, after.moment().choices().len() as u64);
         // The box of the event is always on the chain.
         let called = step.of.map(|(of, _)| of.called);
         assert_eq!(screen.active.newest.first().map(|of| of.called), called);
         let depth = step.of.map_or(0, |(_, depth)| depth + 1);
-        assert_eq!(screen.active.height as u64, depth);
+        assert_eq!(screen.active.height, depth);
     }
 }
 

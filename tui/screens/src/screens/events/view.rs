@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::reader::Reader;
-use super::{Events, Stack};
+use super::{Events, Shown};
 use crate::format::{count, counted, left, right, shorten};
 use crate::table::first_row;
 use crate::theme::Theme;
@@ -114,7 +114,7 @@ impl Events {
             height: stacks.height - chain.height,
             ..stacks
         };
-        let boxes = |stack: &Stack| counted(stack.height as u64, "box", "boxes");
+        let boxes = |stack: &Shown| counted(stack.height, "box", "boxes");
         let title = format!("Active: {}, innermost first", boxes(&self.active));
         draw_stack(reader, &self.active, &title, chain, buf, theme);
         let title = format!("Can be re-entered: {}, newest first", boxes(&self.choices));
@@ -183,7 +183,7 @@ impl Events {
 
 fn draw_stack(
     reader: &Reader,
-    stack: &Stack,
+    stack: &Shown,
     title: &str,
     area: Rect,
     buf: &mut Buffer,
@@ -192,7 +192,7 @@ fn draw_stack(
     let room = usize::from(area.width);
     buf.set_stringn(area.x, area.y, left(title, room), room, theme.heading);
     let rows = usize::from(area.height.saturating_sub(1));
-    let shown = if stack.height > rows {
+    let shown = if stack.height > rows as u64 {
         rows.saturating_sub(1)
     } else {
         rows
@@ -202,7 +202,7 @@ fn draw_stack(
         if open.last_calls > 0 {
             since += &format!(", {}", counted(open.last_calls, "last call", "last calls"));
         }
-        let depth = right(&count((stack.height - 1 - at) as u64), 7);
+        let depth = right(&count(stack.height - 1 - at), 7);
         let name_room = room.saturating_sub(depth.len() + since.len() + 2);
         let name = shorten(reader.analysis.predicate(open.predicate), name_room);
         let (x, _) = buf.set_stringn(area.x, y, depth, room, theme.faint);
@@ -210,9 +210,11 @@ fn draw_stack(
         let rest = usize::from(area.right().saturating_sub(x));
         buf.set_stringn(x, y, since, rest, theme.faint);
     }
-    let more = stack.height.saturating_sub(shown.min(stack.newest.len()));
+    let more = stack
+        .height
+        .saturating_sub(shown.min(stack.newest.len()) as u64);
     if more > 0 && rows > 0 {
-        let text = format!("        … {} more", count(more as u64));
+        let text = format!("        … {} more", count(more));
         let y = area.y + 1 + shown.min(stack.newest.len()) as u16;
         if y < area.bottom() {
             buf.set_stringn(area.x, y, text, room, theme.faint);
