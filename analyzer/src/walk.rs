@@ -160,10 +160,13 @@ impl<'t> Walk<'t> {
         number: u64,
     ) -> Self {
         let mut moment = Moment::beginning(stream.dialect(), trace.unknown_predicate());
-        let at = trace.streams().iter().position(|each| each.id == stream.id);
-        let start = trail
-            .zip(at)
-            .and_then(|(trail, at)| trail.before(at, number));
+        let start = trail.and_then(|trail| {
+            let streams = trace.streams();
+            let at = streams
+                .binary_search_by_key(&stream.id, |each| each.id)
+                .ok()?;
+            trail.before(at, number)
+        });
         let events = match start.filter(|start| stream.blocks.contains(&start.block)) {
             Some(start) => {
                 moment.come_back(&start.kept);
