@@ -9,7 +9,7 @@
 //! | blocks → events of one stream | [`events`] |
 //! | events → figures | [`mod@replay`], of a part: [`hide`], [`focus`], [`window`] |
 //! | figures | [`figures`], [`contexts`], [`profile`], [`laws`] |
-//! | a moment of a stream, and how to get there fast | [`moment`], [`index`] |
+//! | a moment of a stream, and how to get there fast | [`moment`], [`stack`], [`walk`], [`index`] |
 //! | what people write → what it means | [`duration`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
 //!
@@ -32,8 +32,10 @@ pub mod moment;
 pub mod names;
 pub mod profile;
 pub mod replay;
+pub mod stack;
 pub mod tables;
 pub mod trace;
+pub mod walk;
 pub mod window;
 
 pub use damage::{Damage, DamageKind};

@@ -19,6 +19,7 @@ use crate::index::Checkpoint;
 use crate::moment::Change;
 use crate::profile::Profile;
 use crate::trace::{StreamInfo, Trace};
+use crate::walk::MOST_BYTES;
 use portmortem_tracer::format::Dialect;
 
 /// Events after which it is seen whether a stream is better replayed in one piece.
@@ -217,13 +218,10 @@ struct Joined<'t> {
     failed: Option<GiveUp>,
 }
 
-/// Boxes in checkpoints, of all streams together; no more are taken of a stream that would have more.
-const MOST_BOXES: usize = 4 << 20;
-
 #[derive(Debug, Default)]
 struct Checkpoints {
     all: Vec<Checkpoint>,
-    boxes: usize,
+    bytes: usize,
     /// The stream got too deep.
     enough: bool,
 }
@@ -233,8 +231,8 @@ impl Checkpoints {
         if part.is_first {
             self.enough = false;
         }
-        self.boxes += change.active.pushed.len() + change.choices.pushed.len();
-        self.enough |= self.boxes > MOST_BOXES;
+        self.bytes += change.size();
+        self.enough |= self.bytes > MOST_BYTES;
         if self.enough || part.is_last {
             return;
         }

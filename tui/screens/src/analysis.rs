@@ -11,6 +11,7 @@ use portmortem_analyzer::index::{Index, IndexError};
 use portmortem_analyzer::laws::{self, Imbalance};
 use portmortem_analyzer::tables::ROOT;
 use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::walk::Trail;
 use portmortem_analyzer::{FocusOn, Profile, ReplayOptions, Tables, index, replay};
 
 use crate::scope::Scope;
@@ -29,6 +30,8 @@ pub struct Analysis {
     pub profile: Profile,
     /// Its index, if it has a good one.
     pub index: Option<Index>,
+    /// Of a trace without index: places from which any event is near.
+    pub scanned: Option<Trail>,
     /// Sums that do not come out.
     pub imbalances: Vec<Imbalance>,
     /// What is looked at.
@@ -74,6 +77,7 @@ impl Analysis {
             Err(_) => (replay::try_replay(&trace, &options)?, None),
         };
         let imbalances = laws::check(&profile);
+        let scanned = index.is_none().then(|| Trail::scan(&trace, Some(progress)));
         let name = path.file_stem().unwrap_or(path.as_os_str());
         Some(Self {
             name: name.to_string_lossy().into_owned(),
@@ -81,17 +85,27 @@ impl Analysis {
             trace,
             profile,
             index,
+            scanned,
             imbalances,
             scope,
             sources: true,
         })
     }
 
-    /// Of all of a trace.
+    /// Waits for the figures of a part of a trace.
     #[cfg(test)]
-    pub(crate) fn whole(trace: Arc<Trace>, path: &Path) -> Self {
+    pub(crate) fn part(trace: Arc<Trace>, path: &Path, scope: Scope) -> Self {
         let (progress, cancel) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self::of(trace, path, Scope::default(), &progress, &cancel).unwrap()
+        Self::of(trace, path, scope, &progress, &cancel).unwrap()
+    }
+
+    /// Places from which any event is near.
+    #[must_use]
+    pub fn trail(&self) -> Option<&Trail> {
+        self.index
+            .as_ref()
+            .map(Index::trail)
+            .or(self.scanned.as_ref())
     }
 
     /// As tables.

@@ -15,7 +15,7 @@ use crate::analysis::{Analysis, Job, Outcome};
 use crate::keys::{self, Binding};
 use crate::overlay::Overlay;
 use crate::scope::Scope;
-use crate::screens::{Effect, SCREENS, Screen, ScreenId};
+use crate::screens::{Effect, EventTarget, SCREENS, Screen, ScreenId};
 use crate::theme::{Theme, ThemeName};
 use steps::Step;
 
@@ -110,16 +110,25 @@ impl App {
 
     /// Takes the results of the background thread, if there are any; `true` if something changed.
     pub fn poll(&mut self) -> bool {
-        let Some(job) = &self.job else { return false };
+        let effect = self.shown_mut().poll(false);
+        let changed = effect != Effect::Unused;
+        self.effect(effect);
+        let Some(job) = &self.job else { return changed };
         let outcome = job.outcome();
-        self.take(outcome)
+        self.take(outcome) || changed
     }
 
-    /// Waits for the background thread.
+    /// Waits for the background thread, and for those of the screen.
     pub fn wait(&mut self) {
         if let Some(job) = &self.job {
             let outcome = job.wait();
             self.take(outcome);
+        }
+        loop {
+            match self.shown_mut().poll(true) {
+                Effect::Unused => return,
+                effect => self.effect(effect),
+            }
         }
     }
 
@@ -189,7 +198,8 @@ impl App {
     }
 
     pub(crate) fn progress(&self) -> Option<f64> {
-        self.job.as_ref().map(Job::share)
+        let job = self.job.as_ref().map(Job::share);
+        job.or_else(|| self.shown().progress())
     }
 
     /// The filters that are on, in words.
@@ -248,6 +258,7 @@ impl App {
             Effect::Say(text) => self.say(text),
             Effect::Open(predicate) => self.go(ScreenId::Predicate, Some(predicate)),
             Effect::Go(screen, predicate) => self.go(screen, predicate),
+            Effect::Event(target) => self.go_to_event(target),
             Effect::Copy(text) => self.copy(text),
             Effect::Edit(path, line) => self.requests.push(Request::Edit(path, line)),
         }
@@ -264,6 +275,21 @@ impl App {
         if self.shown != from || moved {
             let to = self.shown;
             self.steps.push(Step::Enter { from, to, moved });
+        }
+    }
+
+    /// Shows an event; Esc comes back.
+    fn go_to_event(&mut self, target: EventTarget) {
+        let from = self.shown;
+        self.show(ScreenId::Events);
+        let effect = self.shown_mut().show_event(target);
+        let moved = effect == Effect::Step;
+        if self.shown != from || moved {
+            let to = self.shown;
+            self.steps.push(Step::Enter { from, to, moved });
+        }
+        if !moved {
+            self.effect(effect);
         }
     }
 

@@ -103,6 +103,12 @@ pub enum Action {
     Measure,
     /// From callees to callers, or the other way.
     Invert,
+    /// Show the first event of the predicate.
+    FirstEvent,
+    /// To the next event of the same predicate.
+    NextOfPredicate,
+    /// To the one before.
+    PreviousOfPredicate,
     /// To the next event at the same port.
     NextPort,
     /// To the one before.
@@ -307,7 +313,7 @@ pub const EVENTS: &[Binding] = &[
         &["enter"],
         Action::BoxEnd,
         "end of box",
-        "to the end of this box: its exit, failure or exception",
+        "to the end of this box: exit, failure, exception or cut",
     ),
     bind(
         &["c"],
@@ -322,14 +328,27 @@ pub const EVENTS: &[Binding] = &[
         "from a redo back to the failure that caused it",
     ),
     bind(
+        &["/"],
+        Action::Filter,
+        "filter",
+        "list only some: port = fail and depth > 10, or a word",
+    ),
+    bind(
         &["n"],
         Action::NextMatch,
+        "",
+        "next event that the filter finds; without one, as *",
+    ),
+    bind(&["N"], Action::PreviousMatch, "", "the one before"),
+    bind(
+        &["*"],
+        Action::NextOfPredicate,
         "same predicate",
         "next event of the same predicate",
     ),
     bind(
-        &["N"],
-        Action::PreviousMatch,
+        &["#"],
+        Action::PreviousOfPredicate,
         "",
         "event before of the same predicate",
     ),

@@ -21,7 +21,7 @@ fn analysis(contexts: Vec<ContextFigures>) -> Analysis {
             contexts,
             ..Profile::default()
         },
-        ..Analysis::whole(trace, &path)
+        ..Analysis::part(trace, &path, Default::default())
     }
 }
 
