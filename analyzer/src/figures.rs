@@ -5,6 +5,8 @@
 //! All of it counts *logical* boxes: a last call whose caller's frame is gone has a box like any
 //! other call. Only [`StreamFigures`] speaks of physical boxes, which such calls share.
 
+use std::ops::Range;
+
 use bincode::{Decode, Encode};
 
 /// Index into [`crate::Trace::predicates`] and [`crate::Profile::predicates`].
@@ -123,6 +125,8 @@ pub struct StreamFigures {
     pub events: u64,
     /// Events known to be lost.
     pub lost_events: u64,
+    /// Events, lost ones included, before the [window](crate::window) began; without one there were none.
+    pub events_before: u64,
     /// Tick of its beginning, or of its first event if the beginning was lost.
     pub first_tick: u64,
     /// Tick of its end, or of its last event if it was never ended.
@@ -168,6 +172,15 @@ impl Determinism {
             Self::Nondet => "nondet",
             Self::Failing => "failing",
         }
+    }
+}
+
+impl StreamFigures {
+    /// Numbers of its events, lost ones included.
+    #[must_use]
+    pub fn numbers(&self) -> Range<u64> {
+        let events = self.events.saturating_add(self.lost_events);
+        self.events_before..self.events_before.saturating_add(events)
     }
 }
 

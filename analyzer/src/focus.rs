@@ -32,7 +32,7 @@ struct Step {
 }
 
 /// How many steps a box has behind it on the way into the focus.
-pub(crate) type Way = u32;
+pub type Way = u32;
 
 /// No box below gets there any more.
 const ASTRAY: Way = Way::MAX;
@@ -114,6 +114,39 @@ impl Focus {
             Some(at) => next.begin + at < way as usize,
             None => hidden,
         }
+    }
+}
+
+/// A focus, and what is hidden, for those who follow the boxes of a stream themselves.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Follow {
+    focus: Focus,
+    hidden: Vec<bool>,
+}
+
+impl Follow {
+    /// `hidden` by predicate.
+    #[must_use]
+    pub fn new(focus: Focus, hidden: Vec<bool>) -> Self {
+        Self { focus, hidden }
+    }
+
+    /// Whether a box is in the focus.
+    #[must_use]
+    pub fn contains(&self, way: Way) -> bool {
+        self.focus.contains(way)
+    }
+
+    /// Where a box of `predicate` is: called from or departed into by one that is at `from`, or by nobody known; who
+    /// may have been `lost`.
+    pub(crate) fn enter(&self, from: Option<Way>, lost: bool, predicate: PredicateIndex) -> Way {
+        let from = match from {
+            Some(from) => from,
+            None if lost => self.focus.lost(),
+            None => self.focus.outside(),
+        };
+        let hidden = self.hidden.get(predicate as usize) == Some(&true);
+        self.focus.enter(from, predicate, hidden)
     }
 }
 

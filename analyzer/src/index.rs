@@ -26,13 +26,13 @@ use crate::moment::{Change, OpenBox};
 use crate::profile::Profile;
 use crate::replay::{self, ReplayOptions};
 use crate::trace::Trace;
-use crate::walk::{self, STRIDE, Trail};
+use crate::walk::{STRIDE, Scan, Trail};
 pub use crate::walk::{Step, Walk};
 
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
 /// Version of the contents; an index of any other is made again.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 const HEAD_BYTES: usize = 24;
 
@@ -137,9 +137,16 @@ impl Index {
             .iter()
             .map(|checkpoint| checkpoint.stream)
             .collect();
+        let scan = Scan {
+            every: bytes,
+            trace,
+            follow: Arc::default(),
+            progress: None,
+            cancel: None,
+        };
         for (at, stream) in trace.streams().iter().enumerate() {
             if trace.bytes_of(stream.blocks.clone()) > bytes && !taken.contains(&(at as u64)) {
-                walk::scan(bytes, trace, at, None, &mut checkpoints);
+                scan.stream(at, &mut checkpoints);
             }
         }
         let trail = Trail::new(trace, &checkpoints);

@@ -4,10 +4,13 @@
 //! below whatever box is active then, so both are plain stacks. Boxes are those of the engine:
 //! last calls share the box of their caller.
 
+use std::sync::Arc;
+
 use bincode::{Decode, Encode};
 use portmortem_tracer::format::{Dialect, Event};
 
 use crate::figures::PredicateIndex;
+use crate::focus::{Follow, Way};
 use crate::stack::{Frozen, Stack, StackChange};
 
 /// A box at some moment.
@@ -23,6 +26,8 @@ pub struct OpenBox {
     pub called_as: PredicateIndex,
     /// Last calls that it made.
     pub last_calls: u64,
+    /// Where it is on the way into the focus that is followed; 0 if none is.
+    pub way: Way,
 }
 
 /// The boxes of a stream at a moment. Copies of one that was [frozen](Moment::freeze) cost next to nothing.
@@ -30,6 +35,9 @@ pub struct OpenBox {
 pub struct Moment {
     dialect: Dialect,
     unknown: PredicateIndex,
+    follow: Arc<Follow>,
+    /// After a gap callers are not known.
+    lost: bool,
     active: Stack,
     choices: Stack,
 }
@@ -41,9 +49,18 @@ impl Moment {
         Self {
             dialect,
             unknown,
+            follow: Arc::default(),
+            lost: false,
             active: Stack::default(),
             choices: Stack::default(),
         }
+    }
+
+    /// The same, following a focus.
+    #[must_use]
+    pub fn following(mut self, follow: Arc<Follow>) -> Self {
+        self.follow = follow;
+        self
     }
 
     /// The active chain, the active box on top.
@@ -69,11 +86,13 @@ impl Moment {
         Change {
             active: self.active.change(),
             choices: self.choices.change(),
+            lost: self.lost,
         }
     }
 
     /// Goes to a moment of the same stream.
     pub(crate) fn come_back(&mut self, kept: &Kept) {
+        self.lost = kept.lost;
         self.active = kept.active.clone().into();
         self.choices = kept.choices.clone().into();
     }
@@ -92,6 +111,7 @@ impl Moment {
                 if let Some(active) = self.active.last_mut() {
                     active.predicate = predicate;
                     active.last_calls += 1;
+                    active.way = self.follow.enter(Some(active.way), false, predicate);
                 }
                 self.innermost()
             }
@@ -114,6 +134,7 @@ impl Moment {
                 self.innermost()
             }
             Event::Gap { .. } => {
+                self.lost = true;
                 self.active.truncate(0);
                 self.choices.truncate(0);
                 None
@@ -123,12 +144,15 @@ impl Moment {
     }
 
     fn make(&self, predicate: PredicateIndex, number: u64) -> OpenBox {
+        let caller = self.active.last();
+        let from = caller.map(|caller| caller.way);
         OpenBox {
             called: number,
-            caller: self.active.last().map(|caller| caller.called),
+            caller: caller.map(|caller| caller.called),
             predicate,
             called_as: predicate,
             last_calls: 0,
+            way: self.follow.enter(from, self.lost, predicate),
         }
     }
 
@@ -171,6 +195,7 @@ impl Moment {
 pub(crate) struct Kept {
     active: Frozen,
     choices: Frozen,
+    lost: bool,
 }
 
 impl Kept {
@@ -178,6 +203,7 @@ impl Kept {
     pub(crate) fn change(&mut self, change: &Change) {
         self.active.change(&change.active);
         self.choices.change(&change.choices);
+        self.lost = change.lost;
     }
 }
 
@@ -186,6 +212,8 @@ impl Kept {
 pub(crate) struct Change {
     pub(crate) active: StackChange,
     pub(crate) choices: StackChange,
+    /// There was a gap before.
+    pub(crate) lost: bool,
 }
 
 impl Change {

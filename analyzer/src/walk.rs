@@ -1,10 +1,12 @@
 //! From any event of a stream on, with the boxes at each: what lies between is not read.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use portmortem_tracer::format::Event;
 
 use crate::events::Events;
+use crate::focus::Follow;
 use crate::index::{Checkpoint, Index};
 use crate::moment::{Kept, Moment, OpenBox};
 use crate::trace::{StreamInfo, Trace};
@@ -18,6 +20,7 @@ pub(crate) const MOST_BYTES: usize = 128 << 20;
 /// Places where walks can begin, by stream. All moments that are kept share their boxes.
 #[derive(Debug, Default)]
 pub struct Trail {
+    follow: Arc<Follow>,
     streams: Vec<Vec<Start>>,
 }
 
@@ -49,22 +52,36 @@ impl Trail {
                 kept,
             });
         }
-        Self { streams }
-    }
-
-    /// Reads a trace that has no index, because it is damaged or its recording did not end. `progress` counts
-    /// up bytes of the trace.
-    #[must_use]
-    pub fn scan(trace: &Trace, progress: Option<&AtomicU64>) -> Self {
-        Self::scan_every(STRIDE, trace, progress)
-    }
-
-    fn scan_every(bytes: u64, trace: &Trace, progress: Option<&AtomicU64>) -> Self {
-        let mut checkpoints = Vec::new();
-        for stream in 0..trace.streams().len() {
-            scan(bytes, trace, stream, progress, &mut checkpoints);
+        Self {
+            follow: Arc::default(),
+            streams,
         }
-        Self::new(trace, &checkpoints)
+    }
+
+    /// Reads a trace that has no index, because it is damaged or its recording did not end; or one that has, to
+    /// follow a focus. `progress` counts up bytes of the trace. `None` if it was cancelled.
+    #[must_use]
+    pub fn scan(
+        trace: &Trace,
+        follow: Follow,
+        progress: &AtomicU64,
+        cancel: &AtomicBool,
+    ) -> Option<Self> {
+        let scan = Scan {
+            every: STRIDE,
+            trace,
+            follow: Arc::new(follow),
+            progress: Some(progress),
+            cancel: Some(cancel),
+        };
+        let trail = scan.all();
+        (!cancel.load(Ordering::Relaxed)).then_some(trail)
+    }
+
+    /// Whether a box on a walk along it is in the focus that it follows.
+    #[must_use]
+    pub fn is_in_focus(&self, boxed: &OpenBox) -> bool {
+        self.follow.contains(boxed.way)
     }
 
     /// The last place of a stream that is not after an event.
@@ -75,51 +92,78 @@ impl Trail {
     }
 }
 
-/// Goes through a stream, given by its place, and takes a checkpoint every so many bytes.
-pub(crate) fn scan(
-    every: u64,
-    trace: &Trace,
-    stream: usize,
-    progress: Option<&AtomicU64>,
-    checkpoints: &mut Vec<Checkpoint>,
-) {
-    let info = &trace.streams()[stream];
-    let taken = checkpoints.iter().map(|one| one.change.size());
-    let mut room = MOST_BYTES.saturating_sub(taken.sum());
-    let mut walk = Walk::along(trace, None, info, 0);
-    let mut kept = Kept::default();
-    let (mut read, mut last) = (0, 0);
-    loop {
-        let now = walk.events.bytes_read();
-        if now > read
-            && let Some(progress) = progress
-        {
-            progress.fetch_add(now - read, Ordering::Relaxed);
+/// How to go through a trace for checkpoints.
+pub(crate) struct Scan<'s> {
+    /// A checkpoint every so many bytes.
+    pub(crate) every: u64,
+    pub(crate) trace: &'s Trace,
+    pub(crate) follow: Arc<Follow>,
+    /// Counts up bytes of the trace.
+    pub(crate) progress: Option<&'s AtomicU64>,
+    /// Ends it, with less checkpoints.
+    pub(crate) cancel: Option<&'s AtomicBool>,
+}
+
+impl Scan<'_> {
+    fn all(&self) -> Trail {
+        let mut checkpoints = Vec::new();
+        for stream in 0..self.trace.streams().len() {
+            self.stream(stream, &mut checkpoints);
         }
-        read = now;
-        if read - last >= every
-            && let Some(left) = walk.events.next_block_follows()
-        {
-            last = read;
-            let change = walk.moment.change();
-            let size = change.size();
-            if size > room {
+        Trail {
+            follow: Arc::clone(&self.follow),
+            ..Trail::new(self.trace, &checkpoints)
+        }
+    }
+
+    /// Goes through a stream, given by its place.
+    pub(crate) fn stream(&self, stream: usize, checkpoints: &mut Vec<Checkpoint>) {
+        let info = &self.trace.streams()[stream];
+        let taken = checkpoints.iter().map(|one| one.change.size());
+        let mut room = MOST_BYTES.saturating_sub(taken.sum());
+        let mut walk = Walk::along(self.trace, None, info, 0);
+        walk.moment = walk.moment.following(Arc::clone(&self.follow));
+        let mut kept = Kept::default();
+        let (mut read, mut last) = (0, 0);
+        loop {
+            let now = walk.events.bytes_read();
+            if now > read && self.is_cancelled(now - read) {
                 return;
             }
-            room -= size;
-            // What the checkpoints have already is not kept twice.
-            kept.change(&change);
-            walk.moment.come_back(&kept);
-            checkpoints.push(Checkpoint {
-                stream: stream as u64,
-                block: (info.blocks.end - left) as u64,
-                event: walk.events.next_number(),
-                change,
-            });
+            read = now;
+            if read - last >= self.every
+                && let Some(left) = walk.events.next_block_follows()
+            {
+                last = read;
+                let change = walk.moment.change();
+                let size = change.size();
+                if size > room {
+                    return;
+                }
+                room -= size;
+                // What the checkpoints have already is not kept twice.
+                kept.change(&change);
+                walk.moment.come_back(&kept);
+                checkpoints.push(Checkpoint {
+                    stream: stream as u64,
+                    block: (info.blocks.end - left) as u64,
+                    event: walk.events.next_number(),
+                    change,
+                });
+            }
+            if walk.next().is_none() {
+                return;
+            }
         }
-        if walk.next().is_none() {
-            return;
+    }
+
+    /// So many bytes more were read.
+    fn is_cancelled(&self, bytes: u64) -> bool {
+        if let Some(progress) = self.progress {
+            progress.fetch_add(bytes, Ordering::Relaxed);
         }
+        self.cancel
+            .is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     }
 }
 
@@ -160,6 +204,9 @@ impl<'t> Walk<'t> {
         number: u64,
     ) -> Self {
         let mut moment = Moment::beginning(stream.dialect(), trace.unknown_predicate());
+        if let Some(trail) = trail {
+            moment = moment.following(Arc::clone(&trail.follow));
+        }
         let start = trail.and_then(|trail| {
             let streams = trace.streams();
             let at = streams
@@ -228,7 +275,14 @@ mod tests {
     /// Every moment is that of the way from the beginning.
     fn check(bytes: &[u8], every: u64, streams: usize) -> usize {
         let trace = Trace::read(Mapping::from(bytes.to_vec()), Path::new("a.pmt")).unwrap();
-        let trail = Trail::scan_every(every, &trace, None);
+        let scan = Scan {
+            every,
+            trace: &trace,
+            follow: Arc::default(),
+            progress: None,
+            cancel: None,
+        };
+        let trail = scan.all();
         for stream in trace.streams().iter().take(streams) {
             let mut plain = Walk::from(&trace, None, stream, 0);
             let mut number = 0;

@@ -114,6 +114,7 @@ impl Profile {
             if let Some(before) = streams.get(&stream.stream) {
                 take(&mut stream.events, before.events);
                 take(&mut stream.lost_events, before.lost_events);
+                stream.events_before = before.numbers().end;
             }
         }
         self

@@ -198,6 +198,7 @@ impl State {
                 .iter()
                 .flat_map(|chain| chain.groups.values())
                 .fold(0, |sum, group| sum + group.boxes),
+            way: 0,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Boxes in a few bytes each: they differ little from the one before.
 //!
 //! A box is the number of its predicate with four flags, the difference of its name from that of the box
-//! before, and, where a flag says so, its caller (as a difference), what it was called as, and its last
-//! calls; all as LEB128. A [`PIECE`] of boxes can be read without those before.
+//! before, and, where a flag says so, its caller (as a difference), what it was called as, its last
+//! calls, and where it is in a focus; all as LEB128. A [`PIECE`] of boxes can be read without those before.
 
 use bincode::{Decode, Encode};
 
@@ -19,6 +19,10 @@ const CALLED_BY_OTHER: u64 = 2;
 const CALLED_AS_OTHER: u64 = 4;
 /// It made last calls; how many follows.
 const LAST_CALLS: u64 = 8;
+/// Which two flags speak of the caller. Both of them: it is on the way into a focus; where follows, with what they
+/// would have been.
+const CALLED_BY: u64 = 3;
+const CALLED_BY_BITS: u32 = 2;
 const FLAG_BITS: u32 = 4;
 
 /// Boxes, the newest last.
@@ -81,10 +85,13 @@ impl Packed {
             Some(_) => CALLED_BY_OTHER,
         };
         let as_other = boxed.called_as != boxed.predicate;
-        let flags = by
+        let flags = if boxed.way > 0 { CALLED_BY } else { by }
             | if as_other { CALLED_AS_OTHER } else { 0 }
             | if boxed.last_calls > 0 { LAST_CALLS } else { 0 };
         self.number(u64::from(boxed.predicate) << FLAG_BITS | flags);
+        if boxed.way > 0 {
+            self.number(u64::from(boxed.way) << CALLED_BY_BITS | by);
+        }
         self.number(zigzag(boxed.called.wrapping_sub(last)));
         if let (CALLED_BY_OTHER, Some(caller)) = (by, boxed.caller) {
             self.number(zigzag(boxed.called.wrapping_sub(caller)));
@@ -123,13 +130,18 @@ fn get(bytes: &mut &[u8], last: u64) -> Option<OpenBox> {
     let head = number(bytes)?;
     let has = |flag| head & flag != 0;
     let predicate = u32::try_from(head >> FLAG_BITS).ok()?;
+    let (way, by) = match head & CALLED_BY {
+        CALLED_BY => {
+            let way = number(bytes)?;
+            (u32::try_from(way >> CALLED_BY_BITS).ok()?, way & CALLED_BY)
+        }
+        by => (0, by),
+    };
     let called = last.wrapping_add(unzigzag(number(bytes)?));
-    let caller = if has(CALLED_BY_LAST) {
-        Some(last)
-    } else if has(CALLED_BY_OTHER) {
-        Some(called.wrapping_sub(unzigzag(number(bytes)?)))
-    } else {
-        None
+    let caller = match by {
+        CALLED_BY_LAST => Some(last),
+        CALLED_BY_OTHER => Some(called.wrapping_sub(unzigzag(number(bytes)?))),
+        _ => None,
     };
     let called_as = if has(CALLED_AS_OTHER) {
         u32::try_from(number(bytes)?).ok()?
@@ -143,6 +155,7 @@ fn get(bytes: &mut &[u8], last: u64) -> Option<OpenBox> {
         predicate,
         called_as,
         last_calls,
+        way,
     })
 }
 

@@ -9,6 +9,7 @@ fn boxed(called: u64) -> OpenBox {
         predicate: 7,
         called_as: 7,
         last_calls: 0,
+        way: 0,
     }
 }
 
@@ -99,13 +100,13 @@ proptest! {
     /// Whatever is in a box, it comes out as it went in.
     #[test]
     fn packed_boxes_are_the_same(
-        rows in prop::collection::vec((any::<u64>(), any::<Option<u64>>(), any::<u32>(), any::<u32>(), any::<u64>()), 1..200),
+        rows in prop::collection::vec((any::<u64>(), any::<Option<u64>>(), any::<u32>(), any::<u32>(), any::<u64>(), any::<u32>()), 1..200),
         len in 1..200_u64,
     ) {
         let boxes: Vec<OpenBox> = rows
             .into_iter()
-            .map(|(called, caller, predicate, called_as, last_calls)| OpenBox {
-                called, caller, predicate, called_as, last_calls,
+            .map(|(called, caller, predicate, called_as, last_calls, way)| OpenBox {
+                called, caller, predicate, called_as, last_calls, way,
             })
             .collect();
         let packed = Packed::new(boxes.iter().copied());

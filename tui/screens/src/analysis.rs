@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 
 use portmortem_analyzer::figures::{Caller, PredicateIndex};
+use portmortem_analyzer::focus::Follow;
 use portmortem_analyzer::index::{Index, IndexError};
 use portmortem_analyzer::laws::{self, Imbalance};
 use portmortem_analyzer::tables::ROOT;
@@ -30,7 +31,7 @@ pub struct Analysis {
     pub profile: Profile,
     /// Its index, if it has a good one.
     pub index: Option<Index>,
-    /// Of a trace without index: places from which any event is near.
+    /// Places from which any event is near, if it has no index, or to follow the focus.
     pub scanned: Option<Trail>,
     /// Sums that do not come out.
     pub imbalances: Vec<Imbalance>,
@@ -66,18 +67,22 @@ impl Analysis {
             cancel: Some(cancel),
             ..scope.options()
         };
-        let (profile, index) = match found {
-            Ok(index) if scope.is_everything() => (index.profile(), Some(index)),
-            Ok(index) => (replay::try_replay(&trace, &options)?, Some(index)),
+        let figures = || match &found {
+            Ok(index) if scope.is_everything() => Some(index.profile()),
             // One that is stale is made again.
-            Err(_) if scope.is_everything() => {
-                let profile = index::profile(&trace, path, &options);
-                (profile, Index::load(&trace, path).ok())
-            }
-            Err(_) => (replay::try_replay(&trace, &options)?, None),
+            Err(_) if scope.is_everything() => Some(index::profile(&trace, path, &options)),
+            _ => replay::try_replay(&trace, &options),
         };
+        let focus = scope.focus();
+        let scans = found.is_err() || !focus.is_everything();
+        let scan = || {
+            let follow = Follow::new(focus, options.hide.mask(&trace));
+            scans.then(|| Trail::scan(&trace, follow, progress, cancel))
+        };
+        let (profile, scanned) = rayon::join(figures, scan);
+        let (profile, scanned) = (profile?, scanned.flatten());
+        let index = found.ok();
         let imbalances = laws::check(&profile);
-        let scanned = index.is_none().then(|| Trail::scan(&trace, Some(progress)));
         let name = path.file_stem().unwrap_or(path.as_os_str());
         Some(Self {
             name: name.to_string_lossy().into_owned(),
@@ -102,10 +107,8 @@ impl Analysis {
     /// Places from which any event is near.
     #[must_use]
     pub fn trail(&self) -> Option<&Trail> {
-        self.index
-            .as_ref()
-            .map(Index::trail)
-            .or(self.scanned.as_ref())
+        let index = self.index.as_ref().map(Index::trail);
+        self.scanned.as_ref().or(index)
     }
 
     /// As tables.
@@ -255,8 +258,11 @@ impl Drop for Job {
     }
 }
 
-/// Bytes that are read at most: the begin of a window is replayed twice.
+/// Bytes that are read: the begin of a window is replayed twice, and what has no index, or a focus, is gone through
+/// once more.
 fn work(trace: &Trace, scope: &Scope) -> u64 {
-    let times = if scope.window().is_some() { 2 } else { 1 };
+    let mut times = 1;
+    times += u64::from(scope.window().is_some());
+    times += u64::from(trace.end().is_none() || !scope.focus().is_everything());
     trace.size().saturating_mul(times)
 }

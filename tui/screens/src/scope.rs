@@ -118,7 +118,7 @@ impl Scope {
             Filter::Window(window) => Some(*window),
             _ => None,
         });
-        windows.reduce(|a, b| a.and(b))
+        windows.reduce(Window::and)
     }
 
     /// How to replay it.

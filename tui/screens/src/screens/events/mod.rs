@@ -330,8 +330,8 @@ impl Screen for Events {
     fn status(&self) -> String {
         match (&self.reader, self.step()) {
             (Some(reader), Some(step)) => {
-                let last = count(reader.last());
-                format!("event {} of 0–{last}", count(step.number))
+                let (first, last) = (count(reader.numbers().start), count(reader.last()));
+                format!("event {} of {first}–{last}", count(step.number))
             }
             _ => String::new(),
         }

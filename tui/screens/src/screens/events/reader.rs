@@ -1,8 +1,9 @@
 //! What of a trace is read, and which of its events are listed.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::figures::StreamFigures;
 use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::stack::Stack;
 use portmortem_analyzer::tables::EventRow;
@@ -62,18 +63,20 @@ impl Reader {
         self.analysis.trace.streams().get(self.stream)
     }
 
-    /// The number of the last event of the stream.
-    pub(super) fn last(&self) -> u64 {
-        self.last_of(self.stream)
+    /// Numbers of the events of the stream that are looked at.
+    pub(super) fn numbers(&self) -> Range<u64> {
+        self.numbers_of(self.stream)
     }
 
     /// The same of another one.
-    pub(super) fn last_of(&self, stream: usize) -> u64 {
+    pub(super) fn numbers_of(&self, stream: usize) -> Range<u64> {
         let figures = self.analysis.profile.streams.get(stream);
-        let events = figures.map_or(0, |figures| {
-            figures.events.saturating_add(figures.lost_events)
-        });
-        events.saturating_sub(1)
+        figures.map_or(0..0, StreamFigures::numbers)
+    }
+
+    /// The number of the last of them.
+    pub(super) fn last(&self) -> u64 {
+        self.numbers().end.saturating_sub(1)
     }
 
     pub(super) fn walk(&self, from: u64) -> Option<Walk<'_>> {
@@ -84,16 +87,20 @@ impl Reader {
 
     /// Every event is listed.
     pub(super) fn lists_all(&self) -> bool {
-        self.condition.is_none() && !self.analysis.hidden.contains(&true)
+        let scope = &self.analysis.scope;
+        let transparent = !scope.hide().is_empty() || !scope.focus().is_everything();
+        self.condition.is_none() && !transparent
     }
 
-    pub(super) fn is_hidden(&self, predicate: PredicateIndex) -> bool {
-        self.analysis.hides(predicate)
+    /// Whether a box is part of the one around it, or outside of what is looked at.
+    pub(super) fn is_hidden(&self, boxed: &OpenBox) -> bool {
+        let trail = self.analysis.trail();
+        self.analysis.hides(boxed.predicate) || trail.is_some_and(|trail| !trail.is_in_focus(boxed))
     }
 
     /// Whether an event is listed: its box is not hidden, and the condition holds.
     pub(super) fn lists(&self, step: &Step) -> bool {
-        let hidden = step.of.is_some_and(|(of, _)| self.is_hidden(of.predicate));
+        let hidden = step.of.is_some_and(|(of, _)| self.is_hidden(&of));
         if hidden
             && !matches!(
                 step.event,
@@ -147,7 +154,7 @@ impl Reader {
         let newest = (0..height).rev().zip(boxes.newest());
         let newest = newest
             .take(MOST_LOOKED_AT)
-            .filter(|(_, of)| !self.is_hidden(of.predicate));
+            .filter(|(_, of)| !self.is_hidden(of));
         Shown {
             newest: newest.take(MOST_BOXES).collect(),
             height,

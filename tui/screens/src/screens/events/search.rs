@@ -43,12 +43,11 @@ pub(super) enum Way {
 impl Leg {
     /// How many events there are on it.
     pub(super) fn length(&self, reader: &Reader) -> u64 {
+        let numbers = reader.numbers_of(self.stream);
         if self.way.is_forward() {
-            reader
-                .last_of(self.stream)
-                .saturating_sub(self.way.number())
+            numbers.end.saturating_sub(self.way.number())
         } else {
-            self.way.number()
+            self.way.number().saturating_sub(numbers.start)
         }
     }
 }
@@ -232,10 +231,11 @@ impl Looking {
             Way::After(last) => last.number.saturating_add(1),
             way => way.number(),
         };
-        let Some(mut walk) = reader.walk(from) else {
+        let numbers = reader.numbers();
+        let Some(mut walk) = reader.walk(from.max(numbers.start)) else {
             return ControlFlow::Continue(());
         };
-        while let Some(step) = walk.next() {
+        while let Some(step) = walk.next().filter(|step| step.number < numbers.end) {
             self.looked_at_one()?;
             if way.has(&step) && (self.wanted)(reader, &step, walk.moment()) {
                 self.batch.push(step);
@@ -253,14 +253,18 @@ impl Looking {
     /// In windows, each from its beginning.
     fn backward(&mut self, reader: &Reader, mut way: Way) -> ControlFlow<()> {
         let mut size = 4000_u64;
+        let numbers = reader.numbers();
         loop {
-            let from = way.number().saturating_sub(size);
+            let from = way.number().saturating_sub(size).max(numbers.start);
             let Some(mut walk) = reader.walk(from) else {
                 return ControlFlow::Continue(());
             };
             let mut first = None;
             let mut found = VecDeque::new();
-            while let Some(step) = walk.next().filter(|step| way.has(step)) {
+            while let Some(step) = walk
+                .next()
+                .filter(|step| way.has(step) && step.number < numbers.end)
+            {
                 first = first.or(Some(step));
                 self.looked_at_one()?;
                 if (self.wanted)(reader, &step, walk.moment()) {
@@ -272,7 +276,7 @@ impl Looking {
             }
             self.batch = found.into_iter().rev().collect();
             self.hand_over(reader)?;
-            if from == 0 {
+            if from == numbers.start {
                 return ControlFlow::Continue(());
             }
             size = size.saturating_mul(16);

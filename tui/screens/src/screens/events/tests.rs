@@ -1,11 +1,11 @@
 use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 
-use portmortem_analyzer::Hide;
 use portmortem_analyzer::mapping::Mapping;
 use portmortem_analyzer::tables::EventRow;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::walk::Walk;
+use portmortem_analyzer::{FocusOn, Hide, Window};
 
 use super::jumps::Then;
 use super::search::{Leg, Search, Way};
@@ -23,13 +23,17 @@ fn screen(trace: Trace) -> (Events, Vec<Step>) {
 }
 
 fn screen_hiding(trace: Trace, hide: &[String]) -> (Events, Vec<Step>) {
-    let trace = Arc::new(trace);
-    let all = Walk::from(&trace, None, &trace.streams()[0], 0).collect();
-    let path = Path::new("no such file.pmt");
     let mut scope = Scope::default();
     for pattern in hide {
         scope.push(Filter::Hide(pattern.clone()));
     }
+    screen_of(trace, scope)
+}
+
+fn screen_of(trace: Trace, scope: Scope) -> (Events, Vec<Step>) {
+    let trace = Arc::new(trace);
+    let all = Walk::from(&trace, None, &trace.streams()[0], 0).collect();
+    let path = Path::new("no such file.pmt");
     let analysis = Analysis::part(trace, path, scope);
     let mut screen = Events::default();
     screen.follow(&Arc::new(analysis));
@@ -223,6 +227,52 @@ fn what_is_hidden_is_not_listed() {
             assert!(!hides(boxed.predicate));
         }
     }
+}
+
+#[test]
+fn what_is_outside_the_focus_is_not_listed() {
+    let trace = Trace::open(&sample("queens.pmt")).unwrap();
+    let named = |predicate: &PredicateIndex| trace.predicate_name(*predicate) == "attack/2";
+    let attack = (0..trace.predicates().len() as u32).find(named).unwrap();
+    let mut scope = Scope::default();
+    scope.push(Filter::Focus(FocusOn::Predicate(attack)));
+    let (mut screen, all) = screen_of(trace, scope);
+    // By name: the box is one of attack/2, became one by a last call, or was called by one that is inside.
+    let mut inside = std::collections::HashSet::new();
+    let mut listed = all.clone();
+    listed.retain(|step| {
+        let Some((of, _)) = step.of else { return true };
+        let calls = matches!(step.event, Event::Call { .. } | Event::Tail { .. });
+        let caller = of.caller.is_some_and(|caller| inside.contains(&caller));
+        if calls && (of.predicate == attack || caller) {
+            inside.insert(of.called);
+        }
+        inside.contains(&of.called)
+    });
+    assert!(listed.len() > 1000 && listed.len() < all.len());
+    let same = walked(&mut screen, Action::Down);
+    assert!(same.len() == listed.len());
+    assert!(same.iter().zip(&listed).all(|(a, b)| a.number == b.number));
+}
+
+#[test]
+fn what_is_outside_the_window_is_not_listed() {
+    let trace = Trace::open(&sample("queens.pmt")).unwrap();
+    let window = Window::parse("2ms..2.5ms", trace.clock()).unwrap();
+    let mut scope = Scope::default();
+    scope.push(Filter::Window(window));
+    let (mut screen, mut all) = screen_of(trace, scope);
+    all.retain(|step| step.tick >= window.from && step.tick < window.until);
+    assert!(all.len() > 100);
+    assert!(walked(&mut screen, Action::Down) == all);
+    screen.act(Action::Top);
+    wait(&mut screen);
+    assert_eq!(screen.step(), all.first());
+    assert!(
+        screen
+            .status()
+            .ends_with(&count(all.last().unwrap().number))
+    );
 }
 
 #[test]

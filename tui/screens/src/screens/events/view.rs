@@ -29,9 +29,8 @@ fn style(event: Event, theme: &Theme) -> Style {
 /// What an event is about: a predicate, mostly.
 fn about(reader: &Reader, step: &Step) -> String {
     // What is hidden has no name, but a pause in it is a pause.
-    let of = step.of.map(|(of, _)| of.predicate);
-    let of = of.filter(|&predicate| !reader.is_hidden(predicate));
-    let name = of.map_or("", |predicate| reader.analysis.predicate(predicate));
+    let of = step.of.filter(|(of, _)| !reader.is_hidden(of));
+    let name = of.map_or("", |(of, _)| reader.analysis.predicate(of.predicate));
     match step.event {
         Event::Cut { count } => {
             let boxes = counted(count.into(), "choicepoint", "choicepoints");
