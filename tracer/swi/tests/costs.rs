@@ -121,6 +121,11 @@ fn control_and_built_ins() {
         known("negated", "absent/2"),
         "F=1 C=1 step=1 nargs=2 viunif=2"
     );
+    // cost_center/2 is no built-in of the program's; X is bound by mem/2, Y by is/2. H: the goal and what is in it.
+    assert_eq!(
+        known("center", "timed/2"),
+        "F=1 C=1 H=23 U=1 step=1 nargs=2 vounif=2 arith:+/2=1 builtin:is/2=1 builtin:once/1=1"
+    );
     // H: X-Y and the goal that findall/3 is given, 3 + 21 cells. U: the list, and Y three times.
     assert_eq!(
         known("collected", "squares/1"),
