@@ -1,9 +1,10 @@
 //! The profile as text for people, 80 columns wide.
 //!
 //! First what the trace is, then the flat profile, then who calls the hottest predicates and whom they call, then
-//! who fails into whom, then what was lost or distorted.
+//! who fails into whom, then cost centres and symbolic costs if there are any, then what was lost or distorted.
 
 mod backtracking;
+mod costs;
 mod flat;
 mod neighbours;
 mod remarks;
@@ -51,6 +52,15 @@ impl Report<'_> {
         if !backtracking.is_empty() {
             text.push('\n');
             text.push_str(&backtracking);
+        }
+        // These are of the whole trace.
+        if self.scope.is_everything() {
+            for table in [costs::centers(self), costs::symbolic(self, &order, top)] {
+                if !table.is_empty() {
+                    text.push('\n');
+                    text.push_str(&table);
+                }
+            }
         }
         text
     }
