@@ -235,7 +235,9 @@ impl Looking {
         let Some(mut walk) = reader.walk(from) else {
             return ControlFlow::Continue(());
         };
-        while let Some(step) = walk.next() {
+        // A trace that is still being recorded may have more by now.
+        let last = reader.last();
+        while let Some(step) = walk.next().filter(|step| step.number <= last) {
             self.looked_at_one()?;
             if way.has(&step) && (self.wanted)(reader, &step, walk.moment()) {
                 self.batch.push(step);
