@@ -45,6 +45,7 @@ impl Events {
     fn find_by(&mut self, search: Search, then: Then, what: &str) -> Effect {
         let what = what.to_owned();
         self.jump = Some(Jump { search, then, what });
+        self.stopped = false;
         self.soon()
     }
 
@@ -210,7 +211,10 @@ impl Events {
     pub(super) fn arrive(&mut self, then: Then, stream: usize, step: Step) -> Effect {
         match then {
             Then::List => {
+                // Another filter begins where the user was, not where this one led.
+                let place = self.place;
                 self.load(stream, step);
+                self.place = place;
                 Effect::Done
             }
             Then::GoToCause if step.event != Event::Fail => {
