@@ -120,7 +120,7 @@ impl Index {
     }
 
     /// With a checkpoint every so many bytes of events.
-    fn build_every(
+    pub(crate) fn build_every(
         bytes: u64,
         trace: &Trace,
         path: &Path,
@@ -210,6 +210,17 @@ impl Index {
             streams: contents.streams,
             ..Profile::default()
         }
+    }
+
+    /// The checkpoints of a stream, by its place in the trace, in order.
+    pub(crate) fn checkpoints(&self, stream: usize) -> impl Iterator<Item = &Checkpoint> {
+        let checkpoints = self.contents.checkpoints.iter();
+        checkpoints.filter(move |checkpoint| checkpoint.stream as usize == stream)
+    }
+
+    /// The figures of a stream, by its place in the trace.
+    pub(crate) fn stream(&self, stream: usize) -> Option<&StreamFigures> {
+        self.contents.streams.get(stream)
     }
 }
 

@@ -10,6 +10,7 @@
 //! | events → figures | [`mod@replay`], [`hide`] |
 //! | figures | [`figures`], [`contexts`], [`profile`], [`laws`] |
 //! | a moment of a stream, and how to get there fast | [`moment`], [`index`] |
+//! | a stretch of a stream as a picture | [`timeline`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
 //!
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
@@ -30,6 +31,7 @@ pub mod names;
 pub mod profile;
 pub mod replay;
 pub mod tables;
+pub mod timeline;
 pub mod trace;
 
 pub use damage::{Damage, DamageKind};

@@ -162,7 +162,7 @@ pub(crate) struct StackChange {
 }
 
 impl StackChange {
-    fn apply(&self, stack: &mut Vec<OpenBox>) {
+    pub(crate) fn apply(&self, stack: &mut Vec<OpenBox>) {
         let left = (stack.len() as u64).saturating_sub(self.popped);
         stack.truncate(left as usize);
         stack.extend_from_slice(&self.pushed);

@@ -270,6 +270,11 @@ impl Trace {
         self.file_id
     }
 
+    /// Where in the file a block begins.
+    pub(crate) fn block_offset(&self, block: usize) -> Option<u64> {
+        self.blocks.get(block).map(|block| block.offset)
+    }
+
     pub(crate) fn blocks(&self, range: Range<usize>) -> &[Block] {
         &self.blocks[range]
     }

@@ -8,7 +8,7 @@ mod naive;
 mod parallel;
 mod ports;
 mod properties;
-mod random;
+pub(crate) mod random;
 mod scale;
 
 use portmortem_tracer::format::{Dialect, Event};
