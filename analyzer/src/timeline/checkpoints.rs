@@ -3,12 +3,12 @@
 use portmortem_tracer::format::BlockHeader;
 
 use super::Window;
-use super::column::{Began, Cell, Column, Ended, Segment};
+use super::column::{Cell, Column};
 use crate::index::{Checkpoint, Index};
 use crate::moment::OpenBox;
 use crate::trace::{StreamInfo, Trace};
 
-/// A checkpoint on the time axis.
+/// A checkpoint, or the beginning of a block, on the time axis.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     /// Number of the event that comes next.
@@ -17,50 +17,65 @@ pub(super) struct Place {
     pub(super) tick: u64,
 }
 
-/// The checkpoints of a stream, in order.
-pub(super) fn places(trace: &Trace, index: &Index, stream: usize) -> Vec<Place> {
-    let place = |checkpoint: &Checkpoint| {
-        Some(Place {
-            event: checkpoint.event,
-            tick: base_tick(trace, usize::try_from(checkpoint.block).ok()?)?,
-        })
-    };
-    index.checkpoints(stream).map_while(place).collect()
-}
+/// Where the blocks of a trace begin.
+#[derive(Debug)]
+pub struct Blocks(Vec<Place>);
 
-/// When a stream begins, or its first block does.
-pub(super) fn begin(trace: &Trace, stream: &StreamInfo) -> u64 {
-    let begin = stream.begin.as_ref().map(|begin| begin.tick);
-    begin
-        .into_iter()
-        .chain(blocks(trace, stream).next())
-        .min()
-        .unwrap_or(0)
-}
+impl Blocks {
+    /// Reads the headers of all blocks of events: once for all pictures of a trace.
+    #[must_use]
+    pub fn of(trace: &Trace) -> Self {
+        let mut last = Place { event: 0, tick: 0 };
+        let place = |offset: u64| {
+            let bytes = trace.bytes().get(usize::try_from(offset).ok()?..)?;
+            let header = BlockHeader::parse(bytes, trace.file_id()).ok()?;
+            Some(Place {
+                event: header.first_event,
+                tick: header.base_tick,
+            })
+        };
+        // They were valid when the trace was opened; one that is not has changed underneath.
+        let places = trace.block_offsets().map(|offset| {
+            last = place(offset).unwrap_or(last);
+            last
+        });
+        Self(places.collect())
+    }
 
-/// When the blocks of a stream begin.
-pub(super) fn blocks<'t>(
-    trace: &'t Trace,
-    stream: &StreamInfo,
-) -> impl Iterator<Item = u64> + use<'t> {
-    stream
-        .blocks
-        .clone()
-        .filter_map(|block| base_tick(trace, block))
-}
+    pub(super) fn of_stream(&self, stream: &StreamInfo) -> &[Place] {
+        self.0.get(stream.blocks.clone()).unwrap_or_default()
+    }
 
-fn base_tick(trace: &Trace, block: usize) -> Option<u64> {
-    let offset = trace.block_offset(block)?;
-    let bytes = trace.bytes().get(usize::try_from(offset).ok()?..)?;
-    let header = BlockHeader::parse(bytes, trace.file_id()).ok()?;
-    Some(header.base_tick)
+    /// The checkpoints of a stream, in order.
+    pub(super) fn places(&self, index: &Index, stream: usize) -> Vec<Place> {
+        let place = |checkpoint: &Checkpoint| {
+            let block = self.0.get(usize::try_from(checkpoint.block).ok()?)?;
+            Some(Place {
+                event: checkpoint.event,
+                tick: block.tick,
+            })
+        };
+        index.checkpoints(stream).map_while(place).collect()
+    }
+
+    /// How many events there are from one number to a tick, or up to a block more.
+    pub(super) fn events(&self, stream: &StreamInfo, from: u64, to: u64) -> u64 {
+        let blocks = self.of_stream(stream);
+        let behind = blocks.iter().find(|block| block.tick >= to);
+        let end = match (behind, stream.end) {
+            (Some(block), _) => block.event,
+            (None, Some(end)) => end.events,
+            (None, None) => blocks.last().map_or(0, |block| block.event),
+        };
+        end.saturating_sub(from)
+    }
 }
 
 /// Fills in the boxes that are open from one checkpoint to another and touched by no event in between.
 ///
 /// A checkpoint says how many boxes of the one before were active or left since: those around them stayed.
 pub(super) fn outline(
-    trace: &Trace,
+    blocks: &Blocks,
     stream: &StreamInfo,
     index: &Index,
     window: &Window,
@@ -68,7 +83,7 @@ pub(super) fn outline(
 ) {
     let all: Vec<(&Checkpoint, Place)> = index
         .checkpoints(window.stream)
-        .zip(places(trace, index, window.stream))
+        .zip(blocks.places(index, window.stream))
         .filter(|(checkpoint, _)| stream.blocks.contains(&(checkpoint.block as usize)))
         .collect();
     let mut boxes: Vec<OpenBox> = Vec::new();
@@ -104,28 +119,9 @@ pub(super) fn outline(
                     .unwrap_or(0)
                     .min(from.saturating_add(window.rows as usize));
                 let shown = boxes.get(from..to).unwrap_or_default();
-                columns[at].cells = shown.iter().map(|open| whole(open, &ticks)).collect();
+                let whole = |open: &OpenBox| Cell::of_one(open.called, open.predicate, &ticks);
+                columns[at].cells = shown.iter().map(whole).collect();
             }
         }
-    }
-}
-
-/// The cell of a box that is there all the time.
-fn whole(open: &OpenBox, ticks: &std::ops::Range<u64>) -> Cell {
-    let segment = Segment {
-        called: open.called,
-        predicate: open.predicate,
-        from: ticks.start,
-        to: ticks.end,
-        began: Began::Before,
-        ended: Ended::After,
-    };
-    Cell {
-        segments: 1,
-        ticks: ticks.end - ticks.start,
-        first: Some(segment),
-        last: Some(segment),
-        longest: (ticks.end > ticks.start).then_some((open.predicate, ticks.end - ticks.start)),
-        ..Cell::default()
     }
 }

@@ -56,6 +56,8 @@ pub struct Counts {
     pub cuts: u64,
     /// Remarks of the program.
     pub marks: u64,
+    /// Places where events were lost.
+    pub gaps: u64,
     /// Events known to be lost.
     pub lost: u64,
 }
@@ -83,6 +85,28 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// The cell of a box that is there from one end of a column to the other, and nothing else.
+    #[must_use]
+    pub fn of_one(called: u64, predicate: PredicateIndex, ticks: &std::ops::Range<u64>) -> Self {
+        let segment = Segment {
+            called,
+            predicate,
+            from: ticks.start,
+            to: ticks.end,
+            began: Began::Before,
+            ended: Ended::After,
+        };
+        let length = ticks.end.saturating_sub(ticks.start);
+        Self {
+            segments: 1,
+            ticks: length,
+            first: Some(segment),
+            last: Some(segment),
+            longest: (length > 0).then_some((predicate, length)),
+            ..Self::default()
+        }
+    }
+
     /// The one segment that there is, if there is one.
     #[must_use]
     pub fn only(&self) -> Option<Segment> {
@@ -127,7 +151,7 @@ pub enum Began {
 /// How a segment ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// Not in the column.
+    /// Not in the column, nor where it ends.
     After,
     /// By a determinate exit.
     ExitDet,

@@ -42,6 +42,7 @@ use crate::trace::{StreamInfo, Trace};
 use checkpoints::Place;
 use painter::Painter;
 
+pub use checkpoints::Blocks;
 pub use column::{Began, Cell, Column, Counts, Ended, Segment};
 
 /// Events between two looks at whether anybody still wants to know.
@@ -124,6 +125,7 @@ impl Control {
 #[derive(Debug)]
 pub struct Reader<'t> {
     trace: &'t Trace,
+    blocks: &'t Blocks,
     index: Option<&'t Index>,
     hidden: Vec<bool>,
     /// Each part of a window that is read on its own has at least so many checkpoints.
@@ -134,17 +136,22 @@ pub struct Reader<'t> {
 #[derive(Debug)]
 struct Part {
     columns: Range<u32>,
-    /// Number of the event to begin with, and its tick or a little less.
+    /// Number of the event to begin with.
     event: u64,
-    tick: u64,
 }
 
 impl<'t> Reader<'t> {
     /// Reads a trace, with its index if it has one; boxes of predicates that are hidden are not drawn.
     #[must_use]
-    pub fn new(trace: &'t Trace, index: Option<&'t Index>, hide: &Hide) -> Self {
+    pub fn new(
+        trace: &'t Trace,
+        blocks: &'t Blocks,
+        index: Option<&'t Index>,
+        hide: &Hide,
+    ) -> Self {
         Self {
             trace,
+            blocks,
             index,
             hidden: hide.mask(trace),
             places_per_part: PLACES_PER_PART,
@@ -158,7 +165,7 @@ impl<'t> Reader<'t> {
         if let (Some(stream), Some(index)) = (self.stream(window), self.index)
             && !self.hidden.contains(&true)
         {
-            checkpoints::outline(self.trace, stream, index, window, &mut columns);
+            checkpoints::outline(self.blocks, stream, index, window, &mut columns);
         }
         self.add_blocks(window, 0, &mut columns);
         columns
@@ -178,7 +185,7 @@ impl<'t> Reader<'t> {
             0..window.columns,
         );
         let mut left = most;
-        self.paint(window, stream, &part, &mut |_| {
+        self.paint(window, stream, &part, &mut || {
             left = left.saturating_sub(1);
             left > 0
         })
@@ -197,24 +204,26 @@ impl<'t> Reader<'t> {
             return true;
         };
         let parts = self.parts(window, stream);
-        let length = |part: &Part| window.start_of(part.columns.end).saturating_sub(part.tick);
-        let total = parts.iter().map(length).fold(0, u64::saturating_add);
+        let events = |part: &Part| {
+            let end = window.start_of(part.columns.end);
+            self.blocks.events(stream, part.event, end)
+        };
+        let total = parts.iter().map(events).fold(0, u64::saturating_add);
         control.total.fetch_add(total, Ordering::Relaxed);
         parts.into_par_iter().with_max_len(1).for_each(|part| {
-            let (mut events, mut reached) = (0_u64, part.tick);
-            let mut progress = |tick: u64| {
+            if control.is_cancelled() {
+                return;
+            }
+            let mut events = 0_u64;
+            let mut progress = || {
                 events += 1;
-                if events.is_multiple_of(STRIDE) {
-                    let passed = tick.saturating_sub(reached);
-                    control.done.fetch_add(passed, Ordering::Relaxed);
-                    reached += passed;
-                    return !control.is_cancelled();
+                if !events.is_multiple_of(STRIDE) {
+                    return true;
                 }
-                true
+                control.done.fetch_add(STRIDE, Ordering::Relaxed);
+                !control.is_cancelled()
             };
             let columns = self.paint(window, stream, &part, &mut progress);
-            let rest = window.start_of(part.columns.end).saturating_sub(reached);
-            control.done.fetch_add(rest, Ordering::Relaxed);
             if let Some(columns) = columns {
                 sink(part.columns.start, columns);
             }
@@ -235,9 +244,8 @@ impl<'t> Reader<'t> {
     }
 
     fn places(&self, stream: usize) -> Vec<Place> {
-        self.index.map_or_else(Vec::new, |index| {
-            checkpoints::places(self.trace, index, stream)
-        })
+        self.index
+            .map_or_else(Vec::new, |index| self.blocks.places(index, stream))
     }
 
     /// Parts of about the same number of checkpoints.
@@ -274,15 +282,10 @@ impl<'t> Reader<'t> {
         let begin = window.start_of(columns.start);
         // Events at the tick of a checkpoint may lie before it.
         let before = places.partition_point(|place| place.tick < begin);
-        let place = before.checked_sub(1).map(|at| places[at]);
-        let place = place.unwrap_or_else(|| Place {
-            event: 0,
-            tick: checkpoints::begin(self.trace, stream),
-        });
+        let event = before.checked_sub(1).map_or(0, |at| places[at].event);
         Part {
             columns,
-            event: self.known_from(stream, place.event),
-            tick: place.tick.min(begin),
+            event: self.known_from(stream, event),
         }
     }
 
@@ -306,7 +309,7 @@ impl<'t> Reader<'t> {
         at: usize,
         stream: &StreamInfo,
         event: u64,
-        goes_on: &mut impl FnMut(u64) -> bool,
+        goes_on: &mut impl FnMut() -> bool,
     ) -> Option<bool> {
         let figures = self.index.and_then(|index| index.stream(at));
         if event == 0 || figures.is_none_or(|figures| figures.paused_ticks == 0) {
@@ -316,7 +319,7 @@ impl<'t> Reader<'t> {
             match step.event {
                 Event::Resume => return Some(true),
                 Event::Pause | Event::Call { .. } => return Some(false),
-                _ if goes_on(0) => {}
+                _ if goes_on() => {}
                 _ => return None,
             }
         }
@@ -330,20 +333,20 @@ impl<'t> Reader<'t> {
             if step.number + 1 >= event {
                 break;
             }
-            if !goes_on(0) {
+            if !goes_on() {
                 return None;
             }
         }
         Some(paused)
     }
 
-    /// The columns of a part; `None` if `goes_on` says so, which is asked at every event with its tick.
+    /// The columns of a part; `None` if `goes_on` says so, which is asked at every event.
     fn paint(
         &self,
         window: &Window,
         stream: &StreamInfo,
         part: &Part,
-        goes_on: &mut impl FnMut(u64) -> bool,
+        goes_on: &mut impl FnMut() -> bool,
     ) -> Option<Vec<Column>> {
         let mut walk = Walk::from(self.trace, self.index, stream, part.event);
         let paused = self.is_paused(window.stream, stream, part.event, goes_on)?;
@@ -359,7 +362,7 @@ impl<'t> Reader<'t> {
                 break None;
             }
             last = step.tick;
-            if !goes_on(step.tick) {
+            if !goes_on() {
                 return None;
             }
         };
@@ -373,8 +376,10 @@ impl<'t> Reader<'t> {
         let Some(stream) = self.stream(window) else {
             return;
         };
-        for tick in checkpoints::blocks(self.trace, stream) {
-            let column = window.column_of(tick).and_then(|at| at.checked_sub(first));
+        for block in self.blocks.of_stream(stream) {
+            let column = window
+                .column_of(block.tick)
+                .and_then(|at| at.checked_sub(first));
             if let Some(column) = column.and_then(|at| columns.get_mut(at as usize)) {
                 column.blocks += 1;
             }

@@ -49,6 +49,8 @@ pub(super) struct Painter<'w> {
     end: u64,
     inside: bool,
     last: u32,
+    /// Where the last column ends.
+    limit: u64,
     column: Column,
     /// Ticks in the column, by row and predicate.
     times: FxHashMap<(u32, PredicateIndex), u64>,
@@ -92,15 +94,16 @@ impl<'w> Painter<'w> {
             end: window.start_of(columns.start),
             inside: false,
             last: columns.end,
+            limit: window.start_of(columns.end),
             column: Column::default(),
             times: FxHashMap::default(),
             done: Vec::with_capacity(columns.len()),
         }
     }
 
-    /// An event; `moment` is what is after it. `false` if it lies behind the last column.
+    /// An event; `moment` is what is after it. `false` if it lies behind the last column, and its end.
     pub(super) fn step(&mut self, step: &Step, moment: &Moment) -> bool {
-        if step.tick >= self.window.start_of(self.last) {
+        if step.tick > self.limit {
             if matches!(step.event, Event::Gap { .. }) {
                 self.leave_all(Ended::Gap, self.tick);
                 self.gap_since = Some(self.tick);
@@ -124,7 +127,7 @@ impl<'w> Painter<'w> {
             self.go_to(end.max(self.tick));
             self.leave_all(Ended::End, end.max(self.tick));
         }
-        self.go_to(self.window.start_of(self.last));
+        self.go_to(self.limit);
         self.done
     }
 
@@ -193,9 +196,8 @@ impl<'w> Painter<'w> {
             open.began
         };
         let from = open.since.max(self.begin);
-        // It ended with the column before.
         if began == Began::Before && to <= self.begin {
-            return;
+            return self.ended_before(open, predicate, ended);
         }
         let Some((row, cell)) = self.cell(open.around) else {
             return;
@@ -213,6 +215,25 @@ impl<'w> Painter<'w> {
         cell.first.get_or_insert(segment);
         cell.last = Some(segment);
         *self.times.entry((row, predicate)).or_default() += to - from;
+    }
+
+    /// A box ends where the column before does.
+    fn ended_before(&mut self, open: &Open, predicate: PredicateIndex, ended: Ended) {
+        let columns = self.at as usize - self.done.len()..self.at as usize;
+        let done = columns.zip(&mut self.done).rev();
+        // A column without a tick has no boxes.
+        let mut done = done.skip_while(|(at, _)| self.window.start_of(*at as u32) == self.begin);
+        let row = open.around.checked_sub(self.window.first_row.into());
+        if let (Some((_, column)), Some(row)) = (done.next(), row)
+            && let Some(cell) = column.cells.get_mut(row as usize)
+            && let Some(last) = &mut cell.last
+            && (last.called, last.predicate) == (open.called, predicate)
+        {
+            last.ended = ended;
+            if cell.segments == 1 {
+                cell.first = cell.last;
+            }
+        }
     }
 
     fn count(&mut self, step: &Step) {
@@ -372,6 +393,7 @@ impl<'w> Painter<'w> {
         let since = self.gap_since.take().unwrap_or(step.tick);
         if self.inside {
             self.column.gap_ticks += step.tick.saturating_sub(since.max(self.begin));
+            self.column.counts.gaps += 1;
             self.column.counts.lost = self.column.counts.lost.saturating_add(lost);
         }
         self.bottom = Some(self.unknown_box(step));

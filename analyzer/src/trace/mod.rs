@@ -270,9 +270,9 @@ impl Trace {
         self.file_id
     }
 
-    /// Where in the file a block begins.
-    pub(crate) fn block_offset(&self, block: usize) -> Option<u64> {
-        self.blocks.get(block).map(|block| block.offset)
+    /// Where in the file the blocks of events begin, by stream and sequence.
+    pub(crate) fn block_offsets(&self) -> impl Iterator<Item = u64> {
+        self.blocks.iter().map(|block| block.offset)
     }
 
     pub(crate) fn blocks(&self, range: Range<usize>) -> &[Block] {

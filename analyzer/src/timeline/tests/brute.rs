@@ -260,7 +260,7 @@ impl Story {
             if seen.from < ticks.start {
                 (seen.from, seen.began) = (ticks.start, Began::Before);
             }
-            if seen.to >= ticks.end {
+            if seen.to > ticks.end {
                 (seen.to, seen.ended) = (ticks.end, Ended::After);
             }
             cell.segments += 1;
@@ -300,7 +300,10 @@ fn count(happening: &Happening, column: &mut Column, window: &Window) {
         Event::Fail => counts.fails += boxes,
         Event::Exception => counts.exceptions += boxes,
         Event::Mark { .. } => counts.marks += 1,
-        Event::Gap { lost } => counts.lost += lost,
+        Event::Gap { lost } => {
+            counts.gaps += 1;
+            counts.lost += lost;
+        }
         Event::Cut { .. } | Event::Pause | Event::Resume => {}
     }
 }

@@ -134,7 +134,8 @@ proptest! {
         let limits = Limits { predicates: 5, dialect, gaps: true };
         let trace = record(&random::run(&choices, limits, 1), 5, dialect);
         let patterns = hidden.iter().map(|at| format!("p{at}/0"));
-        let reader = Reader::new(&trace, None, &Hide::new(patterns));
+        let blocks = Blocks::of(&trace);
+        let reader = Reader::new(&trace, &blocks, None, &Hide::new(patterns));
         prop_assert_eq!(&reader.hidden, &mask(&hidden, 5));
         let story = brute::tell(&trace, &reader.hidden, 0);
         let window = cut.window(&story.ticks(), 0);
@@ -184,7 +185,8 @@ fn from_checkpoints_pictures_are_the_same() {
         };
         let (trace, index) = indexed(&random::run(&choices, limits, 1), 4);
         for hidden in [&[][..], &["p0/*", "p2/*"], &["p1/*"]] {
-            let mut reader = Reader::new(&trace, Some(&index), &Hide::new(hidden));
+            let blocks = Blocks::of(&trace);
+            let mut reader = Reader::new(&trace, &blocks, Some(&index), &Hide::new(hidden));
             reader.places_per_part = 1;
             let story = brute::tell(&trace, &reader.hidden, 0);
             for _ in 0..6 {
@@ -236,7 +238,8 @@ fn outer_boxes_are_known_without_reading() {
         events.push((Event::Fail, 10 * at + 5));
     }
     let (trace, index) = indexed(&events, 3);
-    let reader = Reader::new(&trace, Some(&index), &Hide::default());
+    let blocks = Blocks::of(&trace);
+    let reader = Reader::new(&trace, &blocks, Some(&index), &Hide::default());
     let story = brute::tell(&trace, &reader.hidden, 0);
     let window = window(&story.ticks(), 10);
     let outline = reader.outline(&window);
@@ -255,7 +258,8 @@ fn outer_boxes_are_known_without_reading() {
 #[test]
 fn nothing_is_a_picture_too() {
     let trace = record(&[], 1, Dialect::EveryRedo);
-    let reader = Reader::new(&trace, None, &Hide::default());
+    let blocks = Blocks::of(&trace);
+    let reader = Reader::new(&trace, &blocks, None, &Hide::default());
     for stream in [0, 7] {
         let window = Window {
             stream,
