@@ -107,19 +107,23 @@ impl App {
         self.first_filter = Some(filter);
     }
 
-    /// Takes the results of the background thread, if there are any; `true` if something changed.
+    /// Takes the results of the background threads, if there are any; `true` if something changed.
     pub fn poll(&mut self) -> bool {
-        let Some(job) = &self.job else { return false };
+        let changed = self.shown_mut().poll();
+        let Some(job) = &self.job else {
+            return changed;
+        };
         let outcome = job.outcome();
-        self.take(outcome)
+        self.take(outcome) || changed
     }
 
-    /// Waits for the background thread.
+    /// Waits for the background threads.
     pub fn wait(&mut self) {
         if let Some(job) = &self.job {
             let outcome = job.wait();
             self.take(outcome);
         }
+        self.shown_mut().wait();
     }
 
     fn take(&mut self, outcome: Outcome) -> bool {
@@ -188,7 +192,8 @@ impl App {
     }
 
     pub(crate) fn progress(&self) -> Option<f64> {
-        self.job.as_ref().map(Job::share)
+        let job = self.job.as_ref().map(Job::share);
+        job.or_else(|| self.shown().progress())
     }
 
     pub(crate) fn hidden(&self) -> &[String] {

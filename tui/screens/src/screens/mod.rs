@@ -8,6 +8,7 @@ mod info;
 mod predicate;
 mod predicates;
 mod streams;
+mod timeline;
 
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -36,6 +37,8 @@ pub enum ScreenId {
     Backtracking,
     /// Calling contexts as boxes.
     Flame,
+    /// The boxes over time.
+    Timeline,
     /// The events of a stream.
     Events,
     /// Threads and engines.
@@ -95,6 +98,13 @@ pub const SCREENS: &[Entry] = &[
         name: "Backtracking",
         short: "Back",
         make: || Box::new(backtracking::Backtracking::default()),
+    },
+    Entry {
+        id: ScreenId::Timeline,
+        digit: '5',
+        name: "Timeline",
+        short: "Time",
+        make: || Box::<timeline::Timeline>::default(),
     },
     Entry {
         id: ScreenId::Events,
@@ -207,6 +217,29 @@ pub trait Screen: Debug {
     /// Goes to what was asked for by [`Action::GoTo`].
     fn go_to(&mut self, _text: &str) -> Effect {
         Effect::Unused
+    }
+
+    /// Takes what a thread of its own has found; `true` if something changed.
+    fn poll(&mut self) -> bool {
+        false
+    }
+
+    /// How much of it is done, from 0 to 1; `None` if there is nothing to wait for.
+    fn progress(&self) -> Option<f64> {
+        None
+    }
+
+    /// Waits for it.
+    fn wait(&mut self) {}
+
+    /// The stream (its place in the trace) and the number of the event that the cursor is at.
+    fn event(&self) -> Option<(usize, u64)> {
+        None
+    }
+
+    /// The range of time that is marked, in ticks, the end excluded.
+    fn marked_range(&self) -> Option<(u64, u64)> {
+        None
     }
 
     /// What is shown, in a few words, for the right of the title.
