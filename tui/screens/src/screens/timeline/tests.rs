@@ -9,6 +9,7 @@ use portmortem_tracer::{Options, Recorder, clock};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
+use super::runs::Shows;
 use super::*;
 
 /// A recording of streams of `p0/0`, `p1/0` and so on; events with ticks since the beginning.
@@ -192,6 +193,27 @@ fn failures_and_redos_are_found_in_order() {
     assert_eq!(ticks, [3000, 7000]);
     assert_eq!(screen.act(Action::PreviousMatch), Effect::Done);
     assert!(matches!(screen.act(Action::PreviousMatch), Effect::Say(_)));
+}
+
+#[test]
+fn failures_are_found_beyond_what_is_shown() {
+    let mut screen = screen(&record("beyond", &[&small()]), &[]);
+    let begin = screen.whole.from;
+    screen.set_view(begin, 2000);
+    screen.place.cursor = begin;
+    drawn(&mut screen, 108, 21);
+    assert_eq!(screen.act(Action::NextMatch), Effect::Step);
+    drawn(&mut screen, 108, 21);
+    assert!(screen.column().unwrap().counts.fails == 1 && screen.place.view.from == begin + 2000);
+    assert!(screen.undo());
+    assert_eq!(screen.place.view.from, begin);
+    screen.set_view(begin + 8000, 2000);
+    drawn(&mut screen, 108, 21);
+    assert_eq!(screen.act(Action::PreviousMatch), Effect::Step);
+    assert_eq!(screen.column().unwrap().counts.redos, 1);
+    let place = screen.place;
+    assert!(matches!(screen.act(Action::NextMatch), Effect::Say(_)));
+    assert_eq!(screen.place, place);
 }
 
 #[test]

@@ -7,29 +7,13 @@ use portmortem_tracer::format::StreamKind;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
 
+use super::foot::length;
+use super::layout::{FOOT, GUTTER, LANES};
 use super::pictures::Picture;
 use super::runs::{Run, Shows, runs};
 use super::{Timeline, format};
-use crate::analysis::Analysis;
-use crate::table::first_row;
 use crate::theme::Theme;
-
-/// Cells before a row: its depth, or what a lane is of.
-const GUTTER: u16 = 7;
-
-/// Lines of a stream that is folded: its name and two rows of boxes.
-const FOLDED: u16 = 3;
-
-/// Lanes of a stream that is unfolded.
-const LANES: u16 = 4;
-
-/// The least number of lines of a stream that is unfolded.
-const UNFOLDED: u16 = LANES + 8;
-
-/// Lines about what is under the cursor.
-const FOOT: u16 = 2;
 
 /// Cells from one time on the ruler to the next.
 const RULER: u32 = 20;
@@ -58,61 +42,6 @@ pub(super) fn also(column: &Column) -> Option<&'static str> {
     .find_map(|(is, sign)| is.then_some(sign))
 }
 
-/// A row for every column that was read.
-pub(super) fn csv(analysis: &Analysis, picture: &Picture) -> Option<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer
-        .write_record([
-            "start_ns",
-            "end_ns",
-            "first_event",
-            "events",
-            "calls",
-            "last_calls",
-            "exits",
-            "fails",
-            "redos",
-            "exceptions",
-            "cuts",
-            "paused_ns",
-            "gap_ns",
-            "lost_events",
-        ])
-        .ok()?;
-    let clock = analysis.trace.clock();
-    for (at, column) in (0..)
-        .zip(&picture.columns)
-        .filter(|(_, column)| column.read)
-    {
-        let counts = &column.counts;
-        let first = column.first_event;
-        let numbers = [
-            counts.events,
-            counts.calls,
-            counts.last_calls,
-            counts.exits,
-            counts.fails,
-            counts.redos,
-            counts.exceptions,
-            counts.cuts,
-            analysis.ns(column.paused_ticks),
-            analysis.ns(column.gap_ticks),
-            counts.lost,
-        ];
-        let ends = [at, at + 1].map(|at| {
-            clock
-                .since_start_ns(picture.window.start_of(at))
-                .to_string()
-        });
-        let row = ends.into_iter();
-        let row = row.chain([first.map_or_else(String::new, |first| first.to_string())]);
-        writer
-            .write_record(row.chain(numbers.map(|number| number.to_string())))
-            .ok()?;
-    }
-    String::from_utf8(writer.into_inner().ok()?).ok()
-}
-
 /// Writes a text that has so many cells.
 fn put(buf: &mut Buffer, x: u16, y: u16, text: &str, width: usize, style: Style) {
     buf.set_stringn(x, y, format::left(text, width), width, style);
@@ -137,59 +66,6 @@ impl Timeline {
             ..area
         };
         self.foot(foot, buf, theme);
-    }
-
-    /// Which streams are in sight, and where.
-    fn lay_out(&mut self, area: Rect) {
-        let width = u32::from(area.width - GUTTER - 1);
-        if width != self.layout.width {
-            self.layout.width = width;
-            let span = self.place.view.span();
-            self.set_view(self.place.view.from, span);
-        }
-        let streams = self.streams();
-        let (many, single) = (streams.len(), streams.len() == 1);
-        // Rows that a stream has any use for.
-        let rows: Vec<u16> = streams
-            .iter()
-            .map(|stream| stream.max_depth.clamp(1, u64::from(u16::MAX / 2)) as u16)
-            .collect();
-        let body = area.height - 1 - FOOT;
-        let own = match rows.get(self.place.band) {
-            _ if self.folded => FOLDED,
-            Some(_) if single => body,
-            rows => LANES + 1 + rows.map_or(0, |rows| *rows),
-        };
-        let others = (body - own.min(UNFOLDED)) / FOLDED;
-        let others = others.min((many - 1).min(usize::from(body)) as u16);
-        let own = own.min(body - others * FOLDED);
-        let extra = (body - own - others * FOLDED) / others.max(1);
-        let shown = usize::from(others) + 1;
-        self.first_band = first_row(self.first_band, self.place.band, shown, many);
-        self.layout.bands.clear();
-        let mut y = area.y + 1;
-        for stream in (self.first_band..many).take(shown) {
-            let is_open = stream == self.place.band && !self.folded;
-            let above = u16::from(!single) + if is_open { LANES } else { 0 };
-            let lines = if stream == self.place.band {
-                own
-            } else {
-                FOLDED + extra.min(rows[stream].saturating_sub(FOLDED - 1))
-            };
-            let rows = Rect {
-                x: area.x + GUTTER,
-                y: y + above,
-                width: width as u16,
-                height: lines - above,
-            };
-            if is_open {
-                let height = usize::from(rows.height);
-                let (first, row) = (self.first_row as usize, self.place.row as usize);
-                self.first_row = first_row(first, row, height, usize::MAX) as u32;
-            }
-            self.layout.bands.push((stream, rows));
-            y += lines;
-        }
     }
 
     fn ruler(&self, area: Rect, buf: &mut Buffer, theme: &Theme) {
@@ -434,98 +310,9 @@ impl Timeline {
         }
     }
 
-    fn predicate_name(&self, predicate: u32) -> &str {
+    pub(super) fn predicate_name(&self, predicate: u32) -> &str {
         self.analysis()
             .map_or("", |analysis| analysis.predicate(predicate))
-    }
-
-    /// What is under the cursor, in words.
-    fn foot(&self, area: Rect, buf: &mut Buffer, theme: &Theme) {
-        let Some(analysis) = self.analysis() else {
-            return;
-        };
-        let time = |ticks: u64| format::time(analysis.ns(ticks));
-        let line = match (self.run().map(|run| run.shows), self.cell()) {
-            (Some(Shows::One(segment)), _) => vec![
-                Span::styled(
-                    format!(" {}", self.predicate_name(segment.predicate)),
-                    theme.subject,
-                ),
-                Span::raw(format!("  {}", self.about_box(&segment))),
-            ],
-            (Some(Shows::Many(longest)), Some(cell)) => {
-                let name = longest.map_or("", |predicate| self.predicate_name(predicate));
-                let ticks = cell.longest.map_or(0, |(_, ticks)| ticks);
-                let boxes = format::counted(cell.segments, "stay in a box", "stays in boxes");
-                vec![
-                    Span::styled(format!(" {name}"), theme.subject),
-                    Span::raw(format!(
-                        "  longest here: {} of {}; {boxes}, {} fail, {} redone",
-                        time(ticks),
-                        time(cell.ticks),
-                        format::count(cell.fails),
-                        format::count(cell.redos)
-                    )),
-                ]
-            }
-            (Some(Shows::Nobody), _) if self.place.row == 0 => {
-                vec![Span::styled(" nobody traced is active", theme.faint)]
-            }
-            (Some(Shows::Nobody), _) => vec![Span::styled(" nobody at this depth", theme.faint)],
-            _ => vec![Span::styled(" not read yet", theme.faint)],
-        };
-        buf.set_line(area.x, area.y, &Line::from(line), area.width);
-        let window = self.window(self.place.band);
-        let (at, begin) = (self.column_at(), self.place.cursor);
-        let since = analysis.trace.clock().since_start_ns(begin);
-        let cell = length(analysis, window.start_of(at + 1) - window.start_of(at));
-        let mut text = format!(
-            " {}.{:09} s, a cell is {cell}",
-            since / 1_000_000_000,
-            since % 1_000_000_000
-        );
-        if let Some(column) = self.column() {
-            text += &about_column(analysis, column);
-        }
-        buf.set_stringn(
-            area.x,
-            area.y + 1,
-            format::shorten(&text, area.width.into()),
-            area.width.into(),
-            theme.text,
-        );
-    }
-
-    fn about_box(&self, segment: &Segment) -> String {
-        let time = |ticks: u64| self.analysis().map_or(0, |analysis| analysis.ns(ticks));
-        let began = match segment.began {
-            Began::Before => "from before",
-            Began::Call => "called",
-            Began::LastCall => "by a last call",
-            Began::Redo => "redone",
-            Began::Gap => "unknown since a gap",
-        };
-        let ended = match segment.ended {
-            Ended::After => "goes on",
-            Ended::ExitDet => "exits",
-            Ended::ExitNondet => "exits ◇ and can be redone",
-            Ended::Fail => "fails",
-            Ended::Exception => "raises an exception",
-            Ended::LastCall => "ends in a last call",
-            Ended::Gap => "lost in a gap",
-            Ended::End => "open at the end",
-        };
-        let length = format::time(time(segment.to - segment.from));
-        let of = format::count(segment.called);
-        format!("{began}, {length}, {ended}; box of event {of}")
-    }
-}
-
-/// A time; in ticks if it is so short that nanoseconds say little.
-fn length(analysis: &Analysis, ticks: u64) -> String {
-    match analysis.ns(ticks) {
-        ..10 => format::counted(ticks, "tick", "ticks"),
-        ns => format::time(ns),
     }
 }
 
@@ -552,35 +339,4 @@ fn level(number: u64, most: u64) -> &'static str {
     }
     let level = u128::from(number) * 8 / u128::from(most.max(1));
     LEVELS[level.clamp(1, 8) as usize - 1]
-}
-
-fn about_column(analysis: &Analysis, column: &Column) -> String {
-    let counts = &column.counts;
-    let mut text = String::new();
-    let mut add = |number: u64, what: &str| {
-        if number > 0 {
-            text += &format!(" · {} {what}", format::count(number));
-        }
-    };
-    add(counts.calls + counts.last_calls, "calls");
-    add(counts.exits, "exits");
-    add(counts.fails, "fails");
-    add(counts.redos, "redos");
-    add(counts.exceptions, "exceptions");
-    add(counts.cuts, "cut");
-    add(column.blocks.into(), "new blocks");
-    add(counts.lost, "LOST");
-    if counts.gaps > 0 && counts.lost == 0 {
-        text += " · EVENTS LOST";
-    }
-    if column.paused_ticks > 0 {
-        text += &format!(
-            " · paused {}",
-            format::time(analysis.ns(column.paused_ticks))
-        );
-    }
-    if let Some(event) = column.first_event {
-        text += &format!(" · event {}", format::count(event));
-    }
-    text
 }
