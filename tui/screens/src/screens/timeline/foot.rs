@@ -40,10 +40,10 @@ impl Timeline {
                     )),
                 ]
             }
-            (Some(Shows::Nobody), _) if self.place.row == 0 => {
-                vec![Span::styled(" nobody traced is active", theme.faint)]
+            (Some(Shows::Nobody), _) => {
+                let text = self.about_nobody();
+                vec![Span::styled(format!(" {text}"), theme.faint)]
             }
-            (Some(Shows::Nobody), _) => vec![Span::styled(" nobody at this depth", theme.faint)],
             _ => vec![Span::styled(" not read yet", theme.faint)],
         };
         buf.set_line(area.x, area.y, &Line::from(line), area.width);
@@ -66,6 +66,15 @@ impl Timeline {
             area.width.into(),
             theme.text,
         );
+    }
+
+    fn about_nobody(&self) -> &'static str {
+        match self.column() {
+            Some(column) if column.gap_ticks > 0 => "events were lost here",
+            Some(column) if column.paused_ticks > 0 => "recording is paused here",
+            _ if self.place.row > 0 => "nobody at this depth",
+            _ => "nobody traced is active",
+        }
     }
 
     fn about_box(&self, segment: &Segment) -> String {
@@ -104,19 +113,20 @@ pub(super) fn length(analysis: &Analysis, ticks: u64) -> String {
 fn about_column(analysis: &Analysis, column: &Column) -> String {
     let counts = &column.counts;
     let mut text = String::new();
-    let mut add = |number: u64, what: &str| {
+    for (number, one, many) in [
+        (counts.calls + counts.last_calls, "call", "calls"),
+        (counts.exits, "exit", "exits"),
+        (counts.fails, "failure", "failures"),
+        (counts.redos, "redo", "redos"),
+        (counts.exceptions, "exception", "exceptions"),
+        (counts.cuts, "cut", "cut"),
+        (column.blocks.into(), "new block", "new blocks"),
+        (counts.lost, "LOST", "LOST"),
+    ] {
         if number > 0 {
-            text += &format!(" · {} {what}", format::count(number));
+            text += &format!(" · {}", format::counted(number, one, many));
         }
-    };
-    add(counts.calls + counts.last_calls, "calls");
-    add(counts.exits, "exits");
-    add(counts.fails, "fails");
-    add(counts.redos, "redos");
-    add(counts.exceptions, "exceptions");
-    add(counts.cuts, "cut");
-    add(column.blocks.into(), "new blocks");
-    add(counts.lost, "LOST");
+    }
     if counts.gaps > 0 && counts.lost == 0 {
         text += " · EVENTS LOST";
     }

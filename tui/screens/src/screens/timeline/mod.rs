@@ -72,6 +72,8 @@ pub(super) struct Timeline {
     whole: View,
     /// What is shown. The cursor is at a tick of it, at a depth of a stream.
     place: Place,
+    /// Nothing was asked for yet: the cursor goes to where there is something to see.
+    fresh: bool,
     /// What was shown before each zoom.
     zooms: Vec<Place>,
     /// All bands are folded.
@@ -175,6 +177,18 @@ impl Timeline {
         if let Some(pictures) = &mut self.pictures {
             pictures.show(&first);
         }
+        if self.fresh
+            && let Some(picture) = self.picture().filter(|picture| picture.whole)
+        {
+            let seen = picture
+                .columns
+                .iter()
+                .position(|column| !column.cells.is_empty());
+            self.fresh = false;
+            if let Some(column) = seen {
+                self.go_to_column(column as u32);
+            }
+        }
     }
 }
 
@@ -200,6 +214,7 @@ impl Screen for Timeline {
             self.whole = whole;
             self.zooms.clear();
             self.range = (None, None);
+            self.fresh = true;
             self.place = Place {
                 view: whole,
                 cursor: whole.from + whole.span() / 2,
@@ -215,6 +230,7 @@ impl Screen for Timeline {
         if self.streams().is_empty() {
             return Effect::Unused;
         }
+        let fresh = std::mem::take(&mut self.fresh);
         match action {
             Action::ZoomIn => return self.zoom_in(),
             Action::ZoomOut => return self.zoom_out(),
@@ -241,7 +257,10 @@ impl Screen for Timeline {
             Action::ScrollRight => self.pan(true, 4),
             Action::Top => return self.go_to_end(false),
             Action::Bottom => return self.go_to_end(true),
-            _ => return Effect::Unused,
+            _ => {
+                self.fresh = fresh;
+                return Effect::Unused;
+            }
         }
         Effect::Done
     }

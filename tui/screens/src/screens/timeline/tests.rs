@@ -16,7 +16,7 @@ use super::*;
 fn record(name: &str, streams: &[&[(Event, u64)]]) -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp");
     std::fs::create_dir_all(&path).unwrap();
-    let path = path.join(format!("timeline-{name}-{}.pmt", std::process::id()));
+    let path = path.join(format!("timeline-{name}.pmt"));
     let _ = std::fs::remove_file(&path);
     let header = Header::of_this_process("test engine");
     let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
@@ -389,4 +389,40 @@ fn nothing_is_shown_as_nothing() {
         }
         assert!(screen.export().is_none() == streams.is_empty());
     }
+}
+
+#[test]
+fn a_second_click_is_as_good_as_enter() {
+    let other = [(CALL(3), 2000), (Event::Exception, 9000)];
+    let mut screen = screen(&record("clicks", &[&small(), &other]), &[]);
+    let rows: Vec<Rect> = screen.layout.bands.iter().map(|(_, rows)| *rows).collect();
+    assert!(!screen.click(rows[0].x + 20, rows[0].y + 1));
+    assert_eq!((screen.predicate(), screen.column_at()), (Some(1), 20));
+    assert!(screen.click(rows[0].x + 25, rows[0].y + 1));
+    assert!(!screen.click(rows[1].x + 50, rows[1].y));
+    assert_eq!((screen.place.band, screen.predicate()), (1, Some(3)));
+    assert!(!screen.click(0, 0));
+}
+
+#[test]
+fn columns_are_exported_and_stacks_copied() {
+    let mut screen = screen(&record("export", &[&small()]), &[]);
+    let table = screen.export().unwrap();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split(',').collect())
+        .collect();
+    assert_eq!(rows.len(), 1 + screen.layout.width as usize);
+    let sum = |name| {
+        let at = rows[0].iter().position(|column| *column == name).unwrap();
+        let numbers = rows[1..].iter().map(|row| row[at].parse::<u64>().unwrap());
+        numbers.sum::<u64>()
+    };
+    assert_eq!(
+        ["events", "calls", "exits", "fails", "redos"].map(sum),
+        [8, 3, 3, 1, 1]
+    );
+    screen.act(Action::Down);
+    screen.act(Action::Right);
+    assert_eq!(screen.copy().as_deref(), Some("p0/0\np1/0\n"));
 }
