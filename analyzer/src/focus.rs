@@ -131,6 +131,12 @@ impl Follow {
         Self { focus, hidden }
     }
 
+    /// Whether nothing is left out.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        self.focus.is_everything()
+    }
+
     /// Whether a box is in the focus.
     #[must_use]
     pub fn contains(&self, way: Way) -> bool {

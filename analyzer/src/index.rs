@@ -32,7 +32,7 @@ pub use crate::walk::{Step, Walk};
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
 /// Version of the contents; an index of any other is made again.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 const HEAD_BYTES: usize = 24;
 
@@ -120,7 +120,7 @@ impl Index {
     }
 
     /// With a checkpoint every so many bytes of events.
-    fn build_every(
+    pub(crate) fn build_every(
         bytes: u64,
         trace: &Trace,
         path: &Path,

@@ -12,6 +12,7 @@
 //! | figures | [`figures`], [`contexts`], [`profile`], [`laws`] |
 //! | a moment of a stream, and how to get there fast | [`moment`], [`stack`], [`walk`], [`index`] |
 //! | what people write → what it means | [`duration`] |
+//! | a stretch of a stream as a picture | [`timeline`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
 //!
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
@@ -37,6 +38,7 @@ pub mod profile;
 pub mod replay;
 pub mod stack;
 pub mod tables;
+pub mod timeline;
 pub mod trace;
 pub mod walk;
 pub mod window;

@@ -38,6 +38,7 @@ pub struct Moment {
     follow: Arc<Follow>,
     /// After a gap callers are not known.
     lost: bool,
+    paused: bool,
     active: Stack,
     choices: Stack,
 }
@@ -51,6 +52,7 @@ impl Moment {
             unknown,
             follow: Arc::default(),
             lost: false,
+            paused: false,
             active: Stack::default(),
             choices: Stack::default(),
         }
@@ -75,6 +77,18 @@ impl Moment {
         &self.choices
     }
 
+    /// How many boxes there are on both stacks.
+    #[must_use]
+    pub fn boxes(&self) -> u64 {
+        (self.active.len() + self.choices.len()) as u64
+    }
+
+    /// Whether recording is paused.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
     /// Makes copies cheap, however many boxes there are: they share them.
     pub fn freeze(&mut self) {
         self.active.freeze();
@@ -87,12 +101,13 @@ impl Moment {
             active: self.active.change(),
             choices: self.choices.change(),
             lost: self.lost,
+            paused: self.paused,
         }
     }
 
     /// Goes to a moment of the same stream.
     pub(crate) fn come_back(&mut self, kept: &Kept) {
-        self.lost = kept.lost;
+        (self.lost, self.paused) = (kept.lost, kept.paused);
         self.active = kept.active.clone().into();
         self.choices = kept.choices.clone().into();
     }
@@ -134,12 +149,16 @@ impl Moment {
                 self.innermost()
             }
             Event::Gap { .. } => {
-                self.lost = true;
+                (self.lost, self.paused) = (true, false);
                 self.active.truncate(0);
                 self.choices.truncate(0);
                 None
             }
-            Event::Pause | Event::Resume | Event::Mark { .. } => self.innermost(),
+            Event::Pause | Event::Resume => {
+                self.paused = event == Event::Pause;
+                self.innermost()
+            }
+            Event::Mark { .. } => self.innermost(),
         }
     }
 
@@ -196,6 +215,7 @@ pub(crate) struct Kept {
     active: Frozen,
     choices: Frozen,
     lost: bool,
+    paused: bool,
 }
 
 impl Kept {
@@ -203,7 +223,7 @@ impl Kept {
     pub(crate) fn change(&mut self, change: &Change) {
         self.active.change(&change.active);
         self.choices.change(&change.choices);
-        self.lost = change.lost;
+        (self.lost, self.paused) = (change.lost, change.paused);
     }
 }
 
@@ -214,6 +234,8 @@ pub(crate) struct Change {
     pub(crate) choices: StackChange,
     /// There was a gap before.
     pub(crate) lost: bool,
+    /// It is in a pause.
+    pub(crate) paused: bool,
 }
 
 impl Change {

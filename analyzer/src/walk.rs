@@ -9,6 +9,7 @@ use crate::events::Events;
 use crate::focus::Follow;
 use crate::index::{Checkpoint, Index};
 use crate::moment::{Kept, Moment, OpenBox};
+use crate::stack::StackChange;
 use crate::trace::{StreamInfo, Trace};
 
 /// Bytes of events between two places where walks can begin: a few milliseconds.
@@ -26,10 +27,12 @@ pub struct Trail {
 
 /// The beginning of a block, and the boxes there.
 #[derive(Debug)]
-struct Start {
-    block: usize,
+pub(crate) struct Start {
+    pub(crate) block: usize,
     /// Number of the event that comes next.
-    event: u64,
+    pub(crate) event: u64,
+    /// How the active chain differs from that of the place before.
+    pub(crate) active: StackChange,
     kept: Kept,
 }
 
@@ -49,6 +52,7 @@ impl Trail {
             starts.push(Start {
                 block: usize::try_from(checkpoint.block).unwrap_or(usize::MAX),
                 event: checkpoint.event,
+                active: checkpoint.change.active.clone(),
                 kept,
             });
         }
@@ -82,6 +86,16 @@ impl Trail {
     #[must_use]
     pub fn is_in_focus(&self, boxed: &OpenBox) -> bool {
         self.follow.contains(boxed.way)
+    }
+
+    /// The places of a stream.
+    pub(crate) fn starts(&self, stream: usize) -> &[Start] {
+        self.streams.get(stream).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether it follows no focus.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.follow.is_everything()
     }
 
     /// The last place of a stream that is not after an event.

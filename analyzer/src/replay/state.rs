@@ -165,7 +165,10 @@ impl State {
             .levels
             .last()
             .map(|root| meaning.boxes[*root as usize]);
-        let mut change = Change::default();
+        let mut change = Change {
+            paused: self.paused,
+            ..Change::default()
+        };
         change.active.popped = chunk.levels.len() as u64 - u64::from(meaning.ends_in_nobody);
         change.choices.popped = chunk.popped.unsigned_abs();
         let mut pushed = Vec::new();

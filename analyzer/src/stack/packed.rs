@@ -69,6 +69,16 @@ impl Packed {
             .unwrap_or_default()
     }
 
+    /// The first boxes, so many of them.
+    pub(crate) fn oldest(&self, count: usize) -> Vec<OpenBox> {
+        let count = self.len.min(count as u64);
+        let pieces = 0..count.div_ceil(PIECE);
+        pieces
+            .flat_map(|piece| self.piece(piece, PIECE.min(count - piece * PIECE)))
+            .flatten()
+            .collect()
+    }
+
     /// Whether all of it can be read, and every box `is` as it should be.
     pub(crate) fn all(&self, is: impl Fn(&OpenBox) -> bool) -> bool {
         self.pieces.len() as u64 == self.len.div_ceil(PIECE)

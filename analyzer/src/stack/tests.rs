@@ -113,6 +113,7 @@ proptest! {
         prop_assert!(packed.all(|boxed| boxes.contains(boxed)));
         let oldest = &boxes[..boxes.len().min(len as usize)];
         prop_assert!(oldest.ends_with(&packed.newest(len)));
+        prop_assert_eq!(&packed.oldest(len as usize), oldest);
     }
 }
 

@@ -289,6 +289,11 @@ impl Trace {
         self.file_id
     }
 
+    /// Where in the file the blocks of events begin, by stream and sequence.
+    pub(crate) fn block_offsets(&self) -> impl Iterator<Item = u64> {
+        self.blocks.iter().map(|block| block.offset)
+    }
+
     pub(crate) fn blocks(&self, range: Range<usize>) -> &[Block] {
         &self.blocks[range]
     }

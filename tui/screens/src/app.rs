@@ -108,7 +108,7 @@ impl App {
         self.first_filter = Some(filter);
     }
 
-    /// Takes the results of the background thread, if there are any; `true` if something changed.
+    /// Takes the results of the background threads, if there are any; `true` if something changed.
     pub fn poll(&mut self) -> bool {
         let effect = self.shown_mut().poll(false);
         let changed = effect != Effect::Unused;

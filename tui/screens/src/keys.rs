@@ -79,8 +79,10 @@ pub enum Action {
     PreviousMatch,
     /// Mark the row, or take its mark away.
     Mark,
-    /// To the next row with a mark.
+    /// To the next row with a mark, or what is marked on its own.
     NextMark,
+    /// To the one before.
+    PreviousMark,
     /// Figures of the predicates alone, or with what they call.
     Cumulative,
     /// Show the call tree.
@@ -125,6 +127,18 @@ pub enum Action {
     PreviousStream,
     /// Ask where to go.
     GoTo,
+    /// Show half as much time.
+    ZoomIn,
+    /// Show twice as much time.
+    ZoomOut,
+    /// One cell to the left.
+    CellLeft,
+    /// One cell to the right.
+    CellRight,
+    /// A range of time begins here.
+    RangeBegin,
+    /// A range of time ends here.
+    RangeEnd,
 }
 
 /// Keys and what they do.

@@ -9,7 +9,7 @@ mod parallel;
 mod parts;
 mod ports;
 mod properties;
-mod random;
+pub(crate) mod random;
 mod scale;
 
 use portmortem_tracer::format::{Dialect, Event};

@@ -8,6 +8,7 @@ mod info;
 mod predicate;
 mod predicates;
 mod streams;
+mod timeline;
 
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -37,6 +38,8 @@ pub enum ScreenId {
     Backtracking,
     /// Calling contexts as boxes.
     Flame,
+    /// The boxes over time.
+    Timeline,
     /// The events of a stream.
     Events,
     /// Threads and engines.
@@ -96,6 +99,13 @@ pub const SCREENS: &[Entry] = &[
         name: "Backtracking",
         short: "Back",
         make: || Box::new(backtracking::Backtracking::default()),
+    },
+    Entry {
+        id: ScreenId::Timeline,
+        digit: '5',
+        name: "Timeline",
+        short: "Time",
+        make: || Box::<timeline::Timeline>::default(),
     },
     Entry {
         id: ScreenId::Events,

@@ -150,10 +150,16 @@ pub(super) fn foot(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
         return;
     }
     let mut x = area.x + 1;
-    for binding in app.bindings().iter().flat_map(|(_, table)| table.iter()) {
+    let bindings = app.bindings();
+    let bindings = || bindings.iter().flat_map(|(_, table)| table.iter());
+    for (at, binding) in bindings().enumerate() {
         let (Some(key), false) = (binding.keys.first(), binding.label.is_empty()) else {
             continue;
         };
+        // The first table that has a key counts.
+        if bindings().take(at).any(|before| before.keys.contains(key)) {
+            continue;
+        }
         let wide = width(key) + width(binding.label) + 3;
         if usize::from(area.right().saturating_sub(x)) < wide {
             break;

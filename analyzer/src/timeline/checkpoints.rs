@@ -1,0 +1,156 @@
+//! What block headers and the checkpoints of an index tell of a stream without reading its events.
+
+use portmortem_tracer::format::BlockHeader;
+
+use super::Stretch;
+use super::column::{Cell, Column};
+use crate::moment::OpenBox;
+use crate::stack::StackChange;
+use crate::trace::{StreamInfo, Trace};
+use crate::walk::{Start, Trail};
+
+/// A checkpoint, or the beginning of a block, on the time axis.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// Number of the event that comes next.
+    pub(super) event: u64,
+    /// Its tick. Events before it have none that is greater.
+    pub(super) tick: u64,
+}
+
+/// Where the blocks of a trace begin.
+#[derive(Debug)]
+pub struct Blocks(Vec<Place>);
+
+impl Blocks {
+    /// Reads the headers of all blocks of events: once for all pictures of a trace.
+    #[must_use]
+    pub fn of(trace: &Trace) -> Self {
+        let mut last = Place { event: 0, tick: 0 };
+        let place = |offset: u64| {
+            let bytes = trace.bytes().get(usize::try_from(offset).ok()?..)?;
+            let header = BlockHeader::parse(bytes, trace.file_id()).ok()?;
+            Some(Place {
+                event: header.first_event,
+                tick: header.base_tick,
+            })
+        };
+        // They were valid when the trace was opened; one that is not has changed underneath.
+        let places = trace.block_offsets().map(|offset| {
+            last = place(offset).unwrap_or(last);
+            last
+        });
+        Self(places.collect())
+    }
+
+    pub(super) fn of_stream(&self, stream: &StreamInfo) -> &[Place] {
+        self.0.get(stream.blocks.clone()).unwrap_or_default()
+    }
+
+    /// The places of a stream where a walk can begin, in order.
+    pub(super) fn places(&self, trail: &Trail, stream: usize) -> Vec<Place> {
+        let place = |start: &Start| {
+            let block = self.0.get(start.block)?;
+            Some(Place {
+                event: start.event,
+                tick: block.tick,
+            })
+        };
+        trail.starts(stream).iter().map_while(place).collect()
+    }
+
+    /// How many events there are from one number to a tick, or up to a block more.
+    pub(super) fn events(&self, stream: &StreamInfo, from: u64, to: u64) -> u64 {
+        let blocks = self.of_stream(stream);
+        let behind = blocks.iter().find(|block| block.tick >= to);
+        let end = match (behind, stream.end) {
+            (Some(block), _) => block.event,
+            (None, Some(end)) => end.events,
+            (None, None) => blocks.last().map_or(0, |block| block.event),
+        };
+        end.saturating_sub(from)
+    }
+}
+
+/// The outermost boxes of a stack that may be millions high.
+struct Lowest {
+    lowest: Vec<OpenBox>,
+    most: usize,
+    height: usize,
+}
+
+impl Lowest {
+    fn new(most: usize) -> Self {
+        Self {
+            lowest: Vec::new(),
+            most,
+            height: 0,
+        }
+    }
+
+    fn change(&mut self, change: &StackChange) {
+        let popped = usize::try_from(change.popped).unwrap_or(usize::MAX);
+        self.height = self.height.saturating_sub(popped);
+        self.lowest.truncate(self.height);
+        let room = self.most.saturating_sub(self.height);
+        self.lowest.extend(change.pushed.oldest(room));
+        let pushed = usize::try_from(change.pushed.len()).unwrap_or(usize::MAX);
+        self.height = self.height.saturating_add(pushed);
+    }
+}
+
+/// Fills in the boxes that are open from one checkpoint to another and touched by no event in between.
+///
+/// A checkpoint says how many boxes of the one before were active or left since: those around them stayed.
+pub(super) fn outline(
+    blocks: &Blocks,
+    stream: &StreamInfo,
+    trail: &Trail,
+    window: &Stretch,
+    columns: &mut [Column],
+) {
+    let starts = trail.starts(window.stream).iter();
+    let all: Vec<(&Start, Place)> = starts
+        .zip(blocks.places(trail, window.stream))
+        .filter(|(start, _)| stream.blocks.contains(&start.block))
+        .collect();
+    let lowest = window.first_row as usize + window.rows as usize;
+    let mut boxes = Lowest::new(lowest);
+    // By column: how many boxes stay during all of what was looked at.
+    let mut stay: Vec<Option<usize>> = vec![None; columns.len()];
+    let column = |at: usize| window.start_of(at as u32)..window.start_of(at as u32 + 1);
+    let mut first = 0;
+    for (at, (start, place)) in all.iter().enumerate() {
+        boxes.change(&start.active);
+        let Some((next, until)) = all.get(at + 1) else {
+            break;
+        };
+        let popped = usize::try_from(next.active.popped).unwrap_or(usize::MAX);
+        let kept = boxes.height.saturating_sub(popped);
+        while first < columns.len() && column(first).end <= place.tick {
+            first += 1;
+        }
+        for (at, stay) in stay.iter_mut().enumerate().skip(first) {
+            let ticks = column(at);
+            // Events at the tick of a checkpoint may lie on either side of it.
+            if ticks.start > until.tick {
+                break;
+            }
+            let begins = ticks.start > place.tick;
+            *stay = match *stay {
+                None if begins => Some(kept),
+                None => Some(0),
+                Some(before) => Some(before.min(kept)),
+            };
+            if ticks.end <= until.tick {
+                let from = (window.first_row as usize).min(boxes.height);
+                let to = stay
+                    .unwrap_or(0)
+                    .min(from.saturating_add(window.rows as usize));
+                let shown = boxes.lowest.get(from..to).unwrap_or_default();
+                let whole = |open: &OpenBox| Cell::of_one(open.called, open.predicate, &ticks);
+                columns[at].cells = shown.iter().map(whole).collect();
+            }
+        }
+    }
+}

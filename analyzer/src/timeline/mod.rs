@@ -1,0 +1,363 @@
+//! A stretch of a stream as a picture: columns of time, and in each the boxes of the active chain by depth.
+//!
+//! A [`Stretch`] says which ticks, how many columns, which depths. Of every column a [`Reader`] counts what
+//! happened, and of every cell (column × depth) it says which boxes were there and from when to when: one
+//! [`Segment`] exactly, or of several how many, the first, the last, and the predicate that was there longest.
+//! Nothing is estimated: a column is either read, event by event, or says that it is not.
+//!
+//! Three ways to a picture, all with the same columns where they overlap:
+//! - [`Reader::read_at_most`] reads as many events as can be waited for, and else says so;
+//! - [`Reader::outline`] reads none: from checkpoints of the index alone it tells the boxes that no event
+//!   between two of them touched, so that of a trace of any length the outer boxes are seen at once;
+//! - [`Reader::read`] reads all events of the window, in parallel from the checkpoints where there are some
+//!   (without, from the beginning of the stream), and hands columns out as they are done.
+//!
+//! Memory is that of the columns and of the open boxes, whatever the length of the stretch.
+//!
+//! Depth counts boxes that are not hidden. After a gap nothing is known of what is open; all that may be
+//! stands at depth 0 as one box of the unknown predicate, as in the figures. In a pause boxes stay where they
+//! are; how much of a column is pause is said beside. Boxes are those of the engine: a last call goes on in the
+//! box of its caller, as another segment.
+//!
+//! How long the recorder itself took to make a new block is not in a trace: a block begins with the event that
+//! found no room in the one before, and that event's tick was read before the work. It falls into the time
+//! between that event and the next. [`Column::blocks`] says where to look.
+
+mod checkpoints;
+mod column;
+mod painter;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use crate::trace::{StreamInfo, Trace};
+use crate::walk::{Trail, Walk};
+use checkpoints::Place;
+use painter::{Painter, Sight};
+
+pub use checkpoints::Blocks;
+pub use column::{Began, Cell, Column, Counts, Ended, Segment};
+
+/// Events between two looks at whether anybody still wants to know.
+const STRIDE: u64 = 1 << 12;
+
+/// So many checkpoints in a part of a window that what is read before its first column does not matter.
+const PLACES_PER_PART: usize = 4;
+
+/// The most parts of a window.
+const MOST_PARTS: usize = 256;
+
+/// What is to be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// The stream, by its place in [`Trace::streams`].
+    pub stream: usize,
+    /// From this tick.
+    pub from: u64,
+    /// To before this one.
+    pub to: u64,
+    /// How many columns the ticks are divided into.
+    pub columns: u32,
+    /// The least depth; the outermost box has 0.
+    pub first_row: u32,
+    /// How many depths.
+    pub rows: u32,
+}
+
+impl Stretch {
+    /// The tick at which a column begins; of the one after the last, where that ends.
+    #[must_use]
+    pub fn start_of(&self, column: u32) -> u64 {
+        let span = u128::from(self.to.saturating_sub(self.from));
+        let offset = span * u128::from(column) / u128::from(self.columns.max(1));
+        self.from
+            .saturating_add(u64::try_from(offset).unwrap_or(u64::MAX))
+    }
+
+    /// The column that a tick lies in; `None` outside.
+    #[must_use]
+    pub fn column_of(&self, tick: u64) -> Option<u32> {
+        if tick < self.from || tick >= self.to || self.columns == 0 {
+            return None;
+        }
+        let span = u128::from(self.to - self.from);
+        let offset = u128::from(tick - self.from);
+        // The last column that begins at or before the tick.
+        let column = ((offset + 1) * u128::from(self.columns) - 1) / span;
+        u32::try_from(column).ok()
+    }
+}
+
+/// What a reading in another thread is told, and tells.
+#[derive(Debug, Default)]
+pub struct Control {
+    cancelled: AtomicBool,
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Control {
+    /// Nobody wants to know any more.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// How much is done, from 0 to 1.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        let total = self.total.load(Ordering::Relaxed).max(1);
+        (self.done.load(Ordering::Relaxed) as f64 / total as f64).min(1.0)
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// Reads stretches of a trace.
+#[derive(Debug)]
+pub struct Reader<'t> {
+    trace: &'t Trace,
+    blocks: &'t Blocks,
+    trail: Option<&'t Trail>,
+    hidden: &'t [bool],
+    /// Each part of a window that is read on its own has at least so many checkpoints.
+    places_per_part: usize,
+}
+
+/// Columns that are read on their own, and from where.
+#[derive(Debug)]
+struct Part {
+    columns: Range<u32>,
+    /// Number of the event to begin with.
+    event: u64,
+}
+
+impl<'t> Reader<'t> {
+    /// Reads a trace, along a trail if it has one. Boxes of predicates that are `hidden` (by predicate, the unknown one
+    /// included), and those outside of the focus that the trail follows, are not drawn.
+    #[must_use]
+    pub fn new(
+        trace: &'t Trace,
+        blocks: &'t Blocks,
+        trail: Option<&'t Trail>,
+        hidden: &'t [bool],
+    ) -> Self {
+        Self {
+            trace,
+            blocks,
+            trail,
+            hidden,
+            places_per_part: PLACES_PER_PART,
+        }
+    }
+
+    /// What is known without reading an event: nothing but where blocks begin if there is no index.
+    #[must_use]
+    pub fn outline(&self, window: &Stretch) -> Vec<Column> {
+        let mut columns = vec![Column::default(); window.columns as usize];
+        if let (Some(stream), Some(trail)) = (self.stream(window), self.trail)
+            && !self.has_transparent()
+        {
+            checkpoints::outline(self.blocks, stream, trail, window, &mut columns);
+        }
+        self.add_blocks(window, 0, &mut columns);
+        columns
+    }
+
+    /// The columns, if no more than `most` events must be read for them (and those since the last checkpoint,
+    /// if a predicate is hidden).
+    #[must_use]
+    pub fn read_at_most(&self, window: &Stretch, most: u64) -> Option<Vec<Column>> {
+        let Some(stream) = self.stream(window) else {
+            return Some(self.empty(window));
+        };
+        let part = self.part(
+            &self.places(window.stream),
+            window,
+            stream,
+            0..window.columns,
+        );
+        let mut left = most;
+        self.paint(window, stream, &part, most, &mut || {
+            left = left.saturating_sub(1);
+            left > 0
+        })
+    }
+
+    /// All columns, in parallel on rayon's current threads: `sink` is given the number of a column, and it with
+    /// some that follow, in any order. `false` if it was cancelled.
+    pub fn read(
+        &self,
+        window: &Stretch,
+        control: &Control,
+        sink: impl Fn(u32, Vec<Column>) + Sync,
+    ) -> bool {
+        let Some(stream) = self.stream(window) else {
+            sink(0, self.empty(window));
+            return true;
+        };
+        let parts = self.parts(window, stream);
+        let events = |part: &Part| {
+            let end = window.start_of(part.columns.end);
+            self.blocks.events(stream, part.event, end)
+        };
+        let total = parts.iter().map(events).fold(0, u64::saturating_add);
+        control.total.fetch_add(total, Ordering::Relaxed);
+        parts.into_par_iter().with_max_len(1).for_each(|part| {
+            if control.is_cancelled() {
+                return;
+            }
+            let mut events = 0_u64;
+            let mut progress = || {
+                events += 1;
+                if !events.is_multiple_of(STRIDE) {
+                    return true;
+                }
+                control.done.fetch_add(STRIDE, Ordering::Relaxed);
+                !control.is_cancelled()
+            };
+            let columns = self.paint(window, stream, &part, u64::MAX, &mut progress);
+            if let Some(columns) = columns {
+                sink(part.columns.start, columns);
+            }
+        });
+        !control.is_cancelled()
+    }
+
+    fn stream(&self, window: &Stretch) -> Option<&'t StreamInfo> {
+        self.trace.streams().get(window.stream)
+    }
+
+    fn empty(&self, window: &Stretch) -> Vec<Column> {
+        let column = Column {
+            read: true,
+            ..Column::default()
+        };
+        vec![column; window.columns as usize]
+    }
+
+    fn places(&self, stream: usize) -> Vec<Place> {
+        self.trail
+            .map_or_else(Vec::new, |trail| self.blocks.places(trail, stream))
+    }
+
+    /// Parts of about the same number of checkpoints.
+    fn parts(&self, window: &Stretch, stream: &StreamInfo) -> Vec<Part> {
+        let places = self.places(window.stream);
+        let inside = places
+            .iter()
+            .filter(|place| (window.from..window.to).contains(&place.tick));
+        let inside: Vec<&Place> = inside.collect();
+        let many = (inside.len() / self.places_per_part).clamp(1, MOST_PARTS);
+        let mut cuts: Vec<u32> = (1..many)
+            .filter_map(|at| window.column_of(inside[at * inside.len() / many].tick))
+            .collect();
+        cuts.push(window.columns);
+        cuts.dedup();
+        let mut begin = 0;
+        let mut parts = Vec::with_capacity(cuts.len());
+        for cut in cuts {
+            if cut > begin {
+                parts.push(self.part(&places, window, stream, begin..cut));
+                begin = cut;
+            }
+        }
+        parts
+    }
+
+    fn part(
+        &self,
+        places: &[Place],
+        window: &Stretch,
+        stream: &StreamInfo,
+        columns: Range<u32>,
+    ) -> Part {
+        let begin = window.start_of(columns.start);
+        // Events at the tick of a checkpoint may lie before it.
+        let before = places.partition_point(|place| place.tick < begin);
+        let event = before.checked_sub(1).map_or(0, |at| places[at].event);
+        Part {
+            columns,
+            event: self.known_from(stream, event),
+        }
+    }
+
+    /// Where to begin to know what every box shows at an event: there, or, if all that is known of a box at
+    /// a checkpoint is hidden and there was more, where the first such box was called.
+    fn known_from(&self, stream: &StreamInfo, event: u64) -> u64 {
+        if event == 0 || !self.has_transparent() {
+            return event;
+        }
+        let walk = Walk::along(self.trace, self.trail, stream, event);
+        let moment = walk.moment();
+        let boxes = moment.active().newest().chain(moment.choices().newest());
+        let unclear = boxes.filter(|open| self.sight().shows(open).is_none());
+        unclear.map(|open| open.called).min().unwrap_or(event)
+    }
+
+    fn has_transparent(&self) -> bool {
+        self.hidden.contains(&true) || self.trail.is_some_and(|trail| !trail.is_everything())
+    }
+
+    fn sight(&self) -> Sight<'t> {
+        Sight {
+            hidden: self.hidden,
+            trail: self.trail,
+        }
+    }
+
+    /// The columns of a part; `None` if `goes_on` says so, which is asked at every event, or if more boxes are open at its
+    /// begin than are wanted.
+    fn paint(
+        &self,
+        window: &Stretch,
+        stream: &StreamInfo,
+        part: &Part,
+        most_boxes: u64,
+        goes_on: &mut impl FnMut() -> bool,
+    ) -> Option<Vec<Column>> {
+        let mut walk = Walk::along(self.trace, self.trail, stream, part.event);
+        let columns = part.columns.clone();
+        if walk.moment().boxes() > most_boxes {
+            return None;
+        }
+        let mut painter = Painter::new(window, columns, self.sight(), walk.moment());
+        let mut last = 0;
+        let end = loop {
+            let Some(step) = walk.next() else {
+                // Of a stream that did not end nothing is known after its last event.
+                break Some(stream.end.map_or(last, |end| end.tick.max(last)));
+            };
+            if !painter.step(&step, walk.moment()) {
+                break None;
+            }
+            last = step.tick;
+            if !goes_on() {
+                return None;
+            }
+        };
+        let mut columns = painter.finish(end);
+        self.add_blocks(window, part.columns.start, &mut columns);
+        Some(columns)
+    }
+
+    /// Counts the blocks that begin in some columns, of which the first one has this number.
+    fn add_blocks(&self, window: &Stretch, first: u32, columns: &mut [Column]) {
+        let Some(stream) = self.stream(window) else {
+            return;
+        };
+        for block in self.blocks.of_stream(stream) {
+            let column = window
+                .column_of(block.tick)
+                .and_then(|at| at.checked_sub(first));
+            if let Some(column) = column.and_then(|at| columns.get_mut(at as usize)) {
+                column.blocks += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Keys of the timeline.
+
+use crate::keys::{Action, Binding, bind};
+
+pub(super) const KEYS: &[Binding] = &[
+    bind(
+        &["+", "="],
+        Action::ZoomIn,
+        "in",
+        "half as much time, around the cursor",
+    ),
+    bind(&["-"], Action::ZoomOut, "out", "twice as much time"),
+    bind(
+        &["z"],
+        Action::Zoom,
+        "box",
+        "zoom to the box under the cursor",
+    ),
+    bind(&["0"], Action::Back, "back", "undo one zoom"),
+    bind(
+        &["n"],
+        Action::NextMatch,
+        "next ✗↶",
+        "to the next failure (✗) or redo (↶), × for both",
+    ),
+    bind(&["N"], Action::PreviousMatch, "", "to the one before"),
+    bind(
+        &["'"],
+        Action::NextMark,
+        "",
+        "to the next gap ?, exception !, pause ‖, new block ┆",
+    ),
+    bind(
+        &["\""],
+        Action::PreviousMark,
+        "",
+        "the one before (a block's cost is not in the trace)",
+    ),
+    bind(
+        &["enter", "p"],
+        Action::Enter,
+        "predicate",
+        "go into the predicate; ~name: longest of several",
+    ),
+    bind(
+        &["/"],
+        Action::Filter,
+        "search",
+        "mark boxes whose name has a word in it, or ~regex",
+    ),
+    bind(&["v"], Action::FirstEvent, "event", "show the event here"),
+    bind(
+        &["["],
+        Action::RangeBegin,
+        "",
+        "a range of time begins at the cursor",
+    ),
+    bind(
+        &["]"],
+        Action::RangeEnd,
+        "",
+        "a range of time ends at the cursor",
+    ),
+    bind(
+        &["space"],
+        Action::Toggle,
+        "fold",
+        "fold all streams, or unfold the one here",
+    ),
+    bind(&["}"], Action::NextStream, "", "to the next stream"),
+    bind(&["{"], Action::PreviousStream, "", "to the stream before"),
+    bind(
+        &["up", "k"],
+        Action::Up,
+        "",
+        "to the box around it, then to the stream above",
+    ),
+    bind(
+        &["down", "j"],
+        Action::Down,
+        "",
+        "to the box inside it, then to the stream below",
+    ),
+    bind(
+        &["left", "h"],
+        Action::Left,
+        "",
+        "to where the box begins, or the one before",
+    ),
+    bind(
+        &["right", "l"],
+        Action::Right,
+        "",
+        "to the box after it at the same depth",
+    ),
+    bind(&[",", "<"], Action::CellLeft, "", "one cell to the left"),
+    bind(&[".", ">"], Action::CellRight, "", "one cell to the right"),
+    bind(
+        &["shift-left", "H"],
+        Action::ScrollLeft,
+        "",
+        "a quarter of the view earlier",
+    ),
+    bind(
+        &["shift-right", "L"],
+        Action::ScrollRight,
+        "",
+        "a quarter of the view later",
+    ),
+    bind(
+        &["pgup", "ctrl-b"],
+        Action::PageUp,
+        "",
+        "some boxes further out",
+    ),
+    bind(
+        &["pgdn", "ctrl-f"],
+        Action::PageDown,
+        "",
+        "some boxes further in",
+    ),
+    bind(&["home", "gg"], Action::Top, "", "to the beginning"),
+    bind(&["end", "G"], Action::Bottom, "", "to the end"),
+    bind(
+        &["del"],
+        Action::Hide,
+        "",
+        "hide the predicate (- is another key here)",
+    ),
+];

@@ -1,0 +1,143 @@
+//! What is under the cursor, in words.
+
+use portmortem_analyzer::timeline::{Began, Column, Ended, Segment};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::runs::Shows;
+use super::{Timeline, format};
+use crate::analysis::Analysis;
+use crate::theme::Theme;
+
+impl Timeline {
+    /// Two lines: the box, and the column.
+    pub(super) fn foot(&self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        let Some(analysis) = self.analysis() else {
+            return;
+        };
+        let time = |ticks: u64| format::time(analysis.ns(ticks));
+        let line = match (self.run().map(|run| run.shows), self.cell()) {
+            (Some(Shows::One(segment)), _) => vec![
+                Span::styled(
+                    format!(" {}", self.predicate_name(segment.predicate)),
+                    theme.subject,
+                ),
+                Span::raw(format!("  {}", self.about_box(&segment))),
+            ],
+            (Some(Shows::Many(longest)), Some(cell)) => {
+                let name = longest.map_or("", |predicate| self.predicate_name(predicate));
+                let ticks = cell.longest.map_or(0, |(_, ticks)| ticks);
+                let boxes = format::counted(cell.segments, "stay in a box", "stays in boxes");
+                vec![
+                    Span::styled(format!(" {name}"), theme.subject),
+                    Span::raw(format!(
+                        "  longest here: {} of {}; {boxes}, {} fail, {} redone",
+                        time(ticks),
+                        time(cell.ticks),
+                        format::count(cell.fails),
+                        format::count(cell.redos)
+                    )),
+                ]
+            }
+            (Some(Shows::Nobody), _) => {
+                let text = self.about_nobody();
+                vec![Span::styled(format!(" {text}"), theme.faint)]
+            }
+            _ => vec![Span::styled(" not read yet", theme.faint)],
+        };
+        buf.set_line(area.x, area.y, &Line::from(line), area.width);
+        let window = self.stretch(self.place.band);
+        let (at, begin) = (self.column_at(), self.place.cursor);
+        let since = analysis.trace.clock().since_start_ns(begin);
+        let cell = length(analysis, window.start_of(at + 1) - window.start_of(at));
+        let mut text = format!(
+            " {}.{:09} s, a cell is {cell}",
+            since / 1_000_000_000,
+            since % 1_000_000_000
+        );
+        if let Some(column) = self.column() {
+            text += &about_column(analysis, column);
+        }
+        buf.set_stringn(
+            area.x,
+            area.y + 1,
+            format::shorten(&text, area.width.into()),
+            area.width.into(),
+            theme.text,
+        );
+    }
+
+    fn about_nobody(&self) -> &'static str {
+        match self.column() {
+            Some(column) if column.gap_ticks > 0 => "events were lost here",
+            Some(column) if column.paused_ticks > 0 => "recording is paused here",
+            _ if self.place.row > 0 => "nobody at this depth",
+            _ => "nobody traced is active",
+        }
+    }
+
+    fn about_box(&self, segment: &Segment) -> String {
+        let time = |ticks: u64| self.analysis().map_or(0, |analysis| analysis.ns(ticks));
+        let began = match segment.began {
+            Began::Before => "from before",
+            Began::Call => "called",
+            Began::LastCall => "by a last call",
+            Began::Redo => "redone",
+            Began::Gap => "unknown since a gap",
+        };
+        let ended = match segment.ended {
+            Ended::After => "goes on",
+            Ended::ExitDet => "exits",
+            Ended::ExitNondet => "exits ◇ and can be redone",
+            Ended::Fail => "fails",
+            Ended::Exception => "raises an exception",
+            Ended::LastCall => "ends in a last call",
+            Ended::Gap => "lost in a gap",
+            Ended::End => "open at the end",
+        };
+        let length = format::time(time(segment.to - segment.from));
+        let of = format::count(segment.called);
+        format!("{began}, {length}, {ended}; box of event {of}")
+    }
+}
+
+/// A time; in ticks if it is so short that nanoseconds say little.
+pub(super) fn length(analysis: &Analysis, ticks: u64) -> String {
+    match analysis.ns(ticks) {
+        ..10 => format::counted(ticks, "tick", "ticks"),
+        ns => format::time(ns),
+    }
+}
+
+fn about_column(analysis: &Analysis, column: &Column) -> String {
+    let counts = &column.counts;
+    let mut text = String::new();
+    for (number, one, many) in [
+        (counts.calls + counts.last_calls, "call", "calls"),
+        (counts.exits, "exit", "exits"),
+        (counts.fails, "failure", "failures"),
+        (counts.redos, "redo", "redos"),
+        (counts.exceptions, "exception", "exceptions"),
+        (counts.cuts, "cut", "cut"),
+        (column.blocks.into(), "new block", "new blocks"),
+        (counts.lost, "LOST", "LOST"),
+    ] {
+        if number > 0 {
+            text += &format!(" · {}", format::counted(number, one, many));
+        }
+    }
+    if counts.gaps > 0 && counts.lost == 0 {
+        text += " · EVENTS LOST";
+    }
+    if column.paused_ticks > 0 {
+        text += &format!(
+            " · paused {}",
+            format::time(analysis.ns(column.paused_ticks))
+        );
+    }
+    if let Some(event) = column.first_event {
+        text += &format!(" · event {}", format::count(event));
+    }
+    text
+}

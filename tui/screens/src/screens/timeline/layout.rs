@@ -1,0 +1,85 @@
+//! Which streams are in sight, and where.
+
+use ratatui::layout::Rect;
+
+use super::Timeline;
+use crate::table::first_row;
+
+/// Cells before a row: its depth, or what a lane is of.
+pub(super) const GUTTER: u16 = 7;
+
+/// Lines of a stream that is folded: its name and two rows of boxes.
+pub(super) const FOLDED: u16 = 3;
+
+/// Lanes of a stream that is unfolded.
+pub(super) const LANES: u16 = 4;
+
+/// The least number of lines of a stream that is unfolded.
+pub(super) const UNFOLDED: u16 = LANES + 8;
+
+/// Lines about what is under the cursor.
+pub(super) const FOOT: u16 = 2;
+
+/// Where things were drawn last.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    /// Cells of a row of boxes.
+    pub(super) width: u32,
+    /// Streams with their rows of boxes.
+    pub(super) bands: Vec<(usize, Rect)>,
+}
+
+impl Timeline {
+    /// Divides the area among them.
+    pub(super) fn lay_out(&mut self, area: Rect) {
+        let width = u32::from(area.width - GUTTER - 1);
+        if width != self.layout.width {
+            self.layout.width = width;
+            let span = self.place.view.span();
+            self.set_view(self.place.view.from, span);
+        }
+        let streams = self.streams();
+        let (many, single) = (streams.len(), streams.len() == 1);
+        // Rows that a stream has any use for.
+        let rows: Vec<u16> = streams
+            .iter()
+            .map(|stream| stream.max_depth.clamp(1, u64::from(u16::MAX / 2)) as u16)
+            .collect();
+        let body = area.height - 1 - FOOT;
+        let own = match rows.get(self.place.band) {
+            _ if self.folded => FOLDED,
+            Some(_) if single => body,
+            rows => LANES + 1 + rows.map_or(0, |rows| *rows),
+        };
+        let others = (body - own.min(UNFOLDED)) / FOLDED;
+        let others = others.min((many - 1).min(usize::from(body)) as u16);
+        let own = own.min(body - others * FOLDED);
+        let extra = (body - own - others * FOLDED) / others.max(1);
+        let shown = usize::from(others) + 1;
+        self.first_band = first_row(self.first_band, self.place.band, shown, many);
+        self.layout.bands.clear();
+        let mut y = area.y + 1;
+        for stream in (self.first_band..many).take(shown) {
+            let is_open = stream == self.place.band && !self.folded;
+            let above = u16::from(!single) + if is_open { LANES } else { 0 };
+            let lines = if stream == self.place.band {
+                own
+            } else {
+                FOLDED + extra.min(rows[stream].saturating_sub(FOLDED - 1))
+            };
+            let rows = Rect {
+                x: area.x + GUTTER,
+                y: y + above,
+                width: width as u16,
+                height: lines - above,
+            };
+            if is_open {
+                let height = usize::from(rows.height);
+                let (first, row) = (self.first_row as usize, self.place.row as usize);
+                self.first_row = first_row(first, row, height, usize::MAX) as u32;
+            }
+            self.layout.bands.push((stream, rows));
+            y += lines;
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! Screen 5: the execution over time, the boxes of the active chain stacked by depth, streams side by side.
+//!
+//! What is drawn is a [`Picture`] for each stream in sight, made by [`Pictures`]; here is which stretch of time
+//! is shown, where the cursor is, and what keys do to both. Times are ticks.
+
+mod bindings;
+mod export;
+mod foot;
+mod layout;
+mod moves;
+mod pictures;
+mod runs;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::sync::Arc;
+
+use portmortem_analyzer::Window;
+use portmortem_analyzer::figures::{PredicateIndex, StreamFigures};
+use portmortem_analyzer::tables::Cell as TableCell;
+use portmortem_analyzer::timeline::{Began, Cell, Column, Stretch};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Effect, EventTarget, Screen};
+use crate::analysis::Analysis;
+use crate::condition::{Condition, Field, FieldKind};
+use crate::format;
+use crate::keys::{Action, Binding};
+use crate::theme::Theme;
+use bindings::KEYS;
+use layout::Layout;
+use pictures::{Picture, Pictures};
+use runs::{Run, runs};
+
+/// Depths of a picture: some more than are drawn, so that scrolling by a few needs no other one.
+const ROWS: u32 = 192;
+
+/// Pictures begin at depths that are multiples of this.
+const ROWS_STEP: u32 = 64;
+
+/// Depths that a page is.
+const PAGE: i64 = 10;
+
+/// Which ticks are shown, the end excluded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct View {
+    from: u64,
+    to: u64,
+}
+
+impl View {
+    fn span(self) -> u64 {
+        self.to.saturating_sub(self.from)
+    }
+}
+
+/// What Esc goes back to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Place {
+    view: View,
+    cursor: u64,
+    row: u32,
+    band: usize,
+}
+
+/// The screen.
+#[derive(Debug, Default)]
+pub(super) struct Timeline {
+    pictures: Option<Pictures>,
+    /// All that can be shown.
+    whole: View,
+    /// What is shown. The cursor is at a tick of it, at a depth of a stream.
+    place: Place,
+    /// Nothing was asked for yet: the cursor goes to where there is something to see.
+    fresh: bool,
+    /// What was shown before each zoom.
+    zooms: Vec<Place>,
+    /// All bands are folded.
+    folded: bool,
+    first_band: usize,
+    first_row: u32,
+    search: String,
+    /// By predicate: its name is one that is searched for.
+    found: Vec<bool>,
+    /// Ends of the marked range.
+    range: (Option<u64>, Option<u64>),
+    layout: Layout,
+}
+
+const NAME: &[Field] = &[Field {
+    name: "predicate",
+    kind: FieldKind::Text,
+}];
+
+impl Timeline {
+    fn analysis(&self) -> Option<&Arc<Analysis>> {
+        self.pictures.as_ref().map(|pictures| &pictures.analysis)
+    }
+
+    fn streams(&self) -> &[StreamFigures] {
+        self.analysis()
+            .map_or(&[], |analysis| &analysis.profile.streams)
+    }
+
+    /// What is shown of a stream.
+    fn stretch(&self, stream: usize) -> Stretch {
+        let selected = stream == self.place.band && !self.folded;
+        let first_row = if selected { self.first_row } else { 0 };
+        Stretch {
+            stream,
+            from: self.place.view.from,
+            to: self.place.view.to,
+            columns: self.layout.width,
+            first_row: first_row / ROWS_STEP * ROWS_STEP,
+            rows: ROWS,
+        }
+    }
+
+    fn picture(&self) -> Option<&Picture> {
+        self.pictures.as_ref()?.get(&self.stretch(self.place.band))
+    }
+
+    fn column_at(&self) -> u32 {
+        let column = self.stretch(self.place.band).column_of(self.place.cursor);
+        column.unwrap_or(0)
+    }
+
+    fn column(&self) -> Option<&Column> {
+        self.picture()?.columns.get(self.column_at() as usize)
+    }
+
+    /// What is under the cursor; `None` if it is not known.
+    fn cell(&self) -> Option<Cell> {
+        let row = self
+            .place
+            .row
+            .checked_sub(self.picture()?.window.first_row)?;
+        self.column()?.cell(row as usize)
+    }
+
+    fn runs(&self) -> Vec<Run> {
+        let Some(picture) = self.picture() else {
+            return Vec::new();
+        };
+        let row = self.place.row.saturating_sub(picture.window.first_row);
+        runs(picture, row as usize)
+    }
+
+    fn run(&self) -> Option<Run> {
+        let at = self.column_at();
+        let mut runs = self.runs().into_iter();
+        runs.find(|run| run.columns.contains(&at))
+    }
+
+    /// The range of time between both marks.
+    fn marked(&self) -> Option<Window> {
+        let (from, until) = self.range.0.zip(self.range.1)?;
+        (from < until).then_some(Window { from, until })
+    }
+
+    /// The event that the cursor is at.
+    fn event(&self) -> Option<EventTarget> {
+        let only = self.cell().and_then(|cell| cell.only());
+        let began = only.filter(|only| only.began == Began::Call);
+        let number = began.map(|only| only.called);
+        Some(EventTarget::At {
+            stream: self.place.band,
+            number: number.or(self.column()?.first_event)?,
+        })
+    }
+
+    fn is_found(&self, predicate: Option<PredicateIndex>) -> bool {
+        predicate.is_some_and(|predicate| self.found.get(predicate as usize) == Some(&true))
+    }
+
+    /// Makes the pictures that are in sight, or begins to.
+    fn look(&mut self) {
+        let streams: Vec<usize> = self
+            .layout
+            .bands
+            .iter()
+            .map(|(stream, _)| *stream)
+            .collect();
+        let (mut first, mut rest) = (Vec::new(), Vec::new());
+        for stream in streams {
+            if stream == self.place.band {
+                first.push(self.stretch(stream));
+            } else {
+                rest.push(self.stretch(stream));
+            }
+        }
+        first.append(&mut rest);
+        if let Some(pictures) = &mut self.pictures {
+            pictures.show(&first);
+        }
+        if self.fresh
+            && let Some(picture) = self.picture().filter(|picture| picture.whole)
+        {
+            let seen = picture
+                .columns
+                .iter()
+                .position(|column| !column.cells.is_empty());
+            self.fresh = false;
+            if let Some(column) = seen {
+                self.go_to_column(column as u32);
+            }
+        }
+    }
+}
+
+impl Screen for Timeline {
+    fn bindings(&self) -> &'static [Binding] {
+        KEYS
+    }
+
+    fn follow(&mut self, analysis: &Arc<Analysis>) {
+        let streams = &analysis.profile.streams;
+        let from = streams.iter().map(|stream| stream.first_tick).min();
+        // An event at the last tick is one, too.
+        let to = streams
+            .iter()
+            .map(|stream| stream.last_tick.saturating_add(1))
+            .max();
+        let from = from.unwrap_or(0);
+        let whole = View {
+            from,
+            to: to.unwrap_or(0).max(from.saturating_add(1)),
+        };
+        if self.whole != whole {
+            self.whole = whole;
+            self.zooms.clear();
+            self.range = (None, None);
+            self.fresh = true;
+            self.place = Place {
+                view: whole,
+                cursor: whole.from + whole.span() / 2,
+                ..Place::default()
+            };
+        }
+        self.pictures = Some(Pictures::new(analysis));
+        let search = std::mem::take(&mut self.search);
+        self.set_filter(&search);
+    }
+
+    fn act(&mut self, action: Action) -> Effect {
+        if self.streams().is_empty() {
+            return Effect::Unused;
+        }
+        let fresh = std::mem::take(&mut self.fresh);
+        match action {
+            Action::ZoomIn => return self.zoom_in(),
+            Action::ZoomOut => return self.zoom_out(),
+            Action::Zoom => return self.zoom_to_box(),
+            Action::NextMatch => return self.next_failure(true),
+            Action::PreviousMatch => return self.next_failure(false),
+            Action::NextMark => return self.next_mark(true),
+            Action::PreviousMark => return self.next_mark(false),
+            Action::Enter => return self.predicate().map_or(Effect::Done, Effect::Open),
+            Action::FirstEvent => {
+                return match self.event() {
+                    Some(target) => Effect::Event(target),
+                    None => Effect::Say("no event is known here".to_owned()),
+                };
+            }
+            Action::RangeBegin => return self.set_range(false),
+            Action::RangeEnd => return self.set_range(true),
+            Action::Toggle => self.folded = !self.folded && self.streams().len() > 1,
+            Action::NextStream => return self.band_by(true),
+            Action::PreviousStream => return self.band_by(false),
+            Action::Up => self.row_by(-1),
+            Action::Down => self.row_by(1),
+            Action::PageUp => self.row_by(-PAGE),
+            Action::PageDown => self.row_by(PAGE),
+            Action::Left => self.box_by(false),
+            Action::Right => self.box_by(true),
+            Action::CellLeft => self.cell_by(false),
+            Action::CellRight => self.cell_by(true),
+            Action::ScrollLeft => self.pan(false, 4),
+            Action::ScrollRight => self.pan(true, 4),
+            Action::Top => return self.go_to_end(false),
+            Action::Bottom => return self.go_to_end(true),
+            _ => {
+                self.fresh = fresh;
+                return Effect::Unused;
+            }
+        }
+        Effect::Done
+    }
+
+    fn undo(&mut self) -> bool {
+        let Some(place) = self.zooms.pop() else {
+            return false;
+        };
+        self.place = place;
+        true
+    }
+
+    fn predicate(&self) -> Option<PredicateIndex> {
+        self.run()?.shows.predicate()
+    }
+
+    fn filter(&self) -> Option<&str> {
+        Some(&self.search)
+    }
+
+    fn set_filter(&mut self, text: &str) {
+        let text = text.trim();
+        self.search = text.to_owned();
+        self.found.clear();
+        let Some(analysis) = self.analysis().filter(|_| !text.is_empty()) else {
+            return;
+        };
+        let condition =
+            Condition::parse(text, NAME).unwrap_or_else(|_| Condition::literal(text, NAME));
+        let predicates = 0..=analysis.trace.unknown_predicate();
+        let found = predicates
+            .map(|at| condition.holds(|_| TableCell::Text(analysis.predicate(at))))
+            .collect();
+        self.found = found;
+    }
+
+    fn poll(&mut self, wait: bool) -> Effect {
+        let Some(pictures) = &mut self.pictures else {
+            return Effect::Unused;
+        };
+        let changed = if wait {
+            pictures.wait()
+        } else {
+            pictures.poll()
+        };
+        if changed {
+            Effect::Done
+        } else {
+            Effect::Unused
+        }
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.pictures.as_ref()?.progress()
+    }
+
+    fn window(&self) -> Option<Window> {
+        let View { from, to: until } = self.place.view;
+        self.marked().or(Some(Window { from, until }))
+    }
+
+    fn status(&self) -> String {
+        let Some(analysis) = self.analysis() else {
+            return String::new();
+        };
+        let part = analysis.ns(self.place.view.span());
+        let whole = format::time(analysis.ns(self.whole.span()));
+        if self.place.view == self.whole {
+            format!("all {whole}")
+        } else {
+            format!("{} of {whole}", format::time(part))
+        }
+    }
+
+    fn file_name(&self) -> &'static str {
+        "timeline"
+    }
+
+    fn export(&self) -> Option<String> {
+        export::csv(self.analysis()?, self.picture()?)
+    }
+
+    /// The stack under the cursor, outermost first.
+    fn copy(&self) -> Option<String> {
+        let (analysis, column) = (self.analysis()?, self.column()?);
+        let names = column.cells.iter().filter_map(|cell| {
+            let (predicate, _) = cell.longest?;
+            let several = if cell.segments > 1 { "~" } else { "" };
+            Some(format!("{several}{}\n", analysis.predicate(predicate)))
+        });
+        Some(names.collect())
+    }
+
+    fn click(&mut self, x: u16, y: u16) -> bool {
+        let bands = self.layout.bands.iter();
+        let mut hit = bands.filter(|(_, rows)| rows.contains((x, y).into()));
+        let Some(&(band, rows)) = hit.next() else {
+            return false;
+        };
+        let before = (self.place, self.run());
+        if band != self.place.band {
+            self.go_to_band(band);
+        } else {
+            let first = if self.folded { 0 } else { self.first_row };
+            self.place.row = (first + u32::from(y - rows.y)).min(self.deepest());
+        }
+        self.go_to_column(u32::from(x - rows.x));
+        self.run() == before.1 && self.place.row == before.0.row && self.place.band == before.0.band
+    }
+
+    fn enter(&self) -> Action {
+        Action::Zoom
+    }
+
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        self.draw_all(area, buf, theme);
+    }
+}

@@ -1,0 +1,318 @@
+//! Where the cursor goes, and what is shown then.
+
+use portmortem_analyzer::timeline::Column;
+
+use super::runs::Shows;
+use super::{Effect, Timeline, View, format, view};
+
+/// So many views beyond the one that is shown are searched at once.
+const MOST_VIEWS: usize = 4;
+
+impl Timeline {
+    /// The cursor goes to a column.
+    pub(super) fn go_to_column(&mut self, column: u32) {
+        let last = self.layout.width.saturating_sub(1);
+        self.place.cursor = self.stretch(self.place.band).start_of(column.min(last));
+    }
+
+    /// The least span: a tick for every column.
+    pub(super) fn least(&self) -> u64 {
+        u64::from(self.layout.width.max(2))
+    }
+
+    /// Shows a stretch as near to this one as there is, around the cursor or where that goes.
+    pub(super) fn set_view(&mut self, from: u64, span: u64) {
+        let span = span.clamp(
+            self.least().min(self.whole.span()),
+            self.whole.span().max(1),
+        );
+        let latest = self.whole.to.saturating_sub(span).max(self.whole.from);
+        let from = from.clamp(self.whole.from, latest);
+        let to = from.saturating_add(span);
+        self.place.view = View { from, to };
+        self.place.cursor = self
+            .place
+            .cursor
+            .clamp(from, to.saturating_sub(1).max(from));
+    }
+
+    pub(super) fn zoom_to(&mut self, from: u64, span: u64, nothing: &str) -> Effect {
+        let before = self.place;
+        self.set_view(from, span);
+        if self.place.view == before.view {
+            self.place = before;
+            return Effect::Say(nothing.to_owned());
+        }
+        self.zooms.push(before);
+        Effect::Step
+    }
+
+    pub(super) fn zoom_in(&mut self) -> Effect {
+        let View { from, .. } = self.place.view;
+        let span = self.place.view.span();
+        let left = (self.place.cursor - from) / 2;
+        self.zoom_to(
+            self.place.cursor - left,
+            span / 2,
+            "no closer: a cell is a tick",
+        )
+    }
+
+    pub(super) fn zoom_out(&mut self) -> Effect {
+        let View { from, .. } = self.place.view;
+        let span = self.place.view.span();
+        let left = (self.place.cursor - from).saturating_mul(2);
+        let from = self.place.cursor.saturating_sub(left);
+        self.zoom_to(from, span.saturating_mul(2), "this is all there is")
+    }
+
+    /// To what is under the cursor, with a little around it.
+    pub(super) fn zoom_to_box(&mut self) -> Effect {
+        let Some(run) = self.run() else {
+            return Effect::Done;
+        };
+        let window = self.stretch(self.place.band);
+        let (from, to) = match run.shows {
+            Shows::One(segment) => (segment.from, segment.to),
+            Shows::Many(_) if run.columns.len() as u32 * 2 < window.columns => (
+                window.start_of(run.columns.start),
+                window.start_of(run.columns.end),
+            ),
+            Shows::Many(_) => {
+                let at = self.column_at();
+                (window.start_of(at), window.start_of(at + 1))
+            }
+            Shows::Unknown => return Effect::Say("not read yet".to_owned()),
+            Shows::Nobody => return Effect::Say("no box here".to_owned()),
+        };
+        let length = (to - from).max(1);
+        if length >= self.place.view.span() {
+            return Effect::Say("the box fills the view".to_owned());
+        }
+        let around = length / 16;
+        self.zoom_to(
+            from.saturating_sub(around),
+            length.saturating_add(2 * around),
+            "no closer: a cell is a tick",
+        )
+    }
+
+    /// Shows what is earlier or later by a part of the view; the cursor stays in its column.
+    pub(super) fn pan(&mut self, later: bool, part: u64) {
+        let View { from, .. } = self.place.view;
+        let (span, column) = (self.place.view.span(), self.column_at());
+        let by = (span / part).max(1);
+        let to = if later {
+            from.saturating_add(by)
+        } else {
+            from.saturating_sub(by)
+        };
+        let before = self.place.view;
+        self.set_view(to, span);
+        let last = self.layout.width.saturating_sub(1);
+        // At an end of everything the cursor goes there.
+        match (self.place.view == before, later) {
+            (true, true) => self.go_to_column(last),
+            (true, false) => self.go_to_column(0),
+            (false, _) => self.go_to_column(column),
+        }
+    }
+
+    pub(super) fn cell_by(&mut self, later: bool) {
+        let (at, width) = (self.column_at(), self.layout.width);
+        let before = self.place.view;
+        if later && at + 1 < width {
+            self.go_to_column(at + 1);
+        } else if !later && at > 0 {
+            self.go_to_column(at - 1);
+        } else {
+            self.pan(later, 4);
+            if self.place.view != before {
+                let column = if later {
+                    width - width / 4
+                } else {
+                    width / 4 - 1
+                };
+                self.go_to_column(column);
+            }
+        }
+    }
+
+    pub(super) fn box_by(&mut self, later: bool) {
+        let (runs, at) = (self.runs(), self.column_at());
+        let Some(here) = runs.iter().position(|run| run.columns.contains(&at)) else {
+            return;
+        };
+        let to = match later {
+            true => runs.get(here + 1),
+            false if at > runs[here].columns.start => runs.get(here),
+            false => here.checked_sub(1).map(|before| &runs[before]),
+        };
+        match to.map(|run| run.columns.start) {
+            Some(column) => self.go_to_column(column),
+            None => self.pan(later, 2),
+        }
+    }
+
+    /// The greatest depth that anything is known at.
+    pub(super) fn deepest(&self) -> u32 {
+        let Some(picture) = self.picture() else {
+            return 0;
+        };
+        let rows = picture
+            .columns
+            .iter()
+            .map(|column| column.cells.len())
+            .max();
+        (picture.window.first_row + rows.unwrap_or(0) as u32).saturating_sub(1)
+    }
+
+    pub(super) fn row_by(&mut self, rows: i64) {
+        let to = i64::from(self.place.row) + rows;
+        let last = self.streams().len().saturating_sub(1);
+        if self.folded || to < 0 || (to > i64::from(self.deepest()) && rows == 1) {
+            let band = self.place.band;
+            let next = if rows > 0 {
+                band + 1
+            } else {
+                band.saturating_sub(1)
+            };
+            if next.min(last) != band {
+                return self.go_to_band(next.min(last));
+            }
+        }
+        self.place.row = u32::try_from(to.clamp(0, i64::from(self.deepest()))).unwrap_or(0);
+    }
+
+    pub(super) fn go_to_band(&mut self, band: usize) {
+        self.place.band = band;
+        self.place.row = 0;
+        self.first_row = 0;
+    }
+
+    pub(super) fn band_by(&mut self, later: bool) -> Effect {
+        let streams = self.streams().len();
+        if streams < 2 {
+            return Effect::Say("there is no other stream".to_owned());
+        }
+        let by = if later { 1 } else { streams - 1 };
+        self.go_to_band((self.place.band + by) % streams);
+        Effect::Done
+    }
+
+    /// To the next column that `is` what is looked for, or the one before: in sight, or near.
+    fn search_column(&mut self, later: bool, what: &str, is: impl Fn(&Column) -> bool) -> Effect {
+        let before = self.place;
+        let at = self.stretch(before.band).start_of(self.column_at());
+        if let Some(found) = self.column_beyond(at, later, &is) {
+            self.go_to_found(found);
+            return Effect::Done;
+        }
+        for _ in 0..MOST_VIEWS {
+            let View { from, to } = self.place.view;
+            let next = if later {
+                to
+            } else {
+                from.saturating_sub(to - from)
+            };
+            self.set_view(next, to - from);
+            if self.place.view == (View { from, to }) {
+                break;
+            }
+            self.look();
+            let beyond = if later {
+                before.view.to - 1
+            } else {
+                before.view.from
+            };
+            if let Some(found) = self.column_beyond(beyond, later, &is) {
+                self.go_to_found(found);
+                self.zooms.push(before);
+                return Effect::Step;
+            }
+            if self.picture().is_none_or(|picture| !picture.whole) {
+                break;
+            }
+        }
+        self.place = before;
+        let side = if later { "after" } else { "before" };
+        Effect::Say(format!("no {what} near, {side} this; - shows more"))
+    }
+
+    /// The first column that begins after a tick, or the last one before.
+    fn column_beyond(&self, tick: u64, later: bool, is: &impl Fn(&Column) -> bool) -> Option<u32> {
+        let picture = self.picture()?;
+        let mut columns = (0..).zip(&picture.columns);
+        let begin = |at: u32| picture.window.start_of(at);
+        if later {
+            let found = columns.find(|(at, column)| begin(*at) > tick && is(column));
+            return found.map(|(at, _)| at);
+        }
+        let before = columns.take_while(|(at, _)| begin(*at) < tick);
+        before
+            .filter(|(_, column)| is(column))
+            .last()
+            .map(|(at, _)| at)
+    }
+
+    /// The cursor goes to a column, and to the outermost box there of which anything is to be told.
+    fn go_to_found(&mut self, column: u32) {
+        self.go_to_column(column);
+        let Some(picture) = self.picture() else {
+            return;
+        };
+        let cells = &picture.columns[column as usize].cells;
+        let mut rows = (picture.window.first_row..).zip(cells);
+        let row = rows.find(|(_, cell)| cell.fails + cell.redos + cell.exceptions > 0);
+        self.place.row = row.map_or(self.place.row, |(row, _)| row);
+    }
+
+    pub(super) fn next_failure(&mut self, later: bool) -> Effect {
+        self.search_column(later, "failure or redo", |column| {
+            column.counts.fails + column.counts.redos > 0
+        })
+    }
+
+    pub(super) fn next_mark(&mut self, later: bool) -> Effect {
+        let what = "gap, exception, pause or new block";
+        self.search_column(later, what, |column| view::also(column).is_some())
+    }
+
+    pub(super) fn set_range(&mut self, end: bool) -> Effect {
+        let window = self.stretch(self.place.band);
+        let at = window.start_of(self.column_at() + u32::from(end));
+        let place = if end {
+            &mut self.range.1
+        } else {
+            &mut self.range.0
+        };
+        // The same again takes it away.
+        *place = if *place == Some(at) { None } else { Some(at) };
+        match (self.marked(), self.range) {
+            (Some(marked), _) => {
+                let ticks = marked.until - marked.from;
+                let length = self.analysis().map_or(0, |analysis| analysis.ns(ticks));
+                Effect::Say(format!(
+                    "{} marked; W looks only there",
+                    format::time(length)
+                ))
+            }
+            (None, (Some(_), Some(_))) => Effect::Say("the range ends before it begins".to_owned()),
+            (None, (None, None)) => Effect::Say("no range is marked".to_owned()),
+            (None, _) => Effect::Say("[ marks where a range begins, ] where it ends".to_owned()),
+        }
+    }
+
+    /// The first and the last thing that there is.
+    pub(super) fn go_to_end(&mut self, end: bool) -> Effect {
+        let before = self.place;
+        let from = if end { self.whole.to } else { self.whole.from };
+        self.set_view(from, self.place.view.span());
+        self.go_to_column(if end { u32::MAX } else { 0 });
+        if self.place.view == before.view {
+            return Effect::Done;
+        }
+        self.zooms.push(before);
+        Effect::Step
+    }
+}

@@ -1,0 +1,278 @@
+//! Pictures of stretches of streams: the newest ones are kept, short ones are made at once, long ones by a thread
+//! of their own while what is known already is shown.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::thread;
+
+use portmortem_analyzer::timeline::{
+    Began, Blocks, Cell, Column, Control, Ended, Reader, Segment, Stretch,
+};
+
+use crate::analysis::Analysis;
+
+/// So many events are read at once, for all pictures of a screen together: some milliseconds.
+const AT_ONCE: u64 = 100_000;
+
+/// Cells of pictures that are kept: some ten megabytes.
+pub(super) const MOST_CELLS: usize = 400_000;
+
+/// Pictures that others are put together from.
+const MOST_OLD: usize = 8;
+
+/// What a stream did in a window, as far as it is known.
+#[derive(Debug)]
+pub(super) struct Picture {
+    pub(super) window: Stretch,
+    pub(super) columns: Vec<Column>,
+    /// Every column was read.
+    pub(super) whole: bool,
+}
+
+/// The pictures of a trace.
+#[derive(Debug)]
+pub(super) struct Pictures {
+    pub(super) analysis: Arc<Analysis>,
+    blocks: Arc<Blocks>,
+    /// The newest last.
+    kept: Vec<Picture>,
+    job: Option<Job>,
+}
+
+/// Pictures that a thread makes. Dropped, it stops.
+#[derive(Debug)]
+struct Job {
+    windows: Vec<Stretch>,
+    control: Arc<Control>,
+    found: Receiver<(Stretch, u32, Vec<Column>)>,
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.control.cancel();
+    }
+}
+
+impl Job {
+    fn start(analysis: &Arc<Analysis>, blocks: &Arc<Blocks>, windows: Vec<Stretch>) -> Self {
+        let (sender, found) = channel();
+        let control = Arc::new(Control::default());
+        let job = Self {
+            windows: windows.clone(),
+            control: Arc::clone(&control),
+            found,
+        };
+        let (analysis, blocks) = (Arc::clone(analysis), Arc::clone(blocks));
+        thread::spawn(move || {
+            let reader = reader(&analysis, &blocks);
+            for window in windows {
+                let goes_on = reader.read(&window, &control, |first, columns| {
+                    // Nobody listens any more if it was cancelled.
+                    let _ = sender.send((window, first, columns));
+                });
+                if !goes_on {
+                    return;
+                }
+            }
+        });
+        job
+    }
+}
+
+fn reader<'a>(analysis: &'a Analysis, blocks: &'a Blocks) -> Reader<'a> {
+    Reader::new(&analysis.trace, blocks, analysis.trail(), &analysis.hidden)
+}
+
+impl Pictures {
+    pub(super) fn new(analysis: &Arc<Analysis>) -> Self {
+        Self {
+            analysis: Arc::clone(analysis),
+            blocks: Arc::new(Blocks::of(&analysis.trace)),
+            kept: Vec::new(),
+            job: None,
+        }
+    }
+
+    pub(super) fn get(&self, window: &Stretch) -> Option<&Picture> {
+        self.kept.iter().find(|picture| picture.window == *window)
+    }
+
+    /// Makes pictures of these windows, or begins to.
+    pub(super) fn show(&mut self, windows: &[Stretch]) {
+        let mut missing = Vec::new();
+        for window in windows {
+            let at_once = AT_ONCE / windows.len() as u64;
+            if let Some(at) = self.kept.iter().position(|kept| kept.window == *window) {
+                let picture = self.kept.remove(at);
+                let known = picture.whole || self.is_made(window);
+                self.kept.push(picture);
+                if known {
+                    continue;
+                }
+            } else {
+                let picture = self.make(window, at_once);
+                let whole = picture.whole;
+                self.kept.push(picture);
+                if whole {
+                    continue;
+                }
+            }
+            missing.push(*window);
+        }
+        if !missing.is_empty() {
+            // What is still being made for this screen is made again by the new thread.
+            missing = windows
+                .iter()
+                .filter(|window| !self.is_whole(window))
+                .copied()
+                .collect();
+            self.job = Some(Job::start(&self.analysis, &self.blocks, missing));
+        } else if self
+            .job
+            .as_ref()
+            .is_some_and(|job| !job.windows.iter().any(|made| windows.contains(made)))
+        {
+            self.job = None;
+        }
+        self.forget(windows.len());
+    }
+
+    fn is_made(&self, window: &Stretch) -> bool {
+        let job = self.job.as_ref();
+        job.is_some_and(|job| job.windows.contains(window))
+    }
+
+    fn is_whole(&self, window: &Stretch) -> bool {
+        self.get(window).is_some_and(|picture| picture.whole)
+    }
+
+    /// The picture, or if it takes too long what is known of it.
+    fn make(&self, window: &Stretch, at_once: u64) -> Picture {
+        let reader = reader(&self.analysis, &self.blocks);
+        if let Some(columns) = reader.read_at_most(window, at_once) {
+            return Picture {
+                window: *window,
+                columns,
+                whole: true,
+            };
+        }
+        let mut picture = Picture {
+            window: *window,
+            columns: reader.outline(window),
+            whole: false,
+        };
+        for old in self.kept.iter().rev().take(MOST_OLD) {
+            picture.learn(old);
+        }
+        picture
+    }
+
+    /// Keeps the newest pictures, at least so many.
+    fn forget(&mut self, least: usize) {
+        while self.kept.len() > least && self.size() > MOST_CELLS {
+            self.kept.remove(0);
+        }
+    }
+
+    /// Cells of all pictures.
+    pub(super) fn size(&self) -> usize {
+        self.kept.iter().map(Picture::size).sum()
+    }
+
+    /// Takes what the thread found; `true` if there was anything.
+    pub(super) fn poll(&mut self) -> bool {
+        let mut changed = false;
+        while let Some(job) = &self.job {
+            match job.found.try_recv() {
+                Ok(found) => self.take(found),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => self.job = None,
+            }
+            changed = true;
+        }
+        changed
+    }
+
+    /// Waits until nothing is missing; `true` if something was.
+    pub(super) fn wait(&mut self) -> bool {
+        let changed = self.job.is_some();
+        while let Some(job) = &self.job {
+            match job.found.recv() {
+                Ok(found) => self.take(found),
+                Err(_) => self.job = None,
+            }
+        }
+        changed
+    }
+
+    pub(super) fn progress(&self) -> Option<f64> {
+        self.job.as_ref().map(|job| job.control.share())
+    }
+
+    fn take(&mut self, (window, first, columns): (Stretch, u32, Vec<Column>)) {
+        let Some(picture) = self.kept.iter_mut().find(|kept| kept.window == window) else {
+            return;
+        };
+        for (at, column) in (first as usize..).zip(columns) {
+            if let Some(place) = picture.columns.get_mut(at) {
+                *place = column;
+            }
+        }
+        picture.whole = picture.columns.iter().all(|column| column.read);
+    }
+}
+
+impl Picture {
+    fn size(&self) -> usize {
+        let cells = self.columns.iter().map(|column| column.cells.len() + 1);
+        cells.sum()
+    }
+
+    /// Takes over what another picture says for certain: boxes that are there all the time.
+    fn learn(&mut self, old: &Picture) {
+        let same = (self.window.stream, self.window.first_row, self.window.rows)
+            == (old.window.stream, old.window.first_row, old.window.rows);
+        if !same || old.columns.is_empty() {
+            return;
+        }
+        for (at, column) in (0..).zip(&mut self.columns) {
+            let ticks = self.window.start_of(at)..self.window.start_of(at + 1);
+            let Some(last) = ticks.end.checked_sub(1).filter(|last| *last >= ticks.start) else {
+                continue;
+            };
+            let (Some(first), Some(last)) = (
+                old.window.column_of(ticks.start),
+                old.window.column_of(last),
+            ) else {
+                continue;
+            };
+            let from = &old.columns[first as usize..=last as usize];
+            for row in 0..from[0].cells.len() {
+                let Some(segment) = same_box(from, row) else {
+                    continue;
+                };
+                if column.cells.len() <= row {
+                    column.cells.resize(row + 1, Cell::default());
+                }
+                column.cells[row] = Cell::of_one(segment.called, segment.predicate, &ticks);
+            }
+        }
+    }
+}
+
+/// The box that fills a row of all these columns.
+fn same_box(columns: &[Column], row: usize) -> Option<Segment> {
+    let mut found: Option<Segment> = None;
+    for column in columns {
+        let segment = column.cell(row)?.only()?;
+        let stays = segment.began == Began::Before && segment.ended == Ended::After;
+        let same = found.is_none_or(|found| {
+            (found.called, found.predicate) == (segment.called, segment.predicate)
+        });
+        if !stays || !same {
+            return None;
+        }
+        found = Some(segment);
+    }
+    found
+}

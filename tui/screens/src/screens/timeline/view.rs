@@ -1,0 +1,342 @@
+//! Drawing of the timeline: a ruler, then for each stream lanes of what happened and rows of boxes, and two lines
+//! about what is under the cursor.
+
+use portmortem_analyzer::names::printable;
+use portmortem_analyzer::timeline::{Began, Cell, Column, Ended, Segment};
+use portmortem_tracer::format::StreamKind;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+
+use super::foot::length;
+use super::layout::{FOOT, GUTTER, LANES};
+use super::pictures::Picture;
+use super::runs::{Run, Shows, runs};
+use super::{Timeline, format};
+use crate::theme::Theme;
+
+/// Cells from one time on the ruler to the next.
+const RULER: u32 = 20;
+
+/// Of several boxes that take fewer cells no name is written: it would hide more than it says.
+const LEAST_NAME: usize = 8;
+
+const FAIL: &str = "✗";
+const REDO: &str = "↶";
+/// Some boxes of a cell fail, some are redone.
+const BOTH: &str = "×";
+const EXCEPTION: &str = "!";
+
+/// What a lane is of, its style, and how much of that is in a column.
+type Lane = (&'static str, Style, fn(&Column) -> u64);
+
+/// The most important of the things in a column that are no ports of their own.
+pub(super) fn also(column: &Column) -> Option<&'static str> {
+    [
+        (column.counts.gaps > 0 || column.gap_ticks > 0, "?"),
+        (column.counts.exceptions > 0, EXCEPTION),
+        (column.paused_ticks > 0, "‖"),
+        (column.blocks > 0, "┆"),
+    ]
+    .into_iter()
+    .find_map(|(is, sign)| is.then_some(sign))
+}
+
+/// Writes a text that has so many cells.
+fn put(buf: &mut Buffer, x: u16, y: u16, text: &str, width: usize, style: Style) {
+    buf.set_stringn(x, y, format::left(text, width), width, style);
+}
+
+impl Timeline {
+    pub(super) fn draw_all(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        if self.streams().is_empty() {
+            let text = "nothing was recorded";
+            buf.set_stringn(area.x + 2, area.y, text, 60, theme.faint);
+            return;
+        }
+        self.lay_out(area);
+        self.look();
+        self.ruler(area, buf, theme);
+        for (stream, rows) in self.layout.bands.clone() {
+            self.draw_band(stream, rows, buf, theme);
+        }
+        let foot = Rect {
+            y: area.bottom() - FOOT,
+            height: FOOT,
+            ..area
+        };
+        self.foot(foot, buf, theme);
+    }
+
+    fn ruler(&self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        let Some(analysis) = self.analysis() else {
+            return;
+        };
+        let window = self.stretch(self.place.band);
+        let clock = analysis.trace.clock();
+        let x = |column: u32| area.x + GUTTER + column as u16;
+        let line = " ".repeat(area.width.into());
+        buf.set_stringn(area.x, area.y, line, area.width.into(), theme.heading);
+        let begin = clock.since_start_ns(window.from);
+        let mut at = 0;
+        while at < window.columns {
+            let since = length(analysis, window.start_of(at) - window.from);
+            let text = if at == 0 {
+                format!("▏{}.{:09} s", begin / 1_000_000_000, begin % 1_000_000_000)
+            } else {
+                format!("▏+{since}")
+            };
+            let room = (window.columns - at).min(RULER);
+            if at == 0 || format::width(&text) <= room as usize {
+                buf.set_stringn(x(at), area.y, text, room as usize, theme.heading);
+            }
+            at += RULER;
+        }
+        let end = |tick: u64| window.column_of(tick.saturating_sub(1));
+        for (column, sign) in [
+            (self.range.0.and_then(|tick| window.column_of(tick)), "["),
+            (self.range.1.and_then(end), "]"),
+            (Some(self.column_at()), "▼"),
+        ] {
+            if let Some(column) = column {
+                buf.set_stringn(x(column), area.y, sign, 1, theme.key);
+            }
+        }
+    }
+
+    fn draw_band(&self, stream: usize, rows: Rect, buf: &mut Buffer, theme: &Theme) {
+        let window = self.stretch(stream);
+        let pictures = self.pictures.as_ref();
+        let Some(picture) = pictures.and_then(|pictures| pictures.get(&window)) else {
+            return;
+        };
+        let selected = stream == self.place.band;
+        let is_open = selected && !self.folded;
+        let lanes = if is_open { LANES } else { 0 };
+        if self.streams().len() > 1 {
+            self.name(stream, rows, lanes + 1, buf, theme);
+        }
+        if is_open {
+            self.lanes(picture, rows, buf, theme);
+        }
+        let first = if is_open { self.first_row } else { 0 };
+        for (y, row) in (rows.y..rows.bottom()).zip(first..) {
+            let runs = runs(picture, (row - window.first_row) as usize);
+            let is_used = runs
+                .iter()
+                .any(|run| !matches!(run.shows, Shows::Nobody | Shows::Unknown));
+            let at_cursor = selected && row == self.place.row;
+            if is_used || at_cursor {
+                let depth = format::right(&format::count(row.into()), GUTTER as usize - 1);
+                let style = if at_cursor { theme.key } else { theme.faint };
+                buf.set_stringn(rows.x - GUTTER, y, depth, GUTTER.into(), style);
+            }
+            let cells = |at: u32| {
+                picture
+                    .columns
+                    .get(at as usize)?
+                    .cell((row - window.first_row) as usize)
+            };
+            for run in &runs {
+                let cursor = Some(self.column_at()).filter(|_| at_cursor);
+                self.draw_run(run, (rows.x, y), cursor, &cells, buf, theme);
+            }
+        }
+    }
+
+    /// The line with what a stream is.
+    fn name(&self, stream: usize, rows: Rect, above: u16, buf: &mut Buffer, theme: &Theme) {
+        let Some(analysis) = self.analysis() else {
+            return;
+        };
+        let (Some(info), Some(figures)) = (
+            analysis.trace.streams().get(stream),
+            self.streams().get(stream),
+        ) else {
+            return;
+        };
+        let kind = match info.kind() {
+            StreamKind::Thread => "thread",
+            StreamKind::Engine => "engine",
+        };
+        let selected = stream == self.place.band;
+        let sign = match (selected, self.folded) {
+            (true, false) => "▼",
+            (true, true) => "▶",
+            (false, _) => " ",
+        };
+        let events = format::counted(figures.events, "event", "events");
+        let lost = match figures.lost_events {
+            0 => String::new(),
+            lost => format!(", {} LOST", format::count(lost)),
+        };
+        let text = format!(
+            "{sign}{kind} {} {}: {events}{lost}",
+            info.id,
+            printable(info.name())
+        );
+        let style = if selected { theme.subject } else { theme.text };
+        let width = usize::from(rows.width + GUTTER);
+        let y = rows.y - above;
+        buf.set_stringn(
+            rows.x - GUTTER,
+            y,
+            format::shorten(&text, width),
+            width,
+            style,
+        );
+    }
+
+    fn lanes(&self, picture: &Picture, rows: Rect, buf: &mut Buffer, theme: &Theme) {
+        let [_, _, redo, fail, _] = theme.ports;
+        let lanes: [Lane; 3] = [
+            ("events", theme.text, |column| column.counts.events),
+            ("fails✗", fail, |column| column.counts.fails),
+            ("redos↶", redo, |column| column.counts.redos),
+        ];
+        let top = rows.y - LANES;
+        for (y, (label, style, of)) in (top..).zip(lanes) {
+            buf.set_stringn(rows.x - GUTTER, y, label, GUTTER.into(), theme.faint);
+            let most = picture.columns.iter().map(of).max().unwrap_or(0);
+            for (x, column) in (rows.x..rows.right()).zip(&picture.columns) {
+                let (sign, style) = match (column.read, of(column)) {
+                    (false, _) => ("·", theme.faint),
+                    (true, number) => (level(number, most), style),
+                };
+                buf.set_stringn(x, y, sign, 1, style);
+            }
+        }
+        let y = top + 3;
+        buf.set_stringn(rows.x - GUTTER, y, "also", GUTTER.into(), theme.faint);
+        for (x, column) in (rows.x..rows.right()).zip(&picture.columns) {
+            if let Some(sign) = also(column) {
+                let style = if sign == "┆" {
+                    theme.faint
+                } else {
+                    theme.warning
+                };
+                buf.set_stringn(x, y, sign, 1, style);
+            }
+        }
+    }
+
+    /// The cells of a run; `cursor` is the column of the cursor, if it is in this row.
+    fn draw_run(
+        &self,
+        run: &Run,
+        (x, y): (u16, u16),
+        cursor: Option<u32>,
+        cells: &impl Fn(u32) -> Option<Cell>,
+        buf: &mut Buffer,
+        theme: &Theme,
+    ) {
+        let width = run.columns.len();
+        let begin = x + run.columns.start as u16;
+        let cursor = cursor.filter(|column| run.columns.contains(column));
+        match run.shows {
+            Shows::One(segment) => {
+                self.draw_box(segment, width, (begin, y), cursor.is_some(), buf, theme);
+                return;
+            }
+            Shows::Many(longest) => {
+                for (x, column) in (begin..).zip(run.columns.clone()) {
+                    let (sign, style) = dust(cells(column), theme);
+                    buf.set_stringn(x, y, sign, 1, style);
+                }
+                if let (Some(predicate), LEAST_NAME..) = (longest, width) {
+                    let sign = if self.is_found(longest) { "*~" } else { "~" };
+                    let text = format!("{sign}{}", self.predicate_name(predicate));
+                    let style = if self.is_found(longest) {
+                        theme.found
+                    } else {
+                        theme.text
+                    };
+                    buf.set_stringn(begin, y, format::shorten(&text, width), width, style);
+                }
+            }
+            Shows::Unknown => put(buf, begin, y, &"·".repeat(width), width, theme.faint),
+            Shows::Nobody => {}
+        }
+        if let Some(cell) = cursor.and_then(|column| buf.cell_mut((x + column as u16, y))) {
+            cell.set_style(theme.cursor);
+        }
+    }
+
+    fn draw_box(
+        &self,
+        segment: Segment,
+        width: usize,
+        (x, y): (u16, u16),
+        selected: bool,
+        buf: &mut Buffer,
+        theme: &Theme,
+    ) {
+        let found = self.is_found(Some(segment.predicate));
+        let colour = theme.flames[segment.predicate as usize % theme.flames.len()];
+        let style = match (selected, found) {
+            (true, _) => theme.cursor.add_modifier(Modifier::BOLD),
+            (false, true) => colour.patch(theme.found),
+            (false, false) => colour,
+        };
+        let begin = match segment.began {
+            _ if selected && width > 2 => "▶",
+            _ if found => "*",
+            Began::Redo => REDO,
+            Began::LastCall => "»",
+            Began::Gap => "?",
+            Began::Before => "‹",
+            Began::Call => "▏",
+        };
+        let end = match segment.ended {
+            Ended::Fail => FAIL,
+            Ended::Exception => EXCEPTION,
+            Ended::ExitNondet => "◇",
+            Ended::Gap => "?",
+            Ended::After => "›",
+            Ended::ExitDet | Ended::LastCall | Ended::End => " ",
+        };
+        let marked = matches!(segment.ended, Ended::Fail | Ended::Exception);
+        match width {
+            1 => put(buf, x, y, if marked { end } else { begin }, 1, style),
+            _ => {
+                // A letter or two say nothing.
+                let name = match width {
+                    ..5 => "",
+                    _ => self.predicate_name(segment.predicate),
+                };
+                put(buf, x, y, &format!("{begin}{name}"), width - 1, style);
+                buf.set_stringn(x + width as u16 - 1, y, end, 1, style);
+            }
+        }
+    }
+
+    pub(super) fn predicate_name(&self, predicate: u32) -> &str {
+        self.analysis()
+            .map_or("", |analysis| analysis.predicate(predicate))
+    }
+}
+
+/// The cell of several boxes.
+fn dust(cell: Option<Cell>, theme: &Theme) -> (&'static str, Style) {
+    let [_, _, redo, fail, exception] = theme.ports;
+    let Some(cell) = cell else {
+        return ("·", theme.faint);
+    };
+    match (cell.fails, cell.redos) {
+        (fails, redos) if cell.exceptions > fails.max(redos) => (EXCEPTION, exception),
+        (0, 0) => ("░", theme.faint),
+        (_, 0) => (FAIL, fail),
+        (0, _) => (REDO, redo),
+        _ => (BOTH, fail),
+    }
+}
+
+/// A bar of up to a cell's height.
+fn level(number: u64, most: u64) -> &'static str {
+    const LEVELS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+    if number == 0 {
+        return " ";
+    }
+    let level = u128::from(number) * 8 / u128::from(most.max(1));
+    LEVELS[level.clamp(1, 8) as usize - 1]
+}

@@ -1,0 +1,26 @@
+//! What a user does on the timeline, step by step, of a trace with threads, failures, pauses and exceptions.
+
+mod support;
+
+use portmortem_screens::ThemeName;
+use support::{app, keys, picture, text};
+
+#[test]
+fn a_session() {
+    let mut app = app("threads_exceptions.pmt", ThemeName::Dark);
+    for (name, typed) in [
+        ("1_streams", "5"),
+        ("2_another_stream", "} down"),
+        ("3_box", "left z"),
+        ("4_next_failure", "n"),
+        ("5_closer", "+ + +"),
+        ("6_range", "[ . . . . ] down"),
+        ("7_searched", "/ :sum enter"),
+        ("8_folded", "space 0 0 0 0"),
+        ("9_help", "?"),
+    ] {
+        keys(&mut app, typed);
+        let picture = text(&picture(&mut app, 80, 30));
+        insta::assert_snapshot!(format!("timeline_{name}"), picture);
+    }
+}
