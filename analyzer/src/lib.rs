@@ -8,6 +8,7 @@
 //! | bytes → header, names, streams, blocks | [`trace`], [`clock`], [`names`], [`damage`] |
 //! | blocks → events of one stream | [`events`] |
 //! | events → figures | [`mod@replay`], [`hide`] |
+//! | events → counts and time by cost centre; symbolic costs | [`centers`], [`costs`] |
 //! | figures | [`figures`], [`contexts`], [`profile`], [`laws`] |
 //! | a moment of a stream, and how to get there fast | [`moment`], [`index`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
@@ -15,8 +16,10 @@
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
 //! here panics on what a file contains, and no length in a file is believed before it is bounded.
 
+pub mod centers;
 pub mod clock;
 pub mod contexts;
+pub mod costs;
 pub mod damage;
 pub mod events;
 pub mod export;

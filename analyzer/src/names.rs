@@ -102,6 +102,12 @@ pub fn indicator(module: &str, name: &str, arity: u32) -> String {
     text
 }
 
+/// A cost centre, as the goal that enters it begins: `cost_center(name)`. Unlike any indicator.
+#[must_use]
+pub fn center(name: &str) -> String {
+    format!("cost_center({})", atom(name))
+}
+
 /// `name` as an atom that reads back, quoted and escaped where it must be.
 #[must_use]
 pub fn atom(name: &str) -> String {

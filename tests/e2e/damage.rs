@@ -76,7 +76,7 @@ fn a_newer_format() {
         bytes[8..10].copy_from_slice(&version.to_le_bytes());
         sandbox.write("x.pmt", &bytes);
         let why =
-            format!("written by a newer Portmortem (format {version}, this one reads up to 1)");
+            format!("written by a newer Portmortem (format {version}, this one reads up to 2)");
         all_refuse(&sandbox, "x.pmt", &why);
     }
 }

@@ -126,6 +126,23 @@ uint32_t pm_predicate(const pm_recorder *recorder,
 uint32_t pm_text(const pm_recorder *recorder, const char *text);
 
 /**
+ * Makes a cost centre known and gives its id, the same for the same name: entering and leaving it
+ * are the ports of a box of this id.
+ *
+ * Requires:
+ * `recorder` is null or open; `name` is null or a string.
+ */
+uint32_t pm_cost_center(const pm_recorder *recorder, const char *name);
+
+/**
+ * Declares that every box of a predicate is in a cost centre.
+ *
+ * Requires:
+ * `recorder` is null or open.
+ */
+void pm_in_cost_center(const pm_recorder *recorder, uint32_t predicate, uint32_t center);
+
+/**
  * Adds something that the reader of a report should know.
  *
  * Requires:

@@ -234,6 +234,40 @@ pub unsafe extern "C" fn pm_text(recorder: *const PmRecorder, text: *const c_cha
     })
 }
 
+/// Makes a cost centre known and gives its id, the same for the same name: entering and leaving it
+/// are the ports of a box of this id.
+///
+/// # Safety
+/// `recorder` is null or open; `name` is null or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_cost_center(recorder: *const PmRecorder, name: *const c_char) -> u32 {
+    guarded(PM_NO_ID, || {
+        // SAFETY: as the caller promises.
+        let (recorder, name) = unsafe { (recorder_of(recorder), text_of(name)) };
+        recorder.map_or(PM_NO_ID, |recorder| {
+            recorder.cost_center(&name.unwrap_or_default())
+        })
+    })
+}
+
+/// Declares that every box of a predicate is in a cost centre.
+///
+/// # Safety
+/// `recorder` is null or open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_in_cost_center(
+    recorder: *const PmRecorder,
+    predicate: u32,
+    center: u32,
+) {
+    guarded((), || {
+        // SAFETY: as the caller promises.
+        if let Some(recorder) = unsafe { recorder_of(recorder) } {
+            recorder.in_cost_center(predicate, center);
+        }
+    });
+}
+
 /// Adds something that the reader of a report should know.
 ///
 /// # Safety

@@ -13,7 +13,8 @@ use crate::block::Block;
 use crate::clock::{self, Pair};
 use crate::ending;
 use crate::format::{
-    Dialect, Header, Outcome, Predicate, Record, StreamBegin, StreamKind, encode_header, shorten,
+    Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, StreamBegin, StreamKind,
+    encode_header, shorten,
 };
 use crate::options::{Keep, MIN_MAX_SIZE, Options};
 use crate::records::{MAX_LAST_NOTE, Records};
@@ -109,6 +110,7 @@ pub(crate) struct Shared {
     texts: HashMap<String, u32>,
     next_text: u32,
     next_predicate: u32,
+    centers: HashMap<String, u32>,
     next_stream: u32,
     exhaustion_noted: bool,
 }
@@ -304,6 +306,7 @@ impl Recorder {
                 texts: HashMap::new(),
                 next_text: 0,
                 next_predicate: 0,
+                centers: HashMap::new(),
                 next_stream: 1,
                 exhaustion_noted: false,
             })),
@@ -362,6 +365,39 @@ impl Recorder {
             },
         );
         id
+    }
+
+    /// Makes a cost centre known and gives its id, the same for the same name, from the numbers that
+    /// predicates have: [`crate::Stream::call`] enters it. A long name is cut.
+    #[must_use]
+    pub fn cost_center(&self, name: &str) -> u32 {
+        let add = |shared: &mut Shared| {
+            let name = bounded(name);
+            if let Some(&id) = shared.centers.get(&name) {
+                return id;
+            }
+            let id = shared.next_predicate;
+            shared.next_predicate += 1;
+            shared.centers.insert(name.clone(), id);
+            self.inner.append(shared, &Record::CostCenter { id, name });
+            id
+        };
+        self.inner.with(add).unwrap_or(NO_ID)
+    }
+
+    /// Declares that every box of a predicate is in a cost centre.
+    pub fn in_cost_center(&self, predicate: u32, center: u32) {
+        let record = Record::InCostCenter { predicate, center };
+        self.inner.with(|shared| self.inner.append(shared, &record));
+    }
+
+    /// Adds symbolic costs, at most [`MAX_COSTS`]; `last` says that with these none are missing.
+    /// False if there is no room for them.
+    pub fn costs(&self, costs: &[Cost], last: bool) -> bool {
+        let costs = costs[..costs.len().min(MAX_COSTS)].to_vec();
+        let record = Record::Costs { costs, last };
+        let add = |shared: &mut Shared| shared.append(&record);
+        self.inner.with(add).unwrap_or(false)
     }
 
     /// Makes a text known and gives its id, the same for the same text. Long texts are cut.

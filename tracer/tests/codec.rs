@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 use portmortem_tracer::format::{
-    BLOCK_MAGIC, BlockError, BlockHeader, ClockSource, Dialect, Event, EventError,
+    BLOCK_MAGIC, BlockError, BlockHeader, ClockSource, Cost, Dialect, Event, EventError,
     FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Footer, Header, HeaderError, Index, IndexEntry,
     MAX_EVENT_BYTES, Mode, Outcome, Predicate, Record, StreamBegin, StreamKind, WireError, crc32,
     decode_header, decode_index, decode_record, encode_header, encode_index, encode_record,
@@ -53,6 +53,18 @@ fn predicate() -> impl Strategy<Value = Record> {
     )
 }
 
+fn cost() -> impl Strategy<Value = Cost> {
+    any::<(Option<u32>, u32, u32, u32, u64)>().prop_map(
+        |(center, predicate, clause, symbol, count)| Cost {
+            center,
+            predicate,
+            clause,
+            symbol,
+            count,
+        },
+    )
+}
+
 fn record() -> impl Strategy<Value = Record> {
     let outcome = prop_oneof![
         any::<i32>().prop_map(Outcome::Exited),
@@ -86,6 +98,11 @@ fn record() -> impl Strategy<Value = Record> {
         }),
         (any::<u32>(), any::<String>()).prop_map(|(id, text)| Record::Text { id, text }),
         any::<String>().prop_map(|text| Record::Note { text }),
+        (any::<u32>(), any::<String>()).prop_map(|(id, name)| Record::CostCenter { id, name }),
+        any::<(u32, u32)>()
+            .prop_map(|(predicate, center)| Record::InCostCenter { predicate, center }),
+        (prop::collection::vec(cost(), 0..20), any::<bool>())
+            .prop_map(|(costs, last)| Record::Costs { costs, last }),
         (any::<u64>(), any::<u64>(), outcome).prop_map(|(tick, ns, outcome)| Record::End {
             tick,
             ns,
@@ -262,7 +279,7 @@ fn headers_that_cannot_be_read_say_why() {
             found: FORMAT_VERSION + 1
         }
     );
-    assert!(error.to_string().contains("version 2"), "{error}");
+    assert!(error.to_string().contains("version 3"), "{error}");
     let mut damaged = good;
     damaged[40] ^= 1;
     assert!(matches!(

@@ -4,6 +4,7 @@
 //! sums of rows may be off by rounding; sums of ticks in the [`Profile`] are not. Rows are made when
 //! they are asked for, one at a time: no table is ever held whole here.
 
+mod centers;
 mod choices;
 mod contexts;
 mod cycles;
@@ -19,6 +20,7 @@ use crate::figures::Caller;
 use crate::profile::Profile;
 use crate::trace::Trace;
 
+pub use centers::{CenterRow, CostRow, OUTSIDE};
 pub use choices::{BacktrackRow, ChoicepointRow, CutRow};
 pub use contexts::ContextRow;
 pub use cycles::CycleRow;
@@ -50,6 +52,10 @@ pub enum Table {
     Cycles,
     /// [`Tables::streams`].
     Streams,
+    /// [`Tables::centers`].
+    Centers,
+    /// [`Tables::costs`].
+    Costs,
     /// [`Tables::events`]. As large as the trace, where the others are as large as the program.
     Events,
 }
@@ -65,6 +71,8 @@ impl Table {
         Self::Choicepoints,
         Self::Cycles,
         Self::Streams,
+        Self::Centers,
+        Self::Costs,
         Self::Events,
     ];
 
@@ -80,6 +88,8 @@ impl Table {
             Self::Choicepoints => "choicepoints",
             Self::Cycles => "cycles",
             Self::Streams => "streams",
+            Self::Centers => "centers",
+            Self::Costs => "costs",
             Self::Events => "events",
         }
     }
@@ -96,6 +106,8 @@ impl Table {
             Self::Choicepoints => "a row per predicate that left choicepoints",
             Self::Cycles => "a row per predicate that calls itself through others",
             Self::Streams => "a row per thread and engine",
+            Self::Centers => "a row per cost centre",
+            Self::Costs => "a row per cost centre, predicate and symbolic cost",
             Self::Events => "a row per event: large",
         }
     }
@@ -112,6 +124,8 @@ impl Table {
             Self::Choicepoints => ChoicepointRow::COLUMNS,
             Self::Cycles => CycleRow::COLUMNS,
             Self::Streams => StreamRow::COLUMNS,
+            Self::Centers => CenterRow::COLUMNS,
+            Self::Costs => CostRow::COLUMNS,
             Self::Events => EventRow::COLUMNS,
         }
     }
@@ -160,6 +174,8 @@ impl<'t> Tables<'t> {
             Table::Choicepoints => hand_out(self.choicepoints(), take),
             Table::Cycles => hand_out(self.cycles(), take),
             Table::Streams => hand_out(self.streams(), take),
+            Table::Centers => hand_out(self.centers(), take),
+            Table::Costs => hand_out(self.costs(), take),
             Table::Events => hand_out(self.events(), take),
         }
     }

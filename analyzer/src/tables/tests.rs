@@ -74,6 +74,12 @@ fn columns_are_those_of_the_interface() {
              max_depth max_choices",
         ),
         (
+            Table::Centers,
+            "trace cost_center entered calls tail_calls exits_det exits_nondet redos fails exceptions cuts open \
+             pending self_ns",
+        ),
+        (Table::Costs, "trace cost_center predicate symbol count"),
+        (
             Table::Events,
             "trace stream seq ns port predicate depth box parent count text",
         ),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use portmortem_tracer::format::{
-    BLOCK_HEADER_BYTES, BlockHeader, Dialect, Predicate, Record, StreamBegin, StreamKind,
+    BLOCK_HEADER_BYTES, BlockHeader, Cost, Dialect, Predicate, Record, StreamBegin, StreamKind,
     read_record,
 };
 use rustc_hash::FxHashMap;
@@ -14,13 +14,22 @@ use crate::damage::{Damage, DamageKind};
 use crate::figures::PredicateIndex;
 use crate::names;
 
-/// A predicate of a trace.
+/// The module that stands in [`PredicateInfo::declared`] of a cost centre, so that patterns can mean it.
+pub const CENTER_MODULE: &str = "cost_center";
+
+/// A predicate of a trace, or a cost centre: what a box can be of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PredicateInfo {
-    /// What the recorder wrote.
+    /// What the recorder wrote. A cost centre has its name, arity 0 and the module [`CENTER_MODULE`].
     pub declared: Predicate,
-    /// Its indicator as Prolog would write it ([`names::indicator`]).
+    /// Its indicator as Prolog would write it ([`names::indicator`]); of a cost centre, the goal
+    /// `cost_center(name)`.
     pub indicator: String,
+    /// The cost centre that its boxes enter: what `cost_center/2` runs in, the centre itself; what was
+    /// declared to be in one, that one.
+    pub center: Option<PredicateIndex>,
+    /// Whether this is a cost centre, and no predicate.
+    pub is_center: bool,
 }
 
 /// A stream of a trace: the events of one Prolog thread or engine.
@@ -80,6 +89,9 @@ pub(super) struct Directory {
     /// By id.
     pub(super) streams: Vec<StreamInfo>,
     pub(super) notes: Vec<String>,
+    pub(super) costs: Vec<Cost>,
+    /// All costs were written.
+    pub(super) costs_complete: bool,
     pub(super) end: Option<(End, Pair)>,
     /// No record is known to be lost.
     pub(super) complete: bool,
@@ -98,6 +110,8 @@ impl Directory {
             damage,
             directory: Self::default(),
             predicates: FxHashMap::default(),
+            centers: FxHashMap::default(),
+            in_centers: FxHashMap::default(),
             streams: FxHashMap::default(),
         };
         reader.blocks(bytes, file_id, records);
@@ -191,6 +205,9 @@ struct Reader<'d> {
     damage: &'d mut Vec<Damage>,
     directory: Directory,
     predicates: FxHashMap<u32, Predicate>,
+    centers: FxHashMap<u32, String>,
+    /// From predicates to centres.
+    in_centers: FxHashMap<u32, u32>,
     streams: FxHashMap<u32, StreamInfo>,
 }
 
@@ -239,6 +256,18 @@ impl Reader<'_> {
             Record::Predicate(predicate) => {
                 conflict(&mut self.predicates, "predicate", predicate.id, predicate)
             }
+            Record::CostCenter { id, name } => conflict(&mut self.centers, "cost centre", id, name),
+            Record::InCostCenter { predicate, center } => conflict(
+                &mut self.in_centers,
+                "cost centre of predicate",
+                predicate,
+                center,
+            ),
+            Record::Costs { costs, last } => {
+                self.directory.costs.extend(costs);
+                self.directory.costs_complete |= last;
+                None
+            }
             Record::StreamBegin(begin) => {
                 let id = begin.stream;
                 let stream = self
@@ -278,18 +307,31 @@ impl Reader<'_> {
         let Self {
             mut directory,
             predicates,
+            centers,
+            in_centers,
             streams,
             ..
         } = self;
-        let mut predicates: Vec<Predicate> = predicates.into_values().collect();
-        predicates.sort_unstable_by_key(|predicate| predicate.id);
-        directory.ids = Ids::new(
-            &predicates
-                .iter()
-                .map(|predicate| predicate.id)
-                .collect::<Vec<_>>(),
-        );
-        directory.predicates = predicates.into_iter().map(PredicateInfo::new).collect();
+        let centers = centers.into_iter();
+        let mut infos: Vec<PredicateInfo> = centers
+            .filter(|(id, _)| !predicates.contains_key(id))
+            .map(|(id, name)| PredicateInfo::of_center(id, name))
+            .collect();
+        infos.extend(predicates.into_values().map(PredicateInfo::new));
+        infos.sort_unstable_by_key(|info| info.declared.id);
+        let ids: Vec<u32> = infos.iter().map(|info| info.declared.id).collect();
+        directory.ids = Ids::new(&ids);
+        for at in 0..infos.len() {
+            let id = infos[at].declared.id;
+            let center = if infos[at].is_center {
+                Some(&id)
+            } else {
+                in_centers.get(&id)
+            };
+            let center = center.and_then(|&center| directory.ids.get(center));
+            infos[at].center = center.filter(|&center| infos[center as usize].is_center);
+        }
+        directory.predicates = infos;
         // A stream without an announcement matters only if it has blocks; those make one up.
         directory.streams = streams
             .into_values()
@@ -315,6 +357,25 @@ impl PredicateInfo {
         Self {
             declared,
             indicator,
+            center: None,
+            is_center: false,
+        }
+    }
+
+    /// Its centre is not set yet.
+    fn of_center(id: u32, name: String) -> Self {
+        Self {
+            indicator: names::center(&name),
+            declared: Predicate {
+                id,
+                module: CENTER_MODULE.to_owned(),
+                name,
+                arity: 0,
+                file: None,
+                line: 0,
+            },
+            center: None,
+            is_center: true,
         }
     }
 }

@@ -11,7 +11,9 @@ mod foreign;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use portmortem_tracer::format::{FORMAT_VERSION, Header, HeaderError, Outcome, decode_header};
+use portmortem_tracer::format::{
+    Cost, FORMAT_VERSION, Header, HeaderError, Outcome, decode_header,
+};
 use rayon::prelude::*;
 
 use crate::clock::Clock;
@@ -23,7 +25,7 @@ use blocks::Blocks;
 pub(crate) use blocks::payload;
 use directory::Directory;
 
-pub use directory::{PredicateInfo, StreamEnd, StreamInfo};
+pub use directory::{CENTER_MODULE, PredicateInfo, StreamEnd, StreamInfo};
 
 /// A trace, ready to be replayed.
 #[derive(Debug)]
@@ -185,6 +187,23 @@ impl Trace {
         self.predicates()
             .get(index as usize)
             .map_or("<unknown>", |info| &info.indicator)
+    }
+
+    /// The cost centre that a box of this enters, if any. It is a row of [`Trace::predicates`], too.
+    #[must_use]
+    pub fn center(&self, index: PredicateIndex) -> Option<PredicateIndex> {
+        self.predicates().get(index as usize)?.center
+    }
+
+    /// Whether the program has cost centres.
+    #[must_use]
+    pub fn has_centers(&self) -> bool {
+        self.predicates().iter().any(|info| info.is_center)
+    }
+
+    /// Symbolic costs as they were recorded ([`crate::costs`] sums them up), and whether none is missing.
+    pub(crate) fn costs(&self) -> (&[Cost], bool) {
+        (&self.directory.costs, self.directory.costs_complete)
     }
 
     /// Path of a source file.

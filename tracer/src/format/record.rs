@@ -93,6 +93,45 @@ pub enum Record {
         /// How the run ended.
         outcome: Outcome,
     },
+    /// A cost centre: a symbol that events call like a predicate (since format version 2).
+    CostCenter {
+        /// Its id, one of the numbers that predicates have, too.
+        id: u32,
+        /// Its name.
+        name: String,
+    },
+    /// Every box of a predicate is in a cost centre, wherever it is called (since format version 2).
+    InCostCenter {
+        /// Predicate id.
+        predicate: u32,
+        /// Id of the cost centre.
+        center: u32,
+    },
+    /// Symbolic costs, to be added to those of earlier records (since format version 2).
+    Costs {
+        /// At most [`MAX_COSTS`].
+        costs: Vec<Cost>,
+        /// Everything up to the end of the recording has been counted and written.
+        last: bool,
+    },
+}
+
+/// How many costs a record has at most: what decodes them is bounded like any record.
+pub const MAX_COSTS: usize = 1000;
+
+/// So many times more did something happen that costs something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct Cost {
+    /// Id of the innermost cost centre around it.
+    pub center: Option<u32>,
+    /// Predicate id.
+    pub predicate: u32,
+    /// Number of the clause in its predicate, from 1; 0 for what is of the call and no clause.
+    pub clause: u32,
+    /// Id of the text that names what happened.
+    pub symbol: u32,
+    /// How many times more.
+    pub count: u64,
 }
 
 /// A predicate, known from here on by its id.

@@ -5,6 +5,8 @@
             pm_pause/0,
             pm_resume/0,
             pm_mark/1,                  % +Text
+            cost_center/2,              % +Name, :Goal
+            in_cost_center/2,           % +Name, :PredicateIndicators
             noprofile/1                 % :PredicateIndicators
           ]).
 
@@ -53,6 +55,8 @@ Options of pm_record/2 and pm_start/2:
 
 :- meta_predicate
     pm_record(0, +),
+    cost_center(+, 0),
+    in_cost_center(+, :),
     noprofile(:).
 
 :- set_module(class(library)).
@@ -182,6 +186,62 @@ pm_mark(Text) :-
     format(string(String), '~w', [Text]),
     '$mark'(String).
 pm_mark(_).
+
+%!  cost_center(+Name, :Goal) is nondet.
+%
+%   Call Goal, as call/1 does. In a recording, what it costs is attributed to the
+%   cost centre Name (an atom, or anything that is written like one): all that runs
+%   in it, on backtracking as well, except what runs in another cost centre inside.
+
+cost_center(Name, Goal) :-
+    (   '$recording',
+        center_text(Name, Text),
+        '$center'(Text, Id)
+    ->  '$pm_enter'(Id, Box),
+        (   var(Box)
+        ->  Goal
+        ;   prolog_current_choice(Before),
+            Goal,
+            prolog_current_choice(After),
+            (   Before == After,
+                '$pm_exit_det'(Box)
+            ->  !
+            ;   '$pm_exit_nondet'(Box)
+            )
+        )
+    ;   Goal
+    ).
+
+center_text(Name, Text) :-
+    (   atom(Name)
+    ->  Text = Name
+    ;   format(string(Text), '~w', [Name])
+    ).
+
+%!  in_cost_center(+Name, :PredicateIndicators) is det.
+%
+%   Every call of these predicates (a Name/Arity, or several in a list or separated by
+%   commas) runs in the cost centre Name, wherever it comes from. A predicate that
+%   is not recorded has no part in it. As a directive it may stand before or after
+%   the clauses.
+
+in_cost_center(Name, M:Specs) :-
+    center_text(Name, Text),
+    in_cost_center(Specs, M, Text).
+
+in_cost_center([], _, _) :-
+    !.
+in_cost_center([Spec|Specs], M, Name) :-
+    !,
+    in_cost_center(Spec, M, Name),
+    in_cost_center(Specs, M, Name).
+in_cost_center((A,B), M, Name) :-
+    !,
+    in_cost_center(A, M, Name),
+    in_cost_center(B, M, Name).
+in_cost_center(Spec, M0, Center) :-
+    strip_module(M0:Spec, M, Name/Arity),
+    declare_center(M, Name, Arity, Center).
 
 %!  noprofile(:PredicateIndicators) is det.
 %

@@ -6,6 +6,7 @@
             forget_one/1,               % :Head
             file_loaded/1,              % +File
             leave_out/3,                % +Module, +Name, +Arity
+            declare_center/4,           % +Module, +Name, +Arity, +Center
             latest_copy/3               % +Module, :Head, -N
           ]).
 
@@ -27,6 +28,7 @@ What it calls itself is not recorded: its work runs in as_own/1.
     copies/4,           % Name, Arity, Module, N: how many copies were made
     wrapped/6,          % Name, Arity, Module, Id, How, Generation
     left_out/3,         % Module, Name, Arity
+    declared_center/4,  % Module, Name, Arity, Center
     loaded_file/1,      % File
     mode/1,             % byrd: how wrappers are made
     scope/1,            % user, library, system: classes of modules selected
@@ -99,6 +101,20 @@ leave_out(M, Name, Arity) :-
     (   left_out(M, Name, Arity)
     ->  true
     ;   assertz(left_out(M, Name, Arity))
+    ).
+
+%!  declare_center(+Module, +Name, +Arity, +Center) is det.
+%
+%   Every box of this predicate is in the cost centre. The first declaration counts.
+
+declare_center(M, Name, Arity, Center) :-
+    (   declared_center(M, Name, Arity, _)
+    ->  true
+    ;   assertz(declared_center(M, Name, Arity, Center)),
+        (   wrapped(Name, Arity, M, Id, _, _)
+        ->  portmortem:'$in_center'(Id, Center)
+        ;   true
+        )
     ).
 
 %!  file_loaded(+File) is det.
@@ -255,7 +271,11 @@ name_predicate(M, Head, Id) :-
     ->  true
     ;   Line = 0
     ),
-    portmortem:'$predicate'(M, Name, Arity, File, Line, Id).
+    portmortem:'$predicate'(M, Name, Arity, File, Line, Id),
+    (   declared_center(M, Name, Arity, Center)
+    ->  portmortem:'$in_center'(Id, Center)
+    ;   true
+    ).
 
 %   A wrapped predicate that was changed by loading gets a new copy; one that
 %   is being loaded again is called through its closure meanwhile.

@@ -145,6 +145,31 @@ pub(crate) extern "C" fn predicate(
     }))
 }
 
+/// `center(+Name, -Id)`: the id of a cost centre, or failure while nothing is recorded.
+pub(crate) extern "C" fn center(name: Term, id: Term) -> Foreign {
+    if recording::epoch().is_none() {
+        return FALSE;
+    }
+    let name = text(name);
+    let Some(given) = recording::with(|current| current.recorder.cost_center(&name)) else {
+        return FALSE;
+    };
+    // SAFETY: a term of our own argument list.
+    Foreign::from(ffi::truth(unsafe {
+        ffi::PL_unify_int64(id, i64::from(given))
+    }))
+}
+
+/// `in_center(+PredicateId, +Name)`: every box of the predicate is in this cost centre.
+pub(crate) extern "C" fn in_center(predicate: Term, name: Term) -> Foreign {
+    let (predicate, name) = (integer(predicate), text(name));
+    recording::with(|current| {
+        let center = current.recorder.cost_center(&name);
+        current.recorder.in_cost_center(predicate, center);
+    });
+    TRUE
+}
+
 /// `wrappers_changed`: what was remembered about code addresses no longer holds.
 pub(crate) extern "C" fn wrappers_changed() -> Foreign {
     recording::wrappers_changed();

@@ -1,0 +1,163 @@
+//! Counts and time by cost centre.
+//!
+//! A box is in one cost centre, for good: if it is of a centre, or its predicate is declared to be in one, in
+//! that one; else in that of the box that called it; else outside of all. So the innermost centre wins, all that
+//! runs inside counts, what is in a nested centre does not count for the outer one (Brassel et al. 2004, section
+//! 3), and a redo goes on in the centre of the box that it re-enters. Each stream begins outside of all.
+//!
+//! The pass over the events needs only the boxes that are active or can be re-entered, as in [`crate::moment`]. It knows
+//! last calls as [`crate::replay`] does: a box of the engine is a chain of logical boxes, each with a centre of its own.
+//! Law: the rows of a predicate, of all centres, sum to its row in [`crate::Profile::predicates`].
+
+mod boxes;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use crate::figures::PredicateIndex;
+use crate::profile::Profile;
+use crate::trace::Trace;
+use boxes::StreamPass;
+
+/// A cost centre, by its row in [`Trace::predicates`]; `None` is outside of all, and
+/// [`Trace::unknown_predicate`] is what nothing is known of: before a gap.
+pub type Center = Option<PredicateIndex>;
+
+/// Counts of the port events of boxes, and the time they ran. All as in [`crate::figures::PredicateFigures`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CenterFigures {
+    /// Boxes opened, `tail_calls` included.
+    pub calls: u64,
+    /// Those of `calls` that were last calls into a departed box.
+    pub tail_calls: u64,
+    /// Exits that left no choicepoint.
+    pub exits_det: u64,
+    /// Exits that left a choicepoint.
+    pub exits_nondet: u64,
+    /// Re-entries by backtracking.
+    pub redos: u64,
+    /// Final failures.
+    pub fails: u64,
+    /// Boxes left by an exception.
+    pub exceptions: u64,
+    /// Re-enterable boxes discarded.
+    pub cuts: u64,
+    /// Boxes still active at the end.
+    pub open: u64,
+    /// Boxes still re-enterable at the end.
+    pub pending: u64,
+    /// Ticks while one of the boxes was the active one.
+    pub self_ticks: u64,
+}
+
+impl CenterFigures {
+    /// Adds other boxes.
+    pub fn add(&mut self, other: &Self) {
+        let Self {
+            calls,
+            tail_calls,
+            exits_det,
+            exits_nondet,
+            redos,
+            fails,
+            exceptions,
+            cuts,
+            open,
+            pending,
+            self_ticks,
+        } = other;
+        for (sum, part) in [
+            (&mut self.calls, calls),
+            (&mut self.tail_calls, tail_calls),
+            (&mut self.exits_det, exits_det),
+            (&mut self.exits_nondet, exits_nondet),
+            (&mut self.redos, redos),
+            (&mut self.fails, fails),
+            (&mut self.exceptions, exceptions),
+            (&mut self.cuts, cuts),
+            (&mut self.open, open),
+            (&mut self.pending, pending),
+            (&mut self.self_ticks, self_ticks),
+        ] {
+            *sum = sum.saturating_add(*part);
+        }
+    }
+}
+
+/// What ran in which cost centre.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CenterProfile {
+    /// Boxes by the centre they are in and what they are of. Where that is a centre itself, or a predicate
+    /// declared to be in one, `calls` is how often the centre was entered.
+    pub rows: BTreeMap<(Center, PredicateIndex), CenterFigures>,
+}
+
+impl CenterProfile {
+    /// The figures of each centre: sums over its rows, and how often it was entered. The boxes of the
+    /// centre itself are no calls of the program's: of them only the time is counted.
+    #[must_use]
+    pub fn by_center(&self, trace: &Trace) -> BTreeMap<Center, (u64, CenterFigures)> {
+        let mut sums = BTreeMap::<Center, (u64, CenterFigures)>::new();
+        for (&(center, of), figures) in &self.rows {
+            let (entered, sum) = sums.entry(center).or_default();
+            let info = trace.predicates().get(of as usize);
+            if info.is_some_and(|info| info.center.is_some()) {
+                *entered += figures.calls;
+            }
+            if info.is_some_and(|info| info.is_center) {
+                sum.self_ticks += figures.self_ticks;
+            } else {
+                sum.add(figures);
+            }
+        }
+        sums
+    }
+
+    /// Of a trace that has no cost centres: everything was outside of all.
+    #[must_use]
+    pub fn without_centers(profile: &Profile) -> Self {
+        let rows = (0..).zip(&profile.predicates).map(|(predicate, figures)| {
+            let figures = CenterFigures {
+                calls: figures.calls,
+                tail_calls: figures.tail_calls,
+                exits_det: figures.exits_det,
+                exits_nondet: figures.exits_nondet,
+                redos: figures.redos,
+                fails: figures.fails,
+                exceptions: figures.exceptions,
+                cuts: figures.cuts,
+                open: figures.open,
+                pending: figures.pending,
+                self_ticks: figures.self_ticks,
+            };
+            ((None, predicate), figures)
+        });
+        Self {
+            rows: rows
+                .filter(|(_, figures)| *figures != CenterFigures::default())
+                .collect(),
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        for (key, figures) in other.rows {
+            self.rows.entry(key).or_default().add(&figures);
+        }
+    }
+}
+
+/// Goes through the events of all streams, in parallel on rayon's current threads.
+#[must_use]
+pub fn replay(trace: &Trace) -> CenterProfile {
+    trace
+        .streams()
+        .par_iter()
+        .map(|stream| StreamPass::run(trace, stream))
+        .reduce(CenterProfile::default, |mut all, part| {
+            all.add(part);
+            all
+        })
+}

@@ -1,0 +1,254 @@
+//! Hand-made streams, and the law on random ones.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind};
+use portmortem_tracer::{Options, Recorder, clock};
+use proptest::prelude::*;
+
+use super::*;
+use crate::hide::Hide;
+use crate::mapping::Mapping;
+use crate::profile::Profile;
+use crate::replay::{self, ReplayOptions};
+
+/// Ids in the order in which [`trace`] names them: two cost centres, a predicate declared to be in the second, two plain ones.
+const A: u32 = 0;
+const B: u32 = 1;
+const IN_B: u32 = 2;
+const P: u32 = 3;
+const Q: u32 = 4;
+
+fn trace(streams: &[Vec<Event>], dialect: Dialect) -> Trace {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace.pmt");
+    let header = Header::of_this_process("test engine");
+    let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
+    assert_eq!(
+        [recorder.cost_center("a"), recorder.cost_center("b")],
+        [A, B]
+    );
+    assert_eq!(recorder.cost_center("a"), A);
+    for (name, id) in [("in_b", IN_B), ("p", P), ("q", Q)] {
+        assert_eq!(recorder.predicate("user", name, 0, None, 0), id);
+    }
+    recorder.in_cost_center(IN_B, B);
+    let base = clock::ticks() + (1 << 40);
+    for events in streams {
+        let stream = recorder.stream(StreamKind::Thread, "a thread", dialect);
+        for (&event, at) in events.iter().zip(1..) {
+            // Every stretch is of another length, so that none can be taken for another.
+            stream.record_at(event, base + at * at);
+        }
+    }
+    recorder.close(Outcome::Exited(0)).unwrap();
+    Trace::read(
+        Mapping::from(std::fs::read(&path).unwrap()),
+        Path::new("trace.pmt"),
+    )
+    .unwrap()
+}
+
+fn call(predicate: u32) -> Event {
+    Event::Call { predicate }
+}
+
+fn tail(predicate: u32) -> Event {
+    Event::Tail { predicate }
+}
+
+/// Calls and ticks by centre and predicate.
+fn found(events: Vec<Event>) -> BTreeMap<(Center, u32), (u64, u64)> {
+    let trace = trace(&[events], Dialect::EveryRedo);
+    let rows = replay(&trace).rows.into_iter();
+    rows.map(|(key, figures)| (key, (figures.calls, figures.self_ticks)))
+        .collect()
+}
+
+#[test]
+fn the_innermost_centre_wins() {
+    use Event::{ExitDet, Fail};
+    let events = vec![
+        call(P),    // outside: 3
+        call(A),    // 5
+        call(P),    // in a: 7
+        call(B),    // 9
+        call(Q),    // in b: 11
+        call(IN_B), // in b: 13
+        call(A),    // 15
+        call(Q),    // in a: 17
+        Fail,       // a again: 19
+        Fail,       // in_b: 21
+        ExitDet,    // q in b: 23
+        ExitDet,    // b: 25
+        ExitDet,    // p in a: 27
+        ExitDet,    // a: 29
+        ExitDet,    // p outside: 31
+        ExitDet,
+    ];
+    let expected = [
+        ((None, P), (1, 3 + 31)),
+        ((Some(A), A), (2, 5 + 29 + 15 + 19)),
+        ((Some(A), P), (1, 7 + 27)),
+        ((Some(A), Q), (1, 17)),
+        ((Some(B), B), (1, 9 + 25)),
+        ((Some(B), Q), (1, 11 + 23)),
+        ((Some(B), IN_B), (1, 13 + 21)),
+    ];
+    assert_eq!(found(events), expected.into());
+}
+
+#[test]
+fn a_redo_goes_on_in_the_centre_of_its_box() {
+    use Event::{ExitNondet, Fail, Redo};
+    let events = vec![
+        call(A),    // 3
+        call(P),    // in a: 5
+        ExitNondet, // a: 7
+        ExitNondet, // nobody: 9
+        call(Q),    // outside: 11
+        Fail,       // nobody: 13
+        Redo,       // a: 15
+        Redo,       // p in a: 17
+        call(Q),    // in a: 19
+        Fail,       // p in a: 21
+        Fail,       // a: 23
+        Fail,
+    ];
+    let expected = [
+        ((None, Q), (1, 11)),
+        ((Some(A), A), (1, 3 + 7 + 15 + 23)),
+        ((Some(A), P), (1, 5 + 17 + 21)),
+        ((Some(A), Q), (1, 19)),
+    ];
+    assert_eq!(found(events), expected.into());
+}
+
+#[test]
+fn last_calls_run_in_the_centre_they_departed_into() {
+    use Event::ExitDet;
+    let events = vec![
+        call(P),    // outside: 3
+        tail(A),    // 5
+        tail(P),    // in a: 7
+        tail(IN_B), // 9
+        tail(P),    // in b: 11
+        tail(P),    // in b: 13
+        ExitDet,    // nobody: 15
+        call(P),    // outside: 17
+        ExitDet,
+    ];
+    let trace = trace(&[events], Dialect::EveryRedo);
+    let rows = replay(&trace).rows;
+    let of = |center, predicate| {
+        let figures = rows[&(center, predicate)];
+        (figures.calls, figures.exits_det, figures.self_ticks)
+    };
+    assert_eq!(of(None, P), (2, 2, 3 + 17));
+    assert_eq!(of(Some(A), A), (1, 1, 5));
+    assert_eq!(of(Some(A), P), (1, 1, 7));
+    assert_eq!(of(Some(B), IN_B), (1, 1, 9));
+    assert_eq!(of(Some(B), P), (2, 2, 11 + 13));
+}
+
+#[test]
+fn the_boxes_of_centres_are_entries_and_no_calls() {
+    let events = vec![call(A), call(IN_B), Event::ExitDet, Event::ExitDet];
+    let trace = trace(&[events], Dialect::EveryRedo);
+    let sums = replay(&trace).by_center(&trace);
+    let calls = |center| {
+        sums.get(&center)
+            .map(|(entered, figures)| (*entered, figures.calls))
+    };
+    assert_eq!(calls(Some(A)), Some((1, 0)));
+    assert_eq!(calls(Some(B)), Some((1, 1)));
+    assert_eq!(calls(None), None);
+}
+
+/// The rows of each predicate, summed over all centres.
+fn by_predicate(profile: &CenterProfile) -> BTreeMap<u32, CenterFigures> {
+    let mut sums = BTreeMap::<u32, CenterFigures>::new();
+    for (&(_, predicate), figures) in &profile.rows {
+        sums.entry(predicate).or_default().add(figures);
+    }
+    sums
+}
+
+fn agrees(trace: &Trace, profile: &Profile) {
+    let plain = CenterProfile::without_centers(profile);
+    assert_eq!(by_predicate(&replay(trace)), by_predicate(&plain));
+}
+
+/// With everything but the boxes that enter a centre hidden, their time is that of the centres.
+fn agrees_with_hiding(trace: &Trace) {
+    let hide = Hide::new(["user:p/0", "user:q/0"]);
+    let options = ReplayOptions {
+        hide,
+        ..ReplayOptions::default()
+    };
+    let profile = replay::replay(trace, &options);
+    let unknown = trace.unknown_predicate();
+    let mut times = BTreeMap::<Center, u64>::new();
+    for (index, figures) in (0..).zip(&profile.predicates) {
+        let center = if index == unknown {
+            Some(unknown)
+        } else {
+            trace.center(index)
+        };
+        *times.entry(center).or_default() += figures.self_ticks;
+    }
+    times.remove(&None);
+    let mut found = BTreeMap::<Center, u64>::new();
+    for (&(center, _), figures) in &replay(trace).rows {
+        *found.entry(center).or_default() += figures.self_ticks;
+    }
+    for (center, time) in times {
+        assert_eq!(found.get(&center).copied().unwrap_or(0), time, "{center:?}");
+    }
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        6 => (0..5u32).prop_map(|predicate| Event::Call { predicate }),
+        2 => (0..5u32).prop_map(|predicate| Event::Tail { predicate }),
+        3 => Just(Event::ExitDet),
+        3 => Just(Event::ExitNondet),
+        3 => Just(Event::Redo),
+        2 => Just(Event::Fail),
+        1 => Just(Event::Exception),
+        1 => (1..4u32).prop_map(|count| Event::Cut { count }),
+        1 => Just(Event::Pause),
+        1 => Just(Event::Resume),
+        1 => (0..3u64).prop_map(|lost| Event::Gap { lost }),
+    ]
+}
+
+proptest! {
+    /// Gaps included, and impossible events; but if those are redos of which one means several boxes, it is
+    /// anybody's guess which.
+    #[test]
+    fn centres_sum_to_the_whole(
+        streams in prop::collection::vec(prop::collection::vec(event(), 0..120), 1..4),
+        innermost in any::<bool>(),
+    ) {
+        let dialect = if innermost { Dialect::InnermostRedo } else { Dialect::EveryRedo };
+        let trace = trace(&streams, dialect);
+        let profile = replay::replay(&trace, &ReplayOptions::default());
+        if !innermost || profile.violation_count == 0 {
+            agrees(&trace, &profile);
+        }
+    }
+
+    /// What cannot happen, a hidden replay may blame on somebody else.
+    #[test]
+    fn time_is_that_of_a_replay_with_all_else_hidden(
+        events in prop::collection::vec(event(), 0..120),
+    ) {
+        let trace = trace(&[events], Dialect::EveryRedo);
+        let profile = replay::replay(&trace, &ReplayOptions::default());
+        if profile.violation_count == 0 {
+            agrees_with_hiding(&trace);
+        }
+    }
+}
