@@ -4,8 +4,11 @@
 //!
 //! | step | module |
 //! |---|---|
+//! | traces → work by predicate and size | [`recordings`] |
 //! | counts at several sizes → functions | [`growth`] |
-//! | observations → constants | [`least_squares`] |
+//! | programs → counts and times | [`measure`] |
+//! | counts and times → constants of a platform | [`calibration`], [`least_squares`], [`model`], [`platform`] |
+//! | functions and constants → times | [`prediction`], [`table`] |
 
 #![cfg_attr(
     test,
@@ -15,5 +18,12 @@
     )
 )]
 
+pub mod calibration;
 pub mod growth;
 pub mod least_squares;
+pub mod measure;
+pub mod model;
+pub mod platform;
+pub mod prediction;
+pub mod recordings;
+pub mod table;

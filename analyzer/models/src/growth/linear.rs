@@ -18,9 +18,9 @@ pub(super) fn solve(
             if factor.is_zero() {
                 continue;
             }
-            for at in column..size {
-                let part = &factor * &rows[column][at];
-                rows[row][at] -= part;
+            let (above, below) = rows.split_at_mut(row);
+            for (value, pivot) in below[0].iter_mut().zip(&above[column]).skip(column) {
+                *value -= &factor * pivot;
             }
             let part = &factor * &right[column];
             right[row] -= part;

@@ -19,6 +19,7 @@ use num_bigint::BigInt;
 pub use basis::Basis;
 pub use exact::Exact;
 pub use statistical::{CONFIDENCE, Fitted};
+pub(crate) use statistical::{Point, fit};
 
 /// A count at a size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,7 +65,7 @@ impl fmt::Display for Kind {
             Self::Polynomial { degree: 3 } => write!(f, "cubic"),
             Self::Polynomial { degree } => write!(f, "polynomial of degree {degree}"),
             Self::Linearithmic => write!(f, "n log n"),
-            Self::Exponential { base } => write!(f, "exponential, base {:.4}", base),
+            Self::Exponential { base } => write!(f, "exponential, base {base:.4}"),
             Self::Factorial => write!(f, "factorial"),
             Self::Power => write!(f, "power"),
         }
@@ -176,11 +177,12 @@ impl Growth {
         let sizes = by_size.len();
         // Two sizes agree with every function of two parameters.
         let fitted = (sizes > 2).then(|| {
-            let points: Vec<(f64, f64)> = samples
-                .iter()
-                .map(|sample| (sample.size as f64, sample.count as f64))
-                .collect();
-            statistical::fit(&points)
+            let point = |sample: &Sample| Point {
+                size: sample.size as f64,
+                value: sample.count as f64,
+                trust: 1.0,
+            };
+            fit(&samples.iter().map(point).collect::<Vec<_>>())
         });
         match fitted.flatten() {
             Some(fitted) => {

@@ -11,6 +11,20 @@ const PLAUSIBLE: f64 = 2.0;
 /// Errors below this, relative, are not told apart.
 const NEGLIGIBLE: f64 = 1e-3;
 
+/// Values below this are nothing: relative errors are of no less.
+const LEAST: f64 = 1e-3;
+
+/// A value at a size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Point {
+    /// Size of the input.
+    pub(crate) size: f64,
+    /// The value, not negative.
+    pub(crate) value: f64,
+    /// How far it is to be believed: 1, or less if it is less exact.
+    pub(crate) trust: f64,
+}
+
 /// A function of the size.
 type Term = fn(f64) -> f64;
 
@@ -173,23 +187,25 @@ fn short(value: f64) -> String {
 }
 
 impl Candidate {
-    /// `points` are sizes and counts; `None` if they do not determine it, or it falls with the size.
+    /// `None` if the points do not determine it, or it falls with the size.
     fn fit(
         kind: Kind,
         (names, terms): (Vec<&'static str>, Vec<Term>),
         of_logarithm: bool,
-        points: &[(f64, f64)],
+        points: &[Point],
     ) -> Option<Self> {
         let solution = solve(&terms, of_logarithm, points)?;
         let grows = solution.coefficients[usize::from(of_logarithm)] >= 0.0;
-        let mut error = 0.0;
+        let (mut error, mut trust) = (0.0, 0.0);
         for left_out in 0..points.len() {
             let mut others = points.to_vec();
-            let (n, count) = others.remove(left_out);
+            let point = others.remove(left_out);
             let solution = solve(&terms, of_logarithm, &others)?;
-            error += (value(&solution, &terms, of_logarithm, n) - count).abs() / weight(count);
+            let missed = value(&solution, &terms, of_logarithm, point.size) - point.value;
+            error += point.trust * missed.abs() / scale_of(point.value);
+            trust += point.trust;
         }
-        let left_out = error / points.len() as f64;
+        let left_out = error / trust;
         let candidate = Self {
             kind,
             names,
@@ -213,7 +229,7 @@ impl Candidate {
             };
         }
         // Errors are in proportion to the count: scaled, a new point has weight 1.
-        let scale = weight(value);
+        let scale = scale_of(value);
         let row: Vec<f64> = row.iter().map(|term| term / scale).collect();
         let width = scale * self.solution.half_width(&row, CONFIDENCE);
         Estimate {
@@ -224,8 +240,9 @@ impl Candidate {
     }
 }
 
-fn weight(count: f64) -> f64 {
-    count.max(1.0)
+/// Errors are in proportion to the value.
+fn scale_of(value: f64) -> f64 {
+    value.max(LEAST)
 }
 
 fn value(solution: &Solution, terms: &[Term], of_logarithm: bool, n: f64) -> f64 {
@@ -234,29 +251,32 @@ fn value(solution: &Solution, terms: &[Term], of_logarithm: bool, n: f64) -> f64
     if of_logarithm { value.exp() } else { value }
 }
 
-fn solve(terms: &[Term], of_logarithm: bool, points: &[(f64, f64)]) -> Option<Solution> {
-    let scale = |count| if of_logarithm { 1.0 } else { weight(count) };
-    let rows: Vec<Vec<f64>> = points
-        .iter()
-        .map(|&(n, count)| terms.iter().map(|term| term(n) / scale(count)).collect())
-        .collect();
-    let right: Vec<f64> = points
-        .iter()
-        .map(|&(_, count)| {
-            if of_logarithm {
-                weight(count).ln()
-            } else {
-                count / scale(count)
-            }
-        })
-        .collect();
+fn solve(terms: &[Term], of_logarithm: bool, points: &[Point]) -> Option<Solution> {
+    let scaled = |point: &Point| {
+        let scale = if of_logarithm {
+            1.0
+        } else {
+            scale_of(point.value)
+        };
+        let value = if of_logarithm {
+            scale_of(point.value).ln()
+        } else {
+            point.value
+        };
+        let row = terms
+            .iter()
+            .map(|term| point.trust * term(point.size) / scale)
+            .collect();
+        (row, point.trust * value / scale)
+    };
+    let (rows, right): (Vec<Vec<f64>>, Vec<f64>) = points.iter().map(scaled).unzip();
     least_squares::solve(&rows, &right).ok()
 }
 
-/// The class that `points` (sizes and counts) seem to follow. Of those that predict left-out points about as well as the
+/// The class that `points` seem to follow. Of those that predict left-out points about as well as the
 /// best the one with fewest terms, then the slowest growing; powers and exponentials of any base only where no other will do.
 /// `None` if no class has points to spare.
-pub(super) fn fit(points: &[(f64, f64)]) -> Option<Fitted> {
+pub(crate) fn fit(points: &[Point]) -> Option<Fitted> {
     let mut named: Vec<Candidate> = Vec::new();
     for class in &CLASSES {
         for lower in 0..=class.lower.len() {
@@ -301,6 +321,6 @@ pub(super) fn fit(points: &[(f64, f64)]) -> Option<Fitted> {
 }
 
 /// By how much counts grow when the size does by one, on the whole.
-fn exponential_base(points: &[(f64, f64)]) -> f64 {
+fn exponential_base(points: &[Point]) -> f64 {
     solve(&[one, linear], true, points).map_or(1.0, |solution| solution.coefficients[1].exp())
 }
