@@ -263,7 +263,7 @@ fn per_call(work: &[(u64, Work)], size: u64) -> Option<Estimate> {
                 .max(LEAST_TRUST),
         })
         .collect();
-    if let Some(fitted) = growth::fit(&points) {
+    if let Some(fitted) = growth::fit_time(&points) {
         return Some(fitted.at(size as f64)).filter(|estimate| estimate.high.is_finite());
     }
     let values = || points.iter().map(|point| point.value);

@@ -18,8 +18,9 @@ use num_bigint::BigInt;
 
 pub use basis::Basis;
 pub use exact::Exact;
+use statistical::fit;
 pub use statistical::{CONFIDENCE, Fitted};
-pub(crate) use statistical::{Point, fit};
+pub(crate) use statistical::{Point, fit_time};
 
 /// A count at a size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,8 +6,11 @@ use crate::least_squares::{self, Solution};
 
 /// Of the interval that predictions are given with.
 pub const CONFIDENCE: f64 = 0.95;
-/// A class that predicts left-out points with so many times the error of the best one may be the true one, too.
-const PLAUSIBLE: f64 = 2.0;
+/// A class may be the true one if the points are at least so likely under it as under the best one, as the logarithm of the
+/// odds: 1 to 20. For k points and errors of a mean size that is k times the logarithm of the ratio of these sizes.
+const ODDS: f64 = 3.0;
+/// A count must not be negative at this part of the smallest size.
+const BELOW: f64 = 0.1;
 /// Errors below this, relative, are not told apart.
 const NEGLIGIBLE: f64 = 1e-3;
 
@@ -196,6 +199,11 @@ impl Candidate {
     ) -> Option<Self> {
         let solution = solve(&terms, of_logarithm, points)?;
         let grows = solution.coefficients[usize::from(of_logarithm)] >= 0.0;
+        let least = points
+            .iter()
+            .map(|point| point.size)
+            .fold(f64::INFINITY, f64::min);
+        let counts = value(&solution, &terms, of_logarithm, (BELOW * least).ceil()) >= 0.0;
         let (mut error, mut trust) = (0.0, 0.0);
         for left_out in 0..points.len() {
             let mut others = points.to_vec();
@@ -214,7 +222,7 @@ impl Candidate {
             solution,
             left_out,
         };
-        (grows && left_out.is_finite()).then_some(candidate)
+        (grows && counts && left_out.is_finite()).then_some(candidate)
     }
 
     fn at(&self, n: f64) -> Estimate {
@@ -273,19 +281,11 @@ fn solve(terms: &[Term], of_logarithm: bool, points: &[Point]) -> Option<Solutio
     least_squares::solve(&rows, &right).ok()
 }
 
-/// The class that `points` seem to follow. Of those that predict left-out points about as well as the
-/// best the one with fewest terms, then the slowest growing; powers and exponentials of any base only where no other will do.
+/// The class that counts seem to follow. Of those that predict left-out points about as well as the best the one with
+/// fewest terms; powers and exponentials of any base only where no other will do.
 /// `None` if no class has points to spare.
 pub(crate) fn fit(points: &[Point]) -> Option<Fitted> {
-    let mut named: Vec<Candidate> = Vec::new();
-    for class in &CLASSES {
-        for lower in 0..=class.lower.len() {
-            let terms = [(class.name, class.leading)]
-                .into_iter()
-                .chain(class.lower[..lower].iter().copied());
-            named.extend(Candidate::fit(class.kind, terms.unzip(), false, points));
-        }
-    }
+    let named = candidates(&CLASSES, points);
     let base = exponential_base(points);
     let free: Vec<Candidate> = [
         (Kind::Exponential { base }, linear as Term),
@@ -294,19 +294,12 @@ pub(crate) fn fit(points: &[Point]) -> Option<Fitted> {
     .into_iter()
     .filter_map(|(kind, term)| Candidate::fit(kind, (vec!["", ""], vec![one, term]), true, points))
     .collect();
-    let best = |candidates: &[Candidate]| {
-        candidates
-            .iter()
-            .map(|candidate| candidate.left_out)
-            .fold(f64::INFINITY, f64::min)
-    };
-    let limit = |least: f64| PLAUSIBLE * least.max(NEGLIGIBLE);
-    let use_free = best(&named) > limit(best(&free));
-    let all: Vec<Candidate> = if use_free { free } else { named };
-    let limit = limit(best(&all));
+    let use_free = least_error(&named) > limit(&free, points);
+    let all = if use_free { free } else { named };
+    let limit = limit(&all, points);
     let plausible: Vec<Candidate> = all
         .into_iter()
-        .filter(|one| one.left_out <= limit)
+        .filter(|candidate| candidate.left_out <= limit)
         .collect();
     let simplest = plausible
         .iter()
@@ -318,6 +311,51 @@ pub(crate) fn fit(points: &[Point]) -> Option<Fitted> {
         .min_by(|a, b| a.left_out.total_cmp(&b.left_out))?
         .clone();
     Some(Fitted { best, plausible })
+}
+
+/// The class that the time of one call seems to follow: times are measured, not counted, and small ones badly, so they
+/// are the same at all sizes unless that is clearly not so, and no more than linear.
+pub(crate) fn fit_time(points: &[Point]) -> Option<Fitted> {
+    let all = candidates(&CLASSES[..3], points);
+    let limit = limit(&all, points);
+    let plausible: Vec<Candidate> = all
+        .into_iter()
+        .filter(|candidate| candidate.left_out <= limit)
+        .collect();
+    let best = simplest(&plausible)?.clone();
+    let plausible = vec![best.clone()];
+    Some(Fitted { best, plausible })
+}
+
+/// Every class that `points` determine, with and without lower terms, in order of growth.
+fn candidates(classes: &[Class], points: &[Point]) -> Vec<Candidate> {
+    let mut all = Vec::new();
+    for class in classes {
+        for lower in 0..=class.lower.len() {
+            let lower = class.lower[..lower].iter().copied();
+            let terms = [(class.name, class.leading)].into_iter().chain(lower);
+            all.extend(Candidate::fit(class.kind, terms.unzip(), false, points));
+        }
+    }
+    all
+}
+
+fn least_error(candidates: &[Candidate]) -> f64 {
+    let errors = candidates.iter().map(|candidate| candidate.left_out);
+    errors.fold(f64::INFINITY, f64::min)
+}
+
+/// Of those with fewest terms the one with the least error.
+fn simplest(candidates: &[Candidate]) -> Option<&Candidate> {
+    candidates.iter().min_by(|a, b| {
+        let terms = a.terms.len().cmp(&b.terms.len());
+        terms.then(a.left_out.total_cmp(&b.left_out))
+    })
+}
+
+/// The error with which a candidate may be the true one.
+fn limit(candidates: &[Candidate], points: &[Point]) -> f64 {
+    (ODDS / points.len() as f64).exp() * least_error(candidates).max(NEGLIGIBLE)
 }
 
 /// By how much counts grow when the size does by one, on the whole.
