@@ -6,7 +6,7 @@
 
 mod growth;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -36,9 +36,6 @@ struct Arguments {
     /// Use a platform instead of calibrating one
     #[arg(long)]
     platform: Option<PathBuf>,
-    /// Leave out the tables of the paper
-    #[arg(long)]
-    sizes_only: bool,
 }
 
 /// A program that was run.
@@ -56,26 +53,24 @@ fn main() -> Result<()> {
         swipl: PathBuf::from("swipl"),
         portmortem: std::env::current_exe()?.with_file_name("portmortem"),
     };
-    if !arguments.sizes_only {
-        tables(&tools, arguments.platform.as_deref())?;
-    }
-    growth::run(&tools.portmortem)
+    let platform = match &arguments.platform {
+        Some(path) => Platform::read(path)?,
+        None => calibration::calibrate(&tools, &mut || ()).context("calibration")?,
+    };
+    tables(&tools, &platform)?;
+    growth::run(&tools, &platform)
 }
 
 /// Prints tables 2 to 4.
-fn tables(tools: &Tools, platform: Option<&Path>) -> Result<()> {
-    let platform = match platform {
-        Some(path) => Platform::read(path)?,
-        None => calibration::calibrate(tools, &mut || ()).context("calibration")?,
-    };
+fn tables(tools: &Tools, platform: &Platform) -> Result<()> {
     let observed = observe(tools)?;
     let models: Vec<&Model> = OF_THE_PAPER
         .iter()
         .filter_map(|components| platform.models.iter().find(|model| model.is(components)))
         .collect();
-    constants(&platform, &models);
-    let errors = predictions(&platform, &models, &observed);
-    global_errors(&platform, &models, &errors, &observed);
+    constants(platform, &models);
+    let errors = predictions(platform, &models, &observed);
+    global_errors(platform, &models, &errors, &observed);
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 /*  Runs programs on generated data: timed, or counted under `portmortem record --symbolic`.
 
-    swipl harness.pl PROGRAMS.pl -- time REQUESTS.pl
-    portmortem record --symbolic -g count harness.pl -- PROGRAMS.pl count REQUESTS.pl
+    swipl harness.pl -- PROGRAMS.pl time REQUESTS.pl
+    portmortem record --symbolic harness.pl -- PROGRAMS.pl count REQUESTS.pl
 
     PROGRAMS.pl has input(Program, Size, Goal). REQUESTS.pl has facts request(Program, Size, Seed) and, for
     timing, rounds(N). A line of output is PROGRAM SIZE SEED NANOSECONDS, for each request of each round. What else
