@@ -116,6 +116,9 @@ pub(crate) struct RecordArgs {
     /// Make every exit re-enterable, as in Debray's paper (slow; for small programs)
     #[arg(long, conflicts_with = "builtins")]
     pub(crate) byrd: bool,
+    /// Count symbolic costs: unfoldings, clauses tried, variables bound, cells built … (slow)
+    #[arg(long)]
+    pub(crate) symbolic: bool,
     /// Give every last call a box of its own (recursion then needs memory for its depth)
     #[arg(long)]
     pub(crate) no_tail: bool,

@@ -36,6 +36,8 @@ Options of pm_record/2 and pm_start/2:
     Record library predicates, and built-in ones, as well.
   - byrd(+Boolean)
     Make every exit re-enterable (the figures of Debray 1988). Default: `false`.
+  - symbolic(+Boolean)
+    Count symbolic costs (slow). Default: `false`.
   - tail(+Boolean)
     Record last calls as such. With `false` every one gets a box of its own,
     and recursion no longer runs in constant space. Default: `true`.
@@ -128,6 +130,7 @@ foreign_option(force).
 foreign_option(include).
 foreign_option(exclude).
 foreign_option(byrd).
+foreign_option(symbolic).
 foreign_option(tail).
 foreign_option(max_size).
 foreign_option(keep).

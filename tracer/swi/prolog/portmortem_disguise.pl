@@ -1,7 +1,8 @@
 :- module(portmortem_disguise,
           [ install_disguise/0,
             copied_name/2,              % +CopyName, -Name
-            copy_name/3                 % +Name, +N, -CopyName
+            copy_name/3,                % +Name, +N, -CopyName
+            counted_name/3              % +Name, +N, -CopyName
           ]).
 
 /** <module> Keep wrappers and copies out of the traced program's sight
@@ -54,6 +55,23 @@ not_own(Own) :-
 
 copy_name(Name, N, CopyName) :-
     atomic_list_concat(['$pm', N, $, Name], CopyName).
+
+%!  counted_name(+Name, +N, -CopyName) is det.
+%
+%   As copy_name/3, for a copy that counts symbolic costs. It has more arguments.
+
+counted_name(Name, N, CopyName) :-
+    atomic_list_concat(['$pm', N, c, $, Name], CopyName).
+
+%   more_arguments(+CopyName, -More): of which the last two are not the program's.
+
+more_arguments(CopyName, 2) :-
+    starts_with(CopyName, '$pm'),
+    sub_atom(CopyName, Dollar, 1, _, $),
+    Dollar > 0,
+    !,
+    Last is Dollar-1,
+    sub_atom(CopyName, Last, 1, _, c).
 
 copied_name(CopyName, Name) :-
     starts_with(CopyName, '$pm'),
@@ -109,13 +127,23 @@ original_goal(Copy, Goal) :-
     callable(Copy),
     Copy =.. [CopyName|Arguments],
     original_name(CopyName, Name),
-    Goal =.. [Name|Arguments].
+    (   more_arguments(CopyName, More)
+    ->  '$append'(Own, Others, Arguments),
+        length(Others, More),
+        !,
+        Goal =.. [Name|Own]
+    ;   Goal =.. [Name|Arguments]
+    ).
 
 original_indicator(M:Copy, M:PI) :-
     !,
     original_indicator(Copy, PI).
-original_indicator(CopyName/Arity, Name/Arity) :-
-    original_name(CopyName, Name).
+original_indicator(CopyName/Arity0, Name/Arity) :-
+    original_name(CopyName, Name),
+    (   more_arguments(CopyName, More)
+    ->  Arity is Arity0-More
+    ;   Arity = Arity0
+    ).
 
 %   Of a copy or of a wrapper.
 
@@ -246,8 +274,12 @@ parent_goal(Key, Real, Frame, Value) :-
     callable(Goal),
     Goal =.. [Name|Arguments],
     portmortem_wrap:latest_copy(M, Goal, N),
-    copy_name(Name, N, CopyName),
-    Copy =.. [CopyName|Arguments],
+    (   copy_name(Name, N, CopyName),
+        Copy =.. [CopyName|Arguments]
+    ;   counted_name(Name, N, CopyName),
+        '$append'(Arguments, [_,_], More),
+        Copy =.. [CopyName|More]
+    ),
     attribute(Real, Frame, Key, M:Copy).
 
                  /*******************************

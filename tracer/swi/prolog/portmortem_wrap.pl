@@ -7,7 +7,8 @@
             file_loaded/1,              % +File
             leave_out/3,                % +Module, +Name, +Arity
             declare_center/4,           % +Module, +Name, +Arity, +Center
-            latest_copy/3               % +Module, :Head, -N
+            latest_copy/3,              % +Module, :Head, -N
+            is_recorded/2               % +Module, :Head
           ]).
 
 /** <module> Put a wrapper with the ports around every selected predicate
@@ -23,6 +24,7 @@ What it calls itself is not recorded: its work runs in as_own/1.
 :- use_module(library(prolog_wrap), [unwrap_predicate/2]).
 :- use_module(portmortem_engine).
 :- use_module(portmortem_disguise).
+:- use_module(portmortem_symbolic).
 
 :- dynamic
     copies/4,           % Name, Arity, Module, N: how many copies were made
@@ -30,7 +32,7 @@ What it calls itself is not recorded: its work runs in as_own/1.
     left_out/3,         % Module, Name, Arity
     declared_center/4,  % Module, Name, Arity, Center
     loaded_file/1,      % File
-    mode/1,             % byrd: how wrappers are made
+    mode/1,             % byrd, symbolic: how wrappers are made
     scope/1,            % user, library, system: classes of modules selected
     predefined/3,       % Name, Arity, Module: there before the program
     active/0.           % wrapping is going on
@@ -45,6 +47,7 @@ start_wrapping(Options) :-
     assertz(scope(user)),
     assertz(scope(test)),
     (   memberchk(byrd(true), Options)      -> assertz(mode(byrd))     ; true ),
+    (   memberchk(symbolic(true), Options)  -> assertz(mode(symbolic)) ; true ),
     (   memberchk(libraries(true), Options) -> assertz(scope(library)) ; true ),
     (   memberchk(builtins(true), Options)  -> assertz(scope(system))  ; true ),
     (   memberchk(include(_), Options)      -> assertz(scope(library)),
@@ -171,6 +174,7 @@ own_module(portmortem_wrap).
 own_module(portmortem_hooks).
 own_module(portmortem_engine).
 own_module(portmortem_disguise).
+own_module(portmortem_symbolic).
 
 %   Whether the predicate is there, selected, and not yet wrapped as it should be;
 %   if so, wrap it.
@@ -187,6 +191,21 @@ wrap_if_selected(M, Head, When) :-
         ;   name_predicate(M, Head, Id),
             wrap_as_fits(M, Head, When, Id)
         )
+    ).
+
+%!  is_recorded(+Module, :Head) is semidet.
+%
+%   Calls of the predicate, defined in this module, get boxes.
+
+is_recorded(M, Head) :-
+    functor(Head, Name, Arity),
+    (   wrapped(Name, Arity, M, _, _, _)
+    ->  true
+    ;   \+ current_module(M)            % a library that is not loaded yet
+    ->  scope(library)
+    ;   module_in_scope(M),
+        selectable(M, Head, Name, Arity),
+        selected(M, Head, Name, Arity)
     ).
 
 selectable(M, Head, Name, Arity) :-
@@ -314,7 +333,7 @@ wrap_as_fits(M, Head, When, Id) :-
     generation(M:Head, Generation),
     functor(Head, Name, Arity),
     functor(General, Name, Arity),
-    how(M, General, When, How, Copy),
+    how(M, General, When, Id, How, Copy),
     Error = error(Reason, _),
     catch(wrap(How, M, General, Copy, Id), Error, true),
     (   var(Reason)
@@ -332,13 +351,13 @@ give_up(M, Name, Arity, Reason) :-
 
 %   How a predicate is to be wrapped: `copy`, or closure(Why).
 
-how(M, Head, When, How, Copy) :-
+how(M, Head, When, Id, How, Copy) :-
     (   needs_closure(M:Head)
     ->  How = closure(always)
     ;   \+ complete(M:Head, When)
     ->  How = closure(loading)
     ;   catch(( clauses_to_copy(M:Head, Clauses),
-                make_copy(M, Head, Clauses, Copy) ), error(_, _), fail)
+                make_copy(M, Head, Id, Clauses, Copy) ), error(_, _), fail)
     ->  How = copy
     ;   How = closure(always)
     ).
@@ -425,9 +444,19 @@ looks_at_frames(get_prolog_backtrace).
 %   Copy the clauses under a name of their own. An earlier copy may still be
 %   running, so every copy gets a new name.
 
-make_copy(M, Head, Clauses, Copy) :-
+make_copy(M, Head, Id, Clauses, Copy) :-
+    mode(symbolic),
+    can_be_counted(Clauses),
+    !,
     functor(Head, Name, Arity),
-    next_copy(M, Name, Arity, CopyName),
+    next_copy(M, Name, Arity, N),
+    counted_name(Name, N, CopyName),
+    counted_copy(M, CopyName, Id, Clauses, Set),
+    Copy = counted(Set, CopyName).
+make_copy(M, Head, _, Clauses, Copy) :-
+    functor(Head, Name, Arity),
+    next_copy(M, Name, Arity, N),
+    copy_name(Name, N, CopyName),
     functor(Copy, CopyName, Arity),
     (   '$member'(Clause, Clauses),
         clause_parts(Clause, ClauseHead, Kind, Body),
@@ -444,13 +473,12 @@ make_copy(M, Head, Clauses, Copy) :-
     ),
     compile_predicates([M:CopyName/Arity]).
 
-next_copy(M, Name, Arity, CopyName) :-
+next_copy(M, Name, Arity, N) :-
     (   retract(copies(Name, Arity, M, N0))
     ->  N is N0+1
     ;   N = 1
     ),
-    assertz(copies(Name, Arity, M, N)),
-    copy_name(Name, N, CopyName).
+    assertz(copies(Name, Arity, M, N)).
 
 %!  latest_copy(+Module, +Head, -N) is semidet.
 %
@@ -462,12 +490,20 @@ latest_copy(M, Head, N) :-
 
 wrap(How, M, Head, Copy, Id) :-
     Head =.. [Name|Arguments],
-    (   How == copy
-    ->  Copy =.. [_|Arguments],
-        Target = Copy
-    ;   Target = Wrapped
+    (   How == copy,
+        Copy = counted(Set, CopyName)
+    ->  (   mode(byrd)
+        ->  Exits = byrd
+        ;   Exits = plain
+        ),
+        counted_body(Head, Id, Set, CopyName, Exits, Body)
+    ;   (   How == copy
+        ->  Copy =.. [_|Arguments],
+            Target = Copy
+        ;   Target = Wrapped
+        ),
+        body(M:Head, Id, Target, Body)
     ),
-    body(M:Head, Id, Target, Body),
     wrap_in_place(M:Head, portmortem, Wrapped, Body),
     functor(Head, _, Arity),
     atom_concat('$wrap$', Name, WrapperName),

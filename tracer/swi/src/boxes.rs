@@ -33,7 +33,8 @@ impl BoxId {
         Self(raw)
     }
 
-    fn index(self) -> u32 {
+    /// Where the box lies in the stack.
+    pub(crate) fn index(self) -> u32 {
         self.0 as u32
     }
 }
@@ -115,6 +116,11 @@ impl Boxes {
     #[inline]
     pub(crate) fn any_active(&self) -> bool {
         self.active != 0
+    }
+
+    /// Where the active box lies in the stack; 0 if none is active.
+    pub(crate) fn active_index(&self) -> usize {
+        self.active as usize
     }
 
     /// A new box, called by the active one, becomes active. Its wrapper runs in `frame`.

@@ -12,6 +12,7 @@ use portmortem_tracer::{Keep, Options, Recorder};
 use crate::engine::{self, Engine};
 use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
 use crate::recording::{self, Recording, Selection};
+use crate::symbolic;
 
 /// `open(+Settings, -Error)`: begins a recording. `Settings` is a list of texts `key=value`;
 /// `Error` is unified with an empty string, or with why it did not work.
@@ -34,10 +35,14 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
     }
     let recorder = Recorder::create(&request.output, &request.header(), &request.options)
         .map_err(|error| error.to_string())?;
+    if request.symbolic {
+        symbolic::begin();
+    }
     recording::start(Recording {
         recorder,
         selection: request.selection,
         tails: !request.mode.byrd && !request.mode.no_tail,
+        symbolic: request.symbolic,
         stack_limit: request.stack_limit,
     });
     Ok(())
@@ -52,6 +57,7 @@ struct Request {
     mode: Mode,
     options: Options,
     selection: Selection,
+    symbolic: bool,
     stack_limit: usize,
 }
 
@@ -62,6 +68,7 @@ impl Request {
             "engine" => value.clone_into(&mut self.engine),
             "command" => self.command.push(value.to_owned()),
             "byrd" => self.mode.byrd = value == "true",
+            "symbolic" => self.symbolic = value == "true",
             "tail" => self.mode.no_tail = value != "true",
             "include" => self.selection.include.push(PredicatePattern::new(value)),
             "exclude" => self.selection.exclude.push(PredicatePattern::new(value)),
@@ -154,6 +161,7 @@ pub(crate) extern "C" fn center(name: Term, id: Term) -> Foreign {
     let Some(given) = recording::with(|current| current.recorder.cost_center(&name)) else {
         return FALSE;
     };
+    symbolic::mark(given, given);
     // SAFETY: a term of our own argument list.
     Foreign::from(ffi::truth(unsafe {
         ffi::PL_unify_int64(id, i64::from(given))
@@ -163,10 +171,14 @@ pub(crate) extern "C" fn center(name: Term, id: Term) -> Foreign {
 /// `in_center(+PredicateId, +Name)`: every box of the predicate is in this cost centre.
 pub(crate) extern "C" fn in_center(predicate: Term, name: Term) -> Foreign {
     let (predicate, name) = (integer(predicate), text(name));
-    recording::with(|current| {
+    let center = recording::with(|current| {
         let center = current.recorder.cost_center(&name);
         current.recorder.in_cost_center(predicate, center);
+        center
     });
+    if let Some(center) = center {
+        symbolic::mark(predicate, center);
+    }
     TRUE
 }
 
@@ -240,8 +252,19 @@ fn strings(list: Term) -> Vec<String> {
     all
 }
 
+/// The text of an atom.
+pub(crate) fn atom_text(atom: ffi::Atom) -> String {
+    // SAFETY: a reference of this foreign call.
+    let term = unsafe {
+        let term = ffi::PL_new_term_ref();
+        ffi::PL_put_atom(term, atom);
+        term
+    };
+    text(term)
+}
+
 /// The text of an atom or string.
-fn text(term: Term) -> String {
+pub(crate) fn text(term: Term) -> String {
     let mut length = 0;
     let mut start: *mut c_char = ptr::null_mut();
     let flags = ffi::CVT_ATOM_OR_STRING | ffi::REP_UTF8;

@@ -14,6 +14,7 @@ use crate::boxes::Boxes;
 use crate::ffi;
 use crate::frames::FrameCache;
 use crate::recording;
+use crate::symbolic::Tally;
 
 /// What the ports of one engine work on.
 pub(crate) struct Engine {
@@ -30,6 +31,8 @@ pub(crate) struct Engine {
     pub(crate) quiet: bool,
     /// Whether last calls are recorded as such.
     pub(crate) tails: bool,
+    /// What is counted in a symbolic recording.
+    pub(crate) symbolic: Option<Box<Tally>>,
     /// How many boxes make [`Engine::exception`] suspect the stack limit; none once it has said so.
     suspicious_depth: usize,
 }
@@ -227,6 +230,7 @@ fn attach(slot: &'static Slot, epoch: u32) -> *mut Engine {
         own: 0,
         quiet: false,
         tails: current.tails,
+        symbolic: current.symbolic.then(|| Box::new(Tally::new())),
         suspicious_depth: current.stack_limit / BOX_BYTES / 4,
     });
     let Some(made) = made else {

@@ -14,6 +14,7 @@ pub(crate) type Module = *mut c_void;
 pub(crate) type Predicate = *mut c_void;
 pub(crate) type Foreign = usize;
 pub(crate) type Control = *mut c_void;
+pub(crate) type Record = *mut c_void;
 
 /// A foreign predicate's answer.
 pub(crate) const TRUE: Foreign = 1;
@@ -92,6 +93,19 @@ unsafe extern "C" {
         text: *mut *mut c_char,
         flags: u32,
     ) -> c_int;
+    pub(crate) fn PL_is_variable(term: Term) -> c_int;
+    pub(crate) fn PL_is_compound(term: Term) -> c_int;
+    pub(crate) fn PL_is_callable(term: Term) -> c_int;
+    pub(crate) fn PL_is_integer(term: Term) -> c_int;
+    pub(crate) fn PL_is_list(term: Term) -> c_int;
+    pub(crate) fn PL_compare(one: Term, other: Term) -> c_int;
+    pub(crate) fn PL_record(term: Term) -> Record;
+    pub(crate) fn PL_recorded(record: Record, term: Term) -> c_int;
+    pub(crate) fn PL_register_atom(atom: Atom);
+    pub(crate) fn PL_put_atom(term: Term, atom: Atom) -> c_int;
+    pub(crate) fn PL_functor_arity(functor: Functor) -> usize;
+    /// The width of the arity differs between versions: give it a zero to write to.
+    pub(crate) fn PL_get_name_arity(term: Term, name: *mut Atom, arity: *mut usize) -> c_int;
     pub(crate) fn PL_get_atom(term: Term, atom: *mut Atom) -> c_int;
     pub(crate) fn PL_get_functor(term: Term, functor: *mut Functor) -> c_int;
     pub(crate) fn PL_get_arg(index: usize, term: Term, argument: Term) -> c_int;

@@ -12,6 +12,7 @@ mod ffi;
 mod frames;
 mod ports;
 mod recording;
+mod symbolic;
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -34,6 +35,15 @@ pub extern "C" fn install() {
         ports::exit_nondet as *const c_void,
         ffi::NONDETERMINISTIC,
     );
+    let count = |name, arity, function| define(c"system", name, arity, function, 0);
+    count(c"$pm_called", 3, symbolic::called as *const c_void);
+    count(c"$pm_neck", 4, symbolic::neck as *const c_void);
+    count(c"$pm_commit", 1, symbolic::commit as *const c_void);
+    count(c"$pm_run", 1, symbolic::run as *const c_void);
+    count(c"$pm_build", 2, symbolic::build as *const c_void);
+    count(c"$pm_arith", 3, symbolic::arith as *const c_void);
+    count(c"$pm_unbound", 2, symbolic::unbound_now as *const c_void);
+    count(c"$pm_bound", 4, symbolic::bound as *const c_void);
     let control = |name, arity, function| define(c"portmortem", name, arity, function, 0);
     control(c"$open", 2, control::open as *const c_void);
     control(c"$close", 0, control::close as *const c_void);
@@ -47,6 +57,8 @@ pub extern "C" fn install() {
         0,
         control::wrappers_changed as *const c_void,
     );
+    control(c"$set", 3, symbolic::set as *const c_void);
+    control(c"$goal", 4, symbolic::goal as *const c_void);
     control(c"$seen", 2, appearing::seen as *const c_void);
     control(c"$forget_seen", 0, appearing::forget as *const c_void);
     control(c"$note", 1, control::note as *const c_void);

@@ -63,10 +63,17 @@ fn enter_first(id: Term, open: Term) -> Foreign {
         && engine.boxes.any_active()
     {
         engine.stream.tail(id);
+        if let Some(tally) = &mut engine.symbolic {
+            tally.departed(engine.boxes.active_index(), id);
+        }
         return TRUE;
     }
+    let around = engine.boxes.active_index();
     let opened = engine.boxes.enter(engine.frames.wrapper()).to_raw();
     engine.stream.call(id);
+    if let Some(tally) = &mut engine.symbolic {
+        tally.opened(engine.boxes.active_index(), around, id);
+    }
     // SAFETY: terms and answers as the interface defines them.
     unsafe {
         ffi::PL_unify_int64(open, opened);
@@ -77,6 +84,9 @@ fn enter_first(id: Term, open: Term) -> Foreign {
 #[inline]
 fn fail(engine: &mut Engine, id: BoxId) {
     if let Some(resumed) = engine.boxes.fail(id) {
+        if let Some(tally) = &mut engine.symbolic {
+            tally.failed(id.index() as usize);
+        }
         for _ in 0..resumed {
             engine.stream.redo();
         }

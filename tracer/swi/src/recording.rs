@@ -21,6 +21,8 @@ pub(crate) struct Recording {
     pub(crate) selection: Selection,
     /// Whether last calls are recorded as such, or get boxes of their own.
     pub(crate) tails: bool,
+    /// Whether symbolic costs are counted.
+    pub(crate) symbolic: bool,
     /// The engine's limit for its stacks, in bytes.
     pub(crate) stack_limit: usize,
 }
@@ -101,6 +103,7 @@ pub(crate) fn stop(outcome: &Outcome) -> bool {
     // The calling engine's stream ends in order; those of other threads stay as they are, readable to the last event.
     crate::engine::detach_current();
     EPOCH.fetch_add(1, Ordering::AcqRel);
+    crate::symbolic::finish(&recording.recorder);
     // What cannot be written any more is missing from the trace, which says so; the program must not notice.
     let _ = recording.recorder.close(outcome.clone());
     true

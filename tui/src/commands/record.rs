@@ -101,6 +101,7 @@ fn boot_script(args: &RecordArgs, output: &Path, library: &Path, directory: &Pat
         ("libraries", args.libraries),
         ("builtins", args.builtins),
         ("byrd", args.byrd),
+        ("symbolic", args.symbolic),
     ] {
         if set {
             options.push(format!("{key}(true)"));

@@ -1,0 +1,438 @@
+:- module(portmortem_symbolic,
+          [ can_be_counted/1,           % +Clauses
+            counted_copy/5,             % +Module, +CopyName, +Id, +Clauses, -Set
+            counted_body/6              % +Head, +Id, +Set, +CopyName, +Exits, -Body
+          ]).
+
+/** <module> Copies of clauses that count what they do
+
+In a symbolic recording the copy of a predicate has two more arguments, the
+newest choicepoint when it was called and a number for the call, and its clauses
+tell what they do: which clause was entered, whether others remain, and what its
+goals are. What is counted is defined in SYMBOLIC.md.
+
+Nothing here changes what the clauses do. A goal that counts never fails, leaves no choicepoint, and
+stands before the goal that it counts, so that last calls stay last calls; only after a built-in stands
+another one.
+*/
+
+:- set_module(class(library)).
+:- use_module(portmortem_wrap, [is_recorded/2]).
+
+%!  can_be_counted(+Clauses) is semidet.
+%
+%   All of them are plain clauses. In rules (`=>`) heads do not unify.
+
+can_be_counted(Clauses) :-
+    \+ ( '$member'(Clause, Clauses),
+         Clause \= (_ :- _) ).
+
+%!  counted_copy(+Module, +CopyName, +Id, +Clauses, -Set) is det.
+%
+%   Make a copy of the clauses of predicate Id that counts. Set is the number
+%   by which the recorder knows the clauses.
+
+counted_copy(M, CopyName, Id, Clauses, Set) :-
+    findall(Head, '$member'((Head :- _), Clauses), Heads),
+    portmortem:'$set'(Id, Heads, Set),
+    (   nth_element(Clauses, 1, N, (Head :- Body)),
+        counted_head(CopyName, Head, Before, Serial, CopyHead),
+        (   count_body(Body, clause(M, Set, N, Serial, (Head :- Body)), Counted)
+        ->  true
+        ;   throw(error(cannot_count(CopyName, N), _))
+        ),
+        assertz(M:(CopyHead :-
+                      ( Serial == 0
+                      -> true
+                      ; prolog_current_choice(Now),
+                        '$pm_neck'(Serial, N, Before, Now)
+                      ),
+                      Counted)),
+        fail
+    ;   true
+    ),
+    (   Clauses = [(Head :- _)|_]
+    ->  functor(Head, _, Arity0),
+        Arity is Arity0+2,
+        compile_predicates([M:CopyName/Arity])
+    ;   true
+    ).
+
+nth_element([Element|_], N, N, Element).
+nth_element([_|Elements], N0, N, Element) :-
+    N1 is N0+1,
+    nth_element(Elements, N1, N, Element).
+
+counted_head(CopyName, Head, Before, Serial, CopyHead) :-
+    Head =.. [_|Arguments],
+    '$append'(Arguments, [Before, Serial], More),
+    CopyHead =.. [CopyName|More].
+
+%!  counted_body(+Head, +Id, +Set, +CopyName, +Exits, -Body) is det.
+%
+%   The body of a wrapper that calls such a copy; otherwise as any other.
+%   Outside of a box the call is not counted if the recorder gives it the number 0.
+
+counted_body(Head, Id, Set, CopyName, Exits, Body) :-
+    counted_head(CopyName, Head, 0, 0, Uncounted),
+    counted_head(CopyName, Head, Before, Serial, Counted),
+    (   Exits == byrd
+    ->  Exit = '$pm_exit_nondet'(Box)
+    ;   Exit = ( prolog_current_choice(After),
+                 (   Before == After,
+                     '$pm_exit_det'(Box)
+                 ->  !
+                 ;   '$pm_exit_nondet'(Box)
+                 ) )
+    ),
+    Body = ( '$pm_enter'(Id, Box),
+             '$pm_called'(Set, Head, Serial),
+             (   var(Box)
+             ->  (   Serial == 0
+                 ->  Uncounted
+                 ;   prolog_current_choice(Before),
+                     Counted
+                 )
+             ;   prolog_current_choice(Before),
+                 Counted,
+                 Exit
+             ) ).
+
+                 /*******************************
+                 *            BODIES            *
+                 *******************************/
+
+%   count_body(+Body, +Clause, -Counted): Clause is clause(Module, Set, N, Serial, Text); Serial is `local`
+%   where a cut is not the clause's, and `argument` where the goal is an argument of another.
+
+count_body(Goal, Clause, Counted) :-
+    var(Goal),
+    !,
+    count_goal(call(Goal), Goal, Clause, Counted).
+count_body((A,B), Clause, (CA,CB)) :-
+    !,
+    count_body(A, Clause, CA),
+    count_body(B, Clause, CB).
+count_body((A;B), Clause, (CA;CB)) :-
+    !,
+    count_body(A, Clause, CA),
+    count_body(B, Clause, CB).
+count_body((If->Then), Clause, (CIf->CThen)) :-
+    !,
+    local(Clause, Inner),
+    count_body(If, Inner, CIf),
+    count_body(Then, Clause, CThen).
+count_body((If*->Then), Clause, (CIf*->CThen)) :-
+    !,
+    local(Clause, Inner),
+    count_body(If, Inner, CIf),
+    count_body(Then, Clause, CThen).
+count_body(\+Goal, Clause, \+Counted) :-
+    !,
+    local(Clause, Inner),
+    count_body(Goal, Inner, Counted).
+count_body(!, Clause, Counted) :-
+    !,
+    arg(4, Clause, Serial),
+    (   var(Serial)
+    ->  Counted = ( !, '$pm_commit'(Serial) )
+    ;   Counted = !
+    ).
+count_body(true, _, true) :-
+    !.
+count_body(Goal, Clause, Counted) :-
+    count_goal(Goal, Goal, Clause, Counted).
+
+local(clause(M, Set, N, Serial, Text), clause(M, Set, N, Inner, Text)) :-
+    (   var(Serial)
+    ->  Inner = local
+    ;   Inner = Serial
+    ).
+
+%   count_goal(+Goal, +Written, +Clause, -Counted): Goal as it is to be understood, and as it is written.
+
+count_goal(Goal0, Written0, Clause, Counted) :-
+    Clause = clause(M0, Set, N, Serial, _),
+    strip_module(M0:Goal0, M, Goal),
+    (   callable(Goal),
+        external(M, Goal, Name)
+    ->  BuiltIn = [Name-1],
+        watched(Goal, Clause, After, Before),
+        expressions(Goal, Clause, Evaluated),
+        count_arguments(Goal, Written0, Clause, Written)
+    ;   BuiltIn = [],
+        Before = true,
+        After = true,
+        Evaluated = true,
+        Written = Written0
+    ),
+    (   Serial == argument              % built with the goal that it is an argument of
+    ->  Cells = 0
+    ;   built(Goal, Clause, Cells, Left)
+    ),
+    (   Cells =:= 0
+    ->  Costs = BuiltIn,
+        Built = true
+    ;   var(Left)
+    ->  Costs = BuiltIn,
+        portmortem:'$goal'(Set, N, ['H'-Cells], Unification),
+        Built = '$pm_build'(Left, Unification)
+    ;   '$append'(BuiltIn, ['H'-Cells], Costs),
+        Built = true
+    ),
+    (   Costs == []
+    ->  Run = true
+    ;   portmortem:'$goal'(Set, N, Costs, Number),
+        Run = '$pm_run'(Number)
+    ),
+    conjunction([Run, Built, Evaluated, Before, Written, After], Counted).
+
+%   Of goals that may be variables, without those that are `true`.
+
+conjunction([Goal], Goal) :-
+    !.
+conjunction([Goal|Goals], Conjunction) :-
+    conjunction(Goals, Conjunction1),
+    (   Goal == true
+    ->  Conjunction = Conjunction1
+    ;   Conjunction1 == true
+    ->  Conjunction = Goal
+    ;   Conjunction = (Goal,Conjunction1)
+    ).
+
+%   external(+Module, +Goal, -Name): the goal is no call of a recorded predicate, but of a built-in
+%   or library predicate.
+
+external(M, Goal, Name) :-
+    functor(Goal, Plain, Arity),
+    (   '$get_predicate_attribute'(M:Goal, imported, Home)
+    ->  true
+    ;   '$get_predicate_attribute'(M:Goal, defined, 1)
+    ->  Home = M
+    ;   '$get_predicate_attribute'(system:Goal, defined, 1)
+    ->  Home = system
+    ;   '$find_library'(M, Plain, Arity, Home, _)
+    ),
+    (   \+ current_module(Home)
+    ->  Class = library
+    ;   module_property(Home, class(Class))
+    ),
+    ( Class == system ; Class == library ),
+    !,
+    \+ is_recorded(Home, Goal),
+    (   Class == system
+    ->  format(atom(Name), 'builtin:~w/~d', [Plain, Arity])
+    ;   format(atom(Name), 'builtin:~w:~w/~d', [Home, Plain, Arity])
+    ).
+
+%   Variables of the clause that the goal may give a value to.
+
+watched(Goal, clause(_, Set, N, _, _), After, Before) :-
+    term_variables(Goal, Variables),
+    (   (   Variables == []
+        ;   silent(Goal)
+        )
+    ->  Before = true,
+        After = true
+    ;   Term =.. [v|Variables],
+        Before = '$pm_unbound'(Term, Mask),
+        After = '$pm_bound'(Set, N, Term, Mask)
+    ).
+
+%   Built-ins that give no values to variables, or do not come back.
+
+silent(fail).
+silent(false).
+silent(halt).
+silent(halt(_)).
+silent(throw(_)).
+silent(_ < _).
+silent(_ > _).
+silent(_ =< _).
+silent(_ >= _).
+silent(_ =:= _).
+silent(_ =\= _).
+silent(_ == _).
+silent(_ \== _).
+silent(_ \= _).
+silent(_ @< _).
+silent(_ @> _).
+silent(_ @=< _).
+silent(_ @>= _).
+silent(var(_)).
+silent(nonvar(_)).
+silent(atom(_)).
+silent(atomic(_)).
+silent(number(_)).
+silent(integer(_)).
+silent(compound(_)).
+silent(callable(_)).
+silent(write(_)).
+silent(writeln(_)).
+silent(print(_)).
+silent(nl).
+
+expressions(Goal, clause(_, Set, N, _, _), Counted) :-
+    (   evaluates(Goal, Expressions)
+    ->  findall_expressions(Expressions, Set, N, Goals),
+        '$append'(Goals, [true], All),
+        conjunction(All, Counted)
+    ;   Counted = true
+    ).
+
+evaluates(_ is E0, [E]) :-
+    (   nonvar(E0),
+        E0 = X+I,
+        integer(I),
+        I < 0                           % X-1 is kept as X+ -1
+    ->  J is -I,
+        E = X-J
+    ;   E = E0
+    ).
+evaluates(A =:= B, [A,B]).
+evaluates(A =\= B, [A,B]).
+evaluates(A < B, [A,B]).
+evaluates(A > B, [A,B]).
+evaluates(A =< B, [A,B]).
+evaluates(A >= B, [A,B]).
+
+findall_expressions([], _, _, []).
+findall_expressions([E|Es], Set, N, Goals) :-
+    (   nonvar(E),
+        \+ callable(E)
+    ->  Goals = Goals1
+    ;   Goals = ['$pm_arith'(Set, N, E)|Goals1]
+    ),
+    findall_expressions(Es, Set, N, Goals1).
+
+                 /*******************************
+                 *       TERMS THAT ARE BUILT   *
+                 *******************************/
+
+%   built(+Goal, +Clause, -Cells, -Left): cells of the compound arguments that are built to call Goal. If it is a
+%   unification with a variable, they are built only if Left is unbound; else Left is bound here.
+
+built(Goal, Clause, Cells, Left) :-
+    (   unification(Goal, Variable, Term)
+    ->  Left = Variable,
+        cells(Term, Cells)
+    ;   Left = none,
+        (   inline_arithmetic(Goal, Clause)
+        ->  Cells = 0
+        ;   compound(Goal)
+        ->  functor(Goal, _, Arity),
+            cells(Goal, All),
+            Cells is All-Arity-1
+        ;   Cells = 0
+        )
+    ).
+
+unification(A = B, A, B) :- var(A), !, nonvar(B).
+unification(A = B, B, A) :- var(B).
+
+%   Arithmetic that is compiled to instructions: all of it if that was asked for, and always the addition
+%   of a number to a variable for a new variable.
+
+inline_arithmetic(Goal, _) :-
+    current_prolog_flag(optimise, true),
+    evaluates(Goal, _),
+    !.
+inline_arithmetic(Goal, clause(_, _, _, _, (Head :- Body))) :-
+    Goal = (Sum is Expression),
+    var(Sum),
+    nonvar(Expression),
+    Expression = Variable+Number,
+    var(Variable),
+    integer(Number),
+    leaves(Body, Leaves, []),
+    '$append'(Earlier, [Same|_], Leaves),
+    same_term(Same, Goal),
+    !,
+    term_variables(v(Head, Variable, Earlier), Known),
+    \+ ( '$member'(Other, Known),
+         Other == Sum ).
+
+%   The goals of a body in the order of the text.
+
+leaves(Goal, [Goal|Leaves], Leaves) :-
+    var(Goal),
+    !.
+leaves(Control, Leaves0, Leaves) :-
+    ( Control = (A,B) ; Control = (A;B) ; Control = (A->B) ; Control = (A*->B) ),
+    !,
+    leaves(A, Leaves0, Leaves1),
+    leaves(B, Leaves1, Leaves).
+leaves(\+A, Leaves0, Leaves) :-
+    !,
+    leaves(A, Leaves0, Leaves).
+leaves(Goal, [Goal|Leaves], Leaves).
+
+%   Cells of the compound terms in Term, arity + 1 each.
+
+cells(Term, Cells) :-
+    cells([Term], 0, Cells).
+
+cells([], Cells, Cells).
+cells([Term|Terms], Cells0, Cells) :-
+    (   compound(Term)
+    ->  compound_name_arguments(Term, _, Arguments),
+        length(Arguments, Arity),
+        Cells1 is Cells0+Arity+1,
+        '$append'(Arguments, Terms, More)
+    ;   Cells1 = Cells0,
+        More = Terms
+    ),
+    cells(More, Cells1, Cells).
+
+                 /*******************************
+                 *   GOALS THAT ARE ARGUMENTS   *
+                 *******************************/
+
+%   count_arguments(+Goal, +Written0, +Clause, -Written): count in goals that a control predicate calls, too.
+
+count_arguments(Goal, Written0, Clause, Written) :-
+    (   Written0 == Goal,
+        calls(Goal, Parts)
+    ->  functor(Goal, Name, Arity),
+        functor(Written, Name, Arity),
+        Clause = clause(M, Set, N, _, Text),
+        Inner = clause(M, Set, N, argument, Text),
+        count_parts(1, Arity, Parts, Goal, Inner, Written)
+    ;   Written = Written0
+    ).
+
+calls(findall(_,_,_), [2]).
+calls(findall(_,_,_,_), [2]).
+calls(forall(_,_), [1,2]).
+calls(once(_), [1]).
+calls(ignore(_), [1]).
+calls(call(_), [1]).
+calls(catch(_,_,_), [1,3]).
+calls(aggregate_all(_,_,_), [2]).
+calls(bagof(_,_,_), [2]).
+calls(setof(_,_,_), [2]).
+
+count_parts(At, Arity, _, _, _, _) :-
+    At > Arity,
+    !.
+count_parts(At, Arity, Parts, Goal, Clause, Written) :-
+    arg(At, Goal, Part0),
+    (   '$member'(At, Parts),
+        callable(Part0)
+    ->  count_part(Part0, Clause, Part)
+    ;   Part = Part0
+    ),
+    arg(At, Written, Part),
+    At1 is At+1,
+    count_parts(At1, Arity, Parts, Goal, Clause, Written).
+
+count_part(V^Goal0, Clause, V^Goal) :-
+    callable(Goal0),
+    !,
+    count_part(Goal0, Clause, Goal).
+count_part(Goal0, _, Goal) :-
+    Goal0 = _^_,
+    !,
+    Goal = Goal0.
+count_part(Goal0, Clause, Goal) :-
+    count_body(Goal0, Clause, Goal).

@@ -1,0 +1,148 @@
+//! The counts of all engines since they were last written into the trace.
+
+use std::collections::HashMap;
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use portmortem_tracer::Recorder;
+use portmortem_tracer::format::{Cost, MAX_COSTS};
+
+use crate::recording;
+
+/// So many counts are written together; a process that is killed loses fewer.
+const WRITE_EVERY: u32 = 1 << 18;
+
+/// What is counted, by its place in [`Ledger::names`].
+pub(super) type Symbol = u32;
+
+pub(super) const CALLS: Symbol = 0;
+pub(super) const CHOICES: Symbol = 1;
+pub(super) const TRIED: Symbol = 2;
+pub(super) const BOUND: Symbol = 3;
+pub(super) const CELLS: Symbol = 4;
+pub(super) const UPDATES: Symbol = 5;
+pub(super) const STEP: Symbol = 6;
+pub(super) const NARGS: Symbol = 7;
+pub(super) const GIUNIF: Symbol = 8;
+pub(super) const GOUNIF: Symbol = 9;
+pub(super) const VIUNIF: Symbol = 10;
+pub(super) const VOUNIF: Symbol = 11;
+
+/// The names of the symbols above, in their order.
+const NAMES: [&str; 12] = [
+    "F", "N", "C", "B", "H", "U", "step", "nargs", "giunif", "gounif", "viunif", "vounif",
+];
+
+/// Where something is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    /// The cost centre, by its id.
+    pub(super) center: Option<u32>,
+    /// The predicate, by its id.
+    pub(super) predicate: u32,
+    /// The clause, from 1, or 0.
+    pub(super) clause: u32,
+}
+
+/// The counts of one recording.
+#[derive(Default)]
+pub(super) struct Ledger {
+    counts: HashMap<(Place, Symbol), u64>,
+    names: Vec<String>,
+    numbers: HashMap<String, Symbol>,
+    /// Counts since the last writing.
+    since: u32,
+    /// The cost centre that a box enters, by the id of what it is of.
+    marks: HashMap<u32, u32>,
+}
+
+static LEDGER: Mutex<Option<Ledger>> = Mutex::new(None);
+
+fn lock() -> MutexGuard<'static, Option<Ledger>> {
+    LEDGER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A symbolic recording begins.
+pub(crate) fn begin() {
+    let mut ledger = Ledger::default();
+    for name in NAMES {
+        ledger.symbol(name);
+    }
+    *lock() = Some(ledger);
+}
+
+/// The recording ends: what is left is written.
+pub(crate) fn finish(recorder: &Recorder) {
+    if let Some(mut ledger) = lock().take() {
+        ledger.write(recorder, true);
+    }
+}
+
+/// Boxes of this predicate, or of the centre itself, enter a cost centre.
+pub(crate) fn mark(id: u32, center: u32) {
+    if let Some(ledger) = &mut *lock() {
+        ledger.marks.insert(id, center);
+    }
+}
+
+/// Does something with the ledger of the recording in progress.
+pub(super) fn with<T>(action: impl FnOnce(&mut Ledger) -> T) -> Option<T> {
+    let mut guard = lock();
+    let ledger = guard.as_mut()?;
+    let done = action(ledger);
+    if ledger.since >= WRITE_EVERY {
+        recording::with(|current| ledger.write(&current.recorder, false));
+    }
+    Some(done)
+}
+
+impl Ledger {
+    /// The symbol of this name.
+    pub(super) fn symbol(&mut self, name: &str) -> Symbol {
+        if let Some(&symbol) = self.numbers.get(name) {
+            return symbol;
+        }
+        let symbol = self.names.len() as Symbol;
+        self.names.push(name.to_owned());
+        self.numbers.insert(name.to_owned(), symbol);
+        symbol
+    }
+
+    pub(super) fn add(&mut self, place: Place, symbol: Symbol, count: u64) {
+        if count > 0 {
+            *self.counts.entry((place, symbol)).or_default() += count;
+            self.since += 1;
+        }
+    }
+
+    /// The cost centre that a box enters, if any.
+    pub(super) fn center(&self, id: u32) -> Option<u32> {
+        self.marks.get(&id).copied()
+    }
+
+    /// Writes the counts. What has no room is kept, to be tried again.
+    fn write(&mut self, recorder: &Recorder, last: bool) {
+        self.since = 0;
+        let counts: Vec<_> = mem::take(&mut self.counts).into_iter().collect();
+        let mut written = true;
+        for part in counts.chunks(MAX_COSTS) {
+            let costs: Vec<Cost> = part
+                .iter()
+                .map(|&((place, symbol), count)| Cost {
+                    center: place.center,
+                    predicate: place.predicate,
+                    clause: place.clause,
+                    symbol: recorder.text(&self.names[symbol as usize]),
+                    count,
+                })
+                .collect();
+            if !recorder.costs(&costs, false) {
+                written = false;
+                self.counts.extend(part.iter().copied());
+            }
+        }
+        if last && written {
+            recorder.costs(&[], true);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Counting symbolic costs: what `SYMBOLIC.md` defines, while the program runs.
+//!
+//! In a symbolic recording the copy of a predicate is an instrumented one (`portmortem_symbolic.pl`): it calls the
+//! foreign predicates below when it is called, when a clause is entered or commits, and around built-ins. `program`
+//! has what is known of the clauses beforehand, `unify` says what a head does to a call, `tally` is the state of one
+//! engine, and `ledger` has the counts of all engines until they are written.
+//!
+//! None of the predicates fails, leaves a choicepoint, or binds anything but its own output.
+
+mod ledger;
+mod program;
+mod tally;
+mod unify;
+
+use crate::engine::{self, Engine};
+use crate::ffi::{self, Foreign, TRUE, Term};
+pub(crate) use ledger::{begin, finish, mark};
+pub(crate) use tally::Tally;
+
+/// `set(+PredicateId, +Heads, -Set)`: makes the heads of a predicate's clauses known, in their order.
+pub(crate) extern "C" fn set(predicate: Term, heads: Term, set: Term) -> Foreign {
+    let number = program::add_set(integer(predicate) as u32, heads);
+    unify(set, number as i64)
+}
+
+/// `goal(+Set, +Clause, +Costs, -Goal)`: makes known what running a goal of a clause costs: a list of `Name-Count`.
+pub(crate) extern "C" fn goal(set: Term, clause: Term, costs: Term, goal: Term) -> Foreign {
+    let (set, clause) = (integer(set) as usize, integer(clause) as u32);
+    unify(goal, program::add_goal(set, clause, costs) as i64)
+}
+
+/// `called(+Set, +Goal, -Serial)`: a predicate is about to be run. `Serial` names the call, or is 0 if it is not counted.
+pub(crate) extern "C" fn called(set: Term, goal: Term, serial: Term) -> Foreign {
+    let mut given = 0;
+    counting(|tally, active| {
+        given = program::set(integer(set) as usize).map_or(0, |set| tally.call(active, set, goal));
+    });
+    unify(serial, given)
+}
+
+/// `neck(+Serial, +Clause, +Before, +Now)`: the head of a clause is unified. `Before` and `Now` are the newest choicepoints, before
+/// the predicate was run and now.
+pub(crate) extern "C" fn neck(serial: Term, clause: Term, before: Term, now: Term) -> Foreign {
+    let remain = integer(before) != integer(now);
+    counting(|tally, active| tally.enter(active, integer(serial), integer(clause) as u32, remain));
+    TRUE
+}
+
+/// `commit(+Serial)`: the clause has cut its alternatives.
+pub(crate) extern "C" fn commit(serial: Term) -> Foreign {
+    counting(|tally, active| tally.commit(active, integer(serial)));
+    TRUE
+}
+
+/// `run(+Goal)`: a goal of a clause's body is about to be run.
+pub(crate) extern "C" fn run(goal: Term) -> Foreign {
+    counting(|tally, active| {
+        if let Some(goal) = program::goal(integer(goal) as usize) {
+            tally.run(active, &goal);
+        }
+    });
+    TRUE
+}
+
+/// `build(+Left, +Goal)`: as `run`, if `Left` is an unbound variable, which a unification makes the term on its right.
+pub(crate) extern "C" fn build(left: Term, goal: Term) -> Foreign {
+    if unbound(left) { run(goal) } else { TRUE }
+}
+
+/// `arith(+Set, +Clause, +Expression)`: an expression is about to be evaluated.
+pub(crate) extern "C" fn arith(set: Term, clause: Term, expression: Term) -> Foreign {
+    counting(|tally, active| {
+        if let Some(set) = program::set(integer(set) as usize) {
+            let operators = unify::operators(expression);
+            tally.evaluate(active, &set, integer(clause) as u32, &operators);
+        }
+    });
+    TRUE
+}
+
+/// The most variables of a goal that are looked at: as many as the engine's small integers have bits.
+const MAX_WATCHED: usize = 56;
+
+/// `unbound(+Variables, -Mask)`: which of the arguments of a term are unbound.
+pub(crate) extern "C" fn unbound_now(variables: Term, mask: Term) -> Foreign {
+    unify(mask, unbound_mask(variables))
+}
+
+/// `bound(+Set, +Clause, +Variables, +Mask)`: a built-in has succeeded; `Mask` is what was unbound before.
+pub(crate) extern "C" fn bound(set: Term, clause: Term, variables: Term, mask: Term) -> Foreign {
+    counting(|tally, active| {
+        let updates = integer(mask) & !unbound_mask(variables);
+        if let Some(set) = program::set(integer(set) as usize) {
+            let updates = u64::from(updates.count_ones());
+            tally.update(active, &set, integer(clause) as u32, updates);
+        }
+    });
+    TRUE
+}
+
+fn unbound_mask(variables: Term) -> i64 {
+    let mut mask = 0;
+    // SAFETY: a term of our own argument list and a reference made here.
+    unsafe {
+        let argument = ffi::PL_new_term_ref();
+        for at in 0..MAX_WATCHED {
+            if !ffi::truth(ffi::PL_get_arg(at + 1, variables, argument)) {
+                break;
+            }
+            if unbound(argument) {
+                mask |= 1 << at;
+            }
+        }
+    }
+    mask
+}
+
+/// Does something with the tally of the calling engine and the index of its active box, if it is counting.
+fn counting(action: impl FnOnce(&mut Tally, usize)) {
+    // SAFETY: the state is used within this call only.
+    let engine = unsafe { engine::existing() };
+    if let Some(Engine {
+        symbolic: Some(tally),
+        boxes,
+        quiet: false,
+        ..
+    }) = engine
+    {
+        action(tally, boxes.active_index());
+    }
+}
+
+fn unbound(term: Term) -> bool {
+    // SAFETY: a valid term reference.
+    ffi::truth(unsafe { ffi::PL_is_variable(term) })
+}
+
+fn integer(term: Term) -> i64 {
+    let mut value = 0;
+    // SAFETY: a valid term reference and a place for its value.
+    unsafe { ffi::PL_get_int64(term, &raw mut value) };
+    value
+}
+
+fn unify(term: Term, value: i64) -> Foreign {
+    // SAFETY: a term of our own argument list.
+    Foreign::from(ffi::truth(unsafe { ffi::PL_unify_int64(term, value) }))
+}

@@ -1,0 +1,55 @@
+//! Recordings by the real engine.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use portmortem_analyzer::Trace;
+use tempfile::TempDir;
+
+/// The programs of this repository.
+pub(crate) fn program(name: &str) -> PathBuf {
+    root().join("../../tests/programs").join(name)
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The directory of the library that this crate is.
+fn library() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let directory = test.parent().unwrap().parent().unwrap().to_owned();
+    let library = directory.join("libportmortem_swi.so");
+    assert!(
+        library.is_file(),
+        "cargo build --package portmortem-swi first"
+    );
+    directory
+}
+
+/// Runs a program under SWI-Prolog, recorded with these options of `pm_start/2`, and reads the trace.
+pub(crate) fn record(options: &str, program: &Path, more: &[&str]) -> (Output, Trace) {
+    let directory = TempDir::new().unwrap();
+    let trace = directory.path().join("trace.pmt");
+    let boot = directory.path().join("boot.pl");
+    let script = format!(
+        ":- asserta(user:file_search_path(library, '{}')).\n\
+         :- asserta(user:file_search_path(foreign, '{}')).\n\
+         :- use_module(library(portmortem), []).\n\
+         :- portmortem:boot('{}', [{options}]).\n",
+        root().join("prolog").display(),
+        library().display(),
+        trace.display()
+    );
+    std::fs::write(&boot, script).unwrap();
+    let output = Command::new("swipl")
+        .arg("-s")
+        .arg(&boot)
+        .args(more.iter().take_while(|&&word| word != "--"))
+        .arg(program)
+        .args(more.iter().skip_while(|&&word| word != "--"))
+        .env("LC_ALL", "C.UTF-8")
+        .output()
+        .unwrap();
+    (output, Trace::open(&trace).unwrap())
+}
