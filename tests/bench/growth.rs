@@ -39,7 +39,7 @@ const SUBJECTS: [Subject; 4] = [
         name: "quicksort",
         predicate: "part/4",
         sizes: [200, 400, 600, 800, 1000],
-        inputs: 3,
+        inputs: 6,
         at: 10_000,
     },
     Subject {
@@ -87,7 +87,7 @@ pub(crate) fn run(tools: &Tools, platform: &Platform) -> Result<()> {
         }
         line(subject, &prediction, prediction.total_ns, &mut actual)?;
     }
-    let model = platform.best().context("a platform without models")?;
+    let model = &platform.refined;
     headline("untraced, from symbolic recordings and the platform");
     for subject in &SUBJECTS {
         let recorded = recorder.small(subject, &["--symbolic"])?;

@@ -22,6 +22,7 @@ app([X|T], L, [X|R]) :- app(T, L, R).
 /// A platform where a step takes 10 ns, an argument 1 ns, `is/2` 100 ns and nothing else anything.
 const PLATFORM: &str = r#"
 format = 1
+models = []
 
 [machine]
 processor = "abacus"
@@ -32,18 +33,20 @@ engine = "none"
 calibrated_unix = 0
 repetitions = 250
 
-[[models]]
+[refined]
 standard_error_us = 1.0
 relative_error = 0.1
 
-[models.nanoseconds]
+[refined.nanoseconds]
 nargs = 1.0
 step = 10.0
 
-[builtins]
+[isolated.builtins]
 "is/2" = 100.0
 
-[operators]
+[isolated.operators]
+
+[isolated.control]
 "#;
 
 /// Traces of naive reverse, one for each size.

@@ -300,7 +300,7 @@ Examples:
   portmortem calibrate -o laptop.toml
   portmortem predict run.pmt --platform laptop.toml
 
-It takes about a minute. Leave the machine alone meanwhile.")]
+It takes some seconds. Leave the machine alone meanwhile.")]
 pub(crate) struct CalibrateArgs {
     /// The platform to write
     #[arg(short, long, value_name = "PLATFORM.toml")]

@@ -4,6 +4,10 @@
     builtin(PI, Goal): a call of it with usual arguments.
     operator(PI, Expression): it, on two numbers; its cost is that of is/2 with it less that of is/2 without.
     A, B: small integers, L: a list of ten, T: a compound term.
+
+    Two things more are measured in the same way, because the compiler and the engine treat them apart: a number added to a
+    variable for a new variable (`N1 is N-1`), which is an instruction of its own, and a
+    choicepoint that is made and cut.
 */
 
 builtin(is/2,         A, _, _, _, _ is A).
@@ -64,11 +68,38 @@ input(Name, Rounds, Goal) :-
 
 make_tests :-
     copies(Copies),
+    increments(Copies),
+    test(choice, Copies, _, _, _, _, left(1)),
+    test(no_choice, Copies, _, _, _, _, none_left(1)),
     test(empty, 0, _, _, _, _, true),
     forall(builtin(PI, A, B, L, T, Goal),
            ( test_name(builtin, PI, Name), test(Name, Copies, A, B, L, T, Goal) )),
     forall(operator(PI, A, B, Expression),
            ( test_name(arith, PI, Name), test(Name, Copies, A, B, _, _, _ is Expression) )).
+
+%   Each increment is of the one before, and the last one is passed on: a result that nobody uses is not computed by that
+%   instruction.
+
+increments(Copies) :-
+    length(Goals, Copies),
+    foldl(increment, Goals, A, Z),
+    reverse(Goals, Backwards),
+    foldl(conjunction, Backwards, increment(Rest, Z, B, L, T), Body),
+    assertz(increment([], _, _, _, _)),
+    assertz((increment([_|Rest], A, B, L, T) :- Body)),
+    compile_predicates([increment/5]).
+
+increment(Y is X-1, X, Y).
+
+conjunction(Goal, Goals, (Goal, Goals)).
+
+%   A clause after that of the call, which is cut, or none.
+
+left(1) :- !.
+left(_).
+
+none_left(1).
+none_left(2).
 
 test_name(Kind, Symbol/Arity, Name) :-
     format(atom(Name), '~w:~w/~d', [Kind, Symbol, Arity]).

@@ -17,7 +17,7 @@
 %   A measurement takes so many nanoseconds at least: long for the clock, short for the next process that
 %   wants the processor.
 
-long_enough(200_000).
+long_enough(500_000).
 
 main :-
     current_prolog_flag(argv, Arguments),

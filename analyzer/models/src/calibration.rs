@@ -7,8 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::least_squares::LeastSquaresError;
 use crate::measure::{Bench, MeasureError, Request, Tools, first_line};
-use crate::model::{BUILTIN, Components, Model, OPERATOR, Observation};
-use crate::platform::{Machine, Platform};
+use crate::model::{BUILTIN, COMPONENTS, Components, Errors, Model, OPERATOR, Observation};
+use crate::platform::{Isolated, Machine, Platform};
 
 const PROGRAMS: &str = include_str!("../prolog/calibration.pl");
 const BUILTINS: &str = include_str!("../prolog/builtins.pl");
@@ -39,6 +39,8 @@ const ITERATIONS: u64 = 50;
 const COPIES: u64 = 16;
 /// The test that calls nothing, and the one that all operators are evaluated by.
 const EMPTY: &str = "empty";
+/// Tests of no built-in or operator.
+const OTHERS: [&str; 4] = [EMPTY, "increment", "choice", "no_choice"];
 const EVALUATION: &str = "builtin:is/2";
 
 /// Why a platform could not be calibrated.
@@ -66,8 +68,9 @@ pub fn measurements() -> u64 {
 pub fn calibrate(tools: &Tools, progress: &mut dyn FnMut()) -> Result<Platform, CalibrationError> {
     let observations = observe(tools, progress)?;
     let models = Model::all(&observations)?;
-    let (builtins, operators) = builtins(tools, progress)?;
-    Ok(Platform::new(machine(tools)?, models, builtins, operators))
+    let refined = Model::calibrate(&COMPONENTS, &observations, Errors::Relative)?;
+    let costs = isolated(tools, progress)?;
+    Ok(Platform::new(machine(tools)?, models, refined, costs))
 }
 
 /// What the calibration programs do and take.
@@ -112,10 +115,8 @@ pub fn observations(
         .collect()
 }
 
-type Costs = BTreeMap<String, f64>;
-
-/// What built-ins and operators cost, in ns.
-fn builtins(tools: &Tools, progress: &mut dyn FnMut()) -> Result<(Costs, Costs), MeasureError> {
+/// What each test calls costs, in ns.
+fn isolated(tools: &Tools, progress: &mut dyn FnMut()) -> Result<Isolated, MeasureError> {
     let request = |program: String| Request {
         program,
         size: ITERATIONS,
@@ -129,20 +130,22 @@ fn builtins(tools: &Tools, progress: &mut dyn FnMut()) -> Result<(Costs, Costs),
         .iter()
         .map(|request| request.program.as_str());
     let by_test: BTreeMap<&str, f64> = programs.zip(medians).collect();
-    let without = |test: &str| by_test.get(test).copied().unwrap_or(0.0);
-    let costs = |prefix: &str, base: f64| -> Costs {
-        let of_kind = by_test
-            .iter()
-            .filter_map(|(test, time)| Some((test.strip_prefix(prefix)?, time)));
-        let calls = (ITERATIONS * COPIES) as f64;
-        of_kind
-            .map(|(name, time)| (name.to_owned(), ((time - base) / calls).max(0.0)))
-            .collect()
+    let time = |test: &str| by_test.get(test).copied().unwrap_or(0.0);
+    let each = |test: &str, base: &str| (time(test) - time(base)) / (ITERATIONS * COPIES) as f64;
+    let costs = |prefix: &str, base: &str| -> BTreeMap<String, f64> {
+        let names = by_test.keys().filter_map(|test| test.strip_prefix(prefix));
+        let cost = |name: &str| each(&format!("{prefix}{name}"), base).max(0.0);
+        names.map(|name| (name.to_owned(), cost(name))).collect()
     };
-    Ok((
-        costs(BUILTIN, without(EMPTY)),
-        costs(OPERATOR, without(EVALUATION)),
-    ))
+    let mut builtins = costs(BUILTIN, EMPTY);
+    // What such an `is` does not take of the usual one and its operator.
+    let saved = each("increment", EMPTY) - each("arith:-/2", EMPTY);
+    builtins.insert("inline:is/2".to_owned(), saved);
+    Ok(Isolated {
+        builtins,
+        operators: costs(OPERATOR, EVALUATION),
+        control: [("N".to_owned(), each("choice", "no_choice").max(0.0))].into(),
+    })
 }
 
 /// The tests that `builtins.pl` makes: a line `builtin(NAME/ARITY, …` or `operator(NAME/ARITY, …` each.
@@ -160,7 +163,7 @@ fn tests() -> impl Iterator<Item = String> {
         let (arity, _) = rest.split_once(',')?;
         Some(format!("{prefix}{name}/{arity}"))
     });
-    [EMPTY.to_owned()].into_iter().chain(named)
+    OTHERS.into_iter().map(str::to_owned).chain(named)
 }
 
 fn median(times: &[f64]) -> f64 {
@@ -230,7 +233,7 @@ mod tests {
         let facts = BUILTINS
             .lines()
             .filter(|line| line.starts_with("builtin(") || line.starts_with("operator("));
-        assert_eq!(tests.len(), facts.count() + 1);
+        assert_eq!(tests.len(), facts.count() + OTHERS.len());
     }
 
     #[test]

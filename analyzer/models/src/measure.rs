@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, thread};
 
+use portmortem_analyzer::centers;
 use portmortem_analyzer::costs::Costs;
 use portmortem_analyzer::trace::{Trace, TraceError};
 use tempfile::TempDir;
 
-use crate::model::Components;
+use crate::model::{Components, FRAME};
 
 const HARNESS: &str = include_str!("../prolog/harness.pl");
 
@@ -220,6 +221,14 @@ fn by_center(trace: &Trace) -> Result<BTreeMap<String, Components>, MeasureError
         *components
             .entry(row.component.name().into_owned())
             .or_default() += row.count;
+    }
+    for (&(center, predicate), figures) in &centers::replay(trace).rows {
+        let info = center.and_then(|center| trace.predicates().get(center as usize));
+        let components = info.and_then(|info| all.get_mut(&info.declared.name));
+        if let (Some(components), None) = (components, trace.center(predicate)) {
+            let frames = figures.calls.saturating_sub(figures.tail_calls);
+            *components.entry(FRAME.to_owned()).or_default() += frames;
+        }
     }
     Ok(all)
 }

@@ -16,7 +16,16 @@ pub const BUILTIN: &str = "builtin:";
 /// Prefix of the components that are arithmetic operators.
 pub const OPERATOR: &str = "arith:";
 
-/// The components of section 2.2: all there are combinations of.
+/// Calls that are no last calls: their frames are kept until they are done. The paper proposes to count "whether activation
+/// records are created or not" and does not.
+pub const FRAME: &str = "frame";
+
+/// What models are made of: [`RESOLUTION`] and [`FRAME`].
+pub const COMPONENTS: [&str; 7] = [
+    "step", FRAME, "nargs", "giunif", "gounif", "viunif", "vounif",
+];
+
+/// The components of section 2.2.
 pub const RESOLUTION: [&str; 6] = ["step", "nargs", "giunif", "gounif", "viunif", "vounif"];
 
 /// The four models that the paper has in its tables, in the order of table 2.
@@ -40,6 +49,15 @@ pub struct Observation {
     pub ns: f64,
 }
 
+/// Which errors the constants make least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Errors {
+    /// Those of times, as in the paper: long runs decide.
+    Absolute,
+    /// Those of times in proportion to the time, which is how predictions are judged.
+    Relative,
+}
+
 /// A model with its constants for a platform.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,6 +78,7 @@ impl Model {
     pub fn calibrate(
         components: &[&str],
         observations: &[Observation],
+        errors: Errors,
     ) -> Result<Self, LeastSquaresError> {
         let row = |observation: &Observation| -> Vec<f64> {
             components
@@ -72,16 +91,29 @@ impl Model {
             .iter()
             .map(|observation| observation.ns)
             .collect();
-        let solution = least_squares::solve(&rows, &times)?;
-        let squares = rows
-            .iter()
-            .zip(&times)
-            .map(|(row, time)| (solution.at(row) / time - 1.0).powi(2));
-        let mean = squares.sum::<f64>() / times.len() as f64;
+        let scale = |time: f64| match errors {
+            Errors::Absolute => 1.0,
+            // A clock that shows nothing is off by something.
+            Errors::Relative => time.max(1.0),
+        };
+        let scaled = rows.iter().zip(&times).map(|(row, &time)| {
+            let row: Vec<f64> = row.iter().map(|count| count / scale(time)).collect();
+            (row, time / scale(time))
+        });
+        let (scaled_rows, scaled_times): (Vec<_>, Vec<_>) = scaled.unzip();
+        let solution = least_squares::solve(&scaled_rows, &scaled_times)?;
+        let residuals = || {
+            let pairs = rows.iter().zip(&times);
+            pairs.map(|(row, &time)| (solution.at(row) - time, time.max(1.0)))
+        };
+        let absolute: f64 = residuals().map(|(residual, _)| residual * residual).sum();
+        let relative: f64 = residuals()
+            .map(|(residual, time)| (residual / time).powi(2))
+            .sum();
         let names = components.iter().map(|&name| name.to_owned());
         Ok(Self {
-            standard_error_us: solution.standard_error / 1e3,
-            relative_error: mean.sqrt(),
+            standard_error_us: (absolute / solution.degrees_of_freedom as f64).sqrt() / 1e3,
+            relative_error: (relative / times.len() as f64).sqrt(),
             nanoseconds: names.zip(solution.coefficients.iter().copied()).collect(),
         })
     }
@@ -101,7 +133,7 @@ impl Model {
                 .filter(|bit| chosen & (1 << bit) != 0)
                 .map(|bit| RESOLUTION[bit])
                 .collect();
-            match Self::calibrate(&components, observations) {
+            match Self::calibrate(&components, observations, Errors::Absolute) {
                 Ok(model) => models.push(model),
                 Err(error) => last = error,
             }
@@ -114,10 +146,10 @@ impl Model {
         }
     }
 
-    /// Its components in the paper's order.
+    /// Its components in the order of [`COMPONENTS`].
     #[must_use]
     pub fn components(&self) -> Vec<&str> {
-        RESOLUTION
+        COMPONENTS
             .into_iter()
             .filter(|name| self.nanoseconds.contains_key(*name))
             .collect()
@@ -182,11 +214,37 @@ mod tests {
 
     #[test]
     fn constants_are_found_again() {
-        let model = Model::calibrate(&["step", "giunif", "viunif"], &observations()).unwrap();
+        let components = ["step", "giunif", "viunif"];
+        for errors in [Errors::Absolute, Errors::Relative] {
+            constants_are_found(&Model::calibrate(&components, &observations(), errors).unwrap());
+        }
+    }
+
+    fn constants_are_found(model: &Model) {
         assert!((model.nanoseconds["step"] - 20.0).abs() < 1e-9);
         assert!((model.nanoseconds["giunif"] - 3.0).abs() < 1e-9);
         assert!(model.nanoseconds["viunif"].abs() < 1e-9);
         assert!(model.standard_error_us < 1e-9 && model.relative_error < 1e-9);
+    }
+
+    #[test]
+    fn long_runs_decide_or_all_the_same() {
+        // 10 ns a step in a short run, 20 in a long one.
+        let run = |steps: u64, ns| Observation {
+            program: "p".to_owned(),
+            size: steps,
+            components: [("step".to_owned(), steps)].into(),
+            ns,
+        };
+        let observations = [run(10, 100.0), run(1000, 20_000.0)];
+        let step = |errors| {
+            Model::calibrate(&["step"], &observations, errors)
+                .unwrap()
+                .nanoseconds["step"]
+        };
+        assert!(step(Errors::Absolute) > 19.99);
+        // Least squares of 10 k/100 − 1 and 1000 k/20000 − 1: k (0.01 + 0.0025) = 0.15.
+        assert!((step(Errors::Relative) - 12.0).abs() < 1e-9);
     }
 
     #[test]

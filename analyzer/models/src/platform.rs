@@ -20,12 +20,25 @@ pub struct Platform {
     pub format: u32,
     /// Where and when it was calibrated.
     pub machine: Machine,
-    /// Every model that could be calibrated, by standard error.
+    /// The models of the paper, every one that could be calibrated, by standard error.
     pub models: Vec<Model>,
-    /// What a call of a built-in predicate takes: `is/2` without operators.
+    /// The model that predictions are made with: with a component more than theirs, and the least relative errors.
+    pub refined: Model,
+    /// What was measured by calling nothing else.
+    pub isolated: Isolated,
+}
+
+/// Costs that were measured one by one (section 4, step 7), and that every model includes.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Isolated {
+    /// What a call of a built-in predicate takes: `is/2` without operators. `inline:is/2` is the difference to that and an
+    /// operator where the compiler has an instruction for both.
     pub builtins: BTreeMap<String, f64>,
     /// What evaluating an arithmetic operator takes.
     pub operators: BTreeMap<String, f64>,
+    /// What keeping a choicepoint takes (`N`).
+    pub control: BTreeMap<String, f64>,
 }
 
 /// The machine of a platform.
@@ -81,18 +94,13 @@ pub struct Priced {
 impl Platform {
     /// A platform in the current format.
     #[must_use]
-    pub fn new(
-        machine: Machine,
-        models: Vec<Model>,
-        builtins: BTreeMap<String, f64>,
-        operators: BTreeMap<String, f64>,
-    ) -> Self {
+    pub fn new(machine: Machine, models: Vec<Model>, refined: Model, isolated: Isolated) -> Self {
         Self {
             format: FORMAT,
             machine,
             models,
-            builtins,
-            operators,
+            refined,
+            isolated,
         }
     }
 
@@ -118,9 +126,6 @@ impl Platform {
                 platform.format
             )));
         }
-        if platform.models.is_empty() {
-            return Err(malformed("it has no model".to_owned()));
-        }
         if !platform.numbers().all(f64::is_finite) {
             return Err(malformed("it has numbers that are none".to_owned()));
         }
@@ -138,14 +143,6 @@ impl Platform {
         };
         let text = toml::to_string(self).map_err(|error| failed(io::Error::other(error)))?;
         fs::write(path, text).map_err(failed)
-    }
-
-    /// The model with the least standard error.
-    #[must_use]
-    pub fn best(&self) -> Option<&Model> {
-        self.models
-            .iter()
-            .min_by(|a, b| a.standard_error_us.total_cmp(&b.standard_error_us))
     }
 
     /// The time that these components take by `model` and the costs of built-ins.
@@ -171,11 +168,14 @@ impl Platform {
     #[must_use]
     pub fn cost_of(&self, model: &Model, component: &str) -> Option<f64> {
         if let Some(builtin) = component.strip_prefix(BUILTIN) {
-            self.builtins.get(builtin).copied()
+            self.isolated.builtins.get(builtin).copied()
         } else if let Some(operator) = component.strip_prefix(OPERATOR) {
-            self.operators.get(operator).copied()
+            self.isolated.operators.get(operator).copied()
         } else {
-            model.nanoseconds.get(component).copied()
+            let constant = model.nanoseconds.get(component);
+            constant
+                .or_else(|| self.isolated.control.get(component))
+                .copied()
         }
     }
 
@@ -186,13 +186,17 @@ impl Platform {
     }
 
     fn numbers(&self) -> impl Iterator<Item = f64> {
-        let of_models = self.models.iter().flat_map(|model| {
+        let of_models = self.models.iter().chain([&self.refined]).flat_map(|model| {
             let errors = [model.standard_error_us, model.relative_error];
             model.nanoseconds.values().copied().chain(errors)
         });
-        of_models
-            .chain(self.builtins.values().copied())
-            .chain(self.operators.values().copied())
+        let Isolated {
+            builtins,
+            operators,
+            control,
+        } = &self.isolated;
+        let isolated = [builtins, operators, control];
+        of_models.chain(isolated.into_iter().flat_map(BTreeMap::values).copied())
     }
 }
 
@@ -221,9 +225,13 @@ mod tests {
         };
         Platform::new(
             machine,
-            vec![model(10.0, 2.0), model(20.25, 1.0)],
-            [("is/2".to_owned(), 30.5)].into(),
-            [("+/2".to_owned(), 57.125)].into(),
+            vec![model(10.0, 2.0)],
+            model(20.25, 1.0),
+            Isolated {
+                builtins: [("is/2".to_owned(), 30.5)].into(),
+                operators: [("+/2".to_owned(), 57.125)].into(),
+                control: [("N".to_owned(), 8.0)].into(),
+            },
         )
     }
 
@@ -260,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn components_are_priced_by_the_best_model() {
+    fn components_are_priced() {
         let platform = platform();
         let components = [
             ("step", 4),
@@ -268,12 +276,13 @@ mod tests {
             ("arith:+/2", 1),
             ("builtin:foo/1", 9),
             ("C", 7),
+            ("N", 2),
         ];
         let components = components
             .map(|(name, count)| (name.to_owned(), count))
             .into();
-        let priced = platform.price(platform.best().unwrap(), &components);
-        let expected: f64 = 81.0 + 61.0 + 57.125;
+        let priced = platform.price(&platform.refined, &components);
+        let expected: f64 = 81.0 + 61.0 + 57.125 + 16.0;
         assert!((priced.ns.value - expected).abs() < 1e-9);
         assert!((priced.ns.high - expected * 1.196).abs() < 1e-9);
         assert_eq!(priced.unknown, ["builtin:foo/1"]);

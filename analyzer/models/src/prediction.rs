@@ -278,7 +278,7 @@ fn per_call(work: &[(u64, Work)], size: u64) -> Option<Estimate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::Machine;
+    use crate::platform::{Isolated, Machine};
 
     fn platform() -> Platform {
         let machine = Machine {
@@ -295,8 +295,11 @@ mod tests {
             relative_error: 0.05,
             nanoseconds: [("step".to_owned(), 10.0), ("nargs".to_owned(), -1.0)].into(),
         };
-        let builtins = [("is/2".to_owned(), 30.0)].into();
-        Platform::new(machine, vec![model], builtins, [].into())
+        let isolated = Isolated {
+            builtins: [("is/2".to_owned(), 30.0)].into(),
+            ..Isolated::default()
+        };
+        Platform::new(machine, Vec::new(), model, isolated)
     }
 
     /// Naive reverse at a size: 20 ns a call, or its components.
@@ -353,7 +356,7 @@ mod tests {
     #[test]
     fn a_size_on_a_platform() {
         let platform = platform();
-        let priced = platform.best().map(|model| (&platform, model));
+        let priced = Some((&platform, &platform.refined));
         let recordings: Vec<Recording> = [10, 20, 30, 40, 50].map(|size| nrev(size, true)).into();
         let prediction = predict(&recordings, priced, Some(100)).unwrap();
         let append = row(&prediction, "app/3").self_ns.unwrap();
@@ -366,7 +369,7 @@ mod tests {
     #[test]
     fn a_recording_on_a_platform() {
         let platform = platform();
-        let priced = platform.best().map(|model| (&platform, model));
+        let priced = Some((&platform, &platform.refined));
         let mut recording = nrev(10, true);
         recording.size = None;
         recording.work.insert(
@@ -406,7 +409,7 @@ mod tests {
     fn what_cannot_be_predicted_is_said() {
         let sized = |symbolic| [10, 20, 30].map(|size| nrev(size, symbolic)).to_vec();
         let platform = platform();
-        let priced = platform.best().map(|model| (&platform, model));
+        let priced = Some((&platform, &platform.refined));
         let error = |recordings: &[Recording], platform, size| {
             predict(recordings, platform, size).unwrap_err()
         };

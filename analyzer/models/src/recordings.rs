@@ -5,14 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use portmortem_analyzer::costs::Costs;
+use portmortem_analyzer::centers;
+use portmortem_analyzer::costs::{Costs, UNFOLDINGS};
 use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::moment::Moment;
 use portmortem_analyzer::trace::{StreamInfo, Trace};
 use portmortem_analyzer::{Profile, Tables};
 use portmortem_tracer::format::Event;
 
-use crate::model::Components;
+use crate::model::{Components, FRAME};
 
 /// The work of one predicate.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -107,10 +108,12 @@ fn whole(trace: &Trace, profile: &Profile, costs: &Costs, size: Option<u64>) -> 
                 continue;
             };
             if costs.counted_calls(index) == work.calls {
+                let figures = &profile.predicates[index as usize];
+                let frames = figures.calls.saturating_sub(figures.tail_calls);
                 let components = costs.of_predicate(index).into_iter();
                 let named =
                     components.map(|(component, count)| (component.name().into_owned(), count));
-                work.components = Some(named.collect());
+                work.components = Some(named.chain([(FRAME.to_owned(), frames)]).collect());
             }
         }
     }
@@ -123,30 +126,44 @@ fn whole(trace: &Trace, profile: &Profile, costs: &Costs, size: Option<u64>) -> 
 
 /// One recording for each cost centre whose name is a size.
 fn by_center(trace: &Trace, costs: &Costs) -> Vec<Recording> {
+    let size_of = |center: Option<PredicateIndex>| {
+        let center = trace.predicates().get(center? as usize)?;
+        size_in(&center.declared.name)
+    };
     let mut all = BTreeMap::<u64, Recording>::new();
-    for row in costs.rows() {
-        let center = row
-            .center
-            .and_then(|center| trace.predicates().get(center as usize));
-        let Some(size) = center.and_then(|center| size_in(&center.declared.name)) else {
-            continue;
-        };
+    let mut add = |size, predicate, name: String, count: u64| {
         let recording = all.entry(size).or_insert_with(|| Recording {
             size: Some(size),
             symbolic: true,
             ..Recording::default()
         });
-        let work = recording
-            .work
-            .entry(trace.predicate_name(row.predicate).to_owned())
-            .or_default();
-        let components = work.components.get_or_insert_default();
-        let name = row.component.name().into_owned();
-        if name == portmortem_analyzer::costs::UNFOLDINGS {
-            work.calls = work.calls.saturating_add(row.count);
+        let predicate = trace.predicate_name(predicate).to_owned();
+        let work = recording.work.entry(predicate).or_default();
+        if name == UNFOLDINGS {
+            work.calls = work.calls.saturating_add(count);
         }
-        let count = components.entry(name).or_default();
-        *count = count.saturating_add(row.count);
+        let sum = work
+            .components
+            .get_or_insert_default()
+            .entry(name)
+            .or_default();
+        *sum = sum.saturating_add(count);
+    };
+    for row in costs.rows() {
+        if let Some(size) = size_of(row.center) {
+            add(
+                size,
+                row.predicate,
+                row.component.name().into_owned(),
+                row.count,
+            );
+        }
+    }
+    for (&(center, predicate), figures) in &centers::replay(trace).rows {
+        if let (Some(size), None) = (size_of(center), trace.center(predicate)) {
+            let frames = figures.calls.saturating_sub(figures.tail_calls);
+            add(size, predicate, FRAME.to_owned(), frames);
+        }
     }
     all.into_values().collect()
 }

@@ -156,7 +156,10 @@ count_goal(Goal0, Written0, Clause, Counted) :-
     strip_module(M0:Goal0, M, Goal),
     (   callable(Goal),
         external(M, Goal, Name)
-    ->  BuiltIn = [Name-1],
+    ->  (   is_increment(Goal, Clause)
+        ->  BuiltIn = [Name-1, 'inline:is/2'-1]
+        ;   BuiltIn = [Name-1]
+        ),
         watched(Goal, Clause, After, Before),
         expressions(Goal, Clause, Evaluated),
         count_arguments(Goal, Written0, Clause, Written)
@@ -337,7 +340,11 @@ inline_arithmetic(Goal, _) :-
     current_prolog_flag(optimise, true),
     evaluates(Goal, _),
     !.
-inline_arithmetic(Goal, clause(_, _, _, _, (Head :- Body))) :-
+inline_arithmetic(Goal, Clause) :-
+    is_increment(Goal, Clause).
+
+is_increment(Goal, clause(_, _, _, _, (Head :- Body))) :-
+    \+ current_prolog_flag(optimise, true),
     Goal = (Sum is Expression),
     var(Sum),
     nonvar(Expression),

@@ -42,10 +42,11 @@ fn style() -> ProgressStyle {
         .unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// The models of the paper's table 2, by standard error.
+/// The models of the paper's table 2, by standard error, and the one that predictions are made with.
 fn models(platform: &Platform) -> String {
     let of_the_paper = |model: &&Model| OF_THE_PAPER.iter().any(|components| model.is(components));
-    let shown: Vec<&Model> = platform.models.iter().filter(of_the_paper).collect();
+    let paper = platform.models.iter().filter(of_the_paper);
+    let shown: Vec<&Model> = paper.chain([&platform.refined]).collect();
     let column = |heading: &str, cell: &dyn Fn(&Model) -> String| {
         Column::right(heading, shown.iter().map(|model| cell(model)).collect())
     };

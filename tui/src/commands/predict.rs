@@ -22,7 +22,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
     let platform = args.platform.as_deref().map(Platform::read).transpose()?;
     let priced = platform
         .as_ref()
-        .and_then(|platform| Some((platform, platform.best()?)));
+        .map(|platform| (platform, &platform.refined));
     let prediction = predict(&recordings, priced, args.at)?;
     let mut out = io::BufWriter::new(io::stdout());
     match args.format {
