@@ -97,6 +97,14 @@ impl Clock {
         self.duration_ns(tick.saturating_sub(self.origin))
     }
 
+    /// The first tick that is not before so many nanoseconds since the first block of the trace.
+    #[must_use]
+    pub fn tick_at_ns(&self, ns: u64) -> u64 {
+        let ticks = (u128::from(ns) * u128::from(self.ticks)).div_ceil(u128::from(self.ns.max(1)));
+        let ticks = u64::try_from(ticks).unwrap_or(u64::MAX);
+        self.origin.saturating_add(ticks)
+    }
+
     /// Ticks per second, for people.
     #[must_use]
     pub fn ticks_per_second(&self) -> f64 {
@@ -127,6 +135,7 @@ mod tests {
         assert_eq!(clock.duration_ns(1), 0);
         assert_eq!(clock.since_start_ns(4_000), 1_000);
         assert_eq!(clock.since_start_ns(1), 0);
+        assert_eq!((clock.tick_at_ns(0), clock.tick_at_ns(1)), (1000, 1003));
     }
 
     #[test]

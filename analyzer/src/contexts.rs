@@ -72,6 +72,19 @@ impl ContextFigures {
         }
     }
 
+    /// Takes away the counts of a part of the run.
+    fn take(&mut self, other: &Self) {
+        for (count, part) in [
+            (&mut self.calls, other.calls),
+            (&mut self.exits, other.exits),
+            (&mut self.redos, other.redos),
+            (&mut self.fails, other.fails),
+            (&mut self.exceptions, other.exceptions),
+        ] {
+            *count = count.saturating_sub(part);
+        }
+    }
+
     fn is_used(&self) -> bool {
         self.events() > 0 || self.self_ticks > 0 || self.undone_ticks > 0
     }
@@ -156,12 +169,21 @@ impl ContextTree {
 
     /// Adds rows that [`Self::into_rows`] made.
     pub fn merge(&mut self, rows: &[ContextFigures]) {
+        self.each(rows, ContextFigures::add);
+    }
+
+    /// Takes away the counts of rows that [`Self::into_rows`] made.
+    pub fn take(&mut self, rows: &[ContextFigures]) {
+        self.each(rows, ContextFigures::take);
+    }
+
+    fn each(&mut self, rows: &[ContextFigures], change: fn(&mut ContextFigures, &ContextFigures)) {
         let mut ids: Vec<NodeId> = Vec::with_capacity(rows.len());
         for row in rows {
             let parent = row.parent.and_then(|at| ids.get(at as usize).copied());
             let parent = parent.unwrap_or(NodeId::ROOT);
             let id = self.row(parent, row.predicate, row.recursive);
-            self.figures_mut(id).add(row);
+            change(self.figures_mut(id), row);
             ids.push(id);
         }
     }

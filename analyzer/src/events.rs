@@ -146,6 +146,21 @@ impl<'t> Events<'t> {
         self.tick = tick;
     }
 
+    /// If the next event is the first one of a block, and [`Events::part`] from there finds all that follows as it
+    /// is found here: how many blocks are left.
+    pub(crate) fn next_block_follows(&self) -> Option<usize> {
+        let current = &self.current;
+        let whole = current.next_number == Some(self.number) && !self.lost_track;
+        if current.at != current.payload.len() || !whole {
+            return None;
+        }
+        let next = self.blocks.as_slice().first()?;
+        let bytes = self.trace.bytes().get(next.offset as usize..)?;
+        let header = BlockHeader::parse(bytes, self.trace.file_id()).ok()?;
+        let follows = header.first_event == self.number && header.base_tick >= self.tick;
+        follows.then_some(self.blocks.len())
+    }
+
     /// Number in its stream of the next event, lost ones included.
     pub(crate) fn next_number(&self) -> u64 {
         self.number
@@ -167,7 +182,7 @@ impl<'t> Events<'t> {
     /// How many events were read so far; gaps found between blocks are not events.
     #[must_use]
     pub fn events_read(&self) -> u64 {
-        self.events_read
+        self.events_read + self.current.events
     }
 
     /// Bytes of the file read so far, for progress.

@@ -5,6 +5,8 @@
 //! All of it counts *logical* boxes: a last call whose caller's frame is gone has a box like any
 //! other call. Only [`StreamFigures`] speaks of physical boxes, which such calls share.
 
+use std::ops::Range;
+
 use bincode::{Decode, Encode};
 
 /// Index into [`crate::Trace::predicates`] and [`crate::Profile::predicates`].
@@ -37,6 +39,10 @@ pub struct PredicateFigures {
     pub open: u64,
     /// Boxes still re-enterable at the end (or where the trace lost track).
     pub pending: u64,
+    /// Boxes that were active when the [window](crate::window) began; without one none were.
+    pub open_before: u64,
+    /// Boxes that were re-enterable when the window began.
+    pub pending_before: u64,
     /// Ticks while a box of the predicate was the active one.
     pub self_ticks: u64,
     /// Ticks while a box of the predicate was on the active chain; recursion counted once.
@@ -119,6 +125,8 @@ pub struct StreamFigures {
     pub events: u64,
     /// Events known to be lost.
     pub lost_events: u64,
+    /// Events, lost ones included, before the [window](crate::window) began; without one there were none.
+    pub events_before: u64,
     /// Tick of its beginning, or of its first event if the beginning was lost.
     pub first_tick: u64,
     /// Tick of its end, or of its last event if it was never ended.
@@ -164,6 +172,15 @@ impl Determinism {
             Self::Nondet => "nondet",
             Self::Failing => "failing",
         }
+    }
+}
+
+impl StreamFigures {
+    /// Numbers of its events, lost ones included.
+    #[must_use]
+    pub fn numbers(&self) -> Range<u64> {
+        let events = self.events.saturating_add(self.lost_events);
+        self.events_before..self.events_before.saturating_add(events)
     }
 }
 
@@ -214,6 +231,8 @@ impl PredicateFigures {
             cuts,
             open,
             pending,
+            open_before,
+            pending_before,
             self_ticks,
             inclusive_ticks,
             failed_ticks,
@@ -240,6 +259,8 @@ impl PredicateFigures {
             (cuts, other.cuts),
             (open, other.open),
             (pending, other.pending),
+            (open_before, other.open_before),
+            (pending_before, other.pending_before),
             (self_ticks, other.self_ticks),
             (inclusive_ticks, other.inclusive_ticks),
             (failed_ticks, other.failed_ticks),

@@ -5,12 +5,14 @@
 
 use portmortem_tracer::pattern::PredicatePattern;
 
+use crate::figures::PredicateIndex;
 use crate::trace::Trace;
 
-/// Patterns of predicates to hide.
+/// Predicates to hide: by patterns, or one by one.
 #[derive(Debug, Clone, Default)]
 pub struct Hide {
     patterns: Vec<PredicatePattern>,
+    predicates: Vec<PredicateIndex>,
 }
 
 impl Hide {
@@ -19,16 +21,24 @@ impl Hide {
         let compile = |text: T| PredicatePattern::new(text.as_ref());
         Self {
             patterns: patterns.into_iter().map(compile).collect(),
+            predicates: Vec::new(),
         }
+    }
+
+    /// Hides exactly this predicate, too, whatever its name is like.
+    #[must_use]
+    pub fn and(mut self, predicate: PredicateIndex) -> Self {
+        self.predicates.push(predicate);
+        self
     }
 
     /// Whether nothing is hidden.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.patterns.is_empty()
+        self.patterns.is_empty() && self.predicates.is_empty()
     }
 
-    /// Whether `module:name/arity` (names unquoted) is hidden.
+    /// Whether a pattern hides `module:name/arity` (names unquoted).
     #[must_use]
     pub fn hides(&self, module: &str, name: &str, arity: u32) -> bool {
         self.patterns
@@ -37,11 +47,17 @@ impl Hide {
     }
 
     /// For every predicate of the trace, and the unknown one after them, whether it is hidden.
-    pub(crate) fn mask(&self, trace: &Trace) -> Vec<bool> {
+    #[must_use]
+    pub fn mask(&self, trace: &Trace) -> Vec<bool> {
         let hides = |p: &crate::trace::PredicateInfo| {
             self.hides(&p.declared.module, &p.declared.name, p.declared.arity)
         };
         let mut mask: Vec<bool> = trace.predicates().iter().map(hides).collect();
+        for &predicate in &self.predicates {
+            if let Some(hidden) = mask.get_mut(predicate as usize) {
+                *hidden = true;
+            }
+        }
         // Boxes that nothing is known of cannot be chosen, and evidence of them is never left out.
         mask.push(false);
         mask

@@ -7,33 +7,32 @@
 //!
 //! Bytes: magic, version, checksum and length of the rest, all little-endian, then [`Contents`] by bincode.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use bincode::{Decode, Encode};
 
 use crate::contexts::ContextFigures;
-use crate::events::Events;
 use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, PredicateFigures, PredicateIndex, StreamFigures,
 };
-use crate::moment::{Change, Moment, OpenBox};
+use crate::moment::{Change, OpenBox};
 use crate::profile::Profile;
 use crate::replay::{self, ReplayOptions};
-use crate::trace::{StreamInfo, Trace};
+use crate::trace::Trace;
+use crate::walk::{STRIDE, Scan, Trail};
+pub use crate::walk::{Step, Walk};
 
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
 /// Version of the contents; an index of any other is made again.
-const VERSION: u32 = 1;
-
-/// Bytes of events between two checkpoints: a few milliseconds.
-const CHECKPOINT_BYTES: u64 = 2 << 20;
+const VERSION: u32 = 4;
 
 const HEAD_BYTES: usize = 24;
 
@@ -44,6 +43,7 @@ const MOST_BYTES: u64 = 1 << 32;
 #[derive(Debug)]
 pub struct Index {
     contents: Contents,
+    trail: Trail,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -55,7 +55,7 @@ struct Contents {
     backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
     cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     streams: Vec<StreamFigures>,
-    checkpoints: Vec<Checkpoint>,
+    checkpoints: Arc<[Checkpoint]>,
 }
 
 /// Tells one trace from another, and from what it was before.
@@ -116,7 +116,7 @@ impl Index {
         path: &Path,
         progress: Option<&AtomicU64>,
     ) -> Result<Self, IndexError> {
-        Self::build_every(CHECKPOINT_BYTES, trace, path, progress)
+        Self::build_every(STRIDE, trace, path, progress)
     }
 
     /// With a checkpoint every so many bytes of events.
@@ -130,8 +130,26 @@ impl Index {
             return Err(IndexError::NotWhole);
         }
         let of = fingerprint(trace, path)?;
-        let (profile, checkpoints) =
+        let (profile, mut checkpoints) =
             replay::replay_for_index(trace, bytes, progress).ok_or(IndexError::NotWhole)?;
+        // The replay takes none in streams that it cannot cut.
+        let taken: HashSet<u64> = checkpoints
+            .iter()
+            .map(|checkpoint| checkpoint.stream)
+            .collect();
+        let scan = Scan {
+            every: bytes,
+            trace,
+            follow: Arc::default(),
+            progress: None,
+            cancel: None,
+        };
+        for (at, stream) in trace.streams().iter().enumerate() {
+            if trace.bytes_of(stream.blocks.clone()) > bytes && !taken.contains(&(at as u64)) {
+                scan.stream(at, &mut checkpoints);
+            }
+        }
+        let trail = Trail::new(trace, &checkpoints);
         let Profile {
             predicates,
             edges,
@@ -150,8 +168,9 @@ impl Index {
                 backtracks,
                 cuts,
                 streams,
-                checkpoints,
+                checkpoints: checkpoints.into(),
             },
+            trail,
         })
     }
 
@@ -174,7 +193,8 @@ impl Index {
             return Err(IndexError::Stale);
         }
         if contents.is_sound(trace) {
-            Ok(Self { contents })
+            let trail = Trail::new(trace, &contents.checkpoints);
+            Ok(Self { contents, trail })
         } else {
             Err(IndexError::Damaged)
         }
@@ -195,6 +215,12 @@ impl Index {
         }
         written?;
         Ok(to)
+    }
+
+    /// Where walks can begin.
+    #[must_use]
+    pub fn trail(&self) -> &Trail {
+        &self.trail
     }
 
     /// What the replay of the trace found.
@@ -232,7 +258,7 @@ impl Contents {
             && self.cuts.keys().all(pair)
             && (0..).zip(&self.contexts).all(above)
             && self.checkpoints.iter().all(|Checkpoint { change, .. }| {
-                change.active.pushed.iter().all(open) && change.choices.pushed.iter().all(open)
+                change.active.pushed.all(open) && change.choices.pushed.all(open)
             })
     }
 }
@@ -241,7 +267,7 @@ impl Contents {
 /// replay. An index that is stale or damaged is made again, if it can be.
 #[must_use]
 pub fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
-    if !options.hide.is_empty() {
+    if !options.is_everything() {
         return replay::replay(trace, options);
     }
     match Index::load(trace, path) {
@@ -307,80 +333,6 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = BufWriter::new(File::create(path)?);
     file.write_all(bytes)?;
     file.into_inner().map_err(io::Error::from)?.sync_all()
-}
-
-/// Goes through a stream event by event, with the boxes at each.
-#[derive(Debug)]
-pub struct Walk<'t> {
-    events: Events<'t>,
-    moment: Moment,
-}
-
-/// An event on the way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
-    /// Number of the event in its stream, from 0; lost ones count.
-    pub number: u64,
-    /// What happened; predicates as in [`crate::figures::PredicateIndex`].
-    pub event: portmortem_tracer::format::Event,
-    /// When, in ticks.
-    pub tick: u64,
-    /// The box that it belongs to ([`Moment::step`]), and how many are around it.
-    pub of: Option<(OpenBox, u64)>,
-}
-
-impl<'t> Walk<'t> {
-    /// From the event of this number on; from the beginning if the number is 0. With an index that takes
-    /// a few milliseconds at most, without one the stream is read up to there.
-    #[must_use]
-    pub fn from(trace: &'t Trace, index: Option<&Index>, stream: &StreamInfo, number: u64) -> Self {
-        let mut moment = Moment::beginning(stream.dialect(), trace.unknown_predicate());
-        let mut block = None;
-        let at = trace.streams().iter().position(|each| each.id == stream.id);
-        let checkpoints = index.map_or(&[][..], |index| &index.contents.checkpoints);
-        for checkpoint in checkpoints
-            .iter()
-            .filter(|checkpoint| Some(checkpoint.stream as usize) == at)
-            .take_while(|checkpoint| checkpoint.event <= number)
-        {
-            moment.change(&checkpoint.change);
-            block = Some(checkpoint.block as usize);
-        }
-        let events = match block {
-            Some(block) if stream.blocks.contains(&block) => {
-                Events::part(trace, stream, block..stream.blocks.end)
-            }
-            _ => trace.events(stream),
-        };
-        let mut walk = Self { events, moment };
-        while walk.events.next_number() < number {
-            if walk.next().is_none() {
-                break;
-            }
-        }
-        walk
-    }
-
-    /// The boxes after the last event.
-    #[must_use]
-    pub fn moment(&self) -> &Moment {
-        &self.moment
-    }
-}
-
-impl Iterator for Walk<'_> {
-    type Item = Step;
-
-    fn next(&mut self) -> Option<Step> {
-        let timed = self.events.next()?;
-        let number = self.events.number();
-        Some(Step {
-            number,
-            event: timed.event,
-            tick: timed.tick,
-            of: self.moment.step(timed.event, number),
-        })
-    }
 }
 
 #[cfg(test)]

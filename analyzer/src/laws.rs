@@ -14,7 +14,7 @@ use crate::profile::Profile;
 /// Which sum does not come out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Law {
-    /// Every way into a box has its way out.
+    /// Every way into a box has its way out. (Boxes open before the window began are one, too.)
     #[error("calls + redos = exits + fails + exceptions + open")]
     Ports,
     /// Every choicepoint left has its end.
@@ -147,9 +147,13 @@ impl Balance {
 
 fn of_predicate(balance: &mut Balance, p: &PredicateFigures) {
     let left = sum([p.exits_det, p.exits_nondet, p.fails, p.exceptions, p.open]);
-    balance.equal(Law::Ports, sum([p.calls, p.redos]), left);
+    balance.equal(Law::Ports, sum([p.calls, p.redos, p.open_before]), left);
     let left = sum([p.redos, p.cuts, p.pending]);
-    balance.equal(Law::Choicepoints, p.exits_nondet, left);
+    balance.equal(
+        Law::Choicepoints,
+        sum([p.exits_nondet, p.pending_before]),
+        left,
+    );
     let parts = sum([p.failed_ticks, p.raised_ticks, p.open_ticks]);
     balance.at_most(Law::Outcomes("inclusive time"), parts, p.inclusive_ticks);
     let parts = sum([p.self_failed_ticks, p.self_raised_ticks, p.self_open_ticks]);

@@ -7,10 +7,11 @@
 //! | file → bytes | [`mapping`] |
 //! | bytes → header, names, streams, blocks | [`trace`], [`clock`], [`names`], [`damage`] |
 //! | blocks → events of one stream | [`events`] |
-//! | events → figures | [`mod@replay`], [`hide`] |
+//! | events → figures | [`mod@replay`], of a part: [`hide`], [`focus`], [`window`] |
 //! | events → counts and time by cost centre; symbolic costs | [`centers`], [`costs`] |
 //! | figures | [`figures`], [`contexts`], [`profile`], [`laws`] |
-//! | a moment of a stream, and how to get there fast | [`moment`], [`index`] |
+//! | a moment of a stream, and how to get there fast | [`moment`], [`stack`], [`walk`], [`index`] |
+//! | what people write → what it means | [`duration`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
 //!
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
@@ -21,9 +22,11 @@ pub mod clock;
 pub mod contexts;
 pub mod costs;
 pub mod damage;
+pub mod duration;
 pub mod events;
 pub mod export;
 pub mod figures;
+pub mod focus;
 pub mod hide;
 pub mod index;
 pub mod laws;
@@ -32,13 +35,18 @@ pub mod moment;
 pub mod names;
 pub mod profile;
 pub mod replay;
+pub mod stack;
 pub mod tables;
 pub mod trace;
+pub mod walk;
+pub mod window;
 
 pub use damage::{Damage, DamageKind};
 pub use export::Exporter;
+pub use focus::{Focus, FocusOn};
 pub use hide::Hide;
 pub use profile::Profile;
 pub use replay::{ReplayOptions, replay};
 pub use tables::Tables;
 pub use trace::{Trace, TraceError};
+pub use window::Window;

@@ -1,13 +1,17 @@
 //! A moment of a stream: which boxes are active, and which can be re-entered.
 //!
 //! Positions only, no figures, so this is simpler than the replay: a box on the choice stack is re-entered
-//! below whatever box is active then, so both stacks are plain lists. Boxes are those of the engine:
+//! below whatever box is active then, so both are plain stacks. Boxes are those of the engine:
 //! last calls share the box of their caller.
+
+use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 use portmortem_tracer::format::{Dialect, Event};
 
 use crate::figures::PredicateIndex;
+use crate::focus::{Follow, Way};
+use crate::stack::{Frozen, Stack, StackChange};
 
 /// A box at some moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -22,15 +26,20 @@ pub struct OpenBox {
     pub called_as: PredicateIndex,
     /// Last calls that it made.
     pub last_calls: u64,
+    /// Where it is on the way into the focus that is followed; 0 if none is.
+    pub way: Way,
 }
 
-/// The boxes of a stream at a moment.
+/// The boxes of a stream at a moment. Copies of one that was [frozen](Moment::freeze) cost next to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
     dialect: Dialect,
     unknown: PredicateIndex,
-    active: Vec<OpenBox>,
-    choices: Vec<OpenBox>,
+    follow: Arc<Follow>,
+    /// After a gap callers are not known.
+    lost: bool,
+    active: Stack,
+    choices: Stack,
 }
 
 impl Moment {
@@ -40,21 +49,52 @@ impl Moment {
         Self {
             dialect,
             unknown,
-            active: Vec::new(),
-            choices: Vec::new(),
+            follow: Arc::default(),
+            lost: false,
+            active: Stack::default(),
+            choices: Stack::default(),
         }
     }
 
-    /// The active chain, the active box last.
+    /// The same, following a focus.
     #[must_use]
-    pub fn active(&self) -> &[OpenBox] {
+    pub fn following(mut self, follow: Arc<Follow>) -> Self {
+        self.follow = follow;
+        self
+    }
+
+    /// The active chain, the active box on top.
+    #[must_use]
+    pub fn active(&self) -> &Stack {
         &self.active
     }
 
-    /// The boxes that can be re-entered, the newest last.
+    /// The boxes that can be re-entered, the newest on top.
     #[must_use]
-    pub fn choices(&self) -> &[OpenBox] {
+    pub fn choices(&self) -> &Stack {
         &self.choices
+    }
+
+    /// Makes copies cheap, however many boxes there are: they share them.
+    pub fn freeze(&mut self) {
+        self.active.freeze();
+        self.choices.freeze();
+    }
+
+    /// How the stacks changed since this was last asked, or since [`Moment::come_back`].
+    pub(crate) fn change(&mut self) -> Change {
+        Change {
+            active: self.active.change(),
+            choices: self.choices.change(),
+            lost: self.lost,
+        }
+    }
+
+    /// Goes to a moment of the same stream.
+    pub(crate) fn come_back(&mut self, kept: &Kept) {
+        self.lost = kept.lost;
+        self.active = kept.active.clone().into();
+        self.choices = kept.choices.clone().into();
     }
 
     /// The next event happens, the one of this number. The box that it belongs to, and how many are around
@@ -71,6 +111,7 @@ impl Moment {
                 if let Some(active) = self.active.last_mut() {
                     active.predicate = predicate;
                     active.last_calls += 1;
+                    active.way = self.follow.enter(Some(active.way), false, predicate);
                 }
                 self.innermost()
             }
@@ -78,8 +119,9 @@ impl Moment {
                 self.be_active(number);
                 let place = self.innermost();
                 let left = self.active.pop();
-                self.choices
-                    .extend(left.filter(|_| event == Event::ExitNondet));
+                if let Some(left) = left.filter(|_| event == Event::ExitNondet) {
+                    self.choices.push(left);
+                }
                 place
             }
             Event::Redo => {
@@ -92,27 +134,25 @@ impl Moment {
                 self.innermost()
             }
             Event::Gap { .. } => {
-                self.active.clear();
-                self.choices.clear();
+                self.lost = true;
+                self.active.truncate(0);
+                self.choices.truncate(0);
                 None
             }
             Event::Pause | Event::Resume | Event::Mark { .. } => self.innermost(),
         }
     }
 
-    /// The stacks change as they did from one checkpoint to the next.
-    pub(crate) fn change(&mut self, change: &Change) {
-        change.active.apply(&mut self.active);
-        change.choices.apply(&mut self.choices);
-    }
-
     fn make(&self, predicate: PredicateIndex, number: u64) -> OpenBox {
+        let caller = self.active.last();
+        let from = caller.map(|caller| caller.way);
         OpenBox {
             called: number,
-            caller: self.active.last().map(|caller| caller.called),
+            caller: caller.map(|caller| caller.called),
             predicate,
             called_as: predicate,
             last_calls: 0,
+            way: self.follow.enter(from, self.lost, predicate),
         }
     }
 
@@ -132,13 +172,16 @@ impl Moment {
             self.active.push(OpenBox { caller, ..entered });
             // In this dialect the event means the innermost box on the way; those around it were
             // re-entered with it.
-            let inside = |choice: &mut OpenBox| {
+            let inside = |choice: &&OpenBox| {
                 self.dialect == Dialect::InnermostRedo && choice.caller == Some(entered.called)
             };
-            match self.choices.pop_if(inside) {
-                Some(choice) => entered = choice,
-                None => return,
+            if self.choices.last().filter(inside).is_none() {
+                return;
             }
+            let Some(choice) = self.choices.pop() else {
+                return;
+            };
+            entered = choice;
         }
     }
 
@@ -147,25 +190,36 @@ impl Moment {
     }
 }
 
+/// The boxes of a moment, kept for later.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Kept {
+    active: Frozen,
+    choices: Frozen,
+    lost: bool,
+}
+
+impl Kept {
+    /// The stacks change as they did from one checkpoint to the next.
+    pub(crate) fn change(&mut self, change: &Change) {
+        self.active.change(&change.active);
+        self.choices.change(&change.choices);
+        self.lost = change.lost;
+    }
+}
+
 /// How both stacks differ from those at the checkpoint before.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub(crate) struct Change {
     pub(crate) active: StackChange,
     pub(crate) choices: StackChange,
+    /// There was a gap before.
+    pub(crate) lost: bool,
 }
 
-/// How a stack differs from what it was.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
-pub(crate) struct StackChange {
-    pub(crate) popped: u64,
-    pub(crate) pushed: Vec<OpenBox>,
-}
-
-impl StackChange {
-    fn apply(&self, stack: &mut Vec<OpenBox>) {
-        let left = (stack.len() as u64).saturating_sub(self.popped);
-        stack.truncate(left as usize);
-        stack.extend_from_slice(&self.pushed);
+impl Change {
+    /// Bytes that the boxes in it take.
+    pub(crate) fn size(&self) -> usize {
+        self.active.pushed.size() + self.choices.pushed.size()
     }
 }
 

@@ -73,6 +73,35 @@ fn a_report_with_hidden_predicates() {
     insta::assert_snapshot!(masked(&sandbox.portmortem(arguments)));
 }
 
+#[test]
+fn a_report_of_a_part() {
+    let sandbox = Sandbox::new();
+    sandbox.record_file(&sample("queens.pl"), &[]);
+    let report = |options: &[&str]| {
+        let arguments = ["report", "queens.pmt", "--sort", "name"];
+        sandbox
+            .portmortem(arguments.iter().chain(options).copied())
+            .out()
+    };
+    let below = report(&["--focus", "attack/2"]);
+    assert!(below.contains("\nin: attack/2\n"), "{below}");
+    assert_eq!(column(&below, 4), [5508, 19260]);
+    // Two halves are the whole.
+    let parts = ["..3ms", "3ms.."].map(|time| column(&report(&["--time", time]), 4));
+    let both: u64 = parts.iter().flatten().sum();
+    assert_eq!(both, column(&report(&[]), 4).iter().sum::<u64>());
+    let refuses = |options: &[&str], error| {
+        let arguments = ["report", "queens.pmt"];
+        sandbox
+            .portmortem(arguments.iter().chain(options).copied())
+            .refuses(error);
+    };
+    refuses(&["--focus", "attack*"], "means 2: attack/2, attack/3");
+    refuses(&["--focus", "nobody"], "no predicate of this trace");
+    refuses(&["--time", "3ms"], "is no range of time");
+    refuses(&["--time", "3ms..1ms"], "ends before it begins");
+}
+
 /// A column of numbers of the flat profile, counted from the names.
 fn column(report: &str, from_right: usize) -> Vec<u64> {
     report

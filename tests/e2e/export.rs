@@ -187,7 +187,8 @@ fn of_duckdb(sandbox: &Sandbox, directory: &str) -> Sums {
     printed.lines().map(cell).collect()
 }
 
-const ALL: &str = "predicates,edges,contexts,backtracks,cuts,choicepoints,cycles,streams,events";
+const ALL: &str =
+    "predicates,edges,contexts,backtracks,cuts,choicepoints,cycles,streams,centers,costs,events";
 
 /// Threads, exceptions, recursion through others, many choicepoints: something for every table.
 const SAMPLES: [&str; 4] = ["queens", "threads_exceptions", "parser", "debray1"];
@@ -235,8 +236,10 @@ fn usual_tables_and_one() {
         everything(&sandbox.path("all")),
         [
             "backtracks.csv",
+            "centers.csv",
             "choicepoints.csv",
             "contexts.csv",
+            "costs.csv",
             "cuts.csv",
             "cycles.csv",
             "edges.csv",

@@ -62,6 +62,11 @@ fn traps_with_a_box_for_every_last_call() {
 }
 
 #[test]
+fn traps_with_symbolic_costs() {
+    check_all(&smaller_traps(), &["--symbolic"]);
+}
+
+#[test]
 fn traps_with_libraries() {
     check_all(&smaller_traps(), &["--libraries"]);
 }

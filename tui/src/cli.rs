@@ -152,6 +152,20 @@ pub(crate) struct TraceArgs {
     pub(crate) trace: PathBuf,
 }
 
+/// Which part of a trace to look at.
+#[derive(Debug, Args)]
+pub(crate) struct ScopeArgs {
+    /// Hide predicates: their time goes to their callers, their callees hang below the callers
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) hide: Vec<String>,
+    /// Look only at what runs in the boxes of this predicate
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) focus: Option<String>,
+    /// Look only at this time since the beginning, e.g. 1.5ms..2s, ..2s or 2s..
+    #[arg(long, value_name = "FROM..UNTIL")]
+    pub(crate) time: Option<String>,
+}
+
 /// `portmortem report`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -160,6 +174,7 @@ Examples:
   portmortem report run.pmt --sort fails --top 10
   portmortem report run.pmt --predicate attack/3         callers, itself, callees
   portmortem report run.pmt --hide 'maplist*' --hide call
+  portmortem report run.pmt --focus solve/2 --time 1s..2s      what ran there and then
   portmortem report run.pmt --format csv > profile.csv")]
 pub(crate) struct ReportArgs {
     /// The trace
@@ -170,9 +185,9 @@ pub(crate) struct ReportArgs {
     /// How many predicates to show
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub(crate) top: usize,
-    /// Hide predicates: their time goes to their callers, their callees hang below the callers
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) hide: Vec<String>,
+    /// Which part of the trace to look at
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
     /// Show only this predicate with its callers and callees
     #[arg(long, value_name = "GLOB")]
     pub(crate) predicate: Option<String>,
@@ -196,9 +211,9 @@ pub(crate) struct TuiArgs {
     /// Begin with this filter on the list of predicates: a word, ~regex, or a condition on its columns
     #[arg(long, value_name = "CONDITION")]
     pub(crate) filter: Option<String>,
-    /// Hide predicates: their time goes to their callers, their callees hang below the callers
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) hide: Vec<String>,
+    /// Which part of the trace to look at
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
     /// Colours
     #[arg(long = "theme", value_enum, default_value_t = Colours::Auto)]
     pub(crate) colours: Colours,

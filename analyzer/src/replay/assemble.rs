@@ -32,6 +32,8 @@ fn predicate(arc: &Arc) -> PredicateFigures {
         cuts: figures.cuts,
         open: figures.open,
         pending: figures.pending,
+        open_before: 0,
+        pending_before: 0,
         self_ticks: self_exited + self_failed + self_raised + self_open,
         inclusive_ticks: figures.outer(),
         failed_ticks: failed,

@@ -190,6 +190,12 @@ impl Boxes {
         Some((id, made))
     }
 
+    /// The id of the box to be added next, if there is room.
+    #[inline(always)]
+    pub(super) fn next(&self) -> BoxId {
+        self.free.unwrap_or(self.boxes.len() as BoxId)
+    }
+
     #[cold]
     fn grow(&mut self) -> Option<BoxId> {
         let id = self.boxes.len() as BoxId;

@@ -11,8 +11,8 @@ use rustc_hash::FxHashMap;
 
 use super::books::{ArcId, Books, NEVER, NONE, PlaceId, WayOut, add};
 use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
+use super::scope::{Scope, Sight};
 use crate::figures::{PredicateIndex, StreamFigures};
-use crate::trace::Trace;
 
 /// A box of before the chunk.
 #[derive(Debug)]
@@ -124,9 +124,12 @@ impl Idle {
 /// The state of a stream in a chunk, and what is booked.
 #[derive(Debug)]
 pub(super) struct Chunk<'c> {
-    hidden: &'c [bool],
-    /// Some are.
+    pub(super) scope: &'c Scope,
+    sight: Sight<'c>,
+    /// Some boxes are transparent.
     hides: bool,
+    /// The window has not begun: what is greatest there does not matter.
+    pub(super) early: bool,
     pub(super) books: Books,
     pub(super) boxes: Boxes,
     pub(super) roots: Vec<Root>,
@@ -147,9 +150,9 @@ pub(super) struct Chunk<'c> {
     pub(super) depth: i64,
     pub(super) max_depth: i64,
     pub(super) max_height: i64,
-    tick: u64,
+    pub(super) tick: u64,
     /// Events so far.
-    events: u64,
+    pub(super) events: u64,
     /// Ticks of the chunk that belong to somebody.
     pub(super) now: u64,
     pub(super) paused: bool,
@@ -164,12 +167,15 @@ pub(super) struct Chunk<'c> {
 }
 
 impl<'c> Chunk<'c> {
-    /// Nothing yet; `hidden` by predicate, the unknown one included.
-    pub(super) fn new(hidden: &'c [bool]) -> Self {
+    /// Nothing yet.
+    pub(super) fn new(scope: &'c Scope) -> Self {
+        let predicates = scope.hidden.len();
         Self {
-            hidden,
-            hides: hidden.contains(&true),
-            books: Books::new(hidden.len()),
+            scope,
+            sight: Sight::new(scope),
+            hides: scope.has_transparent(),
+            early: false,
+            books: Books::new(predicates),
             boxes: Boxes::default(),
             roots: Vec::new(),
             levels: Vec::new(),
@@ -178,7 +184,7 @@ impl<'c> Chunk<'c> {
             backtracks: FxHashMap::default(),
             cuts: FxHashMap::default(),
             idle: FxHashMap::default(),
-            slots: vec![NONE; hidden.len() + 1],
+            slots: vec![NONE; predicates + 1],
             active: NONE,
             popped: 0,
             depth: 0,
@@ -208,7 +214,8 @@ impl<'c> Chunk<'c> {
     /// Begins a whole stream at `tick`. What was booked before stays; the last stream must be finished.
     pub(super) fn begin_stream(&mut self, tick: u64) {
         self.whole = true;
-        self.tick = tick;
+        self.early = self.scope.window.is_some();
+        self.tick = self.scope.nearest(tick);
         self.now = 0;
         self.paused = false;
         self.paused_ticks = 0;
@@ -227,6 +234,13 @@ impl<'c> Chunk<'c> {
             };
             self.active = self.boxes.put(root).unwrap_or(NONE);
         }
+        self.sight.begin(self.active);
+    }
+
+    #[cold]
+    pub(super) fn window_begins(&mut self) {
+        self.early = false;
+        (self.max_depth, self.max_height) = (self.depth, self.height());
     }
 
     /// Ends a whole stream at `tick`: its figures, but for its id and the number of events.
@@ -234,7 +248,10 @@ impl<'c> Chunk<'c> {
         if self.unusual {
             return StreamFigures::default();
         }
-        self.advance(tick);
+        if self.early {
+            self.window_begins();
+        }
+        self.advance(self.scope.nearest(tick));
         while self.boxes.get(self.active).parent != NONE {
             self.leave(WayOut::Open);
             let left = self.active;
@@ -252,7 +269,7 @@ impl<'c> Chunk<'c> {
         }
         let untraced = self.boxes.get(self.active).own;
         StreamFigures {
-            first_tick,
+            first_tick: self.scope.nearest(first_tick),
             last_tick: self.tick,
             self_ticks: self.now - untraced,
             untraced_ticks: untraced,
@@ -269,19 +286,8 @@ impl<'c> Chunk<'c> {
         self.roots.len() as u64 + self.choices.len() as u64 + left.unsigned_abs()
     }
 
-    /// Time of the last event.
-    pub(super) fn tick(&self) -> u64 {
-        self.tick
-    }
-
-    /// Replays the next event, of an engine that speaks `dialect`. Ticks never go backwards.
-    pub(super) fn step(&mut self, dialect: Dialect, event: Event, tick: u64) {
-        self.advance(tick);
-        self.happen(dialect, event);
-    }
-
     #[inline(always)]
-    fn happen(&mut self, dialect: Dialect, event: Event) {
+    pub(super) fn happen(&mut self, dialect: Dialect, event: Event) {
         self.port(event);
         self.events += 1;
         if dialect == Dialect::InnermostRedo && event == Event::Redo {
@@ -307,33 +313,6 @@ impl<'c> Chunk<'c> {
         }
     }
 
-    /// Replays the events in `bytes` of an engine that speaks `dialect`; `tick` is the time of the event
-    /// before. How many they are, and the time of the last; `None` if something unusual is among them.
-    pub(super) fn replay(
-        &mut self,
-        trace: &Trace,
-        dialect: Dialect,
-        mut bytes: &[u8],
-        tick: u64,
-    ) -> Option<(u64, u64)> {
-        self.advance(tick);
-        let before = self.events;
-        while !bytes.is_empty() {
-            let (mut event, delta, length) = Event::decode(bytes).ok()?;
-            bytes = &bytes[length..];
-            self.tick = self.tick.checked_add(delta)?;
-            if let Event::Call { predicate } | Event::Tail { predicate } = &mut event {
-                *predicate = trace.predicate_index(*predicate)?;
-            }
-            self.pass(delta);
-            self.happen(dialect, event);
-            if self.unusual {
-                return None;
-            }
-        }
-        Some((self.events - before, self.tick))
-    }
-
     /// A redo meant the innermost box on the way; those around it were re-entered with it.
     #[cold]
     fn redo_around(&mut self) {
@@ -353,7 +332,7 @@ impl<'c> Chunk<'c> {
     }
 
     #[inline(always)]
-    fn pass(&mut self, stretch: u64) {
+    pub(super) fn pass(&mut self, stretch: u64) {
         if self.paused {
             self.paused_ticks += stretch;
             return;
@@ -404,7 +383,8 @@ impl<'c> Chunk<'c> {
         let from = self.place();
         let parent = self.active;
         let base = self.height();
-        let (arc, place, waits) = if self.hidden[predicate as usize] {
+        let id = self.boxes.next();
+        let (arc, place, waits) = if self.sight.call(Some(parent), false, id, predicate) {
             (NONE, from, self.visible(parent))
         } else {
             let caller = self.books.places[from as usize].predicate;
@@ -451,7 +431,7 @@ impl<'c> Chunk<'c> {
         {
             return chain.depart_again(self.now);
         }
-        if self.hidden[predicate as usize] {
+        if self.sight.depart(self.active, predicate) {
             return;
         }
         self.depart(predicate);
@@ -572,7 +552,7 @@ impl<'c> Chunk<'c> {
         let height = self.height();
         self.max_height = self.max_height.max(height);
         let boxed = self.boxes.get(left);
-        if boxed.arc != NONE {
+        if boxed.arc != NONE && !self.early {
             let arc = &mut self.books.arcs[boxed.arc as usize];
             arc.height = arc.height.max(height);
             if let Some(chain) = &boxed.chain {

@@ -37,40 +37,64 @@
 //! # What is not done this way
 //!
 //! Streams with gaps, damage or impossible events: the whole trace goes to the oracle. Streams in one piece:
-//! those of engines that report only the innermost redo, all when predicates are hidden, and those with
-//! so deep a recursion that most boxes would be handed from chunk to chunk. Nothing recurses on the machine's stack.
+//! those of engines that report only the innermost redo, all when only a part of the trace is looked at (`scope`), and
+//! those with so deep a recursion that most boxes would be handed from chunk to chunk. Nothing recurses on the machine's stack.
 
 mod assemble;
 mod books;
 mod boxes;
 mod chunk;
+mod feed;
 mod join;
 mod oracle;
 mod schedule;
+mod scope;
 mod state;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::focus::Focus;
 use crate::hide::Hide;
 use crate::index::Checkpoint;
 use crate::profile::Profile;
 use crate::trace::Trace;
+use crate::window::Window;
+use scope::Scope;
 
 /// What to replay, and how.
 #[derive(Debug, Default)]
 pub struct ReplayOptions<'o> {
     /// Predicates to treat as if they were part of their callers.
     pub hide: Hide,
+    /// Only what runs there.
+    pub focus: Focus,
+    /// Only what happens then; all of it if there is none.
+    pub window: Option<Window>,
     /// Counts up the bytes of event blocks read, for a display of progress against
     /// [`Trace::size`].
     pub progress: Option<&'o AtomicU64>,
+    /// Once it is set, [`try_replay`] ends without a result.
+    pub cancel: Option<&'o AtomicBool>,
     /// Sums up what the replay took.
     pub effort: Option<&'o Effort>,
     /// Bytes of events that are replayed at a time; the default suits the trace and the threads.
     pub chunk_bytes: Option<u64>,
+}
+
+impl ReplayOptions<'_> {
+    /// Whether nothing is left out.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        self.hide.is_empty() && self.focus.is_everything() && self.window.is_none()
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel
+            .is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
 }
 
 /// What a replay took, for benchmarks.
@@ -104,19 +128,40 @@ impl Effort {
     }
 }
 
-/// Replays all streams of a trace, in parallel on rayon's current threads.
+/// Replays all streams of a trace, in parallel on rayon's current threads. Cannot be cancelled.
 ///
 /// The profile also has all damage of the trace: what was known when it was opened, and what its
 /// events had.
 #[must_use]
 pub fn replay(trace: &Trace, options: &ReplayOptions) -> Profile {
-    let hidden = options.hide.mask(trace);
-    let mut profile = schedule::replay(trace, options, &hidden, None)
-        .unwrap_or_else(|_| oracle::replay(trace, options, &hidden));
-    profile.predicates.resize(hidden.len(), Default::default());
+    let options = ReplayOptions {
+        hide: options.hide.clone(),
+        focus: options.focus.clone(),
+        cancel: None,
+        ..*options
+    };
+    try_replay(trace, &options).unwrap_or_default()
+}
+
+/// Like [`replay`]; `None` if it was cancelled.
+#[must_use]
+pub fn try_replay(trace: &Trace, options: &ReplayOptions) -> Option<Profile> {
+    let scope = Scope::of(trace, options);
+    let mut profile = replay_scope(trace, options, &scope);
+    if let Some(window) = scope.window {
+        profile = profile.since(&replay_scope(trace, options, &scope.before(window)));
+    }
+    profile
+        .predicates
+        .resize(scope.hidden.len(), Default::default());
     profile.damage.extend_from_slice(trace.damage());
     profile.settle();
-    profile
+    (!options.is_cancelled()).then_some(profile)
+}
+
+fn replay_scope(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Profile {
+    schedule::replay(trace, options, scope, None)
+        .unwrap_or_else(|_| oracle::replay(trace, options, scope))
 }
 
 /// The profile of a trace, and checkpoints every so many bytes of events in its long streams. `None` if the trace is
@@ -129,14 +174,14 @@ pub(crate) fn replay_for_index(
     if !trace.damage().is_empty() {
         return None;
     }
-    let hidden = Hide::default().mask(trace);
     let options = ReplayOptions {
         progress,
         chunk_bytes: Some(bytes),
         ..ReplayOptions::default()
     };
+    let scope = Scope::of(trace, &options);
     let mut checkpoints = Vec::new();
-    let mut profile = schedule::replay(trace, &options, &hidden, Some(&mut checkpoints)).ok()?;
+    let mut profile = schedule::replay(trace, &options, &scope, Some(&mut checkpoints)).ok()?;
     profile.settle();
     Some((profile, checkpoints))
 }

@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use super::chunk::Chunk;
 use super::join::{GiveUp, Join};
+use super::scope::Scope;
 use super::{ReplayOptions, assemble};
 use crate::events::Events;
 use crate::figures::StreamFigures;
@@ -18,6 +19,7 @@ use crate::index::Checkpoint;
 use crate::moment::Change;
 use crate::profile::Profile;
 use crate::trace::{StreamInfo, Trace};
+use crate::walk::MOST_BYTES;
 use portmortem_tracer::format::Dialect;
 
 /// Events after which it is seen whether a stream is better replayed in one piece.
@@ -55,26 +57,26 @@ struct Part {
     end_block: usize,
 }
 
-/// The fast replay of all streams. `hidden` by predicate, the unknown one included.
+/// The fast replay of all streams.
 ///
 /// # Errors
 /// [`GiveUp::Unusual`] if the trace has something that only the oracle deals with.
 pub(super) fn replay(
     trace: &Trace,
     options: &ReplayOptions,
-    hidden: &[bool],
+    scope: &Scope,
     checkpoints: Option<&mut Vec<Checkpoint>>,
 ) -> Result<Profile, GiveUp> {
-    let works = plan(trace, options, hidden);
+    let works = plan(trace, options, scope);
     let threads = rayon::current_num_threads().min(works.len()).max(1);
     let run = Run {
         trace,
         options,
-        hidden,
+        scope,
         works,
         next: AtomicUsize::new(0),
         joined: Mutex::new(Joined {
-            join: Join::new(hidden.len()),
+            join: Join::new(scope.hidden.len()),
             next: 0,
             ready: BTreeMap::new(),
             streams: Vec::new(),
@@ -102,10 +104,11 @@ pub(super) fn replay(
         Some(GiveUp::Deep) => {
             let options = ReplayOptions {
                 hide: options.hide.clone(),
+                focus: options.focus.clone(),
                 chunk_bytes: Some(u64::MAX),
                 ..*options
             };
-            return replay(trace, &options, hidden, checkpoints);
+            return replay(trace, &options, scope, checkpoints);
         }
         Some(GiveUp::Unusual) => return Err(GiveUp::Unusual),
     }
@@ -125,7 +128,7 @@ pub(super) fn replay(
 }
 
 /// Cuts a trace into works of about the same size.
-fn plan(trace: &Trace, options: &ReplayOptions, hidden: &[bool]) -> Vec<Work> {
+fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec<Work> {
     let size = options.chunk_bytes.unwrap_or_else(|| {
         let threads = rayon::current_num_threads() as u64;
         if threads == 1 {
@@ -134,9 +137,9 @@ fn plan(trace: &Trace, options: &ReplayOptions, hidden: &[bool]) -> Vec<Work> {
             (trace.size() / (threads * 16)).clamp(1 << 20, 16 << 20)
         }
     });
-    // What a hidden box does is its caller's, and who an innermost redo re-enters depends on callers: in
-    // the middle of a stream neither is known.
-    let whole = hidden.contains(&true);
+    // What a transparent box does is its caller's, and who an innermost redo re-enters depends on callers: in
+    // the middle of a stream neither is known. Where a window begins heights begin anew.
+    let whole = scope.has_transparent() || scope.window.is_some();
     let mut works = Vec::new();
     let mut together = 0..0;
     let mut bytes = 0;
@@ -190,7 +193,7 @@ fn parts(trace: &Trace, stream: &StreamInfo, size: u64) -> Vec<Range<usize>> {
 struct Run<'t> {
     trace: &'t Trace,
     options: &'t ReplayOptions<'t>,
-    hidden: &'t [bool],
+    scope: &'t Scope,
     works: Vec<Work>,
     next: AtomicUsize,
     joined: Mutex<Joined<'t>>,
@@ -215,13 +218,10 @@ struct Joined<'t> {
     failed: Option<GiveUp>,
 }
 
-/// Boxes in checkpoints, of all streams together; no more are taken of a stream that would have more.
-const MOST_BOXES: usize = 4 << 20;
-
 #[derive(Debug, Default)]
 struct Checkpoints {
     all: Vec<Checkpoint>,
-    boxes: usize,
+    bytes: usize,
     /// The stream got too deep.
     enough: bool,
 }
@@ -231,8 +231,8 @@ impl Checkpoints {
         if part.is_first {
             self.enough = false;
         }
-        self.boxes += change.active.pushed.len() + change.choices.pushed.len();
-        self.enough |= self.boxes > MOST_BOXES;
+        self.bytes += change.size();
+        self.enough |= self.bytes > MOST_BYTES;
         if self.enough || part.is_last {
             return;
         }
@@ -295,7 +295,7 @@ impl<'t> Run<'t> {
 
     fn replay(&self, work: &Work, paused: bool) -> Done<'t> {
         let begin = Instant::now();
-        let mut chunk = Chunk::new(self.hidden);
+        let mut chunk = Chunk::new(self.scope);
         let mut figures = Vec::new();
         let mut part = None;
         match work {
@@ -326,20 +326,22 @@ impl<'t> Run<'t> {
         let first = events.next();
         let begin = begin_of(stream, first.map(|event| event.tick));
         chunk.begin_stream(begin);
+        let (mut read, mut last) = (0, begin);
         if let Some(event) = first {
-            chunk.step(stream.dialect(), event.event, event.tick);
-            if !chunk.unusual {
-                self.steps(chunk, stream.dialect(), &mut events);
+            last = event.tick;
+            if !self.scope.is_over(event.tick) {
+                read = 1;
+                chunk.step(stream.dialect(), event.event, event.tick);
+                last = self.steps(chunk, stream.dialect(), &mut events, last);
+                read = events.events_read().max(read);
             }
         }
-        let last = chunk.tick();
         let end = stream.end.map_or(last, |end| end.tick.max(last));
         let figures = chunk.finish_stream(begin, end);
-        let events_read = events.events_read();
         chunk.unusual |= !events.into_damage().is_empty();
         StreamFigures {
             stream: stream.id,
-            events: events_read,
+            events: read,
             ..figures
         }
     }
@@ -362,7 +364,7 @@ impl<'t> Run<'t> {
         chunk.begin_part(first_tick, paused);
         if let Some(event) = event {
             chunk.step(Dialect::EveryRedo, event.event, event.tick);
-            self.steps(chunk, Dialect::EveryRedo, &mut events);
+            self.steps(chunk, Dialect::EveryRedo, &mut events, first_tick);
         } else {
             chunk.unusual = true;
         }
@@ -381,19 +383,31 @@ impl<'t> Run<'t> {
         }
     }
 
-    fn steps(&self, chunk: &mut Chunk, dialect: Dialect, events: &mut Events) {
+    /// Replays the rest of the events; returns the time of the last, or of the first after the window.
+    fn steps(
+        &self,
+        chunk: &mut Chunk,
+        dialect: Dialect,
+        events: &mut Events,
+        mut last: u64,
+    ) -> u64 {
         let mut reported = 0;
         while let Some(payload) = events.payload() {
             let place = events.block();
             let read = chunk.replay(self.trace, dialect, payload.bytes, events.tick());
-            let (true, Some((count, tick))) = (payload.usual, read) else {
+            let (true, Some(read)) = (payload.usual && !self.options.is_cancelled(), read) else {
                 chunk.unusual = true;
-                return;
+                break;
             };
-            events.passed(count, tick);
+            events.passed(read.events, read.tick);
+            last = last.max(read.tick);
+            if read.over {
+                break;
+            }
             self.trace.let_go(place);
             reported = self.report(reported, events.bytes_read());
         }
+        last
     }
 
     /// Reports what was read since the last report; returns what is reported now.

@@ -1,10 +1,13 @@
 //! The state of a stream between two chunks, and how a chunk changes it.
 
+use std::sync::Arc;
+
 use super::books::{ArcId, Books, NONE, PlaceId, add};
 use super::boxes::{BoxId, Boxes, Chain, PhysicalBox};
 use super::chunk::{Chunk, Live};
 use crate::figures::{Caller, PredicateIndex, StreamFigures};
 use crate::moment::{Change, OpenBox};
+use crate::stack::Packed;
 
 /// What is between two chunks of a stream.
 #[derive(Debug)]
@@ -150,7 +153,7 @@ impl State {
         self.depth += chunk.depth;
         self.max_height = self.max_height.max(meaning.height + chunk.max_height);
         self.now = meaning.begin + chunk.now;
-        self.tick = chunk.tick();
+        self.tick = chunk.tick;
         self.paused = chunk.paused;
         self.paused_ticks += chunk.paused_ticks;
     }
@@ -165,18 +168,20 @@ impl State {
         let mut change = Change::default();
         change.active.popped = chunk.levels.len() as u64 - u64::from(meaning.ends_in_nobody);
         change.choices.popped = chunk.popped.unsigned_abs();
+        let mut pushed = Vec::new();
         let mut id = self.active;
         while id != NOBODY && id != NONE {
-            change.active.pushed.push(self.open_box(books, id));
+            pushed.push(self.open_box(books, id));
             if Some(id) == outermost {
                 break;
             }
             id = self.boxes.get(id).parent;
         }
-        change.active.pushed.reverse();
+        change.active.pushed = Arc::new(Packed::new(pushed.into_iter().rev()));
         let kept = self.choices.len() - chunk.choices.len();
         let new = self.choices[kept..].iter();
-        change.choices.pushed = new.map(|choice| self.open_box(books, choice.id)).collect();
+        let pushed = Packed::new(new.map(|choice| self.open_box(books, choice.id)));
+        change.choices.pushed = Arc::new(pushed);
         change
     }
 
@@ -193,6 +198,7 @@ impl State {
                 .iter()
                 .flat_map(|chain| chain.groups.values())
                 .fold(0, |sum, group| sum + group.boxes),
+            way: 0,
         }
     }
 }

@@ -70,7 +70,7 @@ impl<'t> Iterator for EventRows<'t> {
             if let Some((stream, walk)) = &mut self.current
                 && let Some(step) = walk.next()
             {
-                return Some(row(self.trace, self.name, *stream, &step));
+                return Some(EventRow::of(self.trace, self.name, *stream, &step));
             }
             let info = self.streams.next()?;
             self.current = Some((info.id, Walk::from(self.trace, None, info, 0)));
@@ -78,31 +78,37 @@ impl<'t> Iterator for EventRows<'t> {
     }
 }
 
-fn row<'t>(trace: &'t Trace, name: &'t str, stream: u32, step: &Step) -> EventRow<'t> {
-    let (of, depth) = (step.of.map(|(of, _)| of), step.of.map(|(_, depth)| depth));
-    EventRow {
-        trace: name,
-        stream,
-        seq: step.number,
-        ns: trace.clock().since_start_ns(step.tick),
-        port: port(step.event),
-        predicate: of.map(|of| trace.predicate_name(of.predicate)),
-        depth,
-        r#box: of.map(|of| of.called),
-        parent: of.and_then(|of| of.caller),
-        count: match step.event {
-            Event::Cut { count } => Some(count.into()),
-            Event::Gap { lost } => Some(lost),
-            _ => None,
-        },
-        text: match step.event {
-            Event::Mark { text } => trace.text(text),
-            _ => None,
-        },
+impl<'t> EventRow<'t> {
+    /// The row of an event of the stream with this number, in a trace that is called `name`.
+    #[must_use]
+    pub fn of(trace: &'t Trace, name: &'t str, stream: u32, step: &Step) -> Self {
+        let (of, depth) = step.of.unzip();
+        Self {
+            trace: name,
+            stream,
+            seq: step.number,
+            ns: trace.clock().since_start_ns(step.tick),
+            port: port(step.event),
+            predicate: of.map(|of| trace.predicate_name(of.predicate)),
+            depth,
+            r#box: of.map(|of| of.called),
+            parent: of.and_then(|of| of.caller),
+            count: match step.event {
+                Event::Cut { count } => Some(count.into()),
+                Event::Gap { lost } => Some(lost),
+                _ => None,
+            },
+            text: match step.event {
+                Event::Mark { text } => trace.text(text),
+                _ => None,
+            },
+        }
     }
 }
 
-fn port(event: Event) -> &'static str {
+/// What happened, as the tables call it.
+#[must_use]
+pub fn port(event: Event) -> &'static str {
     match event {
         Event::Call { .. } => "call",
         Event::Tail { .. } => "tail",

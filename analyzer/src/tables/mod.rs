@@ -25,7 +25,7 @@ pub use choices::{BacktrackRow, ChoicepointRow, CutRow};
 pub use contexts::ContextRow;
 pub use cycles::CycleRow;
 pub use edges::EdgeRow;
-pub use events::EventRow;
+pub use events::{EventRow, port};
 pub use predicates::PredicateRow;
 pub use row::{Cell, Column, Kind, Row};
 pub use streams::StreamRow;

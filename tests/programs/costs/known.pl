@@ -1,5 +1,7 @@
 /*  Programs whose symbolic costs are known by hand: see tracer/swi/tests/costs.rs. Each goal is recorded on its own. */
 
+:- use_module(library(portmortem)).
+
 % lists
 
 app([], L, L).
@@ -47,6 +49,9 @@ last_call(N) :- N > 0, M is N-1, last_call(M).
 loop :- last_call(3), !.
 
 % control and built-ins
+
+timed(X, Y) :- cost_center(timed, ( once(mem(X, [1,2,3])), Y is X+1 )).
+center :- timed(_, _).
 
 larger(X, Y, Z) :- ( X >= Y -> Z = X ; Z = Y ).
 chosen :- larger(3, 5, Z), Z == 5.

@@ -156,7 +156,9 @@ count_goal(Goal0, Written0, Clause, Counted) :-
     strip_module(M0:Goal0, M, Goal),
     (   callable(Goal),
         external(M, Goal, Name)
-    ->  (   is_increment(Goal, Clause)
+    ->  (   Name == none
+        ->  BuiltIn = []
+        ;   is_increment(Goal, Clause)
         ->  BuiltIn = [Name-1, 'inline:is/2'-1]
         ;   BuiltIn = [Name-1]
         ),
@@ -204,7 +206,7 @@ conjunction([Goal|Goals], Conjunction) :-
     ).
 
 %   external(+Module, +Goal, -Name): the goal is no call of a recorded predicate, but of a built-in
-%   or library predicate.
+%   or library predicate. Name is `none` for one of ours.
 
 external(M, Goal, Name) :-
     functor(Goal, Plain, Arity),
@@ -223,7 +225,9 @@ external(M, Goal, Name) :-
     ( Class == system ; Class == library ),
     !,
     \+ is_recorded(Home, Goal),
-    (   Class == system
+    (   Home == portmortem
+    ->  Name = none
+    ;   Class == system
     ->  format(atom(Name), 'builtin:~w/~d', [Plain, Arity])
     ;   format(atom(Name), 'builtin:~w:~w/~d', [Home, Plain, Arity])
     ).
@@ -234,6 +238,8 @@ watched(Goal, clause(_, Set, N, _, _), After, Before) :-
     term_variables(Goal, Variables),
     (   (   Variables == []
         ;   silent(Goal)
+        ;   functor(Goal, Name, _),
+            passes_on(Name)
         )
     ->  Before = true,
         After = true
@@ -241,6 +247,20 @@ watched(Goal, clause(_, Set, N, _, _), After, Before) :-
         Before = '$pm_unbound'(Term, Mask),
         After = '$pm_bound'(Set, N, Term, Mask)
     ).
+
+%   Control predicates: what gives values to variables is the goal they call.
+
+passes_on(call).
+passes_on(once).
+passes_on(ignore).
+passes_on(not).
+passes_on(apply).
+passes_on(catch).
+passes_on(catch_with_backtrace).
+passes_on(call_cleanup).
+passes_on(setup_call_cleanup).
+passes_on(cost_center).
+passes_on(phrase).
 
 %   Built-ins that give no values to variables, or do not come back.
 
@@ -343,6 +363,8 @@ inline_arithmetic(Goal, _) :-
 inline_arithmetic(Goal, Clause) :-
     is_increment(Goal, Clause).
 
+%   The latter: the engine has one instruction for it, which costs a small part of calling is/2.
+
 is_increment(Goal, clause(_, _, _, _, (Head :- Body))) :-
     \+ current_prolog_flag(optimise, true),
     Goal = (Sum is Expression),
@@ -418,6 +440,7 @@ calls(catch(_,_,_), [1,3]).
 calls(aggregate_all(_,_,_), [2]).
 calls(bagof(_,_,_), [2]).
 calls(setof(_,_,_), [2]).
+calls(cost_center(_,_), [2]).
 
 count_parts(At, Arity, _, _, _, _) :-
     At > Arity,

@@ -8,9 +8,11 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
 
 use portmortem_analyzer::centers::{self, Center};
-use portmortem_analyzer::costs::Costs;
+use portmortem_analyzer::costs::{Component, Costs};
 use portmortem_analyzer::{ReplayOptions, Tables, Trace, replay};
 use support::{program, record};
 
@@ -121,6 +123,11 @@ fn control_and_built_ins() {
         known("negated", "absent/2"),
         "F=1 C=1 step=1 nargs=2 viunif=2"
     );
+    // cost_center/2 is no built-in of the program's; X is bound by mem/2, Y by is/2. H: the goal and what is in it.
+    assert_eq!(
+        known("center", "timed/2"),
+        "F=1 C=1 H=23 U=1 step=1 nargs=2 vounif=2 arith:+/2=1 builtin:is/2=1 builtin:once/1=1"
+    );
     // H: X-Y and the goal that findall/3 is given, 3 + 21 cells. U: the list, and Y three times.
     assert_eq!(
         known("collected", "squares/1"),
@@ -152,6 +159,52 @@ fn control_and_built_ins() {
         known("unified", "matched_later/1"),
         "F=1 C=1 step=1 nargs=1 viunif=1 builtin:=/2=1 builtin:atom/1=1"
     );
+}
+
+/// Goals of `classics.pl` that all have a few thousand steps.
+const CLASSICS: [&str; 8] = [
+    "nrev_times(10, 5)",
+    "forall(queens(5, _), true)",
+    "hanoi(6, _)",
+    "tak(6, 4, 2, _)",
+    "forall(perm([1,2,3,4], _), true)",
+    "slow_sort([3,1,4,2], _)",
+    "forall(color(_), true)",
+    "derive_times(3)",
+];
+
+/// The clauses entered are those of which the engine's debugger says that their heads unified.
+#[test]
+fn clauses_entered_are_what_the_debugger_says() {
+    let classics = program("classics.pl");
+    for goal in CLASSICS {
+        let counter = program("../prolog/unify_counter.pl");
+        let said = Command::new("swipl")
+            .args(["-g", "main", "-t", "halt"])
+            .args([&counter, Path::new("--"), &classics])
+            .arg(goal)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(said.stdout).unwrap();
+        let said: BTreeMap<&str, u64> = said
+            .lines()
+            .filter_map(|line| line.strip_prefix("entered ")?.split_once(' '))
+            .map(|(name, count)| (name, count.parse().unwrap()))
+            .collect();
+        let (output, trace) = record("symbolic(true)", &classics, &["-g", goal, "-t", "halt"]);
+        assert!(output.status.success(), "{goal}: {output:?}");
+        let costs = Costs::of(&trace);
+        let mut entered = BTreeMap::<&str, u64>::new();
+        for row in costs.rows() {
+            if row.component == Component::Step {
+                *entered
+                    .entry(trace.predicate_name(row.predicate))
+                    .or_default() += row.count;
+            }
+        }
+        assert!(!entered.is_empty(), "{goal}");
+        assert_eq!(entered, said, "{goal}");
+    }
 }
 
 /// The sum over the predicates in a cost centre, by symbol, from the table.

@@ -2,21 +2,25 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 
 use portmortem_analyzer::figures::{Caller, PredicateIndex};
+use portmortem_analyzer::focus::Follow;
 use portmortem_analyzer::index::{Index, IndexError};
 use portmortem_analyzer::laws::{self, Imbalance};
 use portmortem_analyzer::tables::ROOT;
 use portmortem_analyzer::trace::Trace;
-use portmortem_analyzer::{Hide, Profile, ReplayOptions, Tables, index};
+use portmortem_analyzer::walk::Trail;
+use portmortem_analyzer::{FocusOn, Profile, ReplayOptions, Tables, index, replay};
+
+use crate::scope::Scope;
 
 /// Traces of more bytes get an index in memory if there is none beside them, so that every event is near.
 const LARGE: u64 = 4 << 20;
 
-/// A trace, its figures, and what was hidden when they were made. Never changes.
+/// A trace, the figures of what is looked at. Never changes.
 #[derive(Debug)]
 pub struct Analysis {
     /// File name of the trace without extension: what the tables call it.
@@ -27,49 +31,84 @@ pub struct Analysis {
     pub profile: Profile,
     /// Its index, if it has a good one.
     pub index: Option<Index>,
+    /// Places from which any event is near, if it has no index, or to follow the focus.
+    pub scanned: Option<Trail>,
     /// Sums that do not come out.
     pub imbalances: Vec<Imbalance>,
-    /// What was hidden.
-    pub hidden: Vec<String>,
+    /// What is looked at.
+    pub scope: Scope,
+    /// By predicate, the unknown one included: it is part of its callers.
+    pub hidden: Vec<bool>,
     /// Whether source files may be read, to be shown.
     pub sources: bool,
 }
 
 impl Analysis {
     /// Takes the figures of the trace at `path` from its index, or replays it; `progress` counts bytes up to
-    /// [`Trace::size`].
+    /// [`Trace::size`]. `None` if it was cancelled.
     #[must_use]
-    pub fn of(trace: Arc<Trace>, path: &Path, hide: &[String], progress: &AtomicU64) -> Self {
-        let options = ReplayOptions {
-            hide: Hide::new(hide),
-            progress: Some(progress),
-            ..ReplayOptions::default()
-        };
+    pub fn of(
+        trace: Arc<Trace>,
+        path: &Path,
+        scope: Scope,
+        progress: &AtomicU64,
+        cancel: &AtomicBool,
+    ) -> Option<Self> {
         let found = Index::load(&trace, path);
         let missing = matches!(found, Err(IndexError::Missing)) && trace.size() > LARGE;
         let found = match found {
-            Err(_) if missing && hide.is_empty() => Index::build(&trace, path, Some(progress)),
+            Err(_) if missing && scope.is_everything() => {
+                Index::build(&trace, path, Some(progress))
+            }
             found => found,
         };
-        let (profile, index) = match found {
-            Ok(index) if hide.is_empty() => (index.profile(), Some(index)),
-            found => {
-                // One that is stale is made again.
-                let profile = index::profile(&trace, path, &options);
-                (profile, found.or_else(|_| Index::load(&trace, path)).ok())
-            }
+        let options = ReplayOptions {
+            progress: Some(progress),
+            cancel: Some(cancel),
+            ..scope.options()
         };
+        let figures = || match &found {
+            Ok(index) if scope.is_everything() => Some(index.profile()),
+            // One that is stale is made again.
+            Err(_) if scope.is_everything() => Some(index::profile(&trace, path, &options)),
+            _ => replay::try_replay(&trace, &options),
+        };
+        let focus = scope.focus();
+        let scans = found.is_err() || !focus.is_everything();
+        let scan = || {
+            let follow = Follow::new(focus, options.hide.mask(&trace));
+            scans.then(|| Trail::scan(&trace, follow, progress, cancel))
+        };
+        let (profile, scanned) = rayon::join(figures, scan);
+        let (profile, scanned) = (profile?, scanned.flatten());
+        let index = found.ok();
         let imbalances = laws::check(&profile);
         let name = path.file_stem().unwrap_or(path.as_os_str());
-        Self {
+        Some(Self {
             name: name.to_string_lossy().into_owned(),
+            hidden: options.hide.mask(&trace),
             trace,
             profile,
             index,
+            scanned,
             imbalances,
-            hidden: hide.to_vec(),
+            scope,
             sources: true,
-        }
+        })
+    }
+
+    /// Waits for the figures of a part of a trace.
+    #[cfg(test)]
+    pub(crate) fn part(trace: Arc<Trace>, path: &Path, scope: Scope) -> Self {
+        let (progress, cancel) = (AtomicU64::new(0), AtomicBool::new(false));
+        Self::of(trace, path, scope, &progress, &cancel).unwrap()
+    }
+
+    /// Places from which any event is near.
+    #[must_use]
+    pub fn trail(&self) -> Option<&Trail> {
+        let index = self.index.as_ref().map(Index::trail);
+        self.scanned.as_ref().or(index)
     }
 
     /// As tables.
@@ -119,14 +158,26 @@ impl Analysis {
         Some((self.trace.file(declared.file?)?, declared.line))
     }
 
-    /// Pattern that hides exactly this predicate; `None` for what stands for unknown ones.
+    /// Whether boxes of a predicate are part of their callers.
     #[must_use]
-    pub fn pattern(&self, index: PredicateIndex) -> Option<String> {
-        let declared = &self.trace.predicates().get(index as usize)?.declared;
-        Some(format!(
-            "{}:{}/{}",
-            declared.module, declared.name, declared.arity
-        ))
+    pub fn hides(&self, index: PredicateIndex) -> bool {
+        self.hidden.get(index as usize) == Some(&true)
+    }
+
+    /// The place of a row of the call tree, to look only there. A recursive call is where its context is.
+    #[must_use]
+    pub fn place(&self, context: usize) -> Option<FocusOn> {
+        let rows = &self.profile.contexts;
+        let mut path = Vec::new();
+        let mut at = rows.get(context);
+        while let Some(row) = at {
+            if !row.recursive {
+                path.push(row.predicate);
+            }
+            at = row.parent.and_then(|parent| rows.get(parent as usize));
+        }
+        path.reverse();
+        (!path.is_empty()).then_some(FocusOn::Context(path))
     }
 }
 
@@ -134,6 +185,7 @@ impl Analysis {
 #[derive(Debug)]
 pub struct Job {
     progress: Arc<AtomicU64>,
+    cancel: Arc<AtomicBool>,
     total: u64,
     result: Receiver<Analysis>,
 }
@@ -152,20 +204,24 @@ pub enum Outcome {
 impl Job {
     /// Starts to replay a trace in the background.
     ///
-    /// A job that is dropped is cancelled as far as the screens go: what it finds is thrown away.
+    /// A job that is dropped is cancelled.
     #[must_use]
-    pub fn start(trace: Arc<Trace>, path: &Path, hide: Vec<String>) -> Self {
+    pub fn start(trace: Arc<Trace>, path: &Path, scope: Scope) -> Self {
         let progress = Arc::new(AtomicU64::new(0));
+        let cancel = Arc::new(AtomicBool::new(false));
         let (sender, result) = channel();
         let job = Self {
             progress: Arc::clone(&progress),
-            total: trace.size(),
+            cancel: Arc::clone(&cancel),
+            total: work(&trace, &scope),
             result,
         };
         let path = path.to_owned();
         thread::spawn(move || {
-            // Nobody listens any more if the job was cancelled.
-            let _ = sender.send(Analysis::of(trace, &path, &hide, &progress));
+            if let Some(analysis) = Analysis::of(trace, &path, scope, &progress, &cancel) {
+                // Nobody listens any more if the job was cancelled.
+                let _ = sender.send(analysis);
+            }
         });
         job
     }
@@ -194,4 +250,19 @@ impl Job {
             .recv()
             .map_or(Outcome::Lost, |analysis| Outcome::Done(Box::new(analysis)))
     }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.cancel.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Bytes that are read: the begin of a window is replayed twice, and what has no index, or a focus, is gone through
+/// once more.
+fn work(trace: &Trace, scope: &Scope) -> u64 {
+    let mut times = 1;
+    times += u64::from(scope.window().is_some());
+    times += u64::from(trace.end().is_none() || !scope.focus().is_everything());
+    trace.size().saturating_mul(times)
 }

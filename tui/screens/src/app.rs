@@ -14,7 +14,8 @@ use portmortem_analyzer::trace::Trace;
 use crate::analysis::{Analysis, Job, Outcome};
 use crate::keys::{self, Binding};
 use crate::overlay::Overlay;
-use crate::screens::{Effect, SCREENS, Screen, ScreenId};
+use crate::scope::Scope;
+use crate::screens::{Effect, EventTarget, SCREENS, Screen, ScreenId};
 use crate::theme::{Theme, ThemeName};
 use steps::Step;
 
@@ -40,8 +41,8 @@ pub struct App {
     trace: Arc<Trace>,
     analysis: Option<Arc<Analysis>>,
     job: Option<Job>,
-    /// Patterns of hidden predicates, in the order in which they were hidden.
-    hidden: Vec<String>,
+    /// What is looked at.
+    scope: Scope,
     screens: Vec<Slot>,
     shown: usize,
     steps: Vec<Step>,
@@ -68,7 +69,7 @@ struct Slot {
 impl App {
     /// Begins to analyse a trace.
     #[must_use]
-    pub fn new(trace: Trace, path: &Path, theme: ThemeName, hide: Vec<String>) -> Self {
+    pub fn new(trace: Trace, path: &Path, theme: ThemeName, scope: Scope) -> Self {
         let make = |entry: &crate::screens::Entry| Slot {
             screen: entry.make(),
             stale: true,
@@ -78,7 +79,7 @@ impl App {
             trace: Arc::new(trace),
             analysis: None,
             job: None,
-            hidden: hide,
+            scope,
             screens: SCREENS.iter().map(make).collect(),
             shown: 0,
             steps: Vec::new(),
@@ -109,16 +110,25 @@ impl App {
 
     /// Takes the results of the background thread, if there are any; `true` if something changed.
     pub fn poll(&mut self) -> bool {
-        let Some(job) = &self.job else { return false };
+        let effect = self.shown_mut().poll(false);
+        let changed = effect != Effect::Unused;
+        self.effect(effect);
+        let Some(job) = &self.job else { return changed };
         let outcome = job.outcome();
-        self.take(outcome)
+        self.take(outcome) || changed
     }
 
-    /// Waits for the background thread.
+    /// Waits for the background thread, and for those of the screen.
     pub fn wait(&mut self) {
         if let Some(job) = &self.job {
             let outcome = job.wait();
             self.take(outcome);
+        }
+        loop {
+            match self.shown_mut().poll(true) {
+                Effect::Unused => return,
+                effect => self.effect(effect),
+            }
         }
     }
 
@@ -188,11 +198,14 @@ impl App {
     }
 
     pub(crate) fn progress(&self) -> Option<f64> {
-        self.job.as_ref().map(Job::share)
+        let job = self.job.as_ref().map(Job::share);
+        job.or_else(|| self.shown().progress())
     }
 
-    pub(crate) fn hidden(&self) -> &[String] {
-        &self.hidden
+    /// The filters that are on, in words.
+    pub(crate) fn filters(&self) -> Vec<String> {
+        let filters = self.scope.filters().iter();
+        filters.map(|filter| filter.label(&self.trace)).collect()
     }
 
     pub(crate) fn shown(&self) -> &dyn Screen {
@@ -232,10 +245,10 @@ impl App {
         }
     }
 
-    /// Replays the trace with what is hidden now; what was under way is dropped.
+    /// Replays what is looked at now; what was under way is cancelled.
     fn analyse(&mut self) {
         let trace = Arc::clone(&self.trace);
-        self.job = Some(Job::start(trace, &self.path, self.hidden.clone()));
+        self.job = Some(Job::start(trace, &self.path, self.scope.clone()));
     }
 
     fn effect(&mut self, effect: Effect) {
@@ -245,6 +258,7 @@ impl App {
             Effect::Say(text) => self.say(text),
             Effect::Open(predicate) => self.go(ScreenId::Predicate, Some(predicate)),
             Effect::Go(screen, predicate) => self.go(screen, predicate),
+            Effect::Event(target) => self.go_to_event(target),
             Effect::Copy(text) => self.copy(text),
             Effect::Edit(path, line) => self.requests.push(Request::Edit(path, line)),
         }
@@ -261,6 +275,21 @@ impl App {
         if self.shown != from || moved {
             let to = self.shown;
             self.steps.push(Step::Enter { from, to, moved });
+        }
+    }
+
+    /// Shows an event; Esc comes back.
+    fn go_to_event(&mut self, target: EventTarget) {
+        let from = self.shown;
+        self.show(ScreenId::Events);
+        let effect = self.shown_mut().show_event(target);
+        let moved = effect == Effect::Step;
+        if self.shown != from || moved {
+            let to = self.shown;
+            self.steps.push(Step::Enter { from, to, moved });
+        }
+        if !moved {
+            self.effect(effect);
         }
     }
 

@@ -33,6 +33,10 @@ pub enum Action {
     Hide,
     /// Ask for a pattern of predicates to hide.
     HidePattern,
+    /// Look only at what runs in the boxes under the cursor.
+    Focus,
+    /// Ask for a range of time to look at.
+    Window,
     /// Open the source of the predicate under the cursor in an editor.
     Edit,
     /// Other colours.
@@ -99,6 +103,12 @@ pub enum Action {
     Measure,
     /// From callees to callers, or the other way.
     Invert,
+    /// Show the first event of the predicate.
+    FirstEvent,
+    /// To the next event of the same predicate.
+    NextOfPredicate,
+    /// To the one before.
+    PreviousOfPredicate,
     /// To the next event at the same port.
     NextPort,
     /// To the one before.
@@ -184,6 +194,12 @@ pub const EVERYWHERE: &[Binding] = &[
         "hide predicates by a pattern: lists:*, call/*",
     ),
     bind(
+        &["W"],
+        Action::Window,
+        "",
+        "look only at a range of time: 1.5ms..2s",
+    ),
+    bind(
         &["o"],
         Action::Edit,
         "",
@@ -197,6 +213,12 @@ pub const EVERYWHERE: &[Binding] = &[
     ),
     bind(&["Y"], Action::CopyAll, "", "copy the whole view"),
     bind(&["e"], Action::Export, "export", "write the view as a file"),
+    bind(
+        &["F"],
+        Action::Focus,
+        "focus",
+        "look only at what runs in this predicate or context",
+    ),
     bind(&["T"], Action::Theme, "", "colours: dark, light, none"),
     bind(&["ctrl-l"], Action::Redraw, "", "draw everything again"),
 ];
@@ -291,7 +313,7 @@ pub const EVENTS: &[Binding] = &[
         &["enter"],
         Action::BoxEnd,
         "end of box",
-        "to the end of this box: its exit, failure or exception",
+        "to the end of this box: exit, failure, exception or cut",
     ),
     bind(
         &["c"],
@@ -306,14 +328,27 @@ pub const EVENTS: &[Binding] = &[
         "from a redo back to the failure that caused it",
     ),
     bind(
+        &["/"],
+        Action::Filter,
+        "filter",
+        "list only some: port = fail and depth > 10, or a word",
+    ),
+    bind(
         &["n"],
         Action::NextMatch,
+        "",
+        "next event that the filter finds; without one, as *",
+    ),
+    bind(&["N"], Action::PreviousMatch, "", "the one before"),
+    bind(
+        &["*"],
+        Action::NextOfPredicate,
         "same predicate",
         "next event of the same predicate",
     ),
     bind(
-        &["N"],
-        Action::PreviousMatch,
+        &["#"],
+        Action::PreviousOfPredicate,
         "",
         "event before of the same predicate",
     ),

@@ -2,7 +2,7 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | trace → figures, in the background | [`analysis`] |
+//! | trace → figures of what is looked at, in the background | [`scope`], [`analysis`] |
 //! | keys and clicks → state | [`keys`], [`app`], [`overlay`] |
 //! | the one list widget | [`table`], [`condition`] |
 //! | the screens, each a state and a drawing | [`screens`] |
@@ -16,7 +16,7 @@
 //!
 //! 1. Write `screens/NAME.rs` (or a folder, if it has parts) with a type that implements
 //!    [`screens::Screen`]: `follow` takes the figures (called before the first `draw` and whenever
-//!    something was hidden), `act` does what a key asks for and returns an [`screens::Effect`], `draw`
+//!    what is looked at changed), `act` does what a key asks for and returns an [`screens::Effect`], `draw`
 //!    draws into a rectangle of at least 80×21 cells. If it has a list, make that a [`table::Table`] over a
 //!    [`table::Source`] and return it from `table` and `table_mut`: filter, sort, columns, marks, mouse,
 //!    copy and export then work by themselves.
@@ -36,6 +36,7 @@ pub mod condition;
 pub mod format;
 pub mod keys;
 pub mod overlay;
+pub mod scope;
 pub mod screens;
 pub mod table;
 mod terminal;
@@ -48,6 +49,7 @@ use std::path::Path;
 use portmortem_analyzer::trace::Trace;
 
 pub use app::App;
+pub use scope::{Filter, Scope};
 pub use theme::ThemeName;
 
 /// What the command line says.
@@ -57,8 +59,8 @@ pub struct Options {
     pub theme: ThemeName,
     /// Take the mouse; its own selection of text then needs Shift.
     pub mouse: bool,
-    /// Patterns of predicates to hide.
-    pub hide: Vec<String>,
+    /// What to look at.
+    pub scope: Scope,
     /// A filter to begin with, on the first screen.
     pub filter: Option<String>,
 }
@@ -68,7 +70,7 @@ pub struct Options {
 /// # Errors
 /// If the terminal fails.
 pub fn run(trace: Trace, path: &Path, options: Options) -> io::Result<Option<i32>> {
-    let mut app = App::new(trace, path, options.theme, options.hide);
+    let mut app = App::new(trace, path, options.theme, options.scope);
     if let Some(filter) = options.filter {
         app.begin_with_filter(filter);
     }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use portmortem_screens::app::Request;
 use portmortem_screens::keys::{self, Binding, EVERYWHERE, LISTS};
 use portmortem_screens::screens::SCREENS;
-use portmortem_screens::{App, ThemeName};
+use portmortem_screens::{App, Scope, ThemeName};
 use proptest::prelude::*;
 use support::{app, key, keys, picture, text};
 
@@ -61,7 +61,16 @@ fn no_key_means_two_things_on_a_screen() {
 fn esc_undoes_one_step_at_a_time() {
     let mut app = app("queens.pmt", ThemeName::Dark);
     let mut pictures = vec![text(&picture(&mut app, 100, 30))];
-    for typed in ["/ :att enter", "-", "enter", "t", "z"] {
+    for typed in [
+        "/ :att enter",
+        "-",
+        "F",
+        "W :0.1ms..2s enter",
+        "enter",
+        "t",
+        "F",
+        "z",
+    ] {
         keys(&mut app, typed);
         // Messages go with the next key.
         keys(&mut app, "del");
@@ -72,6 +81,39 @@ fn esc_undoes_one_step_at_a_time() {
         keys(&mut app, "esc");
         assert_eq!(Some(&text(&picture(&mut app, 100, 30))), pictures.last());
     }
+}
+
+#[test]
+fn every_screen_looks_at_the_part_asked_for() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    let calls = |app: &mut App| {
+        keys(app, "1 e ctrl-u :x.csv enter");
+        match &app.requests()[..] {
+            [Request::Write(_, rows)] => rows.lines().skip(1).map(str::to_owned).collect(),
+            _ => Vec::new(),
+        }
+    };
+    let all: Vec<String> = calls(&mut app);
+    keys(&mut app, "/ :attack/2 enter F / ctrl-u enter");
+    let below = calls(&mut app);
+    let name = |row: &String| row.split(',').next_back().unwrap_or_default().to_owned();
+    assert_eq!(all.len(), 7);
+    let below_names: Vec<String> = below.iter().map(name).collect();
+    assert_eq!(below_names.len(), 2, "{below:?}");
+    assert!(text(&picture(&mut app, 120, 30)).contains("in: attack/2"));
+    keys(&mut app, "W :..1ns enter");
+    assert_eq!(calls(&mut app), Vec::<String>::new());
+    assert!(text(&picture(&mut app, 120, 30)).contains("time: ..1ns"));
+    for entry in SCREENS {
+        keys(&mut app, &entry.digit.to_string());
+        picture(&mut app, 80, 24);
+    }
+    keys(&mut app, "1 esc");
+    assert_eq!(calls(&mut app), below);
+    keys(&mut app, "esc esc esc");
+    assert_eq!(calls(&mut app), all);
+    keys(&mut app, "W :nonsense enter");
+    assert!(text(&picture(&mut app, 120, 30)).contains("no range of time"));
 }
 
 #[test]
@@ -122,7 +164,7 @@ fn damaged_traces_are_shown_and_said_to_be() {
         let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.pmt"));
         std::fs::write(&path, bytes).unwrap();
         let trace = portmortem_analyzer::Trace::open(&path).unwrap();
-        let mut app = App::new(trace, &path, ThemeName::Dark, Vec::new());
+        let mut app = App::new(trace, &path, ThemeName::Dark, Scope::default());
         app.wait();
         for entry in SCREENS {
             keys(&mut app, &format!("{} down enter esc", entry.digit));

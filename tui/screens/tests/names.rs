@@ -58,7 +58,7 @@ fn odd_names_spoil_nothing() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("odd_names.pmt");
     record(&path, &names);
     let trace = Trace::open(&path).unwrap();
-    let mut app = App::new(trace, &path, ThemeName::Dark, Vec::new());
+    let mut app = App::new(trace, &path, ThemeName::Dark, Default::default());
     app.wait();
     for entry in SCREENS {
         keys(&mut app, &entry.digit.to_string());

@@ -66,6 +66,15 @@ fn a_session() {
         ("25_box_around_it", "c c"),
         ("26_no_redo", "x"),
         ("27_jumps_undone", "esc esc esc"),
+        (
+            "28_events_filtered",
+            "/ :port_=_fail_and_depth_>_2 enter n n",
+        ),
+        ("29_not_among_the_matches", "c"),
+        ("30_no_event_passes", "/ ctrl-u :depth_>_1000 enter"),
+        ("31_filters_undone", "esc esc esc esc esc"),
+        ("32_first_event_of_a_predicate", "1 end v"),
+        ("33_hidden_events", "-"),
     ] {
         keys(&mut app, typed);
         insta::assert_snapshot!(format!("session_{name}"), text(&picture(&mut app, 80, 24)));

@@ -11,7 +11,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use portmortem_analyzer::index;
 use portmortem_analyzer::laws::{self, Imbalance};
 use portmortem_analyzer::trace::Trace;
-use portmortem_analyzer::{Hide, Profile, ReplayOptions, Tables, replay};
+use portmortem_analyzer::{Profile, ReplayOptions, Tables, replay};
+use portmortem_screens::Scope;
 
 use crate::report::{Report, losses};
 
@@ -22,8 +23,10 @@ pub(crate) const INCOMPLETE: u8 = 3;
 pub(crate) struct Analysis {
     /// The trace.
     pub(crate) trace: Trace,
-    /// Its figures.
+    /// The figures of the part that is looked at.
     pub(crate) profile: Profile,
+    /// Which part that is.
+    scope: Scope,
     /// Sums that do not come out.
     pub(crate) imbalances: Vec<Imbalance>,
     /// What the tables call the trace: its file name without extension.
@@ -32,12 +35,13 @@ pub(crate) struct Analysis {
 
 impl Analysis {
     /// Opens the trace at `path`, which is called by its file name without extension, and takes its figures
-    /// from its index, if it has one, or replays it.
-    pub(crate) fn of(path: &Path, hide: Hide) -> Result<Self> {
+    /// from its index, if it has one, or replays it. `scope` says which part of it to look at.
+    pub(crate) fn of(path: &Path, scope: impl FnOnce(&Trace) -> Result<Scope>) -> Result<Self> {
         let done = AtomicU64::new(0);
         let trace = Trace::open(path)?;
+        let scope = scope(&trace)?;
         Ok(with_progress(trace.size(), &done, || {
-            Self::indexed(trace, path, name_of(path), hide, &done)
+            Self::indexed(trace, path, name_of(path), scope, &done)
         }))
     }
 
@@ -58,16 +62,18 @@ impl Analysis {
         trace: Trace,
         path: &Path,
         name: String,
-        hide: Hide,
+        scope: Scope,
         done: &AtomicU64,
     ) -> Self {
         let options = ReplayOptions {
-            hide,
             progress: Some(done),
-            ..ReplayOptions::default()
+            ..scope.options()
         };
         let profile = index::profile(&trace, path, &options);
-        Self::new(trace, profile, name)
+        Self {
+            scope,
+            ..Self::new(trace, profile, name)
+        }
     }
 
     fn new(trace: Trace, profile: Profile, name: String) -> Self {
@@ -75,6 +81,7 @@ impl Analysis {
         Self {
             trace,
             profile,
+            scope: Scope::default(),
             imbalances,
             name,
         }
@@ -100,6 +107,7 @@ impl Analysis {
         Report {
             trace: &self.trace,
             profile: &self.profile,
+            scope: &self.scope,
             imbalances: &self.imbalances,
         }
     }

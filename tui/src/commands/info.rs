@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use portmortem_analyzer::Hide;
 use portmortem_analyzer::names::printable;
+use portmortem_screens::Scope;
 use portmortem_tracer::format::StreamKind;
 
 use super::analysis::Analysis;
@@ -16,7 +16,7 @@ use crate::text_table::{Column, TimeUnit, count, render};
 
 /// Prints what is known about the trace; status 3 if parts of it are missing.
 pub(crate) fn run(path: &Path) -> Result<ExitCode> {
-    let analysis = Analysis::of(path, Hide::default())?;
+    let analysis = Analysis::of(path, |_| Ok(Scope::default()))?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     properties(&analysis, path, &mut out)?;
     writeln!(out, "\n{}", streams(&analysis))?;

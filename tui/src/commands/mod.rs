@@ -8,6 +8,7 @@ mod info;
 mod predict;
 mod record;
 mod report;
+mod scope;
 mod tui;
 mod verify;
 

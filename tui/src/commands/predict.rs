@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use portmortem_analyzer::Hide;
 use portmortem_analyzer::names::printable;
 use portmortem_models::model::Model;
 use portmortem_models::platform::Platform;
 use portmortem_models::prediction::{Prediction, Row, predict};
 use portmortem_models::recordings::{Recording, recordings};
+use portmortem_screens::Scope;
 
 use super::analysis::{Analysis, INCOMPLETE};
 use crate::cli::{PredictArgs, ReportFormat};
@@ -50,7 +50,7 @@ fn read(args: &PredictArgs) -> Result<(Vec<Recording>, Vec<String>)> {
     }
     let (mut all, mut losses) = (Vec::new(), Vec::new());
     for (index, path) in args.traces.iter().enumerate() {
-        let analysis = Analysis::of(path, Hide::default())?;
+        let analysis = Analysis::of(path, |_| Ok(Scope::default()))?;
         let size = sizes.map(|sizes| sizes[index]);
         let found = recordings(&analysis.trace, &analysis.profile, size);
         all.extend(found.with_context(|| path.display().to_string())?);
@@ -67,7 +67,8 @@ fn text(
     top: usize,
     out: &mut impl Write,
 ) -> Result<()> {
-    writeln!(out, "{}\n", headline(prediction, priced))?;
+    let what = headline(prediction, priced);
+    writeln!(out, "{}\n", textwrap::fill(&what, WIDTH))?;
     let longest = prediction.total_ns.high;
     let unit = TimeUnit::for_longest(longest as u64);
     write!(out, "{}", table(prediction, unit, top))?;

@@ -3,22 +3,21 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
-use portmortem_analyzer::Hide;
+use anyhow::Result;
 use portmortem_analyzer::export::{Csv, Exporter};
 use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::tables::Table;
-use portmortem_tracer::pattern::PredicatePattern;
 
 use super::analysis::Analysis;
+use super::scope;
 use crate::cli::{ReportArgs, ReportFormat};
 use crate::report::{as_list, headline, remarks};
 
 /// Prints the report; status 3 if parts of the trace are missing.
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
-    let analysis = Analysis::of(&args.trace, Hide::new(&args.hide))?;
+    let analysis = Analysis::of(&args.trace, |trace| scope::scope(&args.scope, trace))?;
     let chosen = match &args.predicate {
-        Some(pattern) => Some(find(&analysis, pattern)?),
+        Some(pattern) => Some(scope::matching(&analysis.trace, pattern)?),
         None => None,
     };
     let mut out = io::BufWriter::new(io::stdout());
@@ -64,22 +63,4 @@ fn json(analysis: &Analysis, out: &mut impl Write) -> Result<()> {
     serde_json::to_writer_pretty(&mut *out, &report)?;
     writeln!(out)?;
     Ok(())
-}
-
-/// The predicates that a pattern means and that ran.
-fn find(analysis: &Analysis, pattern: &str) -> Result<Vec<PredicateIndex>> {
-    let compiled = PredicatePattern::new(pattern);
-    let known = analysis.trace.predicates();
-    let found: Vec<PredicateIndex> = (0..known.len() as PredicateIndex)
-        .filter(|&index| {
-            let declared = &known[index as usize].declared;
-            compiled.matches(&declared.module, &declared.name, declared.arity)
-        })
-        .collect();
-    if found.is_empty() {
-        bail!(
-            "no predicate of this trace matches {pattern}; --top 1000 instead of --predicate lists them"
-        );
-    }
-    Ok(found)
 }

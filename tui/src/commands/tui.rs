@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use portmortem_analyzer::trace::Trace;
 use portmortem_screens::{Options, ThemeName};
 
+use super::scope;
 use crate::cli::{Colours, TuiArgs};
 
 /// As for a command line that cannot be understood: the command cannot be meant like that.
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitCode> {
     let options = Options {
         theme: theme(args.colours, |name| env::var(name).ok()),
         mouse: !args.no_mouse,
-        hide: args.hide.clone(),
+        scope: scope::scope(&args.scope, &trace)?,
         filter: args.filter.clone(),
     };
     let signal =

@@ -1,9 +1,10 @@
 //! The profile as text for people, 80 columns wide.
 //!
 //! First what the trace is, then the flat profile, then who calls the hottest predicates and whom they call, then
-//! who fails into whom, then what was lost or distorted.
+//! who fails into whom, then cost centres and symbolic costs if there are any, then what was lost or distorted.
 
 mod backtracking;
+mod costs;
 mod flat;
 mod neighbours;
 mod remarks;
@@ -12,6 +13,7 @@ use portmortem_analyzer::Profile;
 use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::laws::Imbalance;
 use portmortem_analyzer::trace::Trace;
+use portmortem_screens::Scope;
 
 use crate::cli::SortColumn;
 use crate::text_table::TimeUnit;
@@ -30,6 +32,8 @@ pub(crate) struct Report<'a> {
     pub(crate) trace: &'a Trace,
     /// The figures.
     pub(crate) profile: &'a Profile,
+    /// Which part of the trace they are of.
+    pub(crate) scope: &'a Scope,
     /// What the conservation laws found.
     pub(crate) imbalances: &'a [Imbalance],
 }
@@ -48,6 +52,15 @@ impl Report<'_> {
         if !backtracking.is_empty() {
             text.push('\n');
             text.push_str(&backtracking);
+        }
+        // These are of the whole trace.
+        if self.scope.is_everything() {
+            for table in [costs::centers(self), costs::symbolic(self, &order, top)] {
+                if !table.is_empty() {
+                    text.push('\n');
+                    text.push_str(&table);
+                }
+            }
         }
         text
     }

@@ -28,8 +28,12 @@ pub(crate) fn headline(report: &Report) -> String {
         counted(streams as u64, "stream", "streams"),
         TimeUnit::for_longest(ns).with_unit(ns),
     );
+    let filters = report.scope.filters().iter();
+    let scope: String = filters
+        .map(|filter| textwrap::fill(&filter.label(report.trace), super::WIDTH) + "\n")
+        .collect();
     format!(
-        "{}\n{}\n",
+        "{}\n{}\n{scope}",
         shorten(&command, super::WIDTH),
         textwrap::fill(&what, super::WIDTH)
     )

@@ -16,6 +16,9 @@ impl StreamReplay<'_> {
         self.state.push_choice(self.now, self.work, self.undone);
         let height = self.state.choices();
         self.figures.max_choices = self.figures.max_choices.max(height);
+        if self.early {
+            return;
+        }
         let Some(choice) = self.state.top_choice() else {
             return;
         };

@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::ReplayOptions;
+use super::scope::Scope;
 use crate::damage::Damage;
 use crate::figures::StreamFigures;
 use crate::profile::{MAX_VIOLATIONS, Profile, Violation};
@@ -32,17 +33,13 @@ use stream::StreamReplay;
 /// Events between two reports of progress.
 const REPORT_EVERY: u64 = 1 << 16;
 
-/// The figures of all streams; `hidden` by predicate, the unknown one included.
-pub(in crate::replay) fn replay(
-    trace: &Trace,
-    options: &ReplayOptions,
-    hidden: &[bool],
-) -> Profile {
+/// The figures of all streams.
+pub(in crate::replay) fn replay(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Profile {
     trace
         .streams()
         .par_iter()
         .fold(
-            || Worker::new(trace, options, hidden),
+            || Worker::new(trace, options, scope),
             |mut worker, stream| {
                 worker.replay(stream);
                 worker
@@ -58,8 +55,8 @@ pub(in crate::replay) fn replay(
 /// Replays streams one after the other into the same books.
 struct Worker<'r> {
     trace: &'r Trace,
-    progress: Option<&'r AtomicU64>,
-    hidden: &'r [bool],
+    options: &'r ReplayOptions<'r>,
+    scope: &'r Scope,
     accounts: Accounts,
     state: State,
     streams: Vec<StreamFigures>,
@@ -69,11 +66,11 @@ struct Worker<'r> {
 }
 
 impl<'r> Worker<'r> {
-    fn new(trace: &'r Trace, options: &'r ReplayOptions, hidden: &'r [bool]) -> Self {
+    fn new(trace: &'r Trace, options: &'r ReplayOptions, scope: &'r Scope) -> Self {
         Self {
             trace,
-            progress: options.progress,
-            hidden,
+            options,
+            scope,
             accounts: Accounts::new(trace.predicates().len()),
             state: State::new(),
             streams: Vec::new(),
@@ -90,11 +87,12 @@ impl<'r> Worker<'r> {
         let begin = stream.begin.as_ref().map(|begin| begin.tick);
         let begin = first.into_iter().chain(begin).min().unwrap_or(0);
         let (accounts, state) = (&mut self.accounts, &mut self.state);
-        let mut replay = StreamReplay::new(accounts, state, self.hidden, stream.dialect(), begin);
+        let mut replay = StreamReplay::new(accounts, state, self.scope, stream.dialect(), begin);
         let (mut listed, mut reported) = (0, 0);
         let mut until_report = REPORT_EVERY;
         let mut last = begin;
-        while let Some(event) = next {
+        let mut read = 0;
+        while let Some(event) = next.filter(|event| !self.scope.is_over(event.tick)) {
             replay.step(event.event, event.tick);
             for what in replay.violations() {
                 self.violation_count += 1;
@@ -112,17 +110,22 @@ impl<'r> Worker<'r> {
             until_report -= 1;
             if until_report == 0 {
                 until_report = REPORT_EVERY;
-                reported = report(self.progress, reported, events.bytes_read());
+                if self.options.is_cancelled() {
+                    break;
+                }
+                reported = report(self.options.progress, reported, events.bytes_read());
             }
             last = event.tick;
+            read = events.events_read();
             next = events.next();
         }
+        // Until the window is over somebody was active.
+        last = next.map_or(last, |event| event.tick);
         let figures = replay.finish(stream.end.map_or(last, |end| end.tick.max(last)));
-        report(self.progress, reported, events.bytes_read());
-        let events_read = events.events_read();
+        report(self.options.progress, reported, events.bytes_read());
         self.streams.push(StreamFigures {
             stream: stream.id,
-            events: events_read,
+            events: read,
             ..figures
         });
         self.damage.extend(events.into_damage());

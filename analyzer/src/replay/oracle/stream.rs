@@ -8,14 +8,16 @@ use super::state::{Context, NOBODY, State};
 use crate::contexts::NodeId;
 use crate::figures::{PredicateIndex, StreamFigures};
 use crate::profile::ViolationKind;
+use crate::replay::scope::{Scope, Sight};
 
 /// The replay of one stream.
 #[derive(Debug)]
 pub(in crate::replay) struct StreamReplay<'w> {
     pub(in crate::replay) accounts: &'w mut Accounts,
     pub(in crate::replay) state: &'w mut State,
-    /// By predicate: transparent ones.
-    hidden: &'w [bool],
+    scope: &'w Scope,
+    /// Which boxes are transparent.
+    sight: Sight<'w>,
     pub(super) dialect: Dialect,
     /// Tick of the last event.
     tick: u64,
@@ -33,19 +35,23 @@ pub(in crate::replay) struct StreamReplay<'w> {
     /// What the next redo is blamed on, if not on the context.
     pub(super) failure: Option<PredicateIndex>,
     pub(super) figures: StreamFigures,
+    /// The window has not begun: what is greatest there does not matter.
+    pub(super) early: bool,
     /// Violations of the last event. Places are added by who knows them.
     pub(in crate::replay) violations: Vec<ViolationKind>,
 }
 
 impl<'w> StreamReplay<'w> {
-    /// A stream that begins at `tick`.
+    /// A stream that begins at `tick`. Only what is in scope is booked, except that what happens before a window
+    /// is counted.
     pub(in crate::replay) fn new(
         accounts: &'w mut Accounts,
         state: &'w mut State,
-        hidden: &'w [bool],
+        scope: &'w Scope,
         dialect: Dialect,
         tick: u64,
     ) -> Self {
+        let tick = scope.nearest(tick);
         accounts.begin_stream(0);
         let root = Context {
             predicate: accounts.root(),
@@ -55,7 +61,8 @@ impl<'w> StreamReplay<'w> {
         Self {
             accounts,
             state,
-            hidden,
+            sight: Sight::new(scope),
+            scope,
             dialect,
             tick,
             now: 0,
@@ -69,6 +76,7 @@ impl<'w> StreamReplay<'w> {
                 first_tick: tick,
                 ..StreamFigures::default()
             },
+            early: scope.window.is_some(),
             violations: Vec::new(),
         }
     }
@@ -76,6 +84,10 @@ impl<'w> StreamReplay<'w> {
     /// Replays the next event. Ticks never go backwards.
     #[inline]
     pub(in crate::replay) fn step(&mut self, event: Event, tick: u64) {
+        if self.early && self.scope.window.is_some_and(|window| tick >= window.from) {
+            self.window_begins();
+        }
+        let tick = self.scope.nearest(tick);
         if let Event::Gap { lost } = event {
             return self.gap(lost, tick);
         }
@@ -103,7 +115,10 @@ impl<'w> StreamReplay<'w> {
 
     /// The stream ends at `tick`. The figures have everything but its id and the number of events.
     pub(in crate::replay) fn finish(mut self, tick: u64) -> StreamFigures {
-        self.advance(tick);
+        if self.early {
+            self.window_begins();
+        }
+        self.advance(self.scope.nearest(tick));
         self.leave_all();
         let bottom = self.bottom.predicate;
         if bottom == self.accounts.unknown() {
@@ -114,6 +129,13 @@ impl<'w> StreamReplay<'w> {
         self.figures.last_tick = self.tick;
         self.figures.self_ticks = self.work;
         self.figures
+    }
+
+    #[cold]
+    fn window_begins(&mut self) {
+        self.early = false;
+        self.figures.max_depth = self.state.depth();
+        self.figures.max_choices = self.state.choices();
     }
 
     /// Time passes, and belongs to whoever was active until now.
@@ -149,7 +171,9 @@ impl<'w> StreamReplay<'w> {
         if !self.state.has_room() {
             return self.too_many_boxes();
         }
-        if self.hidden[predicate as usize] {
+        let lost = self.bottom.predicate == self.accounts.unknown();
+        let (caller, id) = (self.state.active(), self.state.next());
+        if self.sight.call(caller, lost, id, predicate) {
             self.state.open(self.context, Chain::Hidden);
         } else {
             let caller = self.context.predicate;
@@ -174,7 +198,7 @@ impl<'w> StreamReplay<'w> {
             return;
         };
         self.failure = None;
-        if self.hidden[predicate as usize] {
+        if self.sight.depart(active, predicate) {
             return;
         }
         let caller = self.context.predicate;

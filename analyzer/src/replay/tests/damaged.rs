@@ -83,6 +83,8 @@ fn sample() -> Vec<u8> {
     record(&Script {
         dialect: Dialect::EveryRedo,
         hidden: vec![false; 5],
+        places: Vec::new(),
+        window: None,
         streams,
     })
 }

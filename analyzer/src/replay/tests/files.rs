@@ -60,7 +60,7 @@ pub(super) fn later(events: &mut Events) {
 }
 
 /// What files add to a script: time before the first event, and edges that only stood for a moment.
-fn comparable(mut profile: Profile) -> Profile {
+pub(super) fn comparable(mut profile: Profile) -> Profile {
     for stream in &mut profile.streams {
         (stream.first_tick, stream.last_tick, stream.untraced_ticks) = (0, 0, 0);
     }
@@ -92,6 +92,8 @@ fn script() -> impl Strategy<Value = Script> {
         Script {
             dialect,
             hidden,
+            places: Vec::new(),
+            window: None,
             streams,
         }
     })

@@ -6,6 +6,7 @@ mod damaged;
 mod files;
 mod naive;
 mod parallel;
+mod parts;
 mod ports;
 mod properties;
 mod random;
@@ -16,8 +17,11 @@ use portmortem_tracer::format::{Dialect, Event};
 use super::oracle::accounts::Accounts;
 use super::oracle::state::State;
 use super::oracle::stream::StreamReplay;
+use super::scope::Scope;
 use crate::figures::{Caller, EdgeFigures};
+use crate::focus::{Focus, FocusOn};
 use crate::profile::{Profile, ViolationKind};
+use crate::window::Window;
 
 pub(crate) use files::record as long_trace;
 pub(crate) use parallel::long as long_script;
@@ -26,11 +30,14 @@ pub(crate) use parallel::long as long_script;
 type Events = Vec<(Event, u64)>;
 
 /// A trace without a file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Script {
     dialect: Dialect,
     /// By predicate.
     hidden: Vec<bool>,
+    /// Of the focus.
+    places: Vec<FocusOn>,
+    window: Option<Window>,
     streams: Vec<Events>,
 }
 
@@ -40,14 +47,31 @@ impl Script {
         Self {
             dialect,
             hidden: vec![false; predicates],
+            places: Vec::new(),
+            window: None,
             streams: vec![events],
         }
     }
 
-    /// Each stream begins with its first event and ends with its last.
-    fn replay(&self) -> (Profile, Vec<ViolationKind>) {
+    fn scope(&self) -> Scope {
         let mut hidden = self.hidden.clone();
         hidden.push(false);
+        Scope {
+            hidden,
+            focus: self.places.iter().fold(Focus::default(), Focus::within),
+            window: self.window,
+        }
+    }
+
+    /// Events before the end of the window.
+    fn until_over<'e>(&self, events: &'e Events) -> &'e [(Event, u64)] {
+        let until = self.window.map_or(u64::MAX, |window| window.until);
+        &events[..events.partition_point(|&(_, tick)| tick < until)]
+    }
+
+    /// Each stream begins with its first event and ends with its last.
+    fn replay(&self) -> (Profile, Vec<ViolationKind>) {
+        let scope = self.scope();
         let mut accounts = Accounts::new(self.hidden.len());
         let mut state = State::new();
         let mut violations = Vec::new();
@@ -56,14 +80,15 @@ impl Script {
             let begin = events.first().map_or(0, |&(_, tick)| tick);
             let end = events.last().map_or(0, |&(_, tick)| tick);
             let mut replay =
-                StreamReplay::new(&mut accounts, &mut state, &hidden, self.dialect, begin);
-            for &(event, tick) in events {
+                StreamReplay::new(&mut accounts, &mut state, &scope, self.dialect, begin);
+            let inside = self.until_over(events);
+            for &(event, tick) in inside {
                 replay.step(event, tick);
                 violations.extend(replay.violations());
             }
             let mut figures = replay.finish(end);
             figures.stream = id;
-            figures.events = events.len() as u64;
+            figures.events = inside.len() as u64;
             streams.push(figures);
         }
         let mut profile = accounts.into_profile();

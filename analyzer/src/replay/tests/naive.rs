@@ -8,6 +8,7 @@ use portmortem_tracer::format::{Dialect, Event};
 use super::{Events, Script};
 use crate::contexts::ContextFigures;
 use crate::figures::{BacktrackFigures, Caller, EdgeFigures, PredicateFigures, StreamFigures};
+use crate::focus::FocusOn;
 use crate::profile::Profile;
 
 /// The figures of a script of events that can happen where they stand.
@@ -29,7 +30,7 @@ fn replay_all(script: &Script, valid: bool) -> Profile {
         backtracks: BTreeMap::new(),
         cuts: BTreeMap::new(),
         unknown,
-        hidden: script.hidden.clone(),
+        script: script.clone(),
     };
     let mut streams = Vec::new();
     for (events, id) in script.streams.iter().zip(1..) {
@@ -64,7 +65,7 @@ struct Figures {
     backtracks: BTreeMap<(Caller, u32), BacktrackFigures>,
     cuts: BTreeMap<(Caller, u32), u64>,
     unknown: u32,
-    hidden: Vec<bool>,
+    script: Script,
 }
 
 /// A logical box.
@@ -82,6 +83,8 @@ struct Logical {
 /// Logical boxes that share a frame, outermost first; hidden ones are not among them.
 struct Frame {
     boxes: Vec<usize>,
+    /// What all of its boxes run, transparent ones too.
+    predicates: Vec<u32>,
     parent: Option<usize>,
     /// Slices of work that came before its last exit.
     before: usize,
@@ -100,6 +103,8 @@ struct Stream<'f> {
     work: Vec<u64>,
     paused: bool,
     lost: bool,
+    /// The window has not begun.
+    early: bool,
     /// The failure that is still being backtracked from.
     failed: Option<Caller>,
     stream: StreamFigures,
@@ -118,15 +123,30 @@ impl<'f> Stream<'f> {
             work: Vec::new(),
             paused: false,
             lost: false,
+            early: false,
             failed: None,
             stream: StreamFigures::default(),
         }
     }
 
+    fn window_begins(&mut self) {
+        self.early = false;
+        self.stream.max_depth = self.frames_active().len() as u64;
+        self.stream.max_choices = self.choices.len() as u64;
+    }
+
     fn replay(mut self, events: &Events) -> StreamFigures {
-        let first = events.first().map_or(0, |&(_, tick)| tick);
+        let window = self.figures.script.window;
+        self.early = window.is_some();
+        let nearest = |tick| window.map_or(tick, |window| window.nearest(tick));
+        let inside = self.figures.script.until_over(events).len();
+        let first = nearest(events.first().map_or(0, |&(_, tick)| tick));
         let mut last = first;
-        for &(event, tick) in events {
+        for &(event, tick) in &events[..inside] {
+            if self.early && window.is_some_and(|window| tick >= window.from) {
+                self.window_begins();
+            }
+            let tick = nearest(tick);
             match event {
                 Event::Gap { .. } => self.stream.gap_ticks += tick - last,
                 _ => self.pass(tick - last),
@@ -134,10 +154,15 @@ impl<'f> Stream<'f> {
             last = tick;
             self.event(event);
         }
+        if self.early {
+            self.window_begins();
+        }
+        let end = nearest(events.last().map_or(0, |&(_, tick)| tick));
+        self.pass(end - last);
         self.abandon();
-        self.stream.events = events.len() as u64;
+        self.stream.events = inside as u64;
         self.stream.first_tick = first;
-        self.stream.last_tick = last;
+        self.stream.last_tick = end;
         self.stream
     }
 
@@ -246,7 +271,16 @@ impl<'f> Stream<'f> {
     }
 
     fn open(&mut self, predicate: u32, tail: bool) {
-        if self.figures.hidden.get(predicate as usize) == Some(&true) {
+        let frame = self.active.unwrap();
+        self.frames[frame].predicates.push(predicate);
+        let hidden =
+            |predicate: u32| self.figures.script.hidden.get(predicate as usize) == Some(&true);
+        let chain: Vec<u32> = self
+            .frames_active()
+            .into_iter()
+            .flat_map(|frame| self.frames[frame].predicates.clone())
+            .collect();
+        if hidden(predicate) || !in_focus(&chain, &self.figures.script.places, hidden) {
             return;
         }
         let caller = self.context();
@@ -258,7 +292,6 @@ impl<'f> Stream<'f> {
         edge.tail_calls += u64::from(tail);
         let path = path(&self.predicates_active(), predicate);
         self.figures.context(&path).calls += 1;
-        let frame = self.active.unwrap();
         self.frames[frame].boxes.push(self.boxes.len());
         self.boxes.push(Logical {
             predicate,
@@ -275,6 +308,7 @@ impl<'f> Stream<'f> {
         // The new frame is empty, so the caller is still the innermost box.
         self.frames.push(Frame {
             boxes: Vec::new(),
+            predicates: Vec::new(),
             parent,
             before: 0,
         });
@@ -291,6 +325,9 @@ impl<'f> Stream<'f> {
     fn note_height(&mut self) {
         let height = self.choices.len() as u64;
         self.stream.max_choices = self.stream.max_choices.max(height);
+        if self.early {
+            return;
+        }
         for &at in &self.frames[*self.choices.last().unwrap()].boxes {
             let figures = &mut self.figures.predicates[self.boxes[at].predicate as usize];
             figures.max_height = figures.max_height.max(height);
@@ -537,4 +574,22 @@ impl Figures {
         };
         paths.iter().map(row).collect()
     }
+}
+
+/// Whether the last box of a chain is in the focus: below the first box that is in the first place, and from there
+/// below the first that is in the next.
+fn in_focus(chain: &[u32], places: &[FocusOn], hidden: impl Fn(u32) -> bool + Copy) -> bool {
+    let Some((place, inside)) = places.split_first() else {
+        return true;
+    };
+    let is_there = |chain: &[u32]| match place {
+        FocusOn::Predicate(predicate) => chain.last() == Some(predicate),
+        FocusOn::Context(path) => {
+            let counts = |predicate: &&u32| path.contains(predicate) || !hidden(**predicate);
+            distinct(&chain.iter().filter(counts).copied().collect::<Vec<_>>()) == *path
+        }
+    };
+    (1..=chain.len())
+        .find(|&length| is_there(&chain[..length]))
+        .is_some_and(|length| in_focus(&chain[length - 1..], inside, hidden))
 }

@@ -9,24 +9,26 @@ use crate::figures::{EdgeFigures, StreamFigures};
 use crate::profile::Profile;
 use crate::replay::chunk::Chunk;
 use crate::replay::join::{GiveUp, Join};
+use crate::replay::scope::Scope;
 use crate::replay::{ReplayOptions, assemble, oracle, schedule};
 
 /// The profile of a script whose streams are cut into chunks of `size` events.
 pub(super) fn replay(script: &Script, size: usize) -> Result<Profile, GiveUp> {
-    let mut hidden = script.hidden.clone();
-    hidden.push(false);
-    let mut join = Join::new(hidden.len());
+    let scope = script.scope();
+    let mut join = Join::new(scope.hidden.len());
     let mut streams = Vec::new();
     for (events, id) in script.streams.iter().zip(1..) {
-        let splits = !hidden.contains(&true) && script.dialect == Dialect::EveryRedo;
+        let splits = !scope.has_transparent()
+            && scope.window.is_none()
+            && script.dialect == Dialect::EveryRedo;
         let figures = if splits && events.len() > size {
-            parts(&mut join, &hidden, events, size)?
+            parts(&mut join, &scope, events, size)?
         } else {
-            whole(&mut join, &hidden, script.dialect, events)?
+            whole(&mut join, &scope, script, events)?
         };
         streams.push(StreamFigures {
             stream: id,
-            events: events.len() as u64,
+            events: script.until_over(events).len() as u64,
             ..figures
         });
     }
@@ -50,15 +52,15 @@ fn ends(events: &Events) -> (u64, u64) {
 
 fn whole(
     join: &mut Join,
-    hidden: &[bool],
-    dialect: Dialect,
+    scope: &Scope,
+    script: &Script,
     events: &Events,
 ) -> Result<StreamFigures, GiveUp> {
     let (first, last) = ends(events);
-    let mut chunk = Chunk::new(hidden);
+    let mut chunk = Chunk::new(scope);
     chunk.begin_stream(first);
-    for &(event, tick) in events {
-        chunk.step(dialect, event, tick);
+    for &(event, tick) in script.until_over(events) {
+        chunk.step(script.dialect, event, tick);
         if chunk.unusual {
             return Err(GiveUp::Unusual);
         }
@@ -70,7 +72,7 @@ fn whole(
 
 fn parts(
     join: &mut Join,
-    hidden: &[bool],
+    scope: &Scope,
     events: &Events,
     size: usize,
 ) -> Result<StreamFigures, GiveUp> {
@@ -78,7 +80,7 @@ fn parts(
     join.begin_stream(first);
     for part in events.chunks(size) {
         let tick = part[0].1;
-        let mut chunk = Chunk::new(hidden);
+        let mut chunk = Chunk::new(scope);
         chunk.begin_part(tick, join.is_paused());
         for &(event, tick) in part {
             chunk.step(Dialect::EveryRedo, event, tick);
@@ -115,6 +117,8 @@ fn script(hide: bool) -> impl Strategy<Value = Script> {
         Script {
             dialect,
             hidden,
+            places: Vec::new(),
+            window: None,
             streams,
         }
     })
@@ -153,6 +157,8 @@ pub(crate) fn long() -> impl Strategy<Value = Script> {
         Script {
             dialect: Dialect::EveryRedo,
             hidden: vec![false; predicates as usize],
+            places: Vec::new(),
+            window: None,
             streams: streams.iter().map(run).collect(),
         }
     })
@@ -171,9 +177,9 @@ proptest! {
     #[test]
     fn any_threads_and_chunks_are_the_oracle(script in long()) {
         let trace = files::trace(files::record(&script));
-        let hidden = vec![false; trace.predicates().len() + 1];
-        let mut expected = oracle::replay(&trace, &ReplayOptions::default(), &hidden);
-        expected.predicates.resize(hidden.len(), Default::default());
+        let scope = Scope::of(&trace, &ReplayOptions::default());
+        let mut expected = oracle::replay(&trace, &ReplayOptions::default(), &scope);
+        expected.predicates.resize(scope.hidden.len(), Default::default());
         let expected = without_empty_edges(expected);
         for threads in [1, 2, 3, 16] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -182,7 +188,7 @@ proptest! {
                     chunk_bytes: Some(chunk_bytes),
                     ..ReplayOptions::default()
                 };
-                let fast = pool.install(|| schedule::replay(&trace, &options, &hidden, None));
+                let fast = pool.install(|| schedule::replay(&trace, &options, &scope, None));
                 let fast = fast.map(|mut profile| {
                     profile.settle();
                     profile

@@ -25,6 +25,8 @@ fn script(gaps: bool) -> impl Strategy<Value = Script> {
         Script {
             dialect,
             hidden,
+            places: Vec::new(),
+            window: None,
             streams,
         }
     })
@@ -59,6 +61,8 @@ fn nonsense(cut: u32) -> impl Strategy<Value = Script> {
         Script {
             dialect,
             hidden,
+            places: Vec::new(),
+            window: None,
             streams: vec![events],
         }
     })
@@ -154,7 +158,7 @@ proptest! {
     fn streams_add_up_in_any_order(script in script(true)) {
         let mut merged = Profile::default();
         for (at, events) in script.streams.iter().enumerate().rev() {
-            let alone = Script { streams: vec![events.clone()], hidden: script.hidden.clone(), ..script };
+            let alone = Script { streams: vec![events.clone()], ..script.clone() };
             let mut profile = alone.replay().0;
             profile.streams[0].stream = at as u32 + 1;
             merged.merge(profile);

@@ -2,9 +2,12 @@
 
 use portmortem_tracer::format::Event::{self, *};
 
-use super::{Events, Script, by};
+use super::{Events, Script, by, files};
 use crate::figures::Caller::Root;
+use crate::index::Index;
 use crate::laws;
+use crate::trace::Trace;
+use crate::walk::Walk;
 
 /// One tick between events.
 fn every_tick(events: impl IntoIterator<Item = Event>) -> Events {
@@ -86,4 +89,34 @@ fn the_whole_stack_unwinds_at_once() {
     assert_eq!(profile.predicates[0].exceptions, DEEP as u64);
     assert_eq!(profile.predicates[1].cuts, DEEP as u64);
     assert_eq!(laws::check(&profile), []);
+}
+
+/// The replay cannot cut such a stream, and still every moment of it is near, in an index of a few bytes a box.
+#[test]
+fn moments_of_a_deep_stack() {
+    const DEEP: u64 = 700_000;
+    let calls = (0..DEEP).map(|_| Call { predicate: 0 });
+    let exits = (0..DEEP).map(|_| ExitDet);
+    let mut events = every_tick(calls.chain(exits));
+    files::later(&mut events);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("deep.pmt");
+    std::fs::write(&path, files::record(&Script::new(1, events))).unwrap();
+    let trace = Trace::open(&path).unwrap();
+    let index = Index::build(&trace, &path, None).unwrap();
+    let size = std::fs::metadata(index.save(&path).unwrap()).unwrap().len();
+    assert!((DEEP..4 * DEEP).contains(&size), "{size}");
+    for number in (0..=2 * DEEP).step_by(99_991) {
+        let walk = Walk::from(&trace, Some(&index), &trace.streams()[0], number);
+        let depth = number.min(2 * DEEP - number);
+        let called: Vec<u64> = walk
+            .moment()
+            .active()
+            .newest()
+            .take(300)
+            .map(|of| of.called)
+            .collect();
+        assert_eq!(walk.moment().active().len() as u64, depth);
+        assert!(called.into_iter().eq((0..depth).rev().take(300)));
+    }
 }

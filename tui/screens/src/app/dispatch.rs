@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use portmortem_analyzer::Window;
 use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 
 use super::{App, Request};
 use crate::keys::{self, Action, Meaning};
 use crate::overlay::{Answer, Chooser, Help, Overlay, Prompt, Question};
+use crate::scope::{Filter, window_text};
 use crate::screens::predicate_source;
 use crate::screens::{Effect, SCREENS};
 use crate::theme::ThemeName;
@@ -117,11 +119,26 @@ impl App {
             (Action::GoTo, _) => {
                 self.overlay = Some(Overlay::Prompt(Prompt::new(Question::GoTo, String::new())));
             }
-            (Action::Hide, Some(predicate)) => match analysis.pattern(predicate) {
-                Some(pattern) if !pattern.contains(['*', '?']) => self.hide(pattern),
-                Some(_) => self.say("its name has a * or ? in it, which would hide others, too"),
-                None => self.say("boxes that nothing is known of cannot be hidden"),
+            (Action::Hide, Some(predicate)) => {
+                if predicate == analysis.trace.unknown_predicate() {
+                    self.say("boxes that nothing is known of cannot be hidden");
+                } else {
+                    self.look_at(Filter::HideOne(predicate));
+                }
+            }
+            (Action::Focus, _) => match self.shown().place() {
+                Some(place) => self.look_at(Filter::Focus(place)),
+                None => self.say("no predicate here"),
             },
+            (Action::Window, _) => {
+                let shown = self.shown().window();
+                let text =
+                    shown.map_or_else(String::new, |shown| window_text(shown, &analysis.trace));
+                let question = Question::Window {
+                    shown: shown.zip(Some(text.clone())),
+                };
+                self.overlay = Some(Overlay::Prompt(Prompt::new(question, text)));
+            }
             (Action::Edit, Some(predicate)) => {
                 let effect = predicate_source(&analysis, predicate);
                 self.effect(effect);
@@ -156,9 +173,10 @@ impl App {
             Answer::Text(Question::Filter { before }, text) => self.commit_filter(&text, before),
             Answer::Text(Question::Hide, text) => {
                 if !text.trim().is_empty() {
-                    self.hide(text.trim().to_owned());
+                    self.look_at(Filter::Hide(text.trim().to_owned()));
                 }
             }
+            Answer::Text(Question::Window { shown }, text) => self.look_at_window(shown, &text),
             Answer::Text(Question::GoTo, text) => {
                 let effect = self.shown_mut().go_to(&text);
                 self.effect(effect);
@@ -169,6 +187,21 @@ impl App {
                         .push(Request::Write(PathBuf::from(path.trim()), text));
                 }
             }
+        }
+    }
+
+    /// Looks only at a range of time: the one that was shown, unless another text was typed.
+    fn look_at_window(&mut self, shown: Option<(Window, String)>, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        let window = match shown {
+            Some((window, before)) if before == text => Ok(window),
+            _ => Window::parse(text, self.trace.clock()),
+        };
+        match window {
+            Ok(window) => self.look_at(Filter::Window(window)),
+            Err(error) => self.say(error.to_string()),
         }
     }
 

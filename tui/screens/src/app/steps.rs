@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::App;
 use crate::analysis::Analysis;
+use crate::scope::Filter;
 
 /// Something that can be undone.
 #[derive(Debug)]
@@ -29,8 +30,8 @@ pub(super) enum Step {
         /// Whether that screen has something to undo itself.
         moved: bool,
     },
-    /// Predicates were hidden.
-    Hide {
+    /// Less is looked at.
+    Scope {
         /// The analysis before, if there was one.
         before: Option<Arc<Analysis>>,
     },
@@ -41,7 +42,7 @@ impl Step {
         match self {
             Self::Filter { screen, .. } | Self::Local { screen } => *screen == shown,
             Self::Enter { to, .. } => *to == shown,
-            Self::Hide { .. } => true,
+            Self::Scope { .. } => true,
         }
     }
 }
@@ -73,26 +74,23 @@ impl App {
                 }
                 self.show_at(from);
             }
-            Step::Hide { before } => self.unhide(before),
+            Step::Scope { before } => self.look_back(before),
         }
     }
 
-    /// Hides predicates, on all screens.
-    pub(super) fn hide(&mut self, pattern: String) {
-        self.say(format!(
-            "hiding {}; Esc shows it again",
-            portmortem_analyzer::names::printable(&pattern)
-        ));
-        self.steps.push(Step::Hide {
+    /// Looks at less, on all screens.
+    pub(super) fn look_at(&mut self, filter: Filter) {
+        self.say(format!("{}; Esc takes it away", filter.label(&self.trace)));
+        self.steps.push(Step::Scope {
             before: self.analysis.clone(),
         });
-        self.hidden.push(pattern);
+        self.scope.push(filter);
         self.analyse();
     }
 
-    fn unhide(&mut self, before: Option<Arc<Analysis>>) {
-        self.hidden.pop();
-        match before.filter(|analysis| analysis.hidden == self.hidden) {
+    fn look_back(&mut self, before: Option<Arc<Analysis>>) {
+        self.scope.pop();
+        match before.filter(|analysis| analysis.scope == self.scope) {
             Some(analysis) => {
                 self.job = None;
                 self.set_analysis(analysis);

@@ -16,11 +16,13 @@
 //! Nothing here knows of screens: [`Condition::parse`] wants to know the columns, [`Condition::holds`] the
 //! cells of a row, as the tables of the analyser have them.
 
+mod events;
 mod lexer;
 mod parser;
 #[cfg(test)]
 mod tests;
 
+pub use events::EventCondition;
 use portmortem_analyzer::tables::Cell;
 use regex::Regex;
 

@@ -1,5 +1,6 @@
 //! Tokens to conditions.
 
+use portmortem_analyzer::duration::{decimal, unit_ns};
 use regex::{Regex, RegexBuilder};
 
 use super::lexer::{Token, tokens};
@@ -279,34 +280,15 @@ fn number(text: &str, field: &Field) -> Result<Option<i128>, ConditionError> {
         (FieldKind::Count, "M") => 1_000_000,
         (FieldKind::Count, "G") => 1_000_000_000,
         (FieldKind::Count, _) => return Err(mismatch(field, "is a count: k, M, G")),
-        (FieldKind::Time { .. }, "ns") => 1,
-        (FieldKind::Time { .. }, "us" | "µs") => 1_000,
-        (FieldKind::Time { .. }, "ms") => 1_000_000,
-        (FieldKind::Time { .. }, "s") => 1_000_000_000,
         (FieldKind::Time { whole: Some(whole) }, "%") => {
             return Ok(Some(value.saturating_mul(whole.into()) / 100 / 1_000_000));
         }
-        (FieldKind::Time { .. }, _) => return Err(mismatch(field, "is a time: ns, us, ms, s")),
+        (FieldKind::Time { .. }, unit) => {
+            unit_ns(unit).ok_or_else(|| mismatch(field, "is a time: ns, us, ms, s"))?
+        }
         _ => return Ok(None),
     };
     Ok(Some(value.saturating_mul(factor) / 1_000_000))
-}
-
-/// A decimal number in thousand-millionths: nine decimals, so that seconds are exact.
-fn decimal(text: &str) -> Option<i128> {
-    let text = text.replace(['_', ','], "");
-    let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
-    if whole.is_empty() || whole.len() > 18 || decimals.contains('.') {
-        return None;
-    }
-    let decimals: String = decimals
-        .chars()
-        .chain("000000000".chars())
-        .take(9)
-        .collect();
-    let whole: i128 = whole.parse().ok()?;
-    let decimals: i128 = decimals.parse().ok()?;
-    Some(whole * 1_000_000_000 + decimals)
 }
 
 impl Condition {

@@ -1,5 +1,6 @@
 //! A question answered with a line of text.
 
+use portmortem_analyzer::Window;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use tui_input::{Input, InputRequest};
 
@@ -17,6 +18,11 @@ pub enum Question {
     },
     /// A pattern of predicates to hide.
     Hide,
+    /// A range of time.
+    Window {
+        /// The one that the screen shows, and how it is written.
+        shown: Option<(Window, String)>,
+    },
     /// Where to write the view.
     Export,
     /// Which event to go to.
@@ -46,6 +52,7 @@ impl Prompt {
         match self.question {
             Question::Filter { .. } => "filter: ",
             Question::Hide => "hide (module:name/arity, * and ?): ",
+            Question::Window { .. } => "time (1.5ms..2s, ..2s, 2s..): ",
             Question::Export => "write to: ",
             Question::GoTo => "go to event: ",
         }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use portmortem_analyzer::FocusOn;
 use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::tables::Cell;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, ScreenId, how_many, integer};
+use super::{Effect, Screen, ScreenId, first_event, how_many, integer};
 use crate::analysis::Analysis;
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, path_key};
@@ -36,6 +37,12 @@ const KEYS: &[Binding] = &[
         Action::Flame,
         "flame graph",
         "show it in the flame graph",
+    ),
+    bind(
+        &["v"],
+        Action::FirstEvent,
+        "",
+        "show the first event of the predicate",
     ),
     bind(&["space"], Action::Toggle, "", "unfold or fold the row"),
     bind(
@@ -75,6 +82,7 @@ impl Screen for CallTree {
         };
         match action {
             Action::Enter => table.predicate().map_or(Effect::Done, Effect::Open),
+            Action::FirstEvent => first_event(table.predicate()),
             Action::Flame => Effect::Go(ScreenId::Flame, table.predicate()),
             Action::HottestPath => {
                 table.open_hottest(INCLUSIVE);
@@ -104,6 +112,11 @@ impl Screen for CallTree {
 
     fn table_mut(&mut self) -> Option<&mut Table> {
         self.table.as_mut()
+    }
+
+    fn place(&self) -> Option<FocusOn> {
+        let row = self.table.as_ref()?.row()?;
+        self.analysis.as_ref()?.place(row)
     }
 
     fn select(&mut self, predicate: PredicateIndex) -> Effect {

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::{FocusOn, Window};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -141,10 +142,26 @@ pub enum Effect {
     Open(PredicateIndex),
     /// Show another screen, at this predicate if it is there.
     Go(ScreenId, Option<PredicateIndex>),
+    /// Show an event on the screen of events.
+    Event(EventTarget),
     /// Put this on the clipboard.
     Copy(String),
     /// Open an editor.
     Edit(PathBuf, u32),
+}
+
+/// An event to be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventTarget {
+    /// The one of this number, or the next one if that was lost.
+    At {
+        /// Its stream, by its place in the trace.
+        stream: usize,
+        /// Its number in the stream.
+        number: u64,
+    },
+    /// The first one of a predicate.
+    FirstOf(PredicateIndex),
 }
 
 /// A screen. Its state knows nothing of terminals; only [`Screen::draw`] does.
@@ -153,11 +170,22 @@ pub trait Screen: Debug {
     /// [`crate::keys::LISTS`].
     fn bindings(&self) -> &'static [Binding];
 
-    /// Shows another analysis: the first one, or one with other predicates hidden.
+    /// Shows another analysis: the first one, or one of another part of the trace.
     fn follow(&mut self, analysis: &Arc<Analysis>);
 
     /// Does what a key asks for. What it has no use for goes to its table, then to the program.
     fn act(&mut self, action: Action) -> Effect;
+
+    /// Takes what its threads found, if it has some; waits for it if told to. [`Effect::Unused`] if there was
+    /// nothing.
+    fn poll(&mut self, _wait: bool) -> Effect {
+        Effect::Unused
+    }
+
+    /// How much is done of what its threads do, from 0 to 1, if that takes long.
+    fn progress(&self) -> Option<f64> {
+        None
+    }
 
     /// Undoes the last [`Effect::Step`]; `false` if there was nothing left to undo.
     fn undo(&mut self) -> bool {
@@ -191,9 +219,24 @@ pub trait Screen: Debug {
         self.table()?.filter_error()
     }
 
+    /// What a filter may be.
+    fn filter_hint(&self) -> &'static str {
+        "a word, ~regex, or: fails > 1k and self > 1ms"
+    }
+
     /// The predicate that the cursor is on.
     fn predicate(&self) -> Option<PredicateIndex> {
         self.table()?.predicate()
+    }
+
+    /// Where in the call tree the cursor is.
+    fn place(&self) -> Option<FocusOn> {
+        self.predicate().map(FocusOn::Predicate)
+    }
+
+    /// The range of time that is shown or marked.
+    fn window(&self) -> Option<Window> {
+        None
     }
 
     /// Goes to a predicate.
@@ -206,6 +249,11 @@ pub trait Screen: Debug {
 
     /// Goes to what was asked for by [`Action::GoTo`].
     fn go_to(&mut self, _text: &str) -> Effect {
+        Effect::Unused
+    }
+
+    /// Goes to an event.
+    fn show_event(&mut self, _target: EventTarget) -> Effect {
         Effect::Unused
     }
 
@@ -240,6 +288,14 @@ pub trait Screen: Debug {
 
     /// Draws it.
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme);
+}
+
+/// To the first event of a predicate, if there is one under the cursor.
+pub(crate) fn first_event(predicate: Option<PredicateIndex>) -> Effect {
+    match predicate {
+        Some(predicate) => Effect::Event(EventTarget::FirstOf(predicate)),
+        None => Effect::Say("no predicate here".to_owned()),
+    }
 }
 
 /// `12 of 340 predicates`, `1 predicate`

@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rustc_hash::FxHashMap;
 
-use super::{Effect, Screen, how_many, integer};
+use super::{Effect, Screen, first_event, how_many, integer};
 use crate::analysis::Analysis;
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
@@ -22,12 +22,20 @@ pub(super) struct Predicates {
     cumulative: bool,
 }
 
-const KEYS: &[Binding] = &[bind(
-    &["c"],
-    Action::Cumulative,
-    "cumulative",
-    "by self time, or by inclusive time",
-)];
+const KEYS: &[Binding] = &[
+    bind(
+        &["c"],
+        Action::Cumulative,
+        "cumulative",
+        "by self time, or by inclusive time",
+    ),
+    bind(
+        &["v"],
+        Action::FirstEvent,
+        "",
+        "show the first event of the predicate",
+    ),
+];
 
 impl Screen for Predicates {
     fn bindings(&self) -> &'static [Binding] {
@@ -48,6 +56,7 @@ impl Screen for Predicates {
         };
         match action {
             Action::Enter => table.predicate().map_or(Effect::Done, Effect::Open),
+            Action::FirstEvent => first_event(table.predicate()),
             Action::Cumulative => {
                 self.cumulative = !self.cumulative;
                 let (now, before) = if self.cumulative {

@@ -7,9 +7,9 @@ use portmortem_analyzer::tables::Cell;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, how_many, integer};
+use super::{Effect, EventTarget, Screen, how_many, integer};
 use crate::analysis::Analysis;
-use crate::keys::{Action, Binding};
+use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
 
@@ -19,9 +19,11 @@ pub(super) struct Streams {
     table: Option<Table>,
 }
 
+const KEYS: &[Binding] = &[bind(&["enter"], Action::Enter, "events", "show its events")];
+
 impl Screen for Streams {
     fn bindings(&self) -> &'static [Binding] {
-        &[]
+        KEYS
     }
 
     fn follow(&mut self, analysis: &Arc<Analysis>) {
@@ -37,8 +39,12 @@ impl Screen for Streams {
         }
     }
 
-    fn act(&mut self, _action: Action) -> Effect {
-        Effect::Unused
+    fn act(&mut self, action: Action) -> Effect {
+        let row = self.table.as_ref().and_then(Table::row);
+        match (action, row) {
+            (Action::Enter, Some(stream)) => Effect::Event(EventTarget::At { stream, number: 0 }),
+            _ => Effect::Unused,
+        }
     }
 
     fn table(&self) -> Option<&Table> {

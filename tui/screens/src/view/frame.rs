@@ -96,15 +96,7 @@ fn warning(app: &App) -> Option<String> {
 
 /// The filters that are on, those of all screens first.
 fn filters(app: &App) -> Vec<String> {
-    let hidden = app.hidden().iter();
-    let mut texts: Vec<String> = hidden
-        .map(|pattern| {
-            format!(
-                "hide: {}",
-                printable(pattern.strip_prefix("user:").unwrap_or(pattern))
-            )
-        })
-        .collect();
+    let mut texts = app.filters();
     if let Some(filter) = app.shown().filter().filter(|filter| !filter.is_empty()) {
         let sign = if app.shown().filter_error().is_some() {
             "text"
@@ -139,6 +131,7 @@ pub(super) fn foot(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let error = app.shown().filter_error();
         return question(
             prompt,
+            app.shown().filter_hint(),
             error.filter(|_| prompt.is_filter()),
             area,
             buf,
@@ -171,7 +164,14 @@ pub(super) fn foot(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
     }
 }
 
-fn question(prompt: &Prompt, error: Option<&str>, area: Rect, buf: &mut Buffer, theme: &Theme) {
+fn question(
+    prompt: &Prompt,
+    hint: &str,
+    error: Option<&str>,
+    area: Rect,
+    buf: &mut Buffer,
+    theme: &Theme,
+) {
     let (x, _) = buf.set_stringn(area.x + 1, area.y, prompt.label(), 60, theme.key);
     let room = usize::from(area.right().saturating_sub(x + 1));
     let input = prompt.input();
@@ -188,7 +188,7 @@ fn question(prompt: &Prompt, error: Option<&str>, area: Rect, buf: &mut Buffer, 
     }
     let left = usize::from(area.right().saturating_sub(end + 3));
     let hint = error.unwrap_or(if input.value().is_empty() && prompt.is_filter() {
-        "a word, ~regex, or: fails > 1k and self > 1ms"
+        hint
     } else {
         ""
     });

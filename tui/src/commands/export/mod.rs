@@ -18,11 +18,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Error, Result, bail};
+use portmortem_analyzer::Trace;
 use portmortem_analyzer::export::{Csv, ExportError, Exporter, Json, TableWriter};
 use portmortem_analyzer::names::printable;
 use portmortem_analyzer::tables::Table;
-use portmortem_analyzer::{Hide, Trace};
 use portmortem_frames::{Arrow, Parquet};
+use portmortem_screens::Scope;
 
 use super::analysis::{Analysis, INCOMPLETE, with_progress_of};
 use crate::cli::{ExportArgs, ExportFormat};
@@ -143,7 +144,7 @@ impl<'a> Export<'a> {
             trace,
             &input.path,
             input.name.clone(),
-            Hide::default(),
+            Scope::default(),
             turn.done,
         );
         let losses = analysis.losses();

@@ -1,62 +1,58 @@
 //! Screen 6: the events of a stream one by one, with the boxes at the cursor.
 //!
-//! Only a [`Page`] of events around the cursor is held; moving out of it reads another one.
+//! Only some events around the cursor are held ([`list`]). What has to be looked for is looked for by threads
+//! ([`search`]): a key waits for them [a moment](PATIENCE), which mostly is enough, and then goes on.
 
+mod jumps;
+mod list;
 mod reader;
+mod search;
 #[cfg(test)]
 mod tests;
 mod view;
 
-use std::mem::discriminant;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use portmortem_analyzer::figures::PredicateIndex;
-use portmortem_analyzer::index::Step;
 use portmortem_analyzer::moment::OpenBox;
+use portmortem_analyzer::walk::Step;
 use portmortem_tracer::format::Event;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen};
+use super::{Effect, EventTarget, Screen};
 use crate::analysis::Analysis;
+use crate::condition::EventCondition;
 use crate::format::count;
 use crate::keys::{self, Action, Binding};
 use crate::theme::Theme;
-use reader::{Found, MOST_SEARCHED, Page, Reader};
+use jumps::Jump;
+use list::List;
+use reader::{Reader, Stacks};
+use search::Found;
 
-/// Boxes of a stack that are kept to be shown or copied.
-const MOST_BOXES: usize = 300;
+/// How long a key waits for what it looks for, before it is drawn that it is looked for.
+const PATIENCE: Duration = Duration::from_millis(10);
 
 /// The screen.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     reader: Option<Reader>,
-    page: Option<Page>,
-    /// The event of the page that the cursor is on.
-    at: usize,
-    active: Stack,
-    choices: Stack,
+    list: List,
+    /// Where the cursor was last.
+    place: u64,
+    /// What is looked for.
+    jump: Option<Jump>,
+    filter: String,
+    filter_error: Option<String>,
+    /// Both stacks at the cursor, if they were drawn since it moved.
+    stacks: Option<Stacks>,
     /// Streams and events from which there was a jump.
-    history: Vec<(usize, u64)>,
-    /// The first event of the page that is drawn, and where.
+    history: Vec<(usize, Step)>,
+    /// Where the events were drawn, and the first one of them.
+    area: Rect,
     first: usize,
-    list: Rect,
-}
-
-/// The newest boxes of a stack, the newest first.
-#[derive(Debug, Default)]
-struct Stack {
-    newest: Vec<OpenBox>,
-    height: usize,
-}
-
-impl Stack {
-    fn of(boxes: &[OpenBox]) -> Self {
-        Self {
-            newest: boxes.iter().rev().take(MOST_BOXES).copied().collect(),
-            height: boxes.len(),
-        }
-    }
 }
 
 /// What happens at a port, and not to the recording.
@@ -74,211 +70,143 @@ fn leaves(event: Event) -> bool {
 
 impl Events {
     fn step(&self) -> Option<&Step> {
-        self.page.as_ref()?.steps.get(self.at)
+        self.list.step()
     }
 
-    /// Reads the events around a number, and goes there.
-    fn load(&mut self, number: u64) {
-        let page = self.reader.as_ref().and_then(|reader| reader.page(number));
-        let (page, at) = page.unzip();
-        self.page = page;
-        self.at = at.unwrap_or(0);
-        // The cursor stays in the middle of the list until it moves.
-        self.first = self
-            .at
-            .saturating_sub(usize::from(self.list.height.saturating_sub(1)) / 2);
-        self.look();
+    fn of(&self) -> Option<OpenBox> {
+        self.step()?.of.map(|(of, _)| of)
     }
 
-    /// The stacks at the cursor: the box that ends here is still there.
-    fn look(&mut self) {
-        (self.active, self.choices) = Default::default();
-        let Some((page, step)) = self.page.as_ref().zip(self.step()) else {
-            return;
-        };
-        let mut moment = page.before.clone();
-        for step in &page.steps[..self.at] {
-            moment.step(step.event, step.number);
+    fn clear(&mut self) {
+        self.list = List::default();
+        self.stacks = None;
+    }
+
+    /// The cursor moved.
+    fn moved(&mut self) {
+        self.stacks = None;
+        if let Some(step) = self.step() {
+            self.place = step.number;
         }
-        let ends = leaves(step.event).then(|| Stack::of(moment.active()));
-        moment.step(step.event, step.number);
-        self.active = match ends {
-            // After a gap the box that ends may never have been seen before.
-            Some(ends) if ends.height > 0 => ends,
-            Some(_) => Stack::of(step.of.map(|(of, _)| of).as_slice()),
-            None => Stack::of(moment.active()),
+    }
+
+    /// Lists the events around one, which is listed in any case.
+    fn load(&mut self, stream: usize, step: Step) {
+        if let Some(reader) = &mut self.reader {
+            reader.stream = stream;
+            let row = usize::from(self.area.height.saturating_sub(1)) / 2;
+            let until = Instant::now() + PATIENCE;
+            self.list = List::around(step, row, reader, Some(until));
+        }
+        self.moved();
+    }
+
+    /// To an event, so that Esc comes back.
+    fn go(&mut self, stream: usize, step: Step) -> Effect {
+        let Some(before) = self.reader.as_ref().map(|reader| reader.stream) else {
+            return Effect::Done;
         };
-        self.choices = Stack::of(moment.choices());
+        let here = self.step().copied();
+        if (before, here) == (stream, Some(step)) {
+            return Effect::Done;
+        }
+        let known = self.list.steps.iter().position(|other| *other == step);
+        match known.filter(|_| before == stream) {
+            Some(at) => {
+                self.list.at = at;
+                self.shift(0);
+            }
+            None => self.load(stream, step),
+        }
+        match here {
+            Some(here) => {
+                self.history.push((before, here));
+                Effect::Step
+            }
+            None => Effect::Done,
+        }
     }
 
     /// Up or down by some events.
     fn shift(&mut self, rows: isize) {
-        let Some(number) = self.step().map(|step| step.number) else {
-            return;
-        };
-        let inside = |screen: &Self| {
-            let length = screen.page.as_ref().map_or(0, |page| page.steps.len());
-            let to = screen.at.checked_add_signed(rows);
-            to.filter(|&to| to < length)
-        };
-        if inside(self).is_none() {
-            let row = self.at.saturating_sub(self.first);
-            self.load(number);
-            if self.at == 0 && rows < 0 {
-                // The event before is one that stands for many lost ones.
-                let reader = self.reader.as_ref();
-                if let Some(before) = reader.and_then(|reader| reader.before(number)) {
-                    return self.load(before);
-                }
-            }
-            self.first = self.at.saturating_sub(row);
+        if let Some(reader) = &self.reader {
+            self.list.shift(rows, reader, Instant::now() + PATIENCE);
+            self.moved();
         }
-        let length = self.page.as_ref().map_or(0, |page| page.steps.len());
-        let to = self.at.saturating_add_signed(rows);
-        self.at = to.min(length.saturating_sub(1));
-        self.look();
     }
 
     fn page_rows(&self) -> isize {
-        isize::from(self.list.height.max(2) as i16 - 1).min(reader::HALF as isize / 2)
-    }
-
-    /// To an event, so that Esc comes back.
-    fn jump(&mut self, number: u64) -> Effect {
-        let (Some(reader), Some(step)) = (&self.reader, self.step()) else {
-            return Effect::Done;
-        };
-        let here = step.number;
-        if here == number {
-            return Effect::Done;
-        }
-        self.history.push((reader.stream, here));
-        let page = self.page.as_ref();
-        let steps = page.map_or(&[][..], |page| &page.steps);
-        match steps.iter().rposition(|step| step.number == number) {
-            Some(at) => {
-                self.at = at;
-                self.look();
-            }
-            None => self.load(number),
-        }
-        Effect::Step
-    }
-
-    fn jump_to(&mut self, found: Found, what: &str) -> Effect {
-        match found {
-            Found::At(number) => self.jump(number),
-            Found::Nothing => Effect::Say(format!("there is no {what}")),
-            Found::TooFar => Effect::Say(format!(
-                "no {what} within {} events: not looked for any further",
-                count(MOST_SEARCHED)
-            )),
-        }
-    }
-
-    fn search(&mut self, forward: bool, what: &str, is: impl Fn(&Step) -> bool) -> Effect {
-        let (Some(reader), Some(step)) = (&self.reader, self.step()) else {
-            return Effect::Done;
-        };
-        // What is on the page need not be read again.
-        let steps = self.page.as_ref().map_or(&[][..], |page| &page.steps);
-        let near = if forward {
-            steps.iter().skip(self.at + 1).find(|step| is(step))
-        } else {
-            steps.iter().take(self.at).rfind(|step| is(step))
-        };
-        let found = match near {
-            Some(near) => Found::At(near.number),
-            None if forward => reader.forward(step.number, is),
-            None => reader.backward(step.number, MOST_SEARCHED, is),
-        };
-        let which = if forward { "later" } else { "earlier" };
-        self.jump_to(found, &format!("{which} {what}"))
-    }
-
-    fn same_predicate(&mut self, forward: bool) -> Effect {
-        let Some(predicate) = self.predicate() else {
-            return Effect::Say("no predicate here".to_owned());
-        };
-        self.search(forward, "event of this predicate", |step| {
-            is_port(step.event) && step.of.is_some_and(|(of, _)| of.predicate == predicate)
-        })
-    }
-
-    fn same_port(&mut self, forward: bool) -> Effect {
-        let Some(event) = self.step().map(|step| step.event) else {
-            return Effect::Done;
-        };
-        let what = view::port(event);
-        self.search(forward, what, |step| {
-            discriminant(&step.event) == discriminant(&event)
-        })
-    }
-
-    /// To where this box ends.
-    fn box_end(&mut self) -> Effect {
-        let Some(&Step { event, of, .. }) = self.step() else {
-            return Effect::Done;
-        };
-        let Some((of, _)) = of else {
-            return Effect::Say("no box here".to_owned());
-        };
-        if leaves(event) && event != Event::ExitNondet {
-            return Effect::Say("the box ends here".to_owned());
-        }
-        self.search(true, "end of this box", |step| {
-            leaves(step.event) && step.of.is_some_and(|(other, _)| other.called == of.called)
-        })
-    }
-
-    /// To the call of this box, or if that is here, of the one around it.
-    fn box_call(&mut self) -> Effect {
-        let Some(&Step { number, of, .. }) = self.step() else {
-            return Effect::Done;
-        };
-        match of {
-            None => Effect::Say("no box here".to_owned()),
-            Some((of, _)) if of.called != number => self.jump(of.called),
-            Some((OpenBox { caller, .. }, _)) => match caller {
-                Some(caller) => self.jump(caller),
-                None => Effect::Say("nobody traced is around this box".to_owned()),
-            },
-        }
-    }
-
-    /// From a redo to the failure that caused it.
-    fn cause(&mut self) -> Effect {
-        let (Some(reader), Some(step)) = (&self.reader, self.step()) else {
-            return Effect::Done;
-        };
-        if step.event != Event::Redo {
-            return Effect::Say("only a redo has a failure that caused it".to_owned());
-        }
-        let is_failure = |step: &Step| step.event == Event::Fail;
-        let found = match reader.backward(step.number, MOST_SEARCHED, is_failure) {
-            // The program asked for another solution.
-            Found::Nothing | Found::TooFar => {
-                reader.before(step.number).map_or(Found::Nothing, Found::At)
-            }
-            found @ Found::At(_) => found,
-        };
-        self.jump_to(found, "event before it")
+        isize::from(self.area.height.max(2) as i16 - 1).max(1)
     }
 
     fn other_stream(&mut self, forward: bool) -> Effect {
-        let Some(reader) = &mut self.reader else {
+        let Some(reader) = &self.reader else {
             return Effect::Done;
         };
         let streams = reader.analysis.trace.streams().len();
         if streams < 2 {
             return Effect::Say("there is no other stream".to_owned());
         }
-        let before = reader.stream;
-        reader.stream = (before + if forward { 1 } else { streams - 1 }) % streams;
-        let here = self.step().map_or(0, |step| step.number);
-        self.history.push((before, here));
-        self.load(0);
-        Effect::Step
+        let next = (reader.stream + if forward { 1 } else { streams - 1 }) % streams;
+        self.stream(next)
+    }
+
+    /// To the beginning of a stream, which may have no events.
+    fn stream(&mut self, stream: usize) -> Effect {
+        let here = self.step().copied();
+        let Some(reader) = &mut self.reader else {
+            return Effect::Done;
+        };
+        let before = std::mem::replace(&mut reader.stream, stream);
+        let effect = self.list_around(0);
+        match here {
+            Some(here) => {
+                self.history.push((before, here));
+                Effect::Step
+            }
+            None => effect,
+        }
+    }
+
+    /// What was found within a moment.
+    fn soon(&mut self) -> Effect {
+        match self.take(Some(Instant::now() + PATIENCE)) {
+            Effect::Unused => Effect::Done,
+            effect => effect,
+        }
+    }
+
+    /// Takes what was found; waits for it until some moment.
+    fn take(&mut self, until: Option<Instant>) -> Effect {
+        let listed = self.list.take(until);
+        if listed {
+            self.moved();
+        }
+        let Some(jump) = &self.jump else {
+            return if listed { Effect::Done } else { Effect::Unused };
+        };
+        match jump.search.next(until) {
+            None if listed => Effect::Done,
+            None => Effect::Unused,
+            Some(found) => {
+                let then = jump.then;
+                let nothing = Effect::Say(format!("there is no {}", jump.what));
+                self.jump = None;
+                match found {
+                    Found::Steps(stream, steps) => match steps.first() {
+                        Some(&step) => self.arrive(then, stream, step),
+                        None => nothing,
+                    },
+                    Found::End(_) => nothing,
+                }
+            }
+        }
+    }
+
+    /// Whether something is looked for that takes long.
+    fn looks(&self) -> bool {
+        let all = self.reader.as_ref().is_none_or(Reader::lists_all);
+        self.jump.is_some() || !all && self.list.share().is_some()
     }
 }
 
@@ -289,12 +217,9 @@ impl Screen for Events {
 
     fn follow(&mut self, analysis: &Arc<Analysis>) {
         let stream = self.reader.as_ref().map_or(0, |reader| reader.stream);
-        let number = self.step().map_or(0, |step| step.number);
-        self.reader = Some(Reader {
-            analysis: Arc::clone(analysis),
-            stream,
-        });
-        self.load(number);
+        self.reader = Some(Reader::new(analysis, stream));
+        let filter = std::mem::take(&mut self.filter);
+        self.set_filter(&filter);
     }
 
     fn act(&mut self, action: Action) -> Effect {
@@ -303,13 +228,12 @@ impl Screen for Events {
             Action::Down => self.shift(1),
             Action::PageUp => self.shift(-self.page_rows()),
             Action::PageDown => self.shift(self.page_rows()),
-            Action::Top => return self.jump(0),
-            Action::Bottom => {
-                let last = self.reader.as_ref().map_or(0, Reader::last);
-                return self.jump(last);
-            }
-            Action::NextMatch => return self.same_predicate(true),
-            Action::PreviousMatch => return self.same_predicate(false),
+            Action::Top => return self.end_of_stream(false),
+            Action::Bottom => return self.end_of_stream(true),
+            Action::NextMatch => return self.next_match(true),
+            Action::PreviousMatch => return self.next_match(false),
+            Action::NextOfPredicate => return self.same_predicate(true),
+            Action::PreviousOfPredicate => return self.same_predicate(false),
             Action::NextPort => return self.same_port(true),
             Action::PreviousPort => return self.same_port(false),
             Action::BoxEnd => return self.box_end(),
@@ -318,18 +242,64 @@ impl Screen for Events {
             Action::NextStream => return self.other_stream(true),
             Action::PreviousStream => return self.other_stream(false),
             Action::Enter => return self.predicate().map_or(Effect::Done, Effect::Open),
+            Action::Back if self.looks() => {
+                self.jump = None;
+                self.list.stop();
+                return Effect::Say("not looked for any further".to_owned());
+            }
             _ => return Effect::Unused,
         }
         Effect::Done
     }
 
+    fn poll(&mut self, wait: bool) -> Effect {
+        if wait {
+            self.take(None)
+        } else {
+            self.take(Some(Instant::now()))
+        }
+    }
+
+    fn progress(&self) -> Option<f64> {
+        let jump = self.jump.as_ref().map(|jump| jump.search.share());
+        jump.or_else(|| self.list.share()).filter(|_| self.looks())
+    }
+
     fn undo(&mut self) -> bool {
-        let (Some((stream, number)), Some(reader)) = (self.history.pop(), &mut self.reader) else {
+        let Some((stream, step)) = self.history.pop() else {
             return false;
         };
-        reader.stream = stream;
-        self.load(number);
+        self.jump = None;
+        self.load(stream, step);
         true
+    }
+
+    fn filter(&self) -> Option<&str> {
+        Some(&self.filter)
+    }
+
+    fn set_filter(&mut self, text: &str) {
+        let text = text.trim();
+        self.filter = text.to_owned();
+        let parsed = (!text.is_empty()).then(|| EventCondition::parse(text));
+        let (condition, error) = match parsed {
+            None => (None, None),
+            Some(Ok(condition)) => (Some(condition), None),
+            Some(Err(error)) => (Some(EventCondition::literal(text)), Some(error.to_string())),
+        };
+        self.filter_error = error;
+        if let Some(reader) = &mut self.reader {
+            reader.set_condition(condition);
+            self.list_around(self.place);
+        }
+    }
+
+    fn filter_error(&self) -> Option<&str> {
+        self.filter_error.as_deref()
+    }
+
+    fn filter_hint(&self) -> &'static str {
+        "a word, ~regex, or: port = fail and depth > 10"
     }
 
     fn go_to(&mut self, text: &str) -> Effect {
@@ -337,31 +307,34 @@ impl Screen for Events {
             .chars()
             .filter(|c| !matches!(c, ',' | '_' | ' ' | '#'))
             .collect();
+        let Some(reader) = &self.reader else {
+            return Effect::Done;
+        };
         match digits.parse::<u64>() {
-            Ok(number) => {
-                let last = self.reader.as_ref().map_or(0, Reader::last);
-                self.jump(number.min(last))
-            }
+            Ok(number) => self.event(reader.stream, number.min(reader.last())),
             Err(_) => Effect::Say("that is not the number of an event".to_owned()),
         }
     }
 
+    fn show_event(&mut self, target: EventTarget) -> Effect {
+        match target {
+            EventTarget::At { stream, number } => self.event(stream, number),
+            EventTarget::FirstOf(predicate) => self.first_of(predicate),
+        }
+    }
+
     fn predicate(&self) -> Option<PredicateIndex> {
-        self.step()?.of.map(|(of, _)| of.predicate)
+        self.of().map(|of| of.predicate)
     }
 
     fn status(&self) -> String {
-        let Some(reader) = &self.reader else {
-            return String::new();
-        };
-        let number = self.step().map_or(0, |step| step.number);
-        let last = count(reader.last());
-        let cut_off = if reader.is_cut_off() {
-            " (no index: no further)"
-        } else {
-            ""
-        };
-        format!("event {} of 0–{last}{cut_off}", count(number))
+        match (&self.reader, self.step()) {
+            (Some(reader), Some(step)) => {
+                let (first, last) = (count(reader.numbers().start), count(reader.last()));
+                format!("event {} of {first}–{last}", count(step.number))
+            }
+            _ => String::new(),
+        }
     }
 
     fn file_name(&self) -> &'static str {
@@ -369,29 +342,27 @@ impl Screen for Events {
     }
 
     fn export(&self) -> Option<String> {
-        view::csv(self.reader.as_ref()?, &self.page.as_ref()?.steps)
+        view::csv(self.reader.as_ref()?, self.list.steps.iter())
     }
 
     fn copy(&self) -> Option<String> {
         let reader = self.reader.as_ref()?;
-        let boxes = self.active.newest.iter();
-        Some(
-            boxes
-                .map(|open| reader.analysis.predicate(open.predicate).to_owned() + "\n")
-                .collect(),
-        )
+        let boxes = reader.stacks(self.step()?).active.newest;
+        let names = boxes
+            .iter()
+            .map(|(_, open)| reader.analysis.predicate(open.predicate).to_owned() + "\n");
+        Some(names.collect())
     }
 
     fn click(&mut self, x: u16, y: u16) -> bool {
-        if !self.list.contains((x, y).into()) {
+        if !self.area.contains((x, y).into()) {
             return false;
         }
-        let at = self.first + usize::from(y - self.list.y);
-        let length = self.page.as_ref().map_or(0, |page| page.steps.len());
-        let again = at == self.at;
-        if at < length {
-            self.at = at;
-            self.look();
+        let at = self.first + usize::from(y - self.area.y);
+        let again = at == self.list.at;
+        if at < self.list.steps.len() {
+            self.list.at = at;
+            self.shift(0);
         }
         again
     }

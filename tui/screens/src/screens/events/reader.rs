@@ -1,169 +1,163 @@
-//! Reading of a stream in pieces: a page around an event, and searches that never go on for ever.
+//! What of a trace is read, and which of its events are listed.
 
-use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
-use portmortem_analyzer::index::{Step, Walk};
-use portmortem_analyzer::moment::Moment;
+use portmortem_analyzer::figures::StreamFigures;
+use portmortem_analyzer::moment::OpenBox;
+use portmortem_analyzer::stack::Stack;
+use portmortem_analyzer::tables::EventRow;
 use portmortem_analyzer::trace::StreamInfo;
+use portmortem_analyzer::walk::{Step, Walk};
+use portmortem_tracer::format::Event;
 
+use super::leaves;
 use crate::analysis::Analysis;
+use crate::condition::EventCondition;
 
-/// Events of a page on each side of the one it was read for.
-pub(super) const HALF: usize = 500;
+/// Boxes of a stack that are kept to be shown or copied.
+const MOST_BOXES: usize = 300;
 
-/// The most events that a search looks at.
-pub(super) const MOST_SEARCHED: u64 = 1_000_000;
+/// Boxes of a stack that are looked at for some that are not hidden.
+const MOST_LOOKED_AT: usize = 100_000;
 
-/// Without an index only so many events of a stream can be shown: every page is read from the beginning.
-pub(super) const MOST_WITHOUT_INDEX: u64 = 5_000_000;
-
-/// A stream of the trace.
-#[derive(Debug)]
+/// A stream, and which of its events are listed.
+#[derive(Debug, Clone)]
 pub(super) struct Reader {
     pub(super) analysis: Arc<Analysis>,
     /// Its place in the trace.
     pub(super) stream: usize,
+    condition: Option<Arc<EventCondition>>,
 }
 
-/// Some events that follow on each other.
-#[derive(Debug)]
-pub(super) struct Page {
-    /// The boxes before the first one.
-    pub(super) before: Moment,
-    pub(super) steps: Vec<Step>,
+/// The newest boxes of a stack that are not hidden, the newest first.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    /// With how many are around it.
+    pub(super) newest: Vec<(u64, OpenBox)>,
+    /// How many boxes there are, hidden ones included.
+    pub(super) height: u64,
 }
 
-/// What came of a search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
-    /// The event of this number.
-    At(u64),
-    /// There is none.
-    Nothing,
-    /// There is none as far as it looked.
-    TooFar,
+/// Both stacks at an event.
+#[derive(Debug, Default)]
+pub(super) struct Stacks {
+    pub(super) active: Shown,
+    pub(super) choices: Shown,
 }
 
 impl Reader {
+    pub(super) fn new(analysis: &Arc<Analysis>, stream: usize) -> Self {
+        Self {
+            analysis: Arc::clone(analysis),
+            stream,
+            condition: None,
+        }
+    }
+
+    pub(super) fn set_condition(&mut self, condition: Option<EventCondition>) {
+        self.condition = condition.map(Arc::new);
+    }
+
     pub(super) fn info(&self) -> Option<&StreamInfo> {
         self.analysis.trace.streams().get(self.stream)
     }
 
-    /// The number of the last event that can be shown.
+    /// Numbers of the events of the stream that are looked at.
+    pub(super) fn numbers(&self) -> Range<u64> {
+        self.numbers_of(self.stream)
+    }
+
+    /// The same of another one.
+    pub(super) fn numbers_of(&self, stream: usize) -> Range<u64> {
+        let figures = self.analysis.profile.streams.get(stream);
+        figures.map_or(0..0, StreamFigures::numbers)
+    }
+
+    /// The number of the last of them.
     pub(super) fn last(&self) -> u64 {
-        let figures = self.analysis.profile.streams.get(self.stream);
-        let events = figures.map_or(0, |figures| {
-            figures.events.saturating_add(figures.lost_events)
-        });
-        let last = events.saturating_sub(1);
-        if self.is_cut_off() {
-            last.min(MOST_WITHOUT_INDEX)
-        } else {
-            last
-        }
+        self.numbers().end.saturating_sub(1)
     }
 
-    /// There are events that cannot be shown.
-    pub(super) fn is_cut_off(&self) -> bool {
-        let figures = self.analysis.profile.streams.get(self.stream);
-        self.analysis.index.is_none()
-            && figures.is_some_and(|figures| figures.events > MOST_WITHOUT_INDEX)
-    }
-
-    fn walk(&self, from: u64) -> Option<Walk<'_>> {
+    pub(super) fn walk(&self, from: u64) -> Option<Walk<'_>> {
         let analysis = &self.analysis;
-        let index = analysis.index.as_ref();
-        Some(Walk::from(&analysis.trace, index, self.info()?, from))
+        let trail = analysis.trail();
+        Some(Walk::along(&analysis.trace, trail, self.info()?, from))
     }
 
-    /// The events around a number, and which of them it is: the last one not after it.
-    pub(super) fn page(&self, around: u64) -> Option<(Page, usize)> {
-        let around = around.min(self.last());
-        let mut size = HALF as u64;
-        loop {
-            let from = around.saturating_sub(size);
-            let mut walk = self.walk(from)?;
-            let mut before = walk.moment().clone();
-            let mut steps = VecDeque::new();
-            let mut rest = HALF;
-            for step in walk.by_ref() {
-                let after = step.number > around;
-                steps.push_back(step);
-                if after {
-                    rest -= 1;
-                    if rest == 0 {
-                        break;
-                    }
-                } else if steps.len() > HALF
-                    && let Some(step) = steps.pop_front()
-                {
-                    before.step(step.event, step.number);
-                }
-            }
-            let reached = steps.front().is_some_and(|step| step.number <= around);
-            if reached || from == 0 {
-                let steps: Vec<Step> = steps.into();
-                let at = steps.partition_point(|step| step.number <= around);
-                return Some((Page { before, steps }, at.saturating_sub(1)));
-            }
-            // It began within lost events.
-            size = size.saturating_mul(16);
+    /// Every event is listed.
+    pub(super) fn lists_all(&self) -> bool {
+        let scope = &self.analysis.scope;
+        let transparent = !scope.hide().is_empty() || !scope.focus().is_everything();
+        self.condition.is_none() && !transparent
+    }
+
+    /// Whether a box is part of the one around it, or outside of what is looked at.
+    pub(super) fn is_hidden(&self, boxed: &OpenBox) -> bool {
+        let trail = self.analysis.trail();
+        self.analysis.hides(boxed.predicate) || trail.is_some_and(|trail| !trail.is_in_focus(boxed))
+    }
+
+    /// Whether an event is listed: its box is not hidden, and the condition holds.
+    pub(super) fn lists(&self, step: &Step) -> bool {
+        let hidden = step.of.is_some_and(|(of, _)| self.is_hidden(&of));
+        if hidden
+            && !matches!(
+                step.event,
+                Event::Mark { .. } | Event::Pause | Event::Resume
+            )
+        {
+            return false;
+        }
+        match (&self.condition, self.row(step)) {
+            (Some(condition), Some(row)) => condition.holds(&row),
+            _ => true,
         }
     }
 
-    /// The number of the last event before one.
-    pub(super) fn before(&self, number: u64) -> Option<u64> {
-        match self.backward(number, u64::MAX, |_| true) {
-            Found::At(number) => Some(number),
-            Found::Nothing | Found::TooFar => None,
-        }
+    /// An event as a row of the table `events`.
+    pub(super) fn row(&self, step: &Step) -> Option<EventRow<'_>> {
+        let Analysis { trace, name, .. } = &*self.analysis;
+        Some(EventRow::of(trace, name, self.info()?.id, step))
     }
 
-    /// The first event after one that `is` what is looked for.
-    pub(super) fn forward(&self, after: u64, is: impl Fn(&Step) -> bool) -> Found {
-        let Some(walk) = self.walk(after.saturating_add(1)) else {
-            return Found::Nothing;
+    /// The stacks at an event: a box that ends there is still on the chain.
+    pub(super) fn stacks(&self, at: &Step) -> Stacks {
+        let gap = matches!(at.event, Event::Gap { .. });
+        let Some(mut walk) = self.walk(at.number).filter(|_| !gap) else {
+            return Stacks::default();
         };
-        let last = self.last();
-        let mut looked = 0;
-        for step in walk.take_while(|step| step.number <= last) {
-            if step.number > after && is(&step) {
-                return Found::At(step.number);
-            }
-            looked += 1;
-            if looked == MOST_SEARCHED {
-                return Found::TooFar;
+        loop {
+            let ends = leaves(at.event).then(|| self.shown(walk.moment().active()));
+            match walk.next() {
+                Some(step) if step == *at => {
+                    let active = match ends {
+                        Some(ends) if ends.height > 0 => ends,
+                        // After a gap the box that ends may never have been seen before.
+                        Some(_) => Shown {
+                            newest: step.of.iter().map(|(of, depth)| (*depth, *of)).collect(),
+                            height: step.of.iter().len() as u64,
+                        },
+                        None => self.shown(walk.moment().active()),
+                    };
+                    let choices = self.shown(walk.moment().choices());
+                    return Stacks { active, choices };
+                }
+                Some(step) if step.number < at.number => {}
+                _ => return Stacks::default(),
             }
         }
-        Found::Nothing
     }
 
-    /// The last event before one that `is` what is looked for, among so many.
-    pub(super) fn backward(&self, before: u64, most: u64, is: impl Fn(&Step) -> bool) -> Found {
-        let (mut end, mut size) = (before, 4000_u64);
-        loop {
-            let from = end.saturating_sub(size);
-            let Some(walk) = self.walk(from) else {
-                return Found::Nothing;
-            };
-            let mut steps = walk.take_while(|step| step.number < end).peekable();
-            // Lost events that `from` is among come before the first one, as one gap.
-            let first = steps.peek().map(|step| step.number);
-            if let Some(step) = steps.filter(&is).last() {
-                return Found::At(step.number);
-            }
-            if from == 0 {
-                return Found::Nothing;
-            }
-            if before - from >= most {
-                return Found::TooFar;
-            }
-            end = first.unwrap_or(end);
-            size = match first {
-                Some(_) => size.saturating_mul(16).min(MOST_SEARCHED),
-                None => size.saturating_mul(16),
-            };
+    fn shown(&self, boxes: &Stack) -> Shown {
+        let height = boxes.len() as u64;
+        let newest = (0..height).rev().zip(boxes.newest());
+        let newest = newest
+            .take(MOST_LOOKED_AT)
+            .filter(|(_, of)| !self.is_hidden(of));
+        Shown {
+            newest: newest.take(MOST_BOXES).collect(),
+            height,
         }
     }
 }

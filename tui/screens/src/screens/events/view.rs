@@ -1,35 +1,17 @@
 //! Drawing: the list of events, and the boxes at the cursor.
 
-use portmortem_analyzer::index::Step;
 use portmortem_analyzer::names::printable;
+use portmortem_analyzer::tables::{Cell, EventRow, Row, port};
+use portmortem_analyzer::walk::Step;
 use portmortem_tracer::format::Event;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::reader::Reader;
-use super::{Events, Stack};
+use super::Events;
+use super::reader::{Reader, Shown};
 use crate::format::{count, counted, left, right, shorten};
-use crate::table::first_row;
 use crate::theme::Theme;
-
-/// As the exported table has it.
-pub(super) fn port(event: Event) -> &'static str {
-    match event {
-        Event::Call { .. } => "call",
-        Event::Tail { .. } => "tail",
-        Event::ExitDet => "exit_det",
-        Event::ExitNondet => "exit_nondet",
-        Event::Redo => "redo",
-        Event::Fail => "fail",
-        Event::Exception => "exception",
-        Event::Cut { .. } => "cut",
-        Event::Pause => "pause",
-        Event::Resume => "resume",
-        Event::Gap { .. } => "gap",
-        Event::Mark { .. } => "mark",
-    }
-}
 
 fn style(event: Event, theme: &Theme) -> Style {
     let [call, exit, redo, fail, exception] = theme.ports;
@@ -46,8 +28,9 @@ fn style(event: Event, theme: &Theme) -> Style {
 
 /// What an event is about: a predicate, mostly.
 fn about(reader: &Reader, step: &Step) -> String {
-    let of = step.of.map(|(of, _)| of.predicate);
-    let name = of.map_or("", |predicate| reader.analysis.predicate(predicate));
+    // What is hidden has no name, but a pause in it is a pause.
+    let of = step.of.filter(|(of, _)| !reader.is_hidden(of));
+    let name = of.map_or("", |(of, _)| reader.analysis.predicate(of.predicate));
     match step.event {
         Event::Cut { count } => {
             let boxes = counted(count.into(), "choicepoint", "choicepoints");
@@ -60,26 +43,26 @@ fn about(reader: &Reader, step: &Step) -> String {
     }
 }
 
-/// The events as rows.
-pub(super) fn csv(reader: &Reader, steps: &[Step]) -> Option<String> {
+/// The events as rows of the table `events`.
+pub(super) fn csv<'s>(reader: &Reader, steps: impl Iterator<Item = &'s Step>) -> Option<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer
-        .write_record(["seq", "ns", "port", "about", "depth", "box"])
-        .ok()?;
+    let names = EventRow::COLUMNS.iter().map(|column| column.name);
+    writer.write_record(names).ok()?;
     for step in steps {
-        let of = step.of;
-        writer
-            .write_record([
-                step.number.to_string(),
-                since_start(reader, step).to_string(),
-                port(step.event).to_owned(),
-                about(reader, step),
-                of.map_or_else(String::new, |(_, depth)| depth.to_string()),
-                of.map_or_else(String::new, |(of, _)| of.called.to_string()),
-            ])
-            .ok()?;
+        let texts = |cells: &[Cell]| cells.iter().map(text).collect::<Vec<String>>();
+        let texts = reader.row(step)?.with_cells(texts);
+        writer.write_record(texts).ok()?;
     }
     String::from_utf8(writer.into_inner().ok()?).ok()
+}
+
+fn text(cell: &Cell) -> String {
+    match cell {
+        Cell::Missing => String::new(),
+        Cell::Text(text) => (*text).to_owned(),
+        Cell::Integer(number) => number.to_string(),
+        Cell::Bool(is) => is.to_string(),
+    }
 }
 
 fn since_start(reader: &Reader, step: &Step) -> u64 {
@@ -114,11 +97,15 @@ impl Events {
             height: stacks.height - chain.height,
             ..stacks
         };
-        let boxes = |stack: &Stack| counted(stack.height as u64, "box", "boxes");
-        let title = format!("Active: {}, innermost first", boxes(&self.active));
-        draw_stack(reader, &self.active, &title, chain, buf, theme);
-        let title = format!("Can be re-entered: {}, newest first", boxes(&self.choices));
-        draw_stack(reader, &self.choices, &title, choices, buf, theme);
+        if self.stacks.is_none() {
+            self.stacks = self.list.step().map(|step| reader.stacks(step));
+        }
+        let Some(both) = &self.stacks else { return };
+        let boxes = |stack: &Shown| counted(stack.height, "box", "boxes");
+        let title = format!("Active: {}, innermost first", boxes(&both.active));
+        draw_stack(reader, &both.active, &title, chain, buf, theme);
+        let title = format!("Can be re-entered: {}, newest first", boxes(&both.choices));
+        draw_stack(reader, &both.choices, &title, choices, buf, theme);
     }
 
     fn draw_list(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
@@ -130,13 +117,8 @@ impl Events {
             format!("stream {} of {streams} {name}", reader.stream + 1)
         });
         let room = usize::from(area.width).saturating_sub(1);
-        let hidden = if reader.analysis.hidden.is_empty() {
-            ""
-        } else {
-            " (hidden ones, too)"
-        };
         let title = format!(
-            "{:>13} {:>14} {:<11} {:>6}  {stream}{hidden}",
+            "{:>13} {:>14} {:<11} {:>6}  {stream}",
             "event", "seconds", "port", "depth"
         );
         buf.set_stringn(area.x, area.y, left(&title, room), room, theme.heading);
@@ -145,17 +127,19 @@ impl Events {
             height: area.height.saturating_sub(1),
             ..area
         };
-        self.list = list;
-        let steps = self.page.as_ref().map_or(&[][..], |page| &page.steps);
+        self.area = list;
+        let rows = usize::from(list.height);
+        let steps = &self.list.steps;
         if steps.is_empty() {
-            let text = "no events in this stream";
+            let text = self.why_empty();
             buf.set_stringn(area.x + 1, list.y, text, room, theme.faint);
             return;
         }
-        self.first = first_row(self.first, self.at, list.height.into(), steps.len());
-        let shown = || steps.iter().skip(self.first).take(list.height.into());
+        self.first = self.list.first(rows);
+        let (at, steps) = (self.list.at, &self.list.steps);
+        let shown = || steps.iter().skip(self.first).take(rows);
         let outermost = shown().filter_map(|step| Some(step.of?.1)).min();
-        for ((y, step), at) in (list.y..list.bottom()).zip(shown()).zip(self.first..) {
+        for ((y, step), row) in (list.y..list.bottom()).zip(shown()).zip(self.first..) {
             let depth = step.of.map(|(_, depth)| depth);
             let head = format!(
                 "{} {} {:<11} {}  ",
@@ -171,19 +155,31 @@ impl Events {
             let indent = usize::try_from(inside * 2).unwrap_or(rest).min(rest / 2);
             let text = shorten(&about(reader, step), rest - indent);
             let line = left(&format!("{head}{:indent$}{text}", ""), room);
-            let style = if at == self.at {
+            let style = if row == at {
                 theme.cursor
-            } else {
+            } else if reader.lists(step) {
                 style(step.event, theme)
+            } else {
+                theme.faint
             };
             buf.set_stringn(list.x, y, line, room, style);
+        }
+    }
+
+    fn why_empty(&self) -> &'static str {
+        if self.looks() {
+            "looking for events to list; Esc stops"
+        } else if self.reader.as_ref().is_some_and(Reader::lists_all) {
+            "no events in this stream"
+        } else {
+            "no event of this stream is listed: all are hidden, or not what the filter says"
         }
     }
 }
 
 fn draw_stack(
     reader: &Reader,
-    stack: &Stack,
+    stack: &Shown,
     title: &str,
     area: Rect,
     buf: &mut Buffer,
@@ -192,17 +188,18 @@ fn draw_stack(
     let room = usize::from(area.width);
     buf.set_stringn(area.x, area.y, left(title, room), room, theme.heading);
     let rows = usize::from(area.height.saturating_sub(1));
-    let shown = if stack.height > rows {
+    // The last row is for how many more there are.
+    let shown = if stack.height > rows as u64 || stack.height > stack.newest.len() as u64 {
         rows.saturating_sub(1)
     } else {
         rows
     };
-    for ((y, open), at) in (area.y + 1..).zip(stack.newest.iter().take(shown)).zip(0..) {
+    for (y, (around, open)) in (area.y + 1..).zip(stack.newest.iter().take(shown)) {
         let mut since = format!("  called at {}", count(open.called));
         if open.last_calls > 0 {
             since += &format!(", {}", counted(open.last_calls, "last call", "last calls"));
         }
-        let depth = right(&count((stack.height - 1 - at) as u64), 7);
+        let depth = right(&count(*around), 7);
         let name_room = room.saturating_sub(depth.len() + since.len() + 2);
         let name = shorten(reader.analysis.predicate(open.predicate), name_room);
         let (x, _) = buf.set_stringn(area.x, y, depth, room, theme.faint);
@@ -210,9 +207,16 @@ fn draw_stack(
         let rest = usize::from(area.right().saturating_sub(x));
         buf.set_stringn(x, y, since, rest, theme.faint);
     }
-    let more = stack.height.saturating_sub(shown.min(stack.newest.len()));
+    let more = stack
+        .height
+        .saturating_sub(shown.min(stack.newest.len()) as u64);
     if more > 0 && rows > 0 {
-        let text = format!("        … {} more", count(more as u64));
+        let of_hidden = if reader.lists_all() {
+            ""
+        } else {
+            ", those of hidden predicates with them"
+        };
+        let text = format!("        … {} more{of_hidden}", count(more));
         let y = area.y + 1 + shown.min(stack.newest.len()) as u16;
         if y < area.bottom() {
             buf.set_stringn(area.x, y, text, room, theme.faint);

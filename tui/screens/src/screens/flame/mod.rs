@@ -8,6 +8,7 @@ mod view;
 
 use std::sync::Arc;
 
+use portmortem_analyzer::FocusOn;
 use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::tables::Cell;
 use ratatui::buffer::Buffer;
@@ -308,6 +309,14 @@ impl Screen for Flame {
 
     fn predicate(&self) -> Option<PredicateIndex> {
         self.tree.nodes.get(self.selected as usize)?.predicate
+    }
+
+    fn place(&self) -> Option<FocusOn> {
+        if self.inverted {
+            return self.predicate().map(FocusOn::Predicate);
+        }
+        let row = (self.selected as usize).checked_sub(1)?;
+        self.analysis.as_ref()?.place(row)
     }
 
     fn select(&mut self, predicate: PredicateIndex) -> Effect {

@@ -16,13 +16,12 @@ fn context(parent: Option<u32>, predicate: u32, self_ticks: u64) -> ContextFigur
 fn analysis(contexts: Vec<ContextFigures>) -> Analysis {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/queens.pmt");
     let trace = Arc::new(portmortem_analyzer::Trace::open(&path).unwrap());
-    let progress = std::sync::atomic::AtomicU64::new(0);
     Analysis {
         profile: Profile {
             contexts,
             ..Profile::default()
         },
-        ..Analysis::of(trace, &path, &[], &progress)
+        ..Analysis::part(trace, &path, Default::default())
     }
 }
 

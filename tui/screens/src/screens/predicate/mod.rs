@@ -11,7 +11,7 @@ use portmortem_analyzer::figures::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, ScreenId};
+use super::{Effect, Screen, ScreenId, first_event};
 use crate::analysis::Analysis;
 use crate::keys::{Action, Binding, bind};
 use crate::table::Table;
@@ -48,6 +48,12 @@ const KEYS: &[Binding] = &[
         Action::Tree,
         "call tree",
         "show it in the call tree, where it takes most time",
+    ),
+    bind(
+        &["v"],
+        Action::FirstEvent,
+        "",
+        "show the first event of the predicate",
     ),
 ];
 
@@ -95,6 +101,7 @@ impl Screen for Predicate {
                 Some(predicate) if predicate != view.subject => Effect::Open(predicate),
                 _ => Effect::Done,
             },
+            Action::FirstEvent => first_event(self.predicate()),
             Action::Tree => Effect::Go(ScreenId::CallTree, Some(view.subject)),
             Action::Edit => {
                 // The row under the cursor may be another predicate; the source shown is this one's.

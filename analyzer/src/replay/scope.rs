@@ -1,0 +1,125 @@
+//! What of a trace is looked at, and where each box stands in that.
+
+use super::ReplayOptions;
+use crate::figures::PredicateIndex;
+use crate::focus::{Focus, Way};
+use crate::trace::Trace;
+use crate::window::Window;
+
+/// What of a trace is looked at.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scope {
+    /// By predicate, the unknown one included: boxes that are part of their caller.
+    pub(super) hidden: Vec<bool>,
+    pub(super) focus: Focus,
+    pub(super) window: Option<Window>,
+}
+
+impl Scope {
+    pub(super) fn of(trace: &Trace, options: &ReplayOptions) -> Self {
+        Self {
+            hidden: options.hide.mask(trace),
+            focus: options.focus.clone(),
+            window: options.window,
+        }
+    }
+
+    /// The same, until the window begins.
+    pub(super) fn before(&self, window: Window) -> Self {
+        Self {
+            window: Some(window.before()),
+            ..self.clone()
+        }
+    }
+
+    /// Whether some boxes are transparent. Then what a box does may be somebody else's who came before, and a
+    /// stream cannot be cut.
+    pub(super) fn has_transparent(&self) -> bool {
+        self.hidden.contains(&true) || !self.focus.is_everything()
+    }
+
+    /// Whether the window is over.
+    pub(super) fn is_over(&self, tick: u64) -> bool {
+        self.window.is_some_and(|window| tick >= window.until)
+    }
+
+    /// When something happened, as far as it is looked at.
+    pub(super) fn nearest(&self, tick: u64) -> u64 {
+        self.window.map_or(tick, |window| window.nearest(tick))
+    }
+}
+
+/// Which boxes of a stream are looked at. Boxes are named by their place in an arena, which may be used again.
+#[derive(Debug)]
+pub(super) struct Sight<'s> {
+    scope: &'s Scope,
+    focused: bool,
+    /// By box, if there is a focus.
+    ways: Vec<Way>,
+}
+
+impl<'s> Sight<'s> {
+    pub(super) fn new(scope: &'s Scope) -> Self {
+        Self {
+            scope,
+            focused: !scope.focus.is_everything(),
+            ways: Vec::new(),
+        }
+    }
+
+    /// `id` is a box that nobody known called.
+    pub(super) fn begin(&mut self, id: u32) {
+        if self.focused {
+            self.put(id, self.scope.focus.outside());
+        }
+    }
+
+    /// Whether a box of `predicate` called by `caller` is transparent; it will be `id`. Without a caller: nobody known called
+    /// it, or who did was `lost`.
+    #[inline(always)]
+    pub(super) fn call(
+        &mut self,
+        caller: Option<u32>,
+        lost: bool,
+        id: u32,
+        predicate: PredicateIndex,
+    ) -> bool {
+        let hidden = self.scope.hidden[predicate as usize];
+        if !self.focused {
+            return hidden;
+        }
+        let focus = &self.scope.focus;
+        let from = match caller {
+            Some(caller) => self.ways[caller as usize],
+            None if lost => focus.lost(),
+            None => focus.outside(),
+        };
+        let way = focus.enter(from, predicate, hidden);
+        self.put(id, way);
+        hidden || !self.scope.focus.contains(way)
+    }
+
+    /// Whether a box is transparent into which the box `id` departs.
+    #[inline(always)]
+    pub(super) fn depart(&mut self, id: u32, predicate: PredicateIndex) -> bool {
+        let hidden = self.scope.hidden[predicate as usize];
+        if !self.focused {
+            return hidden;
+        }
+        let way = self
+            .scope
+            .focus
+            .enter(self.ways[id as usize], predicate, hidden);
+        self.ways[id as usize] = way;
+        hidden || !self.scope.focus.contains(way)
+    }
+
+    #[cold]
+    fn put(&mut self, id: u32, way: Way) {
+        let at = id as usize;
+        if at >= self.ways.len() {
+            self.ways.resize(at + 1, self.scope.focus.outside());
+        }
+        self.ways[at] = way;
+    }
+}

@@ -1,0 +1,331 @@
+//! From any event of a stream on, with the boxes at each: what lies between is not read.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use portmortem_tracer::format::Event;
+
+use crate::events::Events;
+use crate::focus::Follow;
+use crate::index::{Checkpoint, Index};
+use crate::moment::{Kept, Moment, OpenBox};
+use crate::trace::{StreamInfo, Trace};
+
+/// Bytes of events between two places where walks can begin: a few milliseconds.
+pub(crate) const STRIDE: u64 = 1 << 20;
+
+/// Bytes of boxes in checkpoints, of all streams together; no more are taken of a stream that would have more.
+pub(crate) const MOST_BYTES: usize = 128 << 20;
+
+/// Places where walks can begin, by stream. All moments that are kept share their boxes.
+#[derive(Debug, Default)]
+pub struct Trail {
+    follow: Arc<Follow>,
+    streams: Vec<Vec<Start>>,
+}
+
+/// The beginning of a block, and the boxes there.
+#[derive(Debug)]
+struct Start {
+    block: usize,
+    /// Number of the event that comes next.
+    event: u64,
+    kept: Kept,
+}
+
+impl Trail {
+    /// The checkpoints of an index.
+    pub(crate) fn new(trace: &Trace, checkpoints: &[Checkpoint]) -> Self {
+        let mut streams: Vec<Vec<Start>> = trace.streams().iter().map(|_| Vec::new()).collect();
+        for checkpoint in checkpoints {
+            let stream = usize::try_from(checkpoint.stream).unwrap_or(usize::MAX);
+            let Some(starts) = streams.get_mut(stream) else {
+                continue;
+            };
+            let mut kept = starts
+                .last()
+                .map_or_else(Kept::default, |start: &Start| start.kept.clone());
+            kept.change(&checkpoint.change);
+            starts.push(Start {
+                block: usize::try_from(checkpoint.block).unwrap_or(usize::MAX),
+                event: checkpoint.event,
+                kept,
+            });
+        }
+        Self {
+            follow: Arc::default(),
+            streams,
+        }
+    }
+
+    /// Reads a trace that has no index, because it is damaged or its recording did not end; or one that has, to
+    /// follow a focus. `progress` counts up bytes of the trace. `None` if it was cancelled.
+    #[must_use]
+    pub fn scan(
+        trace: &Trace,
+        follow: Follow,
+        progress: &AtomicU64,
+        cancel: &AtomicBool,
+    ) -> Option<Self> {
+        let scan = Scan {
+            every: STRIDE,
+            trace,
+            follow: Arc::new(follow),
+            progress: Some(progress),
+            cancel: Some(cancel),
+        };
+        let trail = scan.all();
+        (!cancel.load(Ordering::Relaxed)).then_some(trail)
+    }
+
+    /// Whether a box on a walk along it is in the focus that it follows.
+    #[must_use]
+    pub fn is_in_focus(&self, boxed: &OpenBox) -> bool {
+        self.follow.contains(boxed.way)
+    }
+
+    /// The last place of a stream that is not after an event.
+    fn before(&self, stream: usize, number: u64) -> Option<&Start> {
+        let starts = self.streams.get(stream)?;
+        let after = starts.partition_point(|start| start.event <= number);
+        starts.get(after.checked_sub(1)?)
+    }
+}
+
+/// How to go through a trace for checkpoints.
+pub(crate) struct Scan<'s> {
+    /// A checkpoint every so many bytes.
+    pub(crate) every: u64,
+    pub(crate) trace: &'s Trace,
+    pub(crate) follow: Arc<Follow>,
+    /// Counts up bytes of the trace.
+    pub(crate) progress: Option<&'s AtomicU64>,
+    /// Ends it, with less checkpoints.
+    pub(crate) cancel: Option<&'s AtomicBool>,
+}
+
+impl Scan<'_> {
+    fn all(&self) -> Trail {
+        let mut checkpoints = Vec::new();
+        for stream in 0..self.trace.streams().len() {
+            self.stream(stream, &mut checkpoints);
+        }
+        Trail {
+            follow: Arc::clone(&self.follow),
+            ..Trail::new(self.trace, &checkpoints)
+        }
+    }
+
+    /// Goes through a stream, given by its place.
+    pub(crate) fn stream(&self, stream: usize, checkpoints: &mut Vec<Checkpoint>) {
+        let info = &self.trace.streams()[stream];
+        let taken = checkpoints.iter().map(|one| one.change.size());
+        let mut room = MOST_BYTES.saturating_sub(taken.sum());
+        let mut walk = Walk::along(self.trace, None, info, 0);
+        walk.moment = walk.moment.following(Arc::clone(&self.follow));
+        let mut kept = Kept::default();
+        let (mut read, mut last) = (0, 0);
+        loop {
+            let now = walk.events.bytes_read();
+            if now > read && self.is_cancelled(now - read) {
+                return;
+            }
+            read = now;
+            if read - last >= self.every
+                && let Some(left) = walk.events.next_block_follows()
+            {
+                last = read;
+                let change = walk.moment.change();
+                let size = change.size();
+                if size > room {
+                    return;
+                }
+                room -= size;
+                // What the checkpoints have already is not kept twice.
+                kept.change(&change);
+                walk.moment.come_back(&kept);
+                checkpoints.push(Checkpoint {
+                    stream: stream as u64,
+                    block: (info.blocks.end - left) as u64,
+                    event: walk.events.next_number(),
+                    change,
+                });
+            }
+            if walk.next().is_none() {
+                return;
+            }
+        }
+    }
+
+    /// So many bytes more were read.
+    fn is_cancelled(&self, bytes: u64) -> bool {
+        if let Some(progress) = self.progress {
+            progress.fetch_add(bytes, Ordering::Relaxed);
+        }
+        self.cancel
+            .is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+}
+
+/// Goes through a stream event by event, with the boxes at each.
+#[derive(Debug)]
+pub struct Walk<'t> {
+    events: Events<'t>,
+    moment: Moment,
+}
+
+/// An event on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Number of the event in its stream, from 0; lost ones count.
+    pub number: u64,
+    /// What happened; predicates as in [`crate::figures::PredicateIndex`].
+    pub event: Event,
+    /// When, in ticks.
+    pub tick: u64,
+    /// The box that it belongs to ([`Moment::step`]), and how many are around it.
+    pub of: Option<(OpenBox, u64)>,
+}
+
+impl<'t> Walk<'t> {
+    /// From the event of this number on; from the beginning if the number is 0. With an index that takes
+    /// a few milliseconds at most, without one the stream is read up to there.
+    #[must_use]
+    pub fn from(trace: &'t Trace, index: Option<&Index>, stream: &StreamInfo, number: u64) -> Self {
+        Self::along(trace, index.map(Index::trail), stream, number)
+    }
+
+    /// The same, with places where to begin.
+    #[must_use]
+    pub fn along(
+        trace: &'t Trace,
+        trail: Option<&Trail>,
+        stream: &StreamInfo,
+        number: u64,
+    ) -> Self {
+        let mut moment = Moment::beginning(stream.dialect(), trace.unknown_predicate());
+        if let Some(trail) = trail {
+            moment = moment.following(Arc::clone(&trail.follow));
+        }
+        let start = trail.and_then(|trail| {
+            let streams = trace.streams();
+            let at = streams
+                .binary_search_by_key(&stream.id, |each| each.id)
+                .ok()?;
+            trail.before(at, number)
+        });
+        let events = match start.filter(|start| stream.blocks.contains(&start.block)) {
+            Some(start) => {
+                moment.come_back(&start.kept);
+                Events::part(trace, stream, start.block..stream.blocks.end)
+            }
+            None => trace.events(stream),
+        };
+        let mut walk = Self { events, moment };
+        while walk.events.next_number() < number {
+            if walk.next().is_none() {
+                break;
+            }
+        }
+        walk
+    }
+
+    /// The boxes after the last event.
+    #[must_use]
+    pub fn moment(&self) -> &Moment {
+        &self.moment
+    }
+
+    /// The same, so that it is cheap to copy ([`Moment::freeze`]).
+    #[must_use]
+    pub fn frozen(&mut self) -> &Moment {
+        self.moment.freeze();
+        &self.moment
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Step;
+
+    #[inline]
+    fn next(&mut self) -> Option<Step> {
+        let timed = self.events.next()?;
+        let number = self.events.number();
+        Some(Step {
+            number,
+            event: timed.event,
+            tick: timed.tick,
+            of: self.moment.step(timed.event, number),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use proptest::prelude::*;
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+
+    use super::*;
+    use crate::mapping::Mapping;
+    use crate::replay::tests::{long_script, long_trace};
+
+    /// Every moment is that of the way from the beginning.
+    fn check(bytes: &[u8], every: u64, streams: usize) -> usize {
+        let trace = Trace::read(Mapping::from(bytes.to_vec()), Path::new("a.pmt")).unwrap();
+        let scan = Scan {
+            every,
+            trace: &trace,
+            follow: Arc::default(),
+            progress: None,
+            cancel: None,
+        };
+        let trail = scan.all();
+        for stream in trace.streams().iter().take(streams) {
+            let mut plain = Walk::from(&trace, None, stream, 0);
+            let mut number = 0;
+            while let Some(step) = plain.next() {
+                if number % 101 == 0 {
+                    let mut jumped = Walk::along(&trace, Some(&trail), stream, step.number + 1);
+                    assert_eq!(jumped.moment(), plain.moment());
+                    let next = Walk::from(&trace, None, stream, step.number + 1).next();
+                    assert_eq!(jumped.next(), next);
+                }
+                number += 1;
+            }
+        }
+        trail.streams.iter().map(Vec::len).sum()
+    }
+
+    #[test]
+    fn whole_damaged_and_cut_traces() {
+        let mut runner = TestRunner::deterministic();
+        let script = long_script().new_tree(&mut runner).unwrap().current();
+        let whole = long_trace(&script);
+        assert!(check(&whole, 1000, usize::MAX) > 3);
+        let mut flipped = whole.clone();
+        for at in (whole.len() / 3..whole.len()).step_by(whole.len() / 5) {
+            flipped[at] ^= 0x55;
+        }
+        assert!(check(&flipped, 1000, usize::MAX) > 0);
+        assert!(check(&whole[..whole.len() * 2 / 3], 1000, usize::MAX) > 0);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
+        #[test]
+        fn any_damage(script in long_script(), flips in prop::collection::vec((any::<prop::sample::Index>(), 1..=255_u8), 1..6)) {
+            let mut bytes = long_trace(&script);
+            for (at, bits) in flips {
+                let at = 4096 + at.index(bytes.len() - 4096);
+                bytes[at] ^= bits;
+            }
+            if Trace::read(Mapping::from(bytes.clone()), Path::new("a.pmt")).is_ok() {
+                check(&bytes, 1000, 2);
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Conditions on events: of the screen of events, and of whoever else lists them.
+
+use portmortem_analyzer::tables::{EventRow, Kind, Row, Table};
+
+use super::{Condition, ConditionError, Field, FieldKind};
+
+/// A condition on rows of the table `events`: `port = fail and depth > 10`.
+///
+/// Its columns are those of the table but the first, the name of the trace.
+#[derive(Debug, Clone)]
+pub struct EventCondition(Condition);
+
+impl EventCondition {
+    /// The columns that it can name.
+    #[must_use]
+    pub fn fields() -> Vec<Field<'static>> {
+        let columns = Table::Events.columns()[1..].iter();
+        let field = |column: &portmortem_analyzer::tables::Column| Field {
+            name: column.name,
+            kind: match column.kind {
+                Kind::Text => FieldKind::Text,
+                Kind::Integer if column.name == "ns" => FieldKind::Time { whole: None },
+                Kind::Integer => FieldKind::Count,
+                Kind::Bool => FieldKind::Bool,
+            },
+        };
+        columns.map(field).collect()
+    }
+
+    /// Reads a condition.
+    ///
+    /// # Errors
+    /// As [`Condition::parse`].
+    pub fn parse(text: &str) -> Result<Self, ConditionError> {
+        Condition::parse(text, &Self::fields()).map(Self)
+    }
+
+    /// The events that have this text somewhere.
+    #[must_use]
+    pub fn literal(text: &str) -> Self {
+        Self(Condition::literal(text, &Self::fields()))
+    }
+
+    /// Whether it holds for an event.
+    #[must_use]
+    pub fn holds(&self, row: &EventRow) -> bool {
+        row.with_cells(|cells| self.0.holds(|column| cells[column + 1]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROW: EventRow = EventRow {
+        trace: "queens",
+        stream: 1,
+        seq: 1234,
+        ns: 5_000_000,
+        port: "fail",
+        predicate: Some("attack/3"),
+        depth: Some(12),
+        r#box: Some(1200),
+        parent: Some(1100),
+        count: None,
+        text: None,
+    };
+
+    #[test]
+    fn columns_of_the_table_can_be_named() {
+        for (text, holds) in [
+            ("port = fail and depth > 10", true),
+            ("predicate = attack/3 ns >= 5ms", true),
+            ("attack", true),
+            (
+                "box = 1200 and parent < box and stream = 1 and seq < 1.3k",
+                true,
+            ),
+            ("port ~ \"^(fail|exception)$\"", true),
+            ("port = redo or depth < 12", false),
+            ("count > 0", false),
+            ("queens", false),
+        ] {
+            let condition = EventCondition::parse(text);
+            let condition = condition.unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(condition.holds(&ROW), holds, "{text}");
+        }
+        assert!(EventCondition::parse("self > 1ms").is_err());
+        assert!(EventCondition::literal("tack/").holds(&ROW));
+    }
+}

@@ -1,0 +1,134 @@
+//! What of a trace all screens look at: a stack of filters, of which Esc takes the newest away.
+
+use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::names::printable;
+use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::{Focus, FocusOn, Hide, ReplayOptions, Window};
+
+use crate::format::time;
+
+/// A filter on all screens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Filter {
+    /// Predicates of a pattern are part of their callers.
+    Hide(String),
+    /// One predicate is.
+    HideOne(PredicateIndex),
+    /// Only what runs there.
+    Focus(FocusOn),
+    /// Only what happens then.
+    Window(Window),
+}
+
+impl Filter {
+    /// What it does, in a few words, for the title.
+    #[must_use]
+    pub fn label(&self, trace: &Trace) -> String {
+        match self {
+            Self::Hide(pattern) => {
+                let pattern = pattern.strip_prefix("user:").unwrap_or(pattern);
+                format!("hide: {}", printable(pattern))
+            }
+            Self::HideOne(predicate) => format!("hide: {}", trace.predicate_name(*predicate)),
+            Self::Focus(FocusOn::Predicate(predicate)) => {
+                format!("in: {}", trace.predicate_name(*predicate))
+            }
+            Self::Focus(FocusOn::Context(path)) => {
+                let names: Vec<_> = path
+                    .iter()
+                    .map(|&predicate| trace.predicate_name(predicate))
+                    .collect();
+                format!("in: {}", names.join(" › "))
+            }
+            Self::Window(window) => format!("time: {}", window_text(*window, trace)),
+        }
+    }
+}
+
+/// A window as it is shown, in times since the beginning of the trace.
+#[must_use]
+pub fn window_text(window: Window, trace: &Trace) -> String {
+    let at = |tick, open| {
+        if tick == open {
+            String::new()
+        } else {
+            time(trace.clock().since_start_ns(tick)).replace(' ', "")
+        }
+    };
+    format!("{}..{}", at(window.from, 0), at(window.until, u64::MAX))
+}
+
+/// The filters that are on, the newest last.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Scope {
+    filters: Vec<Filter>,
+}
+
+impl Scope {
+    /// One filter more.
+    pub fn push(&mut self, filter: Filter) {
+        self.filters.push(filter);
+    }
+
+    /// Without the newest filter.
+    pub fn pop(&mut self) {
+        self.filters.pop();
+    }
+
+    /// The filters.
+    #[must_use]
+    pub fn filters(&self) -> &[Filter] {
+        &self.filters
+    }
+
+    /// Whether there is no filter.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        self.filters.is_empty()
+    }
+
+    /// What is hidden.
+    #[must_use]
+    pub fn hide(&self) -> Hide {
+        let patterns = self.filters.iter().filter_map(|filter| match filter {
+            Filter::Hide(pattern) => Some(pattern),
+            _ => None,
+        });
+        let ones = self.filters.iter().filter_map(|filter| match filter {
+            Filter::HideOne(predicate) => Some(*predicate),
+            _ => None,
+        });
+        ones.fold(Hide::new(patterns), Hide::and)
+    }
+
+    /// Where it looks.
+    #[must_use]
+    pub fn focus(&self) -> Focus {
+        let places = self.filters.iter().filter_map(|filter| match filter {
+            Filter::Focus(place) => Some(place),
+            _ => None,
+        });
+        places.fold(Focus::default(), Focus::within)
+    }
+
+    /// The time that all windows share.
+    #[must_use]
+    pub fn window(&self) -> Option<Window> {
+        let windows = self.filters.iter().filter_map(|filter| match filter {
+            Filter::Window(window) => Some(*window),
+            _ => None,
+        });
+        windows.reduce(Window::and)
+    }
+
+    /// How to replay it.
+    #[must_use]
+    pub fn options(&self) -> ReplayOptions<'static> {
+        ReplayOptions {
+            hide: self.hide(),
+            focus: self.focus(),
+            window: self.window(),
+            ..ReplayOptions::default()
+        }
+    }
+}

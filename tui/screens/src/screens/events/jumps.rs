@@ -1,0 +1,239 @@
+//! Ways from one event to another that may be far.
+
+use std::mem::discriminant;
+
+use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::moment::{Moment, OpenBox};
+use portmortem_analyzer::tables::port;
+use portmortem_analyzer::walk::Step;
+use portmortem_tracer::format::Event;
+
+use super::reader::Reader;
+use super::search::{Leg, Search, Wanted, Way};
+use super::{Effect, Events, is_port, leaves};
+
+/// What is looked for in the whole stream if need be, to go there.
+#[derive(Debug)]
+pub(super) struct Jump {
+    pub(super) search: Search,
+    pub(super) then: Then,
+    /// What there is none of, if nothing is found.
+    pub(super) what: String,
+}
+
+/// What to do with the event that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    /// Go there; Esc comes back.
+    Go,
+    /// The same, if it is a failure: then it caused the redo.
+    GoToCause,
+    /// List the events around it.
+    List,
+}
+
+impl Events {
+    fn find(&mut self, legs: Vec<Leg>, then: Then, what: &str, wanted: Wanted) -> Effect {
+        let Some(reader) = &self.reader else {
+            return Effect::Done;
+        };
+        let total = legs.iter().map(|leg| leg.length(reader)).sum();
+        let search = Search::start(reader, legs.into_iter(), total, 1, wanted);
+        self.find_by(search, then, what)
+    }
+
+    fn find_by(&mut self, search: Search, then: Then, what: &str) -> Effect {
+        let what = what.to_owned();
+        self.jump = Some(Jump { search, then, what });
+        self.soon()
+    }
+
+    /// Looks in one direction from the cursor.
+    fn find_from_here(&mut self, forward: bool, then: Then, what: &str, wanted: Wanted) -> Effect {
+        let (Some(reader), Some(&step)) = (&self.reader, self.step()) else {
+            return Effect::Done;
+        };
+        let way = if forward {
+            Way::After(step)
+        } else {
+            Way::Before(step)
+        };
+        let which = if forward { "later" } else { "earlier" };
+        let legs = vec![Leg {
+            stream: reader.stream,
+            way,
+        }];
+        self.find(legs, then, &format!("{which} {what}"), wanted)
+    }
+
+    /// Lists the events around the one of this number, if it is listed, or else around the next that is.
+    pub(super) fn list_around(&mut self, number: u64) -> Effect {
+        let Some(reader) = &self.reader else {
+            return Effect::Done;
+        };
+        let stream = reader.stream;
+        let legs = [Way::From(number), Way::Until(number)].map(|way| Leg { stream, way });
+        self.clear();
+        self.find(legs.into(), Then::List, "event that is listed", listed())
+    }
+
+    /// To the first or the last event that is listed.
+    pub(super) fn end_of_stream(&mut self, last: bool) -> Effect {
+        let Some(reader) = &self.reader else {
+            return Effect::Done;
+        };
+        let way = if last {
+            Way::Until(reader.last().saturating_add(1))
+        } else {
+            Way::From(0)
+        };
+        let leg = Leg {
+            stream: reader.stream,
+            way,
+        };
+        self.find(vec![leg], Then::Go, "event that is listed", listed())
+    }
+
+    /// To the event of this number, or the next one if it was lost.
+    pub(super) fn event(&mut self, stream: usize, number: u64) -> Effect {
+        let ways = [Way::From(number), Way::Until(number)];
+        let legs = ways.map(|way| Leg { stream, way });
+        let any = Box::new(|_: &Reader, _: &Step, _: &Moment| true);
+        self.find(legs.into(), Then::Go, "event", any)
+    }
+
+    /// To the first event of a predicate, in whichever stream.
+    pub(super) fn first_of(&mut self, predicate: PredicateIndex) -> Effect {
+        let Some(reader) = &self.reader else {
+            return Effect::Done;
+        };
+        let streams = 0..reader.analysis.trace.streams().len();
+        let legs = streams.map(|stream| Leg {
+            stream,
+            way: Way::From(0),
+        });
+        let total = reader.analysis.events();
+        let search = Search::start(reader, legs, total, 1, of(predicate));
+        self.find_by(search, Then::Go, "event of this predicate")
+    }
+
+    /// To the next event that the filter finds, or without a filter to one of the same predicate.
+    pub(super) fn next_match(&mut self, forward: bool) -> Effect {
+        if self.filter.is_empty() {
+            return self.same_predicate(forward);
+        }
+        self.find_from_here(forward, Then::Go, "match", listed())
+    }
+
+    pub(super) fn same_predicate(&mut self, forward: bool) -> Effect {
+        match self.of() {
+            Some(OpenBox { predicate, .. }) => {
+                let what = "event of this predicate";
+                self.find_from_here(forward, Then::Go, what, of(predicate))
+            }
+            None => Effect::Say("no predicate here".to_owned()),
+        }
+    }
+
+    pub(super) fn same_port(&mut self, forward: bool) -> Effect {
+        let Some(event) = self.step().map(|step| step.event) else {
+            return Effect::Done;
+        };
+        let same = move |reader: &Reader, step: &Step, _: &Moment| {
+            discriminant(&step.event) == discriminant(&event) && reader.lists(step)
+        };
+        self.find_from_here(forward, Then::Go, port(event), Box::new(same))
+    }
+
+    /// To where this box ends: its way out, or the cut after which it cannot be re-entered.
+    pub(super) fn box_end(&mut self) -> Effect {
+        let (Some(&step), Some(reader)) = (self.step(), &self.reader) else {
+            return Effect::Done;
+        };
+        let Some((of, _)) = step.of else {
+            return Effect::Say("no box here".to_owned());
+        };
+        if leaves(step.event) && step.event != Event::ExitNondet {
+            return Effect::Say("the box ends here".to_owned());
+        }
+        // The box lies there while it can be re-entered.
+        let exited = step.event == Event::ExitNondet;
+        let mut lies = exited.then(|| reader.stacks(&step).choices.height);
+        let ends = move |_: &Reader, step: &Step, moment: &Moment| {
+            let same = step.of.is_some_and(|(other, _)| other.called == of.called);
+            if same && leaves(step.event) {
+                return true;
+            }
+            let gone = lies.is_some_and(|height| (moment.choices().len() as u64) < height);
+            if gone {
+                lies = None;
+            }
+            gone && matches!(step.event, Event::Cut { .. })
+        };
+        self.find_from_here(true, Then::Go, "end of this box", Box::new(ends))
+    }
+
+    /// To the call of this box, or if that is here, of the one around it.
+    pub(super) fn box_call(&mut self) -> Effect {
+        let (Some(&step), Some(reader)) = (self.step(), &self.reader) else {
+            return Effect::Done;
+        };
+        let Some((of, _)) = step.of else {
+            return Effect::Say("no box here".to_owned());
+        };
+        let stream = reader.stream;
+        if of.called != step.number {
+            return self.event(stream, of.called);
+        }
+        // Those that are hidden are passed.
+        let around = reader.stacks(&step).active.newest;
+        match around.iter().find(|(_, other)| other.called != of.called) {
+            Some((_, caller)) => self.event(stream, caller.called),
+            None => Effect::Say("nobody traced is around this box".to_owned()),
+        }
+    }
+
+    /// From a redo to the failure that caused it.
+    pub(super) fn cause(&mut self) -> Effect {
+        if self.step().map(|step| step.event) != Some(Event::Redo) {
+            return Effect::Say("only a redo has a failure that caused it".to_owned());
+        }
+        // One failure may lead into several boxes, one inside the other.
+        let last = |_: &Reader, step: &Step, _: &Moment| {
+            is_port(step.event) && step.event != Event::Redo
+                || matches!(step.event, Event::Gap { .. })
+        };
+        self.find_from_here(false, Then::GoToCause, "port", Box::new(last))
+    }
+
+    /// What was found is gone to.
+    pub(super) fn arrive(&mut self, then: Then, stream: usize, step: Step) -> Effect {
+        match then {
+            Then::List => {
+                self.load(stream, step);
+                Effect::Done
+            }
+            Then::GoToCause if step.event != Event::Fail => {
+                let text = match step.event {
+                    Event::Gap { .. } => "events were lost before it",
+                    _ => {
+                        "no traced box failed: an untraced goal did, or asked for another solution"
+                    }
+                };
+                Effect::Say(text.to_owned())
+            }
+            Then::Go | Then::GoToCause => self.go(stream, step),
+        }
+    }
+}
+
+fn listed() -> Wanted {
+    Box::new(|reader: &Reader, step: &Step, _: &Moment| reader.lists(step))
+}
+
+/// Ports of a predicate.
+fn of(predicate: PredicateIndex) -> Wanted {
+    Box::new(move |_: &Reader, step: &Step, _: &Moment| {
+        is_port(step.event) && step.of.is_some_and(|(of, _)| of.predicate == predicate)
+    })
+}

@@ -1,0 +1,290 @@
+//! Looking for events in a thread of its own: a stream may have a thousand million.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use portmortem_analyzer::moment::Moment;
+use portmortem_analyzer::walk::Step;
+use portmortem_tracer::format::Event;
+
+use super::reader::Reader;
+
+/// Events between two looks at whether to stop.
+const PIECE: u64 = 1 << 14;
+
+/// Found events are told of at least so often.
+const OFTEN: Duration = Duration::from_millis(30);
+
+/// Where to look: a stream by its place, and from where in which direction.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leg {
+    pub(super) stream: usize,
+    pub(super) way: Way,
+}
+
+/// A direction, and where it begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Way {
+    /// From the event of this number on.
+    From(u64),
+    /// From the next event on.
+    After(Step),
+    /// Back from the event before the one of this number.
+    Until(u64),
+    /// Back from the event before.
+    Before(Step),
+}
+
+impl Leg {
+    /// How many events there are on it.
+    pub(super) fn length(&self, reader: &Reader) -> u64 {
+        let numbers = reader.numbers_of(self.stream);
+        if self.way.is_forward() {
+            numbers.end.saturating_sub(self.way.number())
+        } else {
+            self.way.number().saturating_sub(numbers.start)
+        }
+    }
+}
+
+impl Way {
+    fn is_forward(self) -> bool {
+        matches!(self, Self::From(_) | Self::After(_))
+    }
+
+    /// Whether an event lies that way. A gap in which no events are known to be lost has the number of
+    /// the event before it.
+    fn has(self, step: &Step) -> bool {
+        let is_gap = |other: Step| matches!(other.event, Event::Gap { .. });
+        match self {
+            Self::From(number) => step.number >= number,
+            Self::Until(number) => step.number < number,
+            Self::After(last) => {
+                step.number > last.number
+                    || step.number == last.number && *step != last && !is_gap(last)
+            }
+            Self::Before(first) => {
+                step.number < first.number
+                    || step.number == first.number && *step != first && is_gap(first)
+            }
+        }
+    }
+
+    fn number(self) -> u64 {
+        match self {
+            Self::From(number) | Self::Until(number) => number,
+            Self::After(step) | Self::Before(step) => step.number,
+        }
+    }
+}
+
+/// What a search has to say.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// Events of a stream, in the order in which they were come to.
+    Steps(usize, Vec<Step>),
+    /// That was all; whether there may be more.
+    End(bool),
+}
+
+/// A search under way; one that is dropped stops.
+#[derive(Debug)]
+pub(super) struct Search {
+    found: Receiver<Found>,
+    looked: Arc<AtomicU64>,
+    stop: Arc<AtomicBool>,
+    total: u64,
+}
+
+impl Drop for Search {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Says of an event, and the boxes after it, whether it is looked for.
+pub(super) type Wanted = Box<dyn FnMut(&Reader, &Step, &Moment) -> bool + Send>;
+
+impl Search {
+    /// Looks for so many events along some legs, one after the other. `total` is the events to be looked at.
+    pub(super) fn start(
+        reader: &Reader,
+        legs: impl Iterator<Item = Leg> + Send + 'static,
+        total: u64,
+        most: usize,
+        wanted: Wanted,
+    ) -> Self {
+        let (sender, found) = channel();
+        let looked = Arc::new(AtomicU64::new(0));
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut looking = Looking {
+            most,
+            wanted,
+            sender,
+            looked: Arc::clone(&looked),
+            stop: Arc::clone(&stop),
+            batch: Vec::new(),
+            told: Instant::now(),
+            unsaid: 0,
+        };
+        let mut reader = reader.clone();
+        let run = move || {
+            for leg in legs {
+                reader.stream = leg.stream;
+                let went = if leg.way.is_forward() {
+                    looking.forward(&reader, leg.way)
+                } else {
+                    looking.backward(&reader, leg.way)
+                };
+                if went.is_break() {
+                    return;
+                }
+            }
+            looking.tell(Found::End(false));
+        };
+        // If there is no thread for it, the search ends at once, and finds nothing.
+        let _ = thread::Builder::new().spawn(run);
+        Self {
+            found,
+            looked,
+            stop,
+            total,
+        }
+    }
+
+    /// What was found since; waits for it until then.
+    pub(super) fn next(&self, until: Option<Instant>) -> Option<Found> {
+        let found = match until {
+            None => self.found.recv().map_err(RecvTimeoutError::from),
+            Some(until) => {
+                let left = until.saturating_duration_since(Instant::now());
+                self.found.recv_timeout(left)
+            }
+        };
+        match found {
+            Ok(found) => Some(found),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Found::End(false)),
+        }
+    }
+
+    /// How much was looked at, from 0 to 1.
+    pub(super) fn share(&self) -> f64 {
+        (self.looked.load(Ordering::Relaxed) as f64 / self.total.max(1) as f64).min(1.0)
+    }
+}
+
+/// The thread's side.
+struct Looking {
+    /// So many more.
+    most: usize,
+    wanted: Wanted,
+    sender: Sender<Found>,
+    looked: Arc<AtomicU64>,
+    stop: Arc<AtomicBool>,
+    batch: Vec<Step>,
+    told: Instant,
+    unsaid: u64,
+}
+
+impl Looking {
+    fn tell(&mut self, found: Found) {
+        // Nobody listens any more if the search was given up.
+        let _ = self.sender.send(found);
+    }
+
+    /// Breaks if that is enough.
+    fn hand_over(&mut self, reader: &Reader) -> ControlFlow<()> {
+        self.told = Instant::now();
+        if !self.batch.is_empty() {
+            let batch = std::mem::take(&mut self.batch);
+            self.most = self.most.saturating_sub(batch.len());
+            self.tell(Found::Steps(reader.stream, batch));
+        }
+        if self.most == 0 {
+            self.tell(Found::End(true));
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// An event was looked at. Breaks if nobody wants to know any more.
+    fn looked_at_one(&mut self) -> ControlFlow<()> {
+        self.unsaid += 1;
+        if self.unsaid == PIECE {
+            self.looked.fetch_add(PIECE, Ordering::Relaxed);
+            self.unsaid = 0;
+            if self.stop.load(Ordering::Relaxed) {
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn forward(&mut self, reader: &Reader, way: Way) -> ControlFlow<()> {
+        let from = match way {
+            Way::After(last) => last.number.saturating_add(1),
+            way => way.number(),
+        };
+        let numbers = reader.numbers();
+        let Some(mut walk) = reader.walk(from.max(numbers.start)) else {
+            return ControlFlow::Continue(());
+        };
+        while let Some(step) = walk.next().filter(|step| step.number < numbers.end) {
+            self.looked_at_one()?;
+            if way.has(&step) && (self.wanted)(reader, &step, walk.moment()) {
+                self.batch.push(step);
+                if self.batch.len() == self.most {
+                    return self.hand_over(reader);
+                }
+            }
+            if self.unsaid == 0 && self.told.elapsed() > OFTEN {
+                self.hand_over(reader)?;
+            }
+        }
+        self.hand_over(reader)
+    }
+
+    /// In windows, each from its beginning.
+    fn backward(&mut self, reader: &Reader, mut way: Way) -> ControlFlow<()> {
+        let mut size = 4000_u64;
+        let numbers = reader.numbers();
+        loop {
+            let from = way.number().saturating_sub(size).max(numbers.start);
+            let Some(mut walk) = reader.walk(from) else {
+                return ControlFlow::Continue(());
+            };
+            let mut first = None;
+            let mut found = VecDeque::new();
+            while let Some(step) = walk
+                .next()
+                .filter(|step| way.has(step) && step.number < numbers.end)
+            {
+                first = first.or(Some(step));
+                self.looked_at_one()?;
+                if (self.wanted)(reader, &step, walk.moment()) {
+                    found.push_back(step);
+                    if found.len() > self.most {
+                        found.pop_front();
+                    }
+                }
+            }
+            self.batch = found.into_iter().rev().collect();
+            self.hand_over(reader)?;
+            if from == numbers.start {
+                return ControlFlow::Continue(());
+            }
+            size = size.saturating_mul(16);
+            // If there was nothing, it began within lost events.
+            if let Some(first) = first {
+                way = Way::Before(first);
+                size = size.min(1_000_000);
+            }
+        }
+    }
+}

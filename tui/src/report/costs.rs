@@ -1,0 +1,77 @@
+//! What ran in which cost centre, and symbolic costs: a line for each centre, then for each predicate.
+
+use portmortem_analyzer::Tables;
+use portmortem_analyzer::costs::{Component, Costs};
+use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::names::printable;
+use portmortem_analyzer::tables::CenterRow;
+
+use super::{Report, WIDTH};
+use crate::text_table::{Column, count, percent, render};
+
+/// Time and counts of each cost centre, the most time first; nothing if the program has none.
+pub(super) fn centers(report: &Report) -> String {
+    if !report.trace.has_centers() {
+        return String::new();
+    }
+    let rows: Vec<CenterRow> = Tables::new("", report.trace, report.profile)
+        .centers()
+        .collect();
+    let unit = report.unit();
+    let total = rows.iter().map(|row| row.self_ns).sum();
+    let numbers =
+        |cell: &dyn Fn(&CenterRow) -> String| -> Vec<String> { rows.iter().map(cell).collect() };
+    let names = rows.iter().map(|row| printable(row.cost_center));
+    let columns = [
+        Column::right(
+            format!("self {}", unit.name),
+            numbers(&|row| unit.format(row.self_ns)),
+        ),
+        Column::right("%", numbers(&|row| percent(row.self_ns, total))),
+        Column::right("entered", numbers(&|row| count(row.entered))),
+        Column::right("calls", numbers(&|row| count(row.calls))),
+        Column::right("redos", numbers(&|row| count(row.redos))),
+        Column::right("fails", numbers(&|row| count(row.fails))),
+        Column::left("cost centre", names.collect()),
+    ];
+    render(&columns, WIDTH)
+}
+
+/// What is shown of symbolic costs; the tables have the rest.
+const SHOWN: [Component; 6] = [
+    Component::Calls,
+    Component::Choices,
+    Component::Tried,
+    Component::Bound,
+    Component::Cells,
+    Component::Updates,
+];
+
+/// The symbolic costs of the `top` predicates whose clauses were counted, in the order of the flat profile; nothing if the recording was not a symbolic
+/// one.
+pub(super) fn symbolic(report: &Report, order: &[PredicateIndex], top: usize) -> String {
+    let costs = Costs::of(report.trace);
+    if !costs.is_symbolic() {
+        return String::new();
+    }
+    let rows: Vec<_> = order
+        .iter()
+        .filter(|&&index| costs.counted_calls(index) > 0)
+        .take(top)
+        .map(|&index| (index, costs.of_predicate(index)))
+        .collect();
+    let mut columns: Vec<Column> = SHOWN
+        .iter()
+        .map(|component| {
+            let cells = rows
+                .iter()
+                .map(|(_, sums)| count(sums.get(component).copied().unwrap_or(0)));
+            Column::right(component.name(), cells.collect())
+        })
+        .collect();
+    let names = rows
+        .iter()
+        .map(|&(index, _)| report.trace.predicate_name(index).to_owned());
+    columns.push(Column::left("symbolic costs of", names.collect()));
+    render(&columns, WIDTH)
+}
