@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 CARGO ?= cargo
 TRACE := $(or $(TMPDIR),/tmp)/portmortem-demo.pmt
 
-.PHONY: demo test test-cluster install pack bench-record bench-recorder bench-replay bench-models samples engine test-packages check
+.PHONY: demo test test-cluster install pack bench-record bench-recorder bench-replay bench-models bench-screens samples engine test-packages check
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -61,6 +61,11 @@ bench-models: engine
 	$(CARGO) build --release --package portmortem --package portmortem-swi
 	$(CARGO) build --release --package portmortem-tests --bin bench-models
 	$(or $(CARGO_TARGET_DIR),target)/release/bench-models $(BENCH)
+
+# The screens: how long keys take on traces; the program that makes large ones is target/release/generate-trace.
+bench-screens:
+	$(CARGO) build --release --package portmortem-screens --example bench-screens
+	$(or $(CARGO_TARGET_DIR),target)/release/examples/bench-screens $(or $(TRACES),traces/queens.pmt)
 
 # Record the traces in traces/ again.
 samples: engine

@@ -57,16 +57,19 @@ pub enum Workload {
     Tails,
     /// Redo, failure and cut most of the time
     Backtrack,
+    /// A calling context for every few calls
+    Contexts,
 }
 
 impl Workload {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Mixed,
         Self::Deep,
         Self::Wide,
         Self::Tails,
         Self::Backtrack,
+        Self::Contexts,
     ];
 
     /// Its name on the command line.
@@ -78,6 +81,7 @@ impl Workload {
             Self::Wide => "wide",
             Self::Tails => "tails",
             Self::Backtrack => "backtrack",
+            Self::Contexts => "contexts",
         }
     }
 }
@@ -110,6 +114,7 @@ impl Shape {
             Workload::Deep => (4, (events / 2).clamp(2, DEEP) as u32),
             Workload::Tails => (33, (events / 20).clamp(10, 100_000) as u32),
             Workload::Backtrack => (41, 0),
+            Workload::Contexts => (39, 0),
         };
         Self {
             workload,
@@ -134,6 +139,7 @@ impl Shape {
             Workload::Deep => workloads::deep(self.predicates, self.depth),
             Workload::Tails => workloads::tails(self.predicates, self.depth),
             Workload::Backtrack => workloads::backtrack(self.predicates, &mut random),
+            Workload::Contexts => workloads::contexts(self.predicates),
         }
     }
 

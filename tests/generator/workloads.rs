@@ -61,6 +61,26 @@ pub(super) fn deep(predicates: u32, depth: u32) -> Program {
     program
 }
 
+/// Two predicates at each depth, each of which calls both of the next: every path there is, which are two to the power of the
+/// depth.
+pub(super) fn contexts(predicates: u32) -> Program {
+    let levels = (predicates.max(3) - 1) / 2;
+    let mut program = Program::new(1 + 2 * levels);
+    let both = |level: u32| vec![Say::Call(1 + 2 * level), Say::Call(2 + 2 * level)];
+    program.define(0, det(), &[both(0)]);
+    for level in 0..levels {
+        let body = if level + 1 < levels {
+            both(level + 1)
+        } else {
+            Vec::new()
+        };
+        for predicate in [1 + 2 * level, 2 + 2 * level] {
+            program.define(predicate, det(), std::slice::from_ref(&body));
+        }
+    }
+    program
+}
+
 /// Loops by last calls: some call themselves, some each other, with a few calls in each round; and
 /// generators that have one more solution each time they are asked, by a last call.
 pub(super) fn tails(predicates: u32, length: u32) -> Program {

@@ -54,11 +54,12 @@ fn one(trace: &Trace, pattern: &str) -> Result<PredicateIndex> {
     if let [one] = found[..] {
         return Ok(one);
     }
-    let names: Vec<&str> = found
+    let mut names: Vec<&str> = found
         .iter()
-        .take(MOST_LISTED)
         .map(|&index| trace.predicate_name(index))
         .collect();
+    names.sort_unstable();
+    names.truncate(MOST_LISTED);
     let more = if found.len() > MOST_LISTED {
         ", …"
     } else {

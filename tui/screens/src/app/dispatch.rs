@@ -13,6 +13,9 @@ use crate::screens::predicate_source;
 use crate::screens::{Effect, SCREENS};
 use crate::theme::ThemeName;
 
+/// More rows are not copied.
+const MOST_COPIED: usize = 10_000;
+
 impl App {
     /// A key was pressed.
     pub fn key(&mut self, event: &KeyEvent) {
@@ -147,6 +150,9 @@ impl App {
                 Some(text) => self.copy(text),
                 None => self.say("nothing to copy here"),
             },
+            (Action::CopyAll, _) if self.shown().rows() > MOST_COPIED => {
+                self.say("too much for a clipboard; e writes it as a file");
+            }
             (Action::CopyAll, _) => match self.shown().export() {
                 Some(text) => self.copy(text),
                 None => self.say("nothing to copy here"),

@@ -137,6 +137,12 @@ impl Condition {
         Self { root }
     }
 
+    /// Whether it asks for nothing but this column.
+    #[must_use]
+    pub fn is_only_of(&self, column: usize) -> bool {
+        self.root.is_only_of(column)
+    }
+
     /// Whether it holds for the row whose cells `cell` hands out by the number of the column.
     ///
     /// Comparisons with a missing cell do not hold.
@@ -146,6 +152,17 @@ impl Condition {
 }
 
 impl Node {
+    fn is_only_of(&self, column: usize) -> bool {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().all(|part| part.is_only_of(column)),
+            Self::Not(part) => part.is_only_of(column),
+            Self::Word(columns, _) => columns.iter().all(|&at| at == column),
+            Self::Matches(at, _) => *at == column,
+            Self::Compare(at, _, Operand::Column(other)) => [*at, *other] == [column; 2],
+            Self::Compare(at, ..) => *at == column,
+        }
+    }
+
     fn holds<'c>(&self, cell: &dyn Fn(usize) -> Cell<'c>) -> bool {
         match self {
             Self::All(parts) => parts.iter().all(|part| part.holds(cell)),

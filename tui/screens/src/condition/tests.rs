@@ -139,6 +139,27 @@ fn errors_say_what_and_where() {
 }
 
 #[test]
+fn what_is_asked_for_is_known() {
+    for (text, only) in [
+        (
+            "predicate ~ a and not (predicate = b or predicate != c)",
+            true,
+        ),
+        ("predicate = determinism", false),
+        ("a", false),
+        ("predicate = a or fails > 3", false),
+    ] {
+        let condition = Condition::parse(text, &FIELDS).unwrap();
+        assert_eq!(condition.is_only_of(0), only, "{text}");
+    }
+    assert!(
+        Condition::parse("~a b", &FIELDS[..1])
+            .unwrap()
+            .is_only_of(0)
+    );
+}
+
+#[test]
 fn signs_can_be_looked_for_as_they_are() {
     let minus = |_| Cell::Text("(-)/2");
     assert!(Condition::parse("(-)/2", &FIELDS[..1]).is_ok_and(|c| c.holds(minus)));

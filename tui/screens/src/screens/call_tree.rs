@@ -49,7 +49,7 @@ const KEYS: &[Binding] = &[
         &["+", "*"],
         Action::OpenAll,
         "unfold",
-        "unfold all below here",
+        "unfold all below here, 20,000 rows at most",
     ),
     bind(&["="], Action::CloseAll, "", "fold everything"),
 ];

@@ -153,7 +153,7 @@ pub enum Effect {
 /// An event to be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventTarget {
-    /// The one of this number, or the next one if that was lost.
+    /// The one of this number, or the next one if that was lost or is hidden.
     At {
         /// Its stream, by its place in the trace.
         stream: usize,
@@ -268,6 +268,11 @@ pub trait Screen: Debug {
     /// The view as a file.
     fn export(&self) -> Option<String> {
         Some(self.table()?.csv(None))
+    }
+
+    /// How many rows [`Screen::export`] has at most.
+    fn rows(&self) -> usize {
+        self.table().map_or(0, Table::rows)
     }
 
     /// The row that the cursor is on, to be copied.

@@ -125,6 +125,12 @@ impl Table {
         &*self.source
     }
 
+    /// How many rows are shown: neither folded nor filtered away.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.order.len()
+    }
+
     /// The row under the cursor, as the source numbers it.
     #[must_use]
     pub fn row(&self) -> Option<usize> {

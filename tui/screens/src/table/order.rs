@@ -1,10 +1,14 @@
 //! Which rows a table shows, and in which order: filter, sort, folds.
 
 use std::cmp::Ordering;
+use std::collections::VecDeque;
 
 use portmortem_analyzer::tables::Cell;
 
-use super::{Source, Table};
+use super::{Kind, Source, Table};
+
+/// So many rows are unfolded at once.
+const MOST_UNFOLDED: usize = 20_000;
 
 /// Which rows are below which: empty for a list.
 #[derive(Debug, Default)]
@@ -92,7 +96,10 @@ impl Table {
     fn list_order(&self) -> (Vec<u32>, usize) {
         let rows = 0..self.source.rows() as u32;
         let mut order: Vec<u32> = match &self.filter.condition {
-            Some(_) => rows.filter(|&row| self.is_found(row as usize)).collect(),
+            Some(_) => {
+                let mut is_found = self.finder();
+                rows.filter(|&row| is_found(row as usize)).collect()
+            }
             None => rows.collect(),
         };
         self.arrange(&mut order);
@@ -113,8 +120,9 @@ impl Table {
         pending.reverse();
         while let Some(row) = pending.pop() {
             order.push(row);
-            // What the filter found must not stay folded away.
-            if kept.is_some() || self.is_open(row as usize) {
+            // What the filter found must not stay folded away, as far as somebody may look through it.
+            let found = kept.is_some() && order.len() < MOST_UNFOLDED;
+            if found || self.is_open(row as usize) {
                 let mut below = self.shape.below(row as usize).to_vec();
                 below.retain(is_kept);
                 self.arrange(&mut below);
@@ -129,14 +137,38 @@ impl Table {
     fn kept(&self) -> Option<(Vec<bool>, usize)> {
         self.filter.condition.as_ref()?;
         let rows = self.source.rows();
-        let mut kept: Vec<bool> = (0..rows).map(|row| self.is_found(row)).collect();
+        let mut kept: Vec<bool> = (0..rows).map(self.finder()).collect();
         let found = kept.iter().filter(|&&kept| kept).count();
         for row in (0..rows).rev() {
-            if let (true, Some(parent)) = (kept[row], self.source.parent(row)) {
-                kept[parent] = true;
-            }
+            // Those below come later.
+            kept[row] |= self
+                .shape
+                .below(row)
+                .iter()
+                .any(|&below| kept[below as usize]);
         }
         Some((kept, found))
+    }
+
+    /// As [`Table::is_found`], for many rows: what is asked of names is asked once of each predicate.
+    fn finder(&self) -> impl FnMut(usize) -> bool {
+        let columns = self.source.columns();
+        let name = columns.iter().position(|column| column.kind == Kind::Name);
+        let condition = self.filter.condition.as_ref();
+        let by_name = condition
+            .zip(name)
+            .is_some_and(|(condition, name)| condition.is_only_of(name));
+        let mut known: Vec<Option<bool>> = Vec::new();
+        move |row| match self.source.predicate(row).filter(|_| by_name) {
+            Some(of) => {
+                let of = of as usize;
+                if known.len() <= of {
+                    known.resize(of + 1, None);
+                }
+                *known[of].get_or_insert_with(|| self.is_found(row))
+            }
+            None => self.is_found(row),
+        }
     }
 
     pub(super) fn is_open(&self, row: usize) -> bool {
@@ -211,10 +243,15 @@ impl Table {
         self.refresh();
     }
 
-    /// Unfolds all that is below the cursor.
+    /// Unfolds what is below the cursor, the nearest first, until so many rows are.
     pub(super) fn open_all(&mut self) {
-        let mut pending: Vec<u32> = self.row().into_iter().map(|row| row as u32).collect();
-        while let Some(row) = pending.pop() {
+        let mut pending: VecDeque<u32> = self.row().into_iter().map(|row| row as u32).collect();
+        let mut left = MOST_UNFOLDED;
+        while let Some(row) = pending.pop_front() {
+            left = left.saturating_sub(1);
+            if left == 0 {
+                break;
+            }
             let below = self.shape.below(row as usize);
             if !below.is_empty() {
                 self.open.insert(self.source.key(row as usize));

@@ -45,6 +45,7 @@ impl Events {
     fn find_by(&mut self, search: Search, then: Then, what: &str) -> Effect {
         let what = what.to_owned();
         self.jump = Some(Jump { search, then, what });
+        self.stopped = false;
         self.soon()
     }
 
@@ -94,12 +95,12 @@ impl Events {
         self.find(vec![leg], Then::Go, "event that is listed", listed())
     }
 
-    /// To the event of this number, or the next one if it was lost.
+    /// To the event of this number, or the next one if it was lost or is hidden.
     pub(super) fn event(&mut self, stream: usize, number: u64) -> Effect {
         let ways = [Way::From(number), Way::Until(number)];
         let legs = ways.map(|way| Leg { stream, way });
-        let any = Box::new(|_: &Reader, _: &Step, _: &Moment| true);
-        self.find(legs.into(), Then::Go, "event", any)
+        let visible = Box::new(|reader: &Reader, step: &Step, _: &Moment| reader.is_visible(step));
+        self.find(legs.into(), Then::Go, "event that is not hidden", visible)
     }
 
     /// To the first event of a predicate, in whichever stream.
@@ -199,9 +200,9 @@ impl Events {
             return Effect::Say("only a redo has a failure that caused it".to_owned());
         }
         // One failure may lead into several boxes, one inside the other.
-        let last = |_: &Reader, step: &Step, _: &Moment| {
-            is_port(step.event) && step.event != Event::Redo
-                || matches!(step.event, Event::Gap { .. })
+        let last = |reader: &Reader, step: &Step, _: &Moment| {
+            let port = is_port(step.event) && reader.is_visible(step);
+            port && step.event != Event::Redo || matches!(step.event, Event::Gap { .. })
         };
         self.find_from_here(false, Then::GoToCause, "port", Box::new(last))
     }
@@ -210,7 +211,10 @@ impl Events {
     pub(super) fn arrive(&mut self, then: Then, stream: usize, step: Step) -> Effect {
         match then {
             Then::List => {
+                // Another filter begins where the user was, not where this one led.
+                let place = self.place;
                 self.load(stream, step);
+                self.place = place;
                 Effect::Done
             }
             Then::GoToCause if step.event != Event::Fail => {

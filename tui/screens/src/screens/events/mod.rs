@@ -44,6 +44,8 @@ pub(super) struct Events {
     place: u64,
     /// What is looked for.
     jump: Option<Jump>,
+    /// It was given up.
+    stopped: bool,
     filter: String,
     filter_error: Option<String>,
     /// Both stacks at the cursor, if they were drawn since it moved.
@@ -179,9 +181,6 @@ impl Events {
     /// Takes what was found; waits for it until some moment.
     fn take(&mut self, until: Option<Instant>) -> Effect {
         let listed = self.list.take(until);
-        if listed {
-            self.moved();
-        }
         let Some(jump) = &self.jump else {
             return if listed { Effect::Done } else { Effect::Unused };
         };
@@ -244,6 +243,7 @@ impl Screen for Events {
             Action::Enter => return self.predicate().map_or(Effect::Done, Effect::Open),
             Action::Back if self.looks() => {
                 self.jump = None;
+                self.stopped = true;
                 self.list.stop();
                 return Effect::Say("not looked for any further".to_owned());
             }

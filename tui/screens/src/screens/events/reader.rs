@@ -98,21 +98,23 @@ impl Reader {
         self.analysis.hides(boxed.predicate) || trail.is_some_and(|trail| !trail.is_in_focus(boxed))
     }
 
-    /// Whether an event is listed: its box is not hidden, and the condition holds.
+    /// Whether an event is listed: it is visible, and the condition holds.
     pub(super) fn lists(&self, step: &Step) -> bool {
+        self.is_visible(step)
+            && match (&self.condition, self.row(step)) {
+                (Some(condition), Some(row)) => condition.holds(&row),
+                _ => true,
+            }
+    }
+
+    /// Whether it is not an event of a hidden box.
+    pub(super) fn is_visible(&self, step: &Step) -> bool {
         let hidden = step.of.is_some_and(|(of, _)| self.is_hidden(&of));
-        if hidden
-            && !matches!(
+        !hidden
+            || matches!(
                 step.event,
                 Event::Mark { .. } | Event::Pause | Event::Resume
             )
-        {
-            return false;
-        }
-        match (&self.condition, self.row(step)) {
-            (Some(condition), Some(row)) => condition.holds(&row),
-            _ => true,
-        }
     }
 
     /// An event as a row of the table `events`.

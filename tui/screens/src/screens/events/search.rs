@@ -235,6 +235,7 @@ impl Looking {
         let Some(mut walk) = reader.walk(from.max(numbers.start)) else {
             return ControlFlow::Continue(());
         };
+        // A trace that is still being recorded may have more by now.
         while let Some(step) = walk.next().filter(|step| step.number < numbers.end) {
             self.looked_at_one()?;
             if way.has(&step) && (self.wanted)(reader, &step, walk.moment()) {

@@ -204,6 +204,20 @@ fn a_search_can_be_stopped() {
         (screen.progress(), screen.poll(true)),
         (None, Effect::Unused)
     );
+    // Nobody says that there is nothing.
+    screen.clear();
+    assert!(screen.why_empty().contains("stopped"));
+}
+
+#[test]
+fn typing_a_filter_moves_nothing() {
+    let (mut screen, all) = queens();
+    jump(&mut screen, &all[777]);
+    for text in ["d", "de", "dep", "depth > 1", ""] {
+        screen.set_filter(text);
+        wait(&mut screen);
+    }
+    assert_eq!(number(&screen), 777);
 }
 
 #[test]

@@ -166,9 +166,11 @@ impl Events {
         }
     }
 
-    fn why_empty(&self) -> &'static str {
+    pub(super) fn why_empty(&self) -> &'static str {
         if self.looks() {
             "looking for events to list; Esc stops"
+        } else if self.stopped {
+            "no event to list was found before the search was stopped"
         } else if self.reader.as_ref().is_some_and(Reader::lists_all) {
             "no events in this stream"
         } else {

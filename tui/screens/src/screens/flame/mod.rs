@@ -1,5 +1,6 @@
 //! Screen 8: the flame graph of the call tree, drawn downwards (an icicle graph).
 
+mod build;
 mod layout;
 #[cfg(test)]
 mod tests;
@@ -7,6 +8,7 @@ mod tree;
 mod view;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use portmortem_analyzer::FocusOn;
 use portmortem_analyzer::figures::PredicateIndex;
@@ -20,8 +22,12 @@ use crate::condition::{Condition, Field, FieldKind};
 use crate::format;
 use crate::keys::{Action, Binding, bind};
 use crate::theme::Theme;
+use build::{Build, PATIENCE};
 use layout::Placed;
 use tree::{Measure, Tree};
+
+/// Of more boxes it is not summed up how much was found.
+const MOST_SUMMED: usize = 200_000;
 
 /// The screen.
 #[derive(Debug)]
@@ -30,13 +36,20 @@ pub(super) struct Flame {
     measure: Measure,
     inverted: bool,
     tree: Tree,
+    /// The tree that is to be shown instead.
+    build: Option<Build>,
+    /// What to select in it.
+    wanted: Option<PredicateIndex>,
     /// The box that is shown as all.
     root: u32,
     selected: u32,
     /// What was shown as all before each zoom, and what was selected.
     zooms: Vec<(u32, u32)>,
     search: String,
-    found: Option<Condition>,
+    /// By predicate: whether it was searched for.
+    found: Option<Vec<bool>>,
+    /// Size of all that was, in what is shown; boxes inside others count once. Not summed up of very many.
+    found_total: Option<u64>,
     /// Where the boxes were drawn last, and the first depth that was.
     area: Rect,
     first: usize,
@@ -49,11 +62,14 @@ impl Default for Flame {
             measure: Measure::default(),
             inverted: false,
             tree: Tree::default(),
+            build: None,
+            wanted: None,
             root: 0,
             selected: 0,
             zooms: Vec::new(),
             search: String::new(),
             found: None,
+            found_total: None,
             area: Rect::new(0, 0, 80, 20),
             first: 0,
         }
@@ -123,17 +139,49 @@ const NAME: &[Field] = &[Field {
 }];
 
 impl Flame {
-    fn rebuild(&mut self) {
+    /// Makes the tree again, measured so.
+    fn rebuild(&mut self, measure: Measure, inverted: bool) -> Effect {
         if let Some(analysis) = &self.analysis {
-            let predicate = self.predicate();
-            self.tree = Tree::of(analysis, self.measure, self.inverted);
-            self.root = 0;
-            self.zooms.iter_mut().for_each(|zoom| *zoom = (0, 0));
-            self.selected = 0;
-            if let Some(predicate) = predicate {
-                self.select_largest(predicate);
+            self.wanted = self.predicate().or(self.wanted);
+            self.build = Some(Build::start(analysis, measure, inverted));
+            self.take(Some(PATIENCE));
+        }
+        Effect::Done
+    }
+
+    /// How the tree to come is measured, or the one shown.
+    fn coming(&self) -> (Measure, bool) {
+        let shown = (self.measure, self.inverted);
+        let build = self.build.as_ref();
+        build.map_or(shown, |build| (build.measure, build.inverted))
+    }
+
+    /// Shows the tree that was being made, if it is.
+    fn take(&mut self, wait: Option<Duration>) -> Effect {
+        let Some(build) = &self.build else {
+            return Effect::Unused;
+        };
+        let Some(tree) = build.tree(wait) else {
+            // Waited for to the end, it will never come.
+            if wait.is_none() {
+                self.build = None;
+            }
+            return Effect::Unused;
+        };
+        (self.measure, self.inverted) = (build.measure, build.inverted);
+        self.tree = tree;
+        self.build = None;
+        self.root = 0;
+        self.zooms.iter_mut().for_each(|zoom| *zoom = (0, 0));
+        self.selected = 0;
+        if let Some(predicate) = self.wanted {
+            self.select_largest(predicate);
+            if self.predicate() == Some(predicate) {
+                self.wanted = None;
             }
         }
+        self.sum_up_found();
+        Effect::Done
     }
 
     fn select_largest(&mut self, predicate: PredicateIndex) {
@@ -169,12 +217,21 @@ impl Flame {
     }
 
     fn is_found(&self, node: u32) -> bool {
-        let found = self.found.as_ref();
-        node != 0 && found.is_some_and(|found| found.holds(|_| Cell::Text(self.name(node))))
+        let predicate = self
+            .tree
+            .nodes
+            .get(node as usize)
+            .and_then(|node| node.predicate);
+        let mut found = self.found.iter().zip(predicate);
+        found.any(|(found, of)| found.get(of as usize) == Some(&true))
     }
 
-    /// Size of all that was searched for, in what is shown; boxes inside others count once.
-    fn found_total(&self) -> u64 {
+    fn sum_up_found(&mut self) {
+        self.found_total = None;
+        let boxes = self.tree.nodes.len();
+        if self.found.is_none() || boxes == 0 || boxes > MOST_SUMMED {
+            return;
+        }
         let mut pending = vec![self.root];
         let mut sum = 0_u64;
         while let Some(at) = pending.pop() {
@@ -184,7 +241,7 @@ impl Flame {
                 pending.extend(self.tree.below(at));
             }
         }
-        sum
+        self.found_total = Some(sum);
     }
 
     fn size(&self, size: u64) -> String {
@@ -200,6 +257,7 @@ impl Flame {
         }
         self.zooms.push((self.root, self.selected));
         self.root = self.selected;
+        self.sum_up_found();
         Effect::Step
     }
 
@@ -237,12 +295,22 @@ impl Screen for Flame {
     }
 
     fn follow(&mut self, analysis: &Arc<Analysis>) {
-        let predicate = self.predicate();
+        self.wanted = self.predicate().or(self.wanted);
         self.analysis = Some(Arc::clone(analysis));
-        self.rebuild();
-        if let Some(predicate) = predicate {
-            self.select_largest(predicate);
-        }
+        let (measure, inverted) = self.coming();
+        // The other figures are not those of this analysis.
+        self.tree = Tree::default();
+        let search = std::mem::take(&mut self.search);
+        self.set_filter(&search);
+        self.rebuild(measure, inverted);
+    }
+
+    fn poll(&mut self, wait: bool) -> Effect {
+        self.take((!wait).then_some(Duration::ZERO))
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.build.as_ref().map(Build::share)
     }
 
     fn act(&mut self, action: Action) -> Effect {
@@ -252,12 +320,12 @@ impl Screen for Flame {
         match action {
             Action::Zoom => return self.zoom(),
             Action::Measure => {
-                self.measure = self.measure.next();
-                self.rebuild();
+                let (measure, inverted) = self.coming();
+                return self.rebuild(measure.next(), inverted);
             }
             Action::Invert => {
-                self.inverted = !self.inverted;
-                self.rebuild();
+                let (measure, inverted) = self.coming();
+                return self.rebuild(measure, !inverted);
             }
             Action::Enter => return self.predicate().map_or(Effect::Done, Effect::Open),
             Action::Tree => {
@@ -301,6 +369,7 @@ impl Screen for Flame {
         match self.zooms.pop() {
             Some((root, selected)) if root != self.root => {
                 (self.root, self.selected) = (root, selected);
+                self.sum_up_found();
                 true
             }
             _ => false,
@@ -320,7 +389,12 @@ impl Screen for Flame {
     }
 
     fn select(&mut self, predicate: PredicateIndex) -> Effect {
+        if self.tree.nodes.is_empty() {
+            self.wanted = Some(predicate);
+            return Effect::Done;
+        }
         self.root = 0;
+        self.sum_up_found();
         self.select_largest(predicate);
         Effect::Done
     }
@@ -332,19 +406,24 @@ impl Screen for Flame {
     fn set_filter(&mut self, text: &str) {
         let text = text.trim();
         self.search = text.to_owned();
-        self.found = (!text.is_empty()).then(|| {
+        let condition = (!text.is_empty()).then(|| {
             Condition::parse(text, NAME).unwrap_or_else(|_| Condition::literal(text, NAME))
         });
+        self.found = condition
+            .zip(self.analysis.as_ref())
+            .map(|(condition, analysis)| {
+                let unknown = analysis.trace.unknown_predicate();
+                let holds = |of| condition.holds(|_| Cell::Text(analysis.predicate(of)));
+                (0..=unknown).map(holds).collect()
+            });
+        self.sum_up_found();
     }
 
     fn status(&self) -> String {
         let order = if self.inverted { ", callers below" } else { "" };
-        let found = match (&self.found, self.tree.nodes.get(self.root as usize)) {
-            (Some(_), Some(root)) => {
-                format!(
-                    "found {}%, ",
-                    format::percent(self.found_total(), root.total)
-                )
+        let found = match (self.found_total, self.tree.nodes.get(self.root as usize)) {
+            (Some(found), Some(root)) => {
+                format!("found {}%, ", format::percent(found, root.total))
             }
             _ => String::new(),
         };
@@ -378,6 +457,10 @@ impl Screen for Flame {
             }
         }
         Some(text)
+    }
+
+    fn rows(&self) -> usize {
+        self.tree.nodes.len()
     }
 
     /// The stack.

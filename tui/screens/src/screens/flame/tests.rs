@@ -1,6 +1,7 @@
 use portmortem_analyzer::Profile;
 use portmortem_analyzer::contexts::ContextFigures;
 
+use super::build::Progress;
 use super::tree::Node;
 use super::*;
 
@@ -35,6 +36,11 @@ fn small() -> Analysis {
     ])
 }
 
+fn tree(analysis: &Analysis, inverted: bool) -> Tree {
+    let contexts = &analysis.profile.contexts;
+    Tree::of(contexts, Measure::Inclusive, inverted, &Progress::default()).unwrap()
+}
+
 fn sizes(tree: &Tree) -> Vec<(Option<PredicateIndex>, u32, u64, u64)> {
     let size = |node: &Node| (node.predicate, node.parent, node.own, node.total);
     tree.nodes.iter().map(size).collect()
@@ -42,7 +48,7 @@ fn sizes(tree: &Tree) -> Vec<(Option<PredicateIndex>, u32, u64, u64)> {
 
 #[test]
 fn sizes_sum_up_from_callees() {
-    let tree = Tree::of(&small(), Measure::Inclusive, false);
+    let tree = tree(&small(), false);
     assert_eq!(
         sizes(&tree),
         [
@@ -59,7 +65,7 @@ fn sizes_sum_up_from_callees() {
 
 #[test]
 fn inverted_it_begins_with_what_took_the_time() {
-    let tree = Tree::of(&small(), Measure::Inclusive, true);
+    let tree = tree(&small(), true);
     let top: Vec<_> = tree
         .below(0)
         .iter()
@@ -77,7 +83,7 @@ fn inverted_it_begins_with_what_took_the_time() {
 
 #[test]
 fn boxes_lie_below_their_parents() {
-    let tree = Tree::of(&small(), Measure::Inclusive, false);
+    let tree = tree(&small(), false);
     for width in [1, 7, 80, 1000] {
         let placed = layout::place(&tree, 0, width);
         for place in &placed {
@@ -109,7 +115,7 @@ fn boxes_lie_below_their_parents() {
 fn dust_is_swept_together() {
     let mut contexts = vec![context(None, 0, 0), context(Some(0), 1, 1000)];
     contexts.extend((2..202).map(|predicate| context(Some(0), predicate, 5)));
-    let tree = Tree::of(&analysis(contexts), Measure::Inclusive, false);
+    let tree = tree(&analysis(contexts), false);
     let placed = layout::place(&tree, 0, 80);
     assert_eq!(placed.len(), 4);
     assert_eq!(
@@ -132,7 +138,23 @@ fn nothing_is_no_graph() {
         Action::Measure,
     ] {
         flame.act(action);
+        flame.poll(true);
     }
     assert_eq!(flame.export().as_deref(), Some(""));
     assert!(flame.placed().is_empty());
+}
+
+#[test]
+fn keys_work_while_the_tree_is_made() {
+    let mut flame = Flame::default();
+    flame.follow(&Arc::new(small()));
+    flame.select(1);
+    // The last wish counts, however long each takes.
+    for _ in 0..5 {
+        flame.act(Action::Measure);
+    }
+    flame.act(Action::Invert);
+    while flame.poll(true) != Effect::Unused {}
+    assert_eq!((flame.measure, flame.inverted), (Measure::SelfTime, true));
+    assert_eq!((flame.progress(), flame.predicate()), (None, Some(1)));
 }

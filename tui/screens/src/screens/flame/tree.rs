@@ -5,7 +5,7 @@ use portmortem_analyzer::contexts::ContextFigures;
 use portmortem_analyzer::figures::PredicateIndex;
 use rustc_hash::FxHashMap;
 
-use crate::analysis::Analysis;
+use super::build::Progress;
 
 /// What the width of a box stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -78,8 +78,13 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn of(analysis: &Analysis, measure: Measure, inverted: bool) -> Self {
-        let contexts = &analysis.profile.contexts;
+    /// `None` if it was given up.
+    pub(super) fn of(
+        contexts: &[ContextFigures],
+        measure: Measure,
+        inverted: bool,
+        progress: &Progress,
+    ) -> Option<Self> {
         let mut nodes = vec![Node {
             predicate: None,
             parent: 0,
@@ -88,7 +93,7 @@ impl Tree {
             recursive: false,
         }];
         if inverted {
-            invert(contexts, measure, &mut nodes);
+            invert(contexts, measure, &mut nodes, progress)?;
         } else {
             nodes.extend(contexts.iter().map(|context| Node {
                 predicate: Some(context.predicate),
@@ -105,7 +110,8 @@ impl Tree {
                 }
             }
         }
-        Self::linked(nodes)
+        progress.one()?;
+        Some(Self::linked(nodes))
     }
 
     /// Finds who is below whom, the largest first.
@@ -155,9 +161,15 @@ impl Tree {
 }
 
 /// Every context that has a size of its own, below the box of its predicate: its callers, one below the other.
-fn invert(contexts: &[ContextFigures], measure: Measure, nodes: &mut Vec<Node>) {
+fn invert(
+    contexts: &[ContextFigures],
+    measure: Measure,
+    nodes: &mut Vec<Node>,
+    progress: &Progress,
+) -> Option<()> {
     let mut ids: FxHashMap<(u32, PredicateIndex), u32> = FxHashMap::default();
     for context in contexts {
+        progress.one()?;
         let own = measure.own(context);
         if own == 0 {
             continue;
@@ -184,4 +196,5 @@ fn invert(contexts: &[ContextFigures], measure: Measure, nodes: &mut Vec<Node>) 
         let last = &mut nodes[below as usize];
         last.own = last.own.saturating_add(own);
     }
+    Some(())
 }

@@ -25,10 +25,14 @@ pub(super) fn draw(flame: &mut Flame, area: Rect, buf: &mut Buffer, theme: &Them
     let depth = selected.map_or(0, |place| place.depth);
     flame.first = first_row(flame.first, depth, boxes.height.into(), deepest + 1);
     if placed.is_empty() {
-        let text = format!(
-            "nothing to show by {}; m measures by something else",
-            flame.measure.name()
-        );
+        let text = if flame.build.is_some() {
+            "arranging the contexts".to_owned()
+        } else {
+            format!(
+                "nothing to show by {}; m measures by something else",
+                flame.measure.name()
+            )
+        };
         buf.set_stringn(
             area.x + 2,
             area.y,

@@ -1,0 +1,83 @@
+//! The tree is made in a thread of its own: there may be millions of contexts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use super::tree::{Measure, Tree};
+use crate::analysis::Analysis;
+
+/// How long a key waits for the tree, before it is drawn that it is made.
+pub(super) const PATIENCE: Duration = Duration::from_millis(10);
+
+/// A tree that is being made; one that is dropped is given up.
+#[derive(Debug)]
+pub(super) struct Build {
+    tree: Receiver<Tree>,
+    progress: Arc<Progress>,
+    total: u64,
+    pub(super) measure: Measure,
+    pub(super) inverted: bool,
+}
+
+/// Contexts that were dealt with, and whether to stop.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    done: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Progress {
+    /// One more; `None` to stop.
+    pub(super) fn one(&self) -> Option<()> {
+        self.done.fetch_add(1, Ordering::Relaxed);
+        (!self.stop.load(Ordering::Relaxed)).then_some(())
+    }
+}
+
+impl Drop for Build {
+    fn drop(&mut self) {
+        self.progress.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Build {
+    pub(super) fn start(analysis: &Arc<Analysis>, measure: Measure, inverted: bool) -> Self {
+        let (sender, tree) = channel();
+        let progress = Arc::new(Progress::default());
+        let total = analysis.profile.contexts.len() as u64;
+        let (analysis, watched) = (Arc::clone(analysis), Arc::clone(&progress));
+        let run = move || {
+            let contexts = &analysis.profile.contexts;
+            if let Some(tree) = Tree::of(contexts, measure, inverted, &watched) {
+                // Nobody wants it any more if it was given up.
+                let _ = sender.send(tree);
+            }
+        };
+        // If there is no thread for it, there is no tree.
+        let _ = thread::Builder::new().spawn(run);
+        Self {
+            tree,
+            progress,
+            total,
+            measure,
+            inverted,
+        }
+    }
+
+    /// The tree, if it is made; waits for it if told to, or for a moment.
+    pub(super) fn tree(&self, wait: Option<Duration>) -> Option<Tree> {
+        match wait {
+            Some(wait) => self.tree.recv_timeout(wait).ok(),
+            None => self.tree.recv().ok(),
+        }
+    }
+
+    /// How much is done, from 0 to 1.
+    pub(super) fn share(&self) -> f64 {
+        let done = self.progress.done.load(Ordering::Relaxed) as f64;
+        (done / self.total.max(1) as f64).min(1.0)
+    }
+}

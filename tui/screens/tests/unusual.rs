@@ -1,0 +1,136 @@
+//! Traces that are not what one expects: still being recorded, without events, of one predicate.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "in a test a panic is a failure with its place"
+)]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use portmortem_analyzer::trace::Trace;
+use portmortem_screens::screens::SCREENS;
+use portmortem_screens::{App, ThemeName};
+use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind};
+use portmortem_tracer::{Options, Recorder, Stream, clock};
+use support::{keys, picture, text};
+
+fn begin(name: &str) -> (PathBuf, Recorder) {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_file(&path);
+    let header = Header::of_this_process("test engine");
+    let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
+    (path, recorder)
+}
+
+/// Calls and exits of a predicate, a thousand ticks apart.
+fn calls(stream: &Stream, predicate: u32, boxes: u64, from: u64) {
+    let events = [Event::Call { predicate }, Event::ExitDet];
+    let events = (0..boxes).flat_map(|_| events);
+    for (event, tick) in events.zip((from..).step_by(1000)) {
+        stream.record_at(event, tick);
+    }
+}
+
+fn open(path: &Path) -> App {
+    let trace = Trace::open(path).unwrap();
+    let mut app = App::new(trace, path, ThemeName::Dark, Default::default());
+    app.wait();
+    app
+}
+
+/// What every screen shows, after keys in each.
+fn screens(app: &mut App, typed: &str) -> Vec<String> {
+    let mut shown = Vec::new();
+    for entry in SCREENS {
+        keys(app, &format!("{} {typed}", entry.digit));
+        keys(app, &entry.digit.to_string());
+        for (width, height) in [(80, 24), (160, 50)] {
+            shown.push(text(&picture(app, width, height)));
+        }
+    }
+    shown
+}
+
+#[test]
+fn a_trace_that_is_still_being_recorded() {
+    let (path, recorder) = begin("growing.pmt");
+    let predicate = recorder.predicate("user", "p", 2, Some("p.pl"), 1);
+    let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+    let now = clock::ticks() + (1 << 30);
+    calls(&stream, predicate, 2500, now);
+    let mut app = open(&path);
+    for shown in screens(&mut app, "down end") {
+        assert!(shown.contains("DID NOT END, see 9"), "{shown}");
+        assert!(shown.contains("5,000 events"), "{shown}");
+    }
+    // It grows, in the block that is shown and beyond the end of what was opened.
+    calls(&stream, predicate, 500_000, now + (1 << 30));
+    for shown in screens(&mut app, "home end pgup n down") {
+        assert!(shown.contains("5,000 events"), "{shown}");
+    }
+    keys(&mut app, "6 end");
+    let shown = text(&picture(&mut app, 160, 50));
+    assert!(shown.contains("event 4,999 of 0–4,999"), "{shown}");
+    let mut later = open(&path);
+    let shown = text(&picture(&mut later, 160, 50));
+    assert!(
+        shown.contains("DID NOT END") && shown.contains("1,005,000 events"),
+        "{shown}"
+    );
+    keys(&mut later, "6 : :1000000 enter");
+    let shown = text(&picture(&mut later, 160, 50));
+    assert!(shown.contains("event 1,000,000 of 0–1,004,999"), "{shown}");
+    drop(stream);
+    recorder.close(Outcome::Exited(0)).unwrap();
+    // Whole now: nobody says otherwise.
+    for shown in screens(&mut open(&path), "") {
+        assert!(!shown.contains("DID NOT END"), "{shown}");
+    }
+}
+
+#[test]
+fn without_events_every_screen_says_so() {
+    let (path, recorder) = begin("nothing.pmt");
+    drop(recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo));
+    recorder.close(Outcome::Exited(0)).unwrap();
+    let mut app = open(&path);
+    for shown in screens(&mut app, "down end enter n / :x enter esc v t m i") {
+        assert!(shown.contains(" 0 events"), "{shown}");
+        assert!(!shown.contains("see 9"), "{shown}");
+    }
+    keys(&mut app, "6");
+    let shown = text(&picture(&mut app, 80, 24));
+    assert!(shown.contains("no events in this stream"), "{shown}");
+}
+
+#[test]
+fn one_predicate_is_all_there_is() {
+    let (path, recorder) = begin("one.pmt");
+    let predicate = recorder.predicate("user", "alone", 2, Some("p.pl"), 1);
+    let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+    calls(&stream, predicate, 1, clock::ticks() + (1 << 30));
+    drop(stream);
+    recorder.close(Outcome::Exited(0)).unwrap();
+    let mut app = open(&path);
+    for entry in SCREENS {
+        let named = ['1', '2', '3', '6', '8'].contains(&entry.digit);
+        keys(&mut app, &format!("{} down up", entry.digit));
+        let shown = text(&picture(&mut app, 80, 24));
+        assert_eq!(shown.contains("alone/2"), named, "{}:\n{shown}", entry.name);
+    }
+    // Hidden, it leaves nothing, and comes back.
+    keys(&mut app, "1 -");
+    for shown in screens(&mut app, "down enter") {
+        assert!(shown.contains("hide: alone/2"), "{shown}");
+    }
+    keys(&mut app, "6");
+    let shown = text(&picture(&mut app, 80, 24));
+    assert!(
+        shown.contains("no event of this stream is listed"),
+        "{shown}"
+    );
+    keys(&mut app, "esc");
+    assert!(text(&picture(&mut app, 80, 24)).contains("alone/2"));
+}
