@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 CARGO ?= cargo
 TRACE := $(or $(TMPDIR),/tmp)/portmortem-demo.pmt
 
-.PHONY: demo test test-cluster install pack bench-record bench-recorder bench-replay bench-screens samples engine test-packages check
+.PHONY: demo test test-cluster install pack bench-record bench-recorder bench-replay bench-models bench-screens samples engine test-packages check
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -55,6 +55,12 @@ bench-replay:
 	@tools/install-packages gcc libc6-dev uftrace
 	$(CARGO) build --release --package portmortem-tests --bin bench-replay
 	$(or $(CARGO_TARGET_DIR),target)/release/bench-replay $(BENCH)
+
+# How well cost models predict: tables 2 to 4 of Mera et al. 2006 on this machine, and sizes that were never run.
+bench-models: engine
+	$(CARGO) build --release --package portmortem --package portmortem-swi
+	$(CARGO) build --release --package portmortem-tests --bin bench-models
+	$(or $(CARGO_TARGET_DIR),target)/release/bench-models $(BENCH)
 
 # The screens: how long keys take on traces; the program that makes large ones is target/release/generate-trace.
 bench-screens:

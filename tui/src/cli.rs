@@ -59,6 +59,10 @@ A trace that is damaged, or whose recording did not end, has none.")]
         #[arg(required = true, value_name = "TRACE")]
         traces: Vec<PathBuf>,
     },
+    /// Measure what the operations of a Prolog program cost on this machine
+    Calibrate(CalibrateArgs),
+    /// Predict times: on another machine, or for sizes of the input that were never run
+    Predict(PredictArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell.
@@ -262,9 +266,9 @@ pub(crate) enum SortColumn {
 pub(crate) enum ReportFormat {
     /// For people
     Text,
-    /// The `predicates` table, all columns
+    /// The table, all columns
     Csv,
-    /// Both tables and what was lost
+    /// All tables and what was lost
     Json,
 }
 
@@ -304,6 +308,76 @@ pub(crate) struct ExportArgs {
     pub(crate) tables: Vec<Table>,
 }
 
+/// `portmortem calibrate`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  portmortem calibrate -o laptop.toml
+  portmortem predict run.pmt --platform laptop.toml
+
+It takes some seconds. Leave the machine alone meanwhile.")]
+pub(crate) struct CalibrateArgs {
+    /// The platform to write
+    #[arg(short, long, value_name = "PLATFORM.toml")]
+    pub(crate) output: PathBuf,
+    /// Replace an existing platform
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// The SWI-Prolog to use
+    #[arg(long, value_name = "PATH", default_value = "swipl")]
+    pub(crate) swipl: PathBuf,
+}
+
+/// `portmortem predict`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  portmortem predict run.pmt --platform laptop.toml
+          each predicate's time on that machine, from a recording made with `record --symbolic`
+  portmortem predict n10.pmt n20.pmt n30.pmt n40.pmt n50.pmt --size n=10,20,30,40,50 --at 500
+          calls as a function of n, and the times at n = 500 on the machine that recorded
+  portmortem predict marked.pmt --at 500
+          the same, of a program that calls pm_mark('n=10') before each run
+
+A function of n is called exact if it agrees with more sizes than it has free parameters.
+Bounds hold 95 % of what is to be expected.")]
+pub(crate) struct PredictArgs {
+    /// The traces
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+    /// The platform to predict for (default: the one that recorded)
+    #[arg(long, value_name = "PLATFORM.toml")]
+    pub(crate) platform: Option<PathBuf>,
+    /// Sizes of the inputs, in the order of the traces (default: what their marks say)
+    #[arg(long, value_name = "n=SIZE,…", value_parser = parse_sizes)]
+    pub(crate) size: Option<Sizes>,
+    /// The size to predict for (default: ten times the largest)
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) at: Option<u64>,
+    /// How many predicates to show
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub(crate) top: usize,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+/// Sizes of inputs, one for each trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sizes(pub(crate) Vec<u64>);
+
+/// Reads `n=10,20,30`; the name may be left out.
+fn parse_sizes(text: &str) -> Result<Sizes, String> {
+    let digits = text.split_once('=').map_or(text, |(_, digits)| digits);
+    let sizes: Option<Vec<u64>> = digits
+        .split(',')
+        .map(|size| size.trim().parse().ok())
+        .collect();
+    sizes
+        .map(Sizes)
+        .ok_or_else(|| "not sizes; write for example n=10,20,30".to_owned())
+}
+
 /// A file format of `export`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
@@ -322,4 +396,18 @@ fn table_parser() -> impl TypedValueParser<Value = Table> {
     let possible = |table: &Table| PossibleValue::new(table.name()).help(table.about());
     PossibleValuesParser::new(Table::ALL.iter().map(possible))
         .try_map(|name| Table::from_name(&name).ok_or("no such table"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read() {
+        assert_eq!(parse_sizes("n=10, 20,30"), Ok(Sizes(vec![10, 20, 30])));
+        assert_eq!(parse_sizes("7"), Ok(Sizes(vec![7])));
+        for text in ["", "n=", "n=x", "10;20", "n=10,"] {
+            assert!(parse_sizes(text).is_err(), "{text}");
+        }
+    }
 }

@@ -158,6 +158,8 @@ count_goal(Goal0, Written0, Clause, Counted) :-
         external(M, Goal, Name)
     ->  (   Name == none
         ->  BuiltIn = []
+        ;   is_increment(Goal, Clause)
+        ->  BuiltIn = [Name-1, 'inline:is/2'-1]
         ;   BuiltIn = [Name-1]
         ),
         watched(Goal, Clause, After, Before),
@@ -358,7 +360,13 @@ inline_arithmetic(Goal, _) :-
     current_prolog_flag(optimise, true),
     evaluates(Goal, _),
     !.
-inline_arithmetic(Goal, clause(_, _, _, _, (Head :- Body))) :-
+inline_arithmetic(Goal, Clause) :-
+    is_increment(Goal, Clause).
+
+%   The latter: the engine has one instruction for it, which costs a small part of calling is/2.
+
+is_increment(Goal, clause(_, _, _, _, (Head :- Body))) :-
+    \+ current_prolog_flag(optimise, true),
     Goal = (Sum is Expression),
     var(Sum),
     nonvar(Expression),

@@ -105,7 +105,7 @@ fn clauses_tried() {
     // 0 fits both heads. M is N-1 builds no term: the engine has an instruction for it.
     assert_eq!(
         known("loop", "last_call/1"),
-        "F=4 N=1 C=4 U=3 step=4 nargs=4 giunif=1 viunif=3 arith:-/2=3 builtin:>/2=3 builtin:is/2=3"
+        "F=4 N=1 C=4 U=3 step=4 nargs=4 giunif=1 viunif=3 arith:-/2=3 builtin:>/2=3 builtin:inline:is/2=3 builtin:is/2=3"
     );
 }
 

@@ -1,9 +1,11 @@
 //! One module per command.
 
 mod analysis;
+mod calibrate;
 mod export;
 mod index;
 mod info;
+mod predict;
 mod record;
 mod report;
 mod scope;
@@ -35,6 +37,8 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Verify(args) => verify::run(&args.trace),
         Command::Export(args) => export::run(args),
         Command::Index { traces } => index::run(traces),
+        Command::Calibrate(args) => calibrate::run(args),
+        Command::Predict(args) => predict::run(args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "portmortem", &mut script);

@@ -1,0 +1,433 @@
+//! Times that were never measured: of a recording on another platform, and of sizes that were never run.
+//!
+//! Counts at the new size come from the functions that [`crate::growth`] finds. On a platform they are multiplied with its
+//! constants, component by component (equation 9 of Mera et al. 2006); without one, calls are multiplied with what
+//! one took in the recordings.
+
+use std::collections::BTreeSet;
+
+use crate::growth::{self, Estimate, Growth, Point, Sample};
+use crate::model::{Components, Model};
+use crate::platform::Platform;
+use crate::recordings::{Recording, Work};
+
+/// A measurement that takes so small a part of the longest one is still believed by so much.
+const LEAST_TRUST: f64 = 0.05;
+
+/// What is predicted of one predicate.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// Its name.
+    pub predicate: String,
+    /// How its calls grow with the size; unknown without sizes.
+    pub growth: Growth,
+    /// Calls.
+    pub calls: Option<Estimate>,
+    /// Time in the predicate itself, in ns.
+    pub self_ns: Option<Estimate>,
+}
+
+/// What is predicted of a program.
+#[derive(Debug, Clone)]
+pub struct Prediction {
+    /// Size of the input; `None`: the recording itself, on the platform.
+    pub size: Option<u64>,
+    /// By time, the most first; those of unknown time at the end.
+    pub rows: Vec<Row>,
+    /// The sum of all times that are known, in ns.
+    pub total_ns: Estimate,
+    /// Built-ins and operators that the platform has no cost of.
+    pub unpriced: BTreeSet<String>,
+}
+
+/// Why nothing can be predicted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PredictionError {
+    /// No recordings.
+    #[error("no recordings")]
+    Nothing,
+    /// Some recordings have a size, and some not; or there are several, and none has.
+    #[error(
+        "the sizes of the inputs are not known: say them in the order of the traces, --size n=10,20,30, or call pm_mark('n=10') before each run"
+    )]
+    SizesUnknown,
+    /// The constants of a platform are for components.
+    #[error("only a recording made with `record --symbolic` has what --platform gives prices for")]
+    NotSymbolic,
+    /// The times of a symbolic recording are those of counting.
+    #[error(
+        "the times of a symbolic recording mean nothing: name a platform (--platform), or record without --symbolic"
+    )]
+    OnlySymbolic,
+    /// One recording without a size and without a platform is what `report` shows.
+    #[error(
+        "nothing to predict: name a platform (--platform), or several traces and their sizes (--size n=10,20,30)"
+    )]
+    NoQuestion,
+}
+
+/// Predicts the times of a program at a size, or, of a single recording without size, on a platform.
+///
+/// # Errors
+/// [`PredictionError`]
+pub fn predict(
+    recordings: &[Recording],
+    platform: Option<(&Platform, &Model)>,
+    size: Option<u64>,
+) -> Result<Prediction, PredictionError> {
+    let symbolic = recordings
+        .iter()
+        .filter(|recording| recording.symbolic)
+        .count();
+    match platform {
+        Some(_) if symbolic < recordings.len() => return Err(PredictionError::NotSymbolic),
+        None if symbolic > 0 => return Err(PredictionError::OnlySymbolic),
+        _ => {}
+    }
+    let sized: Option<Vec<(u64, &Recording)>> = recordings
+        .iter()
+        .map(|recording| Some((recording.size?, recording)))
+        .collect();
+    let size = size.or_else(|| default_size(recordings));
+    let mut unpriced = BTreeSet::new();
+    let mut rows = match (recordings, sized, size) {
+        ([], _, _) => return Err(PredictionError::Nothing),
+        ([only], _, None) => {
+            let platform = platform.ok_or(PredictionError::NoQuestion)?;
+            let rows = only
+                .work
+                .iter()
+                .map(|(name, work)| of_recording(name, work, platform, &mut unpriced));
+            rows.collect()
+        }
+        (_, Some(sized), Some(size)) => at_size(&sized, platform, size, &mut unpriced),
+        _ => return Err(PredictionError::SizesUnknown),
+    };
+    let known = |row: &Row| row.self_ns.map_or(-1.0, |estimate| estimate.value);
+    rows.sort_by(|a, b| {
+        known(b)
+            .total_cmp(&known(a))
+            .then_with(|| a.predicate.cmp(&b.predicate))
+    });
+    let zero = Estimate::certain(0.0);
+    let total_ns = rows
+        .iter()
+        .filter_map(|row| row.self_ns)
+        .fold(zero, Estimate::plus);
+    Ok(Prediction {
+        size,
+        rows,
+        total_ns,
+        unpriced,
+    })
+}
+
+/// Ten times the largest size, of several sizes.
+fn default_size(recordings: &[Recording]) -> Option<u64> {
+    let sizes: BTreeSet<u64> = recordings
+        .iter()
+        .filter_map(|recording| recording.size)
+        .collect();
+    sizes
+        .last()
+        .filter(|_| sizes.len() > 1)
+        .map(|largest| largest.saturating_mul(10))
+}
+
+fn of_recording(
+    name: &str,
+    work: &Work,
+    (platform, model): (&Platform, &Model),
+    unpriced: &mut BTreeSet<String>,
+) -> Row {
+    let priced = work
+        .components
+        .as_ref()
+        .map(|components| platform.price(model, components));
+    Row {
+        predicate: name.to_owned(),
+        growth: Growth::Unknown { sizes: 0 },
+        calls: Some(Estimate::certain(work.calls as f64)),
+        self_ns: priced.map(|priced| {
+            unpriced.extend(priced.unknown);
+            priced.ns
+        }),
+    }
+}
+
+fn at_size(
+    recordings: &[(u64, &Recording)],
+    platform: Option<(&Platform, &Model)>,
+    size: u64,
+    unpriced: &mut BTreeSet<String>,
+) -> Vec<Row> {
+    let names: BTreeSet<&String> = recordings
+        .iter()
+        .flat_map(|(_, recording)| recording.work.keys())
+        .collect();
+    let nothing = Work {
+        components: Some(Components::new()),
+        ..Work::default()
+    };
+    names
+        .into_iter()
+        .map(|name| {
+            let work = |(size, recording): &(u64, &Recording)| {
+                (*size, recording.work.get(name).unwrap_or(&nothing).clone())
+            };
+            let work: Vec<(u64, Work)> = recordings.iter().map(work).collect();
+            let growth = growth_of(&work, |work| work.calls);
+            let calls = growth.at(size);
+            let self_ns = match platform {
+                Some(platform) => on_platform(&work, platform, size, unpriced),
+                None => calls.and_then(|calls| Some(calls.times(per_call(&work, size)?))),
+            };
+            Row {
+                predicate: name.clone(),
+                growth,
+                calls,
+                self_ns,
+            }
+        })
+        .collect()
+}
+
+fn growth_of(work: &[(u64, Work)], count: impl Fn(&Work) -> u64) -> Growth {
+    let sample = |(size, work): &(u64, Work)| Sample {
+        size: *size,
+        count: count(work),
+    };
+    Growth::infer(&work.iter().map(sample).collect::<Vec<_>>())
+}
+
+/// Each component at the new size, at the prices of the platform. The bounds are those of the counts and of the model
+/// together.
+fn on_platform(
+    work: &[(u64, Work)],
+    (platform, model): (&Platform, &Model),
+    size: u64,
+    unpriced: &mut BTreeSet<String>,
+) -> Option<Estimate> {
+    let mut names = BTreeSet::new();
+    for (_, work) in work {
+        names.extend(work.components.as_ref()?.keys());
+    }
+    let mut sum = Estimate::certain(0.0);
+    for name in names {
+        let Some(ns) = platform.cost_of(model, name) else {
+            if Platform::is_builtin(name) {
+                unpriced.insert(name.clone());
+            }
+            continue;
+        };
+        let count = |work: &Work| {
+            work.components
+                .as_ref()
+                .and_then(|components| components.get(name))
+                .copied()
+                .unwrap_or(0)
+        };
+        let counts = growth_of(work, count).at(size)?;
+        let (low, high) = if ns < 0.0 {
+            (counts.high, counts.low)
+        } else {
+            (counts.low, counts.high)
+        };
+        sum = sum.plus(Estimate {
+            value: ns * counts.value,
+            low: ns * low,
+            high: ns * high,
+        });
+    }
+    Some(Estimate {
+        value: sum.value.max(0.0),
+        low: model.with_bounds(sum.low).low,
+        high: model.with_bounds(sum.high).high,
+    })
+}
+
+/// What a call takes at a size, in ns: as in the recordings, and as it grew there, if it did.
+fn per_call(work: &[(u64, Work)], size: u64) -> Option<Estimate> {
+    let ran: Vec<&(u64, Work)> = work.iter().filter(|(_, work)| work.calls > 0).collect();
+    let Some(longest) = ran.iter().map(|(_, work)| work.self_ns).max() else {
+        return Some(Estimate::certain(0.0));
+    };
+    let points: Vec<Point> = ran
+        .iter()
+        .map(|(size, work)| Point {
+            size: *size as f64,
+            value: work.self_ns as f64 / work.calls as f64,
+            // What disturbs a measurement disturbs long ones less.
+            trust: (work.self_ns as f64 / longest.max(1) as f64)
+                .sqrt()
+                .max(LEAST_TRUST),
+        })
+        .collect();
+    if let Some(fitted) = growth::fit_time(&points) {
+        return Some(fitted.at(size as f64)).filter(|estimate| estimate.high.is_finite());
+    }
+    let values = || points.iter().map(|point| point.value);
+    let most_trusted = points.iter().max_by(|a, b| a.trust.total_cmp(&b.trust))?;
+    Some(Estimate {
+        value: most_trusted.value,
+        low: values().fold(f64::INFINITY, f64::min),
+        high: values().fold(0.0, f64::max),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::{Isolated, Machine};
+
+    fn platform() -> Platform {
+        let machine = Machine {
+            processor: String::new(),
+            processors: 1,
+            memory_bytes: 0,
+            system: String::new(),
+            engine: String::new(),
+            calibrated_unix: 0,
+            repetitions: 0,
+        };
+        let model = Model {
+            standard_error_us: 1.0,
+            relative_error: 0.05,
+            nanoseconds: [("step".to_owned(), 10.0), ("nargs".to_owned(), -1.0)].into(),
+        };
+        let isolated = Isolated {
+            builtins: [("is/2".to_owned(), 30.0)].into(),
+            ..Isolated::default()
+        };
+        Platform::new(machine, Vec::new(), model, isolated)
+    }
+
+    /// Naive reverse at a size: 20 ns a call, or its components.
+    fn nrev(size: u64, symbolic: bool) -> Recording {
+        let calls = [
+            ("nrev/2", size + 1),
+            ("app/3", size * (size + 1) / 2),
+            ("main/0", 1),
+        ];
+        let work = calls.map(|(name, calls)| {
+            let components = [
+                ("step".to_owned(), calls),
+                ("nargs".to_owned(), 2 * calls),
+                ("builtin:is/2".to_owned(), u64::from(name == "main/0")),
+                ("builtin:foo/1".to_owned(), u64::from(name == "main/0")),
+            ];
+            let work = Work {
+                calls,
+                self_ns: 20 * calls,
+                components: symbolic.then(|| components.into()),
+            };
+            (name.to_owned(), work)
+        });
+        Recording {
+            size: Some(size),
+            work: work.into(),
+            symbolic,
+        }
+    }
+
+    fn row<'p>(prediction: &'p Prediction, name: &str) -> &'p Row {
+        prediction
+            .rows
+            .iter()
+            .find(|row| row.predicate == name)
+            .unwrap()
+    }
+
+    #[test]
+    fn ten_times_the_largest_size_from_what_calls_took() {
+        let recordings: Vec<Recording> = [10, 20, 30, 40, 50].map(|size| nrev(size, false)).into();
+        let prediction = predict(&recordings, None, None).unwrap();
+        assert_eq!(prediction.size, Some(500));
+        let append = row(&prediction, "app/3");
+        assert_eq!(append.growth.formula().unwrap(), "1/2 n^2 + 1/2 n");
+        assert_eq!(append.calls, Some(Estimate::certain(125_250.0)));
+        assert!((append.self_ns.unwrap().value - 2_505_000.0).abs() < 1.0);
+        assert_eq!(prediction.rows[0].predicate, "app/3");
+        let total = prediction.total_ns;
+        assert!((total.value - 20.0 * (125_250.0 + 501.0 + 1.0)).abs() < 1.0);
+        assert!(total.low <= total.value && total.value <= total.high);
+    }
+
+    #[test]
+    fn a_size_on_a_platform() {
+        let platform = platform();
+        let priced = Some((&platform, &platform.refined));
+        let recordings: Vec<Recording> = [10, 20, 30, 40, 50].map(|size| nrev(size, true)).into();
+        let prediction = predict(&recordings, priced, Some(100)).unwrap();
+        let append = row(&prediction, "app/3").self_ns.unwrap();
+        assert!((append.value - 8.0 * 5050.0).abs() < 1e-6);
+        assert!((append.high / append.value - 1.098).abs() < 1e-6);
+        assert!((row(&prediction, "main/0").self_ns.unwrap().value - 38.0).abs() < 1e-6);
+        assert_eq!(prediction.unpriced, ["builtin:foo/1".to_owned()].into());
+    }
+
+    #[test]
+    fn a_recording_on_a_platform() {
+        let platform = platform();
+        let priced = Some((&platform, &platform.refined));
+        let mut recording = nrev(10, true);
+        recording.size = None;
+        recording.work.insert(
+            "dynamic/0".to_owned(),
+            Work {
+                calls: 3,
+                ..Work::default()
+            },
+        );
+        let prediction = predict(&[recording], priced, None).unwrap();
+        assert_eq!(prediction.size, None);
+        assert!((row(&prediction, "app/3").self_ns.unwrap().value - 440.0).abs() < 1e-6);
+        assert_eq!(row(&prediction, "dynamic/0").self_ns, None);
+    }
+
+    #[test]
+    fn a_call_that_takes_longer_with_the_size() {
+        let recordings: Vec<Recording> = [10, 20, 30, 40, 50]
+            .map(|size| {
+                let work = Work {
+                    calls: 2,
+                    self_ns: 2 * 100 * size,
+                    components: None,
+                };
+                Recording {
+                    size: Some(size),
+                    work: [("sort/1".to_owned(), work)].into(),
+                    symbolic: false,
+                }
+            })
+            .into();
+        let prediction = predict(&recordings, None, Some(1000)).unwrap();
+        assert!((prediction.total_ns.value / 200_000.0 - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_cannot_be_predicted_is_said() {
+        let sized = |symbolic| [10, 20, 30].map(|size| nrev(size, symbolic)).to_vec();
+        let platform = platform();
+        let priced = Some((&platform, &platform.refined));
+        let error = |recordings: &[Recording], platform, size| {
+            predict(recordings, platform, size).unwrap_err()
+        };
+        assert_eq!(error(&[], None, None), PredictionError::Nothing);
+        assert_eq!(
+            error(&sized(false), priced, None),
+            PredictionError::NotSymbolic
+        );
+        assert_eq!(
+            error(&sized(true), None, None),
+            PredictionError::OnlySymbolic
+        );
+        assert_eq!(
+            error(&sized(false)[..1], None, None),
+            PredictionError::NoQuestion
+        );
+        let mut some = sized(false);
+        some[1].size = None;
+        assert_eq!(error(&some, None, Some(100)), PredictionError::SizesUnknown);
+    }
+}

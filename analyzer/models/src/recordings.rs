@@ -1,0 +1,257 @@
+//! What recordings say for models: the work of each predicate, by size of the input.
+//!
+//! The size of a recording is said by whoever asks, or by the program itself: a mark (`pm_mark('n=30')`) begins the part
+//! of a stream that has this size, up to the next mark. In a symbolic recording a cost centre called `n=30` has it.
+
+use std::collections::BTreeMap;
+
+use portmortem_analyzer::centers;
+use portmortem_analyzer::costs::{Costs, UNFOLDINGS};
+use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::moment::Moment;
+use portmortem_analyzer::trace::{StreamInfo, Trace};
+use portmortem_analyzer::{Profile, Tables};
+use portmortem_tracer::format::Event;
+
+use crate::model::{Components, FRAME};
+
+/// The work of one predicate.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Work {
+    /// Calls.
+    pub calls: u64,
+    /// Time in the predicate itself, in ns; less the cost of recording where that is known.
+    pub self_ns: u64,
+    /// What it did; `None` if that was not counted.
+    pub components: Option<Components>,
+}
+
+/// A run on an input of one size.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Recording {
+    /// Size of the input, if it is known.
+    pub size: Option<u64>,
+    /// By predicate.
+    pub work: BTreeMap<String, Work>,
+    /// Whether components were counted: times are then those of counting.
+    pub symbolic: bool,
+}
+
+/// Why a trace cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RecordingError {
+    /// A symbolic recording counts over its whole run, and its marks have several sizes.
+    #[error(
+        "a symbolic recording with several marks: record one trace for each size, or run each size in a cost centre called n=SIZE"
+    )]
+    SeveralSizes,
+}
+
+/// The recordings of a trace: one, of the size given or that of its mark, or one for each size that it has.
+///
+/// # Errors
+/// [`RecordingError`]
+pub fn recordings(
+    trace: &Trace,
+    profile: &Profile,
+    size: Option<u64>,
+) -> Result<Vec<Recording>, RecordingError> {
+    let costs = Costs::of(trace);
+    if size.is_none() && costs.is_symbolic() {
+        let by_center = by_center(trace, &costs);
+        if !by_center.is_empty() {
+            return Ok(by_center);
+        }
+    }
+    let parts = if size.is_none() {
+        by_mark(trace)
+    } else {
+        Vec::new()
+    };
+    match parts.as_slice() {
+        [] => Ok(vec![whole(trace, profile, &costs, size)]),
+        [only] if costs.is_symbolic() => Ok(vec![whole(trace, profile, &costs, only.size)]),
+        _ if costs.is_symbolic() => Err(RecordingError::SeveralSizes),
+        _ => Ok(parts),
+    }
+}
+
+/// The size in `n=30`, or `30`.
+#[must_use]
+pub fn size_in(text: &str) -> Option<u64> {
+    let digits = match text.split_once('=') {
+        Some((name, digits)) => {
+            let name = name.trim();
+            let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+            Some(digits).filter(|_| is_name)?
+        }
+        None => text,
+    };
+    digits.trim().parse().ok()
+}
+
+fn whole(trace: &Trace, profile: &Profile, costs: &Costs, size: Option<u64>) -> Recording {
+    let rows = Tables::new("", trace, profile).predicates();
+    let mut work: BTreeMap<String, Work> = rows
+        .map(|row| {
+            let work = Work {
+                calls: row.calls,
+                self_ns: row.self_comp_ns.unwrap_or(row.self_ns),
+                components: None,
+            };
+            (row.predicate.to_owned(), work)
+        })
+        .collect();
+    if costs.is_symbolic() && costs.is_complete() {
+        for index in 0..trace.predicates().len() as PredicateIndex {
+            let Some(work) = work.get_mut(trace.predicate_name(index)) else {
+                continue;
+            };
+            if costs.counted_calls(index) == work.calls {
+                let figures = &profile.predicates[index as usize];
+                let frames = figures.calls.saturating_sub(figures.tail_calls);
+                let components = costs.of_predicate(index).into_iter();
+                let named =
+                    components.map(|(component, count)| (component.name().into_owned(), count));
+                work.components = Some(named.chain([(FRAME.to_owned(), frames)]).collect());
+            }
+        }
+    }
+    Recording {
+        size,
+        work,
+        symbolic: costs.is_symbolic(),
+    }
+}
+
+/// One recording for each cost centre whose name is a size.
+fn by_center(trace: &Trace, costs: &Costs) -> Vec<Recording> {
+    let size_of = |center: Option<PredicateIndex>| {
+        let center = trace.predicates().get(center? as usize)?;
+        size_in(&center.declared.name)
+    };
+    let mut all = BTreeMap::<u64, Recording>::new();
+    let mut add = |size, predicate, name: String, count: u64| {
+        let recording = all.entry(size).or_insert_with(|| Recording {
+            size: Some(size),
+            symbolic: true,
+            ..Recording::default()
+        });
+        let predicate = trace.predicate_name(predicate).to_owned();
+        let work = recording.work.entry(predicate).or_default();
+        if name == UNFOLDINGS {
+            work.calls = work.calls.saturating_add(count);
+        }
+        let sum = work
+            .components
+            .get_or_insert_default()
+            .entry(name)
+            .or_default();
+        *sum = sum.saturating_add(count);
+    };
+    for row in costs.rows() {
+        if let Some(size) = size_of(row.center) {
+            add(
+                size,
+                row.predicate,
+                row.component.name().into_owned(),
+                row.count,
+            );
+        }
+    }
+    for (&(center, predicate), figures) in &centers::replay(trace).rows {
+        if let (Some(size), None) = (size_of(center), trace.center(predicate)) {
+            let frames = figures.calls.saturating_sub(figures.tail_calls);
+            add(size, predicate, FRAME.to_owned(), frames);
+        }
+    }
+    all.into_values().collect()
+}
+
+/// One recording for each part of a stream that a mark with a size begins; the cost of recording is not known of parts.
+fn by_mark(trace: &Trace) -> Vec<Recording> {
+    trace
+        .streams()
+        .iter()
+        .flat_map(|stream| parts(trace, stream))
+        .collect()
+}
+
+#[derive(Default)]
+struct Part {
+    size: u64,
+    /// Calls and ticks.
+    work: BTreeMap<PredicateIndex, (u64, u64)>,
+}
+
+fn parts(trace: &Trace, stream: &StreamInfo) -> Vec<Recording> {
+    let mut moment = Moment::beginning(stream.dialect(), trace.unknown_predicate());
+    let mut parts: Vec<Part> = Vec::new();
+    let mut part: Option<Part> = None;
+    let (mut last, mut paused) = (0, false);
+    for (number, timed) in (0..).zip(trace.events(stream)) {
+        let in_gap = matches!(timed.event, Event::Gap { .. });
+        if let (Some(part), Some(active), false) =
+            (&mut part, moment.active().last(), paused || in_gap)
+        {
+            part.work.entry(active.predicate).or_default().1 += timed.tick.saturating_sub(last);
+        }
+        last = timed.tick;
+        match timed.event {
+            Event::Call { predicate } | Event::Tail { predicate } => {
+                if let Some(part) = &mut part {
+                    part.work.entry(predicate).or_default().0 += 1;
+                }
+            }
+            Event::Pause => paused = true,
+            Event::Resume => paused = false,
+            Event::Mark { text } => {
+                parts.extend(part.take());
+                let size = trace.text(text).and_then(size_in);
+                part = size.map(|size| Part {
+                    size,
+                    ..Part::default()
+                });
+            }
+            _ => {}
+        }
+        moment.step(timed.event, number);
+    }
+    parts.extend(part);
+    parts
+        .into_iter()
+        .map(|part| recording(trace, part))
+        .collect()
+}
+
+fn recording(trace: &Trace, part: Part) -> Recording {
+    let work = part.work.into_iter().map(|(predicate, (calls, ticks))| {
+        let self_ns = trace.clock().duration_ns(ticks);
+        let work = Work {
+            calls,
+            self_ns,
+            components: None,
+        };
+        (trace.predicate_name(predicate).to_owned(), work)
+    });
+    Recording {
+        size: Some(part.size),
+        work: work.collect(),
+        symbolic: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read() {
+        assert_eq!(size_in("n=30"), Some(30));
+        assert_eq!(size_in(" list_length = 7 "), Some(7));
+        assert_eq!(size_in("12"), Some(12));
+        for text in ["", "n=", "=3", "n=-1", "begin", "x y=3", "n=3 done"] {
+            assert_eq!(size_in(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! `portmortem predict`: times on another platform, or for sizes of the input that were never run.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use portmortem_analyzer::names::printable;
+use portmortem_models::model::Model;
+use portmortem_models::platform::Platform;
+use portmortem_models::prediction::{Prediction, Row, predict};
+use portmortem_models::recordings::{Recording, recordings};
+use portmortem_screens::Scope;
+
+use super::analysis::{Analysis, INCOMPLETE};
+use crate::cli::{PredictArgs, ReportFormat};
+use crate::report::{WIDTH, as_list};
+use crate::text_table::{Column, TimeUnit, count, counted, render};
+
+/// Prints the prediction; status 3 if parts of a trace are missing.
+pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
+    let (recordings, losses) = read(args)?;
+    let platform = args.platform.as_deref().map(Platform::read).transpose()?;
+    let priced = platform
+        .as_ref()
+        .map(|platform| (platform, &platform.refined));
+    let prediction = predict(&recordings, priced, args.at)?;
+    let mut out = io::BufWriter::new(io::stdout());
+    match args.format {
+        ReportFormat::Text => text(&prediction, priced, &losses, args.top, &mut out)?,
+        ReportFormat::Csv => prediction.write_csv(&mut out)?,
+        ReportFormat::Json => json(&prediction, priced, &losses, &mut out)?,
+    }
+    out.flush()?;
+    Ok(if losses.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(INCOMPLETE)
+    })
+}
+
+/// The recordings of all traces, and what is missing from them.
+fn read(args: &PredictArgs) -> Result<(Vec<Recording>, Vec<String>)> {
+    let sizes = args.size.as_ref().map(|sizes| &sizes.0);
+    if let Some(sizes) = sizes.filter(|sizes| sizes.len() != args.traces.len()) {
+        bail!(
+            "{} for {}: --size takes the size of each trace, in their order, for example --size n=10,20,30",
+            counted(sizes.len() as u64, "size", "sizes"),
+            counted(args.traces.len() as u64, "trace", "traces"),
+        );
+    }
+    let (mut all, mut losses) = (Vec::new(), Vec::new());
+    for (index, path) in args.traces.iter().enumerate() {
+        let analysis = Analysis::of(path, |_| Ok(Scope::default()))?;
+        let size = sizes.map(|sizes| sizes[index]);
+        let found = recordings(&analysis.trace, &analysis.profile, size);
+        all.extend(found.with_context(|| path.display().to_string())?);
+        let of_trace = analysis.losses().into_iter();
+        losses.extend(of_trace.map(|loss| format!("{}: {loss}", path.display())));
+    }
+    Ok((all, losses))
+}
+
+fn text(
+    prediction: &Prediction,
+    priced: Option<(&Platform, &Model)>,
+    losses: &[String],
+    top: usize,
+    out: &mut impl Write,
+) -> Result<()> {
+    let what = headline(prediction, priced);
+    writeln!(out, "{}\n", textwrap::fill(&what, WIDTH))?;
+    let longest = prediction.total_ns.high;
+    let unit = TimeUnit::for_longest(longest as u64);
+    write!(out, "{}", table(prediction, unit, top))?;
+    let rest = prediction.rows.len().saturating_sub(top);
+    if rest > 0 {
+        writeln!(
+            out,
+            "  and {}",
+            counted(rest as u64, "more predicate", "more predicates")
+        )?;
+    }
+    let total = prediction.total_ns;
+    writeln!(
+        out,
+        "\n  in all {}, between {} and {}",
+        unit.with_unit(total.value as u64),
+        unit.format(total.low as u64),
+        unit.with_unit(total.high as u64),
+    )?;
+    let remarks = remarks(prediction, losses);
+    if !remarks.is_empty() {
+        write!(out, "\n{}", as_list(&remarks))?;
+    }
+    Ok(())
+}
+
+fn headline(prediction: &Prediction, priced: Option<(&Platform, &Model)>) -> String {
+    let place = priced.map_or_else(
+        || "on the machine that recorded".to_owned(),
+        |(platform, model)| {
+            format!(
+                "on {}, {} (model {})",
+                printable(&platform.machine.processor),
+                printable(&platform.machine.engine),
+                model.components().join(" ")
+            )
+        },
+    );
+    match prediction.size {
+        Some(size) => format!("Predicted for n = {} {place}", count(size)),
+        None => format!("Predicted {place}"),
+    }
+}
+
+fn table(prediction: &Prediction, unit: TimeUnit, top: usize) -> String {
+    const UNKNOWN: &str = "?";
+    let rows = &prediction.rows[..prediction.rows.len().min(top)];
+    let cells = |cell: &dyn Fn(&Row) -> Option<String>| -> Vec<String> {
+        rows.iter()
+            .map(|row| cell(row).unwrap_or_else(|| UNKNOWN.to_owned()))
+            .collect()
+    };
+    let mut columns = vec![
+        Column::right(
+            format!("self {}", unit.name),
+            cells(&|row| Some(unit.format(row.self_ns?.value as u64))),
+        ),
+        Column::right(
+            "at least",
+            cells(&|row| Some(unit.format(row.self_ns?.low as u64))),
+        ),
+        Column::right(
+            "at most",
+            cells(&|row| Some(unit.format(row.self_ns?.high as u64))),
+        ),
+        Column::right(
+            "calls",
+            cells(&|row| Some(count(row.calls?.value.round() as u64))),
+        ),
+    ];
+    if prediction.size.is_some() {
+        let evidence = |row: &Row| {
+            let sign = if row.growth.is_exact() { "=" } else { "~" };
+            Some(format!("{sign} {}", row.growth.formula()?))
+        };
+        let checks = |row: &Row| Some(row.growth.evidence()?.checks().to_string());
+        columns.push(Column::right("checks", cells(&checks)));
+        columns.push(Column::left("calls of n", cells(&evidence)));
+    }
+    columns.push(Column::left(
+        "predicate",
+        cells(&|row| Some(row.predicate.clone())),
+    ));
+    render(&columns, WIDTH)
+}
+
+/// What the prediction does not cover.
+fn remarks(prediction: &Prediction, losses: &[String]) -> Vec<String> {
+    let mut remarks = losses.to_vec();
+    let unknown = prediction
+        .rows
+        .iter()
+        .filter(|row| row.self_ns.is_none())
+        .count();
+    if unknown > 0 {
+        remarks.push(format!(
+            "of {} nothing is known that predicts the time: too few sizes, or what it does was not counted",
+            counted(unknown as u64, "predicate", "predicates")
+        ));
+    }
+    if !prediction.unpriced.is_empty() {
+        let names: Vec<&str> = prediction.unpriced.iter().map(String::as_str).collect();
+        remarks.push(format!(
+            "not included, since the platform has no cost of it: {}",
+            names.join(", ")
+        ));
+    }
+    remarks
+}
+
+fn json(
+    prediction: &Prediction,
+    priced: Option<(&Platform, &Model)>,
+    losses: &[String],
+    out: &mut impl Write,
+) -> Result<()> {
+    let total = prediction.total_ns;
+    let report = serde_json::json!({
+        "size": prediction.size,
+        "platform": priced.map(|(platform, _)| &platform.machine),
+        "model": priced.map(|(_, model)| model.components()),
+        "predicates": prediction.table().collect::<Vec<_>>(),
+        "total_ns": total.value.round() as u64,
+        "total_low_ns": total.low.round() as u64,
+        "total_high_ns": total.high.round() as u64,
+        "unpriced": prediction.unpriced,
+        "remarks": remarks(prediction, losses),
+    });
+    serde_json::to_writer_pretty(&mut *out, &report)?;
+    writeln!(out)?;
+    Ok(())
+}
