@@ -30,7 +30,7 @@ use crate::trace::{StreamInfo, Trace};
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
 /// Version of the contents; an index of any other is made again.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Bytes of events between two checkpoints: a few milliseconds.
 const CHECKPOINT_BYTES: u64 = 2 << 20;

@@ -184,9 +184,7 @@ fn rows_say_what_the_profile_has() {
         redos: 3,
         fails: 4,
         exceptions: 5,
-        self_ticks: 0,
-        inclusive_ticks: 0,
-        undone_ticks: 0,
+        ..ContextFigures::default()
     };
     let below = ContextFigures {
         parent: Some(0),

@@ -121,6 +121,9 @@ fn without_physical_boxes(mut profile: Profile) -> Profile {
         .predicates
         .iter_mut()
         .for_each(|figures| figures.max_height = 0);
+    for row in &mut profile.contexts {
+        (row.inside, row.outside) = Default::default();
+    }
     profile
         .backtracks
         .values_mut()
