@@ -23,6 +23,9 @@ use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, PredicateFigures, PredicateIndex, StreamFigures,
 };
 use crate::moment::{Change, Moment, OpenBox};
+use portmortem_tracer::format::Costs;
+
+use crate::compensation::Compensation;
 use crate::profile::Profile;
 use crate::replay::{self, ReplayOptions};
 use crate::trace::{StreamInfo, Trace};
@@ -55,6 +58,7 @@ struct Contents {
     backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
     cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     streams: Vec<StreamFigures>,
+    costs: Option<Costs>,
     checkpoints: Vec<Checkpoint>,
 }
 
@@ -150,6 +154,7 @@ impl Index {
                 backtracks,
                 cuts,
                 streams,
+                costs: trace.costs().copied(),
                 checkpoints,
             },
         })
@@ -201,7 +206,7 @@ impl Index {
     #[must_use]
     pub fn profile(&self) -> Profile {
         let contents = self.contents.clone();
-        Profile {
+        let mut profile = Profile {
             predicates: contents.predicates,
             edges: contents.edges,
             contexts: contents.contexts,
@@ -209,7 +214,10 @@ impl Index {
             cuts: contents.cuts,
             streams: contents.streams,
             ..Profile::default()
-        }
+        };
+        let costs = contents.costs;
+        profile.compensation = costs.map(|costs| Compensation::new(&profile, &costs));
+        profile
     }
 }
 

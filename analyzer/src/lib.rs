@@ -8,7 +8,7 @@
 //! | bytes → header, names, streams, blocks | [`trace`], [`clock`], [`names`], [`damage`] |
 //! | blocks → events of one stream | [`events`] |
 //! | events → figures | [`mod@replay`], [`hide`] |
-//! | figures | [`figures`], [`contexts`], [`profile`], [`laws`] |
+//! | figures | [`figures`], [`contexts`], [`profile`], [`laws`], [`compensation`] |
 //! | a moment of a stream, and how to get there fast | [`moment`], [`index`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
 //!
@@ -16,6 +16,7 @@
 //! here panics on what a file contains, and no length in a file is believed before it is bounded.
 
 pub mod clock;
+pub mod compensation;
 pub mod contexts;
 pub mod damage;
 pub mod events;

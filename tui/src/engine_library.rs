@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 /// The Prolog sources, by file name.
-pub(crate) const SOURCES: [(&str, &str); 5] = [
+pub(crate) const SOURCES: [(&str, &str); 6] = [
     (
         "portmortem.pl",
         include_str!("../../tracer/swi/prolog/portmortem.pl"),
@@ -21,6 +21,10 @@ pub(crate) const SOURCES: [(&str, &str); 5] = [
     (
         "portmortem_wrap.pl",
         include_str!("../../tracer/swi/prolog/portmortem_wrap.pl"),
+    ),
+    (
+        "portmortem_calibrate.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_calibrate.pl"),
     ),
     (
         "portmortem_hooks.pl",

@@ -54,6 +54,7 @@ pub(crate) mod tests;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::compensation::Compensation;
 use crate::hide::Hide;
 use crate::index::Checkpoint;
 use crate::profile::Profile;
@@ -116,6 +117,10 @@ pub fn replay(trace: &Trace, options: &ReplayOptions) -> Profile {
     profile.predicates.resize(hidden.len(), Default::default());
     profile.damage.extend_from_slice(trace.damage());
     profile.settle();
+    if !hidden.contains(&true) {
+        let costs = trace.costs();
+        profile.compensation = costs.map(|costs| Compensation::new(&profile, costs));
+    }
     profile
 }
 

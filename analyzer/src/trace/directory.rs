@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use portmortem_tracer::format::{
-    BLOCK_HEADER_BYTES, BlockHeader, Dialect, Predicate, Record, StreamBegin, StreamKind,
+    BLOCK_HEADER_BYTES, BlockHeader, Costs, Dialect, Predicate, Record, StreamBegin, StreamKind,
     read_record,
 };
 use rustc_hash::FxHashMap;
@@ -80,6 +80,7 @@ pub(super) struct Directory {
     /// By id.
     pub(super) streams: Vec<StreamInfo>,
     pub(super) notes: Vec<String>,
+    pub(super) costs: Option<Costs>,
     pub(super) end: Option<(End, Pair)>,
     /// No record is known to be lost.
     pub(super) complete: bool,
@@ -262,6 +263,10 @@ impl Reader<'_> {
             }
             Record::Note { text } => {
                 self.directory.notes.push(text);
+                None
+            }
+            Record::Costs(costs) => {
+                self.directory.costs = Some(costs);
                 None
             }
             Record::End { tick, ns, outcome } => {

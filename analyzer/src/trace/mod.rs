@@ -11,7 +11,9 @@ mod foreign;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use portmortem_tracer::format::{FORMAT_VERSION, Header, HeaderError, Outcome, decode_header};
+use portmortem_tracer::format::{
+    Costs, FORMAT_VERSION, Header, HeaderError, Outcome, decode_header,
+};
 use rayon::prelude::*;
 
 use crate::clock::Clock;
@@ -209,6 +211,12 @@ impl Trace {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.directory.notes
+    }
+
+    /// What recording cost on that machine; `None` if the trace does not say.
+    #[must_use]
+    pub fn costs(&self) -> Option<&Costs> {
+        self.directory.costs.as_ref()
     }
 
     /// How the run ended; `None` if the recording was cut short (killed, crashed) or still runs.

@@ -93,7 +93,25 @@ pub enum Record {
         /// How the run ended.
         outcome: Outcome,
     },
+    /// What recording costs on the machine of the recording. Without it, nothing is known of that.
+    Costs(Costs),
 }
+
+/// What the recording of one event costs, by kind of port: `CALL`, `TAIL`, `EXIT` det, `EXIT` nondet,
+/// `REDO`, `FAIL`, `CUT` (of one box), `EXCEPTION`. In 1/1024 ticks.
+///
+/// The event's time is taken in the middle of what it costs. One part falls into the stretch of the box
+/// that is entered or left, the other into that of its caller. (`TAIL`: of the box that departs.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
+pub struct Costs {
+    /// The part in the box's own stretch.
+    pub inside: [u32; 8],
+    /// The part in the caller's.
+    pub outside: [u32; 8],
+}
+
+/// Parts of a tick that costs are given in.
+pub const COST_UNIT: u64 = 1024;
 
 /// A predicate, known from here on by its id.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]

@@ -9,6 +9,7 @@ use portmortem_tracer::format::{Header, Mode, Outcome};
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::{Keep, Options, Recorder};
 
+use crate::calibrate;
 use crate::engine::{self, Engine};
 use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
 use crate::recording::{self, Recording, Selection};
@@ -34,6 +35,9 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
     }
     let recorder = Recorder::create(&request.output, &request.header(), &request.options)
         .map_err(|error| error.to_string())?;
+    if let Some(costs) = calibrate::costs(&request.mode) {
+        recorder.costs(&costs);
+    }
     recording::start(Recording {
         recorder,
         selection: request.selection,
@@ -202,7 +206,7 @@ fn with_engine(action: impl FnOnce(&mut Engine)) -> Foreign {
     TRUE
 }
 
-fn strings(list: Term) -> Vec<String> {
+pub(crate) fn strings(list: Term) -> Vec<String> {
     let mut all = Vec::new();
     // SAFETY: term references of this foreign call.
     unsafe {
@@ -216,7 +220,7 @@ fn strings(list: Term) -> Vec<String> {
 }
 
 /// The text of an atom or string.
-fn text(term: Term) -> String {
+pub(crate) fn text(term: Term) -> String {
     let mut length = 0;
     let mut start: *mut c_char = ptr::null_mut();
     let flags = ffi::CVT_ATOM_OR_STRING | ffi::REP_UTF8;

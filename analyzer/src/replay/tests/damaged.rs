@@ -205,7 +205,7 @@ fn what_is_not_a_trace_is_refused_with_its_kind() {
     newer[8] = 9;
     assert_eq!(
         message(&newer),
-        "a.pmt: written by a newer Portmortem (format 9, this one reads up to 1); \
+        "a.pmt: written by a newer Portmortem (format 9, this one reads up to 2); \
          use that version to read it"
     );
     let mut damaged = sample();
