@@ -144,16 +144,10 @@ impl<'a> Runner<'a> {
     }
 
     fn untraced(&self, repeats: u64) -> Result<f64> {
-        let seconds = self.directory.join("seconds");
-        let _ = fs::remove_file(&seconds);
-        self.run(Command::new("swipl"), repeats)?;
-        let text = fs::read_to_string(&seconds).context("the run did not get to its end")?;
-        text.trim()
-            .parse()
-            .with_context(|| format!("not a time: {text}"))
+        self.run(Command::new("swipl"), repeats)
     }
 
-    /// Seconds as recorded, and compensated.
+    /// Processor seconds as recorded, and compensated.
     fn traced(&self, repeats: u64) -> Result<(f64, f64)> {
         let trace = self.directory.join("truth.pmt");
         let boot = self.directory.join("truth-boot.pl");
@@ -171,11 +165,16 @@ impl<'a> Runner<'a> {
         )?;
         let mut command = Command::new("swipl");
         command.arg("-s").arg(boot);
-        self.run(command, repeats)?;
-        compensated(&trace)
+        let seconds = self.run(command, repeats)?;
+        let (recorded, compensated) = times(&trace)?;
+        // The clock of a trace goes on while others have the processor; that is no time of the program's.
+        Ok((seconds, compensated - (recorded - seconds)))
     }
 
-    fn run(&self, mut command: Command, repeats: u64) -> Result<()> {
+    /// Processor seconds of the repeated goal.
+    fn run(&self, mut command: Command, repeats: u64) -> Result<f64> {
+        let seconds = self.directory.join("seconds");
+        let _ = fs::remove_file(&seconds);
         command
             .args(["-g", "portmortem_truth_timed", "-t", "halt"])
             .arg(self.driver(repeats)?)
@@ -189,7 +188,10 @@ impl<'a> Runner<'a> {
         if !status.success() {
             bail!("{command:?} ended with {status}");
         }
-        Ok(())
+        let text = fs::read_to_string(&seconds).context("the run did not get to its end")?;
+        text.trim()
+            .parse()
+            .with_context(|| format!("not a time: {text}"))
     }
 
     /// A program that loads the program, repeats its goal, and writes how long that took.
@@ -205,7 +207,7 @@ impl<'a> Runner<'a> {
             ":- consult('{}').\n\
              portmortem_truth :- ( between(1, {repeats}, _), catch(once(({goal})), _, true), fail ; true ).\n\
              portmortem_truth_timed :-\n\
-                 get_time(T0), portmortem_truth, get_time(T1), T is T1-T0,\n\
+                 statistics(cputime, T0), portmortem_truth, statistics(cputime, T1), T is T1-T0,\n\
                  open('{}', write, S), print(S, T), close(S).\n",
             self.program.file.display(),
             self.directory.join("seconds").display()
@@ -215,7 +217,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-fn compensated(path: &Path) -> Result<(f64, f64)> {
+fn times(path: &Path) -> Result<(f64, f64)> {
     let trace = Trace::open(path)?;
     let profile = replay(&trace, &ReplayOptions::default());
     let driver = (0..trace.unknown_predicate())

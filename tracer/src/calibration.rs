@@ -35,9 +35,9 @@ pub struct Run {
 /// One small program, recorded and not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trial {
-    /// The fastest recorded run.
+    /// A recorded run.
     pub run: Run,
-    /// Ticks of the fastest unrecorded run.
+    /// Ticks of an unrecorded run.
     pub untraced: u64,
 }
 

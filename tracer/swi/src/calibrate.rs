@@ -93,7 +93,7 @@ pub(crate) extern "C" fn open(settings: Term) -> Foreign {
     Foreign::from(started)
 }
 
-/// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the least ticks that it took unrecorded, as texts;
+/// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the ticks that it took unrecorded, as texts;
 /// `Empty` those of the loop around the first two. Fails if nothing comes of it.
 pub(crate) extern "C" fn close(empty: Term, untraced: Term) -> Foreign {
     let Some((path, mode)) = lock(&OPEN).take() else {
@@ -118,16 +118,16 @@ pub(crate) extern "C" fn close(empty: Term, untraced: Term) -> Foreign {
     TRUE
 }
 
-/// Runs of all programs follow on each other, round after round: the fastest of each.
+/// Runs of all programs follow on each other, round after round: the one of each that took the median time.
 fn trials(runs: &[Run], untraced: &[u64]) -> Vec<Trial> {
     let number = untraced.len().max(1);
     let programs = untraced.iter().enumerate();
     programs
         .filter_map(|(program, untraced)| {
-            let rounds = runs.iter().skip(program).step_by(number);
-            let run = *rounds.min_by_key(|run| run.ticks)?;
+            let mut rounds: Vec<&Run> = runs.iter().skip(program).step_by(number).collect();
+            rounds.sort_by_key(|run| run.ticks);
             Some(Trial {
-                run,
+                run: **rounds.get(rounds.len() / 2)?,
                 untraced: *untraced,
             })
         })
