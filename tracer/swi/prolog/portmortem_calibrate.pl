@@ -39,6 +39,8 @@ measure(Options, Settings) :-
     portmortem:'$close_calibration'(Empty, Untraced).
 
 recorded(Heads, Options, Trials, Rounds) :-
+    module_property(portmortem_calibrate, file(File)),
+    file_loaded(File),                  % or they would not be called through copies
     wrap_these(portmortem_calibrate:Heads, Options),
     (   between(1, Rounds, _),
         '$member'(N-Goal, Trials),
