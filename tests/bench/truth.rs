@@ -16,8 +16,8 @@ use portmortem_analyzer::{ReplayOptions, Trace, replay};
 use portmortem_tests::catalogue::{self, Program};
 use portmortem_tests::repository;
 
-/// Best of so many runs, recorded and not in turn.
-const ROUNDS: usize = 5;
+/// Medians of so many runs, recorded and not in turn. Each recorded run has costs of its own.
+const ROUNDS: usize = 3;
 
 /// The goal is repeated until the unrecorded run takes at least so many seconds.
 const LONG_ENOUGH: f64 = 0.2;
@@ -99,6 +99,11 @@ fn summary(mut errors: Vec<(f64, &str)>) {
     );
 }
 
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
 struct Runner<'a> {
     program: &'a Program,
     directory: &'a Path,
@@ -127,20 +132,18 @@ impl<'a> Runner<'a> {
     }
 
     fn measure(&self, repeats: u64) -> Result<Measured> {
-        let mut best = Measured {
-            untraced: f64::MAX,
-            traced: f64::MAX,
-            compensated: f64::MAX,
-        };
+        let (mut untraced, mut traced, mut compensated) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
-            best.untraced = best.untraced.min(self.untraced(repeats)?);
-            let (traced, compensated) = self.traced(repeats)?;
-            // The fastest recorded run is the least disturbed one: its times belong together.
-            if traced < best.traced {
-                (best.traced, best.compensated) = (traced, compensated);
-            }
+            untraced.push(self.untraced(repeats)?);
+            let (recorded, without) = self.traced(repeats)?;
+            traced.push(recorded);
+            compensated.push(without);
         }
-        Ok(best)
+        Ok(Measured {
+            untraced: median(untraced),
+            traced: median(traced),
+            compensated: median(compensated),
+        })
     }
 
     fn untraced(&self, repeats: u64) -> Result<f64> {

@@ -93,7 +93,7 @@ pub(crate) extern "C" fn open(settings: Term) -> Foreign {
     Foreign::from(started)
 }
 
-/// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the ticks that it took unrecorded, as texts;
+/// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the median of the ticks that it took unrecorded, as texts;
 /// `Empty` those of the loop around the first two. Fails if nothing comes of it.
 pub(crate) extern "C" fn close(empty: Term, untraced: Term) -> Foreign {
     let Some((path, mode)) = lock(&OPEN).take() else {
