@@ -72,11 +72,11 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0
 fn a_newer_format() {
     let sandbox = Sandbox::new();
     let mut bytes = some_trace(&sandbox);
-    for version in [2_u16, 3, 0xffff] {
+    for version in [3_u16, 4, 0xffff] {
         bytes[8..10].copy_from_slice(&version.to_le_bytes());
         sandbox.write("x.pmt", &bytes);
         let why =
-            format!("written by a newer Portmortem (format {version}, this one reads up to 1)");
+            format!("written by a newer Portmortem (format {version}, this one reads up to 2)");
         all_refuse(&sandbox, "x.pmt", &why);
     }
 }

@@ -262,7 +262,7 @@ fn headers_that_cannot_be_read_say_why() {
             found: FORMAT_VERSION + 1
         }
     );
-    assert!(error.to_string().contains("version 2"), "{error}");
+    assert!(error.to_string().contains("version 3"), "{error}");
     let mut damaged = good;
     damaged[40] ^= 1;
     assert!(matches!(
