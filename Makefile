@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 CARGO ?= cargo
 TRACE := $(or $(TMPDIR),/tmp)/portmortem-demo.pmt
 
-.PHONY: demo test test-cluster install pack bench-record bench-recorder bench-replay bench-models bench-screens samples engine test-packages check
+.PHONY: demo test test-cluster install pack bench-record bench-truth bench-recorder bench-replay bench-models bench-screens samples engine test-packages check
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -44,6 +44,13 @@ pack: engine
 bench-record: engine test-packages
 	$(CARGO) build --release --package portmortem --package portmortem-swi --package portmortem-tests
 	target/release/bench-record
+
+# Compensated times against those of the same programs unrecorded, side by side in one run.
+# For example: make bench-truth BENCH='nrev30 queens8'
+bench-truth: engine test-packages
+	$(CARGO) build --release --package portmortem-swi
+	$(CARGO) build --release --package portmortem-tests --bin bench-truth
+	$(or $(CARGO_TARGET_DIR),target)/release/bench-truth $(BENCH)
 
 # The recorder alone, called in a loop from C.
 bench-recorder:

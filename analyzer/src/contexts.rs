@@ -14,7 +14,7 @@
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
-use crate::figures::PredicateIndex;
+use crate::figures::{PortCounts, PredicateIndex};
 
 /// A row of the call tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
@@ -38,6 +38,11 @@ pub struct ContextFigures {
     pub fails: u64,
     /// Boxes left by an exception.
     pub exceptions: u64,
+    /// Port events as they were recorded, one for each physical box: where boxes counted here are
+    /// entered or left, so that a part of the event's cost falls into their time.
+    pub inside: PortCounts,
+    /// The same where such boxes call others, get control back from them, or discard them.
+    pub outside: PortCounts,
     /// Ticks while a box counted here was the active one.
     pub self_ticks: u64,
     /// `self_ticks` and those of all rows below.
@@ -70,6 +75,10 @@ impl ContextFigures {
         ] {
             *sum = sum.saturating_add(part);
         }
+        let ours = self.inside.iter_mut().chain(&mut self.outside);
+        for (sum, part) in ours.zip(other.inside.iter().chain(&other.outside)) {
+            *sum = sum.saturating_add(*part);
+        }
     }
 
     /// Takes away the counts of a part of the run.
@@ -82,6 +91,10 @@ impl ContextFigures {
             (&mut self.exceptions, other.exceptions),
         ] {
             *count = count.saturating_sub(part);
+        }
+        let ours = self.inside.iter_mut().chain(&mut self.outside);
+        for (count, part) in ours.zip(other.inside.iter().chain(&other.outside)) {
+            *count = count.saturating_sub(*part);
         }
     }
 

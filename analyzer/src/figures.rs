@@ -12,6 +12,45 @@ use bincode::{Decode, Encode};
 /// Index into [`crate::Trace::predicates`] and [`crate::Profile::predicates`].
 pub type PredicateIndex = u32;
 
+/// Kinds of port events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Port {
+    /// A box of its own is called.
+    Call,
+    /// The active box departs into another.
+    Tail,
+    /// An exit that left no choicepoint.
+    ExitDet,
+    /// An exit that left a choicepoint.
+    ExitNondet,
+    /// A re-entry.
+    Redo,
+    /// A final failure.
+    Fail,
+    /// A re-enterable box is discarded.
+    Cut,
+    /// A box is left by an exception.
+    Exception,
+}
+
+impl Port {
+    /// All of them, in the order of their indices, which is that of
+    /// [`portmortem_tracer::format::PortCosts`].
+    pub const ALL: [Self; 8] = [
+        Self::Call,
+        Self::Tail,
+        Self::ExitDet,
+        Self::ExitNondet,
+        Self::Redo,
+        Self::Fail,
+        Self::Cut,
+        Self::Exception,
+    ];
+}
+
+/// Port events of *physical* boxes, one for each that the recorder wrote, by index of [`Port`].
+pub type PortCounts = [u64; Port::ALL.len()];
+
 /// The figures of one predicate. Counts of port events, then ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct PredicateFigures {

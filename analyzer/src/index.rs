@@ -17,7 +17,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use bincode::{Decode, Encode};
+use portmortem_tracer::format::PortCosts;
 
+use crate::compensation::Compensation;
 use crate::contexts::ContextFigures;
 use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, PredicateFigures, PredicateIndex, StreamFigures,
@@ -32,7 +34,7 @@ pub use crate::walk::{Step, Walk};
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
 /// Version of the contents; an index of any other is made again.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 const HEAD_BYTES: usize = 24;
 
@@ -55,6 +57,7 @@ struct Contents {
     backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
     cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     streams: Vec<StreamFigures>,
+    port_costs: Option<PortCosts>,
     checkpoints: Arc<[Checkpoint]>,
 }
 
@@ -168,6 +171,7 @@ impl Index {
                 backtracks,
                 cuts,
                 streams,
+                port_costs: trace.port_costs().copied(),
                 checkpoints: checkpoints.into(),
             },
             trail,
@@ -227,7 +231,7 @@ impl Index {
     #[must_use]
     pub fn profile(&self) -> Profile {
         let contents = self.contents.clone();
-        Profile {
+        let mut profile = Profile {
             predicates: contents.predicates,
             edges: contents.edges,
             contexts: contents.contexts,
@@ -235,7 +239,10 @@ impl Index {
             cuts: contents.cuts,
             streams: contents.streams,
             ..Profile::default()
-        }
+        };
+        let costs = contents.port_costs;
+        profile.compensation = costs.map(|costs| Compensation::new(&profile, &costs));
+        profile
     }
 }
 

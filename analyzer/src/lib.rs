@@ -9,7 +9,7 @@
 //! | blocks → events of one stream | [`events`] |
 //! | events → figures | [`mod@replay`], of a part: [`hide`], [`focus`], [`window`] |
 //! | events → counts and time by cost centre; symbolic costs | [`centers`], [`costs`] |
-//! | figures | [`figures`], [`contexts`], [`profile`], [`laws`] |
+//! | figures | [`figures`], [`contexts`], [`profile`], [`laws`], [`compensation`] |
 //! | a moment of a stream, and how to get there fast | [`moment`], [`stack`], [`walk`], [`index`] |
 //! | what people write → what it means | [`duration`] |
 //! | a stretch of a stream as a picture | [`timeline`] |
@@ -20,6 +20,7 @@
 
 pub mod centers;
 pub mod clock;
+pub mod compensation;
 pub mod contexts;
 pub mod costs;
 pub mod damage;

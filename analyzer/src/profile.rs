@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::compensation::Compensation;
 use crate::contexts::{ContextFigures, ContextTree};
 use crate::damage::Damage;
 use crate::figures::{
@@ -37,6 +38,8 @@ pub struct Profile {
     pub violation_count: u64,
     /// All damage of the trace, that of event blocks included, by offset.
     pub damage: Vec<Damage>,
+    /// Times without the recorder, if the trace says what recording cost and no predicate is hidden.
+    pub compensation: Option<Compensation>,
 }
 
 /// An event that cannot happen in the state it meets: the engine, or its recorder, misbehaved.
@@ -111,6 +114,7 @@ impl Profile {
         self.violations.extend(other.violations);
         self.violation_count = self.violation_count.saturating_add(other.violation_count);
         self.damage.extend(other.damage);
+        self.compensation = None;
         self.settle();
     }
 

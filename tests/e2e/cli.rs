@@ -348,8 +348,8 @@ fn completions_know_the_commands() {
 const PREDICATES: &str = "trace,predicate,file,line,calls,tail_calls,exits_det,exits_nondet,redos,fails,\
     exceptions,cuts,open,pending,events,self_ns,inclusive_ns,self_comp_ns,inclusive_comp_ns,failed_ns,raised_ns,\
     open_ns,self_failed_ns,self_raised_ns,self_open_ns,undone_ns,determinism";
-const EDGES: &str =
-    "trace,caller,callee,calls,tail_calls,exits,redos,fails,recursive,served_ns,spent_ns";
+const EDGES: &str = "trace,caller,callee,calls,tail_calls,exits,redos,fails,recursive,served_ns,spent_ns,\
+    served_comp_ns,spent_comp_ns";
 
 #[test]
 fn exported_columns_are_those_of_the_interface() {

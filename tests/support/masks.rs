@@ -144,6 +144,9 @@ fn in_sentence(line: &str) -> String {
             shown[at - 1] = "#".to_owned();
             shown[at] = shown[at].replacen(&unit, "UNIT", 1);
         }
+        if unit == "%" && shown[at - 1].parse::<f64>().is_ok() {
+            shown[at - 1] = "#".to_owned();
+        }
     }
     shown.join(" ")
 }

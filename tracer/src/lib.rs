@@ -27,6 +27,7 @@
 //! `records` go into blocks of their own.
 
 mod block;
+pub mod calibration;
 pub mod capi;
 pub mod clock;
 mod describe;

@@ -13,8 +13,8 @@ use crate::block::Block;
 use crate::clock::{self, Pair};
 use crate::ending;
 use crate::format::{
-    Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, StreamBegin, StreamKind,
-    encode_header, shorten,
+    Cost, Dialect, Header, MAX_COSTS, Outcome, PortCosts, Predicate, Record, StreamBegin,
+    StreamKind, encode_header, shorten,
 };
 use crate::options::{Keep, MIN_MAX_SIZE, Options};
 use crate::records::{MAX_LAST_NOTE, Records};
@@ -404,6 +404,12 @@ impl Recorder {
     #[must_use]
     pub fn text(&self, text: &str) -> u32 {
         self.inner.text(text)
+    }
+
+    /// Says what recording costs on this machine.
+    pub fn port_costs(&self, costs: &PortCosts) {
+        let add = |shared: &mut Shared| self.inner.append(shared, &Record::PortCosts(*costs));
+        self.inner.with(add);
     }
 
     /// Adds something that the reader of a report should know. A long note is cut.

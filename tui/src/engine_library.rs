@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 /// The Prolog sources, by file name.
-pub(crate) const SOURCES: [(&str, &str); 6] = [
+pub(crate) const SOURCES: &[(&str, &str)] = &[
     (
         "portmortem.pl",
         include_str!("../../tracer/swi/prolog/portmortem.pl"),
@@ -25,6 +25,10 @@ pub(crate) const SOURCES: [(&str, &str); 6] = [
     (
         "portmortem_symbolic.pl",
         include_str!("../../tracer/swi/prolog/portmortem_symbolic.pl"),
+    ),
+    (
+        "portmortem_calibrate.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_calibrate.pl"),
     ),
     (
         "portmortem_hooks.pl",

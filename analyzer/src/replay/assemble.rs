@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::books::{Arc, Books, NEVER, NONE};
+use super::books::{Arc, Books, Figures, NEVER, NONE, SHARED_PORTS};
 use crate::contexts::ContextFigures;
-use crate::figures::{Caller, EdgeFigures, PredicateFigures, PredicateIndex};
+use crate::figures::{Caller, EdgeFigures, Port, PortCounts, PredicateFigures, PredicateIndex};
 
 /// By predicate, the unknown one last.
 pub(super) fn predicates(books: &Books) -> Vec<PredicateFigures> {
@@ -138,14 +138,7 @@ fn rows(books: &Books) -> Vec<ContextFigures> {
             predicate: place.predicate,
             depth: 0,
             recursive: place.context != id,
-            calls: 0,
-            exits: 0,
-            redos: 0,
-            fails: 0,
-            exceptions: 0,
-            self_ticks: 0,
-            inclusive_ticks: 0,
-            undone_ticks: 0,
+            ..ContextFigures::default()
         })
         .collect();
     for arc in books.arcs.iter().filter(|arc| arc.place != NONE) {
@@ -158,9 +151,32 @@ fn rows(books: &Books) -> Vec<ContextFigures> {
         row.exceptions += figures.exceptions;
         row.self_ticks += figures.self_by.iter().sum::<u64>();
         row.undone_ticks += figures.undone;
+        add_ports(&mut row.inside, figures, &figures.covered);
+        let caller = &mut rows[arc.from as usize];
+        add_ports(&mut caller.outside, figures, &figures.followed);
+        // A box is cut from outside only.
+        rows[arc.place as usize].inside[Port::Cut as usize] = 0;
     }
     for row in &mut rows {
         row.inclusive_ticks = row.self_ticks;
     }
     rows
+}
+
+/// Adds the events that boxes entered by one arc had, each once: less those `counted` with another box
+/// of the same chain.
+fn add_ports(sum: &mut PortCounts, figures: &Figures, counted: &[u64; SHARED_PORTS]) {
+    sum[Port::Call as usize] += figures.calls - figures.tail_calls;
+    sum[Port::Tail as usize] += figures.tail_calls;
+    let shared = [
+        Port::ExitDet,
+        Port::ExitNondet,
+        Port::Fail,
+        Port::Exception,
+        Port::Redo,
+        Port::Cut,
+    ];
+    for ((port, all), counted) in shared.iter().zip(figures.shared_ports()).zip(counted) {
+        sum[*port as usize] += all - counted;
+    }
 }

@@ -62,6 +62,26 @@ impl WayOut {
     }
 }
 
+/// Ports that a chain of last calls shares: see [`Figures::followed`]. Ways out come first, in the
+/// order of [`WayOut`], all but the last.
+pub(super) const SHARED_PORTS: usize = 6;
+pub(super) const REDO: usize = 4;
+pub(super) const CUT: usize = 5;
+
+impl WayOut {
+    /// Index among the ports that a chain shares; `None` if it is no event.
+    #[inline]
+    fn shared(self) -> Option<usize> {
+        match self {
+            Self::ExitDet => Some(0),
+            Self::ExitNondet => Some(1),
+            Self::Fail => Some(2),
+            Self::Exception => Some(3),
+            Self::Open => None,
+        }
+    }
+}
+
 /// What happened to boxes entered by one arc. Times in ticks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Figures {
@@ -83,9 +103,40 @@ pub(super) struct Figures {
     pub(super) pending: u64,
     pub(super) undone: u64,
     pub(super) lifetime: u64,
+    /// Ports at which others than the outermost box of a chain were counted: with the outermost only,
+    /// each event counts once.
+    pub(super) followed: [u64; SHARED_PORTS],
+    /// Ports at which others than the innermost box of a chain were counted.
+    pub(super) covered: [u64; SHARED_PORTS],
 }
 
 impl Figures {
+    /// How often the boxes passed the ports that chains share.
+    pub(super) fn shared_ports(&self) -> [u64; SHARED_PORTS] {
+        [
+            self.exits_det,
+            self.exits_nondet,
+            self.fails,
+            self.exceptions,
+            self.redos,
+            self.cuts,
+        ]
+    }
+
+    /// Counts boxes of a chain, at a port, that are neither its outermost nor (all of them)
+    /// its innermost.
+    pub(super) fn count_shared(&mut self, port: usize, followed: u64, covered: u64) {
+        self.followed[port] += followed;
+        self.covered[port] += covered;
+    }
+
+    /// As [`Figures::count_shared`], at a way out.
+    pub(super) fn count_shared_way_out(&mut self, way_out: WayOut, followed: u64, covered: u64) {
+        if let Some(port) = way_out.shared() {
+            self.count_shared(port, followed, covered);
+        }
+    }
+
     /// Time of outermost activations.
     pub(super) fn outer(&self) -> u64 {
         self.outer_by
@@ -120,6 +171,10 @@ impl Figures {
         for outcome in 0..OUTCOMES {
             add(&mut self.self_by[outcome], other.self_by[outcome]);
             add(&mut self.outer_by[outcome], other.outer_by[outcome]);
+        }
+        for port in 0..SHARED_PORTS {
+            add(&mut self.followed[port], other.followed[port]);
+            add(&mut self.covered[port], other.covered[port]);
         }
         add(&mut self.inner, other.inner);
         add(&mut self.less, other.less);

@@ -9,7 +9,7 @@
 use portmortem_tracer::format::{Dialect, Event};
 use rustc_hash::FxHashMap;
 
-use super::books::{ArcId, Books, NEVER, NONE, PlaceId, WayOut, add};
+use super::books::{ArcId, Books, CUT, NEVER, NONE, PlaceId, REDO, WayOut, add};
 use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
 use super::scope::{Scope, Sight};
 use crate::figures::{PredicateIndex, StreamFigures};
@@ -36,6 +36,8 @@ pub(super) struct First {
     pub(super) now: u64,
     /// Ticks of it in the chunk, of the logical box that was innermost at the beginning.
     pub(super) own: u64,
+    /// It departed in the chunk: another logical box was innermost at the end.
+    pub(super) departed: bool,
 }
 
 /// An entry of the choice stack.
@@ -648,7 +650,12 @@ impl<'c> Chunk<'c> {
             root.later = self.books.loose_arc();
             boxed.arc = root.later;
         }
-        root.first = Some(First { way_out, now, own });
+        root.first = Some(First {
+            way_out,
+            now,
+            own,
+            departed: false,
+        });
     }
 
     #[cold]
@@ -661,8 +668,11 @@ impl<'c> Chunk<'c> {
         };
         let own = std::mem::take(&mut boxed.own);
         chain.groups[chain.last].own += own;
-        for (&(id, waits), group) in chain.groups.iter_mut().rev() {
+        for (at, (&(id, waits), group)) in chain.groups.iter_mut().enumerate().rev() {
             let arc = &mut self.books.arcs[id as usize];
+            let covered = group.boxes - u64::from(at == chain.last);
+            arc.figures
+                .count_shared_way_out(way_out, group.boxes, covered);
             arc.figures
                 .count_way_out(way_out, group.boxes, std::mem::take(&mut group.fresh));
             arc.figures.self_by[way_out.outcome()] += std::mem::take(&mut group.own);
@@ -677,7 +687,15 @@ impl<'c> Chunk<'c> {
         // The box that was called, as if it were alone.
         let boxed = self.boxes.get_mut(self.active);
         boxed.own = std::mem::take(&mut chain.base_own);
+        let (arc, root) = (boxed.arc, boxed.root);
         self.leave(way_out);
+        if arc != NONE {
+            self.books.figures(arc).count_shared_way_out(way_out, 0, 1);
+        } else if root != NONE
+            && let Some(first) = &mut self.roots[root as usize].first
+        {
+            first.departed = true;
+        }
         self.boxes.get_mut(self.active).chain = Some(chain);
     }
 
@@ -782,8 +800,13 @@ impl<'c> Chunk<'c> {
             add(&mut figures.lifetime, lived.wrapping_mul(boxes));
         }
         if let Some(chain) = &mut boxed.chain {
-            for group in chain.groups.values_mut() {
+            self.books.figures(id).count_shared(REDO, 0, 1);
+            for (at, (&(arc, _), group)) in chain.groups.iter_mut().enumerate() {
                 group.entered = group.boxes.wrapping_mul(self.now);
+                let covered = group.boxes - u64::from(at == chain.last);
+                self.books
+                    .figures(arc)
+                    .count_shared(REDO, group.boxes, covered);
             }
             for (predicate, arc) in &chain.rest {
                 self.slots[*predicate as usize] = *arc;
@@ -832,9 +855,12 @@ impl<'c> Chunk<'c> {
             };
             let lived = self.now - choice.pushed;
             let boxed = self.boxes.get(choice.id);
-            for (id, boxes) in logical(boxed) {
+            for (at, (id, boxes)) in logical(boxed).enumerate() {
                 let arc = &mut self.books.arcs[id as usize];
                 arc.figures.cuts += boxes;
+                if at > 0 {
+                    arc.figures.count_shared(CUT, boxes, 0);
+                }
                 add(&mut arc.figures.lifetime, lived.wrapping_mul(boxes));
                 let cut = if arc.from == NONE {
                     Who::Outer(boxed.root)

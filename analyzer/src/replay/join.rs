@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::books::{Arc, ArcId, Books, Figures, NEVER, NONE, OUTCOMES, WayOut, add};
+use super::books::{Arc, ArcId, Books, CUT, Figures, NEVER, NONE, OUTCOMES, WayOut, add};
 use super::boxes::{BoxId, PhysicalBox};
 use super::chunk::{Chunk, Failed, First, Taken, Who, logical};
 use super::state::{Choice, Meaning, NOBODY, State};
@@ -104,7 +104,7 @@ impl Join {
         while active != NOBODY {
             let boxed = self.state.boxes.get_mut(active);
             active = boxed.parent;
-            leave(&mut self.books, boxed, WayOut::Open, now, 0);
+            leave(&mut self.books, boxed, WayOut::Open, now, (0, false));
         }
         for choice in std::mem::take(&mut self.state.choices) {
             for (arc, boxes) in logical(self.state.boxes.get(choice.id)) {
@@ -346,7 +346,7 @@ impl Join {
                     let edge = self.backtracks.entry(key).or_default();
                     edge.count += 1;
                     add(&mut edge.undone_ticks, undone);
-                    self.end_choice(&choice, begin + now, |_, _| {});
+                    self.end_choice(&choice, begin + now, |_, _, _| {});
                 }
                 Taken::Cut { count, now, by } => {
                     let by = self.who(by, meaning);
@@ -354,8 +354,11 @@ impl Join {
                         let Some(choice) = self.state.choices.pop() else {
                             return;
                         };
-                        self.end_choice(&choice, begin + now, |figures, boxes| {
+                        self.end_choice(&choice, begin + now, |figures, boxes, outermost| {
                             figures.cuts += boxes;
+                            if !outermost {
+                                figures.count_shared(CUT, boxes, 0);
+                            }
                         });
                         self.book_cut(by, choice.id, 1);
                         self.state.boxes.release(choice.id);
@@ -365,14 +368,14 @@ impl Join {
         }
     }
 
-    fn end_choice(&mut self, choice: &Choice, now: u64, count: impl Fn(&mut Figures, u64)) {
-        for (arc, boxes) in logical(self.state.boxes.get(choice.id)) {
+    fn end_choice(&mut self, choice: &Choice, now: u64, count: impl Fn(&mut Figures, u64, bool)) {
+        for (at, (arc, boxes)) in logical(self.state.boxes.get(choice.id)).enumerate() {
             let figures = self.books.figures(arc);
             add(
                 &mut figures.lifetime,
                 now.wrapping_sub(choice.pushed).wrapping_mul(boxes),
             );
-            count(figures, boxes);
+            count(figures, boxes, at == 0);
         }
     }
 
@@ -384,11 +387,23 @@ impl Join {
             if root.check != NEVER && (*id == NOBODY || height + root.check > boxed.base) {
                 return Err(Unusual);
             }
-            if let Some(First { way_out, now, own }) = root.first {
+            if let Some(First {
+                way_out,
+                now,
+                own,
+                departed,
+            }) = root.first
+            {
                 if *id == NOBODY {
                     return Err(Unusual);
                 }
-                leave(&mut self.books, boxed, way_out, begin + now, own);
+                leave(
+                    &mut self.books,
+                    boxed,
+                    way_out,
+                    begin + now,
+                    (own, departed),
+                );
             }
             if root.later != NONE {
                 let later = &chunk.books.arcs[root.later as usize];
@@ -407,19 +422,31 @@ impl Join {
     }
 }
 
-/// Books that the logical boxes of a box are left; `own` ticks of it were in the chunk.
-fn leave(books: &mut Books, boxed: &mut PhysicalBox, way_out: WayOut, now: u64, own: u64) {
+/// Books that the logical boxes of a box are left; `own` ticks of it were in the chunk, where it
+/// may have departed into others.
+fn leave(
+    books: &mut Books,
+    boxed: &mut PhysicalBox,
+    way_out: WayOut,
+    now: u64,
+    (own, departed): (u64, bool),
+) {
     let mut own = std::mem::take(&mut boxed.own) + own;
+    let mut covered = u64::from(departed);
     if let Some(chain) = &mut boxed.chain {
         if let Some((_, group)) = chain.groups.get_index_mut(chain.last) {
             group.own += own;
         }
         own = std::mem::take(&mut chain.base_own);
-        for (&(arc, waits), group) in &mut chain.groups {
+        covered = covered.max(u64::from(!chain.groups.is_empty()));
+        for (at, (&(arc, waits), group)) in chain.groups.iter_mut().enumerate() {
+            let innermost = at == chain.last && !departed;
             let lasted = group.boxes.wrapping_mul(now).wrapping_sub(group.entered);
             let fresh = std::mem::take(&mut group.fresh);
             let figures = books.figures(arc);
             figures.count_way_out(way_out, group.boxes, fresh);
+            let covered = group.boxes - u64::from(innermost);
+            figures.count_shared_way_out(way_out, group.boxes, covered);
             figures.self_by[way_out.outcome()] += std::mem::take(&mut group.own);
             books.book_stretch(arc, waits, way_out.outcome(), lasted);
         }
@@ -427,6 +454,7 @@ fn leave(books: &mut Books, boxed: &mut PhysicalBox, way_out: WayOut, now: u64, 
     let fresh = u64::from(!std::mem::replace(&mut boxed.exited, true));
     let figures = books.figures(boxed.arc);
     figures.count_way_out(way_out, 1, fresh);
+    figures.count_shared_way_out(way_out, 0, covered);
     figures.self_by[way_out.outcome()] += own;
     let lasted = now.wrapping_sub(boxed.since);
     books.book_stretch(boxed.arc, boxed.waits, way_out.outcome(), lasted);
@@ -449,6 +477,16 @@ fn book_later(books: &mut Books, boxed: &PhysicalBox, later: &Figures, height: O
             here.height = here.height.max(height);
         }
         here.figures.add_counts(later, boxes);
+        for (port, passed) in later.shared_ports().into_iter().enumerate() {
+            // All boxes but one are not the innermost, and that one is if the chain ends here.
+            let covered = if at == innermost {
+                passed * (boxes - 1) + later.covered[port]
+            } else {
+                passed * boxes
+            };
+            let followed = if at == 0 { 0 } else { passed * boxes };
+            here.figures.count_shared(port, followed, covered);
+        }
         if at == 0 {
             add(&mut here.figures.undone, later.undone);
         }

@@ -56,6 +56,7 @@ pub(crate) mod tests;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::compensation::Compensation;
 use crate::focus::Focus;
 use crate::hide::Hide;
 use crate::index::Checkpoint;
@@ -156,6 +157,10 @@ pub fn try_replay(trace: &Trace, options: &ReplayOptions) -> Option<Profile> {
         .resize(scope.hidden.len(), Default::default());
     profile.damage.extend_from_slice(trace.damage());
     profile.settle();
+    if !scope.has_transparent() {
+        let costs = trace.port_costs();
+        profile.compensation = costs.map(|costs| Compensation::new(&profile, costs));
+    }
     (!options.is_cancelled()).then_some(profile)
 }
 

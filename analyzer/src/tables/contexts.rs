@@ -36,12 +36,18 @@ rows! {
         pub inclusive_ns: u64,
         /// Time of work thrown away by redos into boxes counted here, in ns.
         pub undone_ns: u64,
+        /// `self_ns` less the cost of recording ([`crate::compensation`]), if that is known.
+        pub self_comp_ns: Option<u64>,
+        /// `inclusive_ns` less the cost of recording, if that is known.
+        pub inclusive_comp_ns: Option<u64>,
     }
 }
 
 impl<'t> Tables<'t> {
     /// From the top: each row is followed by those below it.
     pub fn contexts(self) -> impl Iterator<Item = ContextRow<'t>> {
+        let compensation = self.profile.compensation.as_ref();
+        let times = move |id: u64| compensation?.contexts.get(id as usize);
         (0..)
             .zip(&self.profile.contexts)
             .map(move |(id, figures)| ContextRow {
@@ -60,6 +66,8 @@ impl<'t> Tables<'t> {
                 self_ns: self.ns(figures.self_ticks),
                 inclusive_ns: self.ns(figures.inclusive_ticks),
                 undone_ns: self.ns(figures.undone_ticks),
+                self_comp_ns: times(id).map(|times| self.ns(times.self_ticks)),
+                inclusive_comp_ns: times(id).map(|times| self.ns(times.inclusive_ticks)),
             })
     }
 }

@@ -31,6 +31,10 @@ rows! {
         /// Time the caller's innermost box waited for the callee, in ns. Sums over callees, with
         /// self, to the caller's inclusive time.
         pub spent_ns: u64,
+        /// `served_ns` less the cost of recording ([`crate::compensation`]), if that is known.
+        pub served_comp_ns: Option<u64>,
+        /// `spent_ns` less the cost of recording, if that is known.
+        pub spent_comp_ns: Option<u64>,
     }
 }
 
@@ -38,6 +42,8 @@ impl<'t> Tables<'t> {
     /// By caller, [`crate::tables::ROOT`] first, then by callee, both in the order of the trace.
     pub fn edges(self) -> impl Iterator<Item = EdgeRow<'t>> {
         let edges = self.profile.edges.iter();
+        let compensation = self.profile.compensation.as_ref();
+        let times = move |pair| Some(compensation?.edges.get(&pair).copied().unwrap_or_default());
         edges.map(move |(&(caller, callee), figures)| EdgeRow {
             trace: self.name,
             caller: self.caller(caller),
@@ -50,6 +56,8 @@ impl<'t> Tables<'t> {
             recursive: caller == Caller::Predicate(callee),
             served_ns: self.ns(figures.served_ticks),
             spent_ns: self.ns(figures.spent_ticks),
+            served_comp_ns: times((caller, callee)).map(|times| self.ns(times.served_ticks)),
+            spent_comp_ns: times((caller, callee)).map(|times| self.ns(times.spent_ticks)),
         })
     }
 }

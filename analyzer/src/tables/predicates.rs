@@ -44,9 +44,9 @@ rows! {
         pub self_ns: u64,
         /// Time while a box of the predicate was on the active chain, in ns; recursion counted once.
         pub inclusive_ns: u64,
-        /// `self_ns` less the cost of recording; not known yet.
+        /// `self_ns` less the cost of recording ([`crate::compensation`]), if that is known.
         pub self_comp_ns: Option<u64>,
-        /// `inclusive_ns` less the cost of recording; not known yet.
+        /// `inclusive_ns` less the cost of recording, if that is known.
         pub inclusive_comp_ns: Option<u64>,
         /// The part of `inclusive_ns` in activations that ended in failure.
         pub failed_ns: u64,
@@ -88,6 +88,8 @@ impl<'t> Tables<'t> {
         let figures = &self.profile.predicates[index as usize];
         let info = self.trace.predicates().get(index as usize);
         let declared = info.map(|info| &info.declared);
+        let compensation = self.profile.compensation.as_ref();
+        let times = compensation.and_then(|all| all.predicates.get(index as usize));
         PredicateRow {
             trace: self.name,
             predicate: self.trace.predicate_name(index),
@@ -115,8 +117,8 @@ impl<'t> Tables<'t> {
             .fold(figures.calls, |sum, &count| sum.saturating_add(count)),
             self_ns: self.ns(figures.self_ticks),
             inclusive_ns: self.ns(figures.inclusive_ticks),
-            self_comp_ns: None,
-            inclusive_comp_ns: None,
+            self_comp_ns: times.map(|times| self.ns(times.self_ticks)),
+            inclusive_comp_ns: times.map(|times| self.ns(times.inclusive_ticks)),
             failed_ns: self.ns(figures.failed_ticks),
             raised_ns: self.ns(figures.raised_ticks),
             open_ns: self.ns(figures.open_ticks),

@@ -54,12 +54,13 @@ fn columns_are_those_of_the_interface() {
         ),
         (
             Table::Edges,
-            "trace caller callee calls tail_calls exits redos fails recursive served_ns spent_ns",
+            "trace caller callee calls tail_calls exits redos fails recursive served_ns spent_ns \
+             served_comp_ns spent_comp_ns",
         ),
         (
             Table::Contexts,
             "trace id parent predicate depth recursive calls exits redos fails exceptions events self_ns \
-             inclusive_ns undone_ns",
+             inclusive_ns undone_ns self_comp_ns inclusive_comp_ns",
         ),
         (Table::Backtracks, "trace failed resumed count undone_ns"),
         (Table::Cuts, "trace cutter predicate count"),
@@ -190,9 +191,7 @@ fn rows_say_what_the_profile_has() {
         redos: 3,
         fails: 4,
         exceptions: 5,
-        self_ticks: 0,
-        inclusive_ticks: 0,
-        undone_ticks: 0,
+        ..ContextFigures::default()
     };
     let below = ContextFigures {
         parent: Some(0),

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use portmortem_tracer::format::{
-    BLOCK_HEADER_BYTES, BlockHeader, Cost, Dialect, Predicate, Record, StreamBegin, StreamKind,
-    read_record,
+    BLOCK_HEADER_BYTES, BlockHeader, Cost, Dialect, PortCosts, Predicate, Record, StreamBegin,
+    StreamKind, read_record,
 };
 use rustc_hash::FxHashMap;
 
@@ -92,6 +92,7 @@ pub(super) struct Directory {
     pub(super) costs: Vec<Cost>,
     /// All costs were written.
     pub(super) costs_complete: bool,
+    pub(super) port_costs: Option<PortCosts>,
     pub(super) end: Option<(End, Pair)>,
     /// No record is known to be lost.
     pub(super) complete: bool,
@@ -291,6 +292,10 @@ impl Reader<'_> {
             }
             Record::Note { text } => {
                 self.directory.notes.push(text);
+                None
+            }
+            Record::PortCosts(costs) => {
+                self.directory.port_costs = Some(costs);
                 None
             }
             Record::End { tick, ns, outcome } => {

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use portmortem_tracer::format::{
-    Cost, FORMAT_VERSION, Header, HeaderError, Outcome, decode_header,
+    Cost, FORMAT_VERSION, Header, HeaderError, Outcome, PortCosts, decode_header,
 };
 use rayon::prelude::*;
 
@@ -228,6 +228,12 @@ impl Trace {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.directory.notes
+    }
+
+    /// What recording cost on that machine; `None` if the trace does not say.
+    #[must_use]
+    pub fn port_costs(&self) -> Option<&PortCosts> {
+        self.directory.port_costs.as_ref()
     }
 
     /// How the run ended; `None` if the recording was cut short (killed, crashed) or still runs.

@@ -114,6 +114,9 @@ pub enum Record {
         /// Everything up to the end of the recording has been counted and written.
         last: bool,
     },
+    /// What recording costs on the machine of the recording (since format version 2). Without it, nothing is
+    /// known of that.
+    PortCosts(PortCosts),
 }
 
 /// How many costs a record has at most: what decodes them is bounded like any record.
@@ -133,6 +136,22 @@ pub struct Cost {
     /// How many times more.
     pub count: u64,
 }
+
+/// What the recording of one event costs, by kind of port: `CALL`, `TAIL`, `EXIT` det, `EXIT` nondet,
+/// `REDO`, `FAIL`, `CUT` (of one box), `EXCEPTION`. In 1/1024 ticks.
+///
+/// The event's time is taken in the middle of what it costs. One part falls into the stretch of the box
+/// that is entered or left, the other into that of its caller. (`TAIL`: of the box that departs.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
+pub struct PortCosts {
+    /// The part in the box's own stretch.
+    pub inside: [u32; 8],
+    /// The part in the caller's.
+    pub outside: [u32; 8],
+}
+
+/// Parts of a tick that costs are given in.
+pub const COST_UNIT: u64 = 1024;
 
 /// A predicate, known from here on by its id.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]

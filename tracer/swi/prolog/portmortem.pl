@@ -54,6 +54,7 @@ Options of pm_record/2 and pm_start/2:
 
 :- use_module(portmortem_wrap).
 :- use_module(portmortem_hooks).
+:- use_module(portmortem_calibrate).
 
 :- meta_predicate
     pm_record(0, +),
@@ -96,6 +97,7 @@ pm_start(File, Options) :-
     current_prolog_flag(os_argv, Command),
     command_settings(Options, Command, CommandSettings),
     '$append'([[Output, EngineSetting, LimitSetting], CommandSettings, Settings], All),
+    calibrate(Options, Settings),
     '$open'(All, Error),
     (   Error == ""
     ->  install_hooks,

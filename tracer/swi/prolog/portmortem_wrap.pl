@@ -1,5 +1,6 @@
 :- module(portmortem_wrap,
           [ start_wrapping/1,           % +Options
+            wrap_these/2,               % :Heads, +Options
             stop_wrapping/0,
             wrap_new/1,                 % +When
             wrap_one/1,                 % :Head
@@ -42,11 +43,10 @@ What it calls itself is not recorded: its work runs in as_own/1.
 %   Wrap all selected predicates, now and whenever wrap_new/1 is called.
 
 start_wrapping(Options) :-
-    retractall(mode(_)),
+    set_mode(Options),
     retractall(scope(_)),
     assertz(scope(user)),
     assertz(scope(test)),
-    (   memberchk(byrd(true), Options)      -> assertz(mode(byrd))     ; true ),
     (   memberchk(symbolic(true), Options)  -> assertz(mode(symbolic)) ; true ),
     (   memberchk(libraries(true), Options) -> assertz(scope(library)) ; true ),
     (   memberchk(builtins(true), Options)  -> assertz(scope(system))  ; true ),
@@ -54,6 +54,26 @@ start_wrapping(Options) :-
                                                assertz(scope(system))  ; true ),
     assertz(active),
     wrap_new(loaded).
+
+set_mode(Options) :-
+    retractall(mode(_)),
+    (   memberchk(byrd(true), Options)
+    ->  assertz(mode(byrd))
+    ;   true
+    ).
+
+%!  wrap_these(:Heads, +Options) is det.
+%
+%   Wrap some predicates, selected or not, and no others.
+
+wrap_these(M:Heads, Options) :-
+    set_mode(Options),
+    (   '$member'(Head, Heads),
+        name_predicate(M, Head, Id),
+        wrap_as_fits(M, Head, loaded, Id),
+        fail
+    ;   true
+    ).
 
 %!  stop_wrapping is det.
 %
@@ -175,6 +195,7 @@ own_module(portmortem_hooks).
 own_module(portmortem_engine).
 own_module(portmortem_disguise).
 own_module(portmortem_symbolic).
+own_module(portmortem_calibrate).
 
 %   Whether the predicate is there, selected, and not yet wrapped as it should be;
 %   if so, wrap it.

@@ -9,6 +9,7 @@ use portmortem_tracer::format::{Header, Mode, Outcome};
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::{Keep, Options, Recorder};
 
+use crate::calibrate;
 use crate::engine::{self, Engine};
 use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
 use crate::recording::{self, Recording, Selection};
@@ -36,7 +37,10 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
     let recorder = Recorder::create(&request.output, &request.header(), &request.options)
         .map_err(|error| error.to_string())?;
     if request.symbolic {
+        // Its wrappers cost what they cost; nothing is known of that.
         symbolic::begin();
+    } else if let Some(costs) = calibrate::costs(&request.mode) {
+        recorder.port_costs(&costs);
     }
     recording::start(Recording {
         recorder,
@@ -239,7 +243,7 @@ fn with_engine(action: impl FnOnce(&mut Engine)) -> Foreign {
     TRUE
 }
 
-fn strings(list: Term) -> Vec<String> {
+pub(crate) fn strings(list: Term) -> Vec<String> {
     let mut all = Vec::new();
     // SAFETY: term references of this foreign call.
     unsafe {

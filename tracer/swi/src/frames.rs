@@ -6,6 +6,8 @@
 
 use std::ffi::{CStr, c_char};
 
+use rustc_hash::FxHashMap;
+
 use crate::ffi;
 
 const CACHE_SIZE: usize = 1024;
@@ -33,6 +35,8 @@ impl FrameId {
 /// Per engine: which places in code lie in a wrapper's clause.
 pub(crate) struct FrameCache {
     entries: Box<[Entry; CACHE_SIZE]>,
+    /// All places met: two that share an entry must not be asked for again and again.
+    known: FxHashMap<usize, bool>,
     /// [`crate::recording::wrapper_generation`] for which the entries hold.
     generation: u32,
     /// The wrapper's frame that [`FrameCache::is_last_call`] has just passed.
@@ -49,6 +53,7 @@ impl FrameCache {
         );
         Self {
             entries,
+            known: FxHashMap::default(),
             generation: 0,
             wrapper: FrameId::NONE,
         }
@@ -73,6 +78,7 @@ impl FrameCache {
                 pc: 0,
                 in_wrapper: false,
             });
+            self.known.clear();
             self.generation = generation;
         }
         let pc = context.pc as usize;
@@ -80,10 +86,18 @@ impl FrameCache {
         if self.entries[slot].pc != pc {
             self.entries[slot] = Entry {
                 pc,
-                in_wrapper: lies_in_wrapper(context),
+                in_wrapper: self.find(pc, context),
             };
         }
         self.entries[slot].in_wrapper
+    }
+
+    #[cold]
+    fn find(&mut self, pc: usize, context: &mut ffi::Context) -> bool {
+        *self
+            .known
+            .entry(pc)
+            .or_insert_with(|| lies_in_wrapper(context))
     }
 
     /// The wrapper's frame that [`FrameCache::is_last_call`] has just passed.
@@ -103,7 +117,6 @@ pub(crate) fn wrapper_frame() -> FrameId {
     }
 }
 
-#[cold]
 fn lies_in_wrapper(context: &mut ffi::Context) -> bool {
     let mut text = [0 as c_char; 512];
     // SAFETY: the buffer and its length belong together; the engine writes a terminated string.

@@ -6,6 +6,7 @@
 
 mod appearing;
 mod boxes;
+mod calibrate;
 mod control;
 mod engine;
 mod ffi;
@@ -46,6 +47,10 @@ pub extern "C" fn install() {
     count(c"$pm_bound", 4, symbolic::bound as *const c_void);
     let control = |name, arity, function| define(c"portmortem", name, arity, function, 0);
     control(c"$open", 2, control::open as *const c_void);
+    control(c"$ticks", 1, calibrate::ticks as *const c_void);
+    control(c"$calibrated", 1, calibrate::is_calibrated as *const c_void);
+    control(c"$open_calibration", 1, calibrate::open as *const c_void);
+    control(c"$close_calibration", 2, calibrate::close as *const c_void);
     control(c"$close", 0, control::close as *const c_void);
     control(c"$recording", 0, control::is_recording as *const c_void);
     control(c"$selected", 4, control::selected as *const c_void);

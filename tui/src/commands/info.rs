@@ -10,9 +10,9 @@ use portmortem_screens::Scope;
 use portmortem_tracer::format::StreamKind;
 
 use super::analysis::Analysis;
-use crate::report::{WIDTH, as_list, ending, remarks};
+use crate::report::{WIDTH, as_list, distortion, ending, remarks};
 use crate::size::format_size;
-use crate::text_table::{Column, TimeUnit, count, render};
+use crate::text_table::{Column, TimeUnit, count, counted, render};
 
 /// Prints what is known about the trace; status 3 if parts of it are missing.
 pub(crate) fn run(path: &Path) -> Result<ExitCode> {
@@ -71,6 +71,8 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
                 size as f64 / events.max(1) as f64
             ),
         ),
+        ("time", distortion(&analysis.report())),
+        ("", clamps(analysis)),
         ("events", count(events)),
         ("predicates", count(trace.predicates().len() as u64)),
     ];
@@ -78,6 +80,22 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
         writeln!(out, "{key:<11}{value}")?;
     }
     Ok(())
+}
+
+/// How often compensation found less time than it had to take off.
+fn clamps(analysis: &Analysis) -> String {
+    match &analysis.profile.compensation {
+        None => "the trace does not say what recording cost".to_owned(),
+        Some(compensation) => format!(
+            "{} of {} took less than recording them costs on average",
+            count(compensation.clamps),
+            counted(
+                compensation.contexts.len() as u64,
+                "calling context",
+                "calling contexts"
+            )
+        ),
+    }
 }
 
 fn streams(analysis: &Analysis) -> String {

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use portmortem_analyzer::compensation::Times;
 use portmortem_analyzer::figures::{PredicateFigures, PredicateIndex};
 
 use super::{Report, WIDTH};
@@ -57,11 +58,27 @@ pub(crate) fn table(report: &Report, order: &[PredicateIndex], top: usize) -> St
             format!("incl. {}", unit.name),
             cells(&|f| unit.format(report.ns(f.inclusive_ticks))),
         ),
+    ];
+    if let Some(compensation) = &report.profile.compensation {
+        let net = |ticks: &dyn Fn(&Times) -> u64| -> Column {
+            let cell = |index: &PredicateIndex| {
+                let times = compensation.predicates.get(*index as usize);
+                times.map_or_else(String::new, |times| unit.format(report.ns(ticks(times))))
+            };
+            Column::right(
+                format!("net {}", unit.name),
+                shown.iter().map(cell).collect(),
+            )
+        };
+        columns.insert(2, net(&|times| times.self_ticks));
+        columns.push(net(&|times| times.inclusive_ticks));
+    }
+    columns.extend([
         Column::right("calls", cells(&|f| count(f.calls))),
         Column::right("exits", cells(&|f| count(f.exits()))),
         Column::right("redos", cells(&|f| count(f.redos))),
         Column::right("fails", cells(&|f| count(f.fails))),
-    ];
+    ]);
     if shown
         .iter()
         .any(|&index| report.profile.predicates[index as usize].exceptions > 0)

@@ -18,7 +18,7 @@ use portmortem_screens::Scope;
 use crate::cli::SortColumn;
 use crate::text_table::TimeUnit;
 
-pub(crate) use remarks::{as_list, ending, headline, losses, remarks};
+pub(crate) use remarks::{as_list, distortion, ending, headline, losses, remarks};
 
 /// The width that reports are laid out for.
 pub(crate) const WIDTH: usize = 80;

@@ -5,7 +5,7 @@ use portmortem_analyzer::trace::Trace;
 use portmortem_tracer::format::Outcome;
 
 use super::Report;
-use crate::text_table::{TimeUnit, count, counted, shorten};
+use crate::text_table::{TimeUnit, count, counted, percent, shorten};
 
 /// More damaged places, violations or notes than this are only counted.
 const MOST_LISTED: usize = 8;
@@ -33,9 +33,25 @@ pub(crate) fn headline(report: &Report) -> String {
         .map(|filter| textwrap::fill(&filter.label(report.trace), super::WIDTH) + "\n")
         .collect();
     format!(
-        "{}\n{}\n{scope}",
+        "{}\n{}\n{}\n{scope}",
         shorten(&command, super::WIDTH),
-        textwrap::fill(&what, super::WIDTH)
+        textwrap::fill(&what, super::WIDTH),
+        textwrap::fill(&distortion(report), super::WIDTH)
+    )
+}
+
+/// How much of the time is the recorder's own.
+pub(crate) fn distortion(report: &Report) -> String {
+    let Some(compensation) = &report.profile.compensation else {
+        return "distortion unknown: how much of the time is the recorder's own cannot be said"
+            .to_owned();
+    };
+    let net = report.ns(compensation.compensated_ticks);
+    let own = compensation.recorded_ticks - compensation.compensated_ticks;
+    format!(
+        "distortion: {} % of the time is the recorder's own, {} without it",
+        percent(own, compensation.recorded_ticks),
+        TimeUnit::for_longest(net).with_unit(net)
     )
 }
 
@@ -148,7 +164,12 @@ fn mode(report: &Report, lines: &mut Vec<String>) {
     } else {
         "counts are exact"
     };
-    lines.push(format!(
-        "times are as recorded and include the recorder's own, most where calls are cheapest; {counts}"
-    ));
+    match &report.profile.compensation {
+        None => lines.push(format!(
+            "times are as recorded and include the recorder's own, most where calls are cheapest; {counts}"
+        )),
+        Some(_) => lines.push(format!(
+            "net times are less the recorder's own, by mean costs of each port that were measured before the run; {counts}"
+        )),
+    }
 }

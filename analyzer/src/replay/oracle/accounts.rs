@@ -18,7 +18,9 @@ use rustc_hash::FxHashMap;
 
 use super::chain::{Member, Pair};
 use crate::contexts::{ContextTree, NodeId};
-use crate::figures::{BacktrackFigures, Caller, EdgeFigures, PredicateFigures, PredicateIndex};
+use crate::figures::{
+    BacktrackFigures, Caller, EdgeFigures, Port, PredicateFigures, PredicateIndex,
+};
 use crate::profile::Profile;
 
 /// An edge of the call graph, by the order in which edges were met.
@@ -52,6 +54,17 @@ pub(in crate::replay) enum WayOut {
 }
 
 impl WayOut {
+    /// The event; none at the end.
+    pub(super) fn port(self) -> Option<Port> {
+        match self {
+            Self::ExitDet => Some(Port::ExitDet),
+            Self::ExitNondet => Some(Port::ExitNondet),
+            Self::Fail => Some(Port::Fail),
+            Self::Exception => Some(Port::Exception),
+            Self::Open => None,
+        }
+    }
+
     /// Which of these an activation belongs to that ends so; to none if it exits.
     fn of<T>(self, failed: T, raised: T, open: T) -> Option<T> {
         match self {
@@ -177,6 +190,28 @@ impl Accounts {
     #[inline]
     pub(in crate::replay) fn is_on_chain(&self, predicate: PredicateIndex) -> bool {
         self.predicates[predicate as usize].active > 0
+    }
+
+    /// `count` events of a port: between boxes of the row `inside`, if the event is theirs, and their
+    /// caller's.
+    #[inline]
+    pub(in crate::replay) fn count_port(
+        &mut self,
+        port: Port,
+        inside: Option<NodeId>,
+        outside: NodeId,
+        count: u64,
+    ) {
+        if let Some(inside) = inside {
+            add(
+                &mut self.contexts.figures_mut(inside).inside[port as usize],
+                count,
+            );
+        }
+        add(
+            &mut self.contexts.figures_mut(outside).outside[port as usize],
+            count,
+        );
     }
 
     /// A box is opened.

@@ -6,7 +6,7 @@ use super::accounts::Slot;
 use super::chain::{Chain, Member};
 use super::state::{BoxId, Choice, Context, NOBODY};
 use super::stream::StreamReplay;
-use crate::figures::{PredicateFigures, PredicateIndex};
+use crate::figures::{Port, PredicateFigures, PredicateIndex};
 use crate::profile::ViolationKind;
 
 impl StreamReplay<'_> {
@@ -58,6 +58,8 @@ impl StreamReplay<'_> {
         self.state.reenter();
         self.figures.max_depth = self.figures.max_depth.max(self.state.depth());
         if self.move_below(choice.id, &caller) {
+            self.accounts
+                .count_port(Port::Redo, Some(self.context.row), caller.row, 1);
             self.charge_undone(failed, &choice);
             self.enter_members(&caller, &choice);
         }
@@ -142,9 +144,18 @@ impl StreamReplay<'_> {
 
     pub(super) fn cut(&mut self, count: u32) {
         for cut in 0..count {
+            let parent = self.state.top_choice();
+            let parent = parent.map(|choice| self.state.get(choice.id).parent);
             let Some((choice, chain)) = self.state.discard_choice() else {
                 return self.unknown_cut(u64::from(count - cut));
             };
+            if chain.members() > 0 {
+                let caller = match parent {
+                    Some(id) if id != NOBODY => self.state.get(id).context.row,
+                    _ => self.bottom.row,
+                };
+                self.accounts.count_port(Port::Cut, None, caller, 1);
+            }
             self.count_on_choices(&choice, &chain, |figures| &mut figures.cuts);
             for member in (0..chain.members()).filter_map(|at| chain.member(at)) {
                 let (victim, boxes) = (member.predicate, member.multiplicity);

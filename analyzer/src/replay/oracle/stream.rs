@@ -6,7 +6,7 @@ use super::accounts::{Accounts, Slot, WayOut};
 use super::chain::{Chain, Departure, Member};
 use super::state::{Context, NOBODY, State};
 use crate::contexts::NodeId;
-use crate::figures::{PredicateIndex, StreamFigures};
+use crate::figures::{Port, PredicateIndex, StreamFigures};
 use crate::profile::ViolationKind;
 use crate::replay::scope::{Scope, Sight};
 
@@ -180,6 +180,8 @@ impl<'w> StreamReplay<'w> {
             let row = self.accounts.row(self.context.row, predicate);
             let edge = self.accounts.edge(caller, predicate);
             self.accounts.count_call(predicate, edge, row, false);
+            self.accounts
+                .count_port(Port::Call, Some(row), self.context.row, 1);
             self.accounts.turn(caller, Slot::edge(edge), self.now);
             let saved = self.accounts.enter(predicate, edge, 1, Slot::OWN, self.now);
             self.context = Context {
@@ -205,6 +207,8 @@ impl<'w> StreamReplay<'w> {
         let row = self.accounts.row(self.context.row, predicate);
         let edge = self.accounts.edge(caller, predicate);
         self.accounts.count_call(predicate, edge, row, true);
+        self.accounts
+            .count_port(Port::Tail, Some(row), self.context.row, 1);
         self.accounts.turn(caller, Slot::edge(edge), self.now);
         self.context = Context {
             predicate,
@@ -253,6 +257,10 @@ impl<'w> StreamReplay<'w> {
             self.state.get(parent).context
         };
         let chain = &mut self.state.get_mut(active).chain;
+        let inside = chain.innermost_row();
+        if let Some(port) = way_out.port().filter(|_| inside.is_some()) {
+            self.accounts.count_port(port, inside, self.context.row, 1);
+        }
         let outermost = chain.member(0).map(|member| member.predicate);
         self.failure = outermost.filter(|_| way_out == WayOut::Fail);
         for at in 0..chain.members() {

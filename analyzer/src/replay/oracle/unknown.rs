@@ -8,6 +8,7 @@
 use super::accounts::WayOut;
 use super::state::BoxId;
 use super::stream::StreamReplay;
+use crate::figures::Port;
 use crate::profile::ViolationKind;
 
 impl StreamReplay<'_> {
@@ -51,6 +52,13 @@ impl StreamReplay<'_> {
         let edge = self.accounts.edge(context.predicate, unknown);
         let row = self.accounts.row(context.row, unknown);
         self.accounts.count_cut(context.predicate, unknown, count);
+        for (port, inside) in [
+            (Port::Call, Some(row)),
+            (Port::ExitNondet, Some(row)),
+            (Port::Cut, None),
+        ] {
+            self.accounts.count_port(port, inside, context.row, count);
+        }
         let figures = self.accounts.figures(unknown);
         for sum in [
             &mut figures.calls,

@@ -7,7 +7,9 @@ use portmortem_tracer::format::{Dialect, Event};
 
 use super::{Events, Script};
 use crate::contexts::ContextFigures;
-use crate::figures::{BacktrackFigures, Caller, EdgeFigures, PredicateFigures, StreamFigures};
+use crate::figures::{
+    BacktrackFigures, Caller, EdgeFigures, Port, PredicateFigures, StreamFigures,
+};
 use crate::focus::FocusOn;
 use crate::profile::Profile;
 
@@ -292,6 +294,8 @@ impl<'f> Stream<'f> {
         edge.tail_calls += u64::from(tail);
         let path = path(&self.predicates_active(), predicate);
         self.figures.context(&path).calls += 1;
+        let port = if tail { Port::Tail } else { Port::Call };
+        self.count_port(port, Some(&path), self.innermost_path().as_ref());
         self.frames[frame].boxes.push(self.boxes.len());
         self.boxes.push(Logical {
             predicate,
@@ -370,6 +374,22 @@ impl<'f> Stream<'f> {
         }
     }
 
+    /// The row of the innermost box, if there is one.
+    fn innermost_path(&self) -> Option<Path> {
+        let unknown = self.lost.then(|| vec![self.figures.unknown]);
+        let innermost = self.stack().last().copied();
+        innermost.map_or(unknown, |at| Some(self.boxes[at].path.clone()))
+    }
+
+    fn count_port(&mut self, port: Port, inside: Option<&Path>, outside: Option<&Path>) {
+        if let Some(inside) = inside {
+            self.figures.context(inside).inside[port as usize] += 1;
+        }
+        if let Some(outside) = outside {
+            self.figures.context(outside).outside[port as usize] += 1;
+        }
+    }
+
     fn somebody(&mut self) {
         if self.active.is_none() {
             self.call(self.figures.unknown);
@@ -418,7 +438,18 @@ impl<'f> Stream<'f> {
             self.frames[frame].before = self.work.len();
             self.choices.push(frame);
         }
+        let inside = self.frames[frame].boxes.last();
+        let inside = inside.map(|&at| self.boxes[at].path.clone());
         self.active = self.frames[frame].parent;
+        if inside.is_some() {
+            let port = match event {
+                Event::ExitDet => Port::ExitDet,
+                Event::ExitNondet => Port::ExitNondet,
+                Event::Exception => Port::Exception,
+                _ => Port::Fail,
+            };
+            self.count_port(port, inside.as_ref(), self.innermost_path().as_ref());
+        }
     }
 
     fn redo(&mut self) {
@@ -442,6 +473,7 @@ impl<'f> Stream<'f> {
     fn enter(&mut self, failed: Caller) {
         let frame = self.choices.pop().unwrap();
         let boxes = self.frames[frame].boxes.clone();
+        let caller = self.innermost_path();
         let mut stack = self.predicates_active();
         if self.frames[frame].parent != self.active {
             assert!(!self.valid, "not a valid run");
@@ -467,6 +499,7 @@ impl<'f> Stream<'f> {
             self.figures.context(&b.path).redos += 1;
         }
         if let Some(&outermost) = boxes.first() {
+            self.count_port(Port::Redo, self.innermost_path().as_ref(), caller.as_ref());
             self.undo(frame, outermost, failed);
         }
     }
@@ -496,6 +529,11 @@ impl<'f> Stream<'f> {
         }
         let frame = self.choices.pop().unwrap();
         let context = self.context();
+        if !self.frames[frame].boxes.is_empty() {
+            let active = std::mem::replace(&mut self.active, self.frames[frame].parent);
+            self.count_port(Port::Cut, None, self.innermost_path().as_ref());
+            self.active = active;
+        }
         for &at in &self.frames[frame].boxes {
             let predicate = self.boxes[at].predicate;
             self.figures.predicates[predicate as usize].cuts += 1;

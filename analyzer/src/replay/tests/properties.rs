@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::random::{self, Choice, Limits};
 use super::{Events, Script, naive};
+use crate::figures::Port;
 use crate::laws;
 use crate::profile::Profile;
 
@@ -125,6 +126,9 @@ fn without_physical_boxes(mut profile: Profile) -> Profile {
         .predicates
         .iter_mut()
         .for_each(|figures| figures.max_height = 0);
+    for row in &mut profile.contexts {
+        (row.inside, row.outside) = Default::default();
+    }
     profile
         .backtracks
         .values_mut()
@@ -185,6 +189,16 @@ proptest! {
     #[test]
     fn nonsense_is_taken_at_its_word(mut script in nonsense(4)) {
         script.dialect = Dialect::EveryRedo;
-        prop_assert_eq!(script.replay().0, naive::replay_nonsense(&script));
+        let without_cuts = |mut profile: Profile| {
+            // Whom a box is cut from, when its caller is gone, is anybody's guess.
+            for row in &mut profile.contexts {
+                row.outside[Port::Cut as usize] = 0;
+            }
+            profile
+        };
+        prop_assert_eq!(
+            without_cuts(script.replay().0),
+            without_cuts(naive::replay_nonsense(&script))
+        );
     }
 }

@@ -1,0 +1,332 @@
+//! Times as they would be without the recorder: a pass over a profile.
+//!
+//! Each event that was written took time of its own, part of it in the stretch of the box that was entered or
+//! left, part in that of the caller ([`PortCosts`]). The profile counts both for every row of the call tree
+//! ([`crate::contexts::ContextFigures::inside`]), so the cost of a row is a sum of products, in integers.
+//! What is left of the row's self time is its compensated self time.
+//!
+//! Costs are means, and a row may have taken less than that: then it has no time left, and what is missing is taken from the
+//! row above, because where the line between a box and its caller runs is the least certain thing about a cost. Nothing
+//! gets below zero, what goes round is counted ([`Compensation::clamps`]), and nothing is lost but what is missing at
+//! the top.
+//!
+//! Inclusive times are sums over the tree, so they add up like the recorded ones: for contexts, predicates, and both
+//! columns of edges. Of edges the profile knows no costs: the compensated time of a row is shared by the callers that can have
+//! called it, and that spent in callees by the callees, in proportion to recorded times.
+
+use std::collections::BTreeMap;
+
+use portmortem_tracer::format::{COST_UNIT, PortCosts};
+
+use crate::contexts::ContextFigures;
+use crate::figures::{Caller, PortCounts, PredicateIndex};
+use crate::profile::Profile;
+
+/// Compensated times, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Times {
+    /// Twin of `self_ticks`.
+    pub self_ticks: u64,
+    /// Twin of `inclusive_ticks`.
+    pub inclusive_ticks: u64,
+}
+
+/// Compensated times of an edge, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EdgeTimes {
+    /// Twin of `served_ticks`.
+    pub served_ticks: u64,
+    /// Twin of `spent_ticks`.
+    pub spent_ticks: u64,
+}
+
+/// The compensated times of a profile.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Compensation {
+    /// By [`PredicateIndex`].
+    pub predicates: Vec<Times>,
+    /// As [`Profile::contexts`].
+    pub contexts: Vec<Times>,
+    /// As [`Profile::edges`].
+    pub edges: BTreeMap<(Caller, PredicateIndex), EdgeTimes>,
+    /// Rows of the call tree that took less than recording them costs.
+    pub clamps: u64,
+    /// Ticks that boxes ran, as recorded.
+    pub recorded_ticks: u64,
+    /// Ticks that are left of them.
+    pub compensated_ticks: u64,
+}
+
+impl Compensation {
+    /// The times of a profile in which nothing is hidden.
+    #[must_use]
+    pub fn new(profile: &Profile, costs: &PortCosts) -> Self {
+        let mut compensation = Self::default();
+        compensation.contexts(&profile.contexts, costs);
+        compensation.predicates(profile);
+        compensation.served(profile);
+        compensation.spent(profile);
+        compensation
+    }
+
+    /// Which part of the recorded time is the recorder's own, in thousandths.
+    #[must_use]
+    pub fn distortion_permille(&self) -> u64 {
+        let own = self.recorded_ticks - self.compensated_ticks;
+        let scaled = u128::from(own) * 1000 / u128::from(self.recorded_ticks.max(1));
+        scaled as u64
+    }
+
+    fn contexts(&mut self, rows: &[ContextFigures], costs: &PortCosts) {
+        let mut times = vec![Times::default(); rows.len()];
+        let mut missing = vec![0_u64; rows.len()];
+        // A row comes before those below it.
+        for (at, row) in rows.iter().enumerate().rev() {
+            let cost = missing[at].saturating_add(cost(row, costs));
+            let own = row.self_ticks.saturating_sub(cost);
+            let short = cost.saturating_sub(row.self_ticks);
+            self.clamps += u64::from(short > 0);
+            times[at].self_ticks = own;
+            times[at].inclusive_ticks += own;
+            self.recorded_ticks += row.self_ticks;
+            self.compensated_ticks += own;
+            let inclusive = times[at].inclusive_ticks;
+            if let Some(parent) = row.parent {
+                missing[parent as usize] = missing[parent as usize].saturating_add(short);
+                times[parent as usize].inclusive_ticks += inclusive;
+            }
+        }
+        self.contexts = times;
+    }
+
+    fn predicates(&mut self, profile: &Profile) {
+        self.predicates = vec![Times::default(); profile.predicates.len()];
+        for (row, times) in profile.contexts.iter().zip(&self.contexts) {
+            let Some(sum) = self.predicates.get_mut(row.predicate as usize) else {
+                continue;
+            };
+            sum.self_ticks += times.self_ticks;
+            if !row.recursive {
+                sum.inclusive_ticks += times.inclusive_ticks;
+            }
+        }
+    }
+
+    /// The inclusive time of a row is served for whoever called it: the row above, or boxes of recursive rows beside it, which
+    /// call from the same context.
+    fn served(&mut self, profile: &Profile) {
+        let mut recursive: BTreeMap<Option<u32>, Vec<Caller>> = BTreeMap::new();
+        for row in profile.contexts.iter().filter(|row| row.recursive) {
+            let callers = recursive.entry(row.parent).or_default();
+            callers.push(Caller::Predicate(row.predicate));
+        }
+        for (row, times) in profile.contexts.iter().zip(&self.contexts) {
+            if row.recursive {
+                continue;
+            }
+            let above = row.parent.and_then(|at| profile.contexts.get(at as usize));
+            let above = above.map_or(Caller::Root, |row| Caller::Predicate(row.predicate));
+            let beside = recursive.get(&row.parent).into_iter().flatten().copied();
+            let callers = std::iter::once(above).chain(beside);
+            let weighted: Vec<_> = callers
+                .filter_map(|caller| {
+                    let pair = (caller, row.predicate);
+                    Some((pair, profile.edges.get(&pair)?.served_ticks))
+                })
+                .collect();
+            for (pair, ticks) in share(times.inclusive_ticks, &weighted) {
+                self.edges.entry(pair).or_default().served_ticks += ticks;
+            }
+        }
+    }
+
+    /// What is not a predicate's own is spent in its callees: by recorded time, less what recording took of each.
+    fn spent(&mut self, profile: &Profile) {
+        let mut callees: BTreeMap<PredicateIndex, Vec<_>> = BTreeMap::new();
+        for (&(caller, callee), figures) in &profile.edges {
+            let (Some(recorded), Some(times)) = (
+                profile.predicates.get(callee as usize),
+                self.predicates.get(callee as usize),
+            ) else {
+                continue;
+            };
+            let weight = u128::from(figures.spent_ticks) * u128::from(times.inclusive_ticks)
+                / u128::from(recorded.inclusive_ticks.max(1));
+            let weight = u64::try_from(weight).unwrap_or(u64::MAX);
+            match caller {
+                Caller::Predicate(caller) => callees
+                    .entry(caller)
+                    .or_default()
+                    .push(((Caller::Predicate(caller), callee), weight)),
+                Caller::Root => {
+                    self.edges.entry((caller, callee)).or_default().spent_ticks = weight;
+                }
+            }
+        }
+        for (caller, weighted) in callees {
+            let Some(times) = self.predicates.get(caller as usize) else {
+                continue;
+            };
+            let spent = times.inclusive_ticks.saturating_sub(times.self_ticks);
+            for (pair, ticks) in share(spent, &weighted) {
+                self.edges.entry(pair).or_default().spent_ticks += ticks;
+            }
+        }
+    }
+}
+
+/// Ticks that recording took of a row's own time.
+fn cost(row: &ContextFigures, costs: &PortCosts) -> u64 {
+    let products = |counts: &PortCounts, costs: &[u32; 8]| -> u128 {
+        let both = counts.iter().zip(costs);
+        both.map(|(count, cost)| u128::from(*count) * u128::from(*cost))
+            .sum()
+    };
+    let units = products(&row.inside, &costs.inside) + products(&row.outside, &costs.outside);
+    u64::try_from((units + u128::from(COST_UNIT) / 2) / u128::from(COST_UNIT)).unwrap_or(u64::MAX)
+}
+
+/// Shares `ticks` in proportion to weights, to the last tick; to the first of all if no weight is known.
+fn share<T: Copy>(ticks: u64, weighted: &[(T, u64)]) -> impl Iterator<Item = (T, u64)> {
+    let all: u128 = weighted.iter().map(|(_, weight)| u128::from(*weight)).sum();
+    let (mut before, mut given) = (0, 0);
+    weighted.iter().enumerate().map(move |(at, (key, weight))| {
+        before += u128::from(*weight);
+        let until = match all {
+            0 if at == 0 => ticks,
+            0 => given,
+            // No more than `ticks`.
+            _ => (u128::from(ticks) * before / all) as u64,
+        };
+        let part = until - given;
+        given = until;
+        (*key, part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::{EdgeFigures, Port, PredicateFigures};
+
+    fn costs(call: (u32, u32), exit: (u32, u32)) -> PortCosts {
+        let mut costs = PortCosts::default();
+        let unit = COST_UNIT as u32;
+        for (port, (inside, outside)) in [(Port::Call, call), (Port::ExitDet, exit)] {
+            costs.inside[port as usize] = inside * unit;
+            costs.outside[port as usize] = outside * unit;
+        }
+        costs
+    }
+
+    /// A row with that many boxes of its own and called from it, all of which exit.
+    fn row(
+        parent: Option<u32>,
+        predicate: u32,
+        own: u64,
+        boxes: u64,
+        called: u64,
+    ) -> ContextFigures {
+        let mut row = ContextFigures {
+            parent,
+            predicate,
+            self_ticks: own,
+            ..ContextFigures::default()
+        };
+        for port in [Port::Call, Port::ExitDet] {
+            row.inside[port as usize] = boxes;
+            row.outside[port as usize] = called;
+        }
+        row
+    }
+
+    /// `main` (0) calls `p` (1) ten times and `q` (2) once; `p` calls `q` ten times.
+    fn profile() -> Profile {
+        let mut profile = Profile {
+            contexts: vec![
+                row(None, 0, 1000, 1, 11),
+                row(Some(0), 1, 500, 10, 10),
+                row(Some(1), 2, 35, 10, 0),
+                row(Some(0), 2, 90, 1, 0),
+            ],
+            predicates: vec![PredicateFigures::default(); 4],
+            ..Profile::default()
+        };
+        for (at, (own, inclusive)) in [(1000, 1625), (500, 535), (125, 125)].iter().enumerate() {
+            profile.predicates[at].self_ticks = *own;
+            profile.predicates[at].inclusive_ticks = *inclusive;
+        }
+        for (caller, callee, served, spent) in [
+            (Caller::Root, 0, 1625, 1625),
+            (Caller::Predicate(0), 1, 535, 535),
+            (Caller::Predicate(0), 2, 90, 90),
+            (Caller::Predicate(1), 2, 35, 35),
+        ] {
+            let edge = EdgeFigures {
+                served_ticks: served,
+                spent_ticks: spent,
+                ..EdgeFigures::default()
+            };
+            profile.edges.insert((caller, callee), edge);
+        }
+        profile
+    }
+
+    #[test]
+    fn each_row_loses_what_its_events_cost() {
+        // 5 ticks of a box are its own, 7 its caller's.
+        let found = Compensation::new(&profile(), &costs((2, 3), (3, 4)));
+        let own: Vec<_> = found
+            .contexts
+            .iter()
+            .map(|times| times.self_ticks)
+            .collect();
+        // 1000 - 5 - 77; 500 - 50 - 70, and 15 that the first q was short of; 90 - 5.
+        assert_eq!(own, [918, 365, 0, 85]);
+        assert_eq!((found.clamps, found.recorded_ticks), (1, 1625));
+        assert_eq!(found.compensated_ticks, 918 + 365 + 85);
+        assert_eq!(found.contexts[0].inclusive_ticks, found.compensated_ticks);
+        assert_eq!(found.distortion_permille(), 158);
+    }
+
+    #[test]
+    fn sums_are_kept() {
+        let found = Compensation::new(&profile(), &costs((2, 3), (3, 4)));
+        for (at, times) in found.predicates.iter().enumerate() {
+            let at = at as u32;
+            let served: u64 = found
+                .edges
+                .iter()
+                .filter(|((_, callee), _)| *callee == at)
+                .map(|(_, edge)| edge.served_ticks)
+                .sum();
+            assert_eq!(served, times.inclusive_ticks);
+            let spent: u64 = found
+                .edges
+                .iter()
+                .filter(|((caller, _), _)| *caller == Caller::Predicate(at))
+                .map(|(_, edge)| edge.spent_ticks)
+                .sum();
+            assert_eq!(times.self_ticks + spent, times.inclusive_ticks);
+        }
+    }
+
+    #[test]
+    fn without_costs_nothing_changes() {
+        let found = Compensation::new(&profile(), &PortCosts::default());
+        assert_eq!((found.clamps, found.distortion_permille()), (0, 0));
+        assert_eq!(found.predicates[2].inclusive_ticks, 125);
+    }
+
+    #[test]
+    fn absurd_costs_leave_nothing() {
+        let all = PortCosts {
+            inside: [u32::MAX; 8],
+            outside: [u32::MAX; 8],
+        };
+        let found = Compensation::new(&profile(), &all);
+        assert_eq!((found.clamps, found.compensated_ticks), (4, 0));
+        assert_eq!(found.distortion_permille(), 1000);
+        assert_eq!(Compensation::new(&Profile::default(), &all).clamps, 0);
+    }
+}

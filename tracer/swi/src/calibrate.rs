@@ -1,0 +1,136 @@
+//! Measuring what recording costs, before the first recording of a process.
+//!
+//! `portmortem_calibrate.pl` runs small programs of its own, unrecorded and then recorded into a file that is read and removed;
+//! [`portmortem_tracer::calibration`] makes costs of both. They hold for one way of wrapping, and are kept for later recordings of
+//! the same process that wrap alike.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use portmortem_tracer::calibration::{self, Run, Trial};
+use portmortem_tracer::format::{Header, Mode, Outcome, PortCosts};
+use portmortem_tracer::{Options, Recorder, clock};
+
+use crate::control::{strings, text};
+use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
+use crate::recording::{self, Recording, Selection};
+
+struct Known {
+    mode: Mode,
+    costs: PortCosts,
+}
+
+static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+/// The calibration that is going on, and where it is recorded.
+static OPEN: Mutex<Option<(PathBuf, Mode)>> = Mutex::new(None);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What recording in this way costs, if it has been measured.
+pub(crate) fn costs(mode: &Mode) -> Option<PortCosts> {
+    let known = lock(&KNOWN);
+    known
+        .as_ref()
+        .filter(|known| alike(&known.mode, mode))
+        .map(|known| known.costs)
+}
+
+/// Whether wrappers are the same in both.
+fn alike(a: &Mode, b: &Mode) -> bool {
+    (a.byrd, a.no_tail) == (b.byrd, b.no_tail)
+}
+
+/// `ticks(-Ticks)`: the clock of events.
+pub(crate) extern "C" fn ticks(term: Term) -> Foreign {
+    // SAFETY: a term of our own argument list.
+    Foreign::from(ffi::truth(unsafe {
+        ffi::PL_unify_int64(term, clock::ticks() as i64)
+    }))
+}
+
+/// `calibrated(+Settings)`: what such a recording costs is known. `Settings` are those of `open/2`.
+pub(crate) extern "C" fn is_calibrated(settings: Term) -> Foreign {
+    Foreign::from(costs(&mode(settings)).is_some())
+}
+
+fn mode(settings: Term) -> Mode {
+    let settings = strings(settings);
+    let has = |setting: &str| settings.iter().any(|one| one == setting);
+    let byrd = has("byrd=true");
+    Mode {
+        byrd,
+        no_tail: has("tail=false"),
+        keep_last: false,
+    }
+}
+
+/// `open_calibration(+Settings)`: begins to record into a file of our own. Fails if that is not possible.
+pub(crate) extern "C" fn open(settings: Term) -> Foreign {
+    let mode = mode(settings);
+    let path = std::env::temp_dir().join(format!(
+        "portmortem-calibration-{}-{:x}.pmt",
+        std::process::id(),
+        clock::ticks()
+    ));
+    let options = Options::default();
+    let Ok(recorder) = Recorder::create(&path, &Header::of_this_process(""), &options) else {
+        return FALSE;
+    };
+    let started = recording::start(Recording {
+        recorder,
+        selection: Selection::default(),
+        symbolic: false,
+        tails: !mode.byrd && !mode.no_tail,
+        stack_limit: usize::MAX,
+    });
+    if started {
+        *lock(&OPEN) = Some((path, mode));
+    } else {
+        let _ = fs::remove_file(path);
+    }
+    Foreign::from(started)
+}
+
+/// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the median of the ticks that it took unrecorded, as texts;
+/// `Empty` those of the loop around the first two. Fails if nothing comes of it.
+pub(crate) extern "C" fn close(empty: Term, untraced: Term) -> Foreign {
+    let Some((path, mode)) = lock(&OPEN).take() else {
+        return FALSE;
+    };
+    recording::stop(&Outcome::Stopped);
+    let trace = fs::read(&path).unwrap_or_default();
+    // If it stays, it is one file too many in the directory for such files.
+    let _ = fs::remove_file(path);
+    let untraced: Vec<u64> = strings(untraced)
+        .iter()
+        .filter_map(|ticks| ticks.parse().ok())
+        .collect();
+    let found = text(empty).parse().ok().and_then(|empty| {
+        let trials = trials(&calibration::runs(&trace)?, &untraced);
+        calibration::costs(&trials, empty)
+    });
+    let Some(costs) = found else {
+        return FALSE;
+    };
+    *lock(&KNOWN) = Some(Known { mode, costs });
+    TRUE
+}
+
+/// Runs of all programs follow on each other, round after round: the one of each that took the median time.
+fn trials(runs: &[Run], untraced: &[u64]) -> Vec<Trial> {
+    let number = untraced.len().max(1);
+    let programs = untraced.iter().enumerate();
+    programs
+        .filter_map(|(program, untraced)| {
+            let mut rounds: Vec<&Run> = runs.iter().skip(program).step_by(number).collect();
+            rounds.sort_by_key(|run| run.ticks);
+            Some(Trial {
+                run: **rounds.get(rounds.len() / 2)?,
+                untraced: *untraced,
+            })
+        })
+        .collect()
+}
