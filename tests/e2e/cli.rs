@@ -136,7 +136,7 @@ fn sorting() {
         .out();
     let names: Vec<&str> = by_name
         .lines()
-        .skip(4)
+        .skip(5)
         .take(7)
         .map(|line| line.split_whitespace().last().unwrap())
         .collect();

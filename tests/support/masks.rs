@@ -65,7 +65,7 @@ pub fn headline(text: &str) -> String {
 
 /// A report for a golden file: without its times, and without what depends on them.
 ///
-/// Which columns are times the headings say: numbers under a unit of time, or under `%`, become `#`. Widths depend
+/// Which columns are times the headings say: numbers under a unit of time, `%`, `incl.` or `net` become `#`. Widths depend
 /// on them, so columns are two blanks apart. Callers and callees of a predicate are in the order of their times,
 /// so they are put into the order of their text. All counts and names stay.
 #[must_use]
@@ -95,11 +95,14 @@ pub fn times(report: &str) -> String {
 
 /// Ends of the columns of times of a table's heading; None if the line is no heading.
 fn heading(line: &str) -> Option<Vec<usize>> {
-    line.contains("calls  exits").then_some(())?;
     let first = line.find("calls")?;
+    line[first..]
+        .split_whitespace()
+        .nth(1)
+        .filter(|&next| next == "exits")?;
     let mut ends = Vec::new();
     for (at, word) in words(line) {
-        if at < first && (is_unit(word) || word == "%") {
+        if at < first && (is_unit(word) || ["%", "incl.", "net"].contains(&word)) {
             ends.push(line[..at].chars().count() + word.chars().count());
         }
     }

@@ -51,16 +51,21 @@ const MIN_NAME: usize = 20;
 /// Lays the columns out, a line each row, headings first. Two spaces before the first column.
 pub(crate) fn render(columns: &[Column], width: usize) -> String {
     let mut widths: Vec<usize> = columns.iter().map(Column::width).collect();
-    let total: usize = widths.iter().map(|width| width + 2).sum();
+    let wide = |gap| widths.iter().map(|width| width + gap).sum::<usize>();
+    // Closer together before names are cut.
+    let gap = if wide(2) > width { 1 } else { 2 };
+    let total = wide(gap);
     if let (Some(last), true) = (widths.last_mut(), total > width) {
         let others = total - *last;
         *last = (*last).min(width.saturating_sub(others).max(MIN_NAME));
     }
     let rows = columns.first().map_or(0, |column| column.cells.len());
     let mut text = String::new();
-    push_row(&mut text, columns, &widths, |column| &column.heading);
+    push_row(&mut text, columns, &widths, gap, |column| &column.heading);
     for row in 0..rows {
-        push_row(&mut text, columns, &widths, |column| &column.cells[row]);
+        push_row(&mut text, columns, &widths, gap, |column| {
+            &column.cells[row]
+        });
     }
     text
 }
@@ -69,13 +74,14 @@ fn push_row<'a>(
     text: &mut String,
     columns: &'a [Column],
     widths: &[usize],
+    gap: usize,
     cell: impl Fn(&'a Column) -> &'a String,
 ) {
     let start = text.len();
     for (column, &width) in columns.iter().zip(widths) {
         let shown = shorten(cell(column), width);
         let padding = " ".repeat(width - shown.width());
-        text.push_str("  ");
+        text.push_str(&"  "[..gap]);
         match column.align {
             Align::Left => text.extend([shown.as_str(), &padding]),
             Align::Right => text.extend([padding.as_str(), &shown]),
@@ -209,9 +215,11 @@ mod tests {
             40,
         );
         let lines: Vec<&str> = table.lines().collect();
-        assert_eq!(lines[0], "      n  name");
-        assert_eq!(lines[1], "      1  a");
+        assert_eq!(lines[0], "     n name");
+        assert_eq!(lines[1], "     1 a");
         assert!(lines[2].ends_with('…') && lines[2].width() <= 40);
+        let narrow = [Column::right("n", vec!["1".into()])];
+        assert_eq!(render(&narrow, 40), "  n\n  1\n");
     }
 
     #[test]

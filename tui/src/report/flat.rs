@@ -55,7 +55,8 @@ pub(crate) fn table(report: &Report, order: &[PredicateIndex], top: usize) -> St
         ),
         Column::right("%", cells(&|f| percent(f.self_ticks, total))),
         Column::right(
-            format!("incl. {}", unit.name),
+            // In the same unit.
+            "incl.",
             cells(&|f| unit.format(report.ns(f.inclusive_ticks))),
         ),
     ];
@@ -65,10 +66,8 @@ pub(crate) fn table(report: &Report, order: &[PredicateIndex], top: usize) -> St
                 let times = compensation.predicates.get(*index as usize);
                 times.map_or_else(String::new, |times| unit.format(report.ns(ticks(times))))
             };
-            Column::right(
-                format!("net {}", unit.name),
-                shown.iter().map(cell).collect(),
-            )
+            // In the unit of the column before.
+            Column::right("net", shown.iter().map(cell).collect())
         };
         columns.insert(2, net(&|times| times.self_ticks));
         columns.push(net(&|times| times.inclusive_ticks));
