@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 
+use portmortem_analyzer::compensation::{Compensation, EdgeTimes, Times};
 use portmortem_analyzer::figures::{Caller, PredicateIndex};
 use portmortem_analyzer::focus::Follow;
 use portmortem_analyzer::index::{Index, IndexError};
@@ -20,7 +21,7 @@ use crate::scope::Scope;
 /// Traces of more bytes get an index in memory if there is none beside them, so that every event is near.
 const LARGE: u64 = 4 << 20;
 
-/// A trace, the figures of what is looked at. Never changes.
+/// A trace, the figures of what is looked at. Never changes, but for which of two times are shown.
 #[derive(Debug)]
 pub struct Analysis {
     /// File name of the trace without extension: what the tables call it.
@@ -41,6 +42,8 @@ pub struct Analysis {
     pub hidden: Vec<bool>,
     /// Whether source files may be read, to be shown.
     pub sources: bool,
+    /// Times are shown without the recorder's own, as far as they are known.
+    pub(crate) net: AtomicBool,
 }
 
 impl Analysis {
@@ -94,6 +97,7 @@ impl Analysis {
             imbalances,
             scope,
             sources: true,
+            net: AtomicBool::new(false),
         })
     }
 
@@ -126,7 +130,69 @@ impl Analysis {
     /// Nanoseconds that boxes ran: what shares of time are of.
     #[must_use]
     pub fn total_ns(&self) -> u64 {
-        self.ns(self.profile.total_ticks())
+        self.ns(match self.compensation() {
+            Some(compensation) => compensation.compensated_ticks,
+            None => self.profile.total_ticks(),
+        })
+    }
+
+    /// Shows times without the recorder's own, or as recorded.
+    pub fn set_net(&self, net: bool) {
+        self.net.store(net, Ordering::Relaxed);
+    }
+
+    /// The times without the recorder's own, if they are shown.
+    #[must_use]
+    pub fn compensation(&self) -> Option<&Compensation> {
+        let shown = self.net.load(Ordering::Relaxed);
+        self.profile.compensation.as_ref().filter(|_| shown)
+    }
+
+    /// Self and inclusive time of a predicate, in ticks.
+    #[must_use]
+    pub fn predicate_times(&self, index: PredicateIndex) -> Times {
+        let at = index as usize;
+        if let Some(compensation) = self.compensation() {
+            return compensation.predicates.get(at).copied().unwrap_or_default();
+        }
+        let figures = self.profile.predicates.get(at);
+        figures.map_or_else(Times::default, |figures| Times {
+            self_ticks: figures.self_ticks,
+            inclusive_ticks: figures.inclusive_ticks,
+        })
+    }
+
+    /// The same of a row of the call tree.
+    #[must_use]
+    pub fn context_times(&self, row: usize) -> Times {
+        if let Some(compensation) = self.compensation() {
+            return compensation.contexts.get(row).copied().unwrap_or_default();
+        }
+        let context = self.profile.contexts.get(row);
+        context.map_or_else(Times::default, |context| Times {
+            self_ticks: context.self_ticks,
+            inclusive_ticks: context.inclusive_ticks,
+        })
+    }
+
+    /// Time served and time spent of a caller and a callee, in ticks.
+    #[must_use]
+    pub fn edge_times(&self, caller: Caller, callee: PredicateIndex) -> EdgeTimes {
+        let edge = (caller, callee);
+        if let Some(compensation) = self.compensation() {
+            return compensation.edges.get(&edge).copied().unwrap_or_default();
+        }
+        let figures = self.profile.edges.get(&edge);
+        figures.map_or_else(EdgeTimes::default, |figures| EdgeTimes {
+            served_ticks: figures.served_ticks,
+            spent_ticks: figures.spent_ticks,
+        })
+    }
+
+    /// A time, in ticks, of which only what was recorded is known; nothing if it is the recorder's own that must not be in it.
+    #[must_use]
+    pub fn recorded(&self, ticks: u64) -> Option<u64> {
+        self.compensation().is_none().then(|| self.ns(ticks))
     }
 
     /// Name of a predicate, escaped.

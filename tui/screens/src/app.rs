@@ -52,6 +52,8 @@ pub struct App {
     message: Option<String>,
     requests: Vec<Request>,
     theme_name: ThemeName,
+    /// Times without the recorder's own.
+    net: bool,
     sources: bool,
     /// The filter to begin with.
     first_filter: Option<String>,
@@ -88,6 +90,7 @@ impl App {
             message: None,
             requests: Vec::new(),
             theme_name: theme,
+            net: false,
             sources: true,
             first_filter: None,
             tabs: Vec::new(),
@@ -205,7 +208,19 @@ impl App {
     /// The filters that are on, in words.
     pub(crate) fn filters(&self) -> Vec<String> {
         let filters = self.scope.filters().iter();
-        filters.map(|filter| filter.label(&self.trace)).collect()
+        let mut labels: Vec<String> = filters.map(|filter| filter.label(&self.trace)).collect();
+        if let (true, Some(analysis)) = (self.net, &self.analysis) {
+            let known = analysis.profile.compensation.is_some();
+            labels.push(
+                if known {
+                    "net times"
+                } else {
+                    "net times not known"
+                }
+                .to_owned(),
+            );
+        }
+        labels
     }
 
     pub(crate) fn shown(&self) -> &dyn Screen {
@@ -236,7 +251,29 @@ impl App {
         }
     }
 
+    /// Shows the other times.
+    fn toggle_net(&mut self) {
+        let Some(analysis) = self.analysis.clone() else {
+            return;
+        };
+        if analysis.profile.compensation.is_none() {
+            return self.say(if analysis.trace.port_costs().is_none() {
+                "the trace does not say what recording it cost"
+            } else {
+                "what recording cost is not known for a part of the boxes"
+            });
+        }
+        self.net = !self.net;
+        self.say(if self.net {
+            "times without the recorder's own; – where they are not known"
+        } else {
+            "times as recorded"
+        });
+        self.set_analysis(analysis);
+    }
+
     fn set_analysis(&mut self, analysis: Arc<Analysis>) {
+        analysis.set_net(self.net);
         self.analysis = Some(analysis);
         self.screens.iter_mut().for_each(|slot| slot.stale = true);
         self.show_at(self.shown);

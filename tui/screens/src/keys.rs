@@ -37,6 +37,8 @@ pub enum Action {
     Focus,
     /// Ask for a range of time to look at.
     Window,
+    /// Times without the recorder's own, or as recorded.
+    Net,
     /// Open the source of the predicate under the cursor in an editor.
     Edit,
     /// Other colours.
@@ -206,6 +208,12 @@ pub const EVERYWHERE: &[Binding] = &[
         Action::HidePattern,
         "",
         "hide predicates by a pattern: lists:*, call/*",
+    ),
+    bind(
+        &["C"],
+        Action::Net,
+        "",
+        "times without the recorder's own (net), or as recorded",
     ),
     bind(
         &["W"],

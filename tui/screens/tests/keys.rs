@@ -117,6 +117,32 @@ fn every_screen_looks_at_the_part_asked_for() {
 }
 
 #[test]
+fn net_times_are_shown_where_they_are_known() {
+    let rows = |app: &mut App, screen: &str| {
+        keys(app, &format!("{screen} e ctrl-u :x.csv enter"));
+        match &app.requests()[..] {
+            [Request::Write(_, rows)] => rows.clone(),
+            _ => String::new(),
+        }
+    };
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    let recorded = ["1", "2", "3", "4", "8"].map(|screen| rows(&mut app, screen));
+    keys(&mut app, "1 C");
+    assert!(text(&picture(&mut app, 120, 30)).contains("net times"));
+    let net = ["1", "2", "3", "4", "8"].map(|screen| rows(&mut app, screen));
+    for (net, recorded) in net.iter().zip(&recorded) {
+        assert_ne!(net, recorded);
+        assert_eq!(net.lines().count(), recorded.lines().count());
+    }
+    keys(&mut app, "1 C");
+    let again = ["1", "2", "3", "4", "8"].map(|screen| rows(&mut app, screen));
+    assert_eq!(again, recorded);
+    // Of boxes in hidden ones nothing is known.
+    keys(&mut app, "1 - C");
+    assert!(text(&picture(&mut app, 120, 30)).contains("is not known for a part"));
+}
+
+#[test]
 fn quitting_writing_copying_and_editing_are_asked_of_the_terminal() {
     let mut app = app("queens.pmt", ThemeName::Dark);
     keys(&mut app, "y");

@@ -133,6 +133,7 @@ impl App {
                 Some(place) => self.look_at(Filter::Focus(place)),
                 None => self.say("no predicate here"),
             },
+            (Action::Net, _) => self.toggle_net(),
             (Action::Window, _) => {
                 let shown = self.shown().window();
                 let text =

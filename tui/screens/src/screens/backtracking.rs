@@ -173,7 +173,10 @@ impl Source for Backtracks {
             "count" => integer(count),
             "failed" => Cell::Text(self.analysis.caller(failed)),
             "resumed" => Cell::Text(self.analysis.predicate(resumed)),
-            _ => integer(self.analysis.ns(undone)),
+            _ => {
+                let undone = self.analysis.recorded(undone);
+                undone.map_or(Cell::Missing, integer)
+            }
         }
     }
 
@@ -267,7 +270,10 @@ impl Source for Choicepoints {
             "cut" => integer(figures.cuts),
             "pending" => integer(figures.pending),
             "never_used" => integer(figures.cuts.saturating_add(figures.pending)),
-            "lifetime_ns" => integer(self.analysis.ns(figures.lifetime_ticks)),
+            "lifetime_ns" => {
+                let lived = self.analysis.recorded(figures.lifetime_ticks);
+                lived.map_or(Cell::Missing, integer)
+            }
             "max_height" => integer(figures.max_height),
             _ => Cell::Text(self.analysis.predicate(index)),
         }

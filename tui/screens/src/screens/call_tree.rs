@@ -246,17 +246,21 @@ impl Source for Rows {
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
         let context = &self.analysis.profile.contexts[row];
+        let times = || self.analysis.context_times(row);
         let ns = |ticks| integer(self.analysis.ns(ticks));
         match COLUMNS[column].name {
-            "share" | "inclusive_ns" => ns(context.inclusive_ticks),
-            "self_ns" => ns(context.self_ticks),
+            "share" | "inclusive_ns" => ns(times().inclusive_ticks),
+            "self_ns" => ns(times().self_ticks),
             "calls" => integer(context.calls),
             "redos" => integer(context.redos),
             "fails" => integer(context.fails),
             "exits" => integer(context.exits),
             "exceptions" => integer(context.exceptions),
             "events" => integer(context.events()),
-            "undone_ns" => ns(context.undone_ticks),
+            "undone_ns" => {
+                let undone = self.analysis.recorded(context.undone_ticks);
+                undone.map_or(Cell::Missing, integer)
+            }
             "depth" => integer(context.depth.into()),
             "recursive" => Cell::Bool(context.recursive),
             _ => Cell::Text(self.analysis.predicate(context.predicate)),

@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 
 use super::{Effect, Screen};
 use crate::analysis::Analysis;
-use crate::format::{count, counted, shorten, time, width};
+use crate::format::{count, counted, percent, shorten, time, width};
 use crate::keys::{Action, Binding, bind};
 use crate::theme::Theme;
 
@@ -233,9 +233,24 @@ fn properties(analysis: &Analysis) -> Vec<(&'static str, String)> {
         ("events", count(analysis.events())),
         ("predicates", count(trace.predicates().len() as u64)),
         ("streams", count(analysis.profile.streams.len() as u64)),
-        ("traced", time(analysis.total_ns())),
+        ("traced", time(analysis.ns(analysis.profile.total_ticks()))),
+        ("distortion", distortion(analysis)),
         ("undone", time(analysis.ns(undone(analysis)))),
     ]
+}
+
+/// How much of the time is the recorder's own.
+fn distortion(analysis: &Analysis) -> String {
+    let Some(compensation) = &analysis.profile.compensation else {
+        return "unknown: how much of the time is the recorder's own cannot be said".to_owned();
+    };
+    let own = compensation.recorded_ticks - compensation.compensated_ticks;
+    format!(
+        "{} % of the time is the recorder's own, {} without it; {} took less than recording costs",
+        percent(own, compensation.recorded_ticks),
+        time(analysis.ns(compensation.compensated_ticks)),
+        counted(compensation.clamps, "context", "contexts"),
+    )
 }
 
 /// Ticks of work thrown away by backtracking, in all.

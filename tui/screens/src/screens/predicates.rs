@@ -286,10 +286,11 @@ impl Source for Rows {
         let analysis = &*self.analysis;
         let index = self.used[row];
         let figures = &analysis.profile.predicates[index as usize];
-        let ns = |ticks| integer(analysis.ns(ticks));
+        let times = || analysis.predicate_times(index);
+        let ns = |ticks| analysis.recorded(ticks).map_or(Cell::Missing, integer);
         match COLUMNS[column].name {
-            "self_share" | "self_ns" => ns(figures.self_ticks),
-            "inclusive_share" | "inclusive_ns" => ns(figures.inclusive_ticks),
+            "self_share" | "self_ns" => integer(analysis.ns(times().self_ticks)),
+            "inclusive_share" | "inclusive_ns" => integer(analysis.ns(times().inclusive_ticks)),
             "calls" => integer(figures.calls),
             "exits" => integer(figures.exits()),
             "redos" => integer(figures.redos),

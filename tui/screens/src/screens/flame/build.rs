@@ -50,8 +50,7 @@ impl Build {
         let total = analysis.profile.contexts.len() as u64;
         let (analysis, watched) = (Arc::clone(analysis), Arc::clone(&progress));
         let run = move || {
-            let contexts = &analysis.profile.contexts;
-            if let Some(tree) = Tree::of(contexts, measure, inverted, &watched) {
+            if let Some(tree) = Tree::of(&analysis, measure, inverted, &watched) {
                 // Nobody wants it any more if it was given up.
                 let _ = sender.send(tree);
             }

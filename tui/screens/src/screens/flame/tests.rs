@@ -37,8 +37,7 @@ fn small() -> Analysis {
 }
 
 fn tree(analysis: &Analysis, inverted: bool) -> Tree {
-    let contexts = &analysis.profile.contexts;
-    Tree::of(contexts, Measure::Inclusive, inverted, &Progress::default()).unwrap()
+    Tree::of(analysis, Measure::Inclusive, inverted, &Progress::default()).unwrap()
 }
 
 fn sizes(tree: &Tree) -> Vec<(Option<PredicateIndex>, u32, u64, u64)> {

@@ -5,6 +5,8 @@ use portmortem_analyzer::contexts::ContextFigures;
 use portmortem_analyzer::figures::PredicateIndex;
 use rustc_hash::FxHashMap;
 
+use crate::analysis::Analysis;
+
 use super::build::Progress;
 
 /// What the width of a box stands for.
@@ -35,7 +37,7 @@ impl Measure {
         match self {
             Self::Inclusive => "inclusive time",
             Self::SelfTime => "self time",
-            Self::Undone => "undone time",
+            Self::Undone => "undone time, as recorded",
             Self::Events => "events",
         }
     }
@@ -45,9 +47,10 @@ impl Measure {
         self != Self::Events
     }
 
-    fn own(self, context: &ContextFigures) -> u64 {
+    /// What a row of the call tree has of it itself.
+    fn own(self, analysis: &Analysis, row: usize, context: &ContextFigures) -> u64 {
         match self {
-            Self::Inclusive | Self::SelfTime => context.self_ticks,
+            Self::Inclusive | Self::SelfTime => analysis.context_times(row).self_ticks,
             Self::Undone => context.undone_ticks,
             Self::Events => context.events(),
         }
@@ -80,11 +83,12 @@ pub(super) struct Tree {
 impl Tree {
     /// `None` if it was given up.
     pub(super) fn of(
-        contexts: &[ContextFigures],
+        analysis: &Analysis,
         measure: Measure,
         inverted: bool,
         progress: &Progress,
     ) -> Option<Self> {
+        let contexts = &analysis.profile.contexts;
         let mut nodes = vec![Node {
             predicate: None,
             parent: 0,
@@ -93,12 +97,12 @@ impl Tree {
             recursive: false,
         }];
         if inverted {
-            invert(contexts, measure, &mut nodes, progress)?;
+            invert(analysis, measure, &mut nodes, progress)?;
         } else {
-            nodes.extend(contexts.iter().map(|context| Node {
+            nodes.extend(contexts.iter().enumerate().map(|(row, context)| Node {
                 predicate: Some(context.predicate),
                 parent: context.parent.map_or(0, |parent| parent + 1),
-                own: measure.own(context),
+                own: measure.own(analysis, row, context),
                 total: 0,
                 recursive: context.recursive,
             }));
@@ -162,15 +166,16 @@ impl Tree {
 
 /// Every context that has a size of its own, below the box of its predicate: its callers, one below the other.
 fn invert(
-    contexts: &[ContextFigures],
+    analysis: &Analysis,
     measure: Measure,
     nodes: &mut Vec<Node>,
     progress: &Progress,
 ) -> Option<()> {
     let mut ids: FxHashMap<(u32, PredicateIndex), u32> = FxHashMap::default();
-    for context in contexts {
+    let contexts = &analysis.profile.contexts;
+    for (row, context) in contexts.iter().enumerate() {
         progress.one()?;
-        let own = measure.own(context);
+        let own = measure.own(analysis, row, context);
         if own == 0 {
             continue;
         }

@@ -46,8 +46,7 @@ pub(super) fn draw(view: &mut View, area: Rect, buf: &mut Buffer, theme: &Theme)
     let unused = PredicateFigures::default();
     let predicates = &view.analysis.profile.predicates;
     let figures = predicates.get(view.subject as usize).unwrap_or(&unused);
-    let ns = |ticks| view.analysis.ns(ticks);
-    let boxed = port_box(view, figures, &ns, theme);
+    let boxed = port_box(view, figures, theme);
     let mut y = details.y + u16::from(details.height > DETAIL_LINES);
     let bottom = details.bottom();
     for (at, line) in boxed.iter().enumerate() {
@@ -57,7 +56,7 @@ pub(super) fn draw(view: &mut View, area: Rect, buf: &mut Buffer, theme: &Theme)
     }
     let right = details.x + BOX_WIDTH;
     let room = details.right().saturating_sub(right);
-    for (at, line) in choicepoints(figures, &ns, theme).iter().enumerate() {
+    for (at, line) in choicepoints(view, figures, theme).iter().enumerate() {
         if y + (at as u16) < bottom {
             buf.set_line(right, y + at as u16, line, room);
         }
@@ -84,14 +83,11 @@ fn details_height(view: &View, height: u16) -> u16 {
         .max(wanted)
 }
 
-fn port_box(
-    view: &View,
-    figures: &PredicateFigures,
-    ns: &dyn Fn(u64) -> u64,
-    theme: &Theme,
-) -> Vec<Line<'static>> {
+fn port_box(view: &View, figures: &PredicateFigures, theme: &Theme) -> Vec<Line<'static>> {
     let [call, exit, redo, fail, exception] = theme.ports;
-    let of = |ticks| time(ns(ticks));
+    let of = |ticks| recorded(view, ticks);
+    let times = view.analysis.predicate_times(view.subject);
+    let net = |ticks| time(view.analysis.ns(ticks));
     let inside = |text: String, style| Span::styled(format::left(&text, 17), style);
     let line =
         |left: String, left_style, middle: [Span<'static>; 3], right: String, right_style| {
@@ -132,7 +128,7 @@ fn port_box(
             text,
             [
                 left_wall(),
-                inside(format!("self  {}", of(figures.self_ticks)), text),
+                inside(format!("self  {}", net(times.self_ticks)), text),
                 right_wall(),
             ],
             format!("in {}", of(exits_ticks)),
@@ -143,7 +139,7 @@ fn port_box(
             text,
             [
                 left_wall(),
-                inside(format!("incl. {}", of(figures.inclusive_ticks)), text),
+                inside(format!("incl. {}", net(times.inclusive_ticks)), text),
                 right_wall(),
             ],
             format!("{} det", count(figures.exits_det)),
@@ -184,11 +180,13 @@ fn port_box(
     ]
 }
 
-fn choicepoints(
-    figures: &PredicateFigures,
-    ns: &dyn Fn(u64) -> u64,
-    theme: &Theme,
-) -> Vec<Line<'static>> {
+/// A time of which only what was recorded is known.
+fn recorded(view: &View, ticks: u64) -> String {
+    let known = view.analysis.recorded(ticks);
+    known.map_or_else(|| "–".to_owned(), time)
+}
+
+fn choicepoints(view: &View, figures: &PredicateFigures, theme: &Theme) -> Vec<Line<'static>> {
     let row = |name: &str, value: String| Line::raw(format!("{name:<10}{value:>9}"));
     let unused = figures.cuts.saturating_add(figures.pending);
     vec![
@@ -198,7 +196,7 @@ fn choicepoints(
         row("cut", count(figures.cuts)),
         row("pending", count(figures.pending)),
         row("never used", count(unused)),
-        row("lived", time(ns(figures.lifetime_ticks))),
+        row("lived", recorded(view, figures.lifetime_ticks)),
         row("height", count(figures.max_height)),
     ]
 }

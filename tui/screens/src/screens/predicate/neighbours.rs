@@ -103,17 +103,17 @@ impl Neighbours {
     }
 
     fn ticks(&self, row: &Row) -> Option<u64> {
-        let figures = self
-            .analysis
-            .profile
-            .predicates
-            .get(self.subject as usize)?;
-        match row.role {
-            Role::Caller => Some(row.edge.served_ticks),
-            Role::Recursive => None,
-            Role::Subject => Some(figures.inclusive_ticks),
-            Role::Itself => Some(figures.self_ticks),
-            Role::Callee => Some(row.edge.spent_ticks),
+        let analysis = &self.analysis;
+        let subject = Caller::Predicate(self.subject);
+        match (row.role, row.who) {
+            (Role::Caller, caller) => Some(analysis.edge_times(caller, self.subject).served_ticks),
+            (Role::Recursive, _) => None,
+            (Role::Subject, _) => Some(analysis.predicate_times(self.subject).inclusive_ticks),
+            (Role::Itself, _) => Some(analysis.predicate_times(self.subject).self_ticks),
+            (Role::Callee, Caller::Predicate(callee)) => {
+                Some(analysis.edge_times(subject, callee).spent_ticks)
+            }
+            (Role::Callee, Caller::Root) => None,
         }
     }
 
@@ -176,8 +176,8 @@ impl Source for Neighbours {
     }
 
     fn whole(&self) -> u64 {
-        let figures = self.analysis.profile.predicates.get(self.subject as usize);
-        figures.map_or(0, |figures| self.analysis.ns(figures.inclusive_ticks))
+        let times = self.analysis.predicate_times(self.subject);
+        self.analysis.ns(times.inclusive_ticks)
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {
