@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 CARGO ?= cargo
 TRACE := $(or $(TMPDIR),/tmp)/portmortem-demo.pmt
 
-.PHONY: demo test test-cluster install pack bench-record bench-truth bench-recorder bench-replay bench-models bench-screens samples engine test-packages check
+.PHONY: demo test test-cluster install pack bench-record bench-truth bench-recorder bench-replay bench-models bench-screens pictures samples engine test-packages check
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -73,6 +73,10 @@ bench-models: engine
 bench-screens:
 	$(CARGO) build --release --package portmortem-screens --example bench-screens
 	$(or $(CARGO_TARGET_DIR),target)/release/examples/bench-screens $(or $(TRACES),traces/queens.pmt)
+
+# Draw the pictures of the screens in README.md again.
+pictures:
+	$(CARGO) run --quiet --package portmortem-screens --example pictures -- traces/queens.pmt tui/screens/pictures
 
 # Record the traces in traces/ again.
 samples: engine

@@ -159,6 +159,29 @@ fn a_session() {
     tmux.waits_until("shown again", |screen| !screen.contains("hide: "));
     tmux.keys(&["Escape"]);
     tmux.waits_until("no filter", |screen| !screen.contains("of 7 predicates"));
+    // Look only at a part.
+    tmux.keys(&["1", "F"]);
+    tmux.waits_for("in: sel/3");
+    tmux.keys(&["Escape"]);
+    tmux.waits_until("all again", |screen| !screen.contains("in: sel/3"));
+    tmux.keys(&["W"]);
+    tmux.line("2ms..4ms");
+    tmux.waits_for("time: 2.000ms..4.000ms");
+    // Step.
+    tmux.keys(&["6", "n"]);
+    tmux.waits_for("event ");
+    tmux.keys(&["5"]);
+    tmux.waits_for("redos↶");
+    tmux.keys(&["+"]);
+    tmux.waits_for("1.000 ms of 2.000 ms");
+    tmux.keys(&["Escape"]);
+    tmux.waits_for("all 2.000 ms");
+    tmux.keys(&["1", "Escape"]);
+    tmux.waits_until("all the time", |screen| !screen.contains("time: "));
+    // Without the recorder's own time.
+    tmux.keys(&["C"]);
+    tmux.waits_for("net times");
+    tmux.keys(&["C"]);
     // Resize.
     tmux.command(&["resize-window", "-x", "60", "-y", "20"]);
     tmux.waits_for("this is 60×20");

@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 
+use portmortem_analyzer::centers::{self, Center, CenterFigures};
 use portmortem_analyzer::compensation::{Compensation, EdgeTimes, Times};
 use portmortem_analyzer::figures::{Caller, PredicateIndex};
 use portmortem_analyzer::focus::Follow;
 use portmortem_analyzer::index::{Index, IndexError};
 use portmortem_analyzer::laws::{self, Imbalance};
-use portmortem_analyzer::tables::ROOT;
+use portmortem_analyzer::tables::{OUTSIDE, ROOT};
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::walk::Trail;
 use portmortem_analyzer::{FocusOn, Profile, ReplayOptions, Tables, index, replay};
@@ -36,6 +37,8 @@ pub struct Analysis {
     pub scanned: Option<Trail>,
     /// Sums that do not come out.
     pub imbalances: Vec<Imbalance>,
+    /// Cost centres, how often they were entered, and what ran in them; none if only a part is looked at.
+    pub centers: Vec<(Center, u64, CenterFigures)>,
     /// What is looked at.
     pub scope: Scope,
     /// By predicate, the unknown one included: it is part of its callers.
@@ -86,6 +89,13 @@ impl Analysis {
         let (profile, scanned) = (profile?, scanned.flatten());
         let index = found.ok();
         let imbalances = laws::check(&profile);
+        let centers = if trace.has_centers() && scope.is_everything() {
+            let sums = centers::replay(&trace).by_center(&trace).into_iter();
+            sums.map(|(center, (entered, figures))| (center, entered, figures))
+                .collect()
+        } else {
+            Vec::new()
+        };
         let name = path.file_stem().unwrap_or(path.as_os_str());
         Some(Self {
             name: name.to_string_lossy().into_owned(),
@@ -95,6 +105,7 @@ impl Analysis {
             index,
             scanned,
             imbalances,
+            centers,
             scope,
             sources: true,
             net: AtomicBool::new(false),
@@ -208,6 +219,12 @@ impl Analysis {
             Caller::Root => ROOT,
             Caller::Predicate(index) => self.predicate(index),
         }
+    }
+
+    /// Name of a cost centre, escaped.
+    #[must_use]
+    pub fn center(&self, center: Center) -> &str {
+        center.map_or(OUTSIDE, |index| self.predicate(index))
     }
 
     /// Events read, in all streams.

@@ -134,3 +134,33 @@ fn one_predicate_is_all_there_is() {
     keys(&mut app, "esc");
     assert!(text(&picture(&mut app, 80, 24)).contains("alone/2"));
 }
+
+#[test]
+fn cost_centres_have_a_table() {
+    let (path, recorder) = begin("centres.pmt");
+    let predicate = recorder.predicate("user", "p", 2, Some("p.pl"), 1);
+    let center = recorder.cost_center("sorting");
+    let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+    let now = clock::ticks() + (1 << 30);
+    calls(&stream, predicate, 3, now);
+    stream.record_at(Event::Call { predicate: center }, now + 10_000);
+    calls(&stream, predicate, 20, now + 20_000);
+    stream.record_at(Event::ExitDet, now + 100_000);
+    drop(stream);
+    recorder.close(Outcome::Exited(0)).unwrap();
+    let mut app = open(&path);
+    keys(&mut app, "7 t");
+    let shown = text(&picture(&mut app, 120, 30));
+    let row = |name: &str| -> Vec<String> {
+        let line = shown.lines().find(|line| line.contains(name)).unwrap();
+        line.split_whitespace().map(str::to_owned).collect()
+    };
+    // Share, time; entered, calls, exits.
+    assert_eq!(row("sorting")[3..6], ["1", "20", "20"], "{shown}");
+    assert_eq!(row("<outside>")[3..6], ["0", "3", "3"], "{shown}");
+    keys(&mut app, "enter");
+    assert!(text(&picture(&mut app, 120, 30)).contains("call 1"));
+    // Of a part nothing is said.
+    keys(&mut app, "esc F 7 t");
+    assert!(text(&picture(&mut app, 120, 30)).contains("no cost centres"));
+}

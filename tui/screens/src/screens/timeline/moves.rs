@@ -93,7 +93,7 @@ impl Timeline {
         self.zoom_to(
             from.saturating_sub(around),
             length.saturating_add(2 * around),
-            "no closer: a cell is a tick",
+            "the box fills the view",
         )
     }
 

@@ -1,4 +1,6 @@
-//! Screen 7: threads and engines, a row each.
+//! Screen 7: threads and engines, a row each; and cost centres, if the program has some.
+
+mod centers;
 
 use std::sync::Arc;
 
@@ -12,14 +14,31 @@ use crate::analysis::Analysis;
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
+use centers::Centers;
 
 /// The screen.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
     table: Option<Table>,
+    centers: Option<Table>,
+    /// The second table is shown.
+    shows_centers: bool,
 }
 
-const KEYS: &[Binding] = &[bind(&["enter"], Action::Enter, "events", "show its events")];
+const KEYS: &[Binding] = &[
+    bind(
+        &["enter"],
+        Action::Enter,
+        "go there",
+        "show the events of the stream; go into the centre",
+    ),
+    bind(
+        &["t"],
+        Action::NextTable,
+        "next table",
+        "threads and engines; cost centres",
+    ),
+];
 
 impl Screen for Streams {
     fn bindings(&self) -> &'static [Binding] {
@@ -32,6 +51,7 @@ impl Screen for Streams {
             Some(table) => table.follow(rows),
             None => self.table = Some(Table::new(rows, Some("stream"))),
         }
+        self.follow_centers(analysis);
         if let Some(table) = &mut self.table
             && table.sort() == Some((0, true))
         {
@@ -40,34 +60,71 @@ impl Screen for Streams {
     }
 
     fn act(&mut self, action: Action) -> Effect {
-        let row = self.table.as_ref().and_then(Table::row);
+        let row = self.table().and_then(Table::row);
         match (action, row) {
+            (Action::NextTable, _) if self.centers.is_none() => Effect::Say(
+                "the program has no cost centres, or only a part is looked at".to_owned(),
+            ),
+            (Action::NextTable, _) => {
+                self.shows_centers = !self.shows_centers;
+                Effect::Done
+            }
+            (Action::Enter, Some(_)) if self.shows_centers => {
+                self.predicate().map_or(Effect::Done, Effect::Open)
+            }
             (Action::Enter, Some(stream)) => Effect::Event(EventTarget::At { stream, number: 0 }),
             _ => Effect::Unused,
         }
     }
 
     fn table(&self) -> Option<&Table> {
-        self.table.as_ref()
+        let centers = self.centers.as_ref().filter(|_| self.shows_centers);
+        centers.or(self.table.as_ref())
     }
 
     fn table_mut(&mut self) -> Option<&mut Table> {
-        self.table.as_mut()
+        if self.shows_centers {
+            self.centers.as_mut()
+        } else {
+            self.table.as_mut()
+        }
     }
 
     fn status(&self) -> String {
-        self.table
-            .as_ref()
-            .map_or_else(String::new, |table| how_many(table, "stream"))
+        let one = if self.shows_centers {
+            "cost centre"
+        } else {
+            "stream"
+        };
+        self.table()
+            .map_or_else(String::new, |table| how_many(table, one))
     }
 
     fn file_name(&self) -> &'static str {
-        "streams"
+        if self.shows_centers {
+            "centers"
+        } else {
+            "streams"
+        }
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
-        if let Some(table) = &mut self.table {
+        if let Some(table) = self.table_mut() {
             table.draw(area, buf, theme);
+        }
+    }
+}
+
+impl Streams {
+    fn follow_centers(&mut self, analysis: &Arc<Analysis>) {
+        if analysis.centers.is_empty() {
+            (self.centers, self.shows_centers) = (None, false);
+            return;
+        }
+        let rows = Box::new(Centers::new(analysis));
+        match &mut self.centers {
+            Some(table) => table.follow(rows),
+            None => self.centers = Some(Table::new(rows, Some("self_ns"))),
         }
     }
 }
