@@ -74,6 +74,14 @@ impl Mapping {
         })
     }
 
+    /// A range will be asked for soon: many of them are read from the disk at the same time, not one after the other.
+    pub(crate) fn prepare(&self, offset: u64, length: u64) {
+        if let Bytes::Mapped(bytes) = &self.bytes {
+            // Advice may be declined.
+            let _ = bytes.advise_range(memmap2::Advice::WillNeed, offset as usize, length as usize);
+        }
+    }
+
     /// The pages of a range need not stay in memory: they are read again if they are asked for.
     pub(crate) fn let_go(&self, offset: u64, length: u64) {
         if let Bytes::Mapped(bytes) = &self.bytes {

@@ -11,6 +11,7 @@ use portmortem_tracer::format::{
 use super::Block;
 use crate::clock::{Pair, Pairs};
 use crate::damage::{Damage, DamageKind};
+use crate::mapping::Mapping;
 
 /// What was found: blocks in the order of the file.
 #[derive(Debug, Default)]
@@ -22,12 +23,18 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub(super) fn find(bytes: &[u8], file_id: u64) -> Self {
+    pub(super) fn find(file: &Mapping, file_id: u64) -> Self {
+        let bytes: &[u8] = file;
         let mut found = Self::default();
         let footer = Footer::decode(bytes).filter(|footer| footer.file_id == file_id);
         match &footer {
             Some(footer) => match index(bytes, footer) {
-                Some(entries) => found.by_index(bytes, file_id, &entries),
+                Some(entries) => {
+                    for entry in &entries {
+                        file.prepare(entry.offset, BLOCK_HEADER_BYTES as u64);
+                    }
+                    found.by_index(bytes, file_id, &entries);
+                }
                 None => {
                     found.report(footer.index_offset, DamageKind::Index, None);
                     found.by_walk(bytes, bytes.len() - FOOTER_BYTES, file_id);

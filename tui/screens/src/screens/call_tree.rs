@@ -1,6 +1,9 @@
 //! Screen 3: the call tree with folds.
 
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
 
 use portmortem_analyzer::FocusOn;
 use portmortem_analyzer::figures::PredicateIndex;
@@ -14,10 +17,17 @@ use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, path_key};
 use crate::theme::Theme;
 
+/// How long a key waits for the table, before it is drawn that it is made.
+const PATIENCE: Duration = Duration::from_millis(10);
+
 /// The screen.
 #[derive(Debug, Default)]
 pub(super) struct CallTree {
     table: Option<Table>,
+    /// The table while a thread works on it: there may be millions of contexts.
+    made: Option<Receiver<Table>>,
+    /// Where to go in it when it is there.
+    wanted: Option<PredicateIndex>,
     /// What was shown as root before each zoom.
     zooms: Vec<Option<u32>>,
     /// Zooms of another analysis mean other rows.
@@ -60,20 +70,42 @@ impl Screen for CallTree {
     }
 
     fn follow(&mut self, analysis: &Arc<Analysis>) {
-        let rows = Box::new(Rows::new(analysis));
-        match &mut self.table {
-            Some(table) => table.follow(rows),
-            None => {
-                let mut table = Table::new(rows, Some("inclusive_ns"));
-                table.act(Action::Toggle);
-                self.table = Some(table);
-            }
-        }
+        let before = self.table.take();
+        let (sender, made) = channel();
+        let of = Arc::clone(analysis);
+        let make = move || {
+            let rows = Box::new(Rows::new(&of));
+            let table = match before {
+                Some(mut table) => {
+                    table.follow(rows);
+                    table
+                }
+                None => {
+                    let mut table = Table::new(rows, Some("inclusive_ns"));
+                    table.act(Action::Toggle);
+                    table
+                }
+            };
+            // Nobody wants it any more if there is another analysis.
+            let _ = sender.send(table);
+        };
+        // If there is no thread for it, there is no table.
+        let _ = thread::Builder::new().spawn(make);
+        self.made = Some(made);
         if self.analysis.is_some() {
             // Rows have other numbers now: an undone zoom leads to everything.
             self.zooms.iter_mut().for_each(|zoom| *zoom = None);
         }
         self.analysis = Some(Arc::clone(analysis));
+        self.take(Some(PATIENCE));
+    }
+
+    fn poll(&mut self, wait: bool) -> Effect {
+        if self.take((!wait).then_some(Duration::ZERO)) {
+            Effect::Done
+        } else {
+            Effect::Unused
+        }
     }
 
     fn act(&mut self, action: Action) -> Effect {
@@ -121,6 +153,7 @@ impl Screen for CallTree {
 
     fn select(&mut self, predicate: PredicateIndex) -> Effect {
         let Some(table) = &mut self.table else {
+            self.wanted = Some(predicate);
             return Effect::Done;
         };
         // Of all its contexts the one with most time.
@@ -158,9 +191,32 @@ impl Screen for CallTree {
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
-        if let Some(table) = &mut self.table {
-            table.draw(area, buf, theme);
+        match &mut self.table {
+            Some(table) => table.draw(area, buf, theme),
+            None => {
+                let text = "the call tree is being made …";
+                buf.set_stringn(area.x + 2, area.y + 1, text, area.width.into(), theme.faint);
+            }
         }
+    }
+}
+
+impl CallTree {
+    /// Takes the table if it is made, for which it waits so long, or as long as it takes; `true` if it was.
+    fn take(&mut self, patience: Option<Duration>) -> bool {
+        let Some(made) = &self.made else { return false };
+        let table = match patience {
+            Some(patience) => made.recv_timeout(patience),
+            None => made.recv().map_err(RecvTimeoutError::from),
+        };
+        if matches!(table, Err(RecvTimeoutError::Timeout)) {
+            return false;
+        }
+        (self.table, self.made) = (table.ok(), None);
+        if let Some(wanted) = self.wanted.take() {
+            self.select(wanted);
+        }
+        true
     }
 }
 

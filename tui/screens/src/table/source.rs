@@ -87,7 +87,7 @@ impl Column {
 }
 
 /// Rows, which never change. Texts are escaped already.
-pub trait Source: Debug {
+pub trait Source: Debug + Send {
     /// The columns.
     fn columns(&self) -> &'static [Column];
 
