@@ -59,6 +59,8 @@ struct Contents {
     cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     streams: Vec<StreamFigures>,
     costs: Option<Costs>,
+    /// By predicate, as far as it matters for costs.
+    arities: Vec<u32>,
     checkpoints: Vec<Checkpoint>,
 }
 
@@ -155,6 +157,7 @@ impl Index {
                 cuts,
                 streams,
                 costs: trace.costs().copied(),
+                arities: trace.arities(),
                 checkpoints,
             },
         })
@@ -216,7 +219,8 @@ impl Index {
             ..Profile::default()
         };
         let costs = contents.costs;
-        profile.compensation = costs.map(|costs| Compensation::new(&profile, &costs));
+        profile.compensation =
+            costs.map(|costs| Compensation::new(&profile, &costs, &contents.arities));
         profile
     }
 }

@@ -23,6 +23,10 @@ pub(crate) const SOURCES: [(&str, &str); 6] = [
         include_str!("../../tracer/swi/prolog/portmortem_wrap.pl"),
     ),
     (
+        "portmortem_trials.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_trials.pl"),
+    ),
+    (
         "portmortem_calibrate.pl",
         include_str!("../../tracer/swi/prolog/portmortem_calibrate.pl"),
     ),

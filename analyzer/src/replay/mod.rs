@@ -119,7 +119,8 @@ pub fn replay(trace: &Trace, options: &ReplayOptions) -> Profile {
     profile.settle();
     if !hidden.contains(&true) {
         let costs = trace.costs();
-        profile.compensation = costs.map(|costs| Compensation::new(&profile, costs));
+        profile.compensation =
+            costs.map(|costs| Compensation::new(&profile, costs, &trace.arities()));
     }
     profile
 }
