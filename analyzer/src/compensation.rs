@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use portmortem_tracer::format::{COST_UNIT, PortCosts};
 
 use crate::contexts::ContextFigures;
-use crate::figures::{Caller, PortCounts, PredicateIndex};
+use crate::figures::{Caller, Port, PortCounts, PredicateIndex};
 use crate::profile::Profile;
 
 /// Compensated times, in ticks.
@@ -58,11 +58,11 @@ pub struct Compensation {
 }
 
 impl Compensation {
-    /// The times of a profile in which nothing is hidden.
+    /// The times of a profile in which nothing is hidden. `arities`: by predicate; 0 where there is none.
     #[must_use]
-    pub fn new(profile: &Profile, costs: &PortCosts) -> Self {
+    pub fn new(profile: &Profile, costs: &PortCosts, arities: &[u32]) -> Self {
         let mut compensation = Self::default();
-        compensation.contexts(&profile.contexts, costs);
+        compensation.contexts(&profile.contexts, costs, arities);
         compensation.predicates(profile);
         compensation.served(profile);
         compensation.spent(profile);
@@ -77,13 +77,14 @@ impl Compensation {
         scaled as u64
     }
 
-    fn contexts(&mut self, rows: &[ContextFigures], costs: &PortCosts) {
+    fn contexts(&mut self, rows: &[ContextFigures], costs: &PortCosts, arities: &[u32]) {
         let mut times = vec![Times::default(); rows.len()];
         let mut missing = vec![0_u64; rows.len()];
         // A row comes before those below it.
         for (at, row) in rows.iter().enumerate().rev() {
-            let cost = missing[at].saturating_add(cost(row, costs));
-            let own = row.self_ticks.saturating_sub(cost);
+            let arity = arities.get(row.predicate as usize).copied().unwrap_or(0);
+            let cost = missing[at].saturating_add(cost(row, arity, costs));
+            let own = undisturbed(row.self_ticks.saturating_sub(cost), row, costs);
             let short = cost.saturating_sub(row.self_ticks);
             self.clamps += u64::from(short > 0);
             times[at].self_ticks = own;
@@ -176,14 +177,35 @@ impl Compensation {
 }
 
 /// Ticks that recording took of a row's own time.
-fn cost(row: &ContextFigures, costs: &PortCosts) -> u64 {
+fn cost(row: &ContextFigures, arity: u32, costs: &PortCosts) -> u64 {
     let products = |counts: &PortCounts, costs: &[u32; 8]| -> u128 {
         let both = counts.iter().zip(costs);
         both.map(|(count, cost)| u128::from(*count) * u128::from(*cost))
             .sum()
     };
-    let units = products(&row.inside, &costs.inside) + products(&row.outside, &costs.outside);
+    let entries = row.inside[Port::Call as usize].saturating_add(row.inside[Port::Tail as usize]);
+    let argument = u128::from(entries) * u128::from(arity) * u128::from(costs.argument);
+    let units =
+        products(&row.inside, &costs.inside) + products(&row.outside, &costs.outside) + argument;
     u64::try_from((units + u128::from(COST_UNIT) / 2) / u128::from(COST_UNIT)).unwrap_or(u64::MAX)
+}
+
+/// What own work takes when it is not slowed down by the recording around it. Slowed down is what follows on an event, as far as
+/// [`PortCosts::reach`]; how long each stretch is the profile does not know, so all are taken to be equal.
+fn undisturbed(ticks: u64, row: &ContextFigures, costs: &PortCosts) -> u64 {
+    // An event ends one stretch and begins another, and counts inside of one row and outside of another.
+    let events: u128 = row
+        .inside
+        .iter()
+        .chain(&row.outside)
+        .map(|count| u128::from(*count))
+        .sum();
+    let reached = events / 2 * u128::from(costs.reach);
+    let (unit, slowdown) = (u128::from(COST_UNIT), u128::from(costs.slowdown));
+    let recorded = u128::from(ticks);
+    let slowed = (recorded * unit / (unit + slowdown)).min(reached);
+    let own = recorded.saturating_sub(slowed * slowdown / unit);
+    own as u64
 }
 
 /// Shares `ticks` in proportion to weights, to the last tick; to the first of all if no weight is known.
@@ -207,7 +229,7 @@ fn share<T: Copy>(ticks: u64, weighted: &[(T, u64)]) -> impl Iterator<Item = (T,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figures::{EdgeFigures, Port, PredicateFigures};
+    use crate::figures::{EdgeFigures, PredicateFigures};
 
     fn costs(call: (u32, u32), exit: (u32, u32)) -> PortCosts {
         let mut costs = PortCosts::default();
@@ -275,7 +297,7 @@ mod tests {
     #[test]
     fn each_row_loses_what_its_events_cost() {
         // 5 ticks of a box are its own, 7 its caller's.
-        let found = Compensation::new(&profile(), &costs((2, 3), (3, 4)));
+        let found = Compensation::new(&profile(), &costs((2, 3), (3, 4)), &[]);
         let own: Vec<_> = found
             .contexts
             .iter()
@@ -290,8 +312,22 @@ mod tests {
     }
 
     #[test]
+    fn arguments_cost_and_own_work_is_slowed_down() {
+        // Every box of `p` has three arguments of 4 ticks each; work is a quarter longer, for 20 ticks after an event.
+        let mut costs = costs((2, 3), (3, 4));
+        costs.argument = 4 * COST_UNIT as u32;
+        costs.slowdown = COST_UNIT as u32 / 4;
+        costs.reach = 20;
+        let found = Compensation::new(&profile(), &costs, &[0, 3]);
+        // 500 - 120 - 15 - 10 * 12 is 245 slowed down, below the reach of 20 stretches.
+        assert_eq!(found.contexts[1].self_ticks, 196);
+        // 1000 - 82 is 918, of which only 12 stretches of 20 ticks were slowed down.
+        assert_eq!(found.contexts[0].self_ticks, 918 - 60);
+    }
+
+    #[test]
     fn sums_are_kept() {
-        let found = Compensation::new(&profile(), &costs((2, 3), (3, 4)));
+        let found = Compensation::new(&profile(), &costs((2, 3), (3, 4)), &[]);
         for (at, times) in found.predicates.iter().enumerate() {
             let at = at as u32;
             let served: u64 = found
@@ -313,7 +349,7 @@ mod tests {
 
     #[test]
     fn without_costs_nothing_changes() {
-        let found = Compensation::new(&profile(), &PortCosts::default());
+        let found = Compensation::new(&profile(), &PortCosts::default(), &[]);
         assert_eq!((found.clamps, found.distortion_permille()), (0, 0));
         assert_eq!(found.predicates[2].inclusive_ticks, 125);
     }
@@ -323,10 +359,13 @@ mod tests {
         let all = PortCosts {
             inside: [u32::MAX; 8],
             outside: [u32::MAX; 8],
+            argument: u32::MAX,
+            slowdown: u32::MAX,
+            reach: u32::MAX,
         };
-        let found = Compensation::new(&profile(), &all);
+        let found = Compensation::new(&profile(), &all, &[]);
         assert_eq!((found.clamps, found.compensated_ticks), (4, 0));
         assert_eq!(found.distortion_permille(), 1000);
-        assert_eq!(Compensation::new(&Profile::default(), &all).clamps, 0);
+        assert_eq!(Compensation::new(&Profile::default(), &all, &[]).clamps, 0);
     }
 }

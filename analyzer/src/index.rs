@@ -34,7 +34,7 @@ pub use crate::walk::{Step, Walk};
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
 /// Version of the contents; an index of any other is made again.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 const HEAD_BYTES: usize = 24;
 
@@ -58,6 +58,8 @@ struct Contents {
     cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     streams: Vec<StreamFigures>,
     port_costs: Option<PortCosts>,
+    /// By predicate, as far as it matters for costs.
+    arities: Vec<u32>,
     checkpoints: Arc<[Checkpoint]>,
 }
 
@@ -172,6 +174,7 @@ impl Index {
                 cuts,
                 streams,
                 port_costs: trace.port_costs().copied(),
+                arities: trace.arities(),
                 checkpoints: checkpoints.into(),
             },
             trail,
@@ -241,7 +244,8 @@ impl Index {
             ..Profile::default()
         };
         let costs = contents.port_costs;
-        profile.compensation = costs.map(|costs| Compensation::new(&profile, &costs));
+        profile.compensation =
+            costs.map(|costs| Compensation::new(&profile, &costs, &contents.arities));
         profile
     }
 }

@@ -22,8 +22,8 @@ const ROUNDS: usize = 3;
 /// The goal is repeated until the unrecorded run takes at least so many seconds.
 const LONG_ENOUGH: f64 = 0.2;
 
-/// Programs that are faster say more about clocks than about compensation, and are left out.
-const LEAST_SECONDS: f64 = 1e-4;
+/// Programs whose goal does next to nothing are left out.
+const MOST_REPEATS: u64 = 1_000_000;
 
 /// What the issue asks for.
 const AIM_EACH: f64 = 0.10;
@@ -125,10 +125,19 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// How often to repeat the goal; `None` if it is over too soon to be measured.
+    /// How often to repeat the goal; `None` if no number in reason makes it long enough. The first time a goal
+    /// runs it takes longer, for what is loaded then.
     fn repeats(&self) -> Result<Option<u64>> {
-        let once = self.untraced(1)?;
-        Ok((once >= LEAST_SECONDS).then(|| (LONG_ENOUGH / once).ceil().max(1.0) as u64))
+        let mut repeats = 1;
+        while repeats <= MOST_REPEATS {
+            let seconds = self.untraced(repeats)?;
+            if seconds >= LONG_ENOUGH {
+                return Ok(Some(repeats));
+            }
+            let factor = (LONG_ENOUGH * 1.2 / seconds.max(1e-4)).clamp(1.5, 30.0);
+            repeats = (repeats as f64 * factor).ceil() as u64;
+        }
+        Ok(None)
     }
 
     fn measure(&self, repeats: u64) -> Result<Measured> {

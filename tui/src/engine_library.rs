@@ -27,6 +27,10 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_symbolic.pl"),
     ),
     (
+        "portmortem_trials.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_trials.pl"),
+    ),
+    (
         "portmortem_calibrate.pl",
         include_str!("../../tracer/swi/prolog/portmortem_calibrate.pl"),
     ),

@@ -159,7 +159,8 @@ pub fn try_replay(trace: &Trace, options: &ReplayOptions) -> Option<Profile> {
     profile.settle();
     if !scope.has_transparent() {
         let costs = trace.port_costs();
-        profile.compensation = costs.map(|costs| Compensation::new(&profile, costs));
+        profile.compensation =
+            costs.map(|costs| Compensation::new(&profile, costs, &trace.arities()));
     }
     (!options.is_cancelled()).then_some(profile)
 }

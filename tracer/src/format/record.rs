@@ -148,6 +148,12 @@ pub struct PortCosts {
     pub inside: [u32; 8],
     /// The part in the caller's.
     pub outside: [u32; 8],
+    /// What each argument of the predicate adds to `CALL` and `TAIL`, in the box's own stretch.
+    pub argument: u32,
+    /// How much longer the program's own work takes, because recording uses the same caches and branch predictors: in 1/1024.
+    pub slowdown: u32,
+    /// Ticks of own work after an event that are slowed down.
+    pub reach: u32,
 }
 
 /// Parts of a tick that costs are given in.

@@ -196,6 +196,7 @@ own_module(portmortem_engine).
 own_module(portmortem_disguise).
 own_module(portmortem_symbolic).
 own_module(portmortem_calibrate).
+own_module(portmortem_trials).
 
 %   Whether the predicate is there, selected, and not yet wrapped as it should be;
 %   if so, wrap it.

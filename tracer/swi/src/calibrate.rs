@@ -94,7 +94,7 @@ pub(crate) extern "C" fn open(settings: Term) -> Foreign {
     Foreign::from(started)
 }
 
-/// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the median of the ticks that it took unrecorded, as texts;
+/// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the first quartile of the ticks that it took unrecorded, as texts;
 /// `Empty` those of the loop around the first two. Fails if nothing comes of it.
 pub(crate) extern "C" fn close(empty: Term, untraced: Term) -> Foreign {
     let Some((path, mode)) = lock(&OPEN).take() else {
@@ -119,7 +119,8 @@ pub(crate) extern "C" fn close(empty: Term, untraced: Term) -> Foreign {
     TRUE
 }
 
-/// Runs of all programs follow on each other, round after round: the one of each that took the median time.
+/// Runs of all programs follow on each other, round after round: of each the one at the first quartile of time.
+/// Others that use the machine make some rounds longer, and none shorter.
 fn trials(runs: &[Run], untraced: &[u64]) -> Vec<Trial> {
     let number = untraced.len().max(1);
     let programs = untraced.iter().enumerate();
@@ -128,7 +129,7 @@ fn trials(runs: &[Run], untraced: &[u64]) -> Vec<Trial> {
             let mut rounds: Vec<&Run> = runs.iter().skip(program).step_by(number).collect();
             rounds.sort_by_key(|run| run.ticks);
             Some(Trial {
-                run: **rounds.get(rounds.len() / 2)?,
+                run: **rounds.get(rounds.len() / 4)?,
                 untraced: *untraced,
             })
         })
