@@ -165,8 +165,8 @@ fn a_session() {
     tmux.keys(&["Escape"]);
     tmux.waits_until("all again", |screen| !screen.contains("in: sel/3"));
     tmux.keys(&["W"]);
-    tmux.line("2ms..4ms");
-    tmux.waits_for("time: 2.000ms..4.000ms");
+    tmux.line("5ms..7ms");
+    tmux.waits_for("time: 5.000ms..7.000ms");
     // Step.
     tmux.keys(&["6", "n"]);
     tmux.waits_for("event ");
