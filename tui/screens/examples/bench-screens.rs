@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use portmortem_analyzer::trace::Trace;
-use portmortem_screens::keys::Action;
+use portmortem_screens::keys::{self, Action};
 use portmortem_screens::screens::SCREENS;
 use portmortem_screens::{App, ThemeName, view};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::KeyEvent;
 
 /// A key may take so long until its effect is seen.
 const LIMIT: Duration = Duration::from_millis(50);
@@ -109,7 +109,7 @@ type Slowest = Option<(String, Duration)>;
 /// Shows a screen, and presses all its keys in two places: how long the first picture took, the slowest key, and how
 /// many there were.
 fn screen(shown: &mut Shown, digit: char) -> Result<(Duration, Slowest, usize)> {
-    let first = shown.press(&[key(&digit.to_string())])?;
+    let first = shown.press(&typed(&digit.to_string()))?;
     let mut times: BTreeMap<String, Duration> = BTreeMap::new();
     for place in ["home", "end", "pgup"] {
         for name in names(&shown.app) {
@@ -137,7 +137,7 @@ fn screen(shown: &mut Shown, digit: char) -> Result<(Duration, Slowest, usize)> 
 /// Whatever keys did before, and whatever still goes on: to this screen, without filters, and there to this place.
 fn come_back(shown: &mut Shown, digit: char, place: &str) -> Result<()> {
     for name in ["esc", "esc", "esc", &digit.to_string(), place] {
-        shown.press(&[key(name)])?;
+        shown.press(&typed(name))?;
     }
     shown.app.wait();
     shown.draw()
@@ -166,32 +166,7 @@ fn names(app: &App) -> Vec<String> {
 }
 
 fn typed(names: &str) -> Vec<KeyEvent> {
-    names.split(' ').map(key).collect()
-}
-
-fn key(name: &str) -> KeyEvent {
-    let (modifiers, plain) = match name.split_once('-') {
-        Some(("ctrl", plain)) => (KeyModifiers::CONTROL, plain),
-        Some(("shift", plain)) => (KeyModifiers::SHIFT, plain),
-        _ => (KeyModifiers::NONE, name),
-    };
-    let code = match plain {
-        "enter" => KeyCode::Enter,
-        "esc" => KeyCode::Esc,
-        "tab" => KeyCode::Tab,
-        "backtab" => KeyCode::BackTab,
-        "up" => KeyCode::Up,
-        "down" => KeyCode::Down,
-        "left" => KeyCode::Left,
-        "right" => KeyCode::Right,
-        "pgup" => KeyCode::PageUp,
-        "pgdn" => KeyCode::PageDown,
-        "home" => KeyCode::Home,
-        "end" => KeyCode::End,
-        "space" => KeyCode::Char(' '),
-        letter => KeyCode::Char(letter.chars().next().unwrap_or(' ')),
-    };
-    KeyEvent::new(code, modifiers)
+    names.split(' ').filter_map(keys::key).collect()
 }
 
 fn ms(time: Duration) -> String {

@@ -448,6 +448,44 @@ pub fn name(event: &KeyEvent) -> Option<String> {
     Some(name + &plain)
 }
 
+/// The key of a name; the inverse of [`name`]. `None` if no single key has it.
+#[must_use]
+pub fn key(name: &str) -> Option<KeyEvent> {
+    let (modifiers, plain) = match name.split_once('-') {
+        Some(("ctrl", plain)) => (KeyModifiers::CONTROL, plain),
+        Some(("alt", plain)) => (KeyModifiers::ALT, plain),
+        Some(("shift", plain)) => (KeyModifiers::SHIFT, plain),
+        _ => (KeyModifiers::NONE, name),
+    };
+    let code = match plain {
+        "enter" => KeyCode::Enter,
+        "esc" => KeyCode::Esc,
+        "tab" => KeyCode::Tab,
+        "backtab" => KeyCode::BackTab,
+        "up" => KeyCode::Up,
+        "down" => KeyCode::Down,
+        "left" => KeyCode::Left,
+        "right" => KeyCode::Right,
+        "pgup" => KeyCode::PageUp,
+        "pgdn" => KeyCode::PageDown,
+        "home" => KeyCode::Home,
+        "end" => KeyCode::End,
+        "space" => KeyCode::Char(' '),
+        "backspace" => KeyCode::Backspace,
+        "del" => KeyCode::Delete,
+        "f1" => KeyCode::F(1),
+        letter => {
+            let mut letters = letter.chars();
+            let first = letters.next()?;
+            if letters.next().is_some() {
+                return None;
+            }
+            KeyCode::Char(first)
+        }
+    };
+    Some(KeyEvent::new(code, modifiers))
+}
+
 /// What keys pressed one after the other mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {

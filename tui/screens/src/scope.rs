@@ -34,11 +34,13 @@ impl Filter {
                 format!("in: {}", trace.predicate_name(*predicate))
             }
             Self::Focus(FocusOn::Context(path)) => {
-                let names: Vec<_> = path
+                // What is around it can be seen in the call tree.
+                let names: Vec<_> = path[path.len().saturating_sub(2)..]
                     .iter()
                     .map(|&predicate| trace.predicate_name(predicate))
                     .collect();
-                format!("in: {}", names.join(" › "))
+                let more = if path.len() > 2 { "… › " } else { "" };
+                format!("in: {more}{}", names.join(" › "))
             }
             Self::Window(window) => format!("time: {}", window_text(*window, trace)),
         }

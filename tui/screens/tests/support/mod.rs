@@ -45,34 +45,7 @@ pub(crate) fn keys(app: &mut App, names: &str) {
 
 /// A key by its name.
 pub(crate) fn key(name: &str) -> KeyEvent {
-    let (modifiers, plain) = match name.split_once('-') {
-        Some(("ctrl", plain)) => (KeyModifiers::CONTROL, plain),
-        Some(("shift", plain)) => (KeyModifiers::SHIFT, plain),
-        _ => (KeyModifiers::NONE, name),
-    };
-    let code = match plain {
-        "enter" => KeyCode::Enter,
-        "esc" => KeyCode::Esc,
-        "tab" => KeyCode::Tab,
-        "backtab" => KeyCode::BackTab,
-        "up" => KeyCode::Up,
-        "down" => KeyCode::Down,
-        "left" => KeyCode::Left,
-        "right" => KeyCode::Right,
-        "pgup" => KeyCode::PageUp,
-        "pgdn" => KeyCode::PageDown,
-        "home" => KeyCode::Home,
-        "end" => KeyCode::End,
-        "space" => KeyCode::Char(' '),
-        "backspace" => KeyCode::Backspace,
-        "del" => KeyCode::Delete,
-        "f1" => KeyCode::F(1),
-        letter => {
-            assert_eq!(letter.chars().count(), 1, "{name} is no key");
-            KeyCode::Char(letter.chars().next().unwrap())
-        }
-    };
-    KeyEvent::new(code, modifiers)
+    portmortem_screens::keys::key(name).unwrap_or_else(|| panic!("{name} is no key"))
 }
 
 /// The screen.
