@@ -1,6 +1,7 @@
-/*  For tests that kill: prints `ready`, then works for ever in boxes of every
-    kind (determinate, nondeterminate, redone, failed, cut, exceptions), in
-    bounded space.  With an argument N it stops after N rounds and prints `done`.
+/*  For tests that kill: works for ever in boxes of every kind (determinate,
+    nondeterminate, redone, failed, cut, exceptions), in bounded space.  Prints
+    `ready` after a first round, so that a trace has boxes whenever it is killed.
+    With an argument N it stops after N rounds more and prints `done`.
 */
 
 :- initialization(main, main).
@@ -8,6 +9,7 @@
 main :-
     current_prolog_flag(argv, Argv),
     (   Argv = [Arg|_] -> atom_number(Arg, Rounds) ; Rounds = inf ),
+    round(0),
     writeln(ready), flush_output,
     forall(between(1, Rounds, I), round(I)),
     writeln(done).
