@@ -60,15 +60,11 @@ impl Focus {
         self.steps.is_empty()
     }
 
-    /// Where a box is that nobody known called.
-    pub(crate) fn outside(&self) -> Way {
-        0
-    }
-
-    /// Where a box is whose callers were lost: on the way to a context if it had any before, who knows.
-    pub(crate) fn lost(&self) -> Way {
+    /// Where a box is that nobody known called; if its callers were `lost`, and it is on the way to a context, who
+    /// knows.
+    pub(crate) fn start(&self, lost: bool) -> Way {
         match self.steps.first() {
-            Some(step) if !step.anywhere => ASTRAY,
+            Some(step) if lost && !step.anywhere => ASTRAY,
             _ => 0,
         }
     }
@@ -146,11 +142,7 @@ impl Follow {
     /// Where a box of `predicate` is: called from or departed into by one that is at `from`, or by nobody known; who
     /// may have been `lost`.
     pub(crate) fn enter(&self, from: Option<Way>, lost: bool, predicate: PredicateIndex) -> Way {
-        let from = match from {
-            Some(from) => from,
-            None if lost => self.focus.lost(),
-            None => self.focus.outside(),
-        };
+        let from = from.unwrap_or_else(|| self.focus.start(lost));
         let hidden = self.hidden.get(predicate as usize) == Some(&true);
         self.focus.enter(from, predicate, hidden)
     }
@@ -162,7 +154,7 @@ mod tests {
 
     /// Where the last box of a chain of calls is.
     fn at(focus: &Focus, chain: &[PredicateIndex]) -> bool {
-        let mut way = focus.outside();
+        let mut way = focus.start(false);
         for &predicate in chain {
             way = focus.enter(way, predicate, predicate == 9);
         }

@@ -29,7 +29,6 @@ use crate::profile::Profile;
 use crate::replay::{self, ReplayOptions};
 use crate::trace::Trace;
 use crate::walk::{STRIDE, Scan, Trail};
-pub use crate::walk::{Step, Walk};
 
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
@@ -355,6 +354,7 @@ mod tests {
     use super::*;
     use crate::replay::replay;
     use crate::replay::tests::{long_script, long_trace};
+    use crate::walk::Walk;
 
     /// A trace file and its index, a checkpoint every few blocks.
     fn indexed(directory: &Path) -> (PathBuf, Trace, Index) {

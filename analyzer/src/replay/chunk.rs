@@ -9,7 +9,8 @@
 use portmortem_tracer::format::{Dialect, Event};
 use rustc_hash::FxHashMap;
 
-use super::books::{ArcId, Books, CUT, NEVER, NONE, PlaceId, REDO, WayOut, add};
+use super::backtrack::{Backtrack, Choice, Failed, Idle, Taken, Who};
+use super::books::{ArcId, Books, NEVER, NONE, PlaceId, WayOut, add};
 use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
 use super::scope::{Scope, Sight};
 use crate::figures::{PredicateIndex, StreamFigures};
@@ -40,89 +41,6 @@ pub(super) struct First {
     pub(super) departed: bool,
 }
 
-/// An entry of the choice stack.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Choice {
-    pub(super) id: BoxId,
-    pub(super) pushed: u64,
-    pub(super) live: Live,
-}
-
-/// Work that is not undone, since the chunk began or since the last redo of a root.
-///
-/// Time of the outermost root met so far is in it and kept apart, too: it is no work if that root
-/// turns out to be nobody.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Live {
-    pub(super) ticks: u64,
-    /// Ticks of the outermost root.
-    pub(super) idle: u64,
-    /// Which root that is: how many there had been.
-    pub(super) level: u32,
-}
-
-/// What happens to entries of the choice stack of before the chunk, newest first.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Taken {
-    /// One is re-entered.
-    Redo {
-        root: RootId,
-        now: u64,
-        live: Live,
-        failed: Who,
-    },
-    /// Some are discarded.
-    Cut { count: u32, now: u64, by: Who },
-}
-
-/// A predicate, or whose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Who {
-    Predicate(PredicateIndex),
-    /// The innermost logical box of a root.
-    Inner(RootId),
-    /// The outermost logical box of a root.
-    Outer(RootId),
-    /// Whoever failed before the chunk, or else the innermost box at its beginning.
-    Before,
-}
-
-/// Whose failure a redo would come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Failed {
-    /// The last port was no failure: then it is that of the innermost box.
-    Nobody,
-    /// There was no port in the chunk yet.
-    AsBefore,
-    /// That of a box, which may have been some redos ago.
-    Somebody(Who),
-}
-
-/// What one backtrack edge threw away.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Backtrack {
-    pub(super) count: u64,
-    pub(super) undone: u64,
-    pub(super) idle: Idle,
-}
-
-/// How much of the undone work is that of the outermost root, since it is that.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Idle {
-    pub(super) ticks: u64,
-    pub(super) level: u32,
-}
-
-impl Idle {
-    fn add(&mut self, other: Self) {
-        if self.level != other.level {
-            *self = other;
-        } else {
-            self.ticks += other.ticks;
-        }
-    }
-}
-
 /// The state of a stream in a chunk, and what is booked.
 #[derive(Debug)]
 pub(super) struct Chunk<'c> {
@@ -144,7 +62,7 @@ pub(super) struct Chunk<'c> {
     /// By arc: undone work that is perhaps none.
     pub(super) idle: FxHashMap<ArcId, Idle>,
     /// By predicate: the arc by which its innermost box was left; [`NONE`] if none is known.
-    slots: Vec<ArcId>,
+    pub(super) slots: Vec<ArcId>,
     pub(super) active: BoxId,
     /// How many entries of before the chunk left the choice stack.
     pub(super) popped: i64,
@@ -159,11 +77,11 @@ pub(super) struct Chunk<'c> {
     pub(super) now: u64,
     pub(super) paused: bool,
     pub(super) paused_ticks: u64,
-    undone: u64,
-    idle_undone: u64,
+    pub(super) undone: u64,
+    pub(super) idle_undone: u64,
     pub(super) failed: Failed,
     /// The state at the beginning is known: nobody was active.
-    whole: bool,
+    pub(super) whole: bool,
     /// Something came that only the oracle deals with; the rest is of no use.
     pub(super) unusual: bool,
 }
@@ -315,16 +233,6 @@ impl<'c> Chunk<'c> {
         }
     }
 
-    /// A redo meant the innermost box on the way; those around it were re-entered with it.
-    #[cold]
-    fn redo_around(&mut self) {
-        while let Some(choice) = self.choices.last()
-            && self.boxes.get(choice.id).parent == self.active
-        {
-            self.redo();
-        }
-    }
-
     /// Time passes, and belongs to whoever was active until now.
     #[inline]
     pub(super) fn advance(&mut self, tick: u64) {
@@ -356,7 +264,7 @@ impl<'c> Chunk<'c> {
 
     /// The place of the active box.
     #[inline]
-    fn place(&mut self) -> PlaceId {
+    pub(super) fn place(&mut self) -> PlaceId {
         let place = self.boxes.get(self.active).place;
         if place == NONE {
             self.root_place()
@@ -594,7 +502,7 @@ impl<'c> Chunk<'c> {
         id
     }
 
-    fn new_root(&mut self, boxed: PhysicalBox) -> BoxId {
+    pub(super) fn new_root(&mut self, boxed: PhysicalBox) -> BoxId {
         let root = self.roots.len() as RootId;
         let id = self.boxes.put(PhysicalBox { root, ..boxed });
         let id = id.unwrap_or_else(|| {
@@ -697,190 +605,6 @@ impl<'c> Chunk<'c> {
             first.departed = true;
         }
         self.boxes.get_mut(self.active).chain = Some(chain);
-    }
-
-    /// Work so far that is not undone.
-    pub(super) fn live(&self) -> Live {
-        let outermost = self.levels.last().map_or(NONE, |root| {
-            self.roots.get(*root as usize).map_or(NONE, |root| root.id)
-        });
-        let idle = if outermost == NONE {
-            0
-        } else {
-            self.boxes.get(outermost).own
-        };
-        Live {
-            ticks: self.now - self.undone,
-            idle: idle.saturating_sub(self.idle_undone),
-            level: self.levels.len() as u32,
-        }
-    }
-
-    /// Goes back to when work was what it is in `to`: how much is undone, and how much of that idle.
-    fn undo(&mut self, to: &Live) -> (u64, u64) {
-        let from = self.live();
-        let idle = if from.level == to.level { to.idle } else { 0 };
-        let undone = from.ticks.saturating_sub(to.ticks);
-        let idle = from.idle.saturating_sub(idle);
-        self.undone += undone;
-        self.idle_undone += idle;
-        (undone, idle)
-    }
-
-    /// Who failed, that a box is re-entered.
-    fn failing(&mut self) -> Who {
-        let failed = match self.failed {
-            Failed::Nobody => self.inner(),
-            Failed::AsBefore => Who::Before,
-            Failed::Somebody(who) => who,
-        };
-        self.failed = Failed::Somebody(failed);
-        failed
-    }
-
-    /// The predicate of the innermost visible logical box.
-    fn inner(&mut self) -> Who {
-        let place = self.place();
-        let predicate = self.books.places[place as usize].predicate;
-        if predicate != self.books.begin() {
-            Who::Predicate(predicate)
-        } else if self.whole {
-            Who::Inner(0)
-        } else {
-            Who::Inner(self.boxes.get(self.active).root)
-        }
-    }
-
-    fn redo(&mut self) {
-        let failed = self.failing();
-        let Some(choice) = self.choices.pop() else {
-            return self.redo_root(failed);
-        };
-        self.reenter(&choice, failed);
-    }
-
-    /// Enters a box again that exited in the chunk.
-    fn reenter(&mut self, choice: &Choice, failed: Who) {
-        let from = self.place();
-        let caller = self.books.places[from as usize].predicate;
-        let boxed = self.boxes.get(choice.id);
-        self.unusual |= boxed.parent != self.active;
-        self.unusual |= boxed.root != NONE && caller != self.books.begin();
-        self.active = choice.id;
-        self.depth += 1;
-        self.max_depth = self.max_depth.max(self.depth);
-        if boxed.arc == NONE {
-            return;
-        }
-        let (undone, idle) = self.undo(&choice.live);
-        let level = self.levels.len() as u32;
-        let boxed = self.boxes.get_mut(choice.id);
-        let id = boxed.arc;
-        let arc = &mut self.books.arcs[id as usize];
-        let resumed = if boxed.root == NONE {
-            Who::Predicate(arc.predicate)
-        } else {
-            Who::Outer(boxed.root)
-        };
-        arc.figures.undone += undone;
-        let edge = self.backtracks.entry((failed, resumed)).or_default();
-        edge.count += 1;
-        edge.undone += undone;
-        if idle > 0 {
-            let idle = Idle { ticks: idle, level };
-            edge.idle.add(idle);
-            self.idle.entry(id).or_default().add(idle);
-        }
-        self.slots[caller as usize] = id;
-        boxed.since = self.now;
-        let lived = self.now - choice.pushed;
-        for (arc, boxes) in logical(boxed) {
-            let figures = self.books.figures(arc);
-            figures.redos += boxes;
-            add(&mut figures.lifetime, lived.wrapping_mul(boxes));
-        }
-        if let Some(chain) = &mut boxed.chain {
-            self.books.figures(id).count_shared(REDO, 0, 1);
-            for (at, (&(arc, _), group)) in chain.groups.iter_mut().enumerate() {
-                group.entered = group.boxes.wrapping_mul(self.now);
-                let covered = group.boxes - u64::from(at == chain.last);
-                self.books
-                    .figures(arc)
-                    .count_shared(REDO, group.boxes, covered);
-            }
-            for (predicate, arc) in &chain.rest {
-                self.slots[*predicate as usize] = *arc;
-            }
-        }
-    }
-
-    /// Enters a box again that exited before the chunk.
-    #[cold]
-    fn redo_root(&mut self, failed: Who) {
-        // Its caller is of before the chunk, too, and did not depart since.
-        let place = self.place();
-        self.unusual |= self.whole || self.books.places[place as usize].above != NONE;
-        let live = self.live();
-        let later = self.books.loose_arc();
-        self.books.figures(later).redos += 1;
-        let root = self.roots.len() as RootId;
-        self.active = self.new_root(PhysicalBox {
-            parent: self.active,
-            arc: later,
-            exited: true,
-            since: self.now,
-            ..PhysicalBox::EMPTY
-        });
-        self.depth += 1;
-        self.max_depth = self.max_depth.max(self.depth);
-        self.popped += 1;
-        self.taken.push(Taken::Redo {
-            root,
-            now: self.now,
-            live,
-            failed,
-        });
-        // From here on live work is counted from what it was when the box exited.
-        self.undo(&Live {
-            level: live.level,
-            ..Live::default()
-        });
-    }
-
-    fn cut(&mut self, count: u32) {
-        let by = self.inner();
-        for done in 0..count {
-            let Some(choice) = self.choices.pop() else {
-                return self.cut_before(count - done, by);
-            };
-            let lived = self.now - choice.pushed;
-            let boxed = self.boxes.get(choice.id);
-            for (at, (id, boxes)) in logical(boxed).enumerate() {
-                let arc = &mut self.books.arcs[id as usize];
-                arc.figures.cuts += boxes;
-                if at > 0 {
-                    arc.figures.count_shared(CUT, boxes, 0);
-                }
-                add(&mut arc.figures.lifetime, lived.wrapping_mul(boxes));
-                let cut = if arc.from == NONE {
-                    Who::Outer(boxed.root)
-                } else {
-                    Who::Predicate(arc.predicate)
-                };
-                *self.cuts.entry((by, cut)).or_default() += boxes;
-            }
-            if boxed.root == NONE {
-                self.boxes.release(choice.id);
-            }
-        }
-    }
-
-    #[cold]
-    fn cut_before(&mut self, count: u32, by: Who) {
-        self.unusual |= self.whole;
-        self.popped += i64::from(count);
-        let now = self.now;
-        self.taken.push(Taken::Cut { count, now, by });
     }
 }
 

@@ -6,9 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use super::backtrack::{Failed, Taken, Who};
 use super::books::{Arc, ArcId, Books, CUT, Figures, NEVER, NONE, OUTCOMES, WayOut, add};
 use super::boxes::{BoxId, PhysicalBox};
-use super::chunk::{Chunk, Failed, First, Taken, Who, logical};
+use super::chunk::{Chunk, First, logical};
 use super::state::{Choice, Meaning, NOBODY, State};
 use crate::figures::{BacktrackFigures, Caller, PredicateIndex, StreamFigures};
 use crate::moment::Change;

@@ -41,6 +41,7 @@
 //! those with so deep a recursion that most boxes would be handed from chunk to chunk. Nothing recurses on the machine's stack.
 
 mod assemble;
+mod backtrack;
 mod books;
 mod boxes;
 mod chunk;
@@ -66,7 +67,7 @@ use crate::window::Window;
 use scope::Scope;
 
 /// What to replay, and how.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ReplayOptions<'o> {
     /// Predicates to treat as if they were part of their callers.
     pub hide: Hide,
@@ -136,10 +137,8 @@ impl Effort {
 #[must_use]
 pub fn replay(trace: &Trace, options: &ReplayOptions) -> Profile {
     let options = ReplayOptions {
-        hide: options.hide.clone(),
-        focus: options.focus.clone(),
         cancel: None,
-        ..*options
+        ..options.clone()
     };
     try_replay(trace, &options).unwrap_or_default()
 }

@@ -103,10 +103,8 @@ pub(super) fn replay(
         // What was done until then is little.
         Some(GiveUp::Deep) => {
             let options = ReplayOptions {
-                hide: options.hide.clone(),
-                focus: options.focus.clone(),
                 chunk_bytes: Some(u64::MAX),
-                ..*options
+                ..options.clone()
             };
             return replay(trace, &options, scope, checkpoints);
         }

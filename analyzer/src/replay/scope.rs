@@ -70,7 +70,7 @@ impl<'s> Sight<'s> {
     /// `id` is a box that nobody known called.
     pub(super) fn begin(&mut self, id: u32) {
         if self.focused {
-            self.put(id, self.scope.focus.outside());
+            self.put(id, self.scope.focus.start(false));
         }
     }
 
@@ -91,8 +91,7 @@ impl<'s> Sight<'s> {
         let focus = &self.scope.focus;
         let from = match caller {
             Some(caller) => self.ways[caller as usize],
-            None if lost => focus.lost(),
-            None => focus.outside(),
+            None => focus.start(lost),
         };
         let way = focus.enter(from, predicate, hidden);
         self.put(id, way);
@@ -118,7 +117,7 @@ impl<'s> Sight<'s> {
     fn put(&mut self, id: u32, way: Way) {
         let at = id as usize;
         if at >= self.ways.len() {
-            self.ways.resize(at + 1, self.scope.focus.outside());
+            self.ways.resize(at + 1, self.scope.focus.start(false));
         }
         self.ways[at] = way;
     }

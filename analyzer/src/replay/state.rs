@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::backtrack::Live;
 use super::books::{ArcId, Books, NONE, PlaceId, add};
 use super::boxes::{BoxId, Boxes, Chain, PhysicalBox};
-use super::chunk::{Chunk, Live};
+use super::chunk::Chunk;
 use crate::figures::{Caller, PredicateIndex, StreamFigures};
 use crate::moment::{Change, OpenBox};
 use crate::stack::Packed;

@@ -8,8 +8,8 @@ use portmortem_tracer::format::Event;
 
 use super::Tables;
 use super::row::rows;
-use crate::index::{Step, Walk};
 use crate::trace::{StreamInfo, Trace};
+use crate::walk::{Step, Walk};
 
 rows! {
     /// A row of the table `events`.

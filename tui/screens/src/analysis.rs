@@ -80,9 +80,10 @@ impl Analysis {
             _ => replay::try_replay(&trace, &options),
         };
         let focus = scope.focus();
+        let hidden = options.hide.mask(&trace);
         let scans = found.is_err() || !focus.is_everything();
         let scan = || {
-            let follow = Follow::new(focus, options.hide.mask(&trace));
+            let follow = Follow::new(focus, hidden.clone());
             scans.then(|| Trail::scan(&trace, follow, progress, cancel))
         };
         let (profile, scanned) = rayon::join(figures, scan);
@@ -99,7 +100,7 @@ impl Analysis {
         let name = path.file_stem().unwrap_or(path.as_os_str());
         Some(Self {
             name: name.to_string_lossy().into_owned(),
-            hidden: options.hide.mask(&trace),
+            hidden,
             trace,
             profile,
             index,

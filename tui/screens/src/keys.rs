@@ -171,6 +171,27 @@ pub const fn bind(
     }
 }
 
+/// From a predicate to its events.
+pub const FIRST_EVENT: Binding = bind(
+    &["v"],
+    Action::FirstEvent,
+    "",
+    "show the first event of the predicate",
+);
+/// One line up.
+pub const UP: Binding = bind(&["up", "k"], Action::Up, "", "up");
+/// One line down.
+pub const DOWN: Binding = bind(&["down", "j"], Action::Down, "", "down");
+/// As many lines up as are seen.
+pub const PAGE_UP: Binding = bind(&["pgup", "ctrl-b"], Action::PageUp, "", "a screenful up");
+/// As many lines down as are seen.
+pub const PAGE_DOWN: Binding = bind(
+    &["pgdn", "ctrl-f", "space"],
+    Action::PageDown,
+    "",
+    "a screenful down",
+);
+
 /// Keys that do the same on every screen.
 pub const EVERYWHERE: &[Binding] = &[
     bind(
@@ -272,15 +293,10 @@ pub const LISTS: &[Binding] = &[
         "",
         "sort by the column to the right",
     ),
-    bind(&["up", "k"], Action::Up, "", "up"),
-    bind(&["down", "j"], Action::Down, "", "down"),
-    bind(&["pgup", "ctrl-b"], Action::PageUp, "", "a screenful up"),
-    bind(
-        &["pgdn", "ctrl-f", "space"],
-        Action::PageDown,
-        "",
-        "a screenful down",
-    ),
+    UP,
+    DOWN,
+    PAGE_UP,
+    PAGE_DOWN,
     bind(&["home", "gg"], Action::Top, "", "to the first row"),
     bind(&["end", "G"], Action::Bottom, "", "to the last row"),
     bind(

@@ -89,6 +89,13 @@ impl Scope {
         self.filters.is_empty()
     }
 
+    /// Whether boxes are part of others, or left out.
+    #[must_use]
+    pub fn has_transparent(&self) -> bool {
+        let mut filters = self.filters.iter();
+        filters.any(|filter| !matches!(filter, Filter::Window(_)))
+    }
+
     /// What is hidden.
     #[must_use]
     pub fn hide(&self) -> Hide {

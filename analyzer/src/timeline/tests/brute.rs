@@ -6,10 +6,10 @@ use std::ops::Range;
 use portmortem_tracer::format::Event;
 
 use crate::figures::PredicateIndex;
-use crate::index::Walk;
 use crate::moment::Moment;
 use crate::timeline::{Began, Cell, Column, Ended, Segment, Stretch};
 use crate::trace::Trace;
+use crate::walk::{Step, Walk};
 
 /// All that a stream did.
 #[derive(Debug, Default)]
@@ -86,7 +86,7 @@ impl Teller<'_> {
         (!self.hidden[predicate as usize]).then_some(predicate)
     }
 
-    fn tell(&mut self, step: &crate::index::Step, last: u64, before: &Moment, after: &Moment) {
+    fn tell(&mut self, step: &Step, last: u64, before: &Moment, after: &Moment) {
         let unknown = self.trace.unknown_predicate();
         let mut happening = Happening {
             event: step.event,

@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 
 use super::{Effect, Screen, ScreenId, first_event, how_many, integer};
 use crate::analysis::Analysis;
-use crate::keys::{Action, Binding, bind};
+use crate::keys::{self, Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, path_key};
 use crate::theme::Theme;
 
@@ -48,12 +48,7 @@ const KEYS: &[Binding] = &[
         "flame graph",
         "show it in the flame graph",
     ),
-    bind(
-        &["v"],
-        Action::FirstEvent,
-        "",
-        "show the first event of the predicate",
-    ),
+    keys::FIRST_EVENT,
     bind(&["space"], Action::Toggle, "", "unfold or fold the row"),
     bind(
         &["+", "*"],

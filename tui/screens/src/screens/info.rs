@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 use super::{Effect, Screen};
 use crate::analysis::Analysis;
 use crate::format::{count, counted, percent, shorten, time, width};
-use crate::keys::{Action, Binding, bind};
+use crate::keys::{self, Action, Binding, bind};
 use crate::theme::Theme;
 
 /// More damaged places, notes and so on than this are only counted.
@@ -42,15 +42,10 @@ enum RemarkKind {
 }
 
 const KEYS: &[Binding] = &[
-    bind(&["up", "k"], Action::Up, "", "up"),
-    bind(&["down", "j"], Action::Down, "", "down"),
-    bind(&["pgup", "ctrl-b"], Action::PageUp, "", "a screenful up"),
-    bind(
-        &["pgdn", "ctrl-f", "space"],
-        Action::PageDown,
-        "",
-        "a screenful down",
-    ),
+    keys::UP,
+    keys::DOWN,
+    keys::PAGE_UP,
+    keys::PAGE_DOWN,
     bind(&["home", "gg"], Action::Top, "", "to the beginning"),
     bind(&["end", "G"], Action::Bottom, "", "to the end"),
 ];

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Effect, Screen, first_event, how_many, integer};
 use crate::analysis::Analysis;
-use crate::keys::{Action, Binding, bind};
+use crate::keys::{self, Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
 
@@ -29,12 +29,7 @@ const KEYS: &[Binding] = &[
         "cumulative",
         "by self time, or by inclusive time",
     ),
-    bind(
-        &["v"],
-        Action::FirstEvent,
-        "",
-        "show the first event of the predicate",
-    ),
+    keys::FIRST_EVENT,
 ];
 
 impl Screen for Predicates {
@@ -43,11 +38,7 @@ impl Screen for Predicates {
     }
 
     fn follow(&mut self, analysis: &Arc<Analysis>) {
-        let rows = Box::new(Rows::new(analysis));
-        match &mut self.table {
-            Some(table) => table.follow(rows),
-            None => self.table = Some(Table::new(rows, Some("self_ns"))),
-        }
+        Table::fill(&mut self.table, Box::new(Rows::new(analysis)), "self_ns");
     }
 
     fn act(&mut self, action: Action) -> Effect {

@@ -100,6 +100,14 @@ impl Table {
         table
     }
 
+    /// Puts rows into `table`, sorted by a column of this name if it is not there yet.
+    pub fn fill(table: &mut Option<Self>, rows: Box<dyn Source>, sort: &str) {
+        match table {
+            Some(table) => table.follow(rows),
+            None => *table = Some(Self::new(rows, Some(sort))),
+        }
+    }
+
     /// Shows other rows of the same kind; order, filter and folds stay, the cursor stays on its row.
     pub fn follow(&mut self, source: Box<dyn Source>) {
         let at = self.row().map(|row| self.source.key(row));

@@ -87,9 +87,7 @@ impl Reader {
 
     /// Every event is listed.
     pub(super) fn lists_all(&self) -> bool {
-        let scope = &self.analysis.scope;
-        let transparent = !scope.hide().is_empty() || !scope.focus().is_everything();
-        self.condition.is_none() && !transparent
+        self.condition.is_none() && !self.analysis.scope.has_transparent()
     }
 
     /// Whether a box is part of the one around it, or outside of what is looked at.

@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 
 use super::{Effect, Screen, ScreenId, first_event};
 use crate::analysis::Analysis;
-use crate::keys::{Action, Binding, bind};
+use crate::keys::{self, Action, Binding, bind};
 use crate::table::Table;
 use crate::theme::Theme;
 use neighbours::Neighbours;
@@ -49,12 +49,7 @@ const KEYS: &[Binding] = &[
         "call tree",
         "show it in the call tree, where it takes most time",
     ),
-    bind(
-        &["v"],
-        Action::FirstEvent,
-        "",
-        "show the first event of the predicate",
-    ),
+    keys::FIRST_EVENT,
 ];
 
 impl View {

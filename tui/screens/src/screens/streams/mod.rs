@@ -46,11 +46,7 @@ impl Screen for Streams {
     }
 
     fn follow(&mut self, analysis: &Arc<Analysis>) {
-        let rows = Box::new(Rows::new(analysis));
-        match &mut self.table {
-            Some(table) => table.follow(rows),
-            None => self.table = Some(Table::new(rows, Some("stream"))),
-        }
+        Table::fill(&mut self.table, Box::new(Rows::new(analysis)), "stream");
         self.follow_centers(analysis);
         if let Some(table) = &mut self.table
             && table.sort() == Some((0, true))
@@ -121,11 +117,11 @@ impl Streams {
             (self.centers, self.shows_centers) = (None, false);
             return;
         }
-        let rows = Box::new(Centers::new(analysis));
-        match &mut self.centers {
-            Some(table) => table.follow(rows),
-            None => self.centers = Some(Table::new(rows, Some("self_ns"))),
-        }
+        Table::fill(
+            &mut self.centers,
+            Box::new(Centers::new(analysis)),
+            "self_ns",
+        );
     }
 }
 
