@@ -69,6 +69,13 @@ impl Compensation {
         compensation
     }
 
+    /// What [`Compensation::compensated_ticks`] would be, for less work.
+    pub(crate) fn ticks_left(profile: &Profile, costs: &PortCosts, arities: &[u32]) -> u64 {
+        let mut compensation = Self::default();
+        compensation.contexts(&profile.contexts, costs, arities);
+        compensation.compensated_ticks
+    }
+
     /// Which part of the recorded time is the recorder's own, in thousandths.
     #[must_use]
     pub fn distortion_permille(&self) -> u64 {

@@ -18,6 +18,7 @@
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
 //! here panics on what a file contains, and no length in a file is believed before it is bounded.
 
+pub mod baseline;
 pub mod centers;
 pub mod clock;
 pub mod compensation;

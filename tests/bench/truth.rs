@@ -2,7 +2,9 @@
 //!
 //! Runs every program of `tests/corpus.json` unrecorded and recorded, in turn, in this one run; repeats its goal until the
 //! unrecorded run takes 0.2 s. Of the recorded run it takes the inclusive time of the predicate that repeats the goal, as recorded and
-//! compensated, and prints how far the compensated one is from the time of the unrecorded run.
+//! compensated, and prints how far the compensated one is from the time of the unrecorded run. Twice: as it is estimated from the
+//! costs of ports that were measured before the run, and with a baseline, as `record --baseline` makes it. Runs for the baseline
+//! are no runs that it is compared with.
 //!
 //! The engine is started as `portmortem record` starts it, without the program itself: this needs no more than the engine
 //! library beside this program.
@@ -12,7 +14,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use portmortem_analyzer::{ReplayOptions, Trace, replay};
+use portmortem_analyzer::baseline::{Outermost, fit};
+use portmortem_analyzer::compensation::Compensation;
+use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
 use portmortem_tests::catalogue::{self, Program};
 use portmortem_tests::repository;
 
@@ -32,16 +36,20 @@ const AIM_MEDIAN: f64 = 0.04;
 /// The predicate that repeats the goal.
 const DRIVER: &str = "portmortem_truth/0";
 
+/// Processor seconds of the repeated goal.
 struct Measured {
     untraced: f64,
     traced: f64,
-    compensated: f64,
+    /// Compensated by costs measured before the run.
+    estimated: f64,
+    /// Compensated by costs fitted to a baseline.
+    fitted: f64,
 }
 
 impl Measured {
-    /// How far the compensated time is from the truth.
-    fn error(&self) -> f64 {
-        self.compensated / self.untraced - 1.0
+    /// How far a compensated time is from the truth.
+    fn error(&self, compensated: f64) -> f64 {
+        compensated / self.untraced - 1.0
     }
 }
 
@@ -51,10 +59,18 @@ fn main() -> Result<()> {
     let mut programs = catalogue::corpus(directory.path());
     programs.retain(|program| wanted.is_empty() || wanted.contains(&program.name));
     println!(
-        "{:<20}{:>8}{:>12}{:>12}{:>12}{:>15}{:>9}",
-        "program", "repeats", "untraced s", "recorded s", "ratio", "compensated s", "error"
+        "{:<20}{:>8}{:>12}{:>12}{:>8}{:>14}{:>9}{:>16}{:>9}",
+        "program",
+        "repeats",
+        "untraced s",
+        "recorded s",
+        "ratio",
+        "estimated s",
+        "error",
+        "with baseline s",
+        "error"
     );
-    let mut errors = Vec::new();
+    let (mut estimated, mut fitted) = (Vec::new(), Vec::new());
     for program in &programs {
         let runner = Runner::new(program, directory.path())?;
         let Some(repeats) = runner.repeats()? else {
@@ -63,22 +79,27 @@ fn main() -> Result<()> {
         let measured = runner
             .measure(repeats)
             .with_context(|| format!("program {}", program.name))?;
+        let errors = [measured.estimated, measured.fitted].map(|time| measured.error(time));
         println!(
-            "{:<20}{repeats:>8}{:>12.4}{:>12.4}{:>12.2}{:>15.4}{:>8.1}%",
+            "{:<20}{repeats:>8}{:>12.4}{:>12.4}{:>8.2}{:>14.4}{:>8.1}%{:>16.4}{:>8.1}%",
             program.name,
             measured.untraced,
             measured.traced,
             measured.traced / measured.untraced,
-            measured.compensated,
-            measured.error() * 100.0
+            measured.estimated,
+            errors[0] * 100.0,
+            measured.fitted,
+            errors[1] * 100.0
         );
-        errors.push((measured.error().abs(), program.name.as_str()));
+        estimated.push((errors[0].abs(), program.name.as_str()));
+        fitted.push((errors[1].abs(), program.name.as_str()));
     }
-    summary(errors);
+    summary("estimated", estimated);
+    summary("with baseline", fitted);
     Ok(())
 }
 
-fn summary(mut errors: Vec<(f64, &str)>) {
+fn summary(how: &str, mut errors: Vec<(f64, &str)>) {
     errors.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (Some(median), Some((worst, program))) = (errors.get(errors.len() / 2), errors.last())
     else {
@@ -89,7 +110,7 @@ fn summary(mut errors: Vec<(f64, &str)>) {
         .filter(|(error, _)| *error <= AIM_EACH)
         .count();
     println!(
-        "compensated / untraced over {} programs: median error {:.1} % (aim {:.0} %), worst {:.1} % ({program}), \
+        "{how:<14} {} programs: median error {:.1} % (aim {:.0} %), worst {:.1} % ({program}), \
          {within} within {:.0} %",
         errors.len(),
         median.0 * 100.0,
@@ -141,17 +162,23 @@ impl<'a> Runner<'a> {
     }
 
     fn measure(&self, repeats: u64) -> Result<Measured> {
-        let (mut untraced, mut traced, mut compensated) = (Vec::new(), Vec::new(), Vec::new());
+        let mut measured: [Vec<f64>; 4] = Default::default();
         for _ in 0..ROUNDS {
-            untraced.push(self.untraced(repeats)?);
-            let (recorded, without) = self.traced(repeats)?;
-            traced.push(recorded);
-            compensated.push(without);
+            let untraced = self.untraced(repeats)?;
+            let (recorded, estimated, fitted) = self.traced(repeats)?;
+            for (all, one) in measured
+                .iter_mut()
+                .zip([untraced, recorded, estimated, fitted])
+            {
+                all.push(one);
+            }
         }
+        let [untraced, traced, estimated, fitted] = measured.map(median);
         Ok(Measured {
-            untraced: median(untraced),
-            traced: median(traced),
-            compensated: median(compensated),
+            untraced,
+            traced,
+            estimated,
+            fitted,
         })
     }
 
@@ -159,28 +186,62 @@ impl<'a> Runner<'a> {
         self.run(Command::new("swipl"), repeats)
     }
 
-    /// Processor seconds as recorded, and compensated.
-    fn traced(&self, repeats: u64) -> Result<(f64, f64)> {
-        let trace = self.directory.join("truth.pmt");
+    /// Processor seconds as recorded, as estimated from that, and with a baseline.
+    fn traced(&self, repeats: u64) -> Result<(f64, f64, f64)> {
+        let (seconds, trace, profile) = self.record(repeats, &[])?;
+        let whole = Outermost::new(&trace, &profile);
+        let outermost: Vec<String> = whole.counts.keys().cloned().collect();
+        let (baseline, _, _) = self.record(repeats, &outermost)?;
+        let costs = trace
+            .port_costs()
+            .context("the trace does not say what recording cost")?;
+        let driver = driver(&trace)?;
+        let seconds_of = |ticks| trace.clock().duration_ns(ticks) as f64 / 1e9;
+        let compensated = |all: &Compensation| seconds_of(all.predicates[driver].inclusive_ticks);
+        // The clock of a trace goes on while others have the processor; that is no time of the program's.
+        let recorded = seconds_of(profile.predicates[driver].inclusive_ticks);
+        let others = recorded - seconds;
+        // Of the baseline, the same much of others' time, or a busy machine would count twice.
+        let around = seconds_of(recorded_ticks(&profile)) - recorded;
+        let wanted = (baseline + others + around) * 1e9;
+        let fitted = fit(&trace, &profile, costs, wanted as u64);
+        let fitted = Compensation::new(&profile, &fitted, &trace.arities());
+        let estimated = profile.compensation.as_ref();
+        Ok((
+            seconds,
+            estimated.map_or(f64::NAN, compensated) - others,
+            compensated(&fitted) - others,
+        ))
+    }
+
+    /// Records only these predicates, or all. Processor seconds, and what was recorded.
+    fn record(&self, repeats: u64, only: &[String]) -> Result<(f64, Trace, Profile)> {
+        let path = self.directory.join("truth.pmt");
         let boot = self.directory.join("truth-boot.pl");
+        let include = match only {
+            [] => String::new(),
+            only => format!(", include(['{}'])", only.join("', '")),
+        };
         fs::write(
             &boot,
             format!(
                 ":- asserta(user:file_search_path(library, '{}')).\n\
                  :- asserta(user:file_search_path(foreign, '{}')).\n\
                  :- use_module(library(portmortem), []).\n\
-                 :- portmortem:boot('{}', [force(true)]).\n",
+                 :- portmortem:boot('{}', [force(true){include}]).\n",
                 repository("tracer/swi/prolog").display(),
                 self.library.display(),
-                trace.display()
+                path.display()
             ),
         )?;
         let mut command = Command::new("swipl");
         command.arg("-s").arg(boot);
         let seconds = self.run(command, repeats)?;
-        let (recorded, compensated) = times(&trace)?;
-        // The clock of a trace goes on while others have the processor; that is no time of the program's.
-        Ok((seconds, compensated - (recorded - seconds)))
+        let trace = Trace::open(&path)?;
+        let profile = replay(&trace, &ReplayOptions::default());
+        // Its pages stay mapped; the next recording begins a new file.
+        fs::remove_file(&path)?;
+        Ok((seconds, trace, profile))
     }
 
     /// Processor seconds of the repeated goal.
@@ -229,18 +290,14 @@ impl<'a> Runner<'a> {
     }
 }
 
-fn times(path: &Path) -> Result<(f64, f64)> {
-    let trace = Trace::open(path)?;
-    let profile = replay(&trace, &ReplayOptions::default());
-    let driver = (0..trace.unknown_predicate())
+fn recorded_ticks(profile: &Profile) -> u64 {
+    profile.contexts.iter().map(|row| row.self_ticks).sum()
+}
+
+/// The predicate that repeats the goal.
+fn driver(trace: &Trace) -> Result<usize> {
+    (0..trace.unknown_predicate())
         .find(|predicate| trace.predicate_name(*predicate) == DRIVER)
-        .with_context(|| format!("{DRIVER} is not in the trace"))?;
-    let compensation = profile
-        .compensation
-        .as_ref()
-        .context("the trace does not say what recording cost")?;
-    let seconds = |ticks| trace.clock().duration_ns(ticks) as f64 / 1e9;
-    let recorded = profile.predicates[driver as usize].inclusive_ticks;
-    let compensated = compensation.predicates[driver as usize].inclusive_ticks;
-    Ok((seconds(recorded), seconds(compensated)))
+        .map(|predicate| predicate as usize)
+        .with_context(|| format!("{DRIVER} is not in the trace"))
 }

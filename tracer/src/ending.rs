@@ -5,11 +5,10 @@ use std::os::unix::fs::FileExt;
 
 use memmap2::MmapOptions;
 
-use crate::clock;
+use crate::clock::{self, Pair};
 use crate::format::{
-    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockClose, BlockHeader, BlockKind, BlockStart,
-    FILE_HEADER_BYTES, FOOTER_BYTES, Footer, Index, IndexEntry, block_offset, crc32, encode_close,
-    encode_index,
+    BLOCK_ALIGN, BlockClose, BlockHeader, BlockKind, BlockStart, FILE_HEADER_BYTES, Footer, Index,
+    IndexEntry, crc32, encode_index,
 };
 use crate::segment::check_size_limit;
 use crate::space::Space;
@@ -20,7 +19,7 @@ pub(crate) fn write_index(space: &Space, file_id: u64) -> io::Result<()> {
     let file = space.file();
     let index_offset = space.used();
     let blocks = list_blocks(space, file_id)?;
-    let tail = index_and_footer(&Index { blocks }, index_offset, file_id);
+    let tail = index_and_footer(&Index { blocks }, index_offset, clock::pair(), file_id);
     let end = index_offset + tail.len() as u64;
     let fits = end <= space.max_size() && check_size_limit(end).is_ok();
     if fits && file.write_all_at(&tail, index_offset).is_ok() {
@@ -60,10 +59,14 @@ fn list_blocks(space: &Space, file_id: u64) -> io::Result<Vec<IndexEntry>> {
     Ok(blocks)
 }
 
-fn index_and_footer(index: &Index, index_offset: u64, file_id: u64) -> Vec<u8> {
+/// The end of a trace whose last block ends at `index_offset`. `pair`: when it ended.
+pub(crate) fn index_and_footer(
+    index: &Index,
+    index_offset: u64,
+    pair: Pair,
+    file_id: u64,
+) -> Vec<u8> {
     let payload = encode_index(index);
-    let size = (BLOCK_HEADER_BYTES + payload.len()).next_multiple_of(BLOCK_ALIGN);
-    let pair = clock::pair();
     let start = BlockStart {
         kind: BlockKind::Index,
         stream: 0,
@@ -78,17 +81,11 @@ fn index_and_footer(index: &Index, index_offset: u64, file_id: u64) -> Vec<u8> {
         regressions: 0,
         payload_crc: crc32(&payload),
     };
-    let mut bytes = vec![0; size + FOOTER_BYTES];
-    bytes[..BLOCK_HEADER_BYTES].copy_from_slice(&start.encode(size as u32, file_id));
-    bytes[block_offset::COMMITTED..block_offset::DROPPED]
-        .copy_from_slice(&encode_close(payload.len() as u32, &close));
-    bytes[BLOCK_HEADER_BYTES..BLOCK_HEADER_BYTES + payload.len()].copy_from_slice(&payload);
-    bytes[size..].copy_from_slice(
-        &Footer {
-            index_offset,
-            file_id,
-        }
-        .encode(),
-    );
+    let footer = Footer {
+        index_offset,
+        file_id,
+    };
+    let mut bytes = start.encode_whole(&close, &payload, file_id);
+    bytes.extend(footer.encode());
     bytes
 }

@@ -26,6 +26,7 @@
 //! rest of it) into a `block` that `space` has carved from a mapped `segment` of the file;
 //! `records` go into blocks of their own.
 
+mod amend;
 mod block;
 pub mod calibration;
 pub mod capi;
@@ -43,6 +44,7 @@ mod slow;
 mod space;
 mod stream;
 
+pub use amend::{AmendError, amend};
 pub use options::{Keep, MIN_MAX_SIZE, Options};
 pub use recorder::{NO_ID, RecordError, Recorder};
 pub use stream::Stream;

@@ -71,7 +71,7 @@ A trace that is damaged, or whose recording did not end, has none.")]
 }
 
 /// `portmortem record`
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
   portmortem record program.pl                      what `swipl program.pl` would run
@@ -79,6 +79,7 @@ Examples:
   portmortem record -g main -o /tmp/run.pmt app.pl  one goal; the trace somewhere else
   portmortem record -g 'p(X)' --all --byrd db.pl    all solutions, Debray's figures
   portmortem record --libraries --exclude 'lists:*' app.pl
+  portmortem record --baseline app.pl               net times that add up to those of an unrecorded run
 
 Patterns are `module:name/arity` with * and ?; parts may be left out: `name/arity`, `module:name`,
 or one word, which is a module or a name.")]
@@ -119,6 +120,10 @@ pub(crate) struct RecordArgs {
     /// Count symbolic costs: unfoldings, clauses tried, variables bound, cells built … (slow)
     #[arg(long)]
     pub(crate) symbolic: bool,
+    /// Run the program again afterwards, hardly recorded, so that net times add up to what it really takes.
+    /// Whatever it does is done again: only what it prints is put away
+    #[arg(long, conflicts_with_all = ["symbolic", "max_size"])]
+    pub(crate) baseline: bool,
     /// Give every last call a box of its own (recursion then needs memory for its depth)
     #[arg(long)]
     pub(crate) no_tail: bool,

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use portmortem_tracer::format::{
-    BLOCK_HEADER_BYTES, BlockHeader, Cost, Dialect, PortCosts, Predicate, Record, StreamBegin,
-    StreamKind, read_record,
+    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Cost, Dialect, PortCosts, Predicate, Record,
+    StreamBegin, StreamKind, read_record,
 };
 use rustc_hash::FxHashMap;
 
@@ -93,6 +93,7 @@ pub(super) struct Directory {
     /// All costs were written.
     pub(super) costs_complete: bool,
     pub(super) port_costs: Option<PortCosts>,
+    pub(super) baseline: Option<Baseline>,
     pub(super) end: Option<(End, Pair)>,
     /// No record is known to be lost.
     pub(super) complete: bool,
@@ -296,6 +297,10 @@ impl Reader<'_> {
             }
             Record::PortCosts(costs) => {
                 self.directory.port_costs = Some(costs);
+                None
+            }
+            Record::Baseline(baseline) => {
+                self.directory.baseline = Some(baseline);
                 None
             }
             Record::End { tick, ns, outcome } => {

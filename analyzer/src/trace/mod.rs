@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use portmortem_tracer::format::{
-    Cost, FORMAT_VERSION, Header, HeaderError, Outcome, PortCosts, decode_header,
+    Baseline, Cost, FORMAT_VERSION, Header, HeaderError, Outcome, PortCosts, decode_header,
 };
 use rayon::prelude::*;
 
@@ -237,10 +237,16 @@ impl Trace {
         &self.directory.notes
     }
 
-    /// What recording cost on that machine; `None` if the trace does not say.
+    /// What recording cost on that machine, or, with a [`Trace::baseline`], this program; `None` if the trace does not say.
     #[must_use]
     pub fn port_costs(&self) -> Option<&PortCosts> {
         self.directory.port_costs.as_ref()
+    }
+
+    /// How long the program runs unrecorded, if that was measured.
+    #[must_use]
+    pub fn baseline(&self) -> Option<&Baseline> {
+        self.directory.baseline.as_ref()
     }
 
     /// How the run ended; `None` if the recording was cut short (killed, crashed) or still runs.

@@ -234,6 +234,17 @@ impl BlockStart {
         put(&mut bytes, offset::SIZE, &size_and_crc.to_le_bytes());
         bytes
     }
+
+    /// A closed block with this payload, no larger than it has to be.
+    pub(crate) fn encode_whole(&self, close: &BlockClose, payload: &[u8], file_id: u64) -> Vec<u8> {
+        let size = (BLOCK_HEADER_BYTES + payload.len()).next_multiple_of(BLOCK_ALIGN);
+        let mut bytes = vec![0; size];
+        put(&mut bytes, 0, &self.encode(size as u32, file_id));
+        let close = encode_close(payload.len() as u32, close);
+        put(&mut bytes, offset::COMMITTED, &close);
+        put(&mut bytes, BLOCK_HEADER_BYTES, payload);
+        bytes
+    }
 }
 
 /// The word at [`offset::SIZE`] that changes the size of the block with this header, or 0 for the

@@ -8,8 +8,8 @@ use super::wire::{self, WireError};
 pub const FILE_HEADER_BYTES: usize = 4096;
 /// The first bytes of every trace. Like those of PNG, a copy in text mode damages them.
 pub const FILE_MAGIC: [u8; 8] = *b"\x89PMT\r\n\x1a\n";
-/// The version that this crate writes, and the newest that it reads. Version 2 has more kinds of records than version 1.
-pub const FORMAT_VERSION: u16 = 2;
+/// The version that this crate writes, and the newest that it reads. Each version has more kinds of records than the one before.
+pub const FORMAT_VERSION: u16 = 3;
 
 const DESCRIPTION_AT: usize = 32;
 const MAX_DESCRIPTION_BYTES: usize = FILE_HEADER_BYTES - DESCRIPTION_AT;
@@ -67,10 +67,7 @@ pub fn decode_header(bytes: &[u8]) -> Result<(Header, u64), HeaderError> {
         return Err(HeaderError::NotATrace);
     }
     // The version before everything else: a later one may have moved all that follows.
-    let found = bytes
-        .get(8..10)
-        .ok_or(HeaderError::Truncated(bytes.len()))?;
-    let found = u16_at(found, 0);
+    let found = header_version(bytes).ok_or(HeaderError::Truncated(bytes.len()))?;
     if found > FORMAT_VERSION {
         return Err(HeaderError::NewerVersion { found });
     }
@@ -90,6 +87,11 @@ pub fn decode_header(bytes: &[u8]) -> Result<(Header, u64), HeaderError> {
         return Err(HeaderError::Damaged("wrong checksum of the description"));
     }
     Ok((wire::decode_description(description)?, file_id))
+}
+
+/// The format version of a trace, from the first bytes of the file.
+pub(crate) fn header_version(bytes: &[u8]) -> Option<u16> {
+    Some(u16_at(bytes.get(8..10)?, 0))
 }
 
 fn encode_fitting(header: &Header) -> Vec<u8> {

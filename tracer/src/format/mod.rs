@@ -22,14 +22,14 @@ pub(crate) use event::{
     TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
 };
 pub use event::{Event, EventError, MAX_EVENT_BYTES};
-pub(crate) use header::shorten;
 pub use header::{
     FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, HeaderError, decode_header, encode_header,
 };
+pub(crate) use header::{header_version, shorten};
 pub use index::{FOOTER_BYTES, FOOTER_MAGIC, Footer, decode_index, encode_index};
 pub use record::{
-    COST_UNIT, ClockSource, Cost, Dialect, Header, Index, IndexEntry, MAX_COSTS, Mode, Outcome,
-    PortCosts, Predicate, Record, StreamBegin, StreamKind,
+    Baseline, COST_UNIT, ClockSource, Cost, Dialect, Header, Index, IndexEntry, MAX_COSTS, Mode,
+    Outcome, PortCosts, Predicate, Record, StreamBegin, StreamKind,
 };
 pub use varint::{VarintError, read as read_varint, write as write_varint};
 pub use wire::{MAX_RECORD_BYTES, WireError, decode_record, encode_record, read_record};

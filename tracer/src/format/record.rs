@@ -117,6 +117,8 @@ pub enum Record {
     /// What recording costs on the machine of the recording (since format version 2). Without it, nothing is
     /// known of that.
     PortCosts(PortCosts),
+    /// What the run takes when it is not recorded (since format version 3).
+    Baseline(Baseline),
 }
 
 /// How many costs a record has at most: what decodes them is bounded like any record.
@@ -154,6 +156,15 @@ pub struct PortCosts {
     pub slowdown: u32,
     /// Ticks of own work after an event that are slowed down.
     pub reach: u32,
+}
+
+/// How long a program runs without being recorded: found out after the recording, by running it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct Baseline {
+    /// Time in all outermost boxes of all streams, in ns: that of the quickest run.
+    pub ns: u64,
+    /// How many runs.
+    pub runs: u32,
 }
 
 /// Parts of a tick that costs are given in.

@@ -1,7 +1,9 @@
 //! One module per command.
 
 mod analysis;
+mod baseline;
 mod calibrate;
+mod engine;
 mod export;
 mod index;
 mod info;

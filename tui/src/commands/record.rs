@@ -1,45 +1,35 @@
 //! `portmortem record`: run a Prolog file under SWI-Prolog with the recorder loaded.
 //!
-//! The engine runs as `swipl -s BOOT … FILE -- ARGS`. BOOT is a small script in a temporary directory that
-//! loads `library(portmortem)` and begins the recording before the program is loaded. Standard input and output, the
-//! terminal and the signals are the program's own; so is the exit status.
+//! Standard input and output, the terminal and the signals are the program's own; so is the exit status.
 
-use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, ExitStatus};
-use std::thread;
+use std::process::{ExitCode, ExitStatus};
 
 use anyhow::{Context, Result, bail};
 use portmortem_analyzer::names::printable;
 use portmortem_analyzer::trace::Trace;
-use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use signal_hook::iterator::Signals;
-use tempfile::TempDir;
 
-use crate::cli::{Keep, RecordArgs};
-use crate::engine_library;
+use super::baseline::{self, Input};
+use super::engine::{self, Streams};
+use crate::cli::RecordArgs;
 use crate::size::format_size;
 
 /// Runs the program and returns its exit status as ours.
 pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
     let output = check_request(args)?;
-    let library = engine_library::find()?;
-    let boot = write_boot(args, &output, &library)?;
-    // Before the engine starts: a signal that comes in between must not end us first.
-    let signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP])?;
-    let child = match engine_command(args, &boot.path().join("boot.pl")).spawn() {
-        Ok(child) => child,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => bail!(
-            "no SWI-Prolog: `{}` was not found; install it (Debian: apt-get install swi-prolog-nox) or name it with --swipl PATH",
-            args.swipl.display()
-        ),
-        Err(error) => {
-            return Err(error).with_context(|| format!("cannot run {}", args.swipl.display()));
-        }
-    };
-    let status = wait(child, signals)?;
+    // Before the program reads from it.
+    let input = args.baseline.then(Input::of_ours).transpose()?;
+    let status = engine::run(args, &output, Streams::Ours)?;
+    if let Some(input) = &input
+        && let Err(error) = baseline::add(args, &output, status, input)
+    {
+        let _ = writeln!(
+            io::stderr(),
+            "portmortem: no baseline: {}",
+            super::one_line(&error)
+        );
+    }
     say_what_was_written(&output);
     Ok(ExitCode::from(status_code(status)))
 }
@@ -66,140 +56,6 @@ fn check_request(args: &RecordArgs) -> Result<PathBuf> {
         );
     }
     Ok(output)
-}
-
-/// What the engine needs to load: the library's sources and the script that begins the recording.
-fn write_boot(args: &RecordArgs, output: &Path, library: &Path) -> Result<TempDir> {
-    let directory = tempfile::Builder::new()
-        .prefix("portmortem-")
-        .tempdir()
-        .context("cannot make a temporary directory")?;
-    for (name, text) in engine_library::SOURCES {
-        fs::write(directory.path().join(name), text)?;
-    }
-    fs::write(
-        directory.path().join("boot.pl"),
-        boot_script(args, output, library, directory.path()),
-    )?;
-    Ok(directory)
-}
-
-fn boot_script(args: &RecordArgs, output: &Path, library: &Path, directory: &Path) -> String {
-    let mut options = vec![format!("force({})", args.force)];
-    let mut command = vec![
-        args.swipl.display().to_string(),
-        args.program.display().to_string(),
-    ];
-    command.extend(args.arguments.iter().cloned());
-    options.push(format!("command([{}])", atoms(&command)));
-    for (key, patterns) in [("include", &args.include), ("exclude", &args.exclude)] {
-        if !patterns.is_empty() {
-            options.push(format!("{key}([{}])", atoms(patterns)));
-        }
-    }
-    for (key, set) in [
-        ("libraries", args.libraries),
-        ("builtins", args.builtins),
-        ("byrd", args.byrd),
-        ("symbolic", args.symbolic),
-    ] {
-        if set {
-            options.push(format!("{key}(true)"));
-        }
-    }
-    if args.no_tail {
-        options.push("tail(false)".to_owned());
-    }
-    if let Some(limit) = args.max_size {
-        let keep = if args.keep == Keep::Last {
-            "last"
-        } else {
-            "first"
-        };
-        options.push(format!("max_size({limit}), keep({keep})"));
-    }
-    format!(
-        ":- asserta(user:file_search_path(library, {sources})).\n\
-         :- asserta(user:file_search_path(foreign, {library})).\n\
-         :- use_module(library(portmortem), []).\n\
-         :- portmortem:boot({output}, [{options}]).\n",
-        sources = atom(&directory.display().to_string()),
-        library = atom(
-            &library
-                .parent()
-                .unwrap_or(Path::new("/"))
-                .display()
-                .to_string()
-        ),
-        output = atom(&output.display().to_string()),
-        options = options.join(", "),
-    )
-}
-
-fn atoms(texts: &[String]) -> String {
-    texts
-        .iter()
-        .map(|text| atom(text))
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
-/// A quoted Prolog atom.
-fn atom(text: &str) -> String {
-    let mut quoted = String::from("'");
-    for c in text.chars() {
-        match c {
-            '\'' | '\\' => {
-                quoted.push('\\');
-                quoted.push(c);
-            }
-            c if c.is_control() => quoted.push_str(&format!("\\x{:x}\\", c as u32)),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('\'');
-    quoted
-}
-
-fn engine_command(args: &RecordArgs, boot: &Path) -> Command {
-    let mut command = Command::new(&args.swipl);
-    command.arg("-s").arg(boot);
-    if let Some(limit) = args.stack_limit {
-        command.arg(format!("--stack-limit={limit}b"));
-    }
-    if let Some(goal) = &args.goal {
-        let goal = if args.all {
-            format!("({goal}, fail ; true)")
-        } else {
-            goal.clone()
-        };
-        command.args(["-g", &goal, "-t", "halt"]);
-    }
-    command.arg(&args.program).arg("--").args(&args.arguments);
-    command
-}
-
-/// Waits for the program. The terminal sends its signals to the program as well; those meant for us alone are passed on.
-fn wait(mut child: Child, mut signals: Signals) -> Result<ExitStatus> {
-    let handle = signals.handle();
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let forwarder = thread::spawn(move || {
-        for signal in signals.forever() {
-            let forwarded = match signal {
-                SIGTERM => Signal::TERM,
-                SIGHUP => Signal::HUP,
-                _ => continue,
-            };
-            if let Some(pid) = pid {
-                // It may have ended already: then there is nobody to tell.
-                let _ = kill_process(pid, forwarded);
-            }
-        }
-    });
-    let status = child.wait().context("cannot wait for the program")?;
-    handle.close();
-    let _ = forwarder.join();
-    Ok(status)
 }
 
 fn status_code(status: ExitStatus) -> u8 {
@@ -236,14 +92,3 @@ fn say_what_was_written(output: &Path) {
 
 /// How a note on a predicate that was left out begins; the report has them.
 const NOT_RECORDED: &str = "not recorded: ";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn atoms_are_quoted() {
-        assert_eq!(atom("it's a \\ path"), r"'it\'s a \\ path'");
-        assert_eq!(atom("a\nb"), "'a\\xa\\b'");
-    }
-}

@@ -2,7 +2,7 @@
 
 use portmortem_analyzer::names::printable;
 use portmortem_analyzer::trace::Trace;
-use portmortem_tracer::format::Outcome;
+use portmortem_tracer::format::{Baseline, Outcome};
 
 use super::Report;
 use crate::text_table::{TimeUnit, count, counted, percent, shorten};
@@ -49,10 +49,17 @@ pub(crate) fn distortion(report: &Report) -> String {
     let net = report.ns(compensation.compensated_ticks);
     let own = compensation.recorded_ticks - compensation.compensated_ticks;
     format!(
-        "distortion: {} % of the time is the recorder's own, {} without it",
+        "distortion: {} % of the time is the recorder's own, {} without it{}",
         percent(own, compensation.recorded_ticks),
-        TimeUnit::for_longest(net).with_unit(net)
+        TimeUnit::for_longest(net).with_unit(net),
+        report.trace.baseline().map_or_else(String::new, measured)
     )
+}
+
+/// Where the sum of net times comes from, if it was measured.
+fn measured(baseline: &Baseline) -> String {
+    let runs = counted(baseline.runs.into(), "unrecorded run", "unrecorded runs");
+    format!(" ({runs})")
 }
 
 /// How the recorded run ended, in a few words.
@@ -168,8 +175,11 @@ fn mode(report: &Report, lines: &mut Vec<String>) {
         None => lines.push(format!(
             "times are as recorded and include the recorder's own, most where calls are cheapest; {counts}"
         )),
+        Some(_) if report.trace.baseline().is_some() => lines.push(format!(
+            "net times are less the recorder's own: in all what the program takes unrecorded, shared by mean costs of each port; {counts}"
+        )),
         Some(_) => lines.push(format!(
-            "net times are less the recorder's own, by mean costs of each port that were measured before the run; {counts}"
+            "net times are an estimate: less the recorder's own, by mean costs of each port that were measured before the run (record --baseline measures their sum); {counts}"
         )),
     }
 }

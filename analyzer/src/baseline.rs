@@ -1,0 +1,179 @@
+//! What recording cost a program, from runs of it that hardly cost anything.
+//!
+//! Mean costs of ports do not know how a program uses caches and branch predictors. What recording cost it in all can be
+//! measured: the program is run again, and only its outermost predicates are recorded ([`Outermost`]). The costs of all ports
+//! are scaled alike until the times without them add up to that ([`fit`]). How they are shared by the predicates stays an
+//! estimate, their sum does not.
+
+use std::collections::BTreeMap;
+
+use portmortem_tracer::format::PortCosts;
+
+use crate::compensation::Compensation;
+use crate::figures::Caller;
+use crate::profile::Profile;
+use crate::trace::Trace;
+
+/// What happened in the outermost boxes of a trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outermost {
+    /// By predicate, `module:name/arity`.
+    pub counts: BTreeMap<String, Counts>,
+    /// Time in them, in ns; without the recorder's own if the trace says what that is.
+    pub ns: u64,
+}
+
+/// How often predicates were called from nowhere, and how that ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Calls.
+    pub calls: u64,
+    /// Exits.
+    pub exits: u64,
+    /// Failures.
+    pub fails: u64,
+}
+
+impl Outermost {
+    /// Of a whole trace.
+    #[must_use]
+    pub fn new(trace: &Trace, profile: &Profile) -> Self {
+        let mut counts: BTreeMap<String, Counts> = BTreeMap::new();
+        for (&(caller, callee), figures) in &profile.edges {
+            let Some(info) = trace.predicates().get(callee as usize) else {
+                continue;
+            };
+            if caller == Caller::Root {
+                let declared = &info.declared;
+                let name = format!("{}:{}/{}", declared.module, declared.name, declared.arity);
+                let sum = counts.entry(name).or_default();
+                sum.calls += figures.calls;
+                sum.exits += figures.exits;
+                sum.fails += figures.fails;
+            }
+        }
+        let ticks = match &profile.compensation {
+            Some(compensation) => compensation.compensated_ticks,
+            None => profile.contexts.iter().map(|row| row.self_ticks).sum(),
+        };
+        Self {
+            counts,
+            ns: trace.clock().duration_ns(ticks),
+        }
+    }
+}
+
+/// Parts of one that scales are given in.
+const SCALE_UNIT: u64 = 1024;
+
+/// Costs are made at most so many times as large.
+const MOST: u64 = 32;
+
+/// The costs, scaled so that what is left of the recorded time is nearest to `ns`.
+#[must_use]
+pub fn fit(trace: &Trace, profile: &Profile, costs: &PortCosts, ns: u64) -> PortCosts {
+    let arities = trace.arities();
+    let left = |scale: u64| {
+        let ticks = Compensation::ticks_left(profile, &scaled(costs, scale), &arities);
+        trace.clock().duration_ns(ticks)
+    };
+    // The more is taken off the less is left.
+    let (mut low, mut high) = (0, MOST * SCALE_UNIT);
+    while low + 1 < high {
+        let middle = low.midpoint(high);
+        if left(middle) > ns {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let nearest = [low, high]
+        .into_iter()
+        .min_by_key(|&scale| left(scale).abs_diff(ns));
+    scaled(costs, nearest.unwrap_or(SCALE_UNIT))
+}
+
+fn scaled(costs: &PortCosts, scale: u64) -> PortCosts {
+    let times = |cost: u32| {
+        let units = u64::from(cost) * scale / SCALE_UNIT;
+        u32::try_from(units).unwrap_or(u32::MAX)
+    };
+    PortCosts {
+        inside: costs.inside.map(times),
+        outside: costs.outside.map(times),
+        argument: times(costs.argument),
+        slowdown: times(costs.slowdown),
+        reach: costs.reach,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use portmortem_tracer::format::{COST_UNIT, Dialect, Header, Outcome, StreamKind};
+    use portmortem_tracer::{Options, Recorder};
+
+    use super::*;
+    use crate::replay::{ReplayOptions, replay};
+
+    /// A trace of so many calls of `leaf/1` from `main/0`, and what recording is said to have cost.
+    fn recorded(path: &std::path::Path, calls: u32, cost: u32) -> (Trace, Profile) {
+        let header = Header::of_this_process("some engine");
+        let recorder = Recorder::create(path, &header, &Options::default()).unwrap();
+        recorder.port_costs(&PortCosts {
+            inside: [cost * COST_UNIT as u32; 8],
+            ..PortCosts::default()
+        });
+        let main = recorder.predicate("user", "main", 0, None, 0);
+        let leaf = recorder.predicate("odd module", "a leaf", 1, None, 0);
+        let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+        stream.call(main);
+        for _ in 0..calls {
+            stream.call(leaf);
+            stream.exit_det();
+        }
+        stream.fail();
+        stream.end();
+        recorder.close(Outcome::Exited(0)).unwrap();
+        let trace = Trace::open(path).unwrap();
+        let profile = replay(&trace, &ReplayOptions::default());
+        (trace, profile)
+    }
+
+    #[test]
+    fn only_outermost_boxes_count() {
+        let directory = tempfile::tempdir().unwrap();
+        let (trace, profile) = recorded(&directory.path().join("a.pmt"), 100, 0);
+        let outermost = Outermost::new(&trace, &profile);
+        let once = Counts {
+            calls: 1,
+            exits: 0,
+            fails: 1,
+        };
+        assert_eq!(
+            outermost.counts,
+            BTreeMap::from([("user:main/0".to_owned(), once)])
+        );
+        let whole = profile.contexts.iter().map(|row| row.self_ticks).sum();
+        assert_eq!(outermost.ns, trace.clock().duration_ns(whole));
+    }
+
+    #[test]
+    fn what_is_left_is_what_was_measured() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("b.pmt");
+        let (trace, profile) = recorded(&path, 10_000, 20);
+        let arities = trace.arities();
+        let whole: u64 = profile.contexts.iter().map(|row| row.self_ticks).sum();
+        let whole = trace.clock().duration_ns(whole);
+        let costs = trace.port_costs().unwrap();
+        for part in [1, 2, 3, 5, 9, 10] {
+            let wanted = whole * part / 10;
+            let fitted = fit(&trace, &profile, costs, wanted);
+            let left = Compensation::ticks_left(&profile, &fitted, &arities);
+            let left = trace.clock().duration_ns(left);
+            // So much does a step of the scale take off; and what rounding does.
+            let step = trace.clock().duration_ns(20_002 * 20 / SCALE_UNIT + 1);
+            assert!(left.abs_diff(wanted) <= step, "{left} for {wanted}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! `portmortem record --baseline`: how long the program runs when it is not recorded.
+//!
+//! After the recording the program runs again, a few times if it is a quick one, and only the predicates that nobody
+//! recorded called are recorded then: that costs next to nothing. What they take goes into the trace, with the costs of ports
+//! fitted to it ([`portmortem_analyzer::baseline`]).
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use portmortem_analyzer::baseline::{Counts, Outermost, fit};
+use portmortem_analyzer::names::printable;
+use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::{Profile, ReplayOptions, replay};
+use portmortem_tracer::amend;
+use portmortem_tracer::format::{Baseline, Record};
+
+use super::engine::{self, Streams};
+use crate::cli::RecordArgs;
+
+/// The program runs again until that took so long, but not more often than this. Of quick runs one says little.
+const LONG_ENOUGH: Duration = Duration::from_secs(2);
+const MOST_RUNS: usize = 5;
+
+/// If recording the outermost predicates only has more than one event for so many of the whole recording, they are
+/// called too often to be a measure; unless it has hardly any.
+const FEWER_EVENTS: u64 = 10;
+const HARDLY_ANY: u64 = 1000;
+
+/// What the program reads in further runs: the same file again, or nothing.
+pub(crate) struct Input {
+    file: Option<(PathBuf, u64)>,
+}
+
+impl Input {
+    /// Like our own standard input.
+    pub(crate) fn of_ours() -> Result<Self> {
+        let path = PathBuf::from("/proc/self/fd/0");
+        let is_file = std::fs::metadata(&path).is_ok_and(|what| what.is_file());
+        let file = match is_file {
+            false => None,
+            true => {
+                let at = rustix::fs::seek(io::stdin(), rustix::fs::SeekFrom::Current(0))?;
+                Some((std::fs::canonicalize(&path)?, at))
+            }
+        };
+        Ok(Self { file })
+    }
+
+    fn again(&self) -> Result<Stdio> {
+        let Some((path, at)) = &self.file else {
+            return Ok(Stdio::null());
+        };
+        let mut file = File::open(path).context("cannot read standard input again")?;
+        file.seek(SeekFrom::Start(*at))?;
+        Ok(file.into())
+    }
+}
+
+/// Runs the program again and adds to the trace what it takes unrecorded. `status`: how the recorded run ended.
+pub(crate) fn add(
+    args: &RecordArgs,
+    output: &Path,
+    status: ExitStatus,
+    input: &Input,
+) -> Result<()> {
+    let trace = Trace::open(output)?;
+    ensure!(
+        trace.end().is_some(),
+        "the recorded run did not end in order"
+    );
+    let profile = replay(&trace, &ReplayOptions::default());
+    let costs = trace
+        .port_costs()
+        .context("the trace does not say what recording costs")?;
+    let whole = Outermost::new(&trace, &profile);
+    ensure!(!whole.counts.is_empty(), "nothing was recorded");
+    let mut times = Vec::new();
+    let begin = Instant::now();
+    while times.len() < MOST_RUNS && (times.is_empty() || begin.elapsed() < LONG_ENOUGH) {
+        say_that_it_runs_again(times.len());
+        let (again, events) = run_again(args, &whole, status, input)?;
+        compare(&whole, &again)?;
+        ensure!(
+            events <= HARDLY_ANY.max(recorded_events(&profile) / FEWER_EVENTS),
+            "too much of the program is called from nowhere: {events} events of outermost predicates"
+        );
+        times.push(again.ns);
+    }
+    say_no_more();
+    let runs = times.len() as u32;
+    // Others that use the machine make some runs longer, and none shorter.
+    let ns = times.into_iter().min().unwrap_or_default();
+    let baseline = Baseline { ns, runs };
+    let costs = fit(&trace, &profile, costs, ns);
+    drop(trace);
+    amend(
+        output,
+        &[Record::PortCosts(costs), Record::Baseline(baseline)],
+    )?;
+    Ok(())
+}
+
+fn recorded_events(profile: &Profile) -> u64 {
+    profile.streams.iter().map(|stream| stream.events).sum()
+}
+
+/// One run in which only outermost predicates are recorded, and how many events it had.
+fn run_again(
+    args: &RecordArgs,
+    whole: &Outermost,
+    status: ExitStatus,
+    input: &Input,
+) -> Result<(Outermost, u64)> {
+    let directory = tempfile::tempdir()?;
+    let output = directory.path().join("again.pmt");
+    let args = RecordArgs {
+        include: whole.counts.keys().cloned().collect(),
+        ..args.clone()
+    };
+    let again = engine::run(&args, &output, Streams::Apart(input.again()?))?;
+    if again != status {
+        bail!("the program ended differently when it ran again: {again}");
+    }
+    let trace = Trace::open(&output)?;
+    let profile = replay(&trace, &ReplayOptions::default());
+    Ok((Outermost::new(&trace, &profile), recorded_events(&profile)))
+}
+
+/// Whether the same happened in both runs, as far as one can see.
+fn compare(whole: &Outermost, again: &Outermost) -> Result<()> {
+    for (predicate, first) in &whole.counts {
+        let second = again.counts.get(predicate).copied().unwrap_or_default();
+        ensure!(
+            *first == second,
+            "the program did something else when it ran again: {} had {}, and then {}",
+            printable(predicate),
+            in_words(*first),
+            in_words(second)
+        );
+    }
+    Ok(())
+}
+
+fn in_words(counts: Counts) -> String {
+    let Counts {
+        calls,
+        exits,
+        fails,
+    } = counts;
+    format!("{calls} calls, {exits} exits, {fails} fails")
+}
+
+fn say_that_it_runs_again(before: usize) {
+    let mut stderr = io::stderr();
+    if stderr.is_terminal() {
+        let run = before + 1;
+        let _ = write!(
+            stderr,
+            "\rrunning it again, unrecorded, its output put away ({run} of at most {MOST_RUNS}) …"
+        );
+    }
+}
+
+fn say_no_more() {
+    let mut stderr = io::stderr();
+    if stderr.is_terminal() {
+        let _ = write!(stderr, "\r\x1b[K");
+    }
+}
