@@ -240,8 +240,12 @@ fn distortion(analysis: &Analysis) -> String {
         return "unknown: how much of the time is the recorder's own cannot be said".to_owned();
     };
     let own = compensation.recorded_ticks - compensation.compensated_ticks;
+    let without = match analysis.trace.baseline() {
+        Some(baseline) => counted(baseline.runs.into(), "unrecorded run", "unrecorded runs"),
+        None => "an estimate".to_owned(),
+    };
     format!(
-        "{} % of the time is the recorder's own, {} without it; {} took less than recording costs",
+        "{} % of the time is the recorder's own, {} without it ({without}); {} took less than recording costs",
         percent(own, compensation.recorded_ticks),
         time(analysis.ns(compensation.compensated_ticks)),
         counted(compensation.clamps, "context", "contexts"),
