@@ -9,6 +9,7 @@
 use std::fs;
 
 use portmortem_tests::{Outcome, Sandbox, Status, sample};
+use portmortem_tracer::format::FORMAT_VERSION;
 
 /// The commands that read traces.
 fn readers(path: &str) -> [Vec<&str>; 6] {
@@ -72,11 +73,12 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0
 fn a_newer_format() {
     let sandbox = Sandbox::new();
     let mut bytes = some_trace(&sandbox);
-    for version in [3_u16, 4, 0xffff] {
+    for version in [FORMAT_VERSION + 1, FORMAT_VERSION + 2, 0xffff] {
         bytes[8..10].copy_from_slice(&version.to_le_bytes());
         sandbox.write("x.pmt", &bytes);
-        let why =
-            format!("written by a newer Portmortem (format {version}, this one reads up to 2)");
+        let why = format!(
+            "written by a newer Portmortem (format {version}, this one reads up to {FORMAT_VERSION})"
+        );
         all_refuse(&sandbox, "x.pmt", &why);
     }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use portmortem_tracer::format::{
     BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Dialect, Event, FILE_HEADER_BYTES,
-    Header, HeaderError, Record, StreamBegin, StreamKind, crc32, decode_header, encode_header,
-    encode_record,
+    FORMAT_VERSION, Header, HeaderError, Record, StreamBegin, StreamKind, crc32, decode_header,
+    encode_header, encode_record,
 };
 use proptest::prelude::*;
 
@@ -207,8 +207,10 @@ fn what_is_not_a_trace_is_refused_with_its_kind() {
     newer[8] = 9;
     assert_eq!(
         message(&newer),
-        "a.pmt: written by a newer Portmortem (format 9, this one reads up to 2); \
-         use that version to read it"
+        format!(
+            "a.pmt: written by a newer Portmortem (format 9, this one reads up to {FORMAT_VERSION}); \
+             use that version to read it"
+        )
     );
     let mut damaged = sample();
     damaged[40] ^= 1;
