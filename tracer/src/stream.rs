@@ -121,8 +121,7 @@ impl Core {
 
     /// Records an event whose code and argument fit two bytes: `rest`, of which `length` count.
     #[inline(always)]
-    fn put(&self, tag: u8, rest: u16, length: usize, event: Event) {
-        let now = clock::ticks();
+    fn put(&self, now: u64, tag: u8, rest: u16, length: usize, event: Event) {
         let hot = &self.hot;
         let delta = now.wrapping_sub(hot.last_tick.get());
         let cursor = hot.cursor.get();
@@ -141,18 +140,19 @@ impl Core {
     }
 
     #[inline(always)]
-    fn put_with_predicate(&self, tag: u8, predicate: u32, event: Event) {
+    fn put_with_predicate(&self, now: u64, tag: u8, predicate: u32, event: Event) {
         if predicate < 1 << 7 {
-            self.put(tag, predicate as u16, 1, event);
+            self.put(now, tag, predicate as u16, 1, event);
         } else if predicate < 1 << 14 {
             self.put(
+                now,
                 tag,
                 (predicate & 0x7f | 0x80 | (predicate >> 7) << 8) as u16,
                 2,
                 event,
             );
         } else {
-            self.slow(event, clock::ticks());
+            self.slow(event, now);
         }
     }
 
@@ -169,7 +169,7 @@ impl Core {
         if cursor < self.hot.limit.load(Ordering::Relaxed) && unsafe { self.hot.join_cut() } {
             return;
         }
-        self.put(TAG_CUT, 1, 1, Event::Cut { count: 1 });
+        self.put(clock::ticks(), TAG_CUT, 1, 1, Event::Cut { count: 1 });
         self.hot.cut_end.set(self.hot.cursor.get());
     }
 }
@@ -224,46 +224,95 @@ impl Stream {
     /// A new box of `predicate`, called by the active box.
     #[inline]
     pub fn call(&self, predicate: u32) {
+        self.call_at(predicate, clock::ticks());
+    }
+
+    /// [`Stream::call`] at a tick of [`clock`] just read, for whoever has to look at the time first.
+    #[inline]
+    pub fn call_at(&self, predicate: u32, now: u64) {
         self.core()
-            .put_with_predicate(TAG_CALL, predicate, Event::Call { predicate });
+            .put_with_predicate(now, TAG_CALL, predicate, Event::Call { predicate });
+    }
+
+    /// The tick of the last event.
+    #[inline]
+    #[must_use]
+    pub fn last_tick(&self) -> u64 {
+        self.core().hot.last_tick.get()
     }
 
     /// A last call whose caller's frame is gone: the active box departs into `predicate`.
     #[inline]
     pub fn tail(&self, predicate: u32) {
+        self.tail_at(predicate, clock::ticks());
+    }
+
+    /// [`Stream::tail`] at a tick just read.
+    #[inline]
+    pub fn tail_at(&self, predicate: u32, now: u64) {
         self.core()
-            .put_with_predicate(TAG_TAIL, predicate, Event::Tail { predicate });
+            .put_with_predicate(now, TAG_TAIL, predicate, Event::Tail { predicate });
     }
 
     /// The active box exits and leaves no choicepoint.
     #[inline]
     pub fn exit_det(&self) {
-        self.core().put(TAG_EXIT_DET, 0, 0, Event::ExitDet);
+        self.exit_det_at(clock::ticks());
+    }
+
+    /// [`Stream::exit_det`] at a tick just read.
+    #[inline]
+    pub fn exit_det_at(&self, now: u64) {
+        self.core().put(now, TAG_EXIT_DET, 0, 0, Event::ExitDet);
     }
 
     /// The active box exits and can be re-entered.
     #[inline]
     pub fn exit_nondet(&self) {
-        self.core().put(TAG_EXIT_NONDET, 0, 0, Event::ExitNondet);
+        self.exit_nondet_at(clock::ticks());
+    }
+
+    /// [`Stream::exit_nondet`] at a tick just read.
+    #[inline]
+    pub fn exit_nondet_at(&self, now: u64) {
+        self.core()
+            .put(now, TAG_EXIT_NONDET, 0, 0, Event::ExitNondet);
     }
 
     /// The newest re-enterable box is entered again.
     #[inline]
     pub fn redo(&self) {
-        self.core().put(TAG_REDO, 0, 0, Event::Redo);
+        self.redo_at(clock::ticks());
+    }
+
+    /// [`Stream::redo`] at a tick just read.
+    #[inline]
+    pub fn redo_at(&self, now: u64) {
+        self.core().put(now, TAG_REDO, 0, 0, Event::Redo);
     }
 
     /// The active box fails.
     #[inline]
     pub fn fail(&self) {
-        self.core().put(TAG_FAIL, 0, 0, Event::Fail);
+        self.fail_at(clock::ticks());
+    }
+
+    /// [`Stream::fail`] at a tick just read.
+    #[inline]
+    pub fn fail_at(&self, now: u64) {
+        self.core().put(now, TAG_FAIL, 0, 0, Event::Fail);
     }
 
     /// An exception leaves the active box.
     #[inline]
     pub fn exception(&self) {
-        self.core()
-            .put(TAG_EXTENDED, CODE_EXCEPTION.into(), 1, Event::Exception);
+        self.core().put(
+            clock::ticks(),
+            TAG_EXTENDED,
+            CODE_EXCEPTION.into(),
+            1,
+            Event::Exception,
+        );
     }
 
     /// The newest re-enterable box lost its choicepoints. Cuts in a row become one event, at the

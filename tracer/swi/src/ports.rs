@@ -8,9 +8,12 @@
 //! ```
 //!
 //! None of them fails or succeeds differently for what it records, and none calls back into Prolog but for
-//! the first event of an engine.
+//! the first event of an engine, and after stretches that may contain a garbage collection ([`crate::collections`]).
+
+use portmortem_tracer::clock;
 
 use crate::boxes::{BoxId, Exit, Pruned};
+use crate::collections::{self, Stop, settled};
 use crate::engine::{self, Engine};
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
 use crate::frames::wrapper_frame;
@@ -31,11 +34,13 @@ pub(crate) extern "C" fn enter(id: Term, open: Term, handle: Control) -> Foreign
         }
         _ => {
             if let Some((engine, id)) = known(handle) {
+                let before = engine.stream.last_tick();
                 match engine.boxes.prune(id) {
-                    Pruned::Silent => {}
+                    Pruned::Silent => return TRUE,
                     Pruned::Exception => engine.exception(),
                     Pruned::Cut => engine.stream.cut(),
                 }
+                engine.passed_unasked(before);
             }
             TRUE
         }
@@ -55,14 +60,49 @@ fn enter_first(id: Term, open: Term) -> Foreign {
     if engine.quiet {
         return TRUE;
     }
-    let id = integer(id) as u32;
-    if engine
+    let last = is_last_call(engine, &mut context);
+    let now = clock::ticks();
+    if engine.is_long(now) {
+        return enter_after_a_question(id, open, now);
+    }
+    enter_at(engine, id, open, last, now)
+}
+
+/// [`enter_first`] after a long stretch. Whatever has been looked at may have changed by the question.
+#[cold]
+fn enter_after_a_question(id: Term, open: Term, now: u64) -> Foreign {
+    if let Err(stop) = collections::look(now) {
+        return stop.answer();
+    }
+    let mut context = ffi::Context::EMPTY;
+    if !context.fill() {
+        return TRUE;
+    }
+    // SAFETY: the state is used within this call only.
+    let Some(engine) = (unsafe { engine::of_context(context.engine) }) else {
+        return TRUE;
+    };
+    if engine.quiet {
+        return TRUE;
+    }
+    let last = is_last_call(engine, &mut context);
+    enter_at(engine, id, open, last, clock::ticks())
+}
+
+#[inline]
+fn is_last_call(engine: &mut Engine, context: &mut ffi::Context) -> bool {
+    engine
         .frames
-        .is_last_call(&mut context, recording::wrapper_generation())
+        .is_last_call(context, recording::wrapper_generation())
         && engine.tails
         && engine.boxes.any_active()
-    {
-        engine.stream.tail(id);
+}
+
+#[inline]
+fn enter_at(engine: &mut Engine, id: Term, open: Term, last: bool, now: u64) -> Foreign {
+    let id = integer(id) as u32;
+    if last {
+        engine.stream.tail_at(id, now);
         if let Some(tally) = &mut engine.symbolic {
             tally.departed(engine.boxes.active_index(), id);
         }
@@ -70,7 +110,7 @@ fn enter_first(id: Term, open: Term) -> Foreign {
     }
     let around = engine.boxes.active_index();
     let opened = engine.boxes.enter(engine.frames.wrapper()).to_raw();
-    engine.stream.call(id);
+    engine.stream.call_at(id, now);
     if let Some(tally) = &mut engine.symbolic {
         tally.opened(engine.boxes.active_index(), around, id);
     }
@@ -81,16 +121,38 @@ fn enter_first(id: Term, open: Term) -> Foreign {
     }
 }
 
+/// As [`settled`], and whether a handler threw: for ports that are to be recorded then, too.
 #[inline]
-fn fail(engine: &mut Engine, id: BoxId) {
+fn settled_anyhow(engine: &'static mut Engine) -> Option<(&'static mut Engine, u64, bool)> {
+    match settled(engine) {
+        Ok((engine, now)) => Some((engine, now, false)),
+        Err(Stop::Ended) => None,
+        Err(Stop::Exception) => {
+            // SAFETY: the state is used within the caller's call only.
+            let engine = unsafe { engine::existing() }?;
+            Some((engine, clock::ticks(), true))
+        }
+    }
+}
+
+/// If the handler of a signal throws meanwhile, its exception leaves the box when all alternatives are used up.
+#[inline]
+fn fail(engine: &'static mut Engine, id: BoxId) {
+    let Some((engine, now, raised)) = settled_anyhow(engine) else {
+        return;
+    };
     if let Some(resumed) = engine.boxes.fail(id) {
         if let Some(tally) = &mut engine.symbolic {
             tally.failed(id.index() as usize);
         }
         for _ in 0..resumed {
-            engine.stream.redo();
+            engine.stream.redo_at(now);
         }
-        engine.stream.fail();
+        if raised {
+            engine.exception();
+        } else {
+            engine.stream.fail_at(now);
+        }
     }
 }
 
@@ -101,9 +163,13 @@ pub(crate) extern "C" fn exit_det(open: Term) -> Foreign {
     let Some(engine) = (unsafe { engine::existing() }) else {
         return TRUE;
     };
+    let (engine, now) = match settled(engine) {
+        Ok(settled) => settled,
+        Err(stop) => return stop.answer(),
+    };
     if leave_suspended(engine, box_id(open)) {
         engine.boxes.exit_det();
-        engine.stream.exit_det();
+        engine.stream.exit_det_at(now);
         TRUE
     } else {
         Foreign::from(!recording::continuations_in_use())
@@ -115,26 +181,26 @@ pub(crate) extern "C" fn exit_nondet(open: Term, handle: Control) -> Foreign {
     // SAFETY: `handle` is what the engine passed.
     match unsafe { ffi::PL_foreign_control(handle) } {
         ffi::FIRST_CALL => {
-            let id = box_id(open);
             // SAFETY: the state is used within this call only.
-            if let Some(engine) = unsafe { engine::existing() }
-                && leave_suspended(engine, id)
-            {
-                engine.boxes.exit_nondet();
-                engine.stream.exit_nondet();
-                // SAFETY: the answer that keeps a choicepoint.
-                unsafe { ffi::_PL_retry(id.to_raw() as isize) }
-            } else {
-                TRUE
+            let Some(engine) = (unsafe { engine::existing() }) else {
+                return TRUE;
+            };
+            let (engine, now) = match settled(engine) {
+                Ok(settled) => settled,
+                Err(stop) => return stop.answer(),
+            };
+            let id = box_id(open);
+            if !leave_suspended(engine, id) {
+                return TRUE;
             }
+            engine.boxes.exit_nondet();
+            engine.stream.exit_nondet_at(now);
+            // SAFETY: the answer that keeps a choicepoint.
+            unsafe { ffi::_PL_retry(id.to_raw() as isize) }
         }
         ffi::REDO => {
-            if let Some((engine, id)) = known(handle)
-                && let Some(resumed) = engine.boxes.redo(id)
-            {
-                for _ in 0..=resumed {
-                    engine.stream.redo();
-                }
+            if let Some((engine, id)) = known(handle) {
+                redo(engine, id);
             }
             FALSE
         }
@@ -142,9 +208,24 @@ pub(crate) extern "C" fn exit_nondet(open: Term, handle: Control) -> Foreign {
             if let Some((engine, id)) = known(handle)
                 && engine.boxes.holds(id)
             {
+                let before = engine.stream.last_tick();
                 engine.stream.cut();
+                engine.passed_unasked(before);
             }
             TRUE
+        }
+    }
+}
+
+/// If the handler of a signal throws meanwhile, its exception leaves the box that has just been re-entered.
+#[inline]
+fn redo(engine: &'static mut Engine, id: BoxId) {
+    let Some((engine, now, _)) = settled_anyhow(engine) else {
+        return;
+    };
+    if let Some(resumed) = engine.boxes.redo(id) {
+        for _ in 0..=resumed {
+            engine.stream.redo_at(now);
         }
     }
 }
