@@ -121,12 +121,21 @@ impl Core {
 
     /// Records an event whose code and argument fit two bytes: `rest`, of which `length` count.
     #[inline(always)]
-    fn put(&self, now: u64, tag: u8, rest: u16, length: usize, event: Event) {
+    fn put(&self, tag: u8, rest: u16, length: usize, event: Event) {
+        let now = clock::ticks();
+        if !self.put_soon(now, tag, rest, length) {
+            self.slow(event, now);
+        }
+    }
+
+    /// Records such an event if it comes soon after the last one, and there is room.
+    #[inline(always)]
+    fn put_soon(&self, now: u64, tag: u8, rest: u16, length: usize) -> bool {
         let hot = &self.hot;
         let delta = now.wrapping_sub(hot.last_tick.get());
         let cursor = hot.cursor.get();
         if delta >= SHORT_DELTA || cursor >= hot.limit.load(Ordering::Relaxed) {
-            return self.slow(event, now);
+            return false;
         }
         // Below 4096 the head byte and the byte of `delta >> 5` are the tag and the delta side by side.
         let word = u32::from(tag) | (delta as u32) << TAG_BITS | u32::from(rest) << 16;
@@ -137,22 +146,26 @@ impl Core {
             cursor.cast::<u32>().write_unaligned(word.to_le());
             hot.commit(2 + length);
         }
+        true
     }
 
     #[inline(always)]
-    fn put_with_predicate(&self, now: u64, tag: u8, predicate: u32, event: Event) {
-        if predicate < 1 << 7 {
-            self.put(now, tag, predicate as u16, 1, event);
-        } else if predicate < 1 << 14 {
-            self.put(
-                now,
-                tag,
-                (predicate & 0x7f | 0x80 | (predicate >> 7) << 8) as u16,
-                2,
-                event,
-            );
-        } else {
+    fn put_with_predicate(&self, tag: u8, predicate: u32, event: Event) {
+        let now = clock::ticks();
+        if !self.put_predicate_soon(now, tag, predicate) {
             self.slow(event, now);
+        }
+    }
+
+    #[inline(always)]
+    fn put_predicate_soon(&self, now: u64, tag: u8, predicate: u32) -> bool {
+        if predicate < 1 << 7 {
+            self.put_soon(now, tag, predicate as u16, 1)
+        } else if predicate < 1 << 14 {
+            let rest = (predicate & 0x7f | 0x80 | (predicate >> 7) << 8) as u16;
+            self.put_soon(now, tag, rest, 2)
+        } else {
+            false
         }
     }
 
@@ -169,7 +182,7 @@ impl Core {
         if cursor < self.hot.limit.load(Ordering::Relaxed) && unsafe { self.hot.join_cut() } {
             return;
         }
-        self.put(clock::ticks(), TAG_CUT, 1, 1, Event::Cut { count: 1 });
+        self.put(TAG_CUT, 1, 1, Event::Cut { count: 1 });
         self.hot.cut_end.set(self.hot.cursor.get());
     }
 }
@@ -224,95 +237,46 @@ impl Stream {
     /// A new box of `predicate`, called by the active box.
     #[inline]
     pub fn call(&self, predicate: u32) {
-        self.call_at(predicate, clock::ticks());
-    }
-
-    /// [`Stream::call`] at a tick of [`clock`] just read, for whoever has to look at the time first.
-    #[inline]
-    pub fn call_at(&self, predicate: u32, now: u64) {
         self.core()
-            .put_with_predicate(now, TAG_CALL, predicate, Event::Call { predicate });
-    }
-
-    /// The tick of the last event.
-    #[inline]
-    #[must_use]
-    pub fn last_tick(&self) -> u64 {
-        self.core().hot.last_tick.get()
+            .put_with_predicate(TAG_CALL, predicate, Event::Call { predicate });
     }
 
     /// A last call whose caller's frame is gone: the active box departs into `predicate`.
     #[inline]
     pub fn tail(&self, predicate: u32) {
-        self.tail_at(predicate, clock::ticks());
-    }
-
-    /// [`Stream::tail`] at a tick just read.
-    #[inline]
-    pub fn tail_at(&self, predicate: u32, now: u64) {
         self.core()
-            .put_with_predicate(now, TAG_TAIL, predicate, Event::Tail { predicate });
+            .put_with_predicate(TAG_TAIL, predicate, Event::Tail { predicate });
     }
 
     /// The active box exits and leaves no choicepoint.
     #[inline]
     pub fn exit_det(&self) {
-        self.exit_det_at(clock::ticks());
-    }
-
-    /// [`Stream::exit_det`] at a tick just read.
-    #[inline]
-    pub fn exit_det_at(&self, now: u64) {
-        self.core().put(now, TAG_EXIT_DET, 0, 0, Event::ExitDet);
+        self.core().put(TAG_EXIT_DET, 0, 0, Event::ExitDet);
     }
 
     /// The active box exits and can be re-entered.
     #[inline]
     pub fn exit_nondet(&self) {
-        self.exit_nondet_at(clock::ticks());
-    }
-
-    /// [`Stream::exit_nondet`] at a tick just read.
-    #[inline]
-    pub fn exit_nondet_at(&self, now: u64) {
-        self.core()
-            .put(now, TAG_EXIT_NONDET, 0, 0, Event::ExitNondet);
+        self.core().put(TAG_EXIT_NONDET, 0, 0, Event::ExitNondet);
     }
 
     /// The newest re-enterable box is entered again.
     #[inline]
     pub fn redo(&self) {
-        self.redo_at(clock::ticks());
-    }
-
-    /// [`Stream::redo`] at a tick just read.
-    #[inline]
-    pub fn redo_at(&self, now: u64) {
-        self.core().put(now, TAG_REDO, 0, 0, Event::Redo);
+        self.core().put(TAG_REDO, 0, 0, Event::Redo);
     }
 
     /// The active box fails.
     #[inline]
     pub fn fail(&self) {
-        self.fail_at(clock::ticks());
-    }
-
-    /// [`Stream::fail`] at a tick just read.
-    #[inline]
-    pub fn fail_at(&self, now: u64) {
-        self.core().put(now, TAG_FAIL, 0, 0, Event::Fail);
+        self.core().put(TAG_FAIL, 0, 0, Event::Fail);
     }
 
     /// An exception leaves the active box.
     #[inline]
     pub fn exception(&self) {
-        self.core().put(
-            clock::ticks(),
-            TAG_EXTENDED,
-            CODE_EXCEPTION.into(),
-            1,
-            Event::Exception,
-        );
+        self.core()
+            .put(TAG_EXTENDED, CODE_EXCEPTION.into(), 1, Event::Exception);
     }
 
     /// The newest re-enterable box lost its choicepoints. Cuts in a row become one event, at the
@@ -320,6 +284,58 @@ impl Stream {
     #[inline]
     pub fn cut(&self) {
         self.core().cut();
+    }
+
+    /// [`Stream::call`], if less than 4096 ticks have passed since the last event. False if not, or if it cannot be written as fast
+    /// for another reason: for whoever has something to look at first after a longer time.
+    #[inline]
+    #[must_use = "if false, nothing was recorded"]
+    pub fn call_if_soon(&self, predicate: u32) -> bool {
+        self.core()
+            .put_predicate_soon(clock::ticks(), TAG_CALL, predicate)
+    }
+
+    /// [`Stream::tail`], as [`Stream::call_if_soon`].
+    #[inline]
+    #[must_use = "if false, nothing was recorded"]
+    pub fn tail_if_soon(&self, predicate: u32) -> bool {
+        self.core()
+            .put_predicate_soon(clock::ticks(), TAG_TAIL, predicate)
+    }
+
+    /// [`Stream::exit_det`], as [`Stream::call_if_soon`].
+    #[inline]
+    #[must_use = "if false, nothing was recorded"]
+    pub fn exit_det_if_soon(&self) -> bool {
+        self.core().put_soon(clock::ticks(), TAG_EXIT_DET, 0, 0)
+    }
+
+    /// [`Stream::exit_nondet`], as [`Stream::call_if_soon`].
+    #[inline]
+    #[must_use = "if false, nothing was recorded"]
+    pub fn exit_nondet_if_soon(&self) -> bool {
+        self.core().put_soon(clock::ticks(), TAG_EXIT_NONDET, 0, 0)
+    }
+
+    /// [`Stream::redo`], as [`Stream::call_if_soon`].
+    #[inline]
+    #[must_use = "if false, nothing was recorded"]
+    pub fn redo_if_soon(&self) -> bool {
+        self.core().put_soon(clock::ticks(), TAG_REDO, 0, 0)
+    }
+
+    /// [`Stream::fail`], as [`Stream::call_if_soon`].
+    #[inline]
+    #[must_use = "if false, nothing was recorded"]
+    pub fn fail_if_soon(&self) -> bool {
+        self.core().put_soon(clock::ticks(), TAG_FAIL, 0, 0)
+    }
+
+    /// The tick of the last event.
+    #[inline]
+    #[must_use]
+    pub fn last_tick(&self) -> u64 {
+        self.core().hot.last_tick.get()
     }
 
     /// Recording is suspended: the time until [`Stream::resume`] belongs to nobody.

@@ -16,6 +16,7 @@ use std::ffi::{CStr, c_int};
 use std::ptr;
 
 use portmortem_tracer::clock;
+use portmortem_tracer::format::Event;
 
 use crate::engine::{self, Engine};
 use crate::ffi::{self, FALSE, Foreign, TRUE};
@@ -94,7 +95,6 @@ impl Collections {
 
 impl Engine {
     /// Whether something may have been collected since the last event.
-    #[inline]
     pub(crate) fn is_long(&self, now: u64) -> bool {
         now.saturating_sub(self.stream.last_tick()) >= self.collections.due && !self.quiet
     }
@@ -133,39 +133,32 @@ impl Engine {
             }
             let id = recording::with(|current| current.pseudo(kind, NAMES[kind]));
             if let Some(predicate) = id {
-                self.stream.call_at(predicate, now - rest);
+                self.stream.record_at(Event::Call { predicate }, now - rest);
                 rest -= ticks;
-                self.stream.exit_det_at(now - rest);
+                self.stream.record_at(Event::ExitDet, now - rest);
             }
         }
     }
 }
 
-/// The state at a port that may call Prolog, and the tick of the port, once it is known what was collected before. The reference goes
-/// in and comes out again, because asking leaves none.
-#[inline]
-pub(crate) fn settled(engine: &'static mut Engine) -> Result<(&'static mut Engine, u64), Stop> {
-    let now = clock::ticks();
-    if !engine.is_long(now) {
-        return Ok((engine, now));
-    }
-    let epoch = engine.epoch();
-    look(now)?;
-    // SAFETY: `engine` is not used any more; the state is used within the caller's call only.
-    match unsafe { engine::existing() } {
-        Some(engine) if engine.epoch() == epoch => Ok((engine, clock::ticks())),
-        _ => Err(Stop::Ended),
-    }
-}
-
-/// [`look`], if the stretch up to now is long.
+/// [`look`], if the stretch up to now is long. No reference to the engine's state may be in use; all that was known of it may have changed.
 pub(crate) fn look_if_long() -> Result<(), Stop> {
     let now = clock::ticks();
+    let epoch = {
+        // SAFETY: the reference is not used beyond this block.
+        let Some(engine) = (unsafe { engine::existing() }) else {
+            return Err(Stop::Ended);
+        };
+        if !engine.is_long(now) {
+            return Ok(());
+        }
+        engine.epoch()
+    };
+    look(now)?;
     // SAFETY: the reference is not used beyond this statement.
-    if unsafe { engine::existing() }.is_some_and(|engine| engine.is_long(now)) {
-        look(now)
-    } else {
-        Ok(())
+    match unsafe { engine::existing() } {
+        Some(engine) if engine.epoch() == epoch => Ok(()),
+        _ => Err(Stop::Ended),
     }
 }
 

@@ -10,10 +10,8 @@
 //! None of them fails or succeeds differently for what it records, and none calls back into Prolog but for
 //! the first event of an engine, and after stretches that may contain a garbage collection ([`crate::collections`]).
 
-use portmortem_tracer::clock;
-
 use crate::boxes::{BoxId, Exit, Pruned};
-use crate::collections::{self, Stop, settled};
+use crate::collections::{self, Stop};
 use crate::engine::{self, Engine};
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
 use crate::frames::wrapper_frame;
@@ -61,17 +59,22 @@ fn enter_first(id: Term, open: Term) -> Foreign {
         return TRUE;
     }
     let last = is_last_call(engine, &mut context);
-    let now = clock::ticks();
-    if engine.is_long(now) {
-        return enter_after_a_question(id, open, now);
+    let predicate = integer(id) as u32;
+    let recorded = if last {
+        engine.stream.tail_if_soon(predicate)
+    } else {
+        engine.stream.call_if_soon(predicate)
+    };
+    if !recorded {
+        return enter_late(id, open);
     }
-    enter_at(engine, id, open, last, now)
+    entered(engine, predicate, open, last)
 }
 
-/// [`enter_first`] after a long stretch. Whatever has been looked at may have changed by the question.
+/// [`enter_first`] after a longer time. Whatever it has looked at may have changed when it is known what was collected.
 #[cold]
-fn enter_after_a_question(id: Term, open: Term, now: u64) -> Foreign {
-    if let Err(stop) = collections::look(now) {
+fn enter_late(id: Term, open: Term) -> Foreign {
+    if let Err(stop) = collections::look_if_long() {
         return stop.answer();
     }
     let mut context = ffi::Context::EMPTY;
@@ -85,11 +88,17 @@ fn enter_after_a_question(id: Term, open: Term, now: u64) -> Foreign {
     if engine.quiet {
         return TRUE;
     }
+    let predicate = integer(id) as u32;
     let last = is_last_call(engine, &mut context);
-    enter_at(engine, id, open, last, clock::ticks())
+    if last {
+        engine.stream.tail(predicate);
+    } else {
+        engine.stream.call(predicate);
+    }
+    entered(engine, predicate, open, last)
 }
 
-#[inline]
+#[inline(always)]
 fn is_last_call(engine: &mut Engine, context: &mut ffi::Context) -> bool {
     engine
         .frames
@@ -98,21 +107,19 @@ fn is_last_call(engine: &mut Engine, context: &mut ffi::Context) -> bool {
         && engine.boxes.any_active()
 }
 
-#[inline]
-fn enter_at(engine: &mut Engine, id: Term, open: Term, last: bool, now: u64) -> Foreign {
-    let id = integer(id) as u32;
+/// What there is to do when the call is recorded.
+#[inline(always)]
+fn entered(engine: &mut Engine, predicate: u32, open: Term, last: bool) -> Foreign {
     if last {
-        engine.stream.tail_at(id, now);
         if let Some(tally) = &mut engine.symbolic {
-            tally.departed(engine.boxes.active_index(), id);
+            tally.departed(engine.boxes.active_index(), predicate);
         }
         return TRUE;
     }
     let around = engine.boxes.active_index();
     let opened = engine.boxes.enter(engine.frames.wrapper()).to_raw();
-    engine.stream.call_at(id, now);
     if let Some(tally) = &mut engine.symbolic {
-        tally.opened(engine.boxes.active_index(), around, id);
+        tally.opened(engine.boxes.active_index(), around, predicate);
     }
     // SAFETY: terms and answers as the interface defines them.
     unsafe {
@@ -121,38 +128,34 @@ fn enter_at(engine: &mut Engine, id: Term, open: Term, last: bool, now: u64) -> 
     }
 }
 
-/// As [`settled`], and whether a handler threw: for ports that are to be recorded then, too.
 #[inline]
-fn settled_anyhow(engine: &'static mut Engine) -> Option<(&'static mut Engine, u64, bool)> {
-    match settled(engine) {
-        Ok((engine, now)) => Some((engine, now, false)),
-        Err(Stop::Ended) => None,
-        Err(Stop::Exception) => {
-            // SAFETY: the state is used within the caller's call only.
-            let engine = unsafe { engine::existing() }?;
-            Some((engine, clock::ticks(), true))
+fn fail(engine: &mut Engine, id: BoxId) {
+    if let Some(resumed) = engine.boxes.fail(id) {
+        if let Some(tally) = &mut engine.symbolic {
+            tally.failed(id.index() as usize);
+        }
+        if resumed > 0 || !engine.stream.fail_if_soon() {
+            fail_late(resumed);
         }
     }
 }
 
 /// If the handler of a signal throws meanwhile, its exception leaves the box when all alternatives are used up.
-#[inline]
-fn fail(engine: &'static mut Engine, id: BoxId) {
-    let Some((engine, now, raised)) = settled_anyhow(engine) else {
+#[cold]
+fn fail_late(resumed: usize) {
+    let looked = collections::look_if_long();
+    // SAFETY: the state is used within this call only; the reference that the caller had is not used any more.
+    let (Some(engine), Ok(()) | Err(Stop::Exception)) = (unsafe { engine::existing() }, &looked)
+    else {
         return;
     };
-    if let Some(resumed) = engine.boxes.fail(id) {
-        if let Some(tally) = &mut engine.symbolic {
-            tally.failed(id.index() as usize);
-        }
-        for _ in 0..resumed {
-            engine.stream.redo_at(now);
-        }
-        if raised {
-            engine.exception();
-        } else {
-            engine.stream.fail_at(now);
-        }
+    for _ in 0..resumed {
+        engine.stream.redo();
+    }
+    if looked.is_err() {
+        engine.exception();
+    } else {
+        engine.stream.fail();
     }
 }
 
@@ -163,17 +166,35 @@ pub(crate) extern "C" fn exit_det(open: Term) -> Foreign {
     let Some(engine) = (unsafe { engine::existing() }) else {
         return TRUE;
     };
-    let (engine, now) = match settled(engine) {
-        Ok(settled) => settled,
-        Err(stop) => return stop.answer(),
-    };
-    if leave_suspended(engine, box_id(open)) {
-        engine.boxes.exit_det();
-        engine.stream.exit_det_at(now);
-        TRUE
-    } else {
-        Foreign::from(!recording::continuations_in_use())
+    if !leave_suspended(engine, box_id(open)) {
+        return Foreign::from(!recording::continuations_in_use());
     }
+    if !engine.stream.exit_det_if_soon() {
+        return exit_det_late(open);
+    }
+    engine.boxes.exit_det();
+    TRUE
+}
+
+#[cold]
+fn exit_det_late(open: Term) -> Foreign {
+    match left_late(open) {
+        Ok(engine) => {
+            engine.stream.exit_det();
+            engine.boxes.exit_det();
+            TRUE
+        }
+        Err(stop) => stop.answer(),
+    }
+}
+
+/// The state in which the box is the active one, when it is known what was collected.
+fn left_late(open: Term) -> Result<&'static mut Engine, Stop> {
+    collections::look_if_long()?;
+    // SAFETY: the state is used within the caller's call only; the reference that it had is not used any more.
+    unsafe { engine::existing() }
+        .filter(|engine| engine.boxes.is_active(box_id(open)))
+        .ok_or(Stop::Ended)
 }
 
 /// `EXIT` with a choicepoint left; backtracked into: `REDO`; pruned: `CUT`.
@@ -185,16 +206,14 @@ pub(crate) extern "C" fn exit_nondet(open: Term, handle: Control) -> Foreign {
             let Some(engine) = (unsafe { engine::existing() }) else {
                 return TRUE;
             };
-            let (engine, now) = match settled(engine) {
-                Ok(settled) => settled,
-                Err(stop) => return stop.answer(),
-            };
             let id = box_id(open);
             if !leave_suspended(engine, id) {
                 return TRUE;
             }
+            if !engine.stream.exit_nondet_if_soon() {
+                return exit_nondet_late(open);
+            }
             engine.boxes.exit_nondet();
-            engine.stream.exit_nondet_at(now);
             // SAFETY: the answer that keeps a choicepoint.
             unsafe { ffi::_PL_retry(id.to_raw() as isize) }
         }
@@ -217,16 +236,39 @@ pub(crate) extern "C" fn exit_nondet(open: Term, handle: Control) -> Foreign {
     }
 }
 
-/// If the handler of a signal throws meanwhile, its exception leaves the box that has just been re-entered.
+#[cold]
+fn exit_nondet_late(open: Term) -> Foreign {
+    match left_late(open) {
+        Ok(engine) => {
+            engine.stream.exit_nondet();
+            engine.boxes.exit_nondet();
+            // SAFETY: the answer that keeps a choicepoint.
+            unsafe { ffi::_PL_retry(box_id(open).to_raw() as isize) }
+        }
+        Err(stop) => stop.answer(),
+    }
+}
+
 #[inline]
-fn redo(engine: &'static mut Engine, id: BoxId) {
-    let Some((engine, now, _)) = settled_anyhow(engine) else {
+fn redo(engine: &mut Engine, id: BoxId) {
+    if let Some(resumed) = engine.boxes.redo(id)
+        && (resumed > 0 || !engine.stream.redo_if_soon())
+    {
+        redo_late(resumed);
+    }
+}
+
+/// If the handler of a signal throws meanwhile, its exception leaves the box that has just been re-entered.
+#[cold]
+fn redo_late(resumed: usize) {
+    let looked = collections::look_if_long();
+    // SAFETY: the state is used within this call only; the reference that the caller had is not used any more.
+    let (Some(engine), Ok(()) | Err(Stop::Exception)) = (unsafe { engine::existing() }, looked)
+    else {
         return;
     };
-    if let Some(resumed) = engine.boxes.redo(id) {
-        for _ in 0..=resumed {
-            engine.stream.redo_at(now);
-        }
+    for _ in 0..=resumed {
+        engine.stream.redo();
     }
 }
 
