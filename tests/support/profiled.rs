@@ -89,24 +89,30 @@ impl Profiled {
             .unwrap_or_else(|| panic!("no edge from {caller} to {callee} in {:#?}", self.edges()))
     }
 
-    /// The predicates that ran, alphabetically.
+    /// The program's predicates that ran, alphabetically: without the engine's own work, which depends on time.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
+        let engine = self.trace.predicates().iter();
+        let engine: Vec<&str> = engine
+            .filter(|info| info.is_engine_work())
+            .map(|info| info.indicator.as_str())
+            .collect();
         let mut names: Vec<String> = self
             .predicates()
             .iter()
+            .filter(|row| !engine.contains(&row.predicate))
             .map(|row| row.predicate.to_owned())
             .collect();
         names.sort();
         names
     }
 
-    /// Calls and exits of each predicate, by `(module, name, arity)`.
+    /// Calls and exits of each predicate, by `(module, name, arity)`, without the engine's own work.
     #[must_use]
     pub fn calls_and_exits(&self) -> BTreeMap<(String, String, u32), (u64, u64)> {
         let known = self.trace.predicates().iter().zip(&self.profile.predicates);
         known
-            .filter(|(_, figures)| figures.is_used())
+            .filter(|(info, figures)| figures.is_used() && !info.is_engine_work())
             .map(|(info, figures)| {
                 let declared = &info.declared;
                 let key = (
@@ -133,8 +139,8 @@ impl Profiled {
             .collect()
     }
 
-    /// How many events of ports each stream has: without pauses, which the recorder makes for its own work, and
-    /// marks. By the stream's name.
+    /// How many events of the program's ports each stream has: without pauses, which the recorder makes for its own work,
+    /// marks, and the call and exit of each garbage collection or stack shift. By the stream's name.
     #[must_use]
     pub fn port_events(&self) -> BTreeMap<String, u64> {
         let mut counts = BTreeMap::new();
@@ -145,19 +151,34 @@ impl Profiled {
                     Event::Pause | Event::Resume | Event::Mark { .. } | Event::Gap { .. }
                 )
             });
-            *counts.entry(stream.name().to_owned()).or_default() += ports.count() as u64;
+            let collections = self.trace.events(stream).filter(|timed| match timed.event {
+                Event::Call { predicate } => {
+                    let index = self.trace.predicate_index(predicate);
+                    index.is_some_and(|at| self.trace.predicates()[at as usize].is_engine_work())
+                }
+                _ => false,
+            });
+            let count = ports.count() - 2 * collections.count();
+            *counts.entry(stream.name().to_owned()).or_default() += count as u64;
         }
         counts
     }
 
-    /// Events of all streams together.
+    /// Events of all streams together, without the call and the exit of each garbage collection or stack shift: how many of
+    /// those there are depends on time.
     #[must_use]
     pub fn events(&self) -> u64 {
-        self.profile
+        let all: u64 = self
+            .profile
             .streams
             .iter()
             .map(|stream| stream.events)
-            .sum()
+            .sum();
+        let known = self.trace.predicates().iter().zip(&self.profile.predicates);
+        let engine = known.filter(|(info, _)| info.is_engine_work());
+        all - engine
+            .map(|(_, figures)| figures.calls + figures.exits())
+            .sum::<u64>()
     }
 }
 

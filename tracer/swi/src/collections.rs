@@ -16,7 +16,7 @@ use std::ffi::{CStr, c_int};
 use std::ptr;
 
 use portmortem_tracer::clock;
-use portmortem_tracer::format::Event;
+use portmortem_tracer::format::{ENGINE_WORK, Event};
 
 use crate::engine::{self, Engine};
 use crate::ffi::{self, FALSE, Foreign, TRUE};
@@ -32,11 +32,9 @@ const SHORTEST_NS: u64 = 10_000;
 /// How long both clocks must have run for their ratio to say anything.
 const RATIO_NS: u64 = 10_000;
 
-pub(crate) const KINDS: usize = 2;
-/// Keys of `statistics/2`: processor seconds so far.
+pub(crate) const KINDS: usize = ENGINE_WORK.len();
+/// Keys of `statistics/2`, in the order of [`ENGINE_WORK`]: processor seconds so far.
 const KEYS: [&CStr; KINDS] = [c"shift_time", c"gctime"];
-/// What stands for them in the trace.
-const NAMES: [&str; KINDS] = ["stack_shift", "garbage_collect"];
 
 /// What one engine has collected so far.
 pub(crate) struct Collections {
@@ -131,7 +129,7 @@ impl Engine {
             if ns < SHORTEST_NS as f64 || ticks == 0 {
                 continue;
             }
-            let id = recording::with(|current| current.pseudo(kind, NAMES[kind]));
+            let id = recording::with(|current| current.pseudo(kind, ENGINE_WORK[kind]));
             if let Some(predicate) = id {
                 self.stream.record_at(Event::Call { predicate }, now - rest);
                 rest -= ticks;
