@@ -38,7 +38,7 @@ fn file(name: &str) -> PathBuf {
 fn row(trace: &Trace, profile: &Profile, indicator: &str) -> PredicateFigures {
     let mut known = trace.predicates().iter().zip(&profile.predicates);
     let found = known.find(|(info, _)| info.indicator == indicator);
-    found.map_or_else(Default::default, |(_, figures)| figures.clone())
+    found.map_or_else(Default::default, |(_, figures)| *figures)
 }
 
 fn text(output: &Output) -> &str {
