@@ -17,7 +17,7 @@ use crate::trace::Trace;
 /// What happened in the outermost boxes of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outermost {
-    /// By predicate, `module:name/arity`.
+    /// By predicate, `module:name/arity`, without the engine's own work.
     pub counts: BTreeMap<String, Counts>,
     /// Time in them, in ns; without the recorder's own if the trace says what that is.
     pub ns: u64,
@@ -43,7 +43,7 @@ impl Outermost {
             let Some(info) = trace.predicates().get(callee as usize) else {
                 continue;
             };
-            if caller == Caller::Root {
+            if caller == Caller::Root && !info.is_engine_work() {
                 let declared = &info.declared;
                 let name = format!("{}:{}/{}", declared.module, declared.name, declared.arity);
                 let sum = counts.entry(name).or_default();

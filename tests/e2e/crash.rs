@@ -154,13 +154,12 @@ fn the_end_of_a_flight_recording_is_there() {
         }
         let profiled = readable_and_unfinished(&sandbox);
         let rounds = fs::metadata(sandbox.path("main.bytes")).map_or(0, |file| file.len());
-        let stream = profiled.profile.streams.first();
-        let seen = stream.map_or(0, |stream| stream.events + stream.lost_events);
+        let seen = profiled.events_with_lost();
         if rounds > 0 {
             let certain = pauses + 1 + rounds * EVENTS_PER_ROUND;
             assert!(
-                seen + 1 >= certain && seen <= certain + EVENTS_PER_ROUND,
-                "{rounds} rounds are {certain} events; recorded and lost are {seen}"
+                seen.end() + 1 >= certain && *seen.start() <= certain + EVENTS_PER_ROUND,
+                "{rounds} rounds are {certain} events; recorded and lost are {seen:?}"
             );
         }
     }

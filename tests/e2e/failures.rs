@@ -169,7 +169,7 @@ fn a_limit_on_the_size_of_files() {
     beginning_of_the_loop(&sandbox);
 }
 
-/// What fitted is there, and what is missing is counted to the event.
+/// What fitted is there, and what is missing is counted.
 fn beginning_of_the_loop(sandbox: &Sandbox) {
     sandbox
         .portmortem(["report", "run.pmt"])
@@ -179,10 +179,7 @@ fn beginning_of_the_loop(sandbox: &Sandbox) {
         .shows("exit status 0");
     let profiled = Profiled::of(&sandbox.path("run.pmt"));
     let all = Sandbox::new().record_file(&trap("loop.pl"), &["--", "1000000"]);
-    assert_eq!(
-        profiled.events() + profiled.profile.lost_events(),
-        all.events()
-    );
+    assert!(profiled.events_with_lost().contains(&all.events()));
     assert!(profiled.row("loop/3").tail_calls > 50_000);
 }
 

@@ -455,8 +455,8 @@ fn max_size_keeps_the_beginning() {
     let options = ["--max-size", "100K", "--", "300000"];
     let profiled = sandbox.record_file(&trap("loop.pl"), &options);
     assert!(fs::metadata(sandbox.path("loop.pmt")).unwrap().len() <= 100 << 10);
-    let seen_and_lost = profiled.events() + profiled.profile.lost_events();
-    assert_eq!(seen_and_lost, all_events_of_the_loop());
+    let all = all_events_of_the_loop();
+    assert!(profiled.events_with_lost().contains(&all));
     assert_eq!(profiled.edge("main/0", "loop/3").calls, 1);
     sandbox
         .portmortem(["report", "loop.pmt"])
@@ -470,8 +470,8 @@ fn keep_last_keeps_the_end() {
     let options = ["--max-size", "100K", "--keep", "last", "--", "300000"];
     let profiled = sandbox.record_file(&trap("loop.pl"), &options);
     assert!(fs::metadata(sandbox.path("loop.pmt")).unwrap().len() <= 100 << 10);
-    let seen_and_lost = profiled.events() + profiled.profile.lost_events();
-    assert_eq!(seen_and_lost, all_events_of_the_loop());
+    let all = all_events_of_the_loop();
+    assert!(profiled.events_with_lost().contains(&all));
     assert!(profiled.trace.header().mode.keep_last);
     // The last event of the program is there: its exit.
     let stream = &profiled.trace.streams()[0];

@@ -1,9 +1,11 @@
 //! A trace, replayed by the analyzer library.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use portmortem_analyzer::tables::{EdgeRow, PredicateRow};
+use portmortem_analyzer::trace::PredicateInfo;
 use portmortem_analyzer::{Profile, ReplayOptions, Tables, Trace, laws, replay};
 use portmortem_tracer::format::{Event, StreamKind};
 
@@ -89,24 +91,30 @@ impl Profiled {
             .unwrap_or_else(|| panic!("no edge from {caller} to {callee} in {:#?}", self.edges()))
     }
 
-    /// The predicates that ran, alphabetically.
+    /// The program's predicates that ran, alphabetically: without the engine's own work, which depends on time.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
+        let engine = self.trace.predicates().iter();
+        let engine: Vec<&str> = engine
+            .filter(|info| info.is_engine_work())
+            .map(|info| info.indicator.as_str())
+            .collect();
         let mut names: Vec<String> = self
             .predicates()
             .iter()
+            .filter(|row| !engine.contains(&row.predicate))
             .map(|row| row.predicate.to_owned())
             .collect();
         names.sort();
         names
     }
 
-    /// Calls and exits of each predicate, by `(module, name, arity)`.
+    /// Calls and exits of each predicate, by `(module, name, arity)`, without the engine's own work.
     #[must_use]
     pub fn calls_and_exits(&self) -> BTreeMap<(String, String, u32), (u64, u64)> {
         let known = self.trace.predicates().iter().zip(&self.profile.predicates);
         known
-            .filter(|(_, figures)| figures.is_used())
+            .filter(|(info, figures)| figures.is_used() && !info.is_engine_work())
             .map(|(info, figures)| {
                 let declared = &info.declared;
                 let key = (
@@ -133,31 +141,59 @@ impl Profiled {
             .collect()
     }
 
-    /// How many events of ports each stream has: without pauses, which the recorder makes for its own work, and
-    /// marks. By the stream's name.
+    /// How many events of the program's ports each stream has: without pauses, which the recorder makes for its own work,
+    /// marks, and the call and exit of each garbage collection or stack shift. By the stream's name.
     #[must_use]
     pub fn port_events(&self) -> BTreeMap<String, u64> {
         let mut counts = BTreeMap::new();
         for stream in self.trace.streams() {
-            let ports = self.trace.events(stream).filter(|timed| {
-                !matches!(
-                    timed.event,
-                    Event::Pause | Event::Resume | Event::Mark { .. } | Event::Gap { .. }
-                )
-            });
-            *counts.entry(stream.name().to_owned()).or_default() += ports.count() as u64;
+            let count = counts.entry(stream.name().to_owned()).or_default();
+            let mut collecting = false;
+            for timed in self.trace.events(stream) {
+                match timed.event {
+                    Event::Pause | Event::Resume | Event::Mark { .. } | Event::Gap { .. } => {}
+                    Event::Call { predicate } if self.is_engine_work(predicate) => {
+                        collecting = true;
+                    }
+                    // Nothing comes between the two.
+                    Event::ExitDet if collecting => collecting = false,
+                    _ => *count += 1,
+                }
+            }
         }
         counts
     }
 
-    /// Events of all streams together.
+    fn is_engine_work(&self, predicate: u32) -> bool {
+        let index = self.trace.predicate_index(predicate);
+        let info = index.and_then(|at| self.trace.predicates().get(at as usize));
+        info.is_some_and(PredicateInfo::is_engine_work)
+    }
+
+    /// How many of the program's events there were at least and at most, where some were lost: how many of those were garbage
+    /// collections and stack shifts nobody knows. One event in a thousand is many times more than the tests' loops have.
+    #[must_use]
+    pub fn events_with_lost(&self) -> RangeInclusive<u64> {
+        let most = self.events() + self.profile.lost_events();
+        let collections = 100 + most / 1000;
+        most.saturating_sub(collections)..=most
+    }
+
+    /// Events of all streams together, without the call and the exit of each garbage collection or stack shift: how many of
+    /// those there are depends on time.
     #[must_use]
     pub fn events(&self) -> u64 {
-        self.profile
+        let all: u64 = self
+            .profile
             .streams
             .iter()
             .map(|stream| stream.events)
-            .sum()
+            .sum();
+        let known = self.trace.predicates().iter().zip(&self.profile.predicates);
+        let engine = known.filter(|(info, _)| info.is_engine_work());
+        all - engine
+            .map(|(_, figures)| figures.calls + figures.exits())
+            .sum::<u64>()
     }
 }
 

@@ -123,11 +123,19 @@ impl Core {
     #[inline(always)]
     fn put(&self, tag: u8, rest: u16, length: usize, event: Event) {
         let now = clock::ticks();
+        if !self.put_soon(now, tag, rest, length) {
+            self.slow(event, now);
+        }
+    }
+
+    /// Records such an event if it comes soon after the last one, and there is room.
+    #[inline(always)]
+    fn put_soon(&self, now: u64, tag: u8, rest: u16, length: usize) -> bool {
         let hot = &self.hot;
         let delta = now.wrapping_sub(hot.last_tick.get());
         let cursor = hot.cursor.get();
         if delta >= SHORT_DELTA || cursor >= hot.limit.load(Ordering::Relaxed) {
-            return self.slow(event, now);
+            return false;
         }
         // Below 4096 the head byte and the byte of `delta >> 5` are the tag and the delta side by side.
         let word = u32::from(tag) | (delta as u32) << TAG_BITS | u32::from(rest) << 16;
@@ -138,21 +146,26 @@ impl Core {
             cursor.cast::<u32>().write_unaligned(word.to_le());
             hot.commit(2 + length);
         }
+        true
     }
 
     #[inline(always)]
     fn put_with_predicate(&self, tag: u8, predicate: u32, event: Event) {
+        let now = clock::ticks();
+        if !self.put_predicate_soon(now, tag, predicate) {
+            self.slow(event, now);
+        }
+    }
+
+    #[inline(always)]
+    fn put_predicate_soon(&self, now: u64, tag: u8, predicate: u32) -> bool {
         if predicate < 1 << 7 {
-            self.put(tag, predicate as u16, 1, event);
+            self.put_soon(now, tag, predicate as u16, 1)
         } else if predicate < 1 << 14 {
-            self.put(
-                tag,
-                (predicate & 0x7f | 0x80 | (predicate >> 7) << 8) as u16,
-                2,
-                event,
-            );
+            let rest = (predicate & 0x7f | 0x80 | (predicate >> 7) << 8) as u16;
+            self.put_soon(now, tag, rest, 2)
         } else {
-            self.slow(event, clock::ticks());
+            false
         }
     }
 
@@ -271,6 +284,58 @@ impl Stream {
     #[inline]
     pub fn cut(&self) {
         self.core().cut();
+    }
+
+    /// [`Stream::call`], if less than 4096 ticks have passed since the last event. False if not, or if it cannot be written as fast
+    /// for another reason: for whoever has something to look at first after a longer time.
+    #[inline]
+    #[must_use = "if false, nothing was recorded"]
+    pub fn call_if_soon(&self, predicate: u32) -> bool {
+        self.core()
+            .put_predicate_soon(clock::ticks(), TAG_CALL, predicate)
+    }
+
+    /// [`Stream::tail`], as [`Stream::call_if_soon`].
+    #[inline]
+    #[must_use = "if false, nothing was recorded"]
+    pub fn tail_if_soon(&self, predicate: u32) -> bool {
+        self.core()
+            .put_predicate_soon(clock::ticks(), TAG_TAIL, predicate)
+    }
+
+    /// [`Stream::exit_det`], as [`Stream::call_if_soon`].
+    #[inline]
+    #[must_use = "if false, nothing was recorded"]
+    pub fn exit_det_if_soon(&self) -> bool {
+        self.core().put_soon(clock::ticks(), TAG_EXIT_DET, 0, 0)
+    }
+
+    /// [`Stream::exit_nondet`], as [`Stream::call_if_soon`].
+    #[inline]
+    #[must_use = "if false, nothing was recorded"]
+    pub fn exit_nondet_if_soon(&self) -> bool {
+        self.core().put_soon(clock::ticks(), TAG_EXIT_NONDET, 0, 0)
+    }
+
+    /// [`Stream::redo`], as [`Stream::call_if_soon`].
+    #[inline]
+    #[must_use = "if false, nothing was recorded"]
+    pub fn redo_if_soon(&self) -> bool {
+        self.core().put_soon(clock::ticks(), TAG_REDO, 0, 0)
+    }
+
+    /// [`Stream::fail`], as [`Stream::call_if_soon`].
+    #[inline]
+    #[must_use = "if false, nothing was recorded"]
+    pub fn fail_if_soon(&self) -> bool {
+        self.core().put_soon(clock::ticks(), TAG_FAIL, 0, 0)
+    }
+
+    /// The tick of the last event.
+    #[inline]
+    #[must_use]
+    pub fn last_tick(&self) -> u64 {
+        self.core().hot.last_tick.get()
     }
 
     /// Recording is suspended: the time until [`Stream::resume`] belongs to nobody.

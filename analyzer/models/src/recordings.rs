@@ -9,7 +9,7 @@ use portmortem_analyzer::centers;
 use portmortem_analyzer::costs::{Costs, UNFOLDINGS};
 use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::moment::Moment;
-use portmortem_analyzer::trace::{StreamInfo, Trace};
+use portmortem_analyzer::trace::{PredicateInfo, StreamInfo, Trace};
 use portmortem_analyzer::{Profile, Tables};
 use portmortem_tracer::format::Event;
 
@@ -90,6 +90,23 @@ pub fn size_in(text: &str) -> Option<u64> {
     digits.trim().parse().ok()
 }
 
+/// Garbage collections and stack shifts are no function of the size, but part of what calls cost: their time goes back to whoever
+/// ran, and they have no row.
+fn give_back_collections(work: &mut BTreeMap<String, Work>, trace: &Trace, profile: &Profile) {
+    for info in trace.predicates() {
+        if info.is_engine_work() && work.remove(&info.indicator).is_some() {
+            for edge in Tables::new("", trace, profile).edges() {
+                if let Some(caller) = work.get_mut(edge.caller)
+                    && edge.callee == info.indicator
+                {
+                    let ns = edge.served_comp_ns.unwrap_or(edge.served_ns);
+                    caller.self_ns = caller.self_ns.saturating_add(ns);
+                }
+            }
+        }
+    }
+}
+
 fn whole(trace: &Trace, profile: &Profile, costs: &Costs, size: Option<u64>) -> Recording {
     let rows = Tables::new("", trace, profile).predicates();
     let mut work: BTreeMap<String, Work> = rows
@@ -102,6 +119,7 @@ fn whole(trace: &Trace, profile: &Profile, costs: &Costs, size: Option<u64>) -> 
             (row.predicate.to_owned(), work)
         })
         .collect();
+    give_back_collections(&mut work, trace, profile);
     if costs.is_symbolic() && costs.is_complete() {
         for index in 0..trace.predicates().len() as PredicateIndex {
             let Some(work) = work.get_mut(trace.predicate_name(index)) else {
@@ -160,6 +178,9 @@ fn by_center(trace: &Trace, costs: &Costs) -> Vec<Recording> {
         }
     }
     for (&(center, predicate), figures) in &centers::replay(trace).rows {
+        if is_engine_work(trace, predicate) {
+            continue;
+        }
         if let (Some(size), None) = (size_of(center), trace.center(predicate)) {
             let frames = figures.calls.saturating_sub(figures.tail_calls);
             add(size, predicate, FRAME.to_owned(), frames);
@@ -177,6 +198,21 @@ fn by_mark(trace: &Trace) -> Vec<Recording> {
         .collect()
 }
 
+/// Whose box is active; during a collection, that of whoever ran.
+fn whose_time(trace: &Trace, moment: &Moment) -> Option<PredicateIndex> {
+    let newest = moment.active().last()?.predicate;
+    if !is_engine_work(trace, newest) {
+        return Some(newest);
+    }
+    let mut below = moment.active().newest().map(|open| open.predicate);
+    below.find(|&predicate| !is_engine_work(trace, predicate))
+}
+
+fn is_engine_work(trace: &Trace, predicate: PredicateIndex) -> bool {
+    let info = trace.predicates().get(predicate as usize);
+    info.is_some_and(PredicateInfo::is_engine_work)
+}
+
 #[derive(Default)]
 struct Part {
     size: u64,
@@ -192,13 +228,15 @@ fn parts(trace: &Trace, stream: &StreamInfo) -> Vec<Recording> {
     for (number, timed) in (0..).zip(trace.events(stream)) {
         let in_gap = matches!(timed.event, Event::Gap { .. });
         if let (Some(part), Some(active), false) =
-            (&mut part, moment.active().last(), paused || in_gap)
+            (&mut part, whose_time(trace, &moment), paused || in_gap)
         {
-            part.work.entry(active.predicate).or_default().1 += timed.tick.saturating_sub(last);
+            part.work.entry(active).or_default().1 += timed.tick.saturating_sub(last);
         }
         last = timed.tick;
         match timed.event {
-            Event::Call { predicate } | Event::Tail { predicate } => {
+            Event::Call { predicate } | Event::Tail { predicate }
+                if !is_engine_work(trace, predicate) =>
+            {
                 if let Some(part) = &mut part {
                     part.work.entry(predicate).or_default().0 += 1;
                 }

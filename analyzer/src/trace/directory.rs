@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use portmortem_tracer::format::{
-    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Cost, Dialect, PortCosts, Predicate, Record,
-    StreamBegin, StreamKind, read_record,
+    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Cost, Dialect, ENGINE_WORK, PortCosts, Predicate,
+    Record, StreamBegin, StreamKind, read_record,
 };
 use rustc_hash::FxHashMap;
 
@@ -362,6 +362,15 @@ impl Reader<'_> {
 }
 
 impl PredicateInfo {
+    /// Whether its boxes are garbage collections or stack shifts ([`ENGINE_WORK`]), and no calls of the program: how many
+    /// there are depends on time.
+    #[must_use]
+    pub fn is_engine_work(&self) -> bool {
+        self.declared.module == "system"
+            && self.declared.arity == 0
+            && ENGINE_WORK.contains(&self.declared.name.as_str())
+    }
+
     fn new(declared: Predicate) -> Self {
         let indicator = names::indicator(&declared.module, &declared.name, declared.arity);
         Self {

@@ -33,3 +33,7 @@ pub use record::{
 };
 pub use varint::{VarintError, read as read_varint, write as write_varint};
 pub use wire::{MAX_RECORD_BYTES, WireError, decode_record, encode_record, read_record};
+
+/// Predicates of the module `system`, arity 0, that stand for what an engine does between two ports without a call: their boxes are garbage
+/// collections and stack shifts. How many there are depends on time, as nothing else in a trace.
+pub const ENGINE_WORK: [&str; 2] = ["stack_shift", "garbage_collect"];

@@ -271,6 +271,8 @@ never(system, Head) :-
         frame_sensitive(Name)
     ->  true
     ;   '$get_predicate_attribute'(system:Head, (dynamic), 1)
+    ->  true
+    ;   Head = statistics(_, _)         % which the recorder itself asks
     ).
 
 frame_sensitive(prolog_current_choice).

@@ -146,10 +146,16 @@ impl Boxes {
             .is_some_and(|open| open.id == id && open.frame == frame)
     }
 
+    /// Whether `id` is the active box.
+    #[inline]
+    pub(crate) fn is_active(&self, id: BoxId) -> bool {
+        self.stack[self.active as usize].id == id && self.active != 0
+    }
+
     /// What an exit through the wrapper of `id` is.
     #[inline]
     pub(crate) fn classify_exit(&self, id: BoxId) -> Exit {
-        if self.stack[self.active as usize].id == id && self.active != 0 {
+        if self.is_active(id) {
             Exit::Active
         } else {
             self.exit_of_other(id)

@@ -85,6 +85,7 @@ pub(crate) extern "C" fn open(settings: Term) -> Foreign {
         symbolic: false,
         tails: !mode.byrd && !mode.no_tail,
         stack_limit: usize::MAX,
+        pseudo: Default::default(),
     });
     if started {
         *lock(&OPEN) = Some((path, mode));

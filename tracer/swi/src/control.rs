@@ -7,9 +7,10 @@ use std::slice;
 
 use portmortem_tracer::format::{Header, Mode, Outcome};
 use portmortem_tracer::pattern::PredicatePattern;
-use portmortem_tracer::{Keep, Options, Recorder};
+use portmortem_tracer::{Keep, Options, Recorder, clock};
 
 use crate::calibrate;
+use crate::collections::{self, Stop};
 use crate::engine::{self, Engine};
 use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
 use crate::recording::{self, Recording, Selection};
@@ -48,6 +49,7 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
         tails: !request.mode.byrd && !request.mode.no_tail,
         symbolic: request.symbolic,
         stack_limit: request.stack_limit,
+        pseudo: Default::default(),
     });
     Ok(())
 }
@@ -217,22 +219,37 @@ pub(crate) extern "C" fn mark(remark: Term) -> Foreign {
 
 /// `pause`: the calling engine's new boxes are not recorded until `resume`.
 pub(crate) extern "C" fn pause() -> Foreign {
-    with_engine(|engine| engine.set_paused(true))
+    suspend(|engine| engine.set_paused(true))
 }
 
 /// `resume`: ends a pause.
 pub(crate) extern "C" fn resume() -> Foreign {
-    with_engine(|engine| engine.set_paused(false))
+    go_on(|engine| engine.set_paused(false))
 }
 
 /// `own_begin`: what follows is code of `library(portmortem)`: a pause that nests.
 pub(crate) extern "C" fn own_begin() -> Foreign {
-    with_engine(Engine::enter_own)
+    suspend(Engine::enter_own)
 }
 
 /// `own_end`: the traced program goes on.
 pub(crate) extern "C" fn own_end() -> Foreign {
-    with_engine(Engine::leave_own)
+    go_on(Engine::leave_own)
+}
+
+/// Recording is suspended: what was collected until now is the program's.
+fn suspend(action: impl FnOnce(&mut Engine)) -> Foreign {
+    if let Err(Stop::Exception) = collections::look_if_long() {
+        return FALSE;
+    }
+    with_engine(action)
+}
+
+/// Recording goes on: what was collected until now is nobody's. Also after an exception, which passes on.
+fn go_on(action: impl FnOnce(&mut Engine)) -> Foreign {
+    let looked = collections::look(clock::ticks());
+    with_engine(action);
+    Foreign::from(!matches!(looked, Err(Stop::Exception)))
 }
 
 fn with_engine(action: impl FnOnce(&mut Engine)) -> Foreign {

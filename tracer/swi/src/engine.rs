@@ -11,6 +11,7 @@ use portmortem_tracer::Stream;
 use portmortem_tracer::format::{Dialect, StreamKind};
 
 use crate::boxes::Boxes;
+use crate::collections::Collections;
 use crate::ffi;
 use crate::frames::FrameCache;
 use crate::recording;
@@ -31,6 +32,8 @@ pub(crate) struct Engine {
     pub(crate) quiet: bool,
     /// Whether last calls are recorded as such.
     pub(crate) tails: bool,
+    /// Garbage collections and stack shifts so far.
+    pub(crate) collections: Collections,
     /// What is counted in a symbolic recording.
     pub(crate) symbolic: Option<Box<Tally>>,
     /// How many boxes make [`Engine::exception`] suspect the stack limit; none once it has said so.
@@ -41,6 +44,11 @@ pub(crate) struct Engine {
 const BOX_BYTES: usize = 240;
 
 impl Engine {
+    /// The number of the recording that the state belongs to.
+    pub(crate) fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
     /// The program pauses recording, or goes on.
     pub(crate) fn set_paused(&mut self, paused: bool) {
         self.paused = paused;
@@ -65,9 +73,9 @@ impl Engine {
         if quiet != self.quiet {
             self.quiet = quiet;
             if quiet {
-                self.stream.pause()
+                self.stream.pause();
             } else {
-                self.stream.resume()
+                self.stream.resume();
             }
         }
     }
@@ -230,6 +238,7 @@ fn attach(slot: &'static Slot, epoch: u32) -> *mut Engine {
         own: 0,
         quiet: false,
         tails: current.tails,
+        collections: Collections::new(),
         symbolic: current.symbolic.then(|| Box::new(Tally::new())),
         suspicious_depth: current.stack_limit / BOX_BYTES / 4,
     });

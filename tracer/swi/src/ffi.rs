@@ -146,6 +146,12 @@ unsafe extern "C" {
     ) -> c_int;
     pub(crate) fn PL_open_foreign_frame() -> usize;
     pub(crate) fn PL_discard_foreign_frame(frame: usize);
+    pub(crate) fn PL_close_foreign_frame(frame: usize);
+    pub(crate) fn PL_exception(query: usize) -> Term;
+    pub(crate) fn PL_new_term_refs(number: usize) -> Term;
+    pub(crate) fn PL_put_atom_chars(term: Term, text: *const c_char) -> c_int;
+    pub(crate) fn PL_put_variable(term: Term) -> c_int;
+    pub(crate) fn PL_get_float(term: Term, value: *mut f64) -> c_int;
     pub(crate) fn PL_unify_chars(
         term: Term,
         flags: c_int,

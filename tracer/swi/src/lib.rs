@@ -7,6 +7,7 @@
 mod appearing;
 mod boxes;
 mod calibrate;
+mod collections;
 mod control;
 mod engine;
 mod ffi;

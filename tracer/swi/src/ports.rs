@@ -8,9 +8,10 @@
 //! ```
 //!
 //! None of them fails or succeeds differently for what it records, and none calls back into Prolog but for
-//! the first event of an engine.
+//! the first event of an engine, and after stretches that may contain a garbage collection ([`crate::collections`]).
 
 use crate::boxes::{BoxId, Exit, Pruned};
+use crate::collections::{self, Stop};
 use crate::engine::{self, Engine};
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
 use crate::frames::wrapper_frame;
@@ -31,11 +32,13 @@ pub(crate) extern "C" fn enter(id: Term, open: Term, handle: Control) -> Foreign
         }
         _ => {
             if let Some((engine, id)) = known(handle) {
+                let before = engine.stream.last_tick();
                 match engine.boxes.prune(id) {
-                    Pruned::Silent => {}
+                    Pruned::Silent => return TRUE,
                     Pruned::Exception => engine.exception(),
                     Pruned::Cut => engine.stream.cut(),
                 }
+                engine.passed_unasked(before);
             }
             TRUE
         }
@@ -55,24 +58,68 @@ fn enter_first(id: Term, open: Term) -> Foreign {
     if engine.quiet {
         return TRUE;
     }
-    let id = integer(id) as u32;
-    if engine
+    let last = is_last_call(engine, &mut context);
+    let predicate = integer(id) as u32;
+    let recorded = if last {
+        engine.stream.tail_if_soon(predicate)
+    } else {
+        engine.stream.call_if_soon(predicate)
+    };
+    if !recorded {
+        return enter_late(id, open);
+    }
+    entered(engine, predicate, open, last)
+}
+
+/// [`enter_first`] after a longer time. Whatever it has looked at may have changed when it is known what was collected.
+#[cold]
+fn enter_late(id: Term, open: Term) -> Foreign {
+    if let Err(stop) = collections::look_if_long() {
+        return stop.answer();
+    }
+    let mut context = ffi::Context::EMPTY;
+    if !context.fill() {
+        return TRUE;
+    }
+    // SAFETY: the state is used within this call only.
+    let Some(engine) = (unsafe { engine::of_context(context.engine) }) else {
+        return TRUE;
+    };
+    if engine.quiet {
+        return TRUE;
+    }
+    let predicate = integer(id) as u32;
+    let last = is_last_call(engine, &mut context);
+    if last {
+        engine.stream.tail(predicate);
+    } else {
+        engine.stream.call(predicate);
+    }
+    entered(engine, predicate, open, last)
+}
+
+#[inline(always)]
+fn is_last_call(engine: &mut Engine, context: &mut ffi::Context) -> bool {
+    engine
         .frames
-        .is_last_call(&mut context, recording::wrapper_generation())
+        .is_last_call(context, recording::wrapper_generation())
         && engine.tails
         && engine.boxes.any_active()
-    {
-        engine.stream.tail(id);
+}
+
+/// What there is to do when the call is recorded.
+#[inline(always)]
+fn entered(engine: &mut Engine, predicate: u32, open: Term, last: bool) -> Foreign {
+    if last {
         if let Some(tally) = &mut engine.symbolic {
-            tally.departed(engine.boxes.active_index(), id);
+            tally.departed(engine.boxes.active_index(), predicate);
         }
         return TRUE;
     }
     let around = engine.boxes.active_index();
     let opened = engine.boxes.enter(engine.frames.wrapper()).to_raw();
-    engine.stream.call(id);
     if let Some(tally) = &mut engine.symbolic {
-        tally.opened(engine.boxes.active_index(), around, id);
+        tally.opened(engine.boxes.active_index(), around, predicate);
     }
     // SAFETY: terms and answers as the interface defines them.
     unsafe {
@@ -87,9 +134,27 @@ fn fail(engine: &mut Engine, id: BoxId) {
         if let Some(tally) = &mut engine.symbolic {
             tally.failed(id.index() as usize);
         }
-        for _ in 0..resumed {
-            engine.stream.redo();
+        if resumed > 0 || !engine.stream.fail_if_soon() {
+            fail_late(resumed);
         }
+    }
+}
+
+/// If the handler of a signal throws meanwhile, its exception leaves the box when all alternatives are used up.
+#[cold]
+fn fail_late(resumed: usize) {
+    let looked = collections::look_if_long();
+    // SAFETY: the state is used within this call only; the reference that the caller had is not used any more.
+    let (Some(engine), Ok(()) | Err(Stop::Exception)) = (unsafe { engine::existing() }, &looked)
+    else {
+        return;
+    };
+    for _ in 0..resumed {
+        engine.stream.redo();
+    }
+    if looked.is_err() {
+        engine.exception();
+    } else {
         engine.stream.fail();
     }
 }
@@ -101,13 +166,35 @@ pub(crate) extern "C" fn exit_det(open: Term) -> Foreign {
     let Some(engine) = (unsafe { engine::existing() }) else {
         return TRUE;
     };
-    if leave_suspended(engine, box_id(open)) {
-        engine.boxes.exit_det();
-        engine.stream.exit_det();
-        TRUE
-    } else {
-        Foreign::from(!recording::continuations_in_use())
+    if !leave_suspended(engine, box_id(open)) {
+        return Foreign::from(!recording::continuations_in_use());
     }
+    if !engine.stream.exit_det_if_soon() {
+        return exit_det_late(open);
+    }
+    engine.boxes.exit_det();
+    TRUE
+}
+
+#[cold]
+fn exit_det_late(open: Term) -> Foreign {
+    match left_late(open) {
+        Ok(engine) => {
+            engine.stream.exit_det();
+            engine.boxes.exit_det();
+            TRUE
+        }
+        Err(stop) => stop.answer(),
+    }
+}
+
+/// The state in which the box is the active one, when it is known what was collected.
+fn left_late(open: Term) -> Result<&'static mut Engine, Stop> {
+    collections::look_if_long()?;
+    // SAFETY: the state is used within the caller's call only; the reference that it had is not used any more.
+    unsafe { engine::existing() }
+        .filter(|engine| engine.boxes.is_active(box_id(open)))
+        .ok_or(Stop::Ended)
 }
 
 /// `EXIT` with a choicepoint left; backtracked into: `REDO`; pruned: `CUT`.
@@ -115,26 +202,24 @@ pub(crate) extern "C" fn exit_nondet(open: Term, handle: Control) -> Foreign {
     // SAFETY: `handle` is what the engine passed.
     match unsafe { ffi::PL_foreign_control(handle) } {
         ffi::FIRST_CALL => {
-            let id = box_id(open);
             // SAFETY: the state is used within this call only.
-            if let Some(engine) = unsafe { engine::existing() }
-                && leave_suspended(engine, id)
-            {
-                engine.boxes.exit_nondet();
-                engine.stream.exit_nondet();
-                // SAFETY: the answer that keeps a choicepoint.
-                unsafe { ffi::_PL_retry(id.to_raw() as isize) }
-            } else {
-                TRUE
+            let Some(engine) = (unsafe { engine::existing() }) else {
+                return TRUE;
+            };
+            let id = box_id(open);
+            if !leave_suspended(engine, id) {
+                return TRUE;
             }
+            if !engine.stream.exit_nondet_if_soon() {
+                return exit_nondet_late(open);
+            }
+            engine.boxes.exit_nondet();
+            // SAFETY: the answer that keeps a choicepoint.
+            unsafe { ffi::_PL_retry(id.to_raw() as isize) }
         }
         ffi::REDO => {
-            if let Some((engine, id)) = known(handle)
-                && let Some(resumed) = engine.boxes.redo(id)
-            {
-                for _ in 0..=resumed {
-                    engine.stream.redo();
-                }
+            if let Some((engine, id)) = known(handle) {
+                redo(engine, id);
             }
             FALSE
         }
@@ -142,10 +227,48 @@ pub(crate) extern "C" fn exit_nondet(open: Term, handle: Control) -> Foreign {
             if let Some((engine, id)) = known(handle)
                 && engine.boxes.holds(id)
             {
+                let before = engine.stream.last_tick();
                 engine.stream.cut();
+                engine.passed_unasked(before);
             }
             TRUE
         }
+    }
+}
+
+#[cold]
+fn exit_nondet_late(open: Term) -> Foreign {
+    match left_late(open) {
+        Ok(engine) => {
+            engine.stream.exit_nondet();
+            engine.boxes.exit_nondet();
+            // SAFETY: the answer that keeps a choicepoint.
+            unsafe { ffi::_PL_retry(box_id(open).to_raw() as isize) }
+        }
+        Err(stop) => stop.answer(),
+    }
+}
+
+#[inline]
+fn redo(engine: &mut Engine, id: BoxId) {
+    if let Some(resumed) = engine.boxes.redo(id)
+        && (resumed > 0 || !engine.stream.redo_if_soon())
+    {
+        redo_late(resumed);
+    }
+}
+
+/// If the handler of a signal throws meanwhile, its exception leaves the box that has just been re-entered.
+#[cold]
+fn redo_late(resumed: usize) {
+    let looked = collections::look_if_long();
+    // SAFETY: the state is used within this call only; the reference that the caller had is not used any more.
+    let (Some(engine), Ok(()) | Err(Stop::Exception)) = (unsafe { engine::existing() }, looked)
+    else {
+        return;
+    };
+    for _ in 0..=resumed {
+        engine.stream.redo();
     }
 }
 

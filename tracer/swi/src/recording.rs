@@ -3,11 +3,13 @@
 //! One process records into one trace at a time.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use portmortem_tracer::Recorder;
 use portmortem_tracer::format::Outcome;
 use portmortem_tracer::pattern::PredicatePattern;
+
+use crate::collections;
 
 /// Odd while something is being recorded; every recording has a number of its own.
 static EPOCH: AtomicU32 = AtomicU32::new(0);
@@ -25,6 +27,15 @@ pub(crate) struct Recording {
     pub(crate) symbolic: bool,
     /// The engine's limit for its stacks, in bytes.
     pub(crate) stack_limit: usize,
+    /// Ids of predicates that stand for what the engine does without a call; those of [`crate::collections`].
+    pub(crate) pseudo: [OnceLock<u32>; collections::KINDS],
+}
+
+impl Recording {
+    /// The id of a predicate that stands for what the engine does without a call.
+    pub(crate) fn pseudo(&self, kind: usize, name: &str) -> u32 {
+        *self.pseudo[kind].get_or_init(|| self.recorder.predicate("system", name, 0, None, 0))
+    }
 }
 
 /// Which predicates are recorded.

@@ -1,0 +1,214 @@
+//! Garbage collections and stack shifts as predicates of their own.
+//!
+//! The engine does both between two ports and calls no predicate for them, but it counts the processor time that they take, by thread.
+//! After a stretch that is long enough for one, [`look`] asks for both counts (`statistics/2`: the foreign interface has no other way);
+//! by what they have grown there was a box of `system:garbage_collect/0` or `system:stack_shift/0`, at the end of the stretch.
+//! When in the stretch it was nobody knows, but every tick of it is out of the row of whoever ran. Several collections in one stretch are one box.
+//!
+//! It is asked at all ports but the pruning of a guard, where Prolog may not be called. What a stretch that ends there had of both
+//! stays with whoever ran; the next port asks then, so that it is not taken from somebody else.
+//!
+//! **The question runs Prolog**: a signal that waits is handled in it, by predicates that come to our ports, stop the
+//! recording, or throw. So no reference to the engine's state is held meanwhile; what the handler calls is recorded as
+//! anywhere else; and its exception goes on to the program, as from any other call.
+
+use std::ffi::{CStr, c_int};
+use std::ptr;
+
+use portmortem_tracer::clock;
+use portmortem_tracer::format::{ENGINE_WORK, Event};
+
+use crate::engine::{self, Engine};
+use crate::ffi::{self, FALSE, Foreign, TRUE};
+use crate::recording;
+
+/// Shorter stretches are not asked about, so that asking does not show in programs with many long built-in calls.
+const LONG_NS: u64 = 20_000;
+
+/// What takes less is left to whoever ran: so that programs without collections have the same events on every run, however
+/// often another process interrupts them.
+const SHORTEST_NS: u64 = 10_000;
+
+/// How long both clocks must have run for their ratio to say anything.
+const RATIO_NS: u64 = 10_000;
+
+pub(crate) const KINDS: usize = ENGINE_WORK.len();
+/// Keys of `statistics/2`, in the order of [`ENGINE_WORK`]: processor seconds so far.
+const KEYS: [&CStr; KINDS] = [c"shift_time", c"gctime"];
+
+/// What one engine has collected so far.
+pub(crate) struct Collections {
+    /// At the last port that asked. Unknown at first, and when recorded and unrecorded work may both have added to it.
+    seconds: Option<[f64; KINDS]>,
+    /// Both clocks when the recording of this engine began: they say how long a tick is.
+    began: (u64, u64),
+    /// A stretch of so many ticks is asked about: 0 if any is, `u64::MAX` while a question is being asked.
+    due: u64,
+}
+
+/// Why a port that has asked is not to go on.
+pub(crate) enum Stop {
+    /// The handler of a signal threw.
+    Exception,
+    /// It ended the recording.
+    Ended,
+}
+
+impl Stop {
+    /// What the port is to answer at a call or an exit.
+    pub(crate) fn answer(self) -> Foreign {
+        match self {
+            Self::Exception => FALSE,
+            Self::Ended => TRUE,
+        }
+    }
+}
+
+impl Collections {
+    pub(crate) fn new() -> Self {
+        Self {
+            seconds: None,
+            began: (clock::ticks(), clock::monotonic_ns()),
+            due: 0,
+        }
+    }
+
+    /// The counts grow, and it cannot be asked for how much: the next port is to ask, only to know them again.
+    pub(crate) fn lose_track(&mut self) {
+        self.seconds = None;
+        if self.due != u64::MAX {
+            self.due = 0;
+        }
+    }
+
+    /// Ticks per nanosecond; 1 while that is not known.
+    fn rate(&self, now: u64) -> f64 {
+        let ns = clock::monotonic_ns().saturating_sub(self.began.1);
+        if ns < RATIO_NS {
+            return 1.0;
+        }
+        now.saturating_sub(self.began.0) as f64 / ns as f64
+    }
+}
+
+impl Engine {
+    /// Whether something may have been collected since the last event.
+    pub(crate) fn is_long(&self, now: u64) -> bool {
+        now.saturating_sub(self.stream.last_tick()) >= self.collections.due && !self.quiet
+    }
+
+    /// A port that cannot ask was recorded, the one before it at `before`.
+    #[inline]
+    pub(crate) fn passed_unasked(&mut self, before: u64) {
+        if self.stream.last_tick().saturating_sub(before) >= self.collections.due {
+            self.collections.lose_track();
+        }
+    }
+
+    /// Until the answer comes, no other question is asked: None while one is. The recording that it is for.
+    fn begin_question(&mut self) -> Option<u32> {
+        let due = std::mem::replace(&mut self.collections.due, u64::MAX);
+        (due != u64::MAX).then_some(self.epoch())
+    }
+
+    /// Records what was collected in the stretch that ends at `now`.
+    fn note_collections(&mut self, found: Option<[f64; KINDS]>, now: u64) {
+        let rate = self.collections.rate(now);
+        self.collections.due = (LONG_NS as f64 * rate) as u64;
+        let before = std::mem::replace(&mut self.collections.seconds, found);
+        let (Some(before), Some(seconds)) = (before, found) else {
+            return;
+        };
+        if self.quiet {
+            return;
+        }
+        let mut rest = now.saturating_sub(self.stream.last_tick());
+        for kind in 0..KINDS {
+            let ns = (seconds[kind] - before[kind]) * 1e9;
+            let ticks = ((ns * rate) as u64).min(rest);
+            if ns < SHORTEST_NS as f64 || ticks == 0 {
+                continue;
+            }
+            let id = recording::with(|current| current.pseudo(kind, ENGINE_WORK[kind]));
+            if let Some(predicate) = id {
+                self.stream.record_at(Event::Call { predicate }, now - rest);
+                rest -= ticks;
+                self.stream.record_at(Event::ExitDet, now - rest);
+            }
+        }
+    }
+}
+
+/// [`look`], if the stretch up to now is long. No reference to the engine's state may be in use; all that was known of it may have changed.
+pub(crate) fn look_if_long() -> Result<(), Stop> {
+    let now = clock::ticks();
+    let epoch = {
+        // SAFETY: the reference is not used beyond this block.
+        let Some(engine) = (unsafe { engine::existing() }) else {
+            return Err(Stop::Ended);
+        };
+        if !engine.is_long(now) {
+            return Ok(());
+        }
+        engine.epoch()
+    };
+    look(now)?;
+    // SAFETY: the reference is not used beyond this statement.
+    match unsafe { engine::existing() } {
+        Some(engine) if engine.epoch() == epoch => Ok(()),
+        _ => Err(Stop::Ended),
+    }
+}
+
+/// Asks what was collected before `now`, and records it. No reference to the engine's state may be in use.
+#[cold]
+pub(crate) fn look(now: u64) -> Result<(), Stop> {
+    // SAFETY: the reference is not used beyond this statement.
+    let Some(epoch) = unsafe { engine::existing() }.and_then(Engine::begin_question) else {
+        return Ok(());
+    };
+    let found = seconds();
+    // SAFETY: whoever used a reference during the question has returned.
+    if let Some(engine) = unsafe { engine::existing() }
+        && engine.epoch() == epoch
+    {
+        engine.note_collections(found, now);
+    }
+    // SAFETY: plain call of the interface.
+    if found.is_none() && unsafe { ffi::PL_exception(0) } != 0 {
+        return Err(Stop::Exception);
+    }
+    Ok(())
+}
+
+/// The counts of the engine; `None` if they cannot be had. An exception is left to whoever called.
+fn seconds() -> Option<[f64; KINDS]> {
+    let mut seconds = [0.0; KINDS];
+    // SAFETY: terms of a frame of our own. To discard it leaves nothing on the stacks, and undoes what a handler has bound, as
+    // the engine does; but it would undo an exception as well.
+    unsafe {
+        let statistics = ffi::PL_predicate(c"statistics".as_ptr(), 2, c"system".as_ptr());
+        let frame = ffi::PL_open_foreign_frame();
+        let arguments = ffi::PL_new_term_refs(2);
+        let found = KEYS.iter().zip(&mut seconds).all(|(key, seconds)| {
+            ffi::truth(ffi::PL_put_atom_chars(arguments, key.as_ptr()))
+                && ffi::truth(ffi::PL_put_variable(arguments + 1))
+                && ffi::truth(ffi::PL_call_predicate(
+                    ptr::null_mut(),
+                    PASS_ON,
+                    statistics,
+                    arguments,
+                ))
+                && ffi::truth(ffi::PL_get_float(arguments + 1, seconds))
+        });
+        if found {
+            ffi::PL_discard_foreign_frame(frame);
+        } else {
+            ffi::PL_close_foreign_frame(frame);
+        }
+        found.then_some(seconds)
+    }
+}
+
+/// `PL_Q_NODEBUG | PL_Q_PASS_EXCEPTION`
+const PASS_ON: c_int = 0x0004 | 0x0010;

@@ -1,0 +1,122 @@
+//! Garbage collections and stack shifts have rows of their own, and asking the engine for them changes nothing in the program.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "in a test a panic is a failure with its place"
+)]
+
+mod support;
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use portmortem_analyzer::figures::PredicateFigures;
+use portmortem_analyzer::{Profile, ReplayOptions, Trace, laws, replay};
+use support::{program, record};
+
+/// Runs a program of `programs/collections` recorded; its trace must be whole.
+fn recorded(name: &str, arguments: &[&str]) -> (Output, Trace, Profile) {
+    let mut more = vec!["--"];
+    more.extend(arguments);
+    let (output, trace) = record("", &file(name), &more);
+    assert!(output.status.success(), "{name}: {output:?}");
+    let profile = replay(&trace, &ReplayOptions::default());
+    assert!(
+        profile.violations.is_empty(),
+        "{name}: {:?}",
+        profile.violations
+    );
+    assert!(laws::check(&profile).is_empty(), "{name}");
+    (output, trace, profile)
+}
+
+fn file(name: &str) -> PathBuf {
+    program(&format!("collections/{name}.pl"))
+}
+
+/// The figures of a predicate; of one that did not run, zeros.
+fn row(trace: &Trace, profile: &Profile, indicator: &str) -> PredicateFigures {
+    let mut known = trace.predicates().iter().zip(&profile.predicates);
+    let found = known.find(|(info, _)| info.indicator == indicator);
+    found.map_or_else(Default::default, |(_, figures)| *figures)
+}
+
+fn text(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap().trim()
+}
+
+/// Half and one and a half of what the engine counted in the same run: the recorder asks the same clock, but may find short ones too short,
+/// and a collection that another process interrupted takes longer than its processor time only as far as its stretch is long.
+#[test]
+fn rows_take_what_the_engine_counted() {
+    let (output, trace, profile) = recorded("garbage", &[]);
+    let words: Vec<&str> = text(&output).split(' ').collect();
+    assert_eq!(words[0], "150000");
+    for (indicator, counted) in [
+        ("system:garbage_collect/0", words[1]),
+        ("system:stack_shift/0", words[2]),
+    ] {
+        let counted_ns = counted.parse::<f64>().unwrap() * 1000.0;
+        assert!(counted_ns > 1e6, "{indicator}: next to nothing to be seen");
+        let figures = row(&trace, &profile, indicator);
+        let recorded_ns = trace.clock().duration_ns(figures.inclusive_ticks) as f64;
+        let ratio = recorded_ns / counted_ns;
+        assert!((0.5..1.5).contains(&ratio), "{indicator}: {ratio}");
+        assert_eq!(figures.self_ticks, figures.inclusive_ticks);
+        assert!(figures.calls > 0);
+        assert_eq!(figures.calls, figures.exits_det);
+    }
+    // What the program calls is the same on every run.
+    for (indicator, calls) in [("build/2", 150_001), ("waste/1", 150_001), ("main/0", 1)] {
+        assert_eq!(row(&trace, &profile, indicator).calls, calls);
+    }
+}
+
+#[test]
+fn handlers_run_as_without_recording() {
+    let mut plain = Command::new("swipl");
+    let plain = plain.arg(file("handlers")).output().unwrap();
+    let (output, trace, profile) = recorded("handlers", &[]);
+    assert_eq!((plain.status, text(&plain)), (output.status, text(&output)));
+    assert_eq!(text(&output), "500 called, 500 caught");
+    // Handlers that ran during a question are in the trace like all others.
+    assert_eq!(row(&trace, &profile, "handle/1").calls, 500);
+    assert_eq!(row(&trace, &profile, "handle/1").exits(), 500);
+}
+
+#[test]
+fn what_a_question_calls_is_recorded() {
+    let (output, trace, profile) = recorded("question", &["calls"]);
+    let answers = "call-true\nexit_det-true\nexit_nondet-true\nredo-true\nfail-false";
+    assert_eq!(text(&output), answers);
+    // The box that is re-entered leaves a long stretch again.
+    let asked = row(&trace, &profile, "asked/0");
+    assert_eq!((asked.calls, asked.exits()), (6, 6));
+    let fails = row(&trace, &profile, "fails/0");
+    assert_eq!((fails.calls, fails.fails), (1, 1));
+}
+
+#[test]
+fn what_a_question_throws_goes_on() {
+    let (output, trace, profile) = recorded("question", &["throws"]);
+    let answers = "call-asked\nexit_det-asked\nexit_nondet-asked\nredo-asked\nfail-asked";
+    assert_eq!(text(&output), answers);
+    for indicator in ["exits/0", "leaves_one/1", "redone/1", "fails/0"] {
+        assert_eq!(
+            row(&trace, &profile, indicator).exceptions,
+            1,
+            "{indicator}"
+        );
+    }
+    assert_eq!(row(&trace, &profile, "called/0").calls, 0);
+    assert_eq!(row(&trace, &profile, "redone/1").redos, 1);
+}
+
+#[test]
+fn a_question_may_end_the_recording() {
+    let (output, trace, profile) = recorded("question", &["stops"]);
+    let answers = "call-true\nexit_det-true\nexit_nondet-true\nredo-true\nfail-false";
+    assert_eq!(text(&output), answers);
+    assert_eq!(row(&trace, &profile, "question/1").open, 1);
+    assert_eq!(row(&trace, &profile, "exits/0").calls, 0);
+}
