@@ -52,6 +52,12 @@ pub enum Component {
     Viunif,
     /// The same, unified with output.
     Vounif,
+    /// Conditions proved: of `->`, `*->` and `\+`.
+    Condition,
+    /// Those cells of H that goals of the body built, other than arithmetic expressions.
+    Built,
+    /// Arithmetic expressions evaluated that have an operator.
+    Expression,
     /// An arithmetic operator or function was evaluated: `+/2`.
     Operator(String),
     /// A goal of the clause's body was run that is not recorded itself: `is/2`, `lists:append/3`.
@@ -60,7 +66,7 @@ pub enum Component {
 
 impl Component {
     /// Those with a fixed name.
-    pub const FIXED: [Self; 12] = [
+    pub const FIXED: [Self; 15] = [
         Self::Calls,
         Self::Choices,
         Self::Tried,
@@ -73,6 +79,9 @@ impl Component {
         Self::Gounif,
         Self::Viunif,
         Self::Vounif,
+        Self::Condition,
+        Self::Built,
+        Self::Expression,
     ];
 
     /// Its name, in traces and tables.
@@ -91,6 +100,9 @@ impl Component {
             Self::Gounif => "gounif",
             Self::Viunif => "viunif",
             Self::Vounif => "vounif",
+            Self::Condition => "condition",
+            Self::Built => "built",
+            Self::Expression => "expression",
             Self::Operator(name) => return Cow::Owned(format!("{OPERATOR}{name}")),
             Self::Builtin(name) => return Cow::Owned(format!("{BUILTIN}{name}")),
         })

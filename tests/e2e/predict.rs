@@ -21,7 +21,7 @@ app([X|T], L, [X|R]) :- app(T, L, R).
 
 /// A platform where a step takes 10 ns, an argument 1 ns, `is/2` 100 ns and nothing else anything.
 const PLATFORM: &str = r#"
-format = 1
+format = 2
 models = []
 
 [machine]

@@ -2,12 +2,13 @@
     question is called (Mera et al. 2006, section 4, step 7).
 
     builtin(PI, Goal): a call of it with usual arguments.
-    operator(PI, Expression): it, on two numbers; its cost is that of is/2 with it less that of is/2 without.
+    operator(PI, Expression): it, on two numbers; its cost is that of A+Expression less that of A+B, for the first operator
+    of an expression costs more than the others (`expression`).
     A, B: small integers, L: a list of ten, T: a compound term.
 
-    Two things more are measured in the same way, because the compiler and the engine treat them apart: a number added to a
-    variable for a new variable (`N1 is N-1`), which is an instruction of its own, and a
-    choicepoint that is made and cut.
+    More is measured in the same way, because the compiler and the engine treat it apart: a number added to a
+    variable for a new variable (`N1 is N-1`), which is an instruction of its own, a choicepoint that is made and cut,
+    a condition that holds and one that does not, and the six cells of a term that a body builds.
 */
 
 builtin(is/2,         A, _, _, _, _ is A).
@@ -72,10 +73,14 @@ make_tests :-
     test(choice, Copies, _, _, _, _, left(1)),
     test(no_choice, Copies, _, _, _, _, none_left(1)),
     test(empty, 0, _, _, _, _, true),
+    test(expression, Copies, A0, B0, _, _, _ is A0+B0),
+    test(condition, Copies, A0, B0, _, _, ( ( A0 < B0 -> true ; true ), ( B0 < A0 -> true ; true ) )),
+    test(built, Copies, A0, B0, _, _, taken(f(A0, g(B0, A0)))),
+    test(not_built, Copies, A0, _, _, _, taken(A0)),
     forall(builtin(PI, A, B, L, T, Goal),
            ( test_name(builtin, PI, Name), test(Name, Copies, A, B, L, T, Goal) )),
     forall(operator(PI, A, B, Expression),
-           ( test_name(arith, PI, Name), test(Name, Copies, A, B, _, _, _ is Expression) )).
+           ( test_name(arith, PI, Name), test(Name, Copies, A, B, _, _, _ is A+Expression) )).
 
 %   Each increment is of the one before, and the last one is passed on: a result that nobody uses is not computed by that
 %   instruction.
@@ -100,6 +105,8 @@ left(_).
 
 none_left(1).
 none_left(2).
+
+taken(_).
 
 test_name(Kind, Symbol/Arity, Name) :-
     format(atom(Name), '~w:~w/~d', [Kind, Symbol, Arity]).

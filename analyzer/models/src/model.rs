@@ -20,9 +20,22 @@ pub const OPERATOR: &str = "arith:";
 /// records are created or not" and does not.
 pub const FRAME: &str = "frame";
 
-/// What models are made of: [`RESOLUTION`] and [`FRAME`].
-pub const COMPONENTS: [&str; 7] = [
+/// Conditions that are proved, and cells of terms that bodies build. What they cost is measured, not fitted: programs that are
+/// as regular as a calibration needs do not tell it from that of a step.
+pub const CONDITION: &str = "condition";
+/// See [`CONDITION`].
+pub const BUILT: &str = "built";
+/// Arithmetic expressions with an operator: what the first costs more than others.
+pub const EXPRESSION: &str = "expression";
+
+/// What is fitted for the refined model: [`RESOLUTION`] and [`FRAME`].
+pub const FITTED: [&str; 7] = [
     "step", FRAME, "nargs", "giunif", "gounif", "viunif", "vounif",
+];
+
+/// What models are made of.
+pub const COMPONENTS: [&str; 9] = [
+    "step", FRAME, "nargs", "giunif", "gounif", "viunif", "vounif", CONDITION, BUILT,
 ];
 
 /// The components of section 2.2.

@@ -10,19 +10,19 @@ use crate::growth::Estimate;
 use crate::model::{BUILTIN, Components, Model, OPERATOR};
 
 /// Version of the file's schema.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A calibrated platform. Times are in ns unless their names say otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Platform {
-    /// 1
+    /// 2
     pub format: u32,
     /// Where and when it was calibrated.
     pub machine: Machine,
     /// The models of the paper, every one that could be calibrated, by standard error.
     pub models: Vec<Model>,
-    /// The model that predictions are made with: with a component more than theirs, and the least relative errors.
+    /// The model that predictions are made with: with components more than theirs, and the least relative errors.
     pub refined: Model,
     /// What was measured by calling nothing else.
     pub isolated: Isolated,
@@ -35,9 +35,9 @@ pub struct Isolated {
     /// What a call of a built-in predicate takes: `is/2` without operators. `inline:is/2` is the difference to that and an
     /// operator where the compiler has an instruction for both.
     pub builtins: BTreeMap<String, f64>,
-    /// What evaluating an arithmetic operator takes.
+    /// What evaluating an arithmetic operator in an expression takes.
     pub operators: BTreeMap<String, f64>,
-    /// What keeping a choicepoint takes (`N`).
+    /// What keeping a choicepoint takes (`N`), and an `expression` more than its operators.
     pub control: BTreeMap<String, f64>,
 }
 
@@ -260,7 +260,7 @@ mod tests {
         refused("");
         refused("format = 'one'");
         let text = toml::to_string(&platform()).unwrap();
-        assert!(refused(&text.replace("format = 1", "format = 2")).contains("format is 2"));
+        assert!(refused(&text.replace("format = 2", "format = 1")).contains("format is 1"));
         refused(&text.replace("20.25", "nan"));
         refused(&text.replace("processors", "cores"));
         let missing = Platform::read(&directory.path().join("none")).unwrap_err();

@@ -14,6 +14,9 @@ use crate::recordings::{Recording, Work};
 /// A measurement that takes so small a part of the longest one is still believed by so much.
 const LEAST_TRUST: f64 = 0.05;
 
+/// Two sizes agree with every function of two parameters.
+const LEAST_SIZES: usize = 3;
+
 /// What is predicted of one predicate.
 #[derive(Debug, Clone)]
 pub struct Row {
@@ -176,6 +179,14 @@ fn at_size(
                 (*size, recording.work.get(name).unwrap_or(&nothing).clone())
             };
             let work: Vec<(u64, Work)> = recordings.iter().map(work).collect();
+            if let Some(sizes) = occasional(&work) {
+                return Row {
+                    predicate: name.clone(),
+                    growth: Growth::Unknown { sizes },
+                    calls: None,
+                    self_ns: None,
+                };
+            }
             let growth = growth_of(&work, |work| work.calls);
             let calls = growth.at(size);
             let self_ns = match platform {
@@ -190,6 +201,19 @@ fn at_size(
             }
         })
         .collect()
+}
+
+/// At how many sizes a predicate was called, if those are not all, and too few to tell a function of the size by: what
+/// ran before the first mark or after the last, for example.
+fn occasional(work: &[(u64, Work)]) -> Option<usize> {
+    let all: BTreeSet<u64> = work.iter().map(|(size, _)| *size).collect();
+    let called: BTreeSet<u64> = work
+        .iter()
+        .filter(|(_, work)| work.calls > 0)
+        .map(|(size, _)| *size)
+        .collect();
+    let too_few = !called.is_empty() && called.len() < all.len().min(LEAST_SIZES);
+    too_few.then_some(called.len())
 }
 
 fn growth_of(work: &[(u64, Work)], count: impl Fn(&Work) -> u64) -> Growth {
@@ -383,6 +407,27 @@ mod tests {
         assert_eq!(prediction.size, None);
         assert!((row(&prediction, "app/3").self_ns.unwrap().value - 440.0).abs() < 1e-6);
         assert_eq!(row(&prediction, "dynamic/0").self_ns, None);
+    }
+
+    #[test]
+    fn what_runs_outside_of_the_marks_has_no_function() {
+        let platform = platform();
+        let priced = Some((&platform, &platform.refined));
+        for symbolic in [false, true] {
+            let mut recordings: Vec<Recording> =
+                [10, 20, 30, 40, 50].map(|size| nrev(size, symbolic)).into();
+            let once = recordings[0].work["main/0"].clone();
+            recordings[4].work.insert("finish/0".to_owned(), once);
+            let platform = if symbolic { priced } else { None };
+            let prediction = predict(&recordings, platform, Some(500)).unwrap();
+            let finish = row(&prediction, "finish/0");
+            assert!(matches!(finish.growth, Growth::Unknown { sizes: 1 }));
+            assert_eq!((finish.calls, finish.self_ns), (None, None));
+            assert_eq!(
+                row(&prediction, "main/0").calls,
+                Some(Estimate::certain(1.0))
+            );
+        }
     }
 
     #[test]

@@ -119,18 +119,15 @@ count_body((A;B), Clause, (CA;CB)) :-
     count_body(B, Clause, CB).
 count_body((If->Then), Clause, (CIf->CThen)) :-
     !,
-    local(Clause, Inner),
-    count_body(If, Inner, CIf),
+    count_condition(If, Clause, CIf),
     count_body(Then, Clause, CThen).
 count_body((If*->Then), Clause, (CIf*->CThen)) :-
     !,
-    local(Clause, Inner),
-    count_body(If, Inner, CIf),
+    count_condition(If, Clause, CIf),
     count_body(Then, Clause, CThen).
 count_body(\+Goal, Clause, \+Counted) :-
     !,
-    local(Clause, Inner),
-    count_body(Goal, Inner, Counted).
+    count_condition(Goal, Clause, Counted).
 count_body(!, Clause, Counted) :-
     !,
     arg(4, Clause, Serial),
@@ -142,6 +139,15 @@ count_body(true, _, true) :-
     !.
 count_body(Goal, Clause, Counted) :-
     count_goal(Goal, Goal, Clause, Counted).
+
+%   The engine keeps a choicepoint while it proves a condition.
+
+count_condition(Goal, Clause, (Run,Counted)) :-
+    Clause = clause(_, Set, N, _, _),
+    portmortem:'$goal'(Set, N, [condition-1], Number),
+    Run = '$pm_run'(Number),
+    local(Clause, Inner),
+    count_body(Goal, Inner, Counted).
 
 local(clause(M, Set, N, Serial, Text), clause(M, Set, N, Inner, Text)) :-
     (   var(Serial)
@@ -178,11 +184,14 @@ count_goal(Goal0, Written0, Clause, Counted) :-
     (   Cells =:= 0
     ->  Costs = BuiltIn,
         Built = true
+    ;   evaluates(Goal, _)              % what an expression costs includes its cells
+    ->  '$append'(BuiltIn, ['H'-Cells], Costs),
+        Built = true
     ;   var(Left)
     ->  Costs = BuiltIn,
-        portmortem:'$goal'(Set, N, ['H'-Cells], Unification),
+        portmortem:'$goal'(Set, N, ['H'-Cells, built-Cells], Unification),
         Built = '$pm_build'(Left, Unification)
-    ;   '$append'(BuiltIn, ['H'-Cells], Costs),
+    ;   '$append'(BuiltIn, ['H'-Cells, built-Cells], Costs),
         Built = true
     ),
     (   Costs == []

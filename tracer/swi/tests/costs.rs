@@ -69,7 +69,7 @@ fn lists() {
     // n = 10: (n+1)(n+2)/2 calls of both predicates together.
     assert_eq!(
         known("reversed", "nrev/2"),
-        "F=11 C=11 B=1 H=30 U=1 step=11 nargs=22 giunif=31 gounif=1 vounif=10"
+        "F=11 C=11 B=1 H=30 U=1 step=11 nargs=22 giunif=31 gounif=1 vounif=10 built=30"
     );
     assert_eq!(
         known("reversed", "app/3"),
@@ -107,7 +107,7 @@ fn clauses_tried() {
     // 0 fits both heads. M is N-1 builds no term: the engine has an instruction for it.
     assert_eq!(
         known("loop", "last_call/1"),
-        "F=4 N=1 C=4 U=3 step=4 nargs=4 giunif=1 viunif=3 arith:-/2=3 builtin:>/2=3 builtin:inline:is/2=3 builtin:is/2=3"
+        "F=4 N=1 C=4 U=3 step=4 nargs=4 giunif=1 viunif=3 expression=3 arith:-/2=3 builtin:>/2=3 builtin:inline:is/2=3 builtin:is/2=3"
     );
 }
 
@@ -115,7 +115,7 @@ fn clauses_tried() {
 fn control_and_built_ins() {
     assert_eq!(
         known("chosen", "larger/3"),
-        "F=1 C=1 U=1 step=1 nargs=3 viunif=2 vounif=1 builtin:=/2=1 builtin:>=/2=1"
+        "F=1 C=1 U=1 step=1 nargs=3 viunif=2 vounif=1 condition=1 builtin:=/2=1 builtin:>=/2=1"
     );
     assert_eq!(
         known("negated", "mem/2"),
@@ -123,29 +123,27 @@ fn control_and_built_ins() {
     );
     assert_eq!(
         known("negated", "absent/2"),
-        "F=1 C=1 step=1 nargs=2 viunif=2"
+        "F=1 C=1 step=1 nargs=2 viunif=2 condition=1"
     );
     // cost_center/2 is no built-in of the program's; X is bound by mem/2, Y by is/2. H: the goal and what is in it.
     assert_eq!(
         known("center", "timed/2"),
-        "F=1 C=1 H=23 U=1 step=1 nargs=2 vounif=2 arith:+/2=1 builtin:is/2=1 builtin:once/1=1"
+        "F=1 C=1 H=23 U=1 step=1 nargs=2 vounif=2 built=23 expression=1 arith:+/2=1 builtin:is/2=1 builtin:once/1=1"
     );
     // H: X-Y and the goal that findall/3 is given, 3 + 21 cells. U: the list, and Y three times.
     assert_eq!(
         known("collected", "squares/1"),
-        "F=1 C=1 H=24 U=4 step=1 nargs=1 vounif=1 arith:*/2=3 builtin:findall/3=1 builtin:is/2=3"
+        "F=1 C=1 H=24 U=4 step=1 nargs=1 vounif=1 built=24 expression=3 arith:*/2=3 builtin:findall/3=1 builtin:is/2=3"
     );
     // X*X*X + 2*X - max(X, 1) has six operators of arity 2.
     assert_eq!(
         known("arithmetic", "poly/2"),
-        "F=1 C=1 H=18 U=1 step=1 nargs=2 viunif=1 vounif=1 \
-         arith:*/2=3 arith:+/2=1 arith:-/2=1 arith:max/2=1 builtin:is/2=1"
+        "F=1 C=1 H=18 U=1 step=1 nargs=2 viunif=1 vounif=1 expression=1 arith:*/2=3 arith:+/2=1 arith:-/2=1 arith:max/2=1 builtin:is/2=1"
     );
     // The operator in the value of a variable is evaluated, too.
     assert_eq!(
         known("in_variables", "wrapped/1"),
-        "F=1 C=1 H=6 U=2 step=1 nargs=1 viunif=1 \
-         arith:*/2=1 arith:+/2=1 builtin:=/2=1 builtin:>/2=1 builtin:is/2=1"
+        "F=1 C=1 H=6 U=2 step=1 nargs=1 viunif=1 built=3 expression=1 arith:*/2=1 arith:+/2=1 builtin:=/2=1 builtin:>/2=1 builtin:is/2=1"
     );
     // Directly after the neck it is a part of the head.
     assert_eq!(
@@ -155,7 +153,7 @@ fn control_and_built_ins() {
     // The same unification builds five cells of a variable, and none of a term.
     assert_eq!(
         known("unified", "built_later/1"),
-        "F=1 C=1 H=5 U=1 step=1 nargs=1 vounif=1 builtin:=/2=1 builtin:atom/1=1"
+        "F=1 C=1 H=5 U=1 step=1 nargs=1 vounif=1 built=5 builtin:=/2=1 builtin:atom/1=1"
     );
     assert_eq!(
         known("unified", "matched_later/1"),

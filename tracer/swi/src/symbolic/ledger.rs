@@ -27,10 +27,23 @@ pub(super) const GIUNIF: Symbol = 8;
 pub(super) const GOUNIF: Symbol = 9;
 pub(super) const VIUNIF: Symbol = 10;
 pub(super) const VOUNIF: Symbol = 11;
+pub(super) const EXPRESSION: Symbol = 12;
 
 /// The names of the symbols above, in their order.
-const NAMES: [&str; 12] = [
-    "F", "N", "C", "B", "H", "U", "step", "nargs", "giunif", "gounif", "viunif", "vounif",
+const NAMES: [&str; 13] = [
+    "F",
+    "N",
+    "C",
+    "B",
+    "H",
+    "U",
+    "step",
+    "nargs",
+    "giunif",
+    "gounif",
+    "viunif",
+    "vounif",
+    "expression",
 ];
 
 /// Where something is counted.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::ledger::{
-    self, BOUND, CALLS, CELLS, CHOICES, GIUNIF, GOUNIF, Ledger, NARGS, Place, STEP, TRIED, UPDATES,
-    VIUNIF, VOUNIF,
+    self, BOUND, CALLS, CELLS, CHOICES, EXPRESSION, GIUNIF, GOUNIF, Ledger, NARGS, Place, STEP,
+    TRIED, UPDATES, VIUNIF, VOUNIF,
 };
 use super::program::{Clause, Goal, Set};
 use super::unbound;
@@ -165,6 +165,7 @@ impl Tally {
     ) {
         let place = self.place(active, set, clause);
         ledger::with(|ledger| {
+            ledger.add(place, EXPRESSION, u64::from(!operators.is_empty()));
             for (name, &count) in operators {
                 let symbol = ledger.symbol(&format!("arith:{name}"));
                 ledger.add(place, symbol, count);
