@@ -5,7 +5,7 @@
     reason = "in a test a panic is a failure with its place"
 )]
 
-use portmortem_tests::Sandbox;
+use portmortem_tests::{Sandbox, repository};
 use serde_json::Value;
 
 const NREV: &str = "
@@ -76,6 +76,28 @@ fn row<'j>(prediction: &'j Value, predicate: &str) -> &'j Value {
     rows.iter()
         .find(|row| row["predicate"] == predicate)
         .unwrap()
+}
+
+/// The program of the README says its sizes itself, with times or with symbolic costs.
+#[test]
+fn sizes_are_cost_centres() {
+    let program = repository("tests/programs/costs/nrev.pl");
+    for options in [&[][..], &["--symbolic"]] {
+        let sandbox = Sandbox::new();
+        sandbox.write("platform.toml", PLATFORM);
+        sandbox.record_file(&program, options);
+        let traces = ["nrev.pmt".to_owned()];
+        let platform = ["--at", "500", "--platform", "platform.toml"];
+        let prediction = match options {
+            [] => predict(&sandbox, &traces, &platform[..2]),
+            _ => predict(&sandbox, &traces, &platform),
+        };
+        for (predicate, calls) in [("nrev/2", "n + 1"), ("app/3", "1/2 n^2 + 1/2 n")] {
+            let row = row(&prediction, predicate);
+            assert_eq!(row["calls_function"], calls, "{predicate} {options:?}");
+            assert_eq!(row["exact"], true);
+        }
+    }
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl Column {
 }
 
 /// Shortest that a name is cut to; a table with larger numbers than fit is wider than asked for.
-const MIN_NAME: usize = 20;
+const MIN_NAME: usize = 16;
 
 /// Lays the columns out, a line each row, headings first. Two spaces before the first column.
 pub(crate) fn render(columns: &[Column], width: usize) -> String {

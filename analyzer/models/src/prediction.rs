@@ -51,7 +51,7 @@ pub enum PredictionError {
     Nothing,
     /// Some recordings have a size, and some not; or there are several, and none has.
     #[error(
-        "the sizes of the inputs are not known: say them in the order of the traces, --size n=10,20,30, or call pm_mark('n=10') before each run"
+        "the sizes of the inputs are not known: say them in the order of the traces, --size n=10,20,30, or run each in a cost centre: cost_center('n=10', Goal)"
     )]
     SizesUnknown,
     /// The constants of a platform are for components.

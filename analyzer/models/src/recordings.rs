@@ -1,7 +1,7 @@
 //! What recordings say for models: the work of each predicate, by size of the input.
 //!
 //! The size of a recording is said by whoever asks, or by the program itself: a mark (`pm_mark('n=30')`) begins the part
-//! of a stream that has this size, up to the next mark. In a symbolic recording a cost centre called `n=30` has it.
+//! of a stream that has this size, up to the next mark; or what runs in the cost centre called `n=30` has it.
 
 use std::collections::BTreeMap;
 
@@ -57,17 +57,14 @@ pub fn recordings(
     size: Option<u64>,
 ) -> Result<Vec<Recording>, RecordingError> {
     let costs = Costs::of(trace);
-    if size.is_none() && costs.is_symbolic() {
-        let by_center = by_center(trace, &costs);
-        if !by_center.is_empty() {
-            return Ok(by_center);
+    let mut parts = Vec::new();
+    if size.is_none() {
+        parts = by_center(trace, &costs);
+        if !parts.is_empty() {
+            return Ok(parts);
         }
+        parts = by_mark(trace);
     }
-    let parts = if size.is_none() {
-        by_mark(trace)
-    } else {
-        Vec::new()
-    };
     match parts.as_slice() {
         [] => Ok(vec![whole(trace, profile, &costs, size)]),
         [only] if costs.is_symbolic() => Ok(vec![whole(trace, profile, &costs, only.size)]),
@@ -142,51 +139,75 @@ fn whole(trace: &Trace, profile: &Profile, costs: &Costs, size: Option<u64>) -> 
     }
 }
 
-/// One recording for each cost centre whose name is a size.
+/// One recording for each cost centre whose name is a size. Of times, those as recorded: what recording a centre cost is not known; and
+/// without garbage collections, of which a centre does not say in whom they were.
 fn by_center(trace: &Trace, costs: &Costs) -> Vec<Recording> {
-    let size_of = |center: Option<PredicateIndex>| {
-        let center = trace.predicates().get(center? as usize)?;
-        size_in(&center.declared.name)
-    };
-    let mut all = BTreeMap::<u64, Recording>::new();
-    let mut add = |size, predicate, name: String, count: u64| {
-        let recording = all.entry(size).or_insert_with(|| Recording {
-            size: Some(size),
-            symbolic: true,
-            ..Recording::default()
-        });
-        let predicate = trace.predicate_name(predicate).to_owned();
-        let work = recording.work.entry(predicate).or_default();
-        if name == UNFOLDINGS {
-            work.calls = work.calls.saturating_add(count);
-        }
-        let sum = work
-            .components
-            .get_or_insert_default()
-            .entry(name)
-            .or_default();
-        *sum = sum.saturating_add(count);
+    let is_size = |info: &PredicateInfo| info.is_center && size_in(&info.declared.name).is_some();
+    if !trace.predicates().iter().any(is_size) {
+        return Vec::new();
+    }
+    let mut all = Sizes {
+        trace,
+        symbolic: costs.is_symbolic(),
+        recordings: BTreeMap::new(),
     };
     for row in costs.rows() {
-        if let Some(size) = size_of(row.center) {
-            add(
-                size,
-                row.predicate,
-                row.component.name().into_owned(),
-                row.count,
-            );
+        if let Some(work) = all.work(row.center, row.predicate) {
+            let name = row.component.name().into_owned();
+            if name == UNFOLDINGS {
+                work.calls = work.calls.saturating_add(row.count);
+            }
+            count(work, name, row.count);
         }
     }
     for (&(center, predicate), figures) in &centers::replay(trace).rows {
-        if is_engine_work(trace, predicate) {
+        if is_engine_work(trace, predicate) || trace.center(predicate).is_some() {
             continue;
         }
-        if let (Some(size), None) = (size_of(center), trace.center(predicate)) {
+        let Some(work) = all.work(center, predicate) else {
+            continue;
+        };
+        if costs.is_symbolic() {
             let frames = figures.calls.saturating_sub(figures.tail_calls);
-            add(size, predicate, FRAME.to_owned(), frames);
+            count(work, FRAME.to_owned(), frames);
+        } else {
+            work.calls += figures.calls;
+            work.self_ns += trace.clock().duration_ns(figures.self_ticks);
         }
     }
-    all.into_values().collect()
+    all.recordings.into_values().collect()
+}
+
+/// Recordings by size, and so by cost centre.
+struct Sizes<'t> {
+    trace: &'t Trace,
+    symbolic: bool,
+    recordings: BTreeMap<u64, Recording>,
+}
+
+impl Sizes<'_> {
+    /// The work of a predicate in a cost centre, if that is a size.
+    fn work(
+        &mut self,
+        center: Option<PredicateIndex>,
+        predicate: PredicateIndex,
+    ) -> Option<&mut Work> {
+        let center = self.trace.predicates().get(center? as usize)?;
+        let size = size_in(&center.declared.name)?;
+        let recording = self.recordings.entry(size).or_insert_with(|| Recording {
+            size: Some(size),
+            symbolic: self.symbolic,
+            ..Recording::default()
+        });
+        let predicate = self.trace.predicate_name(predicate).to_owned();
+        Some(recording.work.entry(predicate).or_default())
+    }
+}
+
+fn count(work: &mut Work, component: String, count: u64) {
+    let components = work.components.get_or_insert_default();
+    let sum = components.entry(component).or_default();
+    *sum = sum.saturating_add(count);
 }
 
 /// One recording for each part of a stream that a mark with a size begins; the cost of recording is not known of parts.
