@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use crate::figures::PredicateIndex;
 use crate::profile::Profile;
-use crate::trace::Trace;
+use crate::trace::{PredicateInfo, Trace};
 use boxes::StreamPass;
 
 /// A cost centre, by its row in [`Trace::predicates`]; `None` is outside of all, and
@@ -97,7 +97,7 @@ pub struct CenterProfile {
 
 impl CenterProfile {
     /// The figures of each centre: sums over its rows, and how often it was entered. The boxes of the
-    /// centre itself are no calls of the program's: of them only the time is counted.
+    /// centre itself and of garbage collections are no calls of the program's: of them only the time is counted.
     #[must_use]
     pub fn by_center(&self, trace: &Trace) -> BTreeMap<Center, (u64, CenterFigures)> {
         let mut sums = BTreeMap::<Center, (u64, CenterFigures)>::new();
@@ -107,10 +107,10 @@ impl CenterProfile {
             if info.is_some_and(|info| info.center.is_some()) {
                 *entered += figures.calls;
             }
-            if info.is_some_and(|info| info.is_center) {
-                sum.self_ticks += figures.self_ticks;
-            } else {
+            if info.is_none_or(PredicateInfo::is_called_by_program) {
                 sum.add(figures);
+            } else {
+                sum.self_ticks += figures.self_ticks;
             }
         }
         sums

@@ -11,6 +11,7 @@ use super::row::rows;
 use crate::centers::{self, Center, CenterProfile};
 use crate::costs::{ENTERED, NOT_OBSERVABLE, UNFOLDINGS};
 use crate::figures::PredicateIndex;
+use crate::trace::PredicateInfo;
 
 /// What is outside of all cost centres.
 pub const OUTSIDE: &str = "<outside>";
@@ -102,7 +103,7 @@ impl<'t> Tables<'t> {
         let mut sums = self.symbolic_costs();
         for (&(center, of), figures) in &self.center_profile().rows {
             let info = self.trace.predicates().get(of as usize);
-            if info.is_none_or(|info| !info.is_center) {
+            if info.is_none_or(PredicateInfo::is_called_by_program) {
                 sums.insert((center, Some(of), UNFOLDINGS), Some(figures.calls));
             }
             if info.is_some_and(|info| info.center.is_some()) {

@@ -282,7 +282,7 @@ fn recorder_and_analyser_agree_on_cost_centres() {
     for (&key, figures) in &centers::replay(&trace).rows {
         // Collections and shifts are in the events, and nothing that the recorder counts.
         let info = &trace.predicates()[key.1 as usize];
-        if !info.is_center && !info.is_engine_work() {
+        if info.is_called_by_program() {
             boxes.insert(key, figures.calls);
         }
     }
