@@ -30,15 +30,21 @@ impl PredicatePattern {
         }
     }
 
+    /// Whether predicates of that module can be meant.
+    #[must_use]
+    pub fn matches_in(&self, module: &str) -> bool {
+        self.module
+            .as_ref()
+            .is_none_or(|pattern| wildcard(pattern, module))
+    }
+
     /// Whether the predicate `module:name/arity` (names unquoted) is meant.
     #[must_use]
     pub fn matches(&self, module: &str, name: &str, arity: u32) -> bool {
         match (&self.module, &self.arity) {
             (None, None) => wildcard(&self.name, name) || wildcard(&self.name, module),
-            (pattern_module, pattern_arity) => {
-                pattern_module
-                    .as_ref()
-                    .is_none_or(|pattern| wildcard(pattern, module))
+            (_, pattern_arity) => {
+                self.matches_in(module)
                     && wildcard(&self.name, name)
                     && pattern_arity
                         .as_ref()
@@ -107,6 +113,15 @@ mod tests {
         assert!(matches("lists", "lists", "append", 3));
         assert!(matches("append", "lists", "append", 3));
         assert!(!matches("append", "lists", "member", 2));
+    }
+
+    #[test]
+    fn modules() {
+        let matches_in = |pattern, module| PredicatePattern::new(pattern).matches_in(module);
+        assert!(matches_in("l*:append/3", "lists"));
+        assert!(!matches_in("user:append/3", "lists"));
+        assert!(matches_in("append/3", "lists"));
+        assert!(matches_in("append", "lists"));
     }
 
     #[test]

@@ -187,7 +187,8 @@ wrap_one(M:Head) :-
 module_in_scope(M) :-
     module_property(M, class(Class)),
     scope(Class),
-    \+ own_module(M).
+    \+ own_module(M),
+    portmortem:'$selected_in'(M).
 
 own_module(portmortem).
 own_module(portmortem_wrap).

@@ -134,6 +134,13 @@ pub(crate) extern "C" fn selected(module: Term, name: Term, arity: Term, default
     Foreign::from(chosen == Some(true))
 }
 
+/// `selected_in(+Module)`: whether there can be predicates to record in a module.
+pub(crate) extern "C" fn selected_in(module: Term) -> Foreign {
+    let module = text(module);
+    let chosen = recording::with(|current| current.selection.selects_in(&module));
+    Foreign::from(chosen == Some(true))
+}
+
 /// `predicate(+Module, +Name, +Arity, +File, +Line, -Id)`: names a predicate in the trace. `File` is empty if unknown.
 pub(crate) extern "C" fn predicate(
     module: Term,

@@ -55,6 +55,7 @@ pub extern "C" fn install() {
     control(c"$close", 0, control::close as *const c_void);
     control(c"$recording", 0, control::is_recording as *const c_void);
     control(c"$selected", 4, control::selected as *const c_void);
+    control(c"$selected_in", 1, control::selected_in as *const c_void);
     control(c"$predicate", 6, control::predicate as *const c_void);
     control(c"$center", 2, control::center as *const c_void);
     control(c"$in_center", 2, control::in_center as *const c_void);

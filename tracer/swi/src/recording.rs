@@ -60,6 +60,12 @@ impl Selection {
         };
         included && !any(&self.exclude)
     }
+
+    /// Whether there can be predicates to record in that module.
+    pub(crate) fn selects_in(&self, module: &str) -> bool {
+        let mut include = self.include.iter();
+        self.include.is_empty() || include.any(|pattern| pattern.matches_in(module))
+    }
 }
 
 /// The number of the recording in progress.
