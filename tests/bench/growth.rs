@@ -45,16 +45,16 @@ const SUBJECTS: [Subject; 4] = [
     Subject {
         name: "hanoi",
         predicate: "hanoi/4",
-        sizes: [6, 7, 8, 9, 10],
+        sizes: [9, 10, 11, 12, 13],
         inputs: 1,
-        at: 17,
+        at: 20,
     },
     Subject {
         name: "fib",
         predicate: "fib/2",
-        sizes: [10, 11, 12, 13, 15],
+        sizes: [13, 14, 15, 16, 18],
         inputs: 1,
-        at: 25,
+        at: 28,
     },
 ];
 

@@ -2,8 +2,11 @@
 //!
 //! The size of a recording is said by whoever asks, or by the program itself: a mark (`pm_mark('n=30')`) begins the part
 //! of a stream that has this size, up to the next mark; or what runs in the cost centre called `n=30` has it.
+//!
+//! Garbage collections and stack shifts are left out: when the engine has any depends on how large its stacks are by then,
+//! which is no function of the size.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use portmortem_analyzer::centers;
 use portmortem_analyzer::costs::{Costs, UNFOLDINGS};
@@ -87,26 +90,16 @@ pub fn size_in(text: &str) -> Option<u64> {
     digits.trim().parse().ok()
 }
 
-/// Garbage collections and stack shifts are no function of the size, but part of what calls cost: their time goes back to whoever
-/// ran, and they have no row.
-fn give_back_collections(work: &mut BTreeMap<String, Work>, trace: &Trace, profile: &Profile) {
-    for info in trace.predicates() {
-        if info.is_engine_work() && work.remove(&info.indicator).is_some() {
-            for edge in Tables::new("", trace, profile).edges() {
-                if let Some(caller) = work.get_mut(edge.caller)
-                    && edge.callee == info.indicator
-                {
-                    let ns = edge.served_comp_ns.unwrap_or(edge.served_ns);
-                    caller.self_ns = caller.self_ns.saturating_add(ns);
-                }
-            }
-        }
-    }
-}
-
 fn whole(trace: &Trace, profile: &Profile, costs: &Costs, size: Option<u64>) -> Recording {
     let rows = Tables::new("", trace, profile).predicates();
+    let engine_work: BTreeSet<&str> = trace
+        .predicates()
+        .iter()
+        .filter(|info| info.is_engine_work())
+        .map(|info| info.indicator.as_str())
+        .collect();
     let mut work: BTreeMap<String, Work> = rows
+        .filter(|row| !engine_work.contains(row.predicate))
         .map(|row| {
             let work = Work {
                 calls: row.calls,
@@ -116,7 +109,6 @@ fn whole(trace: &Trace, profile: &Profile, costs: &Costs, size: Option<u64>) -> 
             (row.predicate.to_owned(), work)
         })
         .collect();
-    give_back_collections(&mut work, trace, profile);
     if costs.is_symbolic() && costs.is_complete() {
         for index in 0..trace.predicates().len() as PredicateIndex {
             let Some(work) = work.get_mut(trace.predicate_name(index)) else {
@@ -139,8 +131,7 @@ fn whole(trace: &Trace, profile: &Profile, costs: &Costs, size: Option<u64>) -> 
     }
 }
 
-/// One recording for each cost centre whose name is a size. Of times, those as recorded: what recording a centre cost is not known; and
-/// without garbage collections, of which a centre does not say in whom they were.
+/// One recording for each cost centre whose name is a size. Of times, those as recorded: what recording a centre cost is not known.
 fn by_center(trace: &Trace, costs: &Costs) -> Vec<Recording> {
     let is_size = |info: &PredicateInfo| info.is_center && size_in(&info.declared.name).is_some();
     if !trace.predicates().iter().any(is_size) {
@@ -219,14 +210,10 @@ fn by_mark(trace: &Trace) -> Vec<Recording> {
         .collect()
 }
 
-/// Whose box is active; during a collection, that of whoever ran.
+/// Whose box is active, if it is a predicate of the program.
 fn whose_time(trace: &Trace, moment: &Moment) -> Option<PredicateIndex> {
     let newest = moment.active().last()?.predicate;
-    if !is_engine_work(trace, newest) {
-        return Some(newest);
-    }
-    let mut below = moment.active().newest().map(|open| open.predicate);
-    below.find(|&predicate| !is_engine_work(trace, predicate))
+    (!is_engine_work(trace, newest)).then_some(newest)
 }
 
 fn is_engine_work(trace: &Trace, predicate: PredicateIndex) -> bool {

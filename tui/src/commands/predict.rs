@@ -88,10 +88,7 @@ fn text(
         unit.format(total.low as u64),
         unit.with_unit(total.high as u64),
     )?;
-    let remarks = remarks(prediction, losses);
-    if !remarks.is_empty() {
-        write!(out, "\n{}", as_list(&remarks))?;
-    }
+    write!(out, "\n{}", as_list(&remarks(prediction, losses)))?;
     Ok(())
 }
 
@@ -176,6 +173,7 @@ fn remarks(prediction: &Prediction, losses: &[String]) -> Vec<String> {
             names.join(", ")
         ));
     }
+    remarks.push("garbage collections and stack shifts are not included".to_owned());
     remarks
 }
 
