@@ -7,9 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use portmortem_tracer::format::PortCosts;
+use portmortem_tracer::format::{Baseline, COST_UNIT, PortCosts};
 
-use crate::compensation::Compensation;
+use crate::compensation::{Compensation, Rates};
 use crate::figures::Caller;
 use crate::profile::Profile;
 use crate::trace::Trace;
@@ -21,6 +21,8 @@ pub struct Outermost {
     pub counts: BTreeMap<String, Counts>,
     /// Time in them, in ns; without the recorder's own if the trace says what that is.
     pub ns: u64,
+    /// Of that, the engine's own work, in ns, as recorded.
+    pub engine_ns: u64,
 }
 
 /// How often predicates were called from nowhere, and how that ended.
@@ -56,11 +58,33 @@ impl Outermost {
             Some(compensation) => compensation.compensated_ticks,
             None => profile.contexts.iter().map(|row| row.self_ticks).sum(),
         };
+        let engine_ticks = trace
+            .predicates()
+            .iter()
+            .zip(&profile.predicates)
+            .filter(|(info, _)| info.is_engine_work())
+            .map(|(_, figures)| figures.self_ticks)
+            .sum();
         Self {
             counts,
             ns: trace.clock().duration_ns(ticks),
+            engine_ns: trace.clock().duration_ns(engine_ticks),
         }
     }
+}
+
+/// What unrecorded runs of a program say; `None` if there were none. Others that use the machine make some runs longer, and none
+/// shorter: the quickest counts.
+#[must_use]
+pub fn measured(recorded: &Outermost, unrecorded: &[Outermost]) -> Option<Baseline> {
+    let quickest = unrecorded.iter().min_by_key(|run| run.ns)?;
+    let (part, all) = (quickest.engine_ns, recorded.engine_ns.max(1));
+    let engine_work = u128::from(part.min(all)) * u128::from(COST_UNIT) / u128::from(all);
+    Some(Baseline {
+        ns: quickest.ns,
+        runs: u32::try_from(unrecorded.len()).unwrap_or(u32::MAX),
+        engine_work: engine_work as u32,
+    })
 }
 
 /// Parts of one that scales are given in.
@@ -69,12 +93,17 @@ const SCALE_UNIT: u64 = 1024;
 /// Costs are made at most so many times as large.
 const MOST: u64 = 32;
 
-/// The costs, scaled so that what is left of the recorded time is nearest to `ns`.
+/// The trace's costs, scaled so that what is left of the recorded time is nearest to the baseline; `None` if the trace does not
+/// say what recording costs.
 #[must_use]
-pub fn fit(trace: &Trace, profile: &Profile, costs: &PortCosts, ns: u64) -> PortCosts {
-    let arities = trace.arities();
+pub fn fit(trace: &Trace, profile: &Profile, baseline: &Baseline) -> Option<Rates> {
+    let rates = Rates {
+        engine_work: baseline.engine_work,
+        ..Rates::of(trace)?
+    };
+    let ns = baseline.ns;
     let left = |scale: u64| {
-        let ticks = Compensation::ticks_left(profile, &scaled(costs, scale), &arities);
+        let ticks = Compensation::ticks_left(profile, &scaled(&rates, scale));
         trace.clock().duration_ns(ticks)
     };
     // The more is taken off the less is left.
@@ -90,26 +119,30 @@ pub fn fit(trace: &Trace, profile: &Profile, costs: &PortCosts, ns: u64) -> Port
     let nearest = [low, high]
         .into_iter()
         .min_by_key(|&scale| left(scale).abs_diff(ns));
-    scaled(costs, nearest.unwrap_or(SCALE_UNIT))
+    Some(scaled(&rates, nearest.unwrap_or(SCALE_UNIT)))
 }
 
-fn scaled(costs: &PortCosts, scale: u64) -> PortCosts {
+fn scaled(rates: &Rates, scale: u64) -> Rates {
+    let costs = &rates.ports;
     let times = |cost: u32| {
         let units = u64::from(cost) * scale / SCALE_UNIT;
         u32::try_from(units).unwrap_or(u32::MAX)
     };
-    PortCosts {
-        inside: costs.inside.map(times),
-        outside: costs.outside.map(times),
-        argument: times(costs.argument),
-        slowdown: times(costs.slowdown),
-        reach: costs.reach,
+    Rates {
+        ports: PortCosts {
+            inside: costs.inside.map(times),
+            outside: costs.outside.map(times),
+            argument: times(costs.argument),
+            slowdown: times(costs.slowdown),
+            reach: costs.reach,
+        },
+        ..rates.clone()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use portmortem_tracer::format::{COST_UNIT, Dialect, Header, Outcome, StreamKind};
+    use portmortem_tracer::format::{Dialect, Header, Outcome, StreamKind};
     use portmortem_tracer::{Options, Recorder};
 
     use super::*;
@@ -158,18 +191,41 @@ mod tests {
     }
 
     #[test]
+    fn the_quickest_run_counts() {
+        let run = |ns, engine_ns| Outermost {
+            counts: BTreeMap::new(),
+            ns,
+            engine_ns,
+        };
+        let recorded = run(500, 64);
+        let found = measured(&recorded, &[run(90, 20), run(80, 16), run(95, 0)]).unwrap();
+        assert_eq!((found.ns, found.runs, found.engine_work), (80, 3, 256));
+        // No more than was recorded.
+        let found = measured(&recorded, &[run(80, 70)]).unwrap();
+        assert_eq!(found.engine_work, 1024);
+        assert_eq!(
+            measured(&run(500, 0), &[run(80, 0)]).unwrap().engine_work,
+            0
+        );
+        assert_eq!(measured(&recorded, &[]), None);
+    }
+
+    #[test]
     fn what_is_left_is_what_was_measured() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("b.pmt");
         let (trace, profile) = recorded(&path, 10_000, 20);
-        let arities = trace.arities();
         let whole: u64 = profile.contexts.iter().map(|row| row.self_ticks).sum();
         let whole = trace.clock().duration_ns(whole);
-        let costs = trace.port_costs().unwrap();
         for part in [1, 2, 3, 5, 9, 10] {
             let wanted = whole * part / 10;
-            let fitted = fit(&trace, &profile, costs, wanted);
-            let left = Compensation::ticks_left(&profile, &fitted, &arities);
+            let baseline = Baseline {
+                ns: wanted,
+                runs: 1,
+                engine_work: COST_UNIT as u32,
+            };
+            let fitted = fit(&trace, &profile, &baseline).unwrap();
+            let left = Compensation::ticks_left(&profile, &fitted);
             let left = trace.clock().duration_ns(left);
             // So much does a step of the scale take off; and what rounding does.
             let step = trace.clock().duration_ns(20_002 * 20 / SCALE_UNIT + 1);

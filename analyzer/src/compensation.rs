@@ -16,11 +16,83 @@
 
 use std::collections::BTreeMap;
 
+use bincode::{Decode, Encode};
 use portmortem_tracer::format::{COST_UNIT, PortCosts};
 
 use crate::contexts::ContextFigures;
 use crate::figures::{Caller, Port, PortCounts, PredicateIndex};
 use crate::profile::Profile;
+use crate::trace::Trace;
+
+/// What recording costs in a trace.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Rates {
+    /// The costs of ports.
+    pub ports: PortCosts,
+    /// What is left of the time of the engine's own work, in parts of [`COST_UNIT`]: all of it, unless it was measured.
+    pub engine_work: u32,
+    /// By [`PredicateIndex`].
+    pub boxes: Vec<Boxes>,
+}
+
+/// What boxes are, as far as it matters for their costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub enum Boxes {
+    /// Calls of a predicate with so many arguments.
+    Calls {
+        /// Arguments.
+        arity: u32,
+    },
+    /// Garbage collections or stack shifts.
+    EngineWork,
+}
+
+impl Rates {
+    /// As a trace says; `None` if it does not.
+    #[must_use]
+    pub fn of(trace: &Trace) -> Option<Self> {
+        let engine_work = trace
+            .baseline()
+            .map_or(COST_UNIT as u32, |baseline| baseline.engine_work);
+        let boxes = trace.predicates().iter().map(|info| {
+            if info.is_engine_work() {
+                Boxes::EngineWork
+            } else {
+                Boxes::Calls {
+                    arity: info.declared.arity,
+                }
+            }
+        });
+        Some(Self {
+            ports: *trace.port_costs()?,
+            engine_work,
+            boxes: boxes.collect(),
+        })
+    }
+
+    /// What is left of the row's own time, and what is missing: so much less did it take than recording it costs.
+    fn left(&self, row: &ContextFigures, missing: u64) -> (u64, u64) {
+        match self.boxes.get(row.predicate as usize) {
+            Some(Boxes::EngineWork) => {
+                let part = u64::from(self.engine_work).min(COST_UNIT);
+                let left = u128::from(row.self_ticks) * u128::from(part) / u128::from(COST_UNIT);
+                (left as u64, missing)
+            }
+            of => {
+                let arity = match of {
+                    Some(&Boxes::Calls { arity }) => arity,
+                    _ => 0,
+                };
+                let cost = missing.saturating_add(cost(row, arity, &self.ports));
+                let left = row.self_ticks.saturating_sub(cost);
+                (
+                    undisturbed(left, row, &self.ports),
+                    cost.saturating_sub(row.self_ticks),
+                )
+            }
+        }
+    }
+}
 
 /// Compensated times, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -58,11 +130,11 @@ pub struct Compensation {
 }
 
 impl Compensation {
-    /// The times of a profile in which nothing is hidden. `arities`: by predicate; 0 where there is none.
+    /// The times of a profile in which nothing is hidden.
     #[must_use]
-    pub fn new(profile: &Profile, costs: &PortCosts, arities: &[u32]) -> Self {
+    pub fn new(profile: &Profile, rates: &Rates) -> Self {
         let mut compensation = Self::default();
-        compensation.contexts(&profile.contexts, costs, arities);
+        compensation.contexts(&profile.contexts, rates);
         compensation.predicates(profile);
         compensation.served(profile);
         compensation.spent(profile);
@@ -70,9 +142,9 @@ impl Compensation {
     }
 
     /// What [`Compensation::compensated_ticks`] would be, for less work.
-    pub(crate) fn ticks_left(profile: &Profile, costs: &PortCosts, arities: &[u32]) -> u64 {
+    pub(crate) fn ticks_left(profile: &Profile, rates: &Rates) -> u64 {
         let mut compensation = Self::default();
-        compensation.contexts(&profile.contexts, costs, arities);
+        compensation.contexts(&profile.contexts, rates);
         compensation.compensated_ticks
     }
 
@@ -84,15 +156,12 @@ impl Compensation {
         scaled as u64
     }
 
-    fn contexts(&mut self, rows: &[ContextFigures], costs: &PortCosts, arities: &[u32]) {
+    fn contexts(&mut self, rows: &[ContextFigures], rates: &Rates) {
         let mut times = vec![Times::default(); rows.len()];
         let mut missing = vec![0_u64; rows.len()];
         // A row comes before those below it.
         for (at, row) in rows.iter().enumerate().rev() {
-            let arity = arities.get(row.predicate as usize).copied().unwrap_or(0);
-            let cost = missing[at].saturating_add(cost(row, arity, costs));
-            let own = undisturbed(row.self_ticks.saturating_sub(cost), row, costs);
-            let short = cost.saturating_sub(row.self_ticks);
+            let (own, short) = rates.left(row, missing[at]);
             self.clamps += u64::from(short > 0);
             times[at].self_ticks = own;
             times[at].inclusive_ticks += own;
@@ -248,6 +317,15 @@ mod tests {
         costs
     }
 
+    fn rates(ports: PortCosts, arities: &[u32]) -> Rates {
+        let boxes = arities.iter().map(|&arity| Boxes::Calls { arity });
+        Rates {
+            ports,
+            engine_work: COST_UNIT as u32,
+            boxes: boxes.collect(),
+        }
+    }
+
     /// A row with that many boxes of its own and called from it, all of which exit.
     fn row(
         parent: Option<u32>,
@@ -304,7 +382,7 @@ mod tests {
     #[test]
     fn each_row_loses_what_its_events_cost() {
         // 5 ticks of a box are its own, 7 its caller's.
-        let found = Compensation::new(&profile(), &costs((2, 3), (3, 4)), &[]);
+        let found = Compensation::new(&profile(), &rates(costs((2, 3), (3, 4)), &[]));
         let own: Vec<_> = found
             .contexts
             .iter()
@@ -325,7 +403,7 @@ mod tests {
         costs.argument = 4 * COST_UNIT as u32;
         costs.slowdown = COST_UNIT as u32 / 4;
         costs.reach = 20;
-        let found = Compensation::new(&profile(), &costs, &[0, 3]);
+        let found = Compensation::new(&profile(), &rates(costs, &[0, 3]));
         // 500 - 120 - 15 - 10 * 12 is 245 slowed down, below the reach of 20 stretches.
         assert_eq!(found.contexts[1].self_ticks, 196);
         // 1000 - 82 is 918, of which only 12 stretches of 20 ticks were slowed down.
@@ -333,8 +411,23 @@ mod tests {
     }
 
     #[test]
+    fn of_the_engines_own_work_so_much_is_left_as_was_measured() {
+        let mut rates = rates(costs((2, 3), (3, 4)), &[0, 0, 0]);
+        rates.boxes[2] = Boxes::EngineWork;
+        let found = Compensation::new(&profile(), &rates);
+        assert_eq!(found.predicates[2].self_ticks, 125);
+        rates.engine_work = COST_UNIT as u32 / 5;
+        let found = Compensation::new(&profile(), &rates);
+        assert_eq!(found.contexts[2].self_ticks, 35 * 204 / 1024);
+        assert_eq!(found.contexts[3].self_ticks, 90 * 204 / 1024);
+        rates.engine_work = u32::MAX;
+        let found = Compensation::new(&profile(), &rates);
+        assert_eq!(found.predicates[2].self_ticks, 125);
+    }
+
+    #[test]
     fn sums_are_kept() {
-        let found = Compensation::new(&profile(), &costs((2, 3), (3, 4)), &[]);
+        let found = Compensation::new(&profile(), &rates(costs((2, 3), (3, 4)), &[]));
         for (at, times) in found.predicates.iter().enumerate() {
             let at = at as u32;
             let served: u64 = found
@@ -356,7 +449,7 @@ mod tests {
 
     #[test]
     fn without_costs_nothing_changes() {
-        let found = Compensation::new(&profile(), &PortCosts::default(), &[]);
+        let found = Compensation::new(&profile(), &rates(PortCosts::default(), &[]));
         assert_eq!((found.clamps, found.distortion_permille()), (0, 0));
         assert_eq!(found.predicates[2].inclusive_ticks, 125);
     }
@@ -370,9 +463,10 @@ mod tests {
             slowdown: u32::MAX,
             reach: u32::MAX,
         };
-        let found = Compensation::new(&profile(), &all, &[]);
+        let found = Compensation::new(&profile(), &rates(all, &[]));
         assert_eq!((found.clamps, found.compensated_ticks), (4, 0));
         assert_eq!(found.distortion_permille(), 1000);
-        assert_eq!(Compensation::new(&Profile::default(), &all, &[]).clamps, 0);
+        let nothing = Compensation::new(&Profile::default(), &rates(all, &[]));
+        assert_eq!(nothing.clamps, 0);
     }
 }

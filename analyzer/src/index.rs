@@ -17,9 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use bincode::{Decode, Encode};
-use portmortem_tracer::format::PortCosts;
 
-use crate::compensation::Compensation;
+use crate::compensation::{Compensation, Rates};
 use crate::contexts::ContextFigures;
 use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, PredicateFigures, PredicateIndex, StreamFigures,
@@ -33,7 +32,7 @@ use crate::walk::{STRIDE, Scan, Trail};
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
 /// Version of the contents; an index of any other is made again.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 const HEAD_BYTES: usize = 24;
 
@@ -56,9 +55,7 @@ struct Contents {
     backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
     cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     streams: Vec<StreamFigures>,
-    port_costs: Option<PortCosts>,
-    /// By predicate, as far as it matters for costs.
-    arities: Vec<u32>,
+    rates: Option<Rates>,
     checkpoints: Arc<[Checkpoint]>,
 }
 
@@ -172,8 +169,7 @@ impl Index {
                 backtracks,
                 cuts,
                 streams,
-                port_costs: trace.port_costs().copied(),
-                arities: trace.arities(),
+                rates: Rates::of(trace),
                 checkpoints: checkpoints.into(),
             },
             trail,
@@ -242,9 +238,8 @@ impl Index {
             streams: contents.streams,
             ..Profile::default()
         };
-        let costs = contents.port_costs;
-        profile.compensation =
-            costs.map(|costs| Compensation::new(&profile, &costs, &contents.arities));
+        let rates = contents.rates.as_ref();
+        profile.compensation = rates.map(|rates| Compensation::new(&profile, rates));
         profile
     }
 }

@@ -1,5 +1,9 @@
 % Programs whose counts are known functions of the size of their input.
 
+% Not loaded when it is first called, which would be timed.
+:- use_module(library(lists)).
+:- use_module(library(random)).
+
 run(Name, Size, Seed) :-
     set_random(seed(Seed)),
     input(Name, Size, Goal),

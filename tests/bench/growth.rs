@@ -1,6 +1,6 @@
-//! Times at sizes that were never run: recorded at five sizes, predicted at a larger one, and run there, too.
+//! Times at sizes that were never run: recorded at five sizes, predicted at a larger one, and run there, unrecorded.
 //!
-//! Twice: traced times from traced times, and untraced ones from symbolic recordings and the platform.
+//! Twice: from net times of recordings with a baseline, and from symbolic recordings and the platform.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,44 +19,58 @@ struct Subject {
     name: &'static str,
     /// The predicate whose function is shown.
     predicate: &'static str,
-    sizes: [u64; 5],
     /// Recordings of each size: of random inputs more than one.
     inputs: u64,
+    /// Of recordings with a baseline: they take milliseconds unrecorded, less is more noise than time.
+    timed: Sizes,
+    /// Of symbolic recordings: exact however short.
+    counted: Sizes,
+}
+
+struct Sizes {
+    recorded: [u64; 5],
     /// Where it is predicted: ten times the largest size; a hundred times the calls of it where calls grow
     /// exponentially.
     at: u64,
+}
+
+const fn sizes(recorded: [u64; 5], at: u64) -> Sizes {
+    Sizes { recorded, at }
 }
 
 const SUBJECTS: [Subject; 4] = [
     Subject {
         name: "nrev",
         predicate: "app/3",
-        sizes: [20, 40, 60, 80, 100],
         inputs: 1,
-        at: 1000,
+        timed: sizes([200, 400, 600, 800, 1000], 10_000),
+        counted: sizes([20, 40, 60, 80, 100], 1000),
     },
     Subject {
         name: "quicksort",
         predicate: "part/4",
-        sizes: [200, 400, 600, 800, 1000],
         inputs: 6,
-        at: 10_000,
+        timed: sizes([2000, 4000, 6000, 8000, 10_000], 100_000),
+        counted: sizes([200, 400, 600, 800, 1000], 10_000),
     },
     Subject {
         name: "hanoi",
         predicate: "hanoi/4",
-        sizes: [9, 10, 11, 12, 13],
         inputs: 1,
-        at: 20,
+        timed: sizes([13, 14, 15, 16, 17], 24),
+        counted: sizes([9, 10, 11, 12, 13], 20),
     },
     Subject {
         name: "fib",
         predicate: "fib/2",
-        sizes: [13, 14, 15, 16, 18],
         inputs: 1,
-        at: 28,
+        timed: sizes([17, 18, 19, 20, 22], 32),
+        counted: sizes([13, 14, 15, 16, 18], 28),
     },
 ];
+
+/// They make the input and call the program: no part of it.
+const AROUND: [&str; 2] = ["run/3", "input/3"];
 
 /// Runs of the larger size, each on an input of its own; the prediction is compared with their median.
 const COMPARED: u64 = 3;
@@ -71,29 +85,20 @@ pub(crate) fn run(tools: &Tools, platform: &Platform) -> Result<()> {
         program,
         directory: directory.path(),
     };
-    headline("traced, from traced times");
+    headline("from recordings with a baseline");
     for subject in &SUBJECTS {
-        let prediction = predict(&recorder.small(subject, &[])?, None, Some(subject.at))?;
-        let mut actual = Vec::new();
-        for seed in 1..=COMPARED {
-            let recording = recorder.record(subject.name, subject.at, seed, &[])?;
-            actual.push(
-                recording
-                    .work
-                    .values()
-                    .map(|work| work.self_ns)
-                    .sum::<u64>() as f64,
-            );
-        }
-        line(subject, &prediction, prediction.total_ns, &mut actual)?;
+        let recorded = recorder.small(subject, &subject.timed, &["--baseline"])?;
+        let prediction = predict(&recorded, None, Some(subject.timed.at))?;
+        let mut actual = untraced(tools, subject, &subject.timed)?;
+        line(subject, &subject.timed, &prediction, &mut actual)?;
     }
     let model = &platform.refined;
-    headline("untraced, from symbolic recordings and the platform");
+    headline("from symbolic recordings and the platform");
     for subject in &SUBJECTS {
-        let recorded = recorder.small(subject, &["--symbolic"])?;
-        let prediction = predict(&recorded, Some((platform, model)), Some(subject.at))?;
-        let mut actual = untraced(tools, subject)?;
-        line(subject, &prediction, prediction.total_ns, &mut actual)?;
+        let recorded = recorder.small(subject, &subject.counted, &["--symbolic"])?;
+        let prediction = predict(&recorded, Some((platform, model)), Some(subject.counted.at))?;
+        let mut actual = untraced(tools, subject, &subject.counted)?;
+        line(subject, &subject.counted, &prediction, &mut actual)?;
     }
     Ok(())
 }
@@ -108,8 +113,8 @@ fn headline(what: &str) {
 
 fn line(
     subject: &Subject,
+    sizes: &Sizes,
     prediction: &Prediction,
-    total: Estimate,
     actual: &mut [f64],
 ) -> Result<()> {
     actual.sort_by(f64::total_cmp);
@@ -119,11 +124,17 @@ fn line(
         .iter()
         .find(|row| row.predicate == subject.predicate);
     let growth = &row.context("the program did not run")?.growth;
+    let total = prediction
+        .rows
+        .iter()
+        .filter(|row| !AROUND.contains(&row.predicate.as_str()))
+        .filter_map(|row| row.self_ns)
+        .fold(Estimate::certain(0.0), Estimate::plus);
     println!(
         "{:<11}{:>7}{:>7}{:>12.3}{:>12.3}{:>12.3}{:>12.3}{:>8.1}  {} {}{}",
         subject.name,
-        subject.sizes[4],
-        subject.at,
+        sizes.recorded[4],
+        sizes.at,
         total.value / 1e6,
         total.low / 1e6,
         total.high / 1e6,
@@ -137,10 +148,10 @@ fn line(
 }
 
 /// Processor times, in ns.
-fn untraced(tools: &Tools, subject: &Subject) -> Result<Vec<f64>> {
+fn untraced(tools: &Tools, subject: &Subject, sizes: &Sizes) -> Result<Vec<f64>> {
     let request = |seed| Request {
         program: subject.name.to_owned(),
-        size: subject.at,
+        size: sizes.at,
         seed,
     };
     let requests = (1..=COMPARED).map(request).collect();
@@ -156,9 +167,9 @@ struct Recorder<'a> {
 
 impl Recorder<'_> {
     /// Recordings of the small sizes.
-    fn small(&self, subject: &Subject, options: &[&str]) -> Result<Vec<Recording>> {
+    fn small(&self, subject: &Subject, sizes: &Sizes, options: &[&str]) -> Result<Vec<Recording>> {
         let mut recorded = Vec::new();
-        for size in subject.sizes {
+        for size in sizes.recorded {
             // One seed for several sizes would make lists that begin alike.
             for input in 1..=subject.inputs {
                 recorded.push(self.record(subject.name, size, 10 * size + input, options)?);
@@ -170,14 +181,7 @@ impl Recorder<'_> {
     fn record(&self, name: &str, size: u64, seed: u64, options: &[&str]) -> Result<Recording> {
         let trace = self.directory.join("run.pmt");
         let status = Command::new(self.portmortem)
-            .args([
-                "record",
-                "--force",
-                "--exclude",
-                "input/3",
-                "--exclude",
-                "run/3",
-            ])
+            .args(["record", "--force"])
             .args(options)
             .args([
                 "--goal",

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use portmortem_analyzer::baseline::{Outermost, fit};
+use portmortem_analyzer::baseline::{Outermost, fit, measured};
 use portmortem_analyzer::compensation::Compensation;
 use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
 use portmortem_tests::catalogue::{self, Program};
@@ -186,7 +186,7 @@ impl<'a> Runner<'a> {
     }
 
     fn measure(&self, repeats: u64) -> Result<Measured> {
-        let (mut untraced, mut baselines) = (Vec::new(), Vec::new());
+        let (mut untraced, mut again) = (Vec::new(), Vec::new());
         let mut recording: Option<Recording> = None;
         for _ in 0..ROUNDS {
             untraced.push(self.untraced(repeats)?);
@@ -206,17 +206,16 @@ impl<'a> Runner<'a> {
             }
             let only: Vec<String> = whole.counts.keys().cloned().collect();
             let (trace, profile) = self.record(repeats, &only)?;
-            baselines.push(Outermost::new(&trace, &profile).ns);
+            again.push(Outermost::new(&trace, &profile));
         }
         let recording = recording.context("nothing was recorded")?;
         let (trace, profile) = (&recording.trace, &recording.profile);
-        let costs = trace
-            .port_costs()
-            .context("the trace does not say what recording cost")?;
         let estimated = profile.compensation.as_ref();
-        let baseline = baselines.into_iter().min().unwrap_or_default();
-        let fitted = fit(trace, profile, costs, baseline);
-        let fitted = Compensation::new(profile, &fitted, &trace.arities());
+        let baseline =
+            measured(&Outermost::new(trace, profile), &again).context("nothing ran again")?;
+        let fitted =
+            fit(trace, profile, &baseline).context("the trace does not say what recording cost")?;
+        let fitted = Compensation::new(profile, &fitted);
         Ok(Measured {
             untraced: quickest(untraced),
             traced: recording.traced(),

@@ -11,8 +11,9 @@ use crate::model::{Components, Model};
 use crate::platform::Platform;
 use crate::recordings::{Recording, Work};
 
-/// A measurement that takes so small a part of the longest one is still believed by so much.
+/// A measurement is believed by no less than this; one that takes less than a part of the longest in so many is not used.
 const LEAST_TRUST: f64 = 0.05;
+const LEAST_PART: f64 = 400.0;
 
 /// Two sizes agree with every function of two parameters.
 const LEAST_SIZES: usize = 3;
@@ -270,21 +271,31 @@ fn on_platform(
     })
 }
 
-/// What a call takes at a size, in ns: as in the recordings, and as it grew there, if it did.
+/// What a call takes at a size, in ns: as in the recordings without what warming up took, and as it grew there, if it did.
 fn per_call(work: &[(u64, Work)], size: u64) -> Option<Estimate> {
-    let ran: Vec<&(u64, Work)> = work.iter().filter(|(_, work)| work.calls > 0).collect();
-    let Some(longest) = ran.iter().map(|(_, work)| work.self_ns).max() else {
+    let ran: Vec<(u64, f64, f64)> = work
+        .iter()
+        .filter(|(_, work)| work.calls > 0)
+        .map(|(size, work)| (*size, work.calls as f64, work.self_ns as f64))
+        .collect();
+    let cold = warming_up(
+        &ran.iter()
+            .map(|&(_, calls, ns)| (calls, ns))
+            .collect::<Vec<_>>(),
+    );
+    let warm = |ns: f64| (ns - cold).max(0.0);
+    let Some(longest) = ran.iter().map(|&(.., ns)| warm(ns)).max_by(f64::total_cmp) else {
         return Some(Estimate::certain(0.0));
     };
     let points: Vec<Point> = ran
         .iter()
-        .map(|(size, work)| Point {
-            size: *size as f64,
-            value: work.self_ns as f64 / work.calls as f64,
+        // Mostly warming up, or less than can be measured.
+        .filter(|&&(.., ns)| cold <= ns / 2.0 && warm(ns) * LEAST_PART >= longest)
+        .map(|&(size, calls, ns)| Point {
+            size: size as f64,
+            value: warm(ns) / calls,
             // What disturbs a measurement disturbs long ones less.
-            trust: (work.self_ns as f64 / longest.max(1) as f64)
-                .sqrt()
-                .max(LEAST_TRUST),
+            trust: (warm(ns) / longest.max(1.0)).sqrt().max(LEAST_TRUST),
         })
         .collect();
     if let Some(fitted) = growth::fit_time(&points) {
@@ -297,6 +308,41 @@ fn per_call(work: &[(u64, Work)], size: u64) -> Option<Estimate> {
         low: values().fold(f64::INFINITY, f64::min),
         high: values().fold(0.0, f64::max),
     })
+}
+
+/// What a predicate took once, however often it was called: caches and tables of branches were cold. Calls and ns of each
+/// recording; 0 if numbers of calls differ too little to tell, or if longer runs took more for each call.
+///
+/// The line is that of Theil and Sen, because single runs are disturbed: the slope is the median of those of all pairs of
+/// points, here each as heavy as its points are far apart.
+fn warming_up(points: &[(f64, f64)]) -> f64 {
+    let fewest = points
+        .iter()
+        .map(|point| point.0)
+        .fold(f64::INFINITY, f64::min);
+    let most = points.iter().map(|point| point.0).fold(0.0, f64::max);
+    if points.len() < LEAST_SIZES || most < 4.0 * fewest {
+        return 0.0;
+    }
+    let slopes = points.iter().enumerate().flat_map(|(index, a)| {
+        let others = points[..index].iter().filter(|b| a.0 != b.0);
+        others.map(|b| ((a.1 - b.1) / (a.0 - b.0), (a.0 - b.0).abs()))
+    });
+    let slope = weighted_median(slopes.collect());
+    let left = points.iter().map(|point| (point.1 - slope * point.0, 1.0));
+    weighted_median(left.collect()).max(0.0)
+}
+
+/// Of values and their weights; 0 of none.
+fn weighted_median(mut values: Vec<(f64, f64)>) -> f64 {
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = values.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
+    let mut below = 0.0;
+    let median = values.iter().find(|(_, weight)| {
+        below += weight;
+        below >= half
+    });
+    median.map_or(0.0, |(value, _)| *value)
 }
 
 #[cfg(test)]
@@ -448,6 +494,48 @@ mod tests {
             .into();
         let prediction = predict(&recordings, None, Some(1000)).unwrap();
         assert!((prediction.total_ns.value / 200_000.0 - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn warming_up_is_no_part_of_a_call() {
+        let recordings: Vec<Recording> = [10, 20, 30, 40, 50]
+            .map(|size| {
+                let mut recording = nrev(size, false);
+                for work in recording.work.values_mut() {
+                    work.self_ns += 5_000;
+                }
+                // Disturbed once.
+                if size == 30 {
+                    for work in recording.work.values_mut() {
+                        work.self_ns += 900;
+                    }
+                }
+                recording
+            })
+            .into();
+        let prediction = predict(&recordings, None, None).unwrap();
+        let append = row(&prediction, "app/3").self_ns.unwrap();
+        assert!(
+            (append.value / 2_505_000.0 - 1.0).abs() < 0.05,
+            "{append:?}"
+        );
+    }
+
+    #[test]
+    fn a_line_through_disturbed_points() {
+        assert_eq!(warming_up(&[]), 0.0);
+        // Too little is known.
+        assert_eq!(warming_up(&[(1.0, 9.0), (100.0, 10.0)]), 0.0);
+        assert_eq!(warming_up(&[(3.0, 9.0), (4.0, 10.0), (5.0, 11.0)]), 0.0);
+        assert_eq!(
+            warming_up(&[(1.0, 12.0), (2.0, 14.0), (9.0, 28.0), (5.0, 99.0)]),
+            10.0
+        );
+        // Calls take longer in longer runs.
+        assert_eq!(
+            warming_up(&[(1.0, 1.0), (2.0, 4.0), (4.0, 16.0), (8.0, 64.0)]),
+            0.0
+        );
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub(crate) mod tests;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::compensation::Compensation;
+use crate::compensation::{Compensation, Rates};
 use crate::focus::Focus;
 use crate::hide::Hide;
 use crate::index::Checkpoint;
@@ -157,9 +157,7 @@ pub fn try_replay(trace: &Trace, options: &ReplayOptions) -> Option<Profile> {
     profile.damage.extend_from_slice(trace.damage());
     profile.settle();
     if !scope.has_transparent() {
-        let costs = trace.port_costs();
-        profile.compensation =
-            costs.map(|costs| Compensation::new(&profile, costs, &trace.arities()));
+        profile.compensation = Rates::of(trace).map(|rates| Compensation::new(&profile, &rates));
     }
     (!options.is_cancelled()).then_some(profile)
 }

@@ -206,13 +206,6 @@ impl Trace {
         (&self.directory.costs, self.directory.costs_complete)
     }
 
-    /// The number of arguments of each predicate, by index.
-    #[must_use]
-    pub fn arities(&self) -> Vec<u32> {
-        let predicates = self.predicates().iter();
-        predicates.map(|info| info.declared.arity).collect()
-    }
-
     /// Path of a source file.
     #[must_use]
     pub fn file(&self, id: u32) -> Option<&str> {

@@ -165,6 +165,9 @@ pub struct Baseline {
     pub ns: u64,
     /// How many runs.
     pub runs: u32,
+    /// How much of the recorded time of the engine's own work ([`super::ENGINE_WORK`]) was in that run, in 1/1024: recorded
+    /// boxes take room on the stacks.
+    pub engine_work: u32,
 }
 
 /// Parts of a tick that costs are given in.

@@ -11,12 +11,12 @@ use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use portmortem_analyzer::baseline::{Counts, Outermost, fit};
+use portmortem_analyzer::baseline::{Counts, Outermost, fit, measured};
 use portmortem_analyzer::names::printable;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::{Profile, ReplayOptions, replay};
 use portmortem_tracer::amend;
-use portmortem_tracer::format::{Baseline, Record};
+use portmortem_tracer::format::Record;
 
 use super::engine::{self, Streams};
 use crate::cli::RecordArgs;
@@ -73,33 +73,31 @@ pub(crate) fn add(
         "the recorded run did not end in order"
     );
     let profile = replay(&trace, &ReplayOptions::default());
-    let costs = trace
-        .port_costs()
-        .context("the trace does not say what recording costs")?;
+    ensure!(
+        trace.port_costs().is_some(),
+        "the trace does not say what recording costs"
+    );
     let whole = Outermost::new(&trace, &profile);
     ensure!(!whole.counts.is_empty(), "nothing was recorded");
-    let mut times = Vec::new();
+    let mut runs = Vec::new();
     let begin = Instant::now();
-    while times.len() < MOST_RUNS && (times.is_empty() || begin.elapsed() < LONG_ENOUGH) {
-        say_that_it_runs_again(times.len());
+    while runs.len() < MOST_RUNS && (runs.is_empty() || begin.elapsed() < LONG_ENOUGH) {
+        say_that_it_runs_again(runs.len());
         let (again, events) = run_again(args, &whole, status, input)?;
         compare(&whole, &again)?;
         ensure!(
             events <= HARDLY_ANY.max(recorded_events(&profile) / FEWER_EVENTS),
             "too much of the program is called from nowhere: {events} events of outermost predicates"
         );
-        times.push(again.ns);
+        runs.push(again);
     }
     say_no_more();
-    let runs = times.len() as u32;
-    // Others that use the machine make some runs longer, and none shorter.
-    let ns = times.into_iter().min().unwrap_or_default();
-    let baseline = Baseline { ns, runs };
-    let costs = fit(&trace, &profile, costs, ns);
+    let baseline = measured(&whole, &runs).context("it did not run again")?;
+    let rates = fit(&trace, &profile, &baseline).context("the costs of ports are not known")?;
     drop(trace);
     amend(
         output,
-        &[Record::PortCosts(costs), Record::Baseline(baseline)],
+        &[Record::PortCosts(rates.ports), Record::Baseline(baseline)],
     )?;
     Ok(())
 }
