@@ -2,7 +2,8 @@
 //!
 //! Mean costs of ports do not know how a program uses caches and branch predictors. What recording cost it in all can be
 //! measured: the program is run again, and only its outermost predicates are recorded ([`Outermost`]). The costs of all ports
-//! are scaled alike until the times without them add up to that ([`fit`]). How they are shared by the predicates stays an
+//! are scaled alike until the times without them add up to that ([`fit`]); garbage collections and stack shifts have a scale of
+//! their own, because a run that is not recorded has less of them. How they are shared by the predicates stays an
 //! estimate, their sum does not.
 
 use std::collections::BTreeMap;
@@ -93,13 +94,12 @@ const SCALE_UNIT: u64 = 1024;
 /// Costs are made at most so many times as large.
 const MOST: u64 = 32;
 
-/// The trace's costs, scaled so that what is left of the recorded time is nearest to the baseline; `None` if the trace does not
-/// say what recording costs.
+/// The costs of ports, scaled so that what is left of the recorded time is nearest to the baseline.
 #[must_use]
-pub fn fit(trace: &Trace, profile: &Profile, baseline: &Baseline) -> Option<Rates> {
+pub fn fit(trace: &Trace, profile: &Profile, rates: Rates, baseline: &Baseline) -> Rates {
     let rates = Rates {
         engine_work: baseline.engine_work,
-        ..Rates::of(trace)?
+        ..rates
     };
     let ns = baseline.ns;
     let left = |scale: u64| {
@@ -119,7 +119,7 @@ pub fn fit(trace: &Trace, profile: &Profile, baseline: &Baseline) -> Option<Rate
     let nearest = [low, high]
         .into_iter()
         .min_by_key(|&scale| left(scale).abs_diff(ns));
-    Some(scaled(&rates, nearest.unwrap_or(SCALE_UNIT)))
+    scaled(&rates, nearest.unwrap_or(SCALE_UNIT))
 }
 
 fn scaled(rates: &Rates, scale: u64) -> Rates {
@@ -142,7 +142,7 @@ fn scaled(rates: &Rates, scale: u64) -> Rates {
 
 #[cfg(test)]
 mod tests {
-    use portmortem_tracer::format::{Dialect, Header, Outcome, StreamKind};
+    use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind};
     use portmortem_tracer::{Options, Recorder};
 
     use super::*;
@@ -211,6 +211,60 @@ mod tests {
     }
 
     #[test]
+    fn collections_are_scaled_by_what_was_measured_of_them() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("c.pmt");
+        let header = Header::of_this_process("some engine");
+        let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
+        recorder.port_costs(&PortCosts {
+            inside: [COST_UNIT as u32; 8],
+            ..PortCosts::default()
+        });
+        let main = recorder.predicate("user", "main", 0, None, 0);
+        let collection = recorder.predicate("system", "garbage_collect", 0, None, 0);
+        let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+        let begin = portmortem_tracer::clock::ticks();
+        stream.record_at(Event::Call { predicate: main }, begin);
+        stream.record_at(
+            Event::Call {
+                predicate: collection,
+            },
+            begin + 4_000_000,
+        );
+        stream.record_at(Event::ExitDet, begin + 12_000_000);
+        stream.record_at(Event::ExitDet, begin + 16_000_000);
+        stream.end();
+        recorder.close(Outcome::Exited(0)).unwrap();
+        let trace = Trace::open(&path).unwrap();
+        let profile = replay(&trace, &ReplayOptions::default());
+        let whole = Outermost::new(&trace, &profile);
+        assert_eq!(whole.engine_ns, trace.clock().duration_ns(8_000_000));
+
+        let wanted = trace.clock().duration_ns(9_000_000);
+        let again = Outermost {
+            ns: wanted,
+            engine_ns: whole.engine_ns / 4,
+            ..whole.clone()
+        };
+        let baseline = measured(&whole, &[again]).unwrap();
+        assert!(baseline.engine_work.abs_diff(256) <= 1, "{baseline:?}");
+        let costs = PortCosts {
+            inside: [100_000 * COST_UNIT as u32; 8],
+            ..PortCosts::default()
+        };
+        let rates = Rates {
+            ports: costs,
+            ..Rates::of(&trace).unwrap()
+        };
+        let fitted = fit(&trace, &profile, rates, &baseline);
+        let found = Compensation::new(&profile, &fitted);
+        let collections = found.predicates[1].self_ticks;
+        assert!(collections.abs_diff(2_000_000) <= 8_000, "{collections}");
+        let left = trace.clock().duration_ns(found.compensated_ticks);
+        assert!(left.abs_diff(wanted) <= wanted / 100, "{left} for {wanted}");
+    }
+
+    #[test]
     fn what_is_left_is_what_was_measured() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("b.pmt");
@@ -224,7 +278,7 @@ mod tests {
                 runs: 1,
                 engine_work: COST_UNIT as u32,
             };
-            let fitted = fit(&trace, &profile, &baseline).unwrap();
+            let fitted = fit(&trace, &profile, Rates::of(&trace).unwrap(), &baseline);
             let left = Compensation::ticks_left(&profile, &fitted);
             let left = trace.clock().duration_ns(left);
             // So much does a step of the scale take off; and what rounding does.

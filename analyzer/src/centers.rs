@@ -97,7 +97,7 @@ pub struct CenterProfile {
 
 impl CenterProfile {
     /// The figures of each centre: sums over its rows, and how often it was entered. The boxes of the
-    /// centre itself and of garbage collections are no calls of the program's: of them only the time is counted.
+    /// centre itself, garbage collections and stack shifts are no calls of the program's: of them only the time is counted.
     #[must_use]
     pub fn by_center(&self, trace: &Trace) -> BTreeMap<Center, (u64, CenterFigures)> {
         let mut sums = BTreeMap::<Center, (u64, CenterFigures)>::new();

@@ -5,6 +5,8 @@
 //! ([`crate::contexts::ContextFigures::inside`]), so the cost of a row is a sum of products, in integers.
 //! What is left of the row's self time is its compensated self time.
 //!
+//! Of the engine's own work so much is left as a baseline says, or all.
+//!
 //! Costs are means, and a row may have taken less than that: then it has no time left, and what is missing is taken from the
 //! row above, because where the line between a box and its caller runs is the least certain thing about a cost. Nothing
 //! gets below zero, what goes round is counted ([`Compensation::clamps`]), and nothing is lost but what is missing at
@@ -427,7 +429,17 @@ mod tests {
 
     #[test]
     fn sums_are_kept() {
-        let found = Compensation::new(&profile(), &rates(costs((2, 3), (3, 4)), &[]));
+        let calls = rates(costs((2, 3), (3, 4)), &[0, 0, 0]);
+        for engine_work in [0, 100, COST_UNIT as u32] {
+            let mut collections = calls.clone();
+            collections.boxes[2] = Boxes::EngineWork;
+            collections.engine_work = engine_work;
+            keeps_sums(&Compensation::new(&profile(), &collections));
+        }
+        keeps_sums(&Compensation::new(&profile(), &calls));
+    }
+
+    fn keeps_sums(found: &Compensation) {
         for (at, times) in found.predicates.iter().enumerate() {
             let at = at as u32;
             let served: u64 = found
@@ -445,6 +457,7 @@ mod tests {
                 .sum();
             assert_eq!(times.self_ticks + spent, times.inclusive_ticks);
         }
+        assert!(found.compensated_ticks <= found.recorded_ticks);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Times at sizes that were never run: recorded at five sizes, predicted at a larger one, and run there, unrecorded.
 //!
-//! Twice: from net times of recordings with a baseline, and from symbolic recordings and the platform.
+//! Twice: from net times of recordings with a baseline, and from symbolic recordings and the platform. What is observed includes
+//! garbage collections, predictions do not.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -194,6 +195,10 @@ impl Recorder<'_> {
             .status()?;
         ensure!(status.success(), "recording {name} of size {size} failed");
         let trace = Trace::open(&trace)?;
+        ensure!(
+            trace.baseline().is_some() || !options.contains(&"--baseline"),
+            "no baseline of {name} of size {size}"
+        );
         let profile = replay(&trace, &ReplayOptions::default());
         let mut found = recordings(&trace, &profile, Some(size))?;
         found.pop().context("no recording")

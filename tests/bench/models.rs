@@ -2,7 +2,7 @@
 //!
 //! First tables 2, 3 and 4 of Mera et al. 2006 on this machine: models are calibrated, and predict the times of six programs
 //! that had no part in it. Then sizes that were never run: each program is recorded at five sizes, its time predicted at a
-//! much larger one, and recorded there.
+//! much larger one, and run there.
 
 mod growth;
 

@@ -4,7 +4,7 @@
 //! goal until the unrecorded run takes 0.2 s. Of the recorded run it takes the inclusive time of the predicate that repeats the
 //! goal, as recorded and compensated, and prints how far the compensated one is from the time of the unrecorded run. Twice: as
 //! it is estimated from the costs of ports that were measured before the run, and with a baseline, as `record --baseline`
-//! makes it. Runs for the baseline are no runs that it is compared with.
+//! makes it, of the quickest recorded run. Runs for the baseline are no runs that it is compared with.
 //!
 //! Times are of the clock on the wall, because threads wait for one another; others that use the machine only make them
 //! longer, so of all runs of a kind the quickest counts.
@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use portmortem_analyzer::baseline::{Outermost, fit, measured};
-use portmortem_analyzer::compensation::Compensation;
+use portmortem_analyzer::compensation::{Compensation, Rates};
 use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
 use portmortem_tests::catalogue::{self, Program};
 use portmortem_tests::repository;
@@ -213,8 +213,8 @@ impl<'a> Runner<'a> {
         let estimated = profile.compensation.as_ref();
         let baseline =
             measured(&Outermost::new(trace, profile), &again).context("nothing ran again")?;
-        let fitted =
-            fit(trace, profile, &baseline).context("the trace does not say what recording cost")?;
+        let rates = Rates::of(trace).context("the trace does not say what recording cost")?;
+        let fitted = fit(trace, profile, rates, &baseline);
         let fitted = Compensation::new(profile, &fitted);
         Ok(Measured {
             untraced: quickest(untraced),

@@ -122,6 +122,21 @@ fn without_a_baseline_the_recording_is_as_it_was() {
 }
 
 #[test]
+fn an_outermost_predicate_that_calls_itself_cannot_be_timed() {
+    let sandbox = Sandbox::with(
+        "program.pl",
+        "down(0) :- !.\ndown(N) :- M is N-1, down(M), true.\n",
+    );
+    let options = ["record", "--baseline", "-o", "run.pmt", "-g", "down(5000)"];
+    let recorded = sandbox.portmortem(options.into_iter().chain(["program.pl"]));
+    recorded
+        .exits(0)
+        .says("no baseline")
+        .says("begin with one that does not");
+    assert_eq!(open(&sandbox).baseline(), None);
+}
+
+#[test]
 fn a_recording_that_was_cut_short_has_none() {
     let sandbox = Sandbox::with(
         "program.pl",

@@ -139,7 +139,8 @@ fn marks_tell_the_sizes() {
     outcome
         .succeeds()
         .shows("= 1/2 n^2 + 1/2 n")
-        .shows("Predicted for n = 1,000 on the machine that recorded");
+        .shows("Predicted for n = 1,000 on the machine that recorded")
+        .shows("garbage collections and stack shifts are not included");
     let outcome = sandbox.portmortem(["predict", "nrev.pmt", "--format", "csv"]);
     outcome
         .succeeds()

@@ -11,9 +11,14 @@ use crate::model::{Components, Model};
 use crate::platform::Platform;
 use crate::recordings::{Recording, Work};
 
-/// A measurement is believed by no less than this; one that takes less than a part of the longest in so many is not used.
+/// A measurement is believed by no less than this.
 const LEAST_TRUST: f64 = 0.05;
+
+/// A measurement of less than one part of the longest in so many is not used, if there are others.
 const LEAST_PART: f64 = 400.0;
+
+/// A line through more points than this is no better, and all pairs of them are looked at.
+const MOST_POINTS: usize = 200;
 
 /// Two sizes agree with every function of two parameters.
 const LEAST_SIZES: usize = 3;
@@ -192,7 +197,7 @@ fn at_size(
             let calls = growth.at(size);
             let self_ns = match platform {
                 Some(platform) => on_platform(&work, platform, size, unpriced),
-                None => calls.and_then(|calls| Some(calls.times(per_call(&work, size)?))),
+                None => calls.and_then(|calls| time_of(calls, &work, size)),
             };
             Row {
                 predicate: name.clone(),
@@ -271,43 +276,52 @@ fn on_platform(
     })
 }
 
-/// What a call takes at a size, in ns: as in the recordings without what warming up took, and as it grew there, if it did.
-fn per_call(work: &[(u64, Work)], size: u64) -> Option<Estimate> {
+/// What so many calls take at a size, in ns: what a call took in the recordings, and as it grew there, if it did; and what the
+/// predicate took once.
+fn time_of(calls: Estimate, work: &[(u64, Work)], size: u64) -> Option<Estimate> {
     let ran: Vec<(u64, f64, f64)> = work
         .iter()
         .filter(|(_, work)| work.calls > 0)
         .map(|(size, work)| (*size, work.calls as f64, work.self_ns as f64))
         .collect();
-    let cold = warming_up(
-        &ran.iter()
-            .map(|&(_, calls, ns)| (calls, ns))
-            .collect::<Vec<_>>(),
-    );
-    let warm = |ns: f64| (ns - cold).max(0.0);
-    let Some(longest) = ran.iter().map(|&(.., ns)| warm(ns)).max_by(f64::total_cmp) else {
-        return Some(Estimate::certain(0.0));
+    let once = warming_up(ran.iter().map(|&(_, calls, ns)| (calls, ns)).collect());
+    let longest = ran.iter().map(|&(.., ns)| ns).fold(0.0, f64::max);
+    // Mostly what it took once, or less than can be measured.
+    let says_little = |ns: f64| once > ns / 2.0 || ns * LEAST_PART < longest;
+    let telling = ran.iter().filter(|&&(.., ns)| !says_little(ns));
+    let sizes: BTreeSet<u64> = telling.map(|&(size, ..)| size).collect();
+    let (once, all) = match sizes.len() {
+        LEAST_SIZES.. => (once, false),
+        _ => (0.0, true),
     };
     let points: Vec<Point> = ran
         .iter()
-        // Mostly warming up, or less than can be measured.
-        .filter(|&&(.., ns)| cold <= ns / 2.0 && warm(ns) * LEAST_PART >= longest)
+        .filter(|&&(.., ns)| all || !says_little(ns))
         .map(|&(size, calls, ns)| Point {
             size: size as f64,
-            value: warm(ns) / calls,
+            value: (ns - once) / calls,
             // What disturbs a measurement disturbs long ones less.
-            trust: (warm(ns) / longest.max(1.0)).sqrt().max(LEAST_TRUST),
+            trust: (ns / longest.max(1.0)).sqrt().max(LEAST_TRUST),
         })
         .collect();
-    if let Some(fitted) = growth::fit_time(&points) {
+    let each = each_call(&points, size)?;
+    Some(calls.times(each).plus(Estimate::certain(once)))
+}
+
+/// What a call takes at a size, in ns.
+fn each_call(points: &[Point], size: u64) -> Option<Estimate> {
+    if let Some(fitted) = growth::fit_time(points) {
         return Some(fitted.at(size as f64)).filter(|estimate| estimate.high.is_finite());
     }
     let values = || points.iter().map(|point| point.value);
-    let most_trusted = points.iter().max_by(|a, b| a.trust.total_cmp(&b.trust))?;
-    Some(Estimate {
-        value: most_trusted.value,
-        low: values().fold(f64::INFINITY, f64::min),
-        high: values().fold(0.0, f64::max),
-    })
+    let most_trusted = points.iter().max_by(|a, b| a.trust.total_cmp(&b.trust));
+    Some(
+        most_trusted.map_or(Estimate::certain(0.0), |point| Estimate {
+            value: point.value,
+            low: values().fold(f64::INFINITY, f64::min),
+            high: values().fold(0.0, f64::max),
+        }),
+    )
 }
 
 /// What a predicate took once, however often it was called: caches and tables of branches were cold. Calls and ns of each
@@ -315,7 +329,10 @@ fn per_call(work: &[(u64, Work)], size: u64) -> Option<Estimate> {
 ///
 /// The line is that of Theil and Sen, because single runs are disturbed: the slope is the median of those of all pairs of
 /// points, here each as heavy as its points are far apart.
-fn warming_up(points: &[(f64, f64)]) -> f64 {
+fn warming_up(mut points: Vec<(f64, f64)>) -> f64 {
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let every = points.len().div_ceil(MOST_POINTS).max(1);
+    let points: Vec<(f64, f64)> = points.into_iter().step_by(every).collect();
     let fewest = points
         .iter()
         .map(|point| point.0)
@@ -514,6 +531,8 @@ mod tests {
             })
             .into();
         let prediction = predict(&recordings, None, None).unwrap();
+        // Too few of its calls to tell what it took once.
+        assert!(row(&prediction, "nrev/2").self_ns.is_some());
         let append = row(&prediction, "app/3").self_ns.unwrap();
         assert!(
             (append.value / 2_505_000.0 - 1.0).abs() < 0.05,
@@ -523,17 +542,17 @@ mod tests {
 
     #[test]
     fn a_line_through_disturbed_points() {
-        assert_eq!(warming_up(&[]), 0.0);
+        assert_eq!(warming_up(vec![]), 0.0);
         // Too little is known.
-        assert_eq!(warming_up(&[(1.0, 9.0), (100.0, 10.0)]), 0.0);
-        assert_eq!(warming_up(&[(3.0, 9.0), (4.0, 10.0), (5.0, 11.0)]), 0.0);
+        assert_eq!(warming_up(vec![(1.0, 9.0), (100.0, 10.0)]), 0.0);
+        assert_eq!(warming_up(vec![(3.0, 9.0), (4.0, 10.0), (5.0, 11.0)]), 0.0);
         assert_eq!(
-            warming_up(&[(1.0, 12.0), (2.0, 14.0), (9.0, 28.0), (5.0, 99.0)]),
+            warming_up(vec![(1.0, 12.0), (2.0, 14.0), (9.0, 28.0), (5.0, 99.0)]),
             10.0
         );
         // Calls take longer in longer runs.
         assert_eq!(
-            warming_up(&[(1.0, 1.0), (2.0, 4.0), (4.0, 16.0), (8.0, 64.0)]),
+            warming_up(vec![(1.0, 1.0), (2.0, 4.0), (4.0, 16.0), (8.0, 64.0)]),
             0.0
         );
     }

@@ -19,6 +19,8 @@ const B: u32 = 1;
 const IN_B: u32 = 2;
 const P: u32 = 3;
 const Q: u32 = 4;
+/// What the engine does by itself.
+const COLLECTION: u32 = 5;
 
 fn trace(streams: &[Vec<Event>], dialect: Dialect) -> Trace {
     let directory = tempfile::tempdir().unwrap();
@@ -33,6 +35,10 @@ fn trace(streams: &[Vec<Event>], dialect: Dialect) -> Trace {
     for (name, id) in [("in_b", IN_B), ("p", P), ("q", Q)] {
         assert_eq!(recorder.predicate("user", name, 0, None, 0), id);
     }
+    assert_eq!(
+        recorder.predicate("system", "garbage_collect", 0, None, 0),
+        COLLECTION
+    );
     recorder.in_cost_center(IN_B, B);
     let base = clock::ticks() + (1 << 40);
     for events in streams {
@@ -97,6 +103,24 @@ fn the_innermost_centre_wins() {
         ((Some(B), IN_B), (1, 13 + 21)),
     ];
     assert_eq!(found(events), expected.into());
+}
+
+#[test]
+fn collections_take_time_in_a_centre_and_are_no_calls() {
+    use Event::ExitDet;
+    let events = vec![
+        call(A),          // 3
+        call(P),          // 5
+        call(COLLECTION), // 7
+        ExitDet,          // 9
+        ExitDet,          // 11
+        ExitDet,
+    ];
+    let trace = trace(&[events], Dialect::EveryRedo);
+    let sums = replay(&trace).by_center(&trace);
+    let (entered, figures) = sums[&Some(A)];
+    assert_eq!((entered, figures.calls), (1, 1));
+    assert_eq!(figures.self_ticks, 3 + 5 + 7 + 9 + 11);
 }
 
 #[test]

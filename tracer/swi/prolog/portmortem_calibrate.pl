@@ -23,13 +23,15 @@ calibrate(_, _) :-
     portmortem:'$recording',
     !.
 calibrate(Options, Settings) :-
-    setup_call_cleanup(
-        engine_create(true, measure(Options, Settings), Engine),
-        (   engine_next(Engine, _)
-        ->  true
-        ;   true
-        ),
-        engine_destroy(Engine)).
+    catch(setup_call_cleanup(
+              engine_create(true, measure(Options, Settings), Engine),
+              (   engine_next(Engine, _)
+              ->  true
+              ;   true
+              ),
+              engine_destroy(Engine)),
+          error(_, _),
+          true).
 
 %   In an engine of its own, because loading a file is `sig_atomic/1`, and whoever calls may be it, too: then a garbage
 %   collection that the engine asks itself for waits like any other signal, every call looks at it, and recording seems to
@@ -61,11 +63,11 @@ measure(Options, Rounds, Before) :-
 %   Ends it if it has not ended: the handler of a signal may have thrown.
 
 abandon :-
+    portmortem:'$calibrating',
     stop_wrapping,
-    (   portmortem:'$close_calibration'("", [])
-    ->  true
-    ;   true
-    ).
+    portmortem:'$close_calibration'("", []),
+    !.
+abandon.
 
 %   The programs take turns, and none runs long enough for the processor to know it by heart: what recording costs
 %   in a loop of a few predicates is less than what it costs in a program.

@@ -95,6 +95,11 @@ pub(crate) extern "C" fn open(settings: Term) -> Foreign {
     Foreign::from(started)
 }
 
+/// `calibrating`: whether that goes on.
+pub(crate) extern "C" fn is_open() -> Foreign {
+    Foreign::from(lock(&OPEN).is_some())
+}
+
 /// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the first quartile of the ticks that it took unrecorded, as texts;
 /// `Empty` those of the loop around the first two. Fails if nothing comes of it.
 pub(crate) extern "C" fn close(empty: Term, untraced: Term) -> Foreign {

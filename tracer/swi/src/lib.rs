@@ -51,6 +51,7 @@ pub extern "C" fn install() {
     control(c"$ticks", 1, calibrate::ticks as *const c_void);
     control(c"$calibrated", 1, calibrate::is_calibrated as *const c_void);
     control(c"$open_calibration", 1, calibrate::open as *const c_void);
+    control(c"$calibrating", 0, calibrate::is_open as *const c_void);
     control(c"$close_calibration", 2, calibrate::close as *const c_void);
     control(c"$close", 0, control::close as *const c_void);
     control(c"$recording", 0, control::is_recording as *const c_void);

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use portmortem_analyzer::baseline::{Counts, Outermost, fit, measured};
+use portmortem_analyzer::compensation::Rates;
 use portmortem_analyzer::names::printable;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::{Profile, ReplayOptions, replay};
@@ -73,10 +74,7 @@ pub(crate) fn add(
         "the recorded run did not end in order"
     );
     let profile = replay(&trace, &ReplayOptions::default());
-    ensure!(
-        trace.port_costs().is_some(),
-        "the trace does not say what recording costs"
-    );
+    let rates = Rates::of(&trace).context("the trace does not say what recording costs")?;
     let whole = Outermost::new(&trace, &profile);
     ensure!(!whole.counts.is_empty(), "nothing was recorded");
     let mut runs = Vec::new();
@@ -87,13 +85,14 @@ pub(crate) fn add(
         compare(&whole, &again)?;
         ensure!(
             events <= HARDLY_ANY.max(recorded_events(&profile) / FEWER_EVENTS),
-            "too much of the program is called from nowhere: {events} events of outermost predicates"
+            "the outermost predicates are called too often to be timed ({events} events when only they are recorded): if \
+             they call themselves, begin with one that does not, for example main :- fib(25, _)"
         );
         runs.push(again);
     }
     say_no_more();
     let baseline = measured(&whole, &runs).context("it did not run again")?;
-    let rates = fit(&trace, &profile, &baseline).context("the costs of ports are not known")?;
+    let rates = fit(&trace, &profile, rates, &baseline);
     drop(trace);
     amend(
         output,
