@@ -5,6 +5,7 @@
     reason = "in a test a panic is a failure with its place"
 )]
 
+use portmortem_models::platform::Platform;
 use portmortem_tests::{Sandbox, repository};
 use serde_json::Value;
 
@@ -170,6 +171,29 @@ fn a_symbolic_recording_is_priced_on_a_platform() {
     let prediction = predict(&sandbox, &traces, &options);
     assert_eq!(row(&prediction, "app/3")["self_ns"], 13 * 5050);
     assert_eq!(row(&prediction, "nrev/2")["self_ns"], 12 * 101);
+}
+
+#[test]
+fn a_machine_is_calibrated_and_predicted_for() {
+    let sandbox = Sandbox::new();
+    sandbox.write("mine.toml", "an older one");
+    let outcome = sandbox.portmortem(["calibrate", "--force", "-o", "mine.toml"]);
+    outcome.succeeds();
+    let platform = Platform::read(&sandbox.path("mine.toml")).unwrap();
+    assert_eq!(platform.machine.repetitions, 250);
+    // As many as there are sets of the six components, less those that cannot be told apart.
+    let models = platform.models.len();
+    assert!((40..=63).contains(&models), "{models}");
+    assert!(platform.refined.nanoseconds["step"] > 0.0);
+
+    let traces = traces(&sandbox, &[4, 8, 12, 16, 20], &["--symbolic"]);
+    let options = ["--platform", "mine.toml", "--size", "n=4,8,12,16,20"];
+    let prediction = predict(&sandbox, &traces, &options);
+    let append = row(&prediction, "app/3");
+    assert_eq!(append["calls"], 20_100.0);
+    let [low, ns, high] =
+        ["self_low_ns", "self_ns", "self_high_ns"].map(|name| append[name].as_u64().unwrap());
+    assert!(0 < ns && low <= ns && ns <= high, "{append}");
 }
 
 #[test]
