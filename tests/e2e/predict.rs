@@ -120,6 +120,18 @@ fn naive_reverse_is_understood_from_five_sizes() {
     assert_eq!(row(&prediction, "run/1")["calls_function"], "1");
     let ns = |key: &str| prediction[key].as_u64().unwrap();
     assert!(ns("total_low_ns") <= ns("total_ns") && ns("total_ns") <= ns("total_high_ns"));
+    let remarks = prediction["remarks"].to_string();
+    assert!(remarks.contains("an estimate"), "{remarks}");
+}
+
+#[test]
+fn measured_net_times_are_no_estimates() {
+    let sandbox = Sandbox::new();
+    let traces = traces(&sandbox, &[4, 8, 12], &["--baseline"]);
+    let prediction = predict(&sandbox, &traces, &["--size", "n=4,8,12"]);
+    let remarks = prediction["remarks"].to_string();
+    assert!(!remarks.contains("an estimate"), "{remarks}");
+    assert!(!remarks.contains("the recorder's own"), "{remarks}");
 }
 
 #[test]
@@ -141,6 +153,7 @@ fn marks_tell_the_sizes() {
         .succeeds()
         .shows("= 1/2 n^2 + 1/2 n")
         .shows("Predicted for n = 1,000 on the machine that recorded")
+        .shows("times include the recorder's own")
         .shows("garbage collections and stack shifts are not included");
     let outcome = sandbox.portmortem(["predict", "nrev.pmt", "--format", "csv"]);
     outcome

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::growth::{self, Estimate, Growth, Point, Sample};
 use crate::model::{Components, Model};
 use crate::platform::Platform;
-use crate::recordings::{Recording, Work};
+use crate::recordings::{Recording, Times, Work};
 
 /// A measurement is believed by no less than this.
 const LEAST_TRUST: f64 = 0.05;
@@ -47,6 +47,8 @@ pub struct Prediction {
     pub total_ns: Estimate,
     /// Built-ins and operators that the platform has no cost of.
     pub unpriced: BTreeSet<String>,
+    /// What the times are that it was made from, the worst of them; `None` if they are a platform's.
+    pub times: Option<Times>,
 }
 
 /// Why nothing can be predicted.
@@ -86,7 +88,7 @@ pub fn predict(
 ) -> Result<Prediction, PredictionError> {
     let symbolic = recordings
         .iter()
-        .filter(|recording| recording.symbolic)
+        .filter(|recording| recording.times == Times::OfCounting)
         .count();
     match platform {
         Some(_) if symbolic < recordings.len() => return Err(PredictionError::NotSymbolic),
@@ -128,6 +130,10 @@ pub fn predict(
         rows,
         total_ns,
         unpriced,
+        times: match platform {
+            Some(_) => None,
+            None => recordings.iter().map(|recording| recording.times).max(),
+        },
     })
 }
 
@@ -413,7 +419,11 @@ mod tests {
         Recording {
             size: Some(size),
             work: work.into(),
-            symbolic,
+            times: if symbolic {
+                Times::OfCounting
+            } else {
+                Times::Measured
+            },
         }
     }
 
@@ -435,6 +445,7 @@ mod tests {
         assert_eq!(append.calls, Some(Estimate::certain(125_250.0)));
         assert!((append.self_ns.unwrap().value - 2_505_000.0).abs() < 1.0);
         assert_eq!(prediction.rows[0].predicate, "app/3");
+        assert_eq!(prediction.times, Some(Times::Measured));
         let total = prediction.total_ns;
         assert!((total.value - 20.0 * (125_250.0 + 501.0 + 1.0)).abs() < 1.0);
         assert!(total.low <= total.value && total.value <= total.high);
@@ -451,6 +462,7 @@ mod tests {
         assert!((append.high / append.value - 1.098).abs() < 1e-6);
         assert!((row(&prediction, "main/0").self_ns.unwrap().value - 38.0).abs() < 1e-6);
         assert_eq!(prediction.unpriced, ["builtin:foo/1".to_owned()].into());
+        assert_eq!(prediction.times, None);
     }
 
     #[test]
@@ -505,7 +517,7 @@ mod tests {
                 Recording {
                     size: Some(size),
                     work: [("sort/1".to_owned(), work)].into(),
-                    symbolic: false,
+                    times: Times::AsRecorded,
                 }
             })
             .into();

@@ -36,8 +36,36 @@ pub struct Recording {
     pub size: Option<u64>,
     /// By predicate.
     pub work: BTreeMap<String, Work>,
-    /// Whether components were counted: times are then those of counting.
-    pub symbolic: bool,
+    /// What its times are.
+    pub times: Times,
+}
+
+/// What the times of a recording are, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Times {
+    /// Without the recorder's own: their sum was measured.
+    Measured,
+    /// Without the recorder's own, as it is estimated.
+    Estimated,
+    /// With the recorder's own: what recording costs is not known of parts of a trace.
+    #[default]
+    AsRecorded,
+    /// Components were counted, and that takes most of the time: it means nothing.
+    OfCounting,
+}
+
+impl Times {
+    fn of(trace: &Trace, profile: &Profile, costs: &Costs) -> Self {
+        if costs.is_symbolic() {
+            Self::OfCounting
+        } else if profile.compensation.is_none() {
+            Self::AsRecorded
+        } else if trace.baseline().is_none() {
+            Self::Estimated
+        } else {
+            Self::Measured
+        }
+    }
 }
 
 /// Why a trace cannot be used.
@@ -127,7 +155,7 @@ fn whole(trace: &Trace, profile: &Profile, costs: &Costs, size: Option<u64>) -> 
     Recording {
         size,
         work,
-        symbolic: costs.is_symbolic(),
+        times: Times::of(trace, profile, costs),
     }
 }
 
@@ -139,7 +167,11 @@ fn by_center(trace: &Trace, costs: &Costs) -> Vec<Recording> {
     }
     let mut all = Sizes {
         trace,
-        symbolic: costs.is_symbolic(),
+        times: if costs.is_symbolic() {
+            Times::OfCounting
+        } else {
+            Times::AsRecorded
+        },
         recordings: BTreeMap::new(),
     };
     for row in costs.rows() {
@@ -172,7 +204,7 @@ fn by_center(trace: &Trace, costs: &Costs) -> Vec<Recording> {
 /// Recordings by size, and so by cost centre.
 struct Sizes<'t> {
     trace: &'t Trace,
-    symbolic: bool,
+    times: Times,
     recordings: BTreeMap<u64, Recording>,
 }
 
@@ -187,7 +219,7 @@ impl Sizes<'_> {
         let size = size_in(&center.declared.name)?;
         let recording = self.recordings.entry(size).or_insert_with(|| Recording {
             size: Some(size),
-            symbolic: self.symbolic,
+            times: self.times,
             ..Recording::default()
         });
         let predicate = self.trace.predicate_name(predicate).to_owned();
@@ -283,7 +315,7 @@ fn recording(trace: &Trace, part: Part) -> Recording {
     Recording {
         size: Some(part.size),
         work: work.collect(),
-        symbolic: false,
+        times: Times::AsRecorded,
     }
 }
 

@@ -8,7 +8,7 @@ use portmortem_analyzer::names::printable;
 use portmortem_models::model::Model;
 use portmortem_models::platform::Platform;
 use portmortem_models::prediction::{Prediction, Row, predict};
-use portmortem_models::recordings::{Recording, recordings};
+use portmortem_models::recordings::{Recording, Times, recordings};
 use portmortem_screens::Scope;
 
 use super::analysis::{Analysis, INCOMPLETE};
@@ -172,6 +172,17 @@ fn remarks(prediction: &Prediction, losses: &[String]) -> Vec<String> {
             "not included, since the platform has no cost of it: {}",
             names.join(", ")
         ));
+    }
+    match prediction.times {
+        None | Some(Times::Measured | Times::OfCounting) => {}
+        Some(Times::Estimated) => remarks.push(
+            "net times of these recordings are an estimate; record --baseline measures their sum".to_owned(),
+        ),
+        Some(Times::AsRecorded) => remarks.push(
+            "times include the recorder's own: what recording costs is not known of parts of a trace; record \
+             one trace for each size, with --baseline"
+                .to_owned(),
+        ),
     }
     remarks.push("garbage collections and stack shifts are not included".to_owned());
     remarks
