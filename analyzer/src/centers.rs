@@ -17,7 +17,9 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use crate::figures::PredicateIndex;
+use crate::compensation::{Rates, share};
+use crate::contexts::ContextFigures;
+use crate::figures::{PortCounts, PredicateIndex};
 use crate::profile::Profile;
 use crate::trace::{PredicateInfo, Trace};
 use boxes::StreamPass;
@@ -51,6 +53,10 @@ pub struct CenterFigures {
     pub pending: u64,
     /// Ticks while one of the boxes was the active one.
     pub self_ticks: u64,
+    /// Events of boxes of the engine that are theirs, as in [`crate::contexts::ContextFigures::inside`].
+    pub inside: PortCounts,
+    /// Events of boxes that they called; of cuts, those that happened while one of them was active.
+    pub outside: PortCounts,
 }
 
 impl CenterFigures {
@@ -68,6 +74,8 @@ impl CenterFigures {
             open,
             pending,
             self_ticks,
+            inside,
+            outside,
         } = other;
         for (sum, part) in [
             (&mut self.calls, calls),
@@ -84,7 +92,22 @@ impl CenterFigures {
         ] {
             *sum = sum.saturating_add(*part);
         }
+        let ours = self.inside.iter_mut().chain(&mut self.outside);
+        for (sum, part) in ours.zip(inside.iter().chain(outside)) {
+            *sum = sum.saturating_add(*part);
+        }
     }
+}
+
+/// What ran in a cost centre.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CenterSum {
+    /// How often it was entered.
+    pub entered: u64,
+    /// Sums over what ran in it.
+    pub figures: CenterFigures,
+    /// Ticks without the recorder's own; `None` if that is not known.
+    pub net_ticks: Option<u64>,
 }
 
 /// What ran in which cost centre.
@@ -99,21 +122,66 @@ impl CenterProfile {
     /// The figures of each centre: sums over its rows, and how often it was entered. The boxes of the
     /// centre itself, garbage collections and stack shifts are no calls of the program's: of them only the time is counted.
     #[must_use]
-    pub fn by_center(&self, trace: &Trace) -> BTreeMap<Center, (u64, CenterFigures)> {
-        let mut sums = BTreeMap::<Center, (u64, CenterFigures)>::new();
-        for (&(center, of), figures) in &self.rows {
-            let (entered, sum) = sums.entry(center).or_default();
-            let info = trace.predicates().get(of as usize);
+    pub fn by_center(&self, trace: &Trace, profile: &Profile) -> BTreeMap<Center, CenterSum> {
+        let net = self.net(trace, profile);
+        let mut sums = BTreeMap::<Center, CenterSum>::new();
+        for (key, figures) in &self.rows {
+            let sum = sums.entry(key.0).or_default();
+            let info = trace.predicates().get(key.1 as usize);
             if info.is_some_and(|info| info.center.is_some()) {
-                *entered += figures.calls;
+                sum.entered += figures.calls;
             }
             if info.is_none_or(PredicateInfo::is_called_by_program) {
-                sum.add(figures);
+                sum.figures.add(figures);
             } else {
-                sum.self_ticks += figures.self_ticks;
+                sum.figures.self_ticks += figures.self_ticks;
+            }
+            if let Some(net) = &net {
+                let ticks = net.get(key).copied().unwrap_or(0);
+                sum.net_ticks = Some(sum.net_ticks.unwrap_or(0) + ticks);
             }
         }
         sums
+    }
+
+    /// The compensated time of each predicate, shared by its rows: by what is left of each when its own events are paid for. So
+    /// that of all centres is that of the trace. `None` if the profile is of a part of the trace, or has no such times.
+    #[must_use]
+    pub fn net(
+        &self,
+        trace: &Trace,
+        profile: &Profile,
+    ) -> Option<BTreeMap<(Center, PredicateIndex), u64>> {
+        let compensation = profile.compensation.as_ref()?;
+        let rates = Rates::of(trace)?;
+        let mut rows_of: BTreeMap<PredicateIndex, Vec<(Center, &CenterFigures)>> = BTreeMap::new();
+        for (&(center, of), figures) in &self.rows {
+            rows_of.entry(of).or_default().push((center, figures));
+        }
+        let mut net = BTreeMap::new();
+        for (of, rows) in rows_of {
+            let recorded: u64 = rows.iter().map(|(_, figures)| figures.self_ticks).sum();
+            if recorded != profile.predicates.get(of as usize)?.self_ticks {
+                return None;
+            }
+            let left = |figures: &CenterFigures| {
+                let row = ContextFigures {
+                    predicate: of,
+                    self_ticks: figures.self_ticks,
+                    inside: figures.inside,
+                    outside: figures.outside,
+                    ..ContextFigures::default()
+                };
+                rates.left(&row, 0).0
+            };
+            let weights: Vec<_> = rows
+                .iter()
+                .map(|(center, figures)| ((*center, of), left(figures)))
+                .collect();
+            let ticks = compensation.predicates.get(of as usize)?.self_ticks;
+            net.extend(share(ticks, &weights));
+        }
+        Some(net)
     }
 
     /// Of a trace that has no cost centres: everything was outside of all.
@@ -132,14 +200,23 @@ impl CenterProfile {
                 open: figures.open,
                 pending: figures.pending,
                 self_ticks: figures.self_ticks,
+                ..CenterFigures::default()
             };
             ((None, predicate), figures)
         });
-        Self {
-            rows: rows
-                .filter(|(_, figures)| *figures != CenterFigures::default())
-                .collect(),
+        let mut rows: BTreeMap<_, _> = rows
+            .filter(|(_, figures)| *figures != CenterFigures::default())
+            .collect();
+        for context in &profile.contexts {
+            if let Some(figures) = rows.get_mut(&(None, context.predicate)) {
+                figures.add(&CenterFigures {
+                    inside: context.inside,
+                    outside: context.outside,
+                    ..CenterFigures::default()
+                });
+            }
         }
+        Self { rows }
     }
 
     fn add(&mut self, other: Self) {

@@ -73,7 +73,7 @@ impl Rates {
     }
 
     /// What is left of the row's own time, and what is missing: so much less did it take than recording it costs.
-    fn left(&self, row: &ContextFigures, missing: u64) -> (u64, u64) {
+    pub(crate) fn left(&self, row: &ContextFigures, missing: u64) -> (u64, u64) {
         match self.boxes.get(row.predicate as usize) {
             Some(Boxes::EngineWork) => {
                 let part = u64::from(self.engine_work).min(COST_UNIT);
@@ -287,7 +287,7 @@ fn undisturbed(ticks: u64, row: &ContextFigures, costs: &PortCosts) -> u64 {
 }
 
 /// Shares `ticks` in proportion to weights, to the last tick; to the first of all if no weight is known.
-fn share<T: Copy>(ticks: u64, weighted: &[(T, u64)]) -> impl Iterator<Item = (T, u64)> {
+pub(crate) fn share<T: Copy>(ticks: u64, weighted: &[(T, u64)]) -> impl Iterator<Item = (T, u64)> {
     let all: u128 = weighted.iter().map(|(_, weight)| u128::from(*weight)).sum();
     let (mut before, mut given) = (0, 0);
     weighted.iter().enumerate().map(move |(at, (key, weight))| {

@@ -90,7 +90,7 @@ pub fn recordings(
     let costs = Costs::of(trace);
     let mut parts = Vec::new();
     if size.is_none() {
-        parts = by_center(trace, &costs);
+        parts = by_center(trace, profile, &costs);
         if !parts.is_empty() {
             return Ok(parts);
         }
@@ -159,19 +159,15 @@ fn whole(trace: &Trace, profile: &Profile, costs: &Costs, size: Option<u64>) -> 
     }
 }
 
-/// One recording for each cost centre whose name is a size. Of times, those as recorded: what recording a centre cost is not known.
-fn by_center(trace: &Trace, costs: &Costs) -> Vec<Recording> {
+/// One recording for each cost centre whose name is a size.
+fn by_center(trace: &Trace, profile: &Profile, costs: &Costs) -> Vec<Recording> {
     let is_size = |info: &PredicateInfo| info.is_center && size_in(&info.declared.name).is_some();
     if !trace.predicates().iter().any(is_size) {
         return Vec::new();
     }
     let mut all = Sizes {
         trace,
-        times: if costs.is_symbolic() {
-            Times::OfCounting
-        } else {
-            Times::AsRecorded
-        },
+        times: Times::of(trace, profile, costs),
         recordings: BTreeMap::new(),
     };
     for row in costs.rows() {
@@ -183,7 +179,9 @@ fn by_center(trace: &Trace, costs: &Costs) -> Vec<Recording> {
             count(work, name, row.count);
         }
     }
-    for (&(center, predicate), figures) in &centers::replay(trace).rows {
+    let centers = centers::replay(trace);
+    let net = centers.net(trace, profile);
+    for (&(center, predicate), figures) in &centers.rows {
         if is_engine_work(trace, predicate) || trace.center(predicate).is_some() {
             continue;
         }
@@ -195,7 +193,9 @@ fn by_center(trace: &Trace, costs: &Costs) -> Vec<Recording> {
             count(work, FRAME.to_owned(), frames);
         } else {
             work.calls += figures.calls;
-            work.self_ns += trace.clock().duration_ns(figures.self_ticks);
+            let net = net.as_ref().and_then(|net| net.get(&(center, predicate)));
+            let ticks = net.copied().unwrap_or(figures.self_ticks);
+            work.self_ns += trace.clock().duration_ns(ticks);
         }
     }
     all.recordings.into_values().collect()

@@ -4,7 +4,7 @@ use portmortem_tracer::format::{Dialect, Event};
 use rustc_hash::FxHashMap;
 
 use super::{Center, CenterFigures, CenterProfile};
-use crate::figures::PredicateIndex;
+use crate::figures::{Port, PredicateIndex};
 use crate::trace::{StreamInfo, Trace};
 
 /// A centre and what runs in it, by number.
@@ -96,11 +96,11 @@ impl<'t> StreamPass<'t> {
         match event {
             Event::Call { predicate } => self.call(predicate),
             Event::Tail { predicate } => self.tail(predicate),
-            Event::ExitDet => self.leave(|figures| &mut figures.exits_det),
+            Event::ExitDet => self.leave(Port::ExitDet, |figures| &mut figures.exits_det),
             Event::ExitNondet => self.exit_nondet(),
             Event::Redo => self.redo(),
-            Event::Fail => self.leave(|figures| &mut figures.fails),
-            Event::Exception => self.leave(|figures| &mut figures.exceptions),
+            Event::Fail => self.leave(Port::Fail, |figures| &mut figures.fails),
+            Event::Exception => self.leave(Port::Exception, |figures| &mut figures.exceptions),
             Event::Cut { count } => self.cut(count),
             Event::Pause => self.paused = true,
             Event::Resume => self.paused = false,
@@ -148,8 +148,23 @@ impl<'t> StreamPass<'t> {
         &mut self.pairs[pair as usize].1
     }
 
+    /// An event of a box that runs in `inside`, if it is the box's, called by what is active now.
+    fn port(&mut self, port: Port, inside: Option<Pair>) {
+        self.ports(port, inside, 1);
+    }
+
+    fn ports(&mut self, port: Port, inside: Option<Pair>, count: u64) {
+        if let Some(pair) = inside {
+            self.figures(pair).inside[port as usize] += count;
+        }
+        if let Some(pair) = self.innermost() {
+            self.figures(pair).outside[port as usize] += count;
+        }
+    }
+
     fn call(&mut self, predicate: PredicateIndex) {
         let pair = self.called(predicate);
+        self.port(Port::Call, Some(pair));
         self.figures(pair).calls += 1;
         self.calls += 1;
         self.active.push(OpenBox {
@@ -164,6 +179,7 @@ impl<'t> StreamPass<'t> {
     fn tail(&mut self, predicate: PredicateIndex) {
         self.be_active();
         let pair = self.called(predicate);
+        self.port(Port::Tail, Some(pair));
         let figures = self.figures(pair);
         figures.calls += 1;
         figures.tail_calls += 1;
@@ -178,9 +194,10 @@ impl<'t> StreamPass<'t> {
         }
     }
 
-    fn leave(&mut self, way_out: impl Fn(&mut CenterFigures) -> &mut u64) {
+    fn leave(&mut self, port: Port, way_out: impl Fn(&mut CenterFigures) -> &mut u64) {
         self.be_active();
         if let Some(open) = self.active.pop() {
+            self.port(port, Some(open.innermost));
             self.count(&open, way_out);
         }
     }
@@ -188,6 +205,7 @@ impl<'t> StreamPass<'t> {
     fn exit_nondet(&mut self) {
         self.be_active();
         if let Some(open) = self.active.pop() {
+            self.port(Port::ExitNondet, Some(open.innermost));
             self.count(&open, |figures| &mut figures.exits_nondet);
             self.choices.push(open);
         }
@@ -214,6 +232,7 @@ impl<'t> StreamPass<'t> {
     fn reenter(&mut self) -> Option<u64> {
         let mut choice = self.choices.pop()?;
         choice.caller = self.active.last().map(|caller| caller.called);
+        self.port(Port::Redo, Some(choice.innermost));
         self.count(&choice, |figures| &mut figures.redos);
         let called = choice.called;
         self.active.push(choice);
@@ -225,6 +244,7 @@ impl<'t> StreamPass<'t> {
             let Some(choice) = self.choices.pop() else {
                 return self.unknown_cut(u64::from(count - cut));
             };
+            self.port(Port::Cut, None);
             self.count(&choice, |figures| &mut figures.cuts);
         }
     }
@@ -233,6 +253,9 @@ impl<'t> StreamPass<'t> {
     /// that they must have had.
     fn unknown_cut(&mut self, count: u64) {
         let pair = self.called(self.trace.unknown_predicate());
+        self.ports(Port::Call, Some(pair), count);
+        self.ports(Port::ExitNondet, Some(pair), count);
+        self.ports(Port::Cut, None, count);
         let figures = self.figures(pair);
         figures.calls += count;
         figures.exits_nondet += count;

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind};
+use portmortem_tracer::format::{
+    COST_UNIT, Dialect, Event, Header, Outcome, PortCosts, StreamKind,
+};
 use portmortem_tracer::{Options, Recorder, clock};
 use proptest::prelude::*;
 
 use super::*;
+use crate::figures::Port;
 use crate::hide::Hide;
 use crate::mapping::Mapping;
 use crate::profile::Profile;
@@ -32,6 +35,11 @@ fn trace(streams: &[Vec<Event>], dialect: Dialect) -> Trace {
         [A, B]
     );
     assert_eq!(recorder.cost_center("a"), A);
+    recorder.port_costs(&PortCosts {
+        inside: [2 * COST_UNIT as u32; 8],
+        outside: [COST_UNIT as u32; 8],
+        ..PortCosts::default()
+    });
     for (name, id) in [("in_b", IN_B), ("p", P), ("q", Q)] {
         assert_eq!(recorder.predicate("user", name, 0, None, 0), id);
     }
@@ -117,10 +125,10 @@ fn collections_take_time_in_a_centre_and_are_no_calls() {
         ExitDet,
     ];
     let trace = trace(&[events], Dialect::EveryRedo);
-    let sums = replay(&trace).by_center(&trace);
-    let (entered, figures) = sums[&Some(A)];
-    assert_eq!((entered, figures.calls), (1, 1));
-    assert_eq!(figures.self_ticks, 3 + 5 + 7 + 9 + 11);
+    let profile = replay::replay(&trace, &ReplayOptions::default());
+    let sum = replay(&trace).by_center(&trace, &profile)[&Some(A)];
+    assert_eq!((sum.entered, sum.figures.calls), (1, 1));
+    assert_eq!(sum.figures.self_ticks, 3 + 5 + 7 + 9 + 11);
 }
 
 #[test]
@@ -180,10 +188,11 @@ fn last_calls_run_in_the_centre_they_departed_into() {
 fn the_boxes_of_centres_are_entries_and_no_calls() {
     let events = vec![call(A), call(IN_B), Event::ExitDet, Event::ExitDet];
     let trace = trace(&[events], Dialect::EveryRedo);
-    let sums = replay(&trace).by_center(&trace);
+    let profile = replay::replay(&trace, &ReplayOptions::default());
+    let sums = replay(&trace).by_center(&trace, &profile);
     let calls = |center| {
         sums.get(&center)
-            .map(|(entered, figures)| (*entered, figures.calls))
+            .map(|sum| (sum.entered, sum.figures.calls))
     };
     assert_eq!(calls(Some(A)), Some((1, 0)));
     assert_eq!(calls(Some(B)), Some((1, 1)));
@@ -196,12 +205,20 @@ fn by_predicate(profile: &CenterProfile) -> BTreeMap<u32, CenterFigures> {
     for (&(_, predicate), figures) in &profile.rows {
         sums.entry(predicate).or_default().add(figures);
     }
+    // A cut is paid for by whoever cuts here, and by whoever called the box there.
+    for sum in sums.values_mut() {
+        sum.outside[Port::Cut as usize] = 0;
+    }
     sums
 }
 
 fn agrees(trace: &Trace, profile: &Profile) {
     let plain = CenterProfile::without_centers(profile);
     assert_eq!(by_predicate(&replay(trace)), by_predicate(&plain));
+    let found = replay(trace).by_center(trace, profile);
+    let net: Option<u64> = found.values().map(|sum| sum.net_ticks).sum();
+    let all = profile.compensation.as_ref().unwrap().compensated_ticks;
+    assert_eq!(net, Some(all));
 }
 
 /// With everything but the boxes that enter a centre hidden, their time is that of the centres.

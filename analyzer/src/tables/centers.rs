@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Tables;
 use super::row::rows;
-use crate::centers::{self, Center, CenterProfile};
+use crate::centers::{self, Center, CenterProfile, CenterSum};
 use crate::costs::{ENTERED, NOT_OBSERVABLE, UNFOLDINGS};
 use crate::figures::PredicateIndex;
 use crate::trace::PredicateInfo;
@@ -54,6 +54,8 @@ rows! {
         pub pending: u64,
         /// Time while a box in the centre, or that of the centre itself, was the active one, in ns.
         pub self_ns: u64,
+        /// The same without the recorder's own, if that is known.
+        pub self_comp_ns: Option<u64>,
     }
 
     /// A row of the table `costs`: one for every cost centre, predicate and symbol that was counted there.
@@ -74,12 +76,16 @@ rows! {
 impl<'t> Tables<'t> {
     /// By self time, the most first; then in the order of the trace.
     pub fn centers(self) -> impl Iterator<Item = CenterRow<'t>> {
-        let sums = self.center_profile().by_center(self.trace);
+        let sums = self.center_profile().by_center(self.trace, self.profile);
         let mut order: Vec<_> = sums.into_iter().collect();
-        order.sort_by_key(|&(_, (_, figures))| Reverse(figures.self_ticks));
-        order
-            .into_iter()
-            .map(move |(center, (entered, figures))| CenterRow {
+        order.sort_by_key(|(_, sum)| Reverse(sum.figures.self_ticks));
+        order.into_iter().map(move |(center, sum)| {
+            let CenterSum {
+                entered,
+                figures,
+                net_ticks,
+            } = sum;
+            CenterRow {
                 trace: self.name,
                 cost_center: self.center_name(center),
                 entered,
@@ -94,7 +100,9 @@ impl<'t> Tables<'t> {
                 open: figures.open,
                 pending: figures.pending,
                 self_ns: self.ns(figures.self_ticks),
-            })
+                self_comp_ns: net_ticks.map(|ticks| self.ns(ticks)),
+            }
+        })
     }
 
     /// By cost centre and predicate, in the order of the trace; then by symbol. How often predicates were

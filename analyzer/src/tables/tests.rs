@@ -77,7 +77,7 @@ fn columns_are_those_of_the_interface() {
         (
             Table::Centers,
             "trace cost_center entered calls tail_calls exits_det exits_nondet redos fails exceptions cuts open \
-             pending self_ns",
+             pending self_ns self_comp_ns",
         ),
         (Table::Costs, "trace cost_center predicate symbol count"),
         (

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 
-use portmortem_analyzer::centers::{self, Center, CenterFigures};
+use portmortem_analyzer::centers::{self, Center, CenterSum};
 use portmortem_analyzer::compensation::{Compensation, EdgeTimes, Times};
 use portmortem_analyzer::figures::{Caller, PredicateIndex};
 use portmortem_analyzer::focus::Follow;
@@ -38,7 +38,7 @@ pub struct Analysis {
     /// Sums that do not come out.
     pub imbalances: Vec<Imbalance>,
     /// Cost centres, how often they were entered, and what ran in them; none if only a part is looked at.
-    pub centers: Vec<(Center, u64, CenterFigures)>,
+    pub centers: Vec<(Center, CenterSum)>,
     /// What is looked at.
     pub scope: Scope,
     /// By predicate, the unknown one included: it is part of its callers.
@@ -91,9 +91,8 @@ impl Analysis {
         let index = found.ok();
         let imbalances = laws::check(&profile);
         let centers = if trace.has_centers() && scope.is_everything() {
-            let sums = centers::replay(&trace).by_center(&trace).into_iter();
-            sums.map(|(center, (entered, figures))| (center, entered, figures))
-                .collect()
+            let sums = centers::replay(&trace).by_center(&trace, &profile);
+            sums.into_iter().collect()
         } else {
             Vec::new()
         };
@@ -205,6 +204,16 @@ impl Analysis {
     #[must_use]
     pub fn recorded(&self, ticks: u64) -> Option<u64> {
         self.compensation().is_none().then(|| self.ns(ticks))
+    }
+
+    /// A time, in ticks: as recorded, or net if those are shown and it is known.
+    #[must_use]
+    pub fn shown(&self, recorded: u64, net: Option<u64>) -> Option<u64> {
+        let ticks = match self.compensation() {
+            None => Some(recorded),
+            Some(_) => net,
+        };
+        ticks.map(|ticks| self.ns(ticks))
     }
 
     /// Name of a predicate, escaped.

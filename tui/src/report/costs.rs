@@ -22,18 +22,25 @@ pub(super) fn centers(report: &Report) -> String {
     let numbers =
         |cell: &dyn Fn(&CenterRow) -> String| -> Vec<String> { rows.iter().map(cell).collect() };
     let names = rows.iter().map(|row| printable(row.cost_center));
-    let columns = [
+    let net: Option<Vec<String>> = rows
+        .iter()
+        .map(|row| Some(unit.format(row.self_comp_ns?)))
+        .collect();
+    let mut columns = vec![
         Column::right(
             format!("self {}", unit.name),
             numbers(&|row| unit.format(row.self_ns)),
         ),
         Column::right("%", numbers(&|row| percent(row.self_ns, total))),
+    ];
+    columns.extend(net.map(|net| Column::right("net", net)));
+    columns.extend([
         Column::right("entered", numbers(&|row| count(row.entered))),
         Column::right("calls", numbers(&|row| count(row.calls))),
         Column::right("redos", numbers(&|row| count(row.redos))),
         Column::right("fails", numbers(&|row| count(row.fails))),
         Column::left("cost centre", names.collect()),
-    ];
+    ]);
     render(&columns, WIDTH)
 }
 

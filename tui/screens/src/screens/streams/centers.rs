@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use portmortem_analyzer::centers::CenterFigures;
+use portmortem_analyzer::centers::CenterSum;
 use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::tables::Cell;
 
@@ -27,7 +27,7 @@ const COLUMNS: &[Column] = &[
         "self_ns",
         "self",
         Kind::Time,
-        "time in the centre and in none inside it, as recorded",
+        "time in the centre and in none inside it",
     ),
     Column::new("entered", "entered", Kind::Count, "how often"),
     Column::new("calls", "calls", Kind::Count, "boxes opened in it"),
@@ -56,9 +56,8 @@ impl Centers {
         }
     }
 
-    fn figures(&self, row: usize) -> (u64, &CenterFigures) {
-        let (_, entered, figures) = &self.analysis.centers[row];
-        (*entered, figures)
+    fn time(&self, sum: &CenterSum) -> Option<u64> {
+        self.analysis.shown(sum.figures.self_ticks, sum.net_ticks)
     }
 }
 
@@ -72,13 +71,11 @@ impl Source for Centers {
     }
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
-        let (entered, figures) = self.figures(row);
+        let sum = &self.analysis.centers[row].1;
+        let figures = &sum.figures;
         match COLUMNS[column].name {
-            "share" | "self_ns" => {
-                let known = self.analysis.recorded(figures.self_ticks);
-                known.map_or(Cell::Missing, integer)
-            }
-            "entered" => integer(entered),
+            "share" | "self_ns" => self.time(sum).map_or(Cell::Missing, integer),
+            "entered" => integer(sum.entered),
             "calls" => integer(figures.calls),
             "exits" => integer(figures.exits_det.saturating_add(figures.exits_nondet)),
             "redos" => integer(figures.redos),
@@ -94,8 +91,8 @@ impl Source for Centers {
     }
 
     fn whole(&self) -> u64 {
-        let ticks = self.analysis.centers.iter().map(|row| row.2.self_ticks);
-        self.analysis.ns(ticks.fold(0, u64::saturating_add))
+        let times = self.analysis.centers.iter();
+        times.filter_map(|(_, sum)| self.time(sum)).sum()
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {
