@@ -192,7 +192,7 @@ fn the_program_alone_is_killed() {
 fn record_and_kill<A: AsRef<std::ffi::OsStr>>(sandbox: &Sandbox, arguments: &[A]) -> Outcome {
     let recording = sandbox.command(built::portmortem()).args(arguments).start();
     // Half of them once there is a trace: how long that takes is the machine's affair.
-    if random() % 2 == 0 {
+    if random().is_multiple_of(2) {
         let begin = Instant::now();
         while recorded_nothing(sandbox) && begin.elapsed() < Duration::from_secs(10) {
             thread::sleep(Duration::from_millis(1));

@@ -283,13 +283,18 @@ fn on_platform(
 }
 
 /// What so many calls take at a size, in ns: what a call took in the recordings, and as it grew there, if it did; and what the
-/// predicate took once.
+/// predicate took once. `None` if nothing was left of that in most recordings.
 fn time_of(calls: Estimate, work: &[(u64, Work)], size: u64) -> Option<Estimate> {
     let ran: Vec<(u64, f64, f64)> = work
         .iter()
         .filter(|(_, work)| work.calls > 0)
         .map(|(size, work)| (*size, work.calls as f64, work.self_ns as f64))
         .collect();
+    // It took less than recording it costs: then nothing is left to tell its time by.
+    let lost = ran.iter().filter(|&&(.., ns)| ns == 0.0).count();
+    if 2 * lost > ran.len() {
+        return None;
+    }
     let once = warming_up(ran.iter().map(|&(_, calls, ns)| (calls, ns)).collect());
     let longest = ran.iter().map(|&(.., ns)| ns).fold(0.0, f64::max);
     // Mostly what it took once, or less than can be measured.
@@ -550,6 +555,22 @@ mod tests {
             (append.value / 2_505_000.0 - 1.0).abs() < 0.05,
             "{append:?}"
         );
+    }
+
+    #[test]
+    fn what_took_less_than_recording_it_is_unknown() {
+        let recordings: Vec<Recording> = [10, 20, 30, 40, 50]
+            .map(|size| {
+                let mut recording = nrev(size, false);
+                if size > 20 {
+                    recording.work.get_mut("app/3").unwrap().self_ns = 0;
+                }
+                recording
+            })
+            .into();
+        let prediction = predict(&recordings, None, None).unwrap();
+        assert_eq!(row(&prediction, "app/3").self_ns, None);
+        assert!(row(&prediction, "nrev/2").self_ns.is_some());
     }
 
     #[test]

@@ -162,7 +162,8 @@ fn remarks(prediction: &Prediction, losses: &[String]) -> Vec<String> {
         .count();
     if unknown > 0 {
         remarks.push(format!(
-            "of {} nothing is known that predicts the time: too few sizes, or what it does was not counted",
+            "of {} nothing is known that predicts the time: too few sizes, what it does was not counted, or it took less \
+             than recording it",
             counted(unknown as u64, "predicate", "predicates")
         ));
     }
