@@ -3,7 +3,8 @@
 //! Each event that was written took time of its own, part of it in the stretch of the box that was entered or
 //! left, part in that of the caller ([`PortCosts`]). The profile counts both for every row of the call tree
 //! ([`crate::contexts::ContextFigures::inside`]), so the cost of a row is a sum of products, in integers.
-//! What is left of the row's self time is its compensated self time.
+//! What is left of the row's self time is its compensated self time. Time of hidden boxes is their callers', and so is what
+//! recording them took ([`HiddenFigures`]).
 //!
 //! Of the engine's own work so much is left as a baseline says, or all.
 //!
@@ -22,9 +23,11 @@ use bincode::{Decode, Encode};
 use portmortem_tracer::format::{COST_UNIT, PortCosts};
 
 use crate::contexts::ContextFigures;
+#[cfg(doc)]
+use crate::contexts::HiddenFigures;
 use crate::figures::{Caller, Port, PortCounts, PredicateIndex};
 use crate::profile::Profile;
-use crate::trace::Trace;
+use crate::trace::{PredicateInfo, Trace};
 
 /// What recording costs in a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -34,19 +37,42 @@ pub struct Rates {
     /// What is left of the time of the engine's own work, in parts of [`COST_UNIT`]: all of it, unless it was measured.
     pub engine_work: u32,
     /// By [`PredicateIndex`].
-    pub boxes: Vec<Boxes>,
+    pub kinds: Vec<BoxKind>,
 }
 
-/// What boxes are, as far as it matters for their costs.
+/// What a box is, as far as it matters for what recording it costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-pub enum Boxes {
-    /// Calls of a predicate with so many arguments.
-    Calls {
+pub enum BoxKind {
+    /// A call of a predicate with so many arguments.
+    Call {
         /// Arguments.
         arity: u32,
     },
-    /// Garbage collections or stack shifts.
+    /// A garbage collection or stack shift.
     EngineWork,
+}
+
+impl BoxKind {
+    /// Of each predicate of a trace.
+    #[must_use]
+    pub fn by_predicate(trace: &Trace) -> Vec<Self> {
+        let of = |info: &PredicateInfo| {
+            if info.is_engine_work() {
+                Self::EngineWork
+            } else {
+                Self::Call {
+                    arity: info.declared.arity,
+                }
+            }
+        };
+        trace.predicates().iter().map(of).collect()
+    }
+
+    /// Of one predicate; nothing is known of the unknown one.
+    pub(crate) fn of(kinds: &[Self], predicate: PredicateIndex) -> Self {
+        let of = kinds.get(predicate as usize).copied();
+        of.unwrap_or(Self::Call { arity: 0 })
+    }
 }
 
 impl Rates {
@@ -56,43 +82,34 @@ impl Rates {
         let engine_work = trace
             .baseline()
             .map_or(COST_UNIT as u32, |baseline| baseline.engine_work);
-        let boxes = trace.predicates().iter().map(|info| {
-            if info.is_engine_work() {
-                Boxes::EngineWork
-            } else {
-                Boxes::Calls {
-                    arity: info.declared.arity,
-                }
-            }
-        });
         Some(Self {
             ports: *trace.port_costs()?,
             engine_work,
-            boxes: boxes.collect(),
+            kinds: BoxKind::by_predicate(trace),
         })
     }
 
     /// What is left of the row's own time, and what is missing: so much less did it take than recording it costs.
     pub(crate) fn left(&self, row: &ContextFigures, missing: u64) -> (u64, u64) {
-        match self.boxes.get(row.predicate as usize) {
-            Some(Boxes::EngineWork) => {
-                let part = u64::from(self.engine_work).min(COST_UNIT);
-                let left = u128::from(row.self_ticks) * u128::from(part) / u128::from(COST_UNIT);
-                (left as u64, missing)
-            }
-            of => {
-                let arity = match of {
-                    Some(&Boxes::Calls { arity }) => arity,
-                    _ => 0,
-                };
+        match BoxKind::of(&self.kinds, row.predicate) {
+            BoxKind::EngineWork => (self.engine_work_left(row.self_ticks), missing),
+            BoxKind::Call { arity } => {
+                let engine_work = row.hidden.engine_ticks.min(row.self_ticks);
+                let own = row.self_ticks - engine_work;
                 let cost = missing.saturating_add(cost(row, arity, &self.ports));
-                let left = row.self_ticks.saturating_sub(cost);
+                let left = undisturbed(own.saturating_sub(cost), row, &self.ports);
                 (
-                    undisturbed(left, row, &self.ports),
-                    cost.saturating_sub(row.self_ticks),
+                    left + self.engine_work_left(engine_work),
+                    cost.saturating_sub(own),
                 )
             }
         }
+    }
+
+    fn engine_work_left(&self, ticks: u64) -> u64 {
+        let part = u64::from(self.engine_work).min(COST_UNIT);
+        let left = u128::from(ticks) * u128::from(part) / u128::from(COST_UNIT);
+        left as u64
     }
 }
 
@@ -132,7 +149,7 @@ pub struct Compensation {
 }
 
 impl Compensation {
-    /// The times of a profile in which nothing is hidden.
+    /// The times of a profile.
     #[must_use]
     pub fn new(profile: &Profile, rates: &Rates) -> Self {
         let mut compensation = Self::default();
@@ -262,9 +279,12 @@ fn cost(row: &ContextFigures, arity: u32, costs: &PortCosts) -> u64 {
             .sum()
     };
     let entries = row.inside[Port::Call as usize].saturating_add(row.inside[Port::Tail as usize]);
-    let argument = u128::from(entries) * u128::from(arity) * u128::from(costs.argument);
-    let units =
-        products(&row.inside, &costs.inside) + products(&row.outside, &costs.outside) + argument;
+    let arguments = u128::from(entries) * u128::from(arity) + u128::from(row.hidden.arguments);
+    let units = products(&row.inside, &costs.inside)
+        + products(&row.outside, &costs.outside)
+        + products(&row.hidden.inside, &costs.inside)
+        + products(&row.hidden.outside, &costs.outside)
+        + arguments * u128::from(costs.argument);
     u64::try_from((units + u128::from(COST_UNIT) / 2) / u128::from(COST_UNIT)).unwrap_or(u64::MAX)
 }
 
@@ -272,12 +292,16 @@ fn cost(row: &ContextFigures, arity: u32, costs: &PortCosts) -> u64 {
 /// [`PortCosts::reach`]; how long each stretch is the profile does not know, so all are taken to be equal.
 fn undisturbed(ticks: u64, row: &ContextFigures, costs: &PortCosts) -> u64 {
     // An event ends one stretch and begins another, and counts inside of one row and outside of another.
-    let events: u128 = row
-        .inside
-        .iter()
-        .chain(&row.outside)
-        .map(|count| u128::from(*count))
-        .sum();
+    let events: u128 = [
+        &row.inside,
+        &row.outside,
+        &row.hidden.inside,
+        &row.hidden.outside,
+    ]
+    .into_iter()
+    .flatten()
+    .map(|count| u128::from(*count))
+    .sum();
     let reached = events / 2 * u128::from(costs.reach);
     let (unit, slowdown) = (u128::from(COST_UNIT), u128::from(costs.slowdown));
     let recorded = u128::from(ticks);
@@ -320,11 +344,11 @@ mod tests {
     }
 
     fn rates(ports: PortCosts, arities: &[u32]) -> Rates {
-        let boxes = arities.iter().map(|&arity| Boxes::Calls { arity });
+        let kinds = arities.iter().map(|&arity| BoxKind::Call { arity });
         Rates {
             ports,
             engine_work: COST_UNIT as u32,
-            boxes: boxes.collect(),
+            kinds: kinds.collect(),
         }
     }
 
@@ -415,7 +439,7 @@ mod tests {
     #[test]
     fn of_the_engines_own_work_so_much_is_left_as_was_measured() {
         let mut rates = rates(costs((2, 3), (3, 4)), &[0, 0, 0]);
-        rates.boxes[2] = Boxes::EngineWork;
+        rates.kinds[2] = BoxKind::EngineWork;
         let found = Compensation::new(&profile(), &rates);
         assert_eq!(found.predicates[2].self_ticks, 125);
         rates.engine_work = COST_UNIT as u32 / 5;
@@ -432,7 +456,7 @@ mod tests {
         let calls = rates(costs((2, 3), (3, 4)), &[0, 0, 0]);
         for engine_work in [0, 100, COST_UNIT as u32] {
             let mut collections = calls.clone();
-            collections.boxes[2] = Boxes::EngineWork;
+            collections.kinds[2] = BoxKind::EngineWork;
             collections.engine_work = engine_work;
             keeps_sums(&Compensation::new(&profile(), &collections));
         }

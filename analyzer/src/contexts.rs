@@ -6,7 +6,7 @@
 //! predicate is on the chain, so the inclusive times of the contexts of a predicate sum to the
 //! inclusive time of the predicate, to the tick.
 //!
-//! Boxes of a predicate that was on the chain already have a row of their own, a leaf below the
+//! BoxKind of a predicate that was on the chain already have a row of their own, a leaf below the
 //! context that they run in: the *recursive* rows. Example: `main` calls `p`, that calls `q`, that
 //! calls `p`, that calls `r`. Rows: `main`; `main p`; `main p q`; the recursive `p` below `main p q`,
 //! with its calls and its own time; and `main p q r`, to whose caller the recursive row belongs.
@@ -14,7 +14,57 @@
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
-use crate::figures::{PortCounts, PredicateIndex};
+use crate::compensation::BoxKind;
+use crate::figures::{Port, PortCounts, PredicateIndex};
+
+/// What hidden boxes did: no more than is needed to know what recording them took of the time that is now their callers'.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
+pub struct HiddenFigures {
+    /// Port events, a part of whose cost falls into the time of the hidden boxes.
+    pub inside: PortCounts,
+    /// Port events, a part of whose cost falls into the time of whoever called them.
+    pub outside: PortCounts,
+    /// Arguments of the predicates called.
+    pub arguments: u64,
+    /// Ticks of hidden garbage collections and stack shifts.
+    pub engine_ticks: u64,
+}
+
+impl HiddenFigures {
+    /// Adds the figures of another part of the run.
+    pub fn add(&mut self, other: &Self) {
+        let ours = self.inside.iter_mut().chain(&mut self.outside);
+        for (sum, part) in ours.zip(other.inside.iter().chain(&other.outside)) {
+            *sum = sum.saturating_add(*part);
+        }
+        self.arguments = self.arguments.saturating_add(other.arguments);
+        self.engine_ticks = self.engine_ticks.saturating_add(other.engine_ticks);
+    }
+
+    /// An event of a hidden box. The engine's own work is not slowed down inside: its time has a share of its own.
+    pub(crate) fn count_port(&mut self, port: Port, kind: BoxKind) {
+        self.outside[port as usize] += 1;
+        let enters = matches!(port, Port::Call | Port::Tail);
+        match kind {
+            BoxKind::EngineWork => {}
+            // A box is cut from outside only.
+            BoxKind::Call { .. } if port == Port::Cut => {}
+            BoxKind::Call { arity } => {
+                self.inside[port as usize] += 1;
+                self.arguments += if enters { u64::from(arity) } else { 0 };
+            }
+        }
+    }
+
+    /// Takes away the counts of a part of the run.
+    fn take(&mut self, other: &Self) {
+        let ours = self.inside.iter_mut().chain(&mut self.outside);
+        for (count, part) in ours.zip(other.inside.iter().chain(&other.outside)) {
+            *count = count.saturating_sub(*part);
+        }
+        self.arguments = self.arguments.saturating_sub(other.arguments);
+    }
+}
 
 /// A row of the call tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
@@ -28,7 +78,7 @@ pub struct ContextFigures {
     pub depth: u32,
     /// A box of the predicate was on the chain already.
     pub recursive: bool,
-    /// Boxes opened here, last calls included.
+    /// BoxKind opened here, last calls included.
     pub calls: u64,
     /// Exits of both kinds.
     pub exits: u64,
@@ -36,13 +86,15 @@ pub struct ContextFigures {
     pub redos: u64,
     /// Final failures.
     pub fails: u64,
-    /// Boxes left by an exception.
+    /// BoxKind left by an exception.
     pub exceptions: u64,
     /// Port events as they were recorded, one for each physical box: where boxes counted here are
     /// entered or left, so that a part of the event's cost falls into their time.
     pub inside: PortCounts,
     /// The same where such boxes call others, get control back from them, or discard them.
     pub outside: PortCounts,
+    /// What hidden boxes did whose work is that of boxes counted here.
+    pub hidden: HiddenFigures,
     /// Ticks while a box counted here was the active one.
     pub self_ticks: u64,
     /// `self_ticks` and those of all rows below.
@@ -79,6 +131,7 @@ impl ContextFigures {
         for (sum, part) in ours.zip(other.inside.iter().chain(&other.outside)) {
             *sum = sum.saturating_add(*part);
         }
+        self.hidden.add(&other.hidden);
     }
 
     /// Takes away the counts of a part of the run.
@@ -96,10 +149,12 @@ impl ContextFigures {
         for (count, part) in ours.zip(other.inside.iter().chain(&other.outside)) {
             *count = count.saturating_sub(*part);
         }
+        self.hidden.take(&other.hidden);
     }
 
     fn is_used(&self) -> bool {
-        self.events() > 0 || self.self_ticks > 0 || self.undone_ticks > 0
+        let hidden = self.hidden != HiddenFigures::default();
+        self.events() > 0 || self.self_ticks > 0 || self.undone_ticks > 0 || hidden
     }
 }
 

@@ -157,6 +157,9 @@ fn rows(books: &Books) -> Vec<ContextFigures> {
         // A box is cut from outside only.
         rows[arc.place as usize].inside[Port::Cut as usize] = 0;
     }
+    for (place, hidden) in &books.hidden {
+        rows[*place as usize].hidden = *hidden;
+    }
     for row in &mut rows {
         row.inclusive_ticks = row.self_ticks;
     }

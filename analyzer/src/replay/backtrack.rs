@@ -6,7 +6,7 @@
 use super::books::{CUT, NONE, REDO, add};
 use super::boxes::{BoxId, PhysicalBox, RootId};
 use super::chunk::{Chunk, logical};
-use crate::figures::PredicateIndex;
+use crate::figures::{Port, PredicateIndex};
 
 /// An entry of the choice stack.
 #[derive(Debug, Clone, Copy)]
@@ -173,7 +173,7 @@ impl Chunk<'_> {
         self.depth += 1;
         self.max_depth = self.max_depth.max(self.depth);
         if boxed.arc == NONE {
-            return;
+            return self.pass_hidden(choice.id, Port::Redo);
         }
         let (undone, idle) = self.undo(&choice.live);
         let level = self.levels.len() as u32;
@@ -272,7 +272,10 @@ impl Chunk<'_> {
                 };
                 *self.cuts.entry((by, cut)).or_default() += boxes;
             }
-            if boxed.root == NONE {
+            if boxed.is_hidden() {
+                self.pass_hidden(choice.id, Port::Cut);
+            }
+            if self.boxes.get(choice.id).root == NONE {
                 self.boxes.release(choice.id);
             }
         }

@@ -19,7 +19,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::figures::PredicateIndex;
+use crate::contexts::HiddenFigures;
+use crate::figures::{Port, PredicateIndex};
 
 /// No box, no arc, no place, no chain, no root.
 pub(super) const NONE: u32 = u32::MAX;
@@ -69,6 +70,17 @@ pub(super) const REDO: usize = 4;
 pub(super) const CUT: usize = 5;
 
 impl WayOut {
+    /// The event; none at the end.
+    pub(super) fn port(self) -> Option<Port> {
+        match self {
+            Self::ExitDet => Some(Port::ExitDet),
+            Self::ExitNondet => Some(Port::ExitNondet),
+            Self::Fail => Some(Port::Fail),
+            Self::Exception => Some(Port::Exception),
+            Self::Open => None,
+        }
+    }
+
     /// Index among the ports that a chain shares; `None` if it is no event.
     #[inline]
     fn shared(self) -> Option<usize> {
@@ -260,6 +272,8 @@ pub(super) struct Books {
     /// Arcs taken lately with their keys, by a hash of those: a call looks here before it looks into `arc_ids`.
     recent: Box<[(u64, ArcId); 1 << RECENT_BITS]>,
     place_ids: FxHashMap<u64, PlaceId>,
+    /// What hidden boxes did, by the place of the visible ones whose work that is.
+    pub(super) hidden: FxHashMap<PlaceId, HiddenFigures>,
     begin: PredicateIndex,
 }
 
@@ -272,6 +286,7 @@ impl Books {
             arc_ids: FxHashMap::default(),
             recent: Box::new([(u64::MAX, NONE); 1 << RECENT_BITS]),
             place_ids: FxHashMap::default(),
+            hidden: FxHashMap::default(),
             begin: predicates as PredicateIndex,
         }
     }
@@ -373,6 +388,11 @@ impl Books {
             }
             context = place.above;
         }
+    }
+
+    /// What hidden boxes did whose work is that of boxes at a place.
+    pub(super) fn hidden(&mut self, place: PlaceId) -> &mut HiddenFigures {
+        self.hidden.entry(place).or_default()
     }
 
     /// The figures of an arc.

@@ -31,6 +31,8 @@ pub(super) struct PhysicalBox {
     pub(super) root: RootId,
     /// It has exited before.
     pub(super) exited: bool,
+    /// Of a hidden box: it is the engine's own work.
+    pub(super) engine_work: bool,
     /// The rest of its chain of last calls.
     pub(super) chain: Option<Box<Chain>>,
     /// Number of the event by which it was called, in the chunk or in the stream.
@@ -51,6 +53,7 @@ impl PhysicalBox {
         base: 0,
         root: NONE,
         exited: false,
+        engine_work: false,
         chain: None,
         called: 0,
         since: 0,

@@ -13,7 +13,8 @@ use super::backtrack::{Backtrack, Choice, Failed, Idle, Taken, Who};
 use super::books::{ArcId, Books, NEVER, NONE, PlaceId, WayOut, add};
 use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
 use super::scope::{Scope, Sight};
-use crate::figures::{PredicateIndex, StreamFigures};
+use crate::compensation::BoxKind;
+use crate::figures::{Port, PredicateIndex, StreamFigures};
 
 /// A box of before the chunk.
 #[derive(Debug)]
@@ -249,11 +250,19 @@ impl<'c> Chunk<'c> {
         }
         self.now += stretch;
         let id = if self.hides {
+            self.note_engine_work(stretch);
             self.visible(self.active)
         } else {
             self.active
         };
         self.boxes.get_mut(id).own += stretch;
+    }
+
+    fn note_engine_work(&mut self, stretch: u64) {
+        let boxed = self.boxes.get(self.active);
+        if boxed.is_hidden() && boxed.engine_work {
+            self.books.hidden(boxed.place).engine_ticks += stretch;
+        }
     }
 
     /// The box itself, or the visible one whose work it does.
@@ -294,7 +303,9 @@ impl<'c> Chunk<'c> {
         let parent = self.active;
         let base = self.height();
         let id = self.boxes.next();
+        let mut engine_work = false;
         let (arc, place, waits) = if self.sight.call(Some(parent), false, id, predicate) {
+            engine_work = self.call_hidden(from, predicate);
             (NONE, from, self.visible(parent))
         } else {
             let caller = self.books.places[from as usize].predicate;
@@ -318,10 +329,31 @@ impl<'c> Chunk<'c> {
         made.base = base;
         made.root = NONE;
         made.exited = false;
+        made.engine_work = engine_work;
         made.called = self.events;
         made.since = self.now;
         made.own = 0;
         self.active = id;
+    }
+
+    /// Counts the call of a hidden box for the visible ones at `place`; whether it is the engine's own work.
+    #[cold]
+    fn call_hidden(&mut self, place: PlaceId, predicate: PredicateIndex) -> bool {
+        let kind = self.scope.kind_of(predicate);
+        self.books.hidden(place).count_port(Port::Call, kind);
+        kind == BoxKind::EngineWork
+    }
+
+    /// Counts a port of a hidden box other than its call.
+    #[cold]
+    pub(super) fn pass_hidden(&mut self, id: BoxId, port: Port) {
+        let boxed = self.boxes.get(id);
+        let kind = if boxed.engine_work {
+            BoxKind::EngineWork
+        } else {
+            BoxKind::Call { arity: 0 }
+        };
+        self.books.hidden(boxed.place).count_port(port, kind);
     }
 
     fn tail(&mut self, predicate: PredicateIndex) {
@@ -342,7 +374,9 @@ impl<'c> Chunk<'c> {
             return chain.depart_again(self.now);
         }
         if self.sight.depart(self.active, predicate) {
-            return;
+            let place = self.place();
+            let kind = self.scope.kind_of(predicate);
+            return self.books.hidden(place).count_port(Port::Tail, kind);
         }
         self.depart(predicate);
     }
@@ -549,6 +583,9 @@ impl<'c> Chunk<'c> {
         let now = self.now;
         let boxed = self.boxes.get_mut(self.active);
         if boxed.is_hidden() {
+            if let Some(port) = way_out.port() {
+                self.pass_hidden(self.active, port);
+            }
             return;
         }
         let own = std::mem::take(&mut boxed.own);

@@ -189,6 +189,9 @@ impl Join {
             arcs.push(id);
             waits.push(waits_for);
         }
+        for (place, hidden) in &chunk.books.hidden {
+            self.books.hidden(places[*place as usize]).add(hidden);
+        }
         let mut meaning = Meaning {
             boxes,
             places,

@@ -156,9 +156,7 @@ pub fn try_replay(trace: &Trace, options: &ReplayOptions) -> Option<Profile> {
         .resize(scope.hidden.len(), Default::default());
     profile.damage.extend_from_slice(trace.damage());
     profile.settle();
-    if !scope.has_transparent() {
-        profile.compensation = Rates::of(trace).map(|rates| Compensation::new(&profile, &rates));
-    }
+    profile.compensation = Rates::of(trace).map(|rates| Compensation::new(&profile, &rates));
     (!options.is_cancelled()).then_some(profile)
 }
 

@@ -1,6 +1,7 @@
 //! What of a trace is looked at, and where each box stands in that.
 
 use super::ReplayOptions;
+use crate::compensation::BoxKind;
 use crate::figures::PredicateIndex;
 use crate::focus::{Focus, Way};
 use crate::trace::Trace;
@@ -11,6 +12,8 @@ use crate::window::Window;
 pub(super) struct Scope {
     /// By predicate, the unknown one included: boxes that are part of their caller.
     pub(super) hidden: Vec<bool>,
+    /// By predicate: what its boxes are.
+    pub(super) kinds: Vec<BoxKind>,
     pub(super) focus: Focus,
     pub(super) window: Option<Window>,
 }
@@ -19,6 +22,7 @@ impl Scope {
     pub(super) fn of(trace: &Trace, options: &ReplayOptions) -> Self {
         Self {
             hidden: options.hide.mask(trace),
+            kinds: BoxKind::by_predicate(trace),
             focus: options.focus.clone(),
             window: options.window,
         }
@@ -38,6 +42,11 @@ impl Scope {
         self.hidden.contains(&true) || !self.focus.is_everything()
     }
 
+    /// What boxes of a predicate are.
+    pub(super) fn kind_of(&self, predicate: PredicateIndex) -> BoxKind {
+        BoxKind::of(&self.kinds, predicate)
+    }
+
     /// Whether the window is over.
     pub(super) fn is_over(&self, tick: u64) -> bool {
         self.window.is_some_and(|window| tick >= window.until)
@@ -49,7 +58,7 @@ impl Scope {
     }
 }
 
-/// Which boxes of a stream are looked at. Boxes are named by their place in an arena, which may be used again.
+/// Which boxes of a stream are looked at. BoxKind are named by their place in an arena, which may be used again.
 #[derive(Debug)]
 pub(super) struct Sight<'s> {
     scope: &'s Scope,

@@ -269,6 +269,7 @@ impl Translate<'_> {
             base: self.meaning.height + from.base,
             root: NONE,
             exited: from.exited,
+            engine_work: from.engine_work,
             chain: from
                 .chain
                 .as_ref()

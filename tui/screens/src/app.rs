@@ -209,16 +209,8 @@ impl App {
     pub(crate) fn filters(&self) -> Vec<String> {
         let filters = self.scope.filters().iter();
         let mut labels: Vec<String> = filters.map(|filter| filter.label(&self.trace)).collect();
-        if let (true, Some(analysis)) = (self.net, &self.analysis) {
-            let known = analysis.profile.compensation.is_some();
-            labels.push(
-                if known {
-                    "net times"
-                } else {
-                    "net times not known"
-                }
-                .to_owned(),
-            );
+        if self.net {
+            labels.push("net times".to_owned());
         }
         labels
     }
@@ -257,11 +249,7 @@ impl App {
             return;
         };
         if analysis.profile.compensation.is_none() {
-            return self.say(if analysis.trace.port_costs().is_none() {
-                "the trace does not say what recording it cost"
-            } else {
-                "what recording cost is not known for a part of the boxes"
-            });
+            return self.say("the trace does not say what recording it cost");
         }
         self.net = !self.net;
         self.say(if self.net {

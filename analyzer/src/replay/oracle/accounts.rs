@@ -17,7 +17,7 @@
 use rustc_hash::FxHashMap;
 
 use super::chain::{Member, Pair};
-use crate::contexts::{ContextTree, NodeId};
+use crate::contexts::{ContextTree, HiddenFigures, NodeId};
 use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, Port, PredicateFigures, PredicateIndex,
 };
@@ -212,6 +212,11 @@ impl Accounts {
             &mut self.contexts.figures_mut(outside).outside[port as usize],
             count,
         );
+    }
+
+    /// What hidden boxes did whose work is that of boxes of a row.
+    pub(in crate::replay) fn hidden(&mut self, row: NodeId) -> &mut HiddenFigures {
+        &mut self.contexts.figures_mut(row).hidden
     }
 
     /// A box is opened.

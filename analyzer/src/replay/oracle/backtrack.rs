@@ -57,7 +57,13 @@ impl StreamReplay<'_> {
         }
         self.state.reenter();
         self.figures.max_depth = self.figures.max_depth.max(self.state.depth());
-        if self.move_below(choice.id, &caller) {
+        let visible = self.move_below(choice.id, &caller);
+        if let Some(kind) = self.state.get(choice.id).chain.hidden() {
+            self.accounts
+                .hidden(caller.row)
+                .count_port(Port::Redo, kind);
+        }
+        if visible {
             self.accounts
                 .count_port(Port::Redo, Some(self.context.row), caller.row, 1);
             self.charge_undone(failed, &choice);
@@ -149,12 +155,13 @@ impl StreamReplay<'_> {
             let Some((choice, chain)) = self.state.discard_choice() else {
                 return self.unknown_cut(u64::from(count - cut));
             };
-            if chain.members() > 0 {
-                let caller = match parent {
-                    Some(id) if id != NOBODY => self.state.get(id).context.row,
-                    _ => self.bottom.row,
-                };
-                self.accounts.count_port(Port::Cut, None, caller, 1);
+            let caller = match parent {
+                Some(id) if id != NOBODY => self.state.get(id).context.row,
+                _ => self.bottom.row,
+            };
+            match chain.hidden() {
+                Some(kind) => self.accounts.hidden(caller).count_port(Port::Cut, kind),
+                None => self.accounts.count_port(Port::Cut, None, caller, 1),
             }
             self.count_on_choices(&choice, &chain, |figures| &mut figures.cuts);
             for member in (0..chain.members()).filter_map(|at| chain.member(at)) {

@@ -8,7 +8,7 @@
 //! has the pairs main→p once, p→q twice, q→p once, and the members p and q, twice each. While it
 //! is active, the time is `q`'s own and is spent by `p` in `q` (the last `p` departed into a `q`).
 //!
-//! Boxes called along the same edge can be in different rows of the call tree: in the example the
+//! BoxKind called along the same edge can be in different rows of the call tree: in the example the
 //! first `q` opens the context `main p q`, the second is recursive there. The context changes only
 //! when a predicate comes into the chain for the first time, so pairs are told apart by the *stage*,
 //! how many members there were.
@@ -16,6 +16,7 @@
 use rustc_hash::FxHashMap;
 
 use super::accounts::{EdgeId, Slot};
+use crate::compensation::BoxKind;
 use crate::contexts::NodeId;
 use crate::figures::PredicateIndex;
 
@@ -26,7 +27,7 @@ const FEW: usize = 8;
 #[derive(Debug)]
 pub(in crate::replay) enum Chain {
     /// None is visible.
-    Hidden,
+    Hidden(BoxKind),
     /// A box that made no last call: nearly all are.
     One(One),
     /// More than one.
@@ -133,6 +134,9 @@ impl One {
 }
 
 impl Chain {
+    /// Of a box that is none.
+    pub(in crate::replay) const NONE: Self = Self::Hidden(BoxKind::Call { arity: 0 });
+
     pub(in crate::replay) fn one(
         predicate: PredicateIndex,
         edge: EdgeId,
@@ -149,11 +153,20 @@ impl Chain {
         })
     }
 
+    /// What the box is, if it is hidden.
+    #[inline]
+    pub(in crate::replay) fn hidden(&self) -> Option<BoxKind> {
+        match self {
+            Self::Hidden(kind) => Some(*kind),
+            _ => None,
+        }
+    }
+
     /// How many distinct predicates it has.
     #[inline]
     pub(in crate::replay) fn members(&self) -> usize {
         match self {
-            Self::Hidden => 0,
+            Self::Hidden(_) => 0,
             Self::One(_) => 1,
             Self::Many(many) => many.members.len(),
         }
@@ -163,7 +176,7 @@ impl Chain {
     #[inline]
     pub(in crate::replay) fn member(&self, at: usize) -> Option<Member> {
         match self {
-            Self::Hidden => None,
+            Self::Hidden(_) => None,
             Self::One(one) => (at == 0).then(|| one.member()),
             Self::Many(many) => many.members.get(at).copied(),
         }
@@ -173,7 +186,7 @@ impl Chain {
     #[inline]
     pub(in crate::replay) fn pair(&self, at: usize) -> Option<Pair> {
         match self {
-            Self::Hidden => None,
+            Self::Hidden(_) => None,
             Self::One(one) => (at == 0).then(|| one.pair()),
             Self::Many(many) => many.pairs.get(at).copied(),
         }
@@ -183,7 +196,7 @@ impl Chain {
     #[inline]
     pub(in crate::replay) fn innermost_row(&self) -> Option<NodeId> {
         match self {
-            Self::Hidden => None,
+            Self::Hidden(_) => None,
             Self::One(one) => Some(one.row),
             Self::Many(many) => Some(many.pairs[many.last_pair].row),
         }
@@ -199,7 +212,7 @@ impl Chain {
         mut row: impl FnMut(NodeId, PredicateIndex, bool) -> NodeId,
     ) {
         match self {
-            Self::Hidden => {}
+            Self::Hidden(_) => {}
             Self::One(one) => one.row = row(caller, one.predicate, false),
             Self::Many(many) => {
                 let mut above = caller;
@@ -216,7 +229,7 @@ impl Chain {
     #[inline]
     pub(in crate::replay) fn save(&mut self, at: usize, slot: Slot) {
         match self {
-            Self::Hidden => {}
+            Self::Hidden(_) => {}
             Self::One(one) => one.saved = slot,
             Self::Many(many) => many.members[at].saved = slot,
         }
@@ -226,7 +239,7 @@ impl Chain {
     #[inline]
     pub(in crate::replay) fn spend(&mut self, stretch: u64) {
         match self {
-            Self::Hidden => {}
+            Self::Hidden(_) => {}
             Self::One(one) => one.ticks += stretch,
             Self::Many(many) => many.pairs[many.last_pair].ticks += stretch,
         }
@@ -236,7 +249,7 @@ impl Chain {
     #[inline]
     pub(in crate::replay) fn left(&mut self) {
         match self {
-            Self::Hidden => {}
+            Self::Hidden(_) => {}
             Self::One(one) => (one.fresh, one.ticks) = (false, 0),
             Self::Many(many) => {
                 many.members.iter_mut().for_each(|member| member.fresh = 0);
@@ -253,7 +266,7 @@ impl Chain {
         row: NodeId,
     ) -> Departure {
         match self {
-            Self::Hidden => {
+            Self::Hidden(_) => {
                 *self = Self::one(predicate, edge, row, Slot::OWN);
                 Departure::First(0)
             }
@@ -434,7 +447,7 @@ mod tests {
 
     #[test]
     fn many_members_are_found_again() {
-        let mut chain = Chain::Hidden;
+        let mut chain = Chain::NONE;
         for round in 0..3 {
             for predicate in 0..100 {
                 let departure = chain.depart(predicate, EdgeId(predicate), NodeId::ROOT);

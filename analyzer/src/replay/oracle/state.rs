@@ -177,7 +177,7 @@ impl State {
     #[inline]
     pub(in crate::replay) fn discard_choice(&mut self) -> Option<(Choice, Chain)> {
         let choice = self.choices.pop()?;
-        let chain = std::mem::replace(&mut self.get_mut(choice.id).chain, Chain::Hidden);
+        let chain = std::mem::replace(&mut self.get_mut(choice.id).chain, Chain::NONE);
         self.release(choice.id);
         Some((choice, chain))
     }
@@ -196,7 +196,7 @@ impl State {
     #[inline]
     fn release(&mut self, id: BoxId) {
         let freed = &mut self.boxes[id as usize];
-        freed.chain = Chain::Hidden;
+        freed.chain = Chain::NONE;
         freed.parent = self.free;
         self.free = id;
     }
@@ -212,7 +212,7 @@ mod tests {
             row: NodeId::ROOT,
             owner: NOBODY,
         };
-        state.open(context, Chain::Hidden);
+        state.open(context, Chain::NONE);
     }
 
     #[test]

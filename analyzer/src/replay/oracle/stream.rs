@@ -5,6 +5,7 @@ use portmortem_tracer::format::{Dialect, Event};
 use super::accounts::{Accounts, Slot, WayOut};
 use super::chain::{Chain, Departure, Member};
 use super::state::{Context, NOBODY, State};
+use crate::compensation::BoxKind;
 use crate::contexts::NodeId;
 use crate::figures::{Port, PredicateIndex, StreamFigures};
 use crate::profile::ViolationKind;
@@ -164,6 +165,10 @@ impl<'w> StreamReplay<'w> {
         } else {
             self.state.get_mut(owner).chain.spend(stretch);
         }
+        let active = self.state.active().map(|id| &self.state.get(id).chain);
+        if active.is_some_and(|chain| chain.hidden() == Some(BoxKind::EngineWork)) {
+            self.accounts.hidden(row).engine_ticks += stretch;
+        }
     }
 
     pub(in crate::replay) fn call(&mut self, predicate: PredicateIndex) {
@@ -174,7 +179,11 @@ impl<'w> StreamReplay<'w> {
         let lost = self.bottom.predicate == self.accounts.unknown();
         let (caller, id) = (self.state.active(), self.state.next());
         if self.sight.call(caller, lost, id, predicate) {
-            self.state.open(self.context, Chain::Hidden);
+            let kind = self.scope.kind_of(predicate);
+            self.accounts
+                .hidden(self.context.row)
+                .count_port(Port::Call, kind);
+            self.state.open(self.context, Chain::Hidden(kind));
         } else {
             let caller = self.context.predicate;
             let row = self.accounts.row(self.context.row, predicate);
@@ -201,7 +210,9 @@ impl<'w> StreamReplay<'w> {
         };
         self.failure = None;
         if self.sight.depart(active, predicate) {
-            return;
+            let kind = self.scope.kind_of(predicate);
+            let hidden = self.accounts.hidden(self.context.row);
+            return hidden.count_port(Port::Tail, kind);
         }
         let caller = self.context.predicate;
         let row = self.accounts.row(self.context.row, predicate);
@@ -258,8 +269,11 @@ impl<'w> StreamReplay<'w> {
         };
         let chain = &mut self.state.get_mut(active).chain;
         let inside = chain.innermost_row();
-        if let Some(port) = way_out.port().filter(|_| inside.is_some()) {
-            self.accounts.count_port(port, inside, self.context.row, 1);
+        let row = self.context.row;
+        match (way_out.port(), chain.hidden()) {
+            (None, _) => {}
+            (Some(port), Some(kind)) => self.accounts.hidden(row).count_port(port, kind),
+            (Some(port), None) => self.accounts.count_port(port, inside, row, 1),
         }
         let outermost = chain.member(0).map(|member| member.predicate);
         self.failure = outermost.filter(|_| way_out == WayOut::Fail);

@@ -8,7 +8,8 @@ use portmortem_tracer::{Keep, Options, Recorder, clock};
 use proptest::prelude::*;
 
 use super::random::{self, Limits};
-use super::{Events, Script};
+use super::{Events, Script, kind};
+use crate::compensation::BoxKind;
 use crate::export::{self, Exporter, Table};
 use crate::figures::{Caller, EdgeFigures};
 use crate::hide::Hide;
@@ -19,13 +20,21 @@ use crate::replay::{ReplayOptions, replay};
 use crate::tables::Tables;
 use crate::trace::Trace;
 
-/// The predicates of test traces are `p0/0`, `p1/1`, … in module `user`.
+/// The predicates of test traces are `p0/0`, `p1/1`, … in module `user`; one is garbage collections.
 pub(super) fn declare(recorder: &Recorder, predicates: u32) {
     for i in 0..predicates {
+        let (module, name, arity) = named(i);
         assert_eq!(
-            recorder.predicate("user", &format!("p{i}"), i, Some("p.pl"), i + 1),
+            recorder.predicate(module, &name, arity, Some("p.pl"), i + 1),
             i
         );
+    }
+}
+
+fn named(predicate: u32) -> (&'static str, String, u32) {
+    match kind(predicate) {
+        BoxKind::EngineWork => ("system", "garbage_collect".to_owned(), 0),
+        BoxKind::Call { arity } => ("user", format!("p{predicate}"), arity),
     }
 }
 
@@ -107,7 +116,10 @@ proptest! {
         let trace = trace(record(&script));
         prop_assert_eq!(trace.verify(), []);
         let hidden = (0..).zip(&script.hidden).filter(|&(_, &hidden)| hidden);
-        let hide = Hide::new(hidden.map(|(i, _)| format!("user:p{i}/{i}")));
+        let hide = Hide::new(hidden.map(|(i, _)| {
+            let (module, name, arity) = named(i);
+            format!("{module}:{name}/{arity}")
+        }));
         let profile = replay(&trace, &ReplayOptions { hide, ..ReplayOptions::default() });
         prop_assert_eq!(laws::check(&profile), []);
         let (expected, _) = script.replay();

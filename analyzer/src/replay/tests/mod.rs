@@ -5,6 +5,7 @@ mod contexts;
 mod damaged;
 mod files;
 mod naive;
+mod net;
 mod parallel;
 mod parts;
 mod ports;
@@ -18,6 +19,7 @@ use super::oracle::accounts::Accounts;
 use super::oracle::state::State;
 use super::oracle::stream::StreamReplay;
 use super::scope::Scope;
+use crate::compensation::BoxKind;
 use crate::figures::{Caller, EdgeFigures};
 use crate::focus::{Focus, FocusOn};
 use crate::profile::{Profile, ViolationKind};
@@ -57,6 +59,7 @@ impl Script {
         let mut hidden = self.hidden.clone();
         hidden.push(false);
         Scope {
+            kinds: (0..).map(kind).take(hidden.len()).collect(),
             hidden,
             focus: self.places.iter().fold(Focus::default(), Focus::within),
             window: self.window,
@@ -97,6 +100,14 @@ impl Script {
             .edges
             .retain(|_, figures| *figures != EdgeFigures::default());
         (profile, violations)
+    }
+}
+
+/// What boxes of a predicate of a script are.
+fn kind(predicate: u32) -> BoxKind {
+    match predicate {
+        3 => BoxKind::EngineWork,
+        arity => BoxKind::Call { arity },
     }
 }
 

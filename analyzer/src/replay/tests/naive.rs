@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use portmortem_tracer::format::{Dialect, Event};
 
-use super::{Events, Script};
+use super::{Events, Script, kind};
+use crate::compensation::BoxKind;
 use crate::contexts::ContextFigures;
 use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, Port, PredicateFigures, StreamFigures,
@@ -214,6 +215,12 @@ impl<'f> Stream<'f> {
             return;
         };
         self.stream.self_ticks += ticks;
+        if let Some(frame) = self.active
+            && self.hidden_kind(frame) == Some(BoxKind::EngineWork)
+            && let Some(path) = self.innermost_path()
+        {
+            self.figures.context(&path).hidden.engine_ticks += ticks;
+        }
         self.work.push(ticks);
         self.figures.predicates[innermost as usize].self_ticks += ticks;
         let context = distinct(&stack);
@@ -283,7 +290,8 @@ impl<'f> Stream<'f> {
             .flat_map(|frame| self.frames[frame].predicates.clone())
             .collect();
         if hidden(predicate) || !in_focus(&chain, &self.figures.script.places, hidden) {
-            return;
+            let port = if tail { Port::Tail } else { Port::Call };
+            return self.count_hidden(port, kind(predicate));
         }
         let caller = self.context();
         let figures = &mut self.figures.predicates[predicate as usize];
@@ -390,6 +398,28 @@ impl<'f> Stream<'f> {
         }
     }
 
+    fn count_hidden(&mut self, port: Port, kind: BoxKind) {
+        let Some(path) = self.innermost_path() else {
+            return;
+        };
+        let hidden = &mut self.figures.context(&path).hidden;
+        hidden.outside[port as usize] += 1;
+        if let BoxKind::Call { arity } = kind
+            && port != Port::Cut
+        {
+            hidden.inside[port as usize] += 1;
+            if port == Port::Call || port == Port::Tail {
+                hidden.arguments += u64::from(arity);
+            }
+        }
+    }
+
+    /// What the box of a frame is, if it is hidden.
+    fn hidden_kind(&self, frame: usize) -> Option<BoxKind> {
+        let frame = &self.frames[frame];
+        frame.boxes.is_empty().then(|| kind(frame.predicates[0]))
+    }
+
     fn somebody(&mut self) {
         if self.active.is_none() {
             self.call(self.figures.unknown);
@@ -441,14 +471,15 @@ impl<'f> Stream<'f> {
         let inside = self.frames[frame].boxes.last();
         let inside = inside.map(|&at| self.boxes[at].path.clone());
         self.active = self.frames[frame].parent;
-        if inside.is_some() {
-            let port = match event {
-                Event::ExitDet => Port::ExitDet,
-                Event::ExitNondet => Port::ExitNondet,
-                Event::Exception => Port::Exception,
-                _ => Port::Fail,
-            };
-            self.count_port(port, inside.as_ref(), self.innermost_path().as_ref());
+        let port = match event {
+            Event::ExitDet => Port::ExitDet,
+            Event::ExitNondet => Port::ExitNondet,
+            Event::Exception => Port::Exception,
+            _ => Port::Fail,
+        };
+        match self.hidden_kind(frame) {
+            Some(kind) => self.count_hidden(port, kind),
+            None => self.count_port(port, inside.as_ref(), self.innermost_path().as_ref()),
         }
     }
 
@@ -498,6 +529,9 @@ impl<'f> Stream<'f> {
                 .redos += 1;
             self.figures.context(&b.path).redos += 1;
         }
+        if let Some(kind) = self.hidden_kind(frame) {
+            self.count_hidden(Port::Redo, kind);
+        }
         if let Some(&outermost) = boxes.first() {
             self.count_port(Port::Redo, self.innermost_path().as_ref(), caller.as_ref());
             self.undo(frame, outermost, failed);
@@ -529,11 +563,12 @@ impl<'f> Stream<'f> {
         }
         let frame = self.choices.pop().unwrap();
         let context = self.context();
-        if !self.frames[frame].boxes.is_empty() {
-            let active = std::mem::replace(&mut self.active, self.frames[frame].parent);
-            self.count_port(Port::Cut, None, self.innermost_path().as_ref());
-            self.active = active;
+        let active = std::mem::replace(&mut self.active, self.frames[frame].parent);
+        match self.hidden_kind(frame) {
+            Some(kind) => self.count_hidden(Port::Cut, kind),
+            None => self.count_port(Port::Cut, None, self.innermost_path().as_ref()),
         }
+        self.active = active;
         for &at in &self.frames[frame].boxes {
             let predicate = self.boxes[at].predicate;
             self.figures.predicates[predicate as usize].cuts += 1;

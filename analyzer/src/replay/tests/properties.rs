@@ -127,7 +127,7 @@ fn without_physical_boxes(mut profile: Profile) -> Profile {
         .iter_mut()
         .for_each(|figures| figures.max_height = 0);
     for row in &mut profile.contexts {
-        (row.inside, row.outside) = Default::default();
+        (row.inside, row.outside, row.hidden) = Default::default();
     }
     profile
         .backtracks
@@ -193,6 +193,7 @@ proptest! {
             // Whom a box is cut from, when its caller is gone, is anybody's guess.
             for row in &mut profile.contexts {
                 row.outside[Port::Cut as usize] = 0;
+                row.hidden.outside[Port::Cut as usize] = 0;
             }
             profile
         };

@@ -1,0 +1,129 @@
+//! Times without the recorder's own, of a part of a trace.
+
+use portmortem_tracer::Options;
+use portmortem_tracer::format::{
+    Baseline, COST_UNIT, Dialect, Event, Outcome, PortCosts, StreamKind,
+};
+
+use super::files::{declare, recorder, trace};
+use crate::compensation::Compensation;
+use crate::focus::{Focus, FocusOn};
+use crate::hide::Hide;
+use crate::replay::{ReplayOptions, replay};
+use crate::trace::Trace;
+
+const MAIN: u32 = 0;
+const P: u32 = 1;
+const Q: u32 = 2;
+const COLLECTION: u32 = 3;
+const R: u32 = 4;
+
+/// Ticks between two events.
+const STRETCH: u64 = 1000;
+
+/// `main` calls `p/1`, that calls `q/2`, in which a collection runs and `r/4` leaves a choicepoint. All are re-entered; then `q`
+/// departs into `r`, and what is left is cut. An event costs 3 ticks inside and 5 outside, an argument 7; of collections a
+/// quarter is left.
+fn recorded() -> Trace {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace.pmt");
+    let recorder = recorder(&path, &Options::default());
+    let unit = COST_UNIT as u32;
+    recorder.port_costs(&PortCosts {
+        inside: [3 * unit; 8],
+        outside: [5 * unit; 8],
+        argument: 7 * unit,
+        ..PortCosts::default()
+    });
+    declare(&recorder, 5);
+    let call = |predicate| Event::Call { predicate };
+    let events = [
+        call(MAIN),
+        call(P),
+        call(Q),
+        call(COLLECTION),
+        Event::ExitDet,
+        call(R),
+        Event::ExitNondet,
+        Event::ExitNondet,
+        Event::ExitNondet,
+        Event::Redo,
+        Event::Redo,
+        Event::Redo,
+        Event::ExitDet,
+        Event::Tail { predicate: R },
+        Event::ExitNondet,
+        Event::ExitNondet,
+        Event::Cut { count: 2 },
+        Event::ExitDet,
+    ];
+    let stream = recorder.stream(StreamKind::Thread, "a thread", Dialect::EveryRedo);
+    let begin = portmortem_tracer::clock::ticks() + (1 << 40);
+    for (event, at) in events.into_iter().zip(0..) {
+        stream.record_at(event, begin + at * STRETCH);
+    }
+    recorder.close(Outcome::Exited(0)).unwrap();
+    let baseline = Baseline {
+        ns: 1,
+        runs: 1,
+        engine_work: unit / 4,
+    };
+    portmortem_tracer::amend(
+        &path,
+        &[portmortem_tracer::format::Record::Baseline(baseline)],
+    )
+    .unwrap();
+    trace(std::fs::read(&path).unwrap())
+}
+
+fn net(trace: &Trace, hidden: &[u32], focus: Focus) -> Compensation {
+    let hide = hidden.iter().fold(Hide::default(), |hide, &p| hide.and(p));
+    let options = ReplayOptions {
+        hide,
+        focus,
+        ..ReplayOptions::default()
+    };
+    replay(trace, &options).compensation.unwrap()
+}
+
+#[test]
+fn what_recording_hidden_boxes_took_is_taken_off_their_callers_time() {
+    let trace = recorded();
+    let all = net(&trace, &[], Focus::default());
+    assert_eq!(all.clamps, 0);
+    let own = |net: &Compensation, predicate: u32| net.predicates[predicate as usize].self_ticks;
+    for hidden in [
+        &[P][..],
+        &[Q],
+        &[R],
+        &[COLLECTION],
+        &[Q, COLLECTION],
+        &[P, Q, R],
+        &[P, Q, R, COLLECTION],
+    ] {
+        let net = net(&trace, hidden, Focus::default());
+        assert_eq!(net.compensated_ticks, all.compensated_ticks, "{hidden:?}");
+        assert_eq!(net.recorded_ticks, all.recorded_ticks);
+        assert_eq!(net.clamps, 0);
+        assert_eq!(net.predicates[0].inclusive_ticks, net.compensated_ticks);
+        assert!(hidden.iter().all(|&predicate| own(&net, predicate) == 0));
+    }
+    // Four stretches, 5 for each of five ways in and out and for each of two cuts, 3 for its exit and call.
+    assert_eq!(own(&all, MAIN), 4 * STRETCH - (3 + 2) * 5 - 2 * 3);
+    // One stretch of it, of which a quarter is left.
+    assert_eq!(own(&all, COLLECTION), STRETCH / 4);
+    let without_p = net(&trace, &[P], Focus::default());
+    assert_eq!(own(&without_p, MAIN), own(&all, MAIN) + own(&all, P));
+}
+
+#[test]
+fn a_focus_has_the_times_that_its_boxes_have() {
+    let trace = recorded();
+    let all = net(&trace, &[], Focus::default());
+    let focus = Focus::default().within(&FocusOn::Predicate(Q));
+    let inside = net(&trace, &[], focus.clone());
+    assert_eq!(inside.predicates[2..5], all.predicates[2..5]);
+    assert_eq!(inside.predicates[0].self_ticks, 0);
+    let hidden = net(&trace, &[R], focus);
+    assert_eq!(hidden.compensated_ticks, inside.compensated_ticks);
+}
