@@ -8,6 +8,9 @@
 //! The pass over the events needs only the boxes that are active or can be re-entered, as in [`crate::moment`]. It knows
 //! last calls as [`crate::replay`] does: a box of the engine is a chain of logical boxes, each with a centre of its own.
 //! Law: the rows of a predicate, of all centres, sum to its row in [`crate::Profile::predicates`].
+//!
+//! It can look at a part of a trace, like that ([`ReplayOptions`]). A hidden box goes on to be in its centre: its time is booked
+//! there, on the row of the visible box whose work it does. So hiding moves no time from one centre to another.
 
 mod boxes;
 #[cfg(test)]
@@ -18,11 +21,12 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use crate::compensation::{Rates, share};
-use crate::contexts::ContextFigures;
+use crate::contexts::{ContextFigures, HiddenFigures};
 use crate::figures::{PortCounts, PredicateIndex};
 use crate::profile::Profile;
+use crate::replay::ReplayOptions;
 use crate::trace::{PredicateInfo, Trace};
-use boxes::StreamPass;
+use boxes::{Part, StreamPass};
 
 /// A cost centre, by its row in [`Trace::predicates`]; `None` is outside of all, and
 /// [`Trace::unknown_predicate`] is what nothing is known of: before a gap.
@@ -57,6 +61,8 @@ pub struct CenterFigures {
     pub inside: PortCounts,
     /// Events of boxes that they called; of cuts, those that happened while one of them was active.
     pub outside: PortCounts,
+    /// What hidden boxes did whose work is theirs, as in [`crate::contexts::ContextFigures::hidden`].
+    pub hidden: HiddenFigures,
 }
 
 impl CenterFigures {
@@ -76,6 +82,7 @@ impl CenterFigures {
             self_ticks,
             inside,
             outside,
+            hidden,
         } = other;
         for (sum, part) in [
             (&mut self.calls, calls),
@@ -96,6 +103,28 @@ impl CenterFigures {
         for (sum, part) in ours.zip(inside.iter().chain(outside)) {
             *sum = sum.saturating_add(*part);
         }
+        self.hidden.add(hidden);
+    }
+
+    /// Takes away the counts of a part of the run.
+    fn take(&mut self, other: &Self) {
+        for (count, part) in [
+            (&mut self.calls, other.calls),
+            (&mut self.tail_calls, other.tail_calls),
+            (&mut self.exits_det, other.exits_det),
+            (&mut self.exits_nondet, other.exits_nondet),
+            (&mut self.redos, other.redos),
+            (&mut self.fails, other.fails),
+            (&mut self.exceptions, other.exceptions),
+            (&mut self.cuts, other.cuts),
+        ] {
+            *count = count.saturating_sub(part);
+        }
+        let ours = self.inside.iter_mut().chain(&mut self.outside);
+        for (count, part) in ours.zip(other.inside.iter().chain(&other.outside)) {
+            *count = count.saturating_sub(*part);
+        }
+        self.hidden.take(&other.hidden);
     }
 }
 
@@ -145,7 +174,7 @@ impl CenterProfile {
     }
 
     /// The compensated time of each predicate, shared by its rows: by what is left of each when its own events are paid for. So
-    /// that of all centres is that of the trace. `None` if the profile is of a part of the trace, or has no such times.
+    /// that of all centres is that of the trace. `None` if the profile is of another part of the trace, or has no such times.
     #[must_use]
     pub fn net(
         &self,
@@ -170,6 +199,7 @@ impl CenterProfile {
                     self_ticks: figures.self_ticks,
                     inside: figures.inside,
                     outside: figures.outside,
+                    hidden: figures.hidden,
                     ..ContextFigures::default()
                 };
                 rates.left(&row, 0).0
@@ -204,18 +234,17 @@ impl CenterProfile {
             };
             ((None, predicate), figures)
         });
-        let mut rows: BTreeMap<_, _> = rows
-            .filter(|(_, figures)| *figures != CenterFigures::default())
-            .collect();
+        let mut rows: BTreeMap<_, _> = rows.collect();
         for context in &profile.contexts {
-            if let Some(figures) = rows.get_mut(&(None, context.predicate)) {
-                figures.add(&CenterFigures {
-                    inside: context.inside,
-                    outside: context.outside,
-                    ..CenterFigures::default()
-                });
-            }
+            let figures: &mut CenterFigures = rows.entry((None, context.predicate)).or_default();
+            figures.add(&CenterFigures {
+                inside: context.inside,
+                outside: context.outside,
+                hidden: context.hidden,
+                ..CenterFigures::default()
+            });
         }
+        rows.retain(|_, figures| *figures != CenterFigures::default());
         Self { rows }
     }
 
@@ -224,15 +253,36 @@ impl CenterProfile {
             self.rows.entry(key).or_default().add(&figures);
         }
     }
+
+    /// Takes away what was counted until the window began. `before` has no times.
+    fn since(mut self, before: &Self) -> Self {
+        for (key, before) in &before.rows {
+            if let Some(figures) = self.rows.get_mut(key) {
+                figures.take(before);
+            }
+        }
+        self.rows
+            .retain(|_, figures| *figures != CenterFigures::default());
+        self
+    }
 }
 
-/// Goes through the events of all streams, in parallel on rayon's current threads.
+/// Goes through the events of all streams, in parallel on rayon's current threads. What is found is of no use if it is cancelled.
 #[must_use]
-pub fn replay(trace: &Trace) -> CenterProfile {
+pub fn replay(trace: &Trace, options: &ReplayOptions) -> CenterProfile {
+    let part = Part::of(trace, options);
+    let found = replay_part(trace, options, &part);
+    match part.window {
+        None => found,
+        Some(window) => found.since(&replay_part(trace, options, &part.before(window))),
+    }
+}
+
+fn replay_part(trace: &Trace, options: &ReplayOptions, part: &Part) -> CenterProfile {
     trace
         .streams()
         .par_iter()
-        .map(|stream| StreamPass::run(trace, stream))
+        .map(|stream| StreamPass::run(trace, stream, options, part))
         .reduce(CenterProfile::default, |mut all, part| {
             all.add(part);
             all

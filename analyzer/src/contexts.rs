@@ -41,23 +41,28 @@ impl HiddenFigures {
         self.engine_ticks = self.engine_ticks.saturating_add(other.engine_ticks);
     }
 
-    /// An event of a hidden box. The engine's own work is not slowed down inside: its time has a share of its own.
+    /// An event of a hidden box.
     pub(crate) fn count_port(&mut self, port: Port, kind: BoxKind) {
+        self.count_inside(port, kind);
         self.outside[port as usize] += 1;
-        let enters = matches!(port, Port::Call | Port::Tail);
-        match kind {
-            BoxKind::EngineWork => {}
-            // A box is cut from outside only.
-            BoxKind::Call { .. } if port == Port::Cut => {}
-            BoxKind::Call { arity } => {
-                self.inside[port as usize] += 1;
-                self.arguments += if enters { u64::from(arity) } else { 0 };
-            }
+    }
+
+    /// An event of a hidden box, without what of it falls into the time of whoever called that.
+    pub(crate) fn count_inside(&mut self, port: Port, kind: BoxKind) {
+        // The engine's own work is not slowed down inside: its time has a share of its own. And a box is cut from outside only.
+        let BoxKind::Call { arity } = kind else {
+            return;
+        };
+        if port != Port::Cut {
+            self.inside[port as usize] += 1;
+        }
+        if matches!(port, Port::Call | Port::Tail) {
+            self.arguments += u64::from(arity);
         }
     }
 
     /// Takes away the counts of a part of the run.
-    fn take(&mut self, other: &Self) {
+    pub(crate) fn take(&mut self, other: &Self) {
         let ours = self.inside.iter_mut().chain(&mut self.outside);
         for (count, part) in ours.zip(other.inside.iter().chain(&other.outside)) {
             *count = count.saturating_sub(*part);
@@ -153,8 +158,15 @@ impl ContextFigures {
     }
 
     fn is_used(&self) -> bool {
-        let hidden = self.hidden != HiddenFigures::default();
-        self.events() > 0 || self.self_ticks > 0 || self.undone_ticks > 0 || hidden
+        let figures = Self {
+            parent: None,
+            predicate: 0,
+            depth: 0,
+            recursive: false,
+            inclusive_ticks: 0,
+            ..*self
+        };
+        figures != Self::default()
     }
 }
 

@@ -139,12 +139,20 @@ impl Follow {
         self.focus.contains(way)
     }
 
+    /// Whether a box of `predicate` is in the focus and not hidden.
+    pub(crate) fn shows(&self, way: Way, predicate: PredicateIndex) -> bool {
+        self.contains(way) && !self.hides(predicate)
+    }
+
+    fn hides(&self, predicate: PredicateIndex) -> bool {
+        self.hidden.get(predicate as usize) == Some(&true)
+    }
+
     /// Where a box of `predicate` is: called from or departed into by one that is at `from`, or by nobody known; who
     /// may have been `lost`.
     pub(crate) fn enter(&self, from: Option<Way>, lost: bool, predicate: PredicateIndex) -> Way {
         let from = from.unwrap_or_else(|| self.focus.start(lost));
-        let hidden = self.hidden.get(predicate as usize) == Some(&true);
-        self.focus.enter(from, predicate, hidden)
+        self.focus.enter(from, predicate, self.hides(predicate))
     }
 }
 

@@ -13,7 +13,7 @@ use portmortem_analyzer::costs::{Costs, UNFOLDINGS};
 use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::moment::Moment;
 use portmortem_analyzer::trace::{PredicateInfo, StreamInfo, Trace};
-use portmortem_analyzer::{Profile, Tables};
+use portmortem_analyzer::{Profile, ReplayOptions, Tables};
 use portmortem_tracer::format::Event;
 
 use crate::model::{Components, FRAME};
@@ -179,7 +179,7 @@ fn by_center(trace: &Trace, profile: &Profile, costs: &Costs) -> Vec<Recording> 
             count(work, name, row.count);
         }
     }
-    let centers = centers::replay(trace);
+    let centers = centers::replay(trace, &ReplayOptions::default());
     let net = centers.net(trace, profile);
     for (&(center, predicate), figures) in &centers.rows {
         if is_engine_work(trace, predicate) || trace.center(predicate).is_some() {

@@ -4,18 +4,68 @@ use portmortem_tracer::format::{Dialect, Event};
 use rustc_hash::FxHashMap;
 
 use super::{Center, CenterFigures, CenterProfile};
+use crate::compensation::BoxKind;
 use crate::figures::{Port, PredicateIndex};
+use crate::focus::{Follow, Way};
+use crate::replay::ReplayOptions;
 use crate::trace::{StreamInfo, Trace};
+use crate::window::Window;
 
-/// A centre and what runs in it, by number.
+/// Events between two looks whether the pass is cancelled.
+const CANCELLED_EVERY: u64 = 1 << 16;
+
+/// The part of a trace that is looked at.
+pub(super) struct Part {
+    follow: Follow,
+    pub(super) window: Option<Window>,
+    /// By predicate.
+    kinds: Vec<BoxKind>,
+}
+
+impl Part {
+    pub(super) fn of(trace: &Trace, options: &ReplayOptions) -> Self {
+        Self {
+            follow: Follow::new(options.focus.clone(), options.hide.mask(trace)),
+            window: options.window,
+            kinds: BoxKind::by_predicate(trace),
+        }
+    }
+
+    /// The same, until the window begins.
+    pub(super) fn before(self, window: Window) -> Self {
+        Self {
+            window: Some(window.before()),
+            ..self
+        }
+    }
+
+    fn is_over(&self, tick: u64) -> bool {
+        self.window.is_some_and(|window| tick >= window.until)
+    }
+
+    fn nearest(&self, tick: u64) -> u64 {
+        self.window.map_or(tick, |window| window.nearest(tick))
+    }
+
+    fn kind(&self, predicate: PredicateIndex) -> BoxKind {
+        BoxKind::of(&self.kinds, predicate)
+    }
+}
+
+/// A centre and the predicate of the visible box that runs in it, by number. There is no such box where nobody is active, or only
+/// boxes that are not looked at.
 type Pair = u32;
+type Key = (Center, Option<PredicateIndex>);
 
-/// A box of the engine: its logical boxes, with how many there are of each pair, and which came last.
+/// A box of the engine: its visible logical boxes, with how many there are of each pair, and which came last.
 #[derive(Debug)]
 struct OpenBox {
     /// Which call it was, to tell what called what.
     called: u64,
     caller: Option<u64>,
+    way: Way,
+    /// What it is, if none of its logical boxes is visible.
+    hidden: Option<BoxKind>,
     first: (Pair, u64),
     /// By pair; empty for most boxes.
     others: Vec<(Pair, u64)>,
@@ -25,6 +75,7 @@ struct OpenBox {
 impl OpenBox {
     fn depart(&mut self, pair: Pair) {
         self.innermost = pair;
+        self.hidden = None;
         if self.first.0 == pair {
             self.first.1 += 1;
             return;
@@ -43,43 +94,71 @@ impl OpenBox {
 /// The pass over one stream.
 pub(super) struct StreamPass<'t> {
     trace: &'t Trace,
+    part: &'t Part,
     dialect: Dialect,
-    numbers: FxHashMap<(Center, PredicateIndex), Pair>,
-    pairs: Vec<((Center, PredicateIndex), CenterFigures)>,
+    numbers: FxHashMap<Key, Pair>,
+    pairs: Vec<(Key, CenterFigures)>,
     active: Vec<OpenBox>,
     choices: Vec<OpenBox>,
     /// What runs while no box is active: nobody traced, or after a gap who knows.
-    bottom: Option<Pair>,
+    bottom: Pair,
+    lost: bool,
     calls: u64,
     tick: u64,
     paused: bool,
 }
 
 impl<'t> StreamPass<'t> {
-    pub(super) fn run(trace: &'t Trace, stream: &StreamInfo) -> CenterProfile {
-        let mut pass = Self::new(trace, stream.dialect());
-        let mut events = trace.events(stream);
-        for event in events.by_ref() {
-            pass.step(event.event, event.tick);
+    pub(super) fn run(
+        trace: &'t Trace,
+        stream: &StreamInfo,
+        options: &ReplayOptions,
+        part: &'t Part,
+    ) -> CenterProfile {
+        let mut pass = Self::new(trace, part, stream.dialect());
+        let mut last = 0;
+        let mut until_look = CANCELLED_EVERY;
+        for event in trace.events(stream) {
+            last = event.tick;
+            if part.is_over(last) {
+                break;
+            }
+            pass.step(event.event, part.nearest(last));
+            until_look -= 1;
+            if until_look == 0 {
+                until_look = CANCELLED_EVERY;
+                if options.is_cancelled() {
+                    break;
+                }
+            }
         }
-        let end = stream.end.map_or(pass.tick, |end| end.tick.max(pass.tick));
-        pass.advance(end);
+        let end = stream.end.map_or(last, |end| end.tick.max(last));
+        pass.advance(part.nearest(end));
         pass.leave_all();
+        pass.into_profile()
+    }
+
+    fn into_profile(self) -> CenterProfile {
         let used = |(_, figures): &(_, CenterFigures)| *figures != CenterFigures::default();
+        let looked_at =
+            |((center, predicate), figures): (Key, _)| Some(((center, predicate?), figures));
+        let pairs = self.pairs.into_iter().filter(used);
         CenterProfile {
-            rows: pass.pairs.into_iter().filter(used).collect(),
+            rows: pairs.filter_map(looked_at).collect(),
         }
     }
 
-    fn new(trace: &'t Trace, dialect: Dialect) -> Self {
+    fn new(trace: &'t Trace, part: &'t Part, dialect: Dialect) -> Self {
         Self {
             trace,
+            part,
             dialect,
-            numbers: FxHashMap::default(),
-            pairs: Vec::new(),
+            numbers: FxHashMap::from_iter([((None, None), 0)]),
+            pairs: vec![((None, None), CenterFigures::default())],
             active: Vec::new(),
             choices: Vec::new(),
-            bottom: None,
+            bottom: 0,
+            lost: false,
             calls: 0,
             tick: 0,
             paused: false,
@@ -112,32 +191,37 @@ impl<'t> StreamPass<'t> {
     fn advance(&mut self, tick: u64) {
         let stretch = tick.saturating_sub(self.tick);
         self.tick += stretch;
-        if let Some(pair) = self.innermost()
-            && !self.paused
-        {
-            self.pairs[pair as usize].1.self_ticks += stretch;
+        if self.paused {
+            return;
+        }
+        let hidden = self.active.last().and_then(|open| open.hidden);
+        let pair = self.innermost();
+        let figures = self.figures(pair);
+        figures.self_ticks += stretch;
+        if hidden == Some(BoxKind::EngineWork) {
+            figures.hidden.engine_ticks += stretch;
         }
     }
 
-    fn innermost(&self) -> Option<Pair> {
+    fn innermost(&self) -> Pair {
         self.active
             .last()
-            .map_or(self.bottom, |open| Some(open.innermost))
+            .map_or(self.bottom, |open| open.innermost)
     }
 
-    /// The pair of a box of `predicate` that what is active now calls. A box of which nothing is known may be
-    /// in any centre.
-    fn called(&mut self, predicate: PredicateIndex) -> Pair {
-        if predicate == self.trace.unknown_predicate() {
-            return self.pair(Some(predicate), predicate);
-        }
-        let around = self.innermost();
-        let around = around.and_then(|pair| self.pairs[pair as usize].0.0);
-        self.pair(self.trace.center(predicate).or(around), predicate)
+    /// The pair of a box of `predicate` that what is active now calls; of a hidden one, the visible box is whose work that does.
+    /// A box of which nothing is known may be in any centre.
+    fn called(&mut self, predicate: PredicateIndex, visible: bool) -> Pair {
+        let (around, whose) = self.pairs[self.innermost() as usize].0;
+        let center = if predicate == self.trace.unknown_predicate() {
+            Some(predicate)
+        } else {
+            self.trace.center(predicate).or(around)
+        };
+        self.pair((center, if visible { Some(predicate) } else { whose }))
     }
 
-    fn pair(&mut self, center: Center, predicate: PredicateIndex) -> Pair {
-        let key = (center, predicate);
+    fn pair(&mut self, key: Key) -> Pair {
         *self.numbers.entry(key).or_insert_with(|| {
             self.pairs.push((key, CenterFigures::default()));
             self.pairs.len() as Pair - 1
@@ -157,28 +241,63 @@ impl<'t> StreamPass<'t> {
         if let Some(pair) = inside {
             self.figures(pair).inside[port as usize] += count;
         }
-        if let Some(pair) = self.innermost() {
-            self.figures(pair).outside[port as usize] += count;
+        let pair = self.innermost();
+        self.figures(pair).outside[port as usize] += count;
+    }
+
+    /// An event of a box without visible logical boxes, that runs in `inside`, called by what is active now.
+    fn hidden_port(&mut self, port: Port, kind: BoxKind, inside: Pair) {
+        self.figures(inside).hidden.count_inside(port, kind);
+        let pair = self.innermost();
+        self.figures(pair).hidden.outside[port as usize] += 1;
+    }
+
+    /// An event of a box that was called by what is active now.
+    fn pass(&mut self, port: Port, open: &OpenBox) {
+        match open.hidden {
+            None => self.port(port, Some(open.innermost)),
+            Some(kind) => self.hidden_port(port, kind, open.innermost),
         }
     }
 
     fn call(&mut self, predicate: PredicateIndex) {
-        let pair = self.called(predicate);
-        self.port(Port::Call, Some(pair));
-        self.figures(pair).calls += 1;
+        let follow = &self.part.follow;
+        let from = self.active.last().map(|caller| caller.way);
+        let way = follow.enter(from, self.lost, predicate);
+        let visible = follow.shows(way, predicate);
+        let pair = self.called(predicate, visible);
         self.calls += 1;
-        self.active.push(OpenBox {
+        let called = OpenBox {
             called: self.calls,
             caller: self.active.last().map(|caller| caller.called),
-            first: (pair, 1),
+            way,
+            hidden: (!visible).then(|| self.part.kind(predicate)),
+            first: (pair, u64::from(visible)),
             others: Vec::new(),
             innermost: pair,
-        });
+        };
+        self.pass(Port::Call, &called);
+        self.figures(pair).calls += u64::from(visible);
+        self.active.push(called);
     }
 
     fn tail(&mut self, predicate: PredicateIndex) {
         self.be_active();
-        let pair = self.called(predicate);
+        let follow = &self.part.follow;
+        let from = self.active.last().map(|active| active.way);
+        let way = follow.enter(from, self.lost, predicate);
+        let visible = follow.shows(way, predicate);
+        let pair = self.called(predicate, visible);
+        if let Some(active) = self.active.last_mut() {
+            active.way = way;
+        }
+        if !visible {
+            self.hidden_port(Port::Tail, self.part.kind(predicate), pair);
+            if let Some(active) = self.active.last_mut() {
+                active.innermost = pair;
+            }
+            return;
+        }
         self.port(Port::Tail, Some(pair));
         let figures = self.figures(pair);
         figures.calls += 1;
@@ -197,7 +316,7 @@ impl<'t> StreamPass<'t> {
     fn leave(&mut self, port: Port, way_out: impl Fn(&mut CenterFigures) -> &mut u64) {
         self.be_active();
         if let Some(open) = self.active.pop() {
-            self.port(port, Some(open.innermost));
+            self.pass(port, &open);
             self.count(&open, way_out);
         }
     }
@@ -205,7 +324,7 @@ impl<'t> StreamPass<'t> {
     fn exit_nondet(&mut self) {
         self.be_active();
         if let Some(open) = self.active.pop() {
-            self.port(Port::ExitNondet, Some(open.innermost));
+            self.pass(Port::ExitNondet, &open);
             self.count(&open, |figures| &mut figures.exits_nondet);
             self.choices.push(open);
         }
@@ -232,7 +351,7 @@ impl<'t> StreamPass<'t> {
     fn reenter(&mut self) -> Option<u64> {
         let mut choice = self.choices.pop()?;
         choice.caller = self.active.last().map(|caller| caller.called);
-        self.port(Port::Redo, Some(choice.innermost));
+        self.pass(Port::Redo, &choice);
         self.count(&choice, |figures| &mut figures.redos);
         let called = choice.called;
         self.active.push(choice);
@@ -244,7 +363,10 @@ impl<'t> StreamPass<'t> {
             let Some(choice) = self.choices.pop() else {
                 return self.unknown_cut(u64::from(count - cut));
             };
-            self.port(Port::Cut, None);
+            match choice.hidden {
+                None => self.port(Port::Cut, None),
+                Some(kind) => self.hidden_port(Port::Cut, kind, choice.innermost),
+            }
             self.count(&choice, |figures| &mut figures.cuts);
         }
     }
@@ -252,7 +374,7 @@ impl<'t> StreamPass<'t> {
     /// Boxes that were never seen to be called are of the unknown predicate, and have each the one entry
     /// that they must have had.
     fn unknown_cut(&mut self, count: u64) {
-        let pair = self.called(self.trace.unknown_predicate());
+        let pair = self.called(self.trace.unknown_predicate(), true);
         self.ports(Port::Call, Some(pair), count);
         self.ports(Port::ExitNondet, Some(pair), count);
         self.ports(Port::Cut, None, count);
@@ -271,7 +393,8 @@ impl<'t> StreamPass<'t> {
     fn lose_track(&mut self) {
         self.leave_all();
         let unknown = self.trace.unknown_predicate();
-        self.bottom = Some(self.pair(Some(unknown), unknown));
+        self.bottom = self.pair((Some(unknown), Some(unknown)));
+        self.lost = true;
     }
 
     fn leave_all(&mut self) {

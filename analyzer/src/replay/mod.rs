@@ -93,7 +93,7 @@ impl ReplayOptions<'_> {
         self.hide.is_empty() && self.focus.is_everything() && self.window.is_none()
     }
 
-    fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel
             .is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     }

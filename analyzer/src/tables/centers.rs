@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Tables;
 use super::row::rows;
+use crate::ReplayOptions;
 use crate::centers::{self, Center, CenterProfile, CenterSum};
 use crate::costs::{ENTERED, NOT_OBSERVABLE, UNFOLDINGS};
 use crate::figures::PredicateIndex;
@@ -76,7 +77,15 @@ rows! {
 impl<'t> Tables<'t> {
     /// By self time, the most first; then in the order of the trace.
     pub fn centers(self) -> impl Iterator<Item = CenterRow<'t>> {
-        let sums = self.center_profile().by_center(self.trace, self.profile);
+        self.centers_of(&self.center_profile())
+    }
+
+    /// The same of any part of the trace, the one that the profile is of.
+    pub fn centers_of(
+        self,
+        centers: &CenterProfile,
+    ) -> impl Iterator<Item = CenterRow<'t>> + use<'t> {
+        let sums = centers.by_center(self.trace, self.profile);
         let mut order: Vec<_> = sums.into_iter().collect();
         order.sort_by_key(|(_, sum)| Reverse(sum.figures.self_ticks));
         order.into_iter().map(move |(center, sum)| {
@@ -153,7 +162,7 @@ impl<'t> Tables<'t> {
 
     fn center_profile(self) -> CenterProfile {
         if self.trace.has_centers() {
-            return centers::replay(self.trace);
+            return centers::replay(self.trace, &ReplayOptions::default());
         }
         CenterProfile::without_centers(self.profile)
     }

@@ -279,7 +279,7 @@ fn recorder_and_analyser_agree_on_cost_centres() {
     let (output, trace) = record("symbolic(true)", &program("costs/centers.pl"), &[]);
     assert!(output.status.success(), "{output:?}");
     let mut boxes = BTreeMap::<(Center, u32), u64>::new();
-    for (&key, figures) in &centers::replay(&trace).rows {
+    for (&key, figures) in &centers::replay(&trace, &ReplayOptions::default()).rows {
         // Collections and shifts are in the events, and nothing that the recorder counts.
         let info = &trace.predicates()[key.1 as usize];
         if info.is_called_by_program() {

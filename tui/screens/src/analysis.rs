@@ -37,7 +37,7 @@ pub struct Analysis {
     pub scanned: Option<Trail>,
     /// Sums that do not come out.
     pub imbalances: Vec<Imbalance>,
-    /// Cost centres, how often they were entered, and what ran in them; none if only a part is looked at.
+    /// Cost centres, how often they were entered, and what ran in them.
     pub centers: Vec<(Center, CenterSum)>,
     /// What is looked at.
     pub scope: Scope,
@@ -86,16 +86,17 @@ impl Analysis {
             let follow = Follow::new(focus, hidden.clone());
             scans.then(|| Trail::scan(&trace, follow, progress, cancel))
         };
-        let (profile, scanned) = rayon::join(figures, scan);
+        let centers = || {
+            trace
+                .has_centers()
+                .then(|| centers::replay(&trace, &options))
+        };
+        let ((profile, scanned), centers) = rayon::join(|| rayon::join(figures, scan), centers);
         let (profile, scanned) = (profile?, scanned.flatten());
         let index = found.ok();
         let imbalances = laws::check(&profile);
-        let centers = if trace.has_centers() && scope.is_everything() {
-            let sums = centers::replay(&trace).by_center(&trace, &profile);
-            sums.into_iter().collect()
-        } else {
-            Vec::new()
-        };
+        let centers = centers.map(|centers| centers.by_center(&trace, &profile));
+        let centers = centers.into_iter().flatten().collect();
         let name = path.file_stem().unwrap_or(path.as_os_str());
         Some(Self {
             name: name.to_string_lossy().into_owned(),

@@ -160,7 +160,12 @@ fn cost_centres_have_a_table() {
     assert_eq!(row("<outside>")[3..6], ["0", "3", "3"], "{shown}");
     keys(&mut app, "enter");
     assert!(text(&picture(&mut app, 120, 30)).contains("call 1"));
-    // Of a part nothing is said.
-    keys(&mut app, "esc F 7 t");
-    assert!(text(&picture(&mut app, 120, 30)).contains("no cost centres"));
+    // They follow a focus.
+    keys(&mut app, "esc F 7");
+    let shown = text(&picture(&mut app, 120, 30));
+    assert!(shown.contains("in: cost_center(sorting)"), "{shown}");
+    assert!(!shown.contains("<outside>"), "{shown}");
+    let sorting = shown.lines().rfind(|line| line.contains("sorting"));
+    let numbers: Vec<_> = sorting.unwrap().split_whitespace().collect();
+    assert_eq!(numbers[3..6], ["1", "20", "20"], "{shown}");
 }

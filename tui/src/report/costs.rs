@@ -1,6 +1,7 @@
 //! What ran in which cost centre, and symbolic costs: a line for each centre, then for each predicate.
 
 use portmortem_analyzer::Tables;
+use portmortem_analyzer::centers;
 use portmortem_analyzer::costs::{Component, Costs};
 use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::names::printable;
@@ -14,9 +15,13 @@ pub(super) fn centers(report: &Report) -> String {
     if !report.trace.has_centers() {
         return String::new();
     }
+    let centers = centers::replay(report.trace, &report.scope.options());
     let rows: Vec<CenterRow> = Tables::new("", report.trace, report.profile)
-        .centers()
+        .centers_of(&centers)
         .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
     let unit = report.unit();
     let total = rows.iter().map(|row| row.self_ns).sum();
     let numbers =

@@ -53,14 +53,14 @@ impl Report<'_> {
             text.push('\n');
             text.push_str(&backtracking);
         }
+        let mut more = vec![costs::centers(self)];
         // These are of the whole trace.
         if self.scope.is_everything() {
-            for table in [costs::centers(self), costs::symbolic(self, &order, top)] {
-                if !table.is_empty() {
-                    text.push('\n');
-                    text.push_str(&table);
-                }
-            }
+            more.push(costs::symbolic(self, &order, top));
+        }
+        for table in more.iter().filter(|table| !table.is_empty()) {
+            text.push('\n');
+            text.push_str(table);
         }
         text
     }

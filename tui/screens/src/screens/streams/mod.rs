@@ -58,9 +58,9 @@ impl Screen for Streams {
     fn act(&mut self, action: Action) -> Effect {
         let row = self.table().and_then(Table::row);
         match (action, row) {
-            (Action::NextTable, _) if self.centers.is_none() => Effect::Say(
-                "the program has no cost centres, or only a part is looked at".to_owned(),
-            ),
+            (Action::NextTable, _) if self.centers.is_none() => {
+                Effect::Say("the program has no cost centres".to_owned())
+            }
             (Action::NextTable, _) => {
                 self.shows_centers = !self.shows_centers;
                 Effect::Done
