@@ -202,7 +202,7 @@ impl CenterProfile {
                     hidden: figures.hidden,
                     ..ContextFigures::default()
                 };
-                rates.left(&row, 0).0
+                rates.left(&row, &rates.other, 0).0
             };
             let weights: Vec<_> = rows
                 .iter()

@@ -6,7 +6,8 @@
 //! What is left of the row's self time is its compensated self time. Time of hidden boxes is their callers', and so is what
 //! recording them took ([`HiddenFigures`]).
 //!
-//! Of the engine's own work so much is left as a baseline says, or all.
+//! Of the engine's own work so much is left as a baseline says, or all. A baseline fits the costs, too ([`crate::baseline`]): below
+//! each outermost predicate they are multiplied, and if that does not explain what it takes, all times there are.
 //!
 //! Costs are means, and a row may have taken less than that: then it has no time left, and what is missing is taken from the
 //! row above, because where the line between a box and its caller runs is the least certain thing about a cost. Nothing
@@ -20,7 +21,7 @@
 use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
-use portmortem_tracer::format::{COST_UNIT, PortCosts};
+use portmortem_tracer::format::{COST_UNIT, Fit, PortCosts};
 
 use crate::contexts::ContextFigures;
 #[cfg(doc)]
@@ -32,12 +33,23 @@ use crate::trace::{PredicateInfo, Trace};
 /// What recording costs in a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Rates {
-    /// The costs of ports.
-    pub ports: PortCosts,
+    /// Below boxes of these predicates that nobody recorded called.
+    pub outermost: BTreeMap<PredicateIndex, Rate>,
+    /// Everywhere else.
+    pub other: Rate,
     /// What is left of the time of the engine's own work, in parts of [`COST_UNIT`]: all of it, unless it was measured.
     pub engine_work: u32,
     /// By [`PredicateIndex`].
     pub kinds: Vec<BoxKind>,
+}
+
+/// What recording costs somewhere in a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct Rate {
+    /// The costs of ports.
+    pub ports: PortCosts,
+    /// How much of what is left without them is no waiting for what was recorded, in parts of [`COST_UNIT`].
+    pub left: u32,
 }
 
 /// What a box is, as far as it matters for what recording it costs.
@@ -75,42 +87,105 @@ impl BoxKind {
     }
 }
 
+impl Rate {
+    /// The costs of ports as they are, and no waiting.
+    #[must_use]
+    pub fn new(ports: PortCosts) -> Self {
+        Self {
+            ports,
+            left: COST_UNIT as u32,
+        }
+    }
+
+    /// Fitted to a baseline.
+    #[must_use]
+    pub fn fitted(ports: &PortCosts, fit: &Fit) -> Self {
+        let times = |cost: u32| {
+            let units = u64::from(cost) * u64::from(fit.costs) / COST_UNIT;
+            u32::try_from(units).unwrap_or(u32::MAX)
+        };
+        Self {
+            ports: PortCosts {
+                inside: ports.inside.map(times),
+                outside: ports.outside.map(times),
+                argument: times(ports.argument),
+                slowdown: times(ports.slowdown),
+                reach: ports.reach,
+            },
+            left: fit.left,
+        }
+    }
+}
+
 impl Rates {
     /// As a trace says; `None` if it does not.
     #[must_use]
     pub fn of(trace: &Trace) -> Option<Self> {
-        let engine_work = trace
-            .baseline()
-            .map_or(COST_UNIT as u32, |baseline| baseline.engine_work);
-        Some(Self {
-            ports: *trace.port_costs()?,
-            engine_work,
-            kinds: BoxKind::by_predicate(trace),
+        let rates = Self::new(trace, trace.port_costs()?);
+        Some(match trace.baseline() {
+            Some(baseline) => rates.fitted(trace, baseline.engine_work, trace.fits()),
+            None => rates,
         })
     }
 
+    /// The same everywhere.
+    #[must_use]
+    pub fn new(trace: &Trace, ports: &PortCosts) -> Self {
+        Self {
+            outermost: BTreeMap::new(),
+            other: Rate::new(*ports),
+            engine_work: COST_UNIT as u32,
+            kinds: BoxKind::by_predicate(trace),
+        }
+    }
+
+    /// Fitted to a baseline.
+    #[must_use]
+    pub fn fitted(mut self, trace: &Trace, engine_work: u32, fits: &[Fit]) -> Self {
+        self.engine_work = engine_work;
+        let ports = self.other.ports;
+        for fit in fits {
+            let rate = Rate::fitted(&ports, fit);
+            match fit.predicate.map(|id| trace.predicate_index(id)) {
+                None => self.other = rate,
+                Some(Some(predicate)) => {
+                    self.outermost.insert(predicate, rate);
+                }
+                // Its record is damaged.
+                Some(None) => {}
+            }
+        }
+        self
+    }
+
+    /// What holds below boxes of a predicate that nobody recorded called.
+    fn below(&self, outermost: PredicateIndex) -> &Rate {
+        self.outermost.get(&outermost).unwrap_or(&self.other)
+    }
+
     /// What is left of the row's own time, and what is missing: so much less did it take than recording it costs.
-    pub(crate) fn left(&self, row: &ContextFigures, missing: u64) -> (u64, u64) {
+    pub(crate) fn left(&self, row: &ContextFigures, rate: &Rate, missing: u64) -> (u64, u64) {
         match BoxKind::of(&self.kinds, row.predicate) {
-            BoxKind::EngineWork => (self.engine_work_left(row.self_ticks), missing),
+            BoxKind::EngineWork => (part(row.self_ticks, self.engine_work), missing),
             BoxKind::Call { arity } => {
                 let engine_work = row.hidden.engine_ticks.min(row.self_ticks);
                 let own = row.self_ticks - engine_work;
-                let cost = missing.saturating_add(cost(row, arity, &self.ports));
-                let left = undisturbed(own.saturating_sub(cost), row, &self.ports);
+                let cost = missing.saturating_add(cost(row, arity, &rate.ports));
+                let left = undisturbed(own.saturating_sub(cost), row, &rate.ports);
                 (
-                    left + self.engine_work_left(engine_work),
+                    part(left, rate.left) + part(engine_work, self.engine_work),
                     cost.saturating_sub(own),
                 )
             }
         }
     }
+}
 
-    fn engine_work_left(&self, ticks: u64) -> u64 {
-        let part = u64::from(self.engine_work).min(COST_UNIT);
-        let left = u128::from(ticks) * u128::from(part) / u128::from(COST_UNIT);
-        left as u64
-    }
+/// So many parts of [`COST_UNIT`] of a time; not more than all of it.
+fn part(ticks: u64, parts: u32) -> u64 {
+    let parts = u64::from(parts).min(COST_UNIT);
+    let part = u128::from(ticks) * u128::from(parts) / u128::from(COST_UNIT);
+    part as u64
 }
 
 /// Compensated times, in ticks.
@@ -153,17 +228,17 @@ impl Compensation {
     #[must_use]
     pub fn new(profile: &Profile, rates: &Rates) -> Self {
         let mut compensation = Self::default();
-        compensation.contexts(&profile.contexts, rates);
+        compensation.contexts(&profile.contexts, 0, rates);
         compensation.predicates(profile);
         compensation.served(profile);
         compensation.spent(profile);
         compensation
     }
 
-    /// What [`Compensation::compensated_ticks`] would be, for less work.
-    pub(crate) fn ticks_left(profile: &Profile, rates: &Rates) -> u64 {
+    /// What is left of the time of some rows: outermost ones with all below them. The `first` of the profile is the first of them.
+    pub(crate) fn ticks_left(rows: &[ContextFigures], first: usize, rates: &Rates) -> u64 {
         let mut compensation = Self::default();
-        compensation.contexts(&profile.contexts, rates);
+        compensation.contexts(rows, first, rates);
         compensation.compensated_ticks
     }
 
@@ -175,21 +250,26 @@ impl Compensation {
         scaled as u64
     }
 
-    fn contexts(&mut self, rows: &[ContextFigures], rates: &Rates) {
+    fn contexts(&mut self, rows: &[ContextFigures], first: usize, rates: &Rates) {
+        let above = |row: &ContextFigures| row.parent.map(|at| at as usize - first);
         let mut times = vec![Times::default(); rows.len()];
         let mut missing = vec![0_u64; rows.len()];
+        let mut outermost: Vec<PredicateIndex> = Vec::with_capacity(rows.len());
+        for row in rows {
+            outermost.push(above(row).map_or(row.predicate, |at| outermost[at]));
+        }
         // A row comes before those below it.
         for (at, row) in rows.iter().enumerate().rev() {
-            let (own, short) = rates.left(row, missing[at]);
+            let (own, short) = rates.left(row, rates.below(outermost[at]), missing[at]);
             self.clamps += u64::from(short > 0);
             times[at].self_ticks = own;
             times[at].inclusive_ticks += own;
             self.recorded_ticks += row.self_ticks;
             self.compensated_ticks += own;
             let inclusive = times[at].inclusive_ticks;
-            if let Some(parent) = row.parent {
-                missing[parent as usize] = missing[parent as usize].saturating_add(short);
-                times[parent as usize].inclusive_ticks += inclusive;
+            if let Some(above) = above(row) {
+                missing[above] = missing[above].saturating_add(short);
+                times[above].inclusive_ticks += inclusive;
             }
         }
         self.contexts = times;
@@ -346,7 +426,8 @@ mod tests {
     fn rates(ports: PortCosts, arities: &[u32]) -> Rates {
         let kinds = arities.iter().map(|&arity| BoxKind::Call { arity });
         Rates {
-            ports,
+            outermost: BTreeMap::new(),
+            other: Rate::new(ports),
             engine_work: COST_UNIT as u32,
             kinds: kinds.collect(),
         }

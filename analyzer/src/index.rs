@@ -32,7 +32,7 @@ use crate::walk::{STRIDE, Scan, Trail};
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
 /// Version of the contents; an index of any other is made again.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 
 const HEAD_BYTES: usize = 24;
 

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use portmortem_analyzer::baseline::{Outermost, fit, measured};
+use portmortem_analyzer::baseline::{Measured as Baseline, Outermost};
 use portmortem_analyzer::compensation::{Compensation, Rates};
 use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
 use portmortem_tests::catalogue::{self, Program};
@@ -211,11 +211,12 @@ impl<'a> Runner<'a> {
         let recording = recording.context("nothing was recorded")?;
         let (trace, profile) = (&recording.trace, &recording.profile);
         let estimated = profile.compensation.as_ref();
-        let baseline =
-            measured(&Outermost::new(trace, profile), &again).context("nothing ran again")?;
+        let measured =
+            Baseline::new(&Outermost::new(trace, profile), &again).context("nothing ran again")?;
         let rates = Rates::of(trace).context("the trace does not say what recording cost")?;
-        let fitted = fit(trace, profile, rates, &baseline);
-        let fitted = Compensation::new(profile, &fitted);
+        let fits = measured.fits(trace, profile, &rates);
+        let rates = rates.fitted(trace, measured.baseline.engine_work, &fits);
+        let fitted = Compensation::new(profile, &rates);
         Ok(Measured {
             untraced: quickest(untraced),
             traced: recording.traced(),

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use portmortem_analyzer::{ReplayOptions, Trace, replay};
 use portmortem_tests::{Sandbox, built};
+use portmortem_tracer::format::{Baseline, Fit};
 
 /// Reads terms, and does some work for each; ends with the status that the last one says.
 const PROGRAM: &str = "
@@ -45,15 +46,7 @@ fn net_times_add_up_to_what_the_program_takes() {
         recorded.err().is_empty(),
         "nothing to say of a baseline that was found",
     );
-    let trace = open(&sandbox);
-    let baseline = trace.baseline().unwrap();
-    let profile = replay(&trace, &ReplayOptions::default());
-    let compensation = profile.compensation.unwrap();
-    let net = trace.clock().duration_ns(compensation.compensated_ticks);
-    assert!(
-        net.abs_diff(baseline.ns) * 100 < baseline.ns,
-        "{net} ns for {baseline:?}"
-    );
+    let baseline = adds_up(&sandbox);
     let runs = match baseline.runs {
         1 => "(1 unrecorded run)".to_owned(),
         runs => format!("({runs} unrecorded runs)"),
@@ -66,6 +59,52 @@ fn net_times_add_up_to_what_the_program_takes() {
     sandbox.portmortem(["index", "run.pmt"]).succeeds();
     let indexed = sandbox.portmortem(["report", "run.pmt"]);
     assert_eq!(indexed.succeeds().out(), report.out());
+}
+
+/// Net times are in all what the baseline says, which is handed out.
+fn adds_up(sandbox: &Sandbox) -> Baseline {
+    let trace = open(sandbox);
+    let baseline = *trace.baseline().unwrap();
+    let profile = replay(&trace, &ReplayOptions::default());
+    let net = profile.compensation.unwrap().compensated_ticks;
+    let net = trace.clock().duration_ns(net);
+    assert!(
+        net.abs_diff(baseline.ns) * 100 < baseline.ns,
+        "{net} ns for {baseline:?}"
+    );
+    baseline
+}
+
+/// While a recorded thread works another one waits, which no cost of its few events explains.
+const THREADS: &str = "
+:- initialization(main, main).
+main :- thread_create(work, Id), thread_join(Id, Status), writeln(Status).
+work :- fib(19, _).
+fib(0, 0) :- !.
+fib(1, 1) :- !.
+fib(N, F) :- A is N-1, fib(A, FA), B is N-2, fib(B, FB), F is FA+FB.
+";
+
+#[test]
+fn net_times_add_up_where_threads_wait_for_recorded_ones() {
+    let sandbox = Sandbox::with("program.pl", THREADS);
+    record(&sandbox, "< /dev/null").exits(0).prints("true\n");
+    adds_up(&sandbox);
+    let trace = open(&sandbox);
+    let profile = replay(&trace, &ReplayOptions::default());
+    let main = (0..trace.unknown_predicate())
+        .find(|&predicate| trace.predicate_name(predicate) == "main/0")
+        .unwrap() as usize;
+    let recorded = profile.predicates[main].self_ticks;
+    let net = profile.compensation.unwrap().predicates[main].self_ticks;
+    // Recording takes as long as the work itself, and more.
+    assert!(net * 3 < recorded * 2, "{net} of {recorded}");
+    let left = |fit: &&Fit| fit.predicate.is_some() && fit.left < 1024;
+    assert!(
+        trace.fits().iter().any(|fit| left(&fit)),
+        "{:?}",
+        trace.fits()
+    );
 }
 
 #[test]

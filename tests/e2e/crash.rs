@@ -187,6 +187,9 @@ fn the_program_alone_is_killed() {
     let outcome = recording.wait();
     outcome.exits(128 + libc::SIGKILL);
     readable_and_unfinished(&sandbox);
+    let left = fs::read_dir(sandbox.path("home")).unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.is_empty(), "temporary files stay: {left:?}");
 }
 
 fn record_and_kill<A: AsRef<std::ffi::OsStr>>(sandbox: &Sandbox, arguments: &[A]) -> Outcome {

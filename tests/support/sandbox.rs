@@ -107,6 +107,7 @@ impl Sandbox {
         command
             .current_dir(self.directory())
             .env("HOME", self.path("home"))
+            .env("TMPDIR", self.path("home"))
             .env("LC_ALL", "C.UTF-8")
             .env("TERM", "dumb")
             .env("portmortem", built::portmortem())

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use portmortem_tracer::format::{
-    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Cost, Dialect, ENGINE_WORK, PortCosts, Predicate,
-    Record, StreamBegin, StreamKind, read_record,
+    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Cost, Dialect, ENGINE_WORK, Fit, PortCosts,
+    Predicate, Record, StreamBegin, StreamKind, read_record,
 };
 use rustc_hash::FxHashMap;
 
@@ -94,6 +94,7 @@ pub(super) struct Directory {
     pub(super) costs_complete: bool,
     pub(super) port_costs: Option<PortCosts>,
     pub(super) baseline: Option<Baseline>,
+    pub(super) fits: Vec<Fit>,
     pub(super) end: Option<(End, Pair)>,
     /// No record is known to be lost.
     pub(super) complete: bool,
@@ -301,6 +302,10 @@ impl Reader<'_> {
             }
             Record::Baseline(baseline) => {
                 self.directory.baseline = Some(baseline);
+                None
+            }
+            Record::Fit(fit) => {
+                self.directory.fits.push(fit);
                 None
             }
             Record::End { tick, ns, outcome } => {

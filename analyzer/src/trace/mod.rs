@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use portmortem_tracer::format::{
-    Baseline, Cost, FORMAT_VERSION, Header, HeaderError, Outcome, PortCosts, decode_header,
+    Baseline, Cost, FORMAT_VERSION, Fit, Header, HeaderError, Outcome, PortCosts, decode_header,
 };
 use rayon::prelude::*;
 
@@ -230,7 +230,7 @@ impl Trace {
         &self.directory.notes
     }
 
-    /// What recording cost on that machine, or, with a [`Trace::baseline`], this program; `None` if the trace does not say.
+    /// What recording cost on that machine; `None` if the trace does not say.
     #[must_use]
     pub fn port_costs(&self) -> Option<&PortCosts> {
         self.directory.port_costs.as_ref()
@@ -240,6 +240,12 @@ impl Trace {
     #[must_use]
     pub fn baseline(&self) -> Option<&Baseline> {
         self.directory.baseline.as_ref()
+    }
+
+    /// How costs are fitted to the baseline; the last one for each predicate counts.
+    #[must_use]
+    pub fn fits(&self) -> &[Fit] {
+        &self.directory.fits
     }
 
     /// How the run ended; `None` if the recording was cut short (killed, crashed) or still runs.

@@ -28,8 +28,8 @@ pub use header::{
 pub(crate) use header::{header_version, shorten};
 pub use index::{FOOTER_BYTES, FOOTER_MAGIC, Footer, decode_index, encode_index};
 pub use record::{
-    Baseline, COST_UNIT, ClockSource, Cost, Dialect, Header, Index, IndexEntry, MAX_COSTS, Mode,
-    Outcome, PortCosts, Predicate, Record, StreamBegin, StreamKind,
+    Baseline, COST_UNIT, ClockSource, Cost, Dialect, Fit, Header, Index, IndexEntry, MAX_COSTS,
+    Mode, Outcome, PortCosts, Predicate, Record, StreamBegin, StreamKind,
 };
 pub use varint::{VarintError, read as read_varint, write as write_varint};
 pub use wire::{MAX_RECORD_BYTES, WireError, decode_record, encode_record, read_record};

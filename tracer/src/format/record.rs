@@ -119,6 +119,8 @@ pub enum Record {
     PortCosts(PortCosts),
     /// What the run takes when it is not recorded (since format version 3).
     Baseline(Baseline),
+    /// How costs are fitted to that (since format version 3).
+    Fit(Fit),
 }
 
 /// How many costs a record has at most: what decodes them is bounded like any record.
@@ -168,6 +170,19 @@ pub struct Baseline {
     /// How much of the recorded time of the engine's own work ([`super::ENGINE_WORK`]) was in that run, in 1/1024: recorded
     /// boxes take room on the stacks.
     pub engine_work: u32,
+}
+
+/// What has to be taken off recorded times so that they add up to what a baseline says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct Fit {
+    /// Id of an outermost predicate: it holds for its boxes that nobody recorded called, and all called below. `None`: for
+    /// everything else.
+    pub predicate: Option<u32>,
+    /// How much larger the [`PortCosts`] were here, in 1/1024.
+    pub costs: u32,
+    /// How much is left of what is left without them, in 1/1024: less than all where costs are no explanation, as of the time in
+    /// which a thread waits for a recorded one.
+    pub left: u32,
 }
 
 /// Parts of a tick that costs are given in.

@@ -1,11 +1,12 @@
 //! Measuring what recording costs, before the first recording of a process.
 //!
-//! `portmortem_calibrate.pl` runs small programs of its own, unrecorded and then recorded into a file that is read and removed;
+//! `portmortem_calibrate.pl` runs small programs of its own, unrecorded and then recorded into a file that has no name, so that nothing of it
+//! stays, however the process ends;
 //! [`portmortem_tracer::calibration`] makes costs of both. They hold for one way of wrapping, and are kept for later recordings of
 //! the same process that wrap alike.
 
-use std::fs;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::Read;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use portmortem_tracer::calibration::{self, Run, Trial};
@@ -23,7 +24,7 @@ struct Known {
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 /// The calibration that is going on, and where it is recorded.
-static OPEN: Mutex<Option<(PathBuf, Mode)>> = Mutex::new(None);
+static OPEN: Mutex<Option<(File, Mode)>> = Mutex::new(None);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -76,7 +77,11 @@ pub(crate) extern "C" fn open(settings: Term) -> Foreign {
         clock::ticks()
     ));
     let options = Options::default();
-    let Ok(recorder) = Recorder::create(&path, &Header::of_this_process(""), &options) else {
+    let recorder = Recorder::create(&path, &Header::of_this_process(""), &options);
+    let file = File::open(&path);
+    // If it stays, it is one file too many in the directory for such files.
+    let _ = fs::remove_file(path);
+    let (Ok(recorder), Ok(file)) = (recorder, file) else {
         return FALSE;
     };
     let started = recording::start(Recording {
@@ -88,9 +93,7 @@ pub(crate) extern "C" fn open(settings: Term) -> Foreign {
         pseudo: Default::default(),
     });
     if started {
-        *lock(&OPEN) = Some((path, mode));
-    } else {
-        let _ = fs::remove_file(path);
+        *lock(&OPEN) = Some((file, mode));
     }
     Foreign::from(started)
 }
@@ -103,13 +106,14 @@ pub(crate) extern "C" fn is_open() -> Foreign {
 /// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the first quartile of the ticks that it took unrecorded, as texts;
 /// `Empty` those of the loop around the first two. Fails if nothing comes of it.
 pub(crate) extern "C" fn close(empty: Term, untraced: Term) -> Foreign {
-    let Some((path, mode)) = lock(&OPEN).take() else {
+    let Some((mut file, mode)) = lock(&OPEN).take() else {
         return FALSE;
     };
     recording::stop(&Outcome::Stopped);
-    let trace = fs::read(&path).unwrap_or_default();
-    // If it stays, it is one file too many in the directory for such files.
-    let _ = fs::remove_file(path);
+    let mut trace = Vec::new();
+    if file.read_to_end(&mut trace).is_err() {
+        return FALSE;
+    }
     let untraced: Vec<u64> = strings(untraced)
         .iter()
         .filter_map(|ticks| ticks.parse().ok())

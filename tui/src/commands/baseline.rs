@@ -11,7 +11,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use portmortem_analyzer::baseline::{Counts, Outermost, fit, measured};
+use portmortem_analyzer::baseline::{Counts, Measured, Outermost};
 use portmortem_analyzer::compensation::Rates;
 use portmortem_analyzer::names::printable;
 use portmortem_analyzer::trace::Trace;
@@ -91,13 +91,16 @@ pub(crate) fn add(
         runs.push(again);
     }
     say_no_more();
-    let baseline = measured(&whole, &runs).context("it did not run again")?;
-    let rates = fit(&trace, &profile, rates, &baseline);
+    let measured = Measured::new(&whole, &runs).context("it did not run again")?;
+    let mut records = vec![Record::Baseline(measured.baseline)];
+    records.extend(
+        measured
+            .fits(&trace, &profile, &rates)
+            .into_iter()
+            .map(Record::Fit),
+    );
     drop(trace);
-    amend(
-        output,
-        &[Record::PortCosts(rates.ports), Record::Baseline(baseline)],
-    )?;
+    amend(output, &records)?;
     Ok(())
 }
 
