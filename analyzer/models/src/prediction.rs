@@ -23,6 +23,9 @@ const MOST_POINTS: usize = 200;
 /// Two sizes agree with every function of two parameters.
 const LEAST_SIZES: usize = 3;
 
+/// How many times larger the largest size must be than the smallest, for a function of the size to be told from disturbances.
+const SPREAD: f64 = 2.0;
+
 /// What is predicted of one predicate.
 #[derive(Debug, Clone)]
 pub struct Row {
@@ -319,20 +322,23 @@ fn time_of(calls: Estimate, work: &[(u64, Work)], size: u64) -> Option<Estimate>
     Some(calls.times(each).plus(Estimate::certain(once)))
 }
 
-/// What a call takes at a size, in ns.
+/// What a call takes at a size, in ns. Where sizes hardly differ, as where calls grow exponentially with them, a function of the size
+/// cannot be told from what disturbs measurements: it is what it was in the longest recording.
 fn each_call(points: &[Point], size: u64) -> Option<Estimate> {
-    if let Some(fitted) = growth::fit_time(points) {
+    let sizes = || points.iter().map(|point| point.size);
+    let differ = sizes().fold(0.0, f64::max) >= SPREAD * sizes().fold(f64::INFINITY, f64::min);
+    if differ && let Some(fitted) = growth::fit_time(points) {
         return Some(fitted.at(size as f64)).filter(|estimate| estimate.high.is_finite());
     }
-    let values = || points.iter().map(|point| point.value);
-    let most_trusted = points.iter().max_by(|a, b| a.trust.total_cmp(&b.trust));
-    Some(
-        most_trusted.map_or(Estimate::certain(0.0), |point| Estimate {
-            value: point.value,
-            low: values().fold(f64::INFINITY, f64::min),
-            high: values().fold(0.0, f64::max),
-        }),
-    )
+    let longest = points.iter().max_by(|a, b| a.trust.total_cmp(&b.trust));
+    let value = longest.map_or(0.0, |point| point.value);
+    let off = points.iter().map(|point| (point.value - value).abs());
+    let width = off.fold(0.0, f64::max);
+    Some(Estimate {
+        value,
+        low: (value - width).max(0.0),
+        high: value + width,
+    })
 }
 
 /// What a predicate took once, however often it was called: caches and tables of branches were cold. Calls and ns of each
@@ -555,6 +561,28 @@ mod tests {
             (append.value / 2_505_000.0 - 1.0).abs() < 0.05,
             "{append:?}"
         );
+    }
+
+    #[test]
+    fn what_a_call_takes_grows_only_if_sizes_differ() {
+        let point = |(size, value): (f64, f64)| Point {
+            size,
+            value,
+            trust: 1.0,
+        };
+        let hanoi = [
+            (13.0, 20.0),
+            (14.0, 21.6),
+            (15.0, 23.1),
+            (16.0, 24.6),
+            (17.0, 26.1),
+        ];
+        let found = each_call(&hanoi.map(point), 24).unwrap();
+        assert_eq!((found.value, found.low), (26.1, 20.0));
+        assert!((found.high - 32.2).abs() < 1e-9);
+        let hash = [(100.0, 20.0), (200.0, 22.3), (400.0, 24.6), (800.0, 26.9)];
+        let found = each_call(&hash.map(point), 8000).unwrap();
+        assert!((found.value / 34.5 - 1.0).abs() < 0.1, "{found:?}");
     }
 
     #[test]
