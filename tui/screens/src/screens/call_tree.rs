@@ -220,6 +220,8 @@ impl CallTree {
 struct Rows {
     analysis: Arc<Analysis>,
     keys: Vec<u64>,
+    /// Of the contexts, side by side: a filter on names asks all of them.
+    predicates: Vec<PredicateIndex>,
 }
 
 const INCLUSIVE: usize = 1;
@@ -282,6 +284,7 @@ impl Rows {
         Self {
             analysis: Arc::clone(analysis),
             keys,
+            predicates: contexts.iter().map(|context| context.predicate).collect(),
         }
     }
 }
@@ -327,7 +330,7 @@ impl Source for Rows {
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {
-        Some(self.analysis.profile.contexts[row].predicate)
+        Some(self.predicates[row])
     }
 
     fn is_tree(&self) -> bool {

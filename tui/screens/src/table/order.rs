@@ -4,11 +4,15 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use portmortem_analyzer::tables::Cell;
+use rayon::prelude::*;
 
 use super::{Kind, Source, Table};
 
 /// So many rows are unfolded at once.
 const MOST_UNFOLDED: usize = 20_000;
+
+/// So many rows are worth a thread.
+const MANY: usize = 10_000;
 
 /// Which rows are below which: empty for a list.
 #[derive(Debug, Default)]
@@ -17,7 +21,11 @@ pub(super) struct Shape {
     starts: Vec<u32>,
     children: Vec<u32>,
     roots: Vec<u32>,
+    /// By row: the one above; [`NONE`] of a root.
+    parents: Vec<u32>,
 }
+
+const NONE: u32 = u32::MAX;
 
 impl Shape {
     pub(super) fn of(source: &dyn Source) -> Self {
@@ -25,12 +33,14 @@ impl Shape {
             return Self::default();
         }
         let rows = source.rows();
+        let parents = (0..rows).map(|row| source.parent(row).map_or(NONE, |above| above as u32));
+        let parents: Vec<u32> = parents.collect();
         let mut starts = vec![0; rows + 1];
         let mut roots = Vec::new();
-        for row in 0..rows {
-            match source.parent(row) {
-                Some(parent) => starts[parent + 1] += 1,
-                None => roots.push(row as u32),
+        for (row, &parent) in (0..).zip(&parents) {
+            match parent {
+                NONE => roots.push(row),
+                parent => starts[parent as usize + 1] += 1,
             }
         }
         for row in 0..rows {
@@ -38,16 +48,18 @@ impl Shape {
         }
         let mut next = starts.clone();
         let mut children = vec![0; rows - roots.len()];
-        for row in 0..rows {
-            if let Some(parent) = source.parent(row) {
-                children[next[parent] as usize] = row as u32;
-                next[parent] += 1;
+        for (row, &parent) in (0..).zip(&parents) {
+            if parent != NONE {
+                let next = &mut next[parent as usize];
+                children[*next as usize] = row;
+                *next += 1;
             }
         }
         Self {
             starts,
             children,
             roots,
+            parents,
         }
     }
 
@@ -95,11 +107,8 @@ impl Table {
 
     fn list_order(&self) -> (Vec<u32>, usize) {
         let rows = 0..self.source.rows() as u32;
-        let mut order: Vec<u32> = match &self.filter.condition {
-            Some(_) => {
-                let mut is_found = self.finder();
-                rows.filter(|&row| is_found(row as usize)).collect()
-            }
+        let mut order: Vec<u32> = match self.found_by_row() {
+            Some(found) => rows.filter(|&row| found[row as usize]).collect(),
             None => rows.collect(),
         };
         self.arrange(&mut order);
@@ -135,40 +144,41 @@ impl Table {
 
     /// By row: whether the filter holds for it or for one below. How many it holds for.
     fn kept(&self) -> Option<(Vec<bool>, usize)> {
-        self.filter.condition.as_ref()?;
-        let rows = self.source.rows();
-        let mut kept: Vec<bool> = (0..rows).map(self.finder()).collect();
+        let mut kept = self.found_by_row()?;
         let found = kept.iter().filter(|&&kept| kept).count();
-        for row in (0..rows).rev() {
-            // Those below come later.
-            kept[row] |= self
-                .shape
-                .below(row)
-                .iter()
-                .any(|&below| kept[below as usize]);
+        // Those below come later.
+        for (row, &parent) in self.shape.parents.iter().enumerate().rev() {
+            if kept[row] && parent != NONE {
+                kept[parent as usize] = true;
+            }
         }
         Some((kept, found))
     }
 
-    /// As [`Table::is_found`], for many rows: what is asked of names is asked once of each predicate.
-    fn finder(&self) -> impl FnMut(usize) -> bool {
-        let columns = self.source.columns();
+    /// By row: whether the filter holds for it; `None` if there is no filter. What is asked of names is asked once of each
+    /// predicate, all else of many rows at a time.
+    fn found_by_row(&self) -> Option<Vec<bool>> {
+        let condition = self.filter.condition.as_ref()?;
+        let source = &*self.source;
+        let is_found = |row: usize| condition.holds(|column| source.cell(row, column));
+        let columns = source.columns();
         let name = columns.iter().position(|column| column.kind == Kind::Name);
-        let condition = self.filter.condition.as_ref();
-        let by_name = condition
-            .zip(name)
-            .is_some_and(|(condition, name)| condition.is_only_of(name));
+        if !name.is_some_and(|name| condition.is_only_of(name)) {
+            let rows = (0..source.rows()).into_par_iter();
+            return Some(rows.with_min_len(MANY).map(is_found).collect());
+        }
         let mut known: Vec<Option<bool>> = Vec::new();
-        move |row| match self.source.predicate(row).filter(|_| by_name) {
+        let mut is_found = |row: usize| match source.predicate(row) {
             Some(of) => {
                 let of = of as usize;
                 if known.len() <= of {
                     known.resize(of + 1, None);
                 }
-                *known[of].get_or_insert_with(|| self.is_found(row))
+                *known[of].get_or_insert_with(|| is_found(row))
             }
-            None => self.is_found(row),
-        }
+            None => is_found(row),
+        };
+        Some((0..source.rows()).map(&mut is_found).collect())
     }
 
     pub(super) fn is_open(&self, row: usize) -> bool {

@@ -87,7 +87,7 @@ impl Column {
 }
 
 /// Rows, which never change. Texts are escaped already.
-pub trait Source: Debug + Send {
+pub trait Source: Debug + Send + Sync {
     /// The columns.
     fn columns(&self) -> &'static [Column];
 
