@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::books::{Arc, Books, Figures, NEVER, NONE, SHARED_PORTS};
+use super::books::{Arc, Books, Figures, NEVER, NONE, SHARED, SHARED_PORTS};
 use crate::contexts::ContextFigures;
 use crate::figures::{Caller, EdgeFigures, Port, PortCounts, PredicateFigures, PredicateIndex};
 
@@ -171,15 +171,7 @@ fn rows(books: &Books) -> Vec<ContextFigures> {
 fn add_ports(sum: &mut PortCounts, figures: &Figures, counted: &[u64; SHARED_PORTS]) {
     sum[Port::Call as usize] += figures.calls - figures.tail_calls;
     sum[Port::Tail as usize] += figures.tail_calls;
-    let shared = [
-        Port::ExitDet,
-        Port::ExitNondet,
-        Port::Fail,
-        Port::Exception,
-        Port::Redo,
-        Port::Cut,
-    ];
-    for ((port, all), counted) in shared.iter().zip(figures.shared_ports()).zip(counted) {
+    for ((port, all), counted) in SHARED.iter().zip(figures.shared_ports()).zip(counted) {
         sum[*port as usize] += all - counted;
     }
 }

@@ -66,19 +66,21 @@ impl WayOut {
 /// Ports that a chain of last calls shares: see [`Figures::followed`]. Ways out come first, in the
 /// order of [`WayOut`], all but the last.
 pub(super) const SHARED_PORTS: usize = 6;
+pub(super) const SHARED: [Port; SHARED_PORTS] = [
+    Port::ExitDet,
+    Port::ExitNondet,
+    Port::Fail,
+    Port::Exception,
+    Port::Redo,
+    Port::Cut,
+];
 pub(super) const REDO: usize = 4;
 pub(super) const CUT: usize = 5;
 
 impl WayOut {
     /// The event; none at the end.
     pub(super) fn port(self) -> Option<Port> {
-        match self {
-            Self::ExitDet => Some(Port::ExitDet),
-            Self::ExitNondet => Some(Port::ExitNondet),
-            Self::Fail => Some(Port::Fail),
-            Self::Exception => Some(Port::Exception),
-            Self::Open => None,
-        }
+        self.shared().map(|at| SHARED[at])
     }
 
     /// Index among the ports that a chain shares; `None` if it is no event.
