@@ -22,7 +22,8 @@ use crate::trace::{PredicateInfo, Trace};
 pub struct Outermost {
     /// By predicate, `module:name/arity`, without the engine's own work.
     pub counts: BTreeMap<String, Counts>,
-    /// Time in those of each predicate, in ns; without the recorder's own if the trace says what that is.
+    /// Time in those of each predicate, in ns, again without the engine's own work at the top; without the recorder's own if the
+    /// trace says what that is.
     pub times: BTreeMap<String, u64>,
     /// Time in all, in ns; the same.
     pub ns: u64,
@@ -66,7 +67,8 @@ impl Outermost {
             let net = profile.compensation.as_ref();
             let ticks = net.map_or(row.inclusive_ticks, |net| net.contexts[at].inclusive_ticks);
             all += ticks;
-            if let Some(info) = trace.predicates().get(row.predicate as usize) {
+            let info = trace.predicates().get(row.predicate as usize);
+            if let Some(info) = info.filter(|info| !info.is_engine_work()) {
                 let ns = trace.clock().duration_ns(ticks);
                 *times.entry(name(info)).or_default() += ns;
             }
@@ -122,8 +124,10 @@ impl Measured {
                 .entry(predicate.clone())
                 .and_modify(|least| *least = (*least).min(*time));
         }
+        let sum = |times: &BTreeMap<String, u64>| times.values().sum::<u64>();
         let baseline = Baseline {
-            ns: times.values().sum(),
+            // The rest of that run is engine work at the top.
+            ns: sum(&times) + quickest.ns.saturating_sub(sum(&quickest.times)),
             runs: u32::try_from(unrecorded.len()).unwrap_or(u32::MAX),
             engine_work: engine_work as u32,
         };
@@ -148,7 +152,6 @@ impl Measured {
             let ns = info.and_then(|info| self.times.get(&name(info)));
             if let (Some(info), Some(&ns)) = (info, ns)
                 && row.inclusive_ticks.saturating_mul(PARTS) >= all
-                && !info.is_engine_work()
             {
                 let predicate = Some(info.declared.id);
                 fits.push(fit(trace, predicate, (below, first), &rates, ns));

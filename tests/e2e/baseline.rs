@@ -69,7 +69,7 @@ fn adds_up(sandbox: &Sandbox) -> Baseline {
     let net = profile.compensation.unwrap().compensated_ticks;
     let net = trace.clock().duration_ns(net);
     assert!(
-        net.abs_diff(baseline.ns) * 100 < baseline.ns,
+        net.abs_diff(baseline.ns) * 50 < baseline.ns,
         "{net} ns for {baseline:?}"
     );
     baseline
