@@ -128,10 +128,11 @@ impl Timeline {
         } else {
             self.pan(later, 4);
             if self.place.view != before {
+                // A terminal may be a few columns wide.
                 let column = if later {
                     width - width / 4
                 } else {
-                    width / 4 - 1
+                    (width / 4).saturating_sub(1)
                 };
                 self.go_to_column(column);
             }
