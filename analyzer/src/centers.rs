@@ -22,11 +22,12 @@ use rayon::prelude::*;
 
 use crate::compensation::{Rates, share};
 use crate::contexts::{ContextFigures, HiddenFigures};
-use crate::figures::{PortCounts, PredicateIndex};
+use crate::figures::{PortCounts, PredicateIndex, add_ports, take_ports};
+use crate::focus::Follow;
 use crate::profile::Profile;
-use crate::replay::ReplayOptions;
+use crate::replay::{ReplayOptions, Scope};
 use crate::trace::{PredicateInfo, Trace};
-use boxes::{Part, StreamPass};
+use boxes::StreamPass;
 
 /// A cost centre, by its row in [`Trace::predicates`]; `None` is outside of all, and
 /// [`Trace::unknown_predicate`] is what nothing is known of: before a gap.
@@ -99,10 +100,8 @@ impl CenterFigures {
         ] {
             *sum = sum.saturating_add(*part);
         }
-        let ours = self.inside.iter_mut().chain(&mut self.outside);
-        for (sum, part) in ours.zip(inside.iter().chain(outside)) {
-            *sum = sum.saturating_add(*part);
-        }
+        add_ports(&mut self.inside, inside);
+        add_ports(&mut self.outside, outside);
         self.hidden.add(hidden);
     }
 
@@ -120,10 +119,8 @@ impl CenterFigures {
         ] {
             *count = count.saturating_sub(part);
         }
-        let ours = self.inside.iter_mut().chain(&mut self.outside);
-        for (count, part) in ours.zip(other.inside.iter().chain(&other.outside)) {
-            *count = count.saturating_sub(*part);
-        }
+        take_ports(&mut self.inside, &other.inside);
+        take_ports(&mut self.outside, &other.outside);
         self.hidden.take(&other.hidden);
     }
 }
@@ -270,19 +267,20 @@ impl CenterProfile {
 /// Goes through the events of all streams, in parallel on rayon's current threads. What is found is of no use if it is cancelled.
 #[must_use]
 pub fn replay(trace: &Trace, options: &ReplayOptions) -> CenterProfile {
-    let part = Part::of(trace, options);
-    let found = replay_part(trace, options, &part);
-    match part.window {
+    let scope = Scope::of(trace, options);
+    let found = replay_scope(trace, options, &scope);
+    match scope.window {
         None => found,
-        Some(window) => found.since(&replay_part(trace, options, &part.before(window))),
+        Some(window) => found.since(&replay_scope(trace, options, &scope.before(window))),
     }
 }
 
-fn replay_part(trace: &Trace, options: &ReplayOptions, part: &Part) -> CenterProfile {
+fn replay_scope(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> CenterProfile {
+    let follow = Follow::new(scope.focus.clone(), scope.hidden.clone());
     trace
         .streams()
         .par_iter()
-        .map(|stream| StreamPass::run(trace, stream, options, part))
+        .map(|stream| StreamPass::run(trace, stream, options, (scope, &follow)))
         .reduce(CenterProfile::default, |mut all, part| {
             all.add(part);
             all

@@ -6,7 +6,7 @@
 //! predicate is on the chain, so the inclusive times of the contexts of a predicate sum to the
 //! inclusive time of the predicate, to the tick.
 //!
-//! BoxKind of a predicate that was on the chain already have a row of their own, a leaf below the
+//! Boxes of a predicate that was on the chain already have a row of their own, a leaf below the
 //! context that they run in: the *recursive* rows. Example: `main` calls `p`, that calls `q`, that
 //! calls `p`, that calls `r`. Rows: `main`; `main p`; `main p q`; the recursive `p` below `main p q`,
 //! with its calls and its own time; and `main p q r`, to whose caller the recursive row belongs.
@@ -15,7 +15,7 @@ use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use crate::compensation::BoxKind;
-use crate::figures::{Port, PortCounts, PredicateIndex};
+use crate::figures::{Port, PortCounts, PredicateIndex, add_ports, take_ports};
 
 /// What hidden boxes did: no more than is needed to know what recording them took of the time that is now their callers'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
@@ -33,10 +33,8 @@ pub struct HiddenFigures {
 impl HiddenFigures {
     /// Adds the figures of another part of the run.
     pub fn add(&mut self, other: &Self) {
-        let ours = self.inside.iter_mut().chain(&mut self.outside);
-        for (sum, part) in ours.zip(other.inside.iter().chain(&other.outside)) {
-            *sum = sum.saturating_add(*part);
-        }
+        add_ports(&mut self.inside, &other.inside);
+        add_ports(&mut self.outside, &other.outside);
         self.arguments = self.arguments.saturating_add(other.arguments);
         self.engine_ticks = self.engine_ticks.saturating_add(other.engine_ticks);
     }
@@ -63,10 +61,8 @@ impl HiddenFigures {
 
     /// Takes away the counts of a part of the run.
     pub(crate) fn take(&mut self, other: &Self) {
-        let ours = self.inside.iter_mut().chain(&mut self.outside);
-        for (count, part) in ours.zip(other.inside.iter().chain(&other.outside)) {
-            *count = count.saturating_sub(*part);
-        }
+        take_ports(&mut self.inside, &other.inside);
+        take_ports(&mut self.outside, &other.outside);
         self.arguments = self.arguments.saturating_sub(other.arguments);
     }
 }
@@ -83,7 +79,7 @@ pub struct ContextFigures {
     pub depth: u32,
     /// A box of the predicate was on the chain already.
     pub recursive: bool,
-    /// BoxKind opened here, last calls included.
+    /// Boxes opened here, last calls included.
     pub calls: u64,
     /// Exits of both kinds.
     pub exits: u64,
@@ -91,7 +87,7 @@ pub struct ContextFigures {
     pub redos: u64,
     /// Final failures.
     pub fails: u64,
-    /// BoxKind left by an exception.
+    /// Boxes left by an exception.
     pub exceptions: u64,
     /// Port events as they were recorded, one for each physical box: where boxes counted here are
     /// entered or left, so that a part of the event's cost falls into their time.
@@ -132,10 +128,8 @@ impl ContextFigures {
         ] {
             *sum = sum.saturating_add(part);
         }
-        let ours = self.inside.iter_mut().chain(&mut self.outside);
-        for (sum, part) in ours.zip(other.inside.iter().chain(&other.outside)) {
-            *sum = sum.saturating_add(*part);
-        }
+        add_ports(&mut self.inside, &other.inside);
+        add_ports(&mut self.outside, &other.outside);
         self.hidden.add(&other.hidden);
     }
 
@@ -150,10 +144,8 @@ impl ContextFigures {
         ] {
             *count = count.saturating_sub(part);
         }
-        let ours = self.inside.iter_mut().chain(&mut self.outside);
-        for (count, part) in ours.zip(other.inside.iter().chain(&other.outside)) {
-            *count = count.saturating_sub(*part);
-        }
+        take_ports(&mut self.inside, &other.inside);
+        take_ports(&mut self.outside, &other.outside);
         self.hidden.take(&other.hidden);
     }
 

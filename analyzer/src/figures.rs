@@ -51,6 +51,20 @@ impl Port {
 /// Port events of *physical* boxes, one for each that the recorder wrote, by index of [`Port`].
 pub type PortCounts = [u64; Port::ALL.len()];
 
+/// Adds counts of another part of the run.
+pub(crate) fn add_ports(sums: &mut PortCounts, parts: &PortCounts) {
+    for (sum, part) in sums.iter_mut().zip(parts) {
+        *sum = sum.saturating_add(*part);
+    }
+}
+
+/// Takes away counts of a part of the run.
+pub(crate) fn take_ports(counts: &mut PortCounts, parts: &PortCounts) {
+    for (count, part) in counts.iter_mut().zip(parts) {
+        *count = count.saturating_sub(*part);
+    }
+}
+
 /// The figures of one predicate. Counts of port events, then ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct PredicateFigures {

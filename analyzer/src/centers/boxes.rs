@@ -7,50 +7,11 @@ use super::{Center, CenterFigures, CenterProfile};
 use crate::compensation::BoxKind;
 use crate::figures::{Port, PredicateIndex};
 use crate::focus::{Follow, Way};
-use crate::replay::ReplayOptions;
+use crate::replay::{ReplayOptions, Scope};
 use crate::trace::{StreamInfo, Trace};
-use crate::window::Window;
 
 /// Events between two looks whether the pass is cancelled.
 const CANCELLED_EVERY: u64 = 1 << 16;
-
-/// The part of a trace that is looked at.
-pub(super) struct Part {
-    follow: Follow,
-    pub(super) window: Option<Window>,
-    /// By predicate.
-    kinds: Vec<BoxKind>,
-}
-
-impl Part {
-    pub(super) fn of(trace: &Trace, options: &ReplayOptions) -> Self {
-        Self {
-            follow: Follow::new(options.focus.clone(), options.hide.mask(trace)),
-            window: options.window,
-            kinds: BoxKind::by_predicate(trace),
-        }
-    }
-
-    /// The same, until the window begins.
-    pub(super) fn before(self, window: Window) -> Self {
-        Self {
-            window: Some(window.before()),
-            ..self
-        }
-    }
-
-    fn is_over(&self, tick: u64) -> bool {
-        self.window.is_some_and(|window| tick >= window.until)
-    }
-
-    fn nearest(&self, tick: u64) -> u64 {
-        self.window.map_or(tick, |window| window.nearest(tick))
-    }
-
-    fn kind(&self, predicate: PredicateIndex) -> BoxKind {
-        BoxKind::of(&self.kinds, predicate)
-    }
-}
 
 /// A centre and the predicate of the visible box that runs in it, by number. There is no such box where nobody is active, or only
 /// boxes that are not looked at.
@@ -94,7 +55,8 @@ impl OpenBox {
 /// The pass over one stream.
 pub(super) struct StreamPass<'t> {
     trace: &'t Trace,
-    part: &'t Part,
+    scope: &'t Scope,
+    follow: &'t Follow,
     dialect: Dialect,
     numbers: FxHashMap<Key, Pair>,
     pairs: Vec<(Key, CenterFigures)>,
@@ -113,17 +75,17 @@ impl<'t> StreamPass<'t> {
         trace: &'t Trace,
         stream: &StreamInfo,
         options: &ReplayOptions,
-        part: &'t Part,
+        (scope, follow): (&'t Scope, &'t Follow),
     ) -> CenterProfile {
-        let mut pass = Self::new(trace, part, stream.dialect());
+        let mut pass = Self::new(trace, (scope, follow), stream.dialect());
         let mut last = 0;
         let mut until_look = CANCELLED_EVERY;
         for event in trace.events(stream) {
             last = event.tick;
-            if part.is_over(last) {
+            if scope.is_over(last) {
                 break;
             }
-            pass.step(event.event, part.nearest(last));
+            pass.step(event.event, scope.nearest(last));
             until_look -= 1;
             if until_look == 0 {
                 until_look = CANCELLED_EVERY;
@@ -133,7 +95,7 @@ impl<'t> StreamPass<'t> {
             }
         }
         let end = stream.end.map_or(last, |end| end.tick.max(last));
-        pass.advance(part.nearest(end));
+        pass.advance(scope.nearest(end));
         pass.leave_all();
         pass.into_profile()
     }
@@ -148,10 +110,11 @@ impl<'t> StreamPass<'t> {
         }
     }
 
-    fn new(trace: &'t Trace, part: &'t Part, dialect: Dialect) -> Self {
+    fn new(trace: &'t Trace, (scope, follow): (&'t Scope, &'t Follow), dialect: Dialect) -> Self {
         Self {
             trace,
-            part,
+            scope,
+            follow,
             dialect,
             numbers: FxHashMap::from_iter([((None, None), 0)]),
             pairs: vec![((None, None), CenterFigures::default())],
@@ -261,17 +224,16 @@ impl<'t> StreamPass<'t> {
     }
 
     fn call(&mut self, predicate: PredicateIndex) {
-        let follow = &self.part.follow;
         let from = self.active.last().map(|caller| caller.way);
-        let way = follow.enter(from, self.lost, predicate);
-        let visible = follow.shows(way, predicate);
+        let way = self.follow.enter(from, self.lost, predicate);
+        let visible = self.follow.shows(way, predicate);
         let pair = self.called(predicate, visible);
         self.calls += 1;
         let called = OpenBox {
             called: self.calls,
             caller: self.active.last().map(|caller| caller.called),
             way,
-            hidden: (!visible).then(|| self.part.kind(predicate)),
+            hidden: (!visible).then(|| self.scope.kind_of(predicate)),
             first: (pair, u64::from(visible)),
             others: Vec::new(),
             innermost: pair,
@@ -283,16 +245,15 @@ impl<'t> StreamPass<'t> {
 
     fn tail(&mut self, predicate: PredicateIndex) {
         self.be_active();
-        let follow = &self.part.follow;
         let from = self.active.last().map(|active| active.way);
-        let way = follow.enter(from, self.lost, predicate);
-        let visible = follow.shows(way, predicate);
+        let way = self.follow.enter(from, self.lost, predicate);
+        let visible = self.follow.shows(way, predicate);
         let pair = self.called(predicate, visible);
         if let Some(active) = self.active.last_mut() {
             active.way = way;
         }
         if !visible {
-            self.hidden_port(Port::Tail, self.part.kind(predicate), pair);
+            self.hidden_port(Port::Tail, self.scope.kind_of(predicate), pair);
             if let Some(active) = self.active.last_mut() {
                 active.innermost = pair;
             }

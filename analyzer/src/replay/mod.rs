@@ -64,7 +64,7 @@ use crate::index::Checkpoint;
 use crate::profile::Profile;
 use crate::trace::Trace;
 use crate::window::Window;
-use scope::Scope;
+pub(crate) use scope::Scope;
 
 /// What to replay, and how.
 #[derive(Debug, Clone, Default)]

@@ -9,17 +9,17 @@ use crate::window::Window;
 
 /// What of a trace is looked at.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Scope {
+pub(crate) struct Scope {
     /// By predicate, the unknown one included: boxes that are part of their caller.
-    pub(super) hidden: Vec<bool>,
+    pub(crate) hidden: Vec<bool>,
     /// By predicate: what its boxes are.
-    pub(super) kinds: Vec<BoxKind>,
-    pub(super) focus: Focus,
-    pub(super) window: Option<Window>,
+    pub(crate) kinds: Vec<BoxKind>,
+    pub(crate) focus: Focus,
+    pub(crate) window: Option<Window>,
 }
 
 impl Scope {
-    pub(super) fn of(trace: &Trace, options: &ReplayOptions) -> Self {
+    pub(crate) fn of(trace: &Trace, options: &ReplayOptions) -> Self {
         Self {
             hidden: options.hide.mask(trace),
             kinds: BoxKind::by_predicate(trace),
@@ -29,7 +29,7 @@ impl Scope {
     }
 
     /// The same, until the window begins.
-    pub(super) fn before(&self, window: Window) -> Self {
+    pub(crate) fn before(&self, window: Window) -> Self {
         Self {
             window: Some(window.before()),
             ..self.clone()
@@ -38,27 +38,27 @@ impl Scope {
 
     /// Whether some boxes are transparent. Then what a box does may be somebody else's who came before, and a
     /// stream cannot be cut.
-    pub(super) fn has_transparent(&self) -> bool {
+    pub(crate) fn has_transparent(&self) -> bool {
         self.hidden.contains(&true) || !self.focus.is_everything()
     }
 
     /// What boxes of a predicate are.
-    pub(super) fn kind_of(&self, predicate: PredicateIndex) -> BoxKind {
+    pub(crate) fn kind_of(&self, predicate: PredicateIndex) -> BoxKind {
         BoxKind::of(&self.kinds, predicate)
     }
 
     /// Whether the window is over.
-    pub(super) fn is_over(&self, tick: u64) -> bool {
+    pub(crate) fn is_over(&self, tick: u64) -> bool {
         self.window.is_some_and(|window| tick >= window.until)
     }
 
     /// When something happened, as far as it is looked at.
-    pub(super) fn nearest(&self, tick: u64) -> u64 {
+    pub(crate) fn nearest(&self, tick: u64) -> u64 {
         self.window.map_or(tick, |window| window.nearest(tick))
     }
 }
 
-/// Which boxes of a stream are looked at. BoxKind are named by their place in an arena, which may be used again.
+/// Which boxes of a stream are looked at. Boxes are named by their place in an arena, which may be used again.
 #[derive(Debug)]
 pub(super) struct Sight<'s> {
     scope: &'s Scope,

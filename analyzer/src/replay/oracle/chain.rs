@@ -8,7 +8,7 @@
 //! has the pairs main→p once, p→q twice, q→p once, and the members p and q, twice each. While it
 //! is active, the time is `q`'s own and is spent by `p` in `q` (the last `p` departed into a `q`).
 //!
-//! BoxKind called along the same edge can be in different rows of the call tree: in the example the
+//! Boxes called along the same edge can be in different rows of the call tree: in the example the
 //! first `q` opens the context `main p q`, the second is recursive there. The context changes only
 //! when a predicate comes into the chain for the first time, so pairs are told apart by the *stage*,
 //! how many members there were.

@@ -160,25 +160,28 @@ impl Table {
     fn found_by_row(&self) -> Option<Vec<bool>> {
         let condition = self.filter.condition.as_ref()?;
         let source = &*self.source;
-        let is_found = |row: usize| condition.holds(|column| source.cell(row, column));
         let columns = source.columns();
         let name = columns.iter().position(|column| column.kind == Kind::Name);
         if !name.is_some_and(|name| condition.is_only_of(name)) {
             let rows = (0..source.rows()).into_par_iter();
-            return Some(rows.with_min_len(MANY).map(is_found).collect());
+            return Some(
+                rows.with_min_len(MANY)
+                    .map(|row| self.is_found(row))
+                    .collect(),
+            );
         }
         let mut known: Vec<Option<bool>> = Vec::new();
-        let mut is_found = |row: usize| match source.predicate(row) {
+        let is_found = |row: usize| match source.predicate(row) {
             Some(of) => {
                 let of = of as usize;
                 if known.len() <= of {
                     known.resize(of + 1, None);
                 }
-                *known[of].get_or_insert_with(|| is_found(row))
+                *known[of].get_or_insert_with(|| self.is_found(row))
             }
-            None => is_found(row),
+            None => self.is_found(row),
         };
-        Some((0..source.rows()).map(&mut is_found).collect())
+        Some((0..source.rows()).map(is_found).collect())
     }
 
     pub(super) fn is_open(&self, row: usize) -> bool {
