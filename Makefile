@@ -1,10 +1,11 @@
-# `make demo` and `make test` are the first two commands for a newcomer; the rest is in README.md.
+# `make demo` and `make test` are the first two commands for a newcomer; docs/commands.md has the rest.
 
 PREFIX ?= /usr/local
 CARGO ?= cargo
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 TRACE := $(or $(TMPDIR),/tmp)/portmortem-demo.pmt
 
-.PHONY: demo test test-cluster install pack bench-record bench-truth bench-recorder bench-replay bench-models bench-screens pictures samples engine test-packages check
+.PHONY: demo test test-engine test-cluster install pack bench-record bench-truth bench-recorder bench-replay bench-models bench-screens pictures samples engine test-packages check test-memory fuzz
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -18,12 +19,35 @@ test: engine test-packages check
 check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- --deny warnings
+	CARGO=$(CARGO) tools/cargo-deny $(abspath $(TARGET))/cargo-deny
+
+# The engine's own tests, unrecorded and recorded in every mode; tests/engine/run --help has more.
+# For example: make test-engine MODE=byrd SWIPL="$$(tools/engine trixie)"
+test-engine: engine
+	$(if $(SWIPL),,@tools/install-packages swi-prolog-test)
+	$(CARGO) build --quiet --package portmortem --package portmortem-swi
+	tests/engine/run --mode $(or $(MODE),all) --swipl $(or $(SWIPL),swipl)
+
+# The recorder under AddressSanitizer.
+test-memory:
+	@tools/install-packages gcc libc6-dev
+	tools/test-memory
 
 # tools/spark on a Spark cluster of its own: a worker is killed, traces are damaged, every sum is compared.
 test-cluster:
 	@command -v java >/dev/null || tools/install-packages openjdk-17-jre-headless
 	$(CARGO) build --quiet --package portmortem
 	tests/cluster/run
+
+# Every fuzz target for FUZZ_SECONDS, on one core; see fuzz/README.md. Stops at the first finding.
+FUZZ_SECONDS ?= 1200
+FUZZ_TARGETS ?= trace scope index condition
+fuzz:
+	$(CARGO) run --quiet --package portmortem-fuzzing -- fuzz/corpus
+	cd fuzz && for target in $(FUZZ_TARGETS); do \
+		RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run $$target corpus/$$target $$(ls -d regressions/$$target 2>/dev/null) -- -max_total_time=$(FUZZ_SECONDS) \
+			-max_len=8192 -timeout=30 -malloc_limit_mb=512 || exit 1; \
+	done
 
 install: engine
 	$(CARGO) build --release --package portmortem --package portmortem-swi
@@ -74,18 +98,20 @@ bench-screens:
 	$(CARGO) build --release --package portmortem-screens --example bench-screens
 	$(or $(CARGO_TARGET_DIR),target)/release/examples/bench-screens $(or $(TRACES),traces/queens.pmt)
 
-# Draw the pictures of the screens in README.md again.
+# Draw the pictures of the screens again, which README.md and docs/commands.md show.
 pictures:
 	$(CARGO) run --quiet --package portmortem-screens --example pictures -- traces/queens.pmt tui/screens/pictures
 
-# Record the traces in traces/ again.
+# Record the traces in traces/ again. The recorder is optimised, for the times; the program that starts it need not be.
 samples: engine
-	$(CARGO) build --release --package portmortem --package portmortem-swi
-	traces/record
+	$(CARGO) build --package portmortem
+	$(CARGO) build --release --package portmortem-swi
+	PORTMORTEM=$(abspath $(TARGET))/debug/portmortem \
+	    PORTMORTEM_ENGINE_LIBRARY=$(abspath $(TARGET))/release/libportmortem_swi.so traces/record
 
 engine:
 	@command -v swipl >/dev/null || tools/install-packages swi-prolog-nox
 
 test-packages:
-	@tools/install-packages gcc gprolog-doc python3-venv tmux
+	@tools/install-packages gcc gprolog-doc python3-venv swi-prolog-test tmux
 	@tools/python-environment $(or $(CARGO_TARGET_DIR),target)/python tests/requirements.txt

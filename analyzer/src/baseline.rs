@@ -218,7 +218,7 @@ mod tests {
     use super::*;
     use crate::replay::{ReplayOptions, replay};
 
-    /// A trace of so many calls of `leaf/1` from `main/0`, and what recording is said to have cost.
+    /// A trace of so many calls of `leaf/1` from `main/0`, 100 ticks each and 100 apart, and what recording is said to have cost.
     fn recorded(path: &std::path::Path, calls: u32, cost: u32) -> (Trace, Profile) {
         let header = Header::of_this_process("some engine");
         let recorder = Recorder::create(path, &header, &Options::default()).unwrap();
@@ -229,12 +229,17 @@ mod tests {
         let main = recorder.predicate("user", "main", 0, None, 0);
         let leaf = recorder.predicate("odd module", "a leaf", 1, None, 0);
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
-        stream.call(main);
+        let mut tick = portmortem_tracer::clock::ticks();
+        let mut record = |event| {
+            stream.record_at(event, tick);
+            tick += 100;
+        };
+        record(Event::Call { predicate: main });
         for _ in 0..calls {
-            stream.call(leaf);
-            stream.exit_det();
+            record(Event::Call { predicate: leaf });
+            record(Event::ExitDet);
         }
-        stream.fail();
+        record(Event::Fail);
         stream.end();
         recorder.close(Outcome::Exited(0)).unwrap();
         let trace = Trace::open(path).unwrap();

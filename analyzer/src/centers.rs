@@ -155,16 +155,17 @@ impl CenterProfile {
             let sum = sums.entry(key.0).or_default();
             let info = trace.predicates().get(key.1 as usize);
             if info.is_some_and(|info| info.center.is_some()) {
-                sum.entered += figures.calls;
+                sum.entered = sum.entered.saturating_add(figures.calls);
             }
             if info.is_none_or(PredicateInfo::is_called_by_program) {
                 sum.figures.add(figures);
             } else {
-                sum.figures.self_ticks += figures.self_ticks;
+                let ticks = &mut sum.figures.self_ticks;
+                *ticks = ticks.saturating_add(figures.self_ticks);
             }
             if let Some(net) = &net {
                 let ticks = net.get(key).copied().unwrap_or(0);
-                sum.net_ticks = Some(sum.net_ticks.unwrap_or(0) + ticks);
+                sum.net_ticks = Some(sum.net_ticks.unwrap_or(0).saturating_add(ticks));
             }
         }
         sums
@@ -186,7 +187,9 @@ impl CenterProfile {
         }
         let mut net = BTreeMap::new();
         for (of, rows) in rows_of {
-            let recorded: u64 = rows.iter().map(|(_, figures)| figures.self_ticks).sum();
+            let recorded = rows
+                .iter()
+                .fold(0_u64, |sum, (_, row)| sum.saturating_add(row.self_ticks));
             if recorded != profile.predicates.get(of as usize)?.self_ticks {
                 return None;
             }

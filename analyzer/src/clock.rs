@@ -68,6 +68,13 @@ impl Clock {
         }
     }
 
+    /// The same, for a trace that begins at `tick` at the latest.
+    #[must_use]
+    pub fn beginning_at(self, tick: Option<u64>) -> Self {
+        let origin = tick.map_or(self.origin, |tick| tick.min(self.origin));
+        Self { origin, ..self }
+    }
+
     fn stated(origin: u64, ticks_per_second: u64) -> Self {
         match ticks_per_second {
             // Nothing is known of the rate: a tick is shown as a nanosecond.
@@ -91,13 +98,13 @@ impl Clock {
         u64::try_from(scaled / u128::from(self.ticks)).unwrap_or(u64::MAX)
     }
 
-    /// When `tick` was, in nanoseconds since the first block of the trace; 0 if it was before.
+    /// When `tick` was, in nanoseconds since the beginning of the trace; 0 if it was before.
     #[must_use]
     pub fn since_start_ns(&self, tick: u64) -> u64 {
         self.duration_ns(tick.saturating_sub(self.origin))
     }
 
-    /// The first tick that is not before so many nanoseconds since the first block of the trace.
+    /// The first tick that is not before so many nanoseconds since the beginning of the trace.
     #[must_use]
     pub fn tick_at_ns(&self, ns: u64) -> u64 {
         let ticks = (u128::from(ns) * u128::from(self.ticks)).div_ceil(u128::from(self.ns.max(1)));
@@ -136,6 +143,18 @@ mod tests {
         assert_eq!(clock.since_start_ns(4_000), 1_000);
         assert_eq!(clock.since_start_ns(1), 0);
         assert_eq!((clock.tick_at_ns(0), clock.tick_at_ns(1)), (1000, 1003));
+    }
+
+    #[test]
+    fn a_stream_may_begin_before_the_first_pair() {
+        let pair = clock(&[(1000, 5)], 1_000_000_000);
+        assert_eq!(pair.beginning_at(Some(2000)), pair);
+        assert_eq!(pair.beginning_at(None), pair);
+        let earlier = pair.beginning_at(Some(990));
+        assert_eq!(earlier.since_start_ns(990), 0);
+        assert_eq!(earlier.since_start_ns(1000), 10);
+        assert_eq!(earlier.tick_at_ns(10), 1000);
+        assert_eq!(earlier.duration_ns(7), pair.duration_ns(7));
     }
 
     #[test]

@@ -172,6 +172,7 @@ impl Rates {
                 let own = row.self_ticks - engine_work;
                 let cost = missing.saturating_add(cost(row, arity, &rate.ports));
                 let left = undisturbed(own.saturating_sub(cost), row, &rate.ports);
+                // Both are parts of the row's self time.
                 (
                     part(left, rate.left) + part(engine_work, self.engine_work),
                     cost.saturating_sub(own),
@@ -263,13 +264,13 @@ impl Compensation {
             let (own, short) = rates.left(row, rates.below(outermost[at]), missing[at]);
             self.clamps += u64::from(short > 0);
             times[at].self_ticks = own;
-            times[at].inclusive_ticks += own;
-            self.recorded_ticks += row.self_ticks;
-            self.compensated_ticks += own;
+            add(&mut times[at].inclusive_ticks, own);
+            add(&mut self.recorded_ticks, row.self_ticks);
+            add(&mut self.compensated_ticks, own);
             let inclusive = times[at].inclusive_ticks;
             if let Some(above) = above(row) {
                 missing[above] = missing[above].saturating_add(short);
-                times[above].inclusive_ticks += inclusive;
+                add(&mut times[above].inclusive_ticks, inclusive);
             }
         }
         self.contexts = times;
@@ -281,9 +282,9 @@ impl Compensation {
             let Some(sum) = self.predicates.get_mut(row.predicate as usize) else {
                 continue;
             };
-            sum.self_ticks += times.self_ticks;
+            add(&mut sum.self_ticks, times.self_ticks);
             if !row.recursive {
-                sum.inclusive_ticks += times.inclusive_ticks;
+                add(&mut sum.inclusive_ticks, times.inclusive_ticks);
             }
         }
     }
@@ -311,7 +312,7 @@ impl Compensation {
                 })
                 .collect();
             for (pair, ticks) in share(times.inclusive_ticks, &weighted) {
-                self.edges.entry(pair).or_default().served_ticks += ticks;
+                add(&mut self.edges.entry(pair).or_default().served_ticks, ticks);
             }
         }
     }
@@ -345,10 +346,15 @@ impl Compensation {
             };
             let spent = times.inclusive_ticks.saturating_sub(times.self_ticks);
             for (pair, ticks) in share(spent, &weighted) {
-                self.edges.entry(pair).or_default().spent_ticks += ticks;
+                add(&mut self.edges.entry(pair).or_default().spent_ticks, ticks);
             }
         }
     }
+}
+
+/// Sums stay where 64 bits end: only figures of impossible ticks get there.
+fn add(sum: &mut u64, part: u64) {
+    *sum = sum.saturating_add(part);
 }
 
 /// Ticks that recording took of a row's own time.
@@ -360,12 +366,15 @@ fn cost(row: &ContextFigures, arity: u32, costs: &PortCosts) -> u64 {
     };
     let entries = row.inside[Port::Call as usize].saturating_add(row.inside[Port::Tail as usize]);
     let arguments = u128::from(entries) * u128::from(arity) + u128::from(row.hidden.arguments);
-    let units = products(&row.inside, &costs.inside)
+    // Eight products of 64 and 32 bits each are far from 128.
+    let ports = products(&row.inside, &costs.inside)
         + products(&row.outside, &costs.outside)
         + products(&row.hidden.inside, &costs.inside)
-        + products(&row.hidden.outside, &costs.outside)
-        + arguments * u128::from(costs.argument);
-    u64::try_from((units + u128::from(COST_UNIT) / 2) / u128::from(COST_UNIT)).unwrap_or(u64::MAX)
+        + products(&row.hidden.outside, &costs.outside);
+    let units = arguments
+        .saturating_mul(u128::from(costs.argument))
+        .saturating_add(ports + u128::from(COST_UNIT) / 2);
+    u64::try_from(units / u128::from(COST_UNIT)).unwrap_or(u64::MAX)
 }
 
 /// What own work takes when it is not slowed down by the recording around it. Slowed down is what follows on an event, as far as
@@ -393,6 +402,8 @@ fn undisturbed(ticks: u64, row: &ContextFigures, costs: &PortCosts) -> u64 {
 /// Shares `ticks` in proportion to weights, to the last tick; to the first of all if no weight is known.
 pub(crate) fn share<T: Copy>(ticks: u64, weighted: &[(T, u64)]) -> impl Iterator<Item = (T, u64)> {
     let all: u128 = weighted.iter().map(|(_, weight)| u128::from(*weight)).sum();
+    // So that products have no more than 128 bits.
+    let coarse = 64_u32.saturating_sub(all.leading_zeros());
     let (mut before, mut given) = (0, 0);
     weighted.iter().enumerate().map(move |(at, (key, weight))| {
         before += u128::from(*weight);
@@ -400,7 +411,7 @@ pub(crate) fn share<T: Copy>(ticks: u64, weighted: &[(T, u64)]) -> impl Iterator
             0 if at == 0 => ticks,
             0 => given,
             // No more than `ticks`.
-            _ => (u128::from(ticks) * before / all) as u64,
+            _ => (u128::from(ticks) * (before >> coarse) / (all >> coarse)) as u64,
         };
         let part = until - given;
         given = until;

@@ -149,7 +149,7 @@ impl ContextFigures {
         self.hidden.take(&other.hidden);
     }
 
-    fn is_used(&self) -> bool {
+    pub(crate) fn is_used(&self) -> bool {
         let figures = Self {
             parent: None,
             predicate: 0,

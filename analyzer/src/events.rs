@@ -48,8 +48,10 @@ pub struct Events<'t> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Payload<'t> {
     pub(crate) bytes: &'t [u8],
-    /// They follow directly on those before.
-    pub(crate) usual: bool,
+    /// What was lost before them.
+    pub(crate) gap: Option<TimedEvent>,
+    /// Offset of the bytes in the file.
+    pub(crate) offset: u64,
 }
 
 /// The block being read.
@@ -91,14 +93,14 @@ impl<'t> Events<'t> {
 
     /// The events of some blocks of a stream, as if all before were fine.
     pub(crate) fn part(trace: &'t Trace, stream: &StreamInfo, blocks: Range<usize>) -> Self {
-        let first = trace.blocks(blocks.clone()).first();
-        let header = first.and_then(|block| {
-            let bytes = trace.bytes().get(block.offset as usize..)?;
-            BlockHeader::parse(bytes, trace.file_id()).ok()
-        });
+        let header = blocks
+            .clone()
+            .next()
+            .and_then(|block| trace.block_header(block));
         let is_last = blocks.end == stream.blocks.end;
         Self {
             number: header.map_or(0, |header| header.first_event),
+            tick: header.map_or(0, |header| header.base_tick),
             blocks: trace.blocks(blocks).iter(),
             end: stream.end.filter(|_| is_last),
             partial: !is_last,
@@ -114,7 +116,8 @@ impl<'t> Events<'t> {
             if self.finished || gap.is_some() {
                 return gap.map(|_| Payload {
                     bytes: &[],
-                    usual: false,
+                    gap,
+                    offset: self.offset,
                 });
             }
             gap = self.next_block();
@@ -122,7 +125,8 @@ impl<'t> Events<'t> {
         let bytes = &self.current.payload[self.current.at..];
         Some(Payload {
             bytes,
-            usual: gap.is_none(),
+            gap,
+            offset: self.current.start + self.current.at as u64,
         })
     }
 
@@ -138,9 +142,9 @@ impl<'t> Events<'t> {
         self.tick
     }
 
-    /// All of the payload was read: so many events, the last at `tick`.
-    pub(crate) fn passed(&mut self, events: u64, tick: u64) {
-        self.current.at = self.current.payload.len();
+    /// So many `bytes` of the payload were read: `events`, the last at `tick`.
+    pub(crate) fn passed(&mut self, bytes: usize, events: u64, tick: u64) {
+        self.current.at += bytes;
         self.current.events += events;
         self.number = self.number.saturating_add(events);
         self.tick = tick;

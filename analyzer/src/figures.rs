@@ -158,7 +158,8 @@ pub enum Caller {
 ///
 /// What failed is the outermost logical box of the last port event before the redo, if that was a
 /// failure of a visible box; else the innermost visible box that is active: something in it that is
-/// not traced failed. Further redos with no other port in between belong to the same failure.
+/// not traced failed. A cut is a port, too: it proves that control went on after what failed before it.
+/// Further redos with no other port in between belong to the same failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct BacktrackFigures {
     /// Boxes, outermost logical ones, that were re-entered.
@@ -241,7 +242,17 @@ impl PredicateFigures {
     /// Whether any port event of the predicate was seen.
     #[must_use]
     pub fn is_used(&self) -> bool {
-        self.calls > 0 || self.inclusive_ticks > 0
+        // In a window the calls may have been before it.
+        let counts = [
+            self.calls,
+            self.exits(),
+            self.redos,
+            self.fails,
+            self.exceptions,
+            self.cuts,
+            self.inclusive_ticks,
+        ];
+        counts.iter().any(|&count| count > 0)
     }
 
     /// Exits of both kinds.

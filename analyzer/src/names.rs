@@ -114,6 +114,11 @@ pub fn atom(name: &str) -> String {
     if is_plain(name) {
         return name.to_owned();
     }
+    quoted(name)
+}
+
+/// `name` as an atom in quotes, whether or not it needs them.
+pub(crate) fn quoted(name: &str) -> String {
     let mut text = String::with_capacity(name.len() + 2);
     text.push('\'');
     for c in name.chars() {

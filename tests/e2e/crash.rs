@@ -1,6 +1,10 @@
 //! `kill -9` at random moments: every trace is readable, says that the run did not end, and at most one event of
 //! each stream is missing.
 //!
+//! A signal that ends the program in order, in the middle of anything, does so recorded as well.
+//!
+//! `PORTMORTEM_ROUNDS=10` makes ten times as many attempts of each kind.
+//!
 //! To know how many events there must be, the programs leave a byte in a file after each round of events. The
 //! write goes to the system at once, so the bytes outlive the kill and count what certainly happened before it.
 
@@ -15,6 +19,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use portmortem_tests::{Outcome, Profiled, Sandbox, Status, built, trap};
 use portmortem_tracer::format::Event;
+
+/// What takes longer hangs, however busy the machine is.
+const HANGS: Duration = Duration::from_secs(900);
 
 /// Every round is three events: the last call of work/1, the call and the exit of tick/1.
 const EVENTS_PER_ROUND: u64 = 3;
@@ -48,6 +55,12 @@ fn before_rounds(program: &str, stream: &str) -> u64 {
     }
 }
 
+/// So many attempts, times `PORTMORTEM_ROUNDS`.
+fn attempts(times: u64) -> std::ops::Range<u64> {
+    let factor = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
+    0..times * factor
+}
+
 #[test]
 fn fifty_times_with_one_thread() {
     kill_again_and_again(50, ONE_THREAD);
@@ -59,19 +72,19 @@ fn thirty_times_with_four_threads() {
 }
 
 fn kill_again_and_again(times: u64, program: &str) {
-    let rounds: Vec<u64> = (0..times).map(|_| kill_and_look(program)).collect();
-    println!("rounds until the kill: {rounds:?}");
-    let at_work = rounds.iter().filter(|&&rounds| rounds > 0).count() as u64;
-    assert!(
-        at_work > times / 4,
-        "most kills came before the program began"
-    );
+    for time in attempts(times) {
+        // Half of them at work: how long it takes to begin is the machine's affair.
+        let at_work = time % 2 == 0;
+        let rounds = kill_and_look(program, at_work.then_some("main.bytes"));
+        assert!(rounds > 0 || !at_work);
+    }
 }
 
 /// Returns how many rounds had been worked.
-fn kill_and_look(program: &str) -> u64 {
+fn kill_and_look(program: &str, after: Option<&str>) -> u64 {
     let sandbox = Sandbox::with("rounds.pl", program);
-    let killed = record_and_kill(&sandbox, &["record", "-o", "run.pmt", "rounds.pl"]);
+    let arguments = ["record", "-o", "run.pmt", "rounds.pl"];
+    let killed = record_and_kill(&sandbox, &arguments, after);
     if recorded_nothing(&sandbox) {
         // Killed before the recording began: then nothing of the program can have run.
         assert!(!sandbox.path("main.bytes").exists(), "{killed}");
@@ -105,16 +118,16 @@ fn kill_and_look(program: &str) -> u64 {
 /// Boxes of every kind, threads with choicepoints and exceptions, engines.
 #[test]
 fn twenty_times_in_boxes_of_every_kind() {
-    for round in 0..20 {
+    for round in attempts(20) {
         let sandbox = Sandbox::new();
-        let program = trap(["endless.pl", "many_streams.pl"][round % 2]);
+        let program = trap(["endless.pl", "many_streams.pl"][round as usize % 2]);
         let arguments = [
             "record".as_ref(),
             "-o".as_ref(),
             "run.pmt".as_ref(),
             program.as_os_str(),
         ];
-        record_and_kill(&sandbox, &arguments);
+        record_and_kill(&sandbox, &arguments, (round % 4 < 2).then_some("run.pmt"));
         if !recorded_nothing(&sandbox) {
             readable_and_unfinished(&sandbox);
         }
@@ -136,7 +149,7 @@ fn pauses_while_loading() -> u64 {
 #[test]
 fn the_end_of_a_flight_recording_is_there() {
     let pauses = pauses_while_loading();
-    for _ in 0..10 {
+    for time in attempts(10) {
         let sandbox = Sandbox::with("rounds.pl", ONE_THREAD);
         let options = [
             "record",
@@ -148,7 +161,7 @@ fn the_end_of_a_flight_recording_is_there() {
             "run.pmt",
             "rounds.pl",
         ];
-        record_and_kill(&sandbox, &options);
+        record_and_kill(&sandbox, &options, (time % 2 == 0).then_some("main.bytes"));
         if recorded_nothing(&sandbox) {
             continue;
         }
@@ -165,6 +178,53 @@ fn the_end_of_a_flight_recording_is_there() {
     }
 }
 
+/// The engine ends the process from within the signal's handler, whatever was interrupted: a port, the opening of a
+/// block, the counting of symbolic costs, another thread.
+#[test]
+fn a_signal_ends_every_kind_of_recording_in_order() {
+    let kinds: [(&str, &[&str]); 5] = [
+        (ONE_THREAD, &[]),
+        (THREADS, &[]),
+        (ONE_THREAD, &["--max-size", "256K", "--keep", "last"]),
+        (ONE_THREAD, &["--symbolic"]),
+        (ONE_THREAD, &["--byrd"]),
+    ];
+    for time in attempts(20) {
+        let (program, options) = kinds[time as usize % kinds.len()];
+        let sandbox = Sandbox::with("rounds.pl", program);
+        let recording = sandbox
+            .command(built::portmortem())
+            .args(["record", "-o", "run.pmt"])
+            .args(options)
+            .args(["rounds.pl"])
+            .start();
+        wait_for(&sandbox, "main.bytes");
+        thread::sleep(Duration::from_micros(random() % 100_000));
+        // SAFETY: a plain system call; our own child has not waited for its child.
+        unsafe { libc::kill(child_of(recording.pid()), libc::SIGTERM) };
+        let outcome = recording.wait();
+        outcome.exits(128 + libc::SIGTERM);
+        let told = outcome.err();
+        assert!(!told.contains("internal error"), "{options:?}: {told}");
+        let profiled = Profiled::of(&sandbox.path("run.pmt"));
+        let lost = profiled.profile.lost_events() > 0;
+        let status = if lost { 3 } else { 0 };
+        sandbox.portmortem(["verify", "run.pmt"]).exits(status);
+        let keeps_all = !options.contains(&"--keep");
+        assert!(!(lost && keeps_all), "{options:?} {told}");
+        assert!(profiled.trace.end().is_some(), "{options:?} {told}");
+        if keeps_all {
+            let rounds = fs::metadata(sandbox.path("main.bytes")).unwrap().len();
+            assert!(profiled.events() >= rounds, "{options:?}");
+        }
+    }
+}
+
+fn child_of(process: i32) -> i32 {
+    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    children.unwrap().trim().parse().unwrap()
+}
+
 #[test]
 fn the_program_alone_is_killed() {
     let sandbox = Sandbox::new();
@@ -179,11 +239,8 @@ fn the_program_alone_is_killed() {
         ])
         .start();
     recording.wait_for_output("ready");
-    let children =
-        fs::read_to_string(format!("/proc/{0}/task/{0}/children", recording.pid())).unwrap();
-    let child: i32 = children.trim().parse().unwrap();
-    // SAFETY: a plain system call; the child is that of our own child, which has not waited for it.
-    unsafe { libc::kill(child, libc::SIGKILL) };
+    // SAFETY: a plain system call; our own child has not waited for its child.
+    unsafe { libc::kill(child_of(recording.pid()), libc::SIGKILL) };
     let outcome = recording.wait();
     outcome.exits(128 + libc::SIGKILL);
     readable_and_unfinished(&sandbox);
@@ -192,14 +249,15 @@ fn the_program_alone_is_killed() {
     assert!(left.is_empty(), "temporary files stay: {left:?}");
 }
 
-fn record_and_kill<A: AsRef<std::ffi::OsStr>>(sandbox: &Sandbox, arguments: &[A]) -> Outcome {
+/// Kills it some time after it began, or after something stands in a file.
+fn record_and_kill<A: AsRef<std::ffi::OsStr>>(
+    sandbox: &Sandbox,
+    arguments: &[A],
+    after: Option<&str>,
+) -> Outcome {
     let recording = sandbox.command(built::portmortem()).args(arguments).start();
-    // Half of them once there is a trace: how long that takes is the machine's affair.
-    if random().is_multiple_of(2) {
-        let begin = Instant::now();
-        while recorded_nothing(sandbox) && begin.elapsed() < Duration::from_secs(10) {
-            thread::sleep(Duration::from_millis(1));
-        }
+    if let Some(file) = after {
+        wait_for(sandbox, file);
     }
     thread::sleep(Duration::from_micros(random() % 300_000));
     recording.signal_group(libc::SIGKILL);
@@ -212,9 +270,22 @@ fn record_and_kill<A: AsRef<std::ffi::OsStr>>(sandbox: &Sandbox, arguments: &[A]
     outcome
 }
 
+/// Waits until something stands in the file.
+fn wait_for(sandbox: &Sandbox, file: &str) {
+    let begin = Instant::now();
+    while is_empty(sandbox, file) {
+        assert!(begin.elapsed() < HANGS, "nothing comes into {file}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// Whether there is no trace yet, or an empty file.
 fn recorded_nothing(sandbox: &Sandbox) -> bool {
-    fs::metadata(sandbox.path("run.pmt")).map_or(true, |file| file.len() == 0)
+    is_empty(sandbox, "run.pmt")
+}
+
+fn is_empty(sandbox: &Sandbox, file: &str) -> bool {
+    fs::metadata(sandbox.path(file)).map_or(true, |file| file.len() == 0)
 }
 
 /// The report has a table (or nothing had run), says that the run did not end, and ends with status 3.

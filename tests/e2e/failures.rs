@@ -6,7 +6,7 @@
 )]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -80,6 +80,23 @@ fn an_existing_file_is_kept_unless_told_otherwise() {
         .succeeds()
         .prints("hello 2\n");
     assert_eq!(whole(&sandbox, "hello.pmt").row("p/1").redos, 1);
+}
+
+/// Somebody made the link to have the trace elsewhere.
+#[test]
+fn a_link_is_written_through() {
+    let sandbox = Sandbox::with("hello.pl", HELLO);
+    sandbox.write("elsewhere.pmt", "old");
+    symlink("elsewhere.pmt", sandbox.path("hello.pmt")).unwrap();
+    record(&sandbox, &["hello.pl"]).refuses("--force");
+    assert_eq!(fs::read(sandbox.path("elsewhere.pmt")).unwrap(), b"old");
+    record(&sandbox, &["--force", "hello.pl"]).succeeds();
+    assert!(sandbox.path("hello.pmt").is_symlink());
+    whole(&sandbox, "elsewhere.pmt");
+    // One that leads nowhere.
+    fs::remove_file(sandbox.path("elsewhere.pmt")).unwrap();
+    record(&sandbox, &["--force", "hello.pl"]).refuses("hello.pmt");
+    assert!(sandbox.path("hello.pmt").is_symlink());
 }
 
 #[test]
@@ -169,7 +186,8 @@ fn a_limit_on_the_size_of_files() {
     beginning_of_the_loop(&sandbox);
 }
 
-/// What fitted is there, and what is missing is counted.
+/// What fitted is there. That something is missing is said; how much is not known, because the program ran unrecorded
+/// from there on.
 fn beginning_of_the_loop(sandbox: &Sandbox) {
     sandbox
         .portmortem(["report", "run.pmt"])
@@ -178,8 +196,7 @@ fn beginning_of_the_loop(sandbox: &Sandbox) {
         .shows("recording stopped")
         .shows("exit status 0");
     let profiled = Profiled::of(&sandbox.path("run.pmt"));
-    let all = Sandbox::new().record_file(&trap("loop.pl"), &["--", "1000000"]);
-    assert!(profiled.events_with_lost().contains(&all.events()));
+    assert!(profiled.profile.lost_events() > 0);
     assert!(profiled.row("loop/3").tail_calls > 50_000);
 }
 
@@ -402,9 +419,11 @@ fn ctrl_c_at_the_toplevel_asks_what_to_do() {
 
 #[test]
 fn ctrl_backslash() {
-    let sandbox = Sandbox::new();
-    let program = trap("endless.pl").display().to_string();
-    let status = same_at_a_terminal(&sandbox, &[&program], |terminal| {
+    // No garbage: the engine says so if the signal comes during a collection.
+    let program =
+        ":- initialization(main, main).\nmain :- writeln(ready), wait.\nwait :- sleep(1), wait.\n";
+    let sandbox = Sandbox::with("wait.pl", program);
+    let status = same_at_a_terminal(&sandbox, &["wait.pl"], |terminal| {
         terminal.waits_for("ready");
         terminal.types(b"\x1c");
     });

@@ -37,6 +37,7 @@ fn classic_programs() {
 fn smaller(mut program: Program) -> Program {
     if let Some(fewer) = match program.name.as_str() {
         "loop" | "mutual" | "deep" => Some("20000"),
+        "effects" | "head_unifications" => Some("1000"),
         "generator" => Some("200"),
         "generator_nat" => Some("100"),
         _ => None,
@@ -102,6 +103,54 @@ value(2).
         .succeeds()
         .prints("[10,20]\n");
     sandbox.portmortem(["verify", "twice.pmt"]).succeeds();
+}
+
+/// A condition that `shift/1` leaves keeps its choicepoint, and the goal its guard, until a continuation ends the condition.
+/// (With `--byrd` every exit can be re-entered.)
+#[test]
+fn a_continuation_that_ends_a_condition_leaves_no_choicepoint() {
+    let program = "
+:- initialization(main, main).
+main :- determinism(greeting(_)), determinism(two(_)), determinism(member(_, [a, b])).
+determinism(Goal) :-
+    call_cleanup(Goal, Last = true),
+    ( Last == true -> true ; Last = false ),
+    print(Goal-Last), nl.
+greeting(Text) :- reset(in_condition(Text), hello(Name), Rest), Name = world, call(Rest).
+in_condition(Text) :- ( shift(hello(Name)) -> atom_concat('Hello ', Name, Text) ; true ).
+two(A-B) :- greeting(A), resumed(B).
+resumed(Text) :- reset(outer(Text), hello(Name), Rest), Name = you, go_on(Rest), true.
+outer(Text) :- in_condition(Text), true.
+go_on(Rest) :- call(Rest), true.
+";
+    let sandbox = Sandbox::with("condition.pl", program);
+    for mode in [&[][..], &["--no-tail"], &["--symbolic"], &["--libraries"]] {
+        let arguments = ["record", "--force", "condition.pl"].iter().chain(mode);
+        sandbox.portmortem(arguments).succeeds().prints(
+            "greeting('Hello world')-true\ntwo('Hello world'-'Hello you')-true\nmember(a,[a,b])-false\n",
+        );
+        sandbox.portmortem(["verify", "condition.pmt"]).succeeds();
+    }
+}
+
+/// Known, and said in `docs/limits.md`: limits of depth and of inferences count the frames of wrappers.
+#[test]
+fn limits_count_the_frames_of_wrappers() {
+    let program = "
+:- initialization(main, main).
+main :-
+    call_with_depth_limit(deep(50), 60, Depth), print(Depth), nl,
+    call_with_inference_limit(deep(1000), 3000, Inferences), print(Inferences), nl.
+deep(0).
+deep(N) :- N1 is N-1, deep(N1), true.
+";
+    let sandbox = Sandbox::with("limits.pl", program);
+    let plain = sandbox.command(Path::new("swipl")).args(["limits.pl"]);
+    plain.wait().succeeds().prints("51\ntrue\n");
+    sandbox
+        .portmortem(["record", "limits.pl"])
+        .succeeds()
+        .prints("depth_limit_exceeded\ninference_limit_exceeded\n");
 }
 
 fn check(program: &Program, options: &[&str]) -> Result<(), String> {

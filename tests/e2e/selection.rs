@@ -222,7 +222,7 @@ multi(1).
     assert_eq!(place("m/0"), here(8));
     assert_eq!(place("multi/1"), here(10));
     assert_eq!(place("other:o/0"), (Some("other.pl".to_owned()), Some(4)));
-    assert!(profiled.row("main/0").file.unwrap().starts_with('/'));
+    assert_eq!(profiled.row("main/0").file, Some("place.pl"));
 }
 
 #[test]
@@ -455,8 +455,8 @@ fn max_size_keeps_the_beginning() {
     let options = ["--max-size", "100K", "--", "300000"];
     let profiled = sandbox.record_file(&trap("loop.pl"), &options);
     assert!(fs::metadata(sandbox.path("loop.pmt")).unwrap().len() <= 100 << 10);
-    let all = all_events_of_the_loop();
-    assert!(profiled.events_with_lost().contains(&all));
+    assert!(profiled.profile.lost_events() > 0);
+    assert!(profiled.events() < all_events_of_the_loop());
     assert_eq!(profiled.edge("main/0", "loop/3").calls, 1);
     sandbox
         .portmortem(["report", "loop.pmt"])

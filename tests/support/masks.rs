@@ -1,5 +1,7 @@
 //! What may differ between two runs of the same program, and nothing else.
 
+use portmortem_tracer::format::ENGINE_WORK;
+
 /// Standard error without what is by chance: names of variables, and a remark on the collector's thread.
 ///
 /// SWI-Prolog prints a variable as `_` or `_G` and where it lies on the stack (`_123`, `_G123`), which differs
@@ -72,7 +74,9 @@ pub fn headline(text: &str) -> String {
 pub fn times(report: &str) -> String {
     let mut columns: Vec<usize> = Vec::new();
     let mut masked: Vec<String> = Vec::new();
-    for line in report.lines() {
+    // Whether there were garbage collections and stack shifts depends on time, too.
+    let program = |line: &&str| !ENGINE_WORK.iter().any(|name| line.contains(name));
+    for line in report.lines().filter(program) {
         if let Some(found) = heading(line) {
             columns = found;
             masked.push(with_units_masked(line));

@@ -142,21 +142,22 @@ impl Profiled {
     }
 
     /// How many events of the program's ports each stream has: without pauses, which the recorder makes for its own work,
-    /// marks, and the call and exit of each garbage collection or stack shift. By the stream's name.
+    /// marks, and all events of garbage collections, stack shifts and autoloads. By the stream's name.
     #[must_use]
     pub fn port_events(&self) -> BTreeMap<String, u64> {
         let mut counts = BTreeMap::new();
         for stream in self.trace.streams() {
             let count = counts.entry(stream.name().to_owned()).or_default();
-            let mut collecting = false;
+            // How many boxes are open from the engine's own one on.
+            let mut inside = 0;
             for timed in self.trace.events(stream) {
                 match timed.event {
                     Event::Pause | Event::Resume | Event::Mark { .. } | Event::Gap { .. } => {}
-                    Event::Call { predicate } if self.is_engine_work(predicate) => {
-                        collecting = true;
+                    Event::Call { predicate } if inside > 0 || self.is_engine_work(predicate) => {
+                        inside += 1;
                     }
-                    // Nothing comes between the two.
-                    Event::ExitDet if collecting => collecting = false,
+                    Event::ExitDet | Event::Fail | Event::Exception if inside > 0 => inside -= 1,
+                    _ if inside > 0 => {}
                     _ => *count += 1,
                 }
             }
@@ -179,8 +180,8 @@ impl Profiled {
         most.saturating_sub(collections)..=most
     }
 
-    /// Events of all streams together, without the call and the exit of each garbage collection or stack shift: how many of
-    /// those there are depends on time.
+    /// Events of all streams together, without those of garbage collections, stack shifts and autoloads: how many of
+    /// the first two there are depends on time.
     #[must_use]
     pub fn events(&self) -> u64 {
         let all: u64 = self
@@ -192,7 +193,9 @@ impl Profiled {
         let known = self.trace.predicates().iter().zip(&self.profile.predicates);
         let engine = known.filter(|(info, _)| info.is_engine_work());
         all - engine
-            .map(|(_, figures)| figures.calls + figures.exits())
+            .map(|(_, figures)| {
+                figures.calls + figures.exits() + figures.fails + figures.exceptions
+            })
             .sum::<u64>()
     }
 }

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::outcome::Status;
-use crate::sandbox::Run;
+use crate::sandbox::{Run, TIME_LIMIT};
 
 /// A program at a terminal of 80 columns, without echo.
 #[derive(Debug)]
@@ -19,8 +19,6 @@ pub struct Terminal {
     keyboard: File,
     shown: Vec<u8>,
 }
-
-const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Terminal {
     /// Starts `run` at a new terminal.
@@ -71,7 +69,7 @@ impl Terminal {
         while !self.screen().contains(text) {
             let more = self.read();
             assert!(
-                more && begin.elapsed() < PATIENCE,
+                more && begin.elapsed() < TIME_LIMIT,
                 "{text:?} never came:\n{}",
                 self.screen()
             );
@@ -104,7 +102,7 @@ impl Terminal {
             if !more {
                 thread::sleep(Duration::from_millis(1));
             }
-            if begin.elapsed() > PATIENCE {
+            if begin.elapsed() > TIME_LIMIT {
                 let _ = self.child.kill();
                 panic!("it does not end:\n{}", self.screen());
             }

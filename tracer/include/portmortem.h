@@ -279,10 +279,11 @@ static inline void pm_inline_put(pm_stream *stream, uint32_t tag, uint32_t rest,
   if (__builtin_expect(delta < 4096 && cursor < limit, 1)) {
     uint32_t word = tag | (uint32_t)delta << 3 | rest << 16;
     uint8_t *payload = stream->payload;
-    stream->last_tick = now;
     __builtin_memcpy(cursor, &word, sizeof word);
     cursor += 2 + length;
     stream->cursor = cursor;
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    stream->last_tick = now;
     stream->events++;
     __atomic_store_n((uint32_t *)(void *)(payload - 64), (uint32_t)(cursor - payload),
                      __ATOMIC_RELEASE);

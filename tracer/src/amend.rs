@@ -105,9 +105,13 @@ fn read_block(file: &File, at: u64, file_id: u64) -> Option<(BlockHeader, Vec<u8
     let Closing::Closed(close) = header.closing else {
         return None;
     };
+    let from = at + BLOCK_HEADER_BYTES as u64;
+    let end = from.checked_add(header.committed.into())?;
+    if end > file.metadata().ok()?.len() {
+        return None;
+    }
     let mut payload = vec![0; header.committed as usize];
-    file.read_exact_at(&mut payload, at + BLOCK_HEADER_BYTES as u64)
-        .ok()?;
+    file.read_exact_at(&mut payload, from).ok()?;
     (close.payload_crc == crc32(&payload)).then_some((header, payload))
 }
 

@@ -133,18 +133,17 @@ mod tests {
 
     #[test]
     fn both_clocks_advance_at_the_stated_rate() {
-        let first = pair();
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        let second = pair();
-        let (ticks, ns) = (second.tick - first.tick, second.ns - first.ns);
-        assert!(ns >= 20_000_000);
-        let stated = ticks_per_second();
-        if stated != 0 {
-            let measured = ticks as f64 * 1e9 / ns as f64;
-            assert!(
-                (measured / stated as f64 - 1.0).abs() < 0.1,
-                "{measured} for {stated}"
-            );
-        }
+        let measured = || {
+            let first = pair();
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            let second = pair();
+            let (ticks, ns) = (second.tick - first.tick, second.ns - first.ns);
+            assert!(ns >= 20_000_000);
+            ticks as f64 * 1e9 / ns as f64
+        };
+        let stated = ticks_per_second() as f64;
+        // A thread that loses the processor between two clocks is measured wrong; a wrong rate never agrees.
+        let agrees = (0..100).any(|_| (measured() / stated - 1.0).abs() < 0.1);
+        assert!(stated == 0.0 || agrees, "{} for {stated}", measured());
     }
 }

@@ -6,7 +6,8 @@ use crate::clock;
 use crate::format::{Header, Mode};
 
 impl Header {
-    /// The description of a recording of this process, made by `engine`, e.g. `SWI-Prolog 9.0.4`.
+    /// The description of a recording of this process, made by `engine`, e.g. `SWI-Prolog 9.0.4`. The program's
+    /// directory is taken to be the working directory.
     #[must_use]
     pub fn of_this_process(engine: &str) -> Self {
         let directory = std::env::current_dir().unwrap_or_default();

@@ -32,9 +32,10 @@ pub(crate) fn write_index(space: &Space, file_id: u64) -> io::Result<()> {
 /// Walks the blocks of the file, as a reader does that has no index.
 fn list_blocks(space: &Space, file_id: u64) -> io::Result<Vec<IndexEntry>> {
     let length = space.used() as usize;
-    // SAFETY: other threads may still store into blocks of their streams through another mapping.
-    // Only headers are read here, and what is stored there after the end of the recording is not
-    // among the fields that are used.
+    // SAFETY: other threads may still store into blocks of their streams through another mapping, but not the
+    // fields used here: a block is opened, resized and given back under the recorder's lock by those who find it
+    // recording, which it no longer is. What else a header has may be read torn, and is thrown away. That
+    // nobody else shortens the file meanwhile is assumed, as it is for the blocks themselves ([`crate::segment`]).
     let map = unsafe { MmapOptions::new().len(length).map(space.file())? };
     let mut blocks = Vec::new();
     let mut at = FILE_HEADER_BYTES;

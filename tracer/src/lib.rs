@@ -34,6 +34,7 @@ pub mod clock;
 mod describe;
 mod ending;
 pub mod format;
+pub mod locks;
 mod options;
 pub mod pattern;
 mod recorder;
@@ -41,6 +42,7 @@ mod records;
 mod registry;
 mod segment;
 mod slow;
+mod sources;
 mod space;
 mod stream;
 

@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::block::Block;
 use crate::clock::{self, Pair};
@@ -16,10 +16,12 @@ use crate::format::{
     Cost, Dialect, Header, MAX_COSTS, Outcome, PortCosts, Predicate, Record, StreamBegin,
     StreamKind, encode_header, shorten,
 };
+use crate::locks::{self, Locked};
 use crate::options::{Keep, MIN_MAX_SIZE, Options};
 use crate::records::{MAX_LAST_NOTE, Records};
 use crate::registry;
 use crate::segment::check_size_limit;
+use crate::sources::Sources;
 use crate::space::{Exhausted, MAX_BLOCK, MIN_BLOCK, Slot, Space};
 use crate::stream::{Core, Stream};
 
@@ -92,6 +94,7 @@ pub(crate) struct Inner {
     state: AtomicU8,
     file_id: u64,
     path: PathBuf,
+    sources: Sources,
     keep: Keep,
     max_block: u32,
     /// Both clocks at the beginning.
@@ -130,8 +133,8 @@ impl Inner {
         self.state.store(state as u8, Ordering::Release);
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Option<Shared>> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock(&self) -> Locked<'_, Option<Shared>> {
+        locks::lock(&self.shared)
     }
 
     pub(crate) fn file_id(&self) -> u64 {
@@ -259,7 +262,8 @@ pub struct Recorder {
 
 impl Recorder {
     /// Begins a recording in a new file. What `header` says of the clock, and whether only the
-    /// most recent part is kept, is replaced by what is true.
+    /// most recent part is kept, is replaced by what is true. Its directory is that of the program:
+    /// the trace names it as seen from its own.
     ///
     /// # Errors
     /// [`RecordError`]; there is no file then that was not there before.
@@ -278,6 +282,8 @@ impl Recorder {
         header.clock = clock::source();
         header.ticks_per_second = clock::ticks_per_second();
         header.mode.keep_last = options.keep == Keep::Last;
+        let sources = Sources::below(&header.directory);
+        header.directory = sources.seen_from(path).to_string_lossy().into_owned();
         let first_bytes = encode_header(&header, file_id);
         let max_block = max_block(options.max_size);
         let begun = check_size_limit(first_bytes.len() as u64)
@@ -285,7 +291,8 @@ impl Recorder {
             .and_then(|()| Space::new(file, options.max_size, options.keep));
         let space = begun.map_err(|source| {
             // Nothing useful is in it, and a user would take it for a trace.
-            let _ = fs::remove_file(path);
+            // A link to it is not ours.
+            let _ = fs::canonicalize(path).and_then(fs::remove_file);
             RecordError::System {
                 action: "write",
                 path: path.to_owned(),
@@ -296,6 +303,7 @@ impl Recorder {
             state: AtomicU8::new(State::Recording as u8),
             file_id,
             path: path.to_owned(),
+            sources,
             keep: options.keep,
             max_block,
             origin: clock::pair(),
@@ -322,7 +330,8 @@ impl Recorder {
     }
 
     /// Makes a predicate known and gives its id: 0, 1, … in the order of the calls. `file` and
-    /// `line` are of its first clause, 0 if the line is unknown. Long strings are cut.
+    /// `line` are of its first clause, 0 if the line is unknown; a file below the program's directory
+    /// is named relative to it. Long strings are cut.
     #[must_use]
     pub fn predicate(
         &self,
@@ -361,7 +370,7 @@ impl Recorder {
             shared,
             &Record::File {
                 id,
-                path: bounded(path),
+                path: bounded(self.inner.sources.name(path)),
             },
         );
         id
@@ -498,14 +507,14 @@ fn create_file(path: &Path, overwrite: bool) -> Result<File, RecordError> {
         path: path.to_owned(),
         source,
     };
-    let create = || {
+    let create = |place: &Path| {
         OpenOptions::new()
             .read(true)
             .write(true)
             .create_new(true)
-            .open(path)
+            .open(place)
     };
-    match create() {
+    match create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let there = fs::metadata(path).map_err(|source| system("look at", source))?;
             if !there.is_file() {
@@ -518,9 +527,11 @@ fn create_file(path: &Path, overwrite: bool) -> Result<File, RecordError> {
                     path: path.to_owned(),
                 });
             }
-            // Not truncated: a reader that has the old file mapped would be killed.
-            fs::remove_file(path).map_err(|source| system("replace", source))?;
-            create().map_err(|source| system("create", source))
+            // Not truncated: a reader that has the old file mapped would lose its pages. A symbolic link stays, and
+            // what it leads to is replaced.
+            let place = fs::canonicalize(path).map_err(|source| system("look at", source))?;
+            fs::remove_file(&place).map_err(|source| system("replace", source))?;
+            create(&place).map_err(|source| system("create", source))
         }
         done => done.map_err(|source| system("create", source)),
     }

@@ -11,8 +11,9 @@
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once};
 
+use crate::locks::{self, Locked};
 use crate::recorder::{Inner, State};
 use crate::stream::Core;
 
@@ -22,7 +23,8 @@ struct Registry {
     recorders: Vec<*const Inner>,
 }
 
-// SAFETY: the pointers are followed only with the lock held, and only to what is atomic behind them.
+// SAFETY: the pointers are followed only with the lock held, while what they lead to cannot be freed, and only to
+// what is atomic behind them, or never changes (the recorder of a stream). The cells beside that are their owner's.
 unsafe impl Send for Registry {}
 
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
@@ -30,8 +32,8 @@ static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
     recorders: Vec::new(),
 });
 
-fn lock() -> MutexGuard<'static, Registry> {
-    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock() -> Locked<'static, Registry> {
+    locks::lock(&REGISTRY)
 }
 
 /// Adds a recorder, which must call [`remove_recorder`] before it is dropped.
@@ -82,14 +84,15 @@ pub(crate) fn stop_streams(recorder: &Inner, state: State) {
 }
 
 /// The lock of the registry while a fork happens: taken and given back by the same thread.
-struct HeldOverFork(UnsafeCell<Option<MutexGuard<'static, Registry>>>);
+struct HeldOverFork(UnsafeCell<Option<Locked<'static, Registry>>>);
 
 // SAFETY: only the thread that holds the registry's lock looks inside.
 unsafe impl Sync for HeldOverFork {}
 
 static HELD: HeldOverFork = HeldOverFork(UnsafeCell::new(None));
 
-/// The child must find the registry in order, so no thread may be changing it at the fork.
+/// The child must find the registry in order, so no thread may be changing it at the fork. Holding its lock
+/// also holds back signals, in the child as well, until the child knows that it is one.
 extern "C" fn before_fork() {
     let guard = lock();
     // SAFETY: this thread holds the lock.

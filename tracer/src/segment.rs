@@ -34,13 +34,14 @@ impl Segment {
     /// # Panics
     /// If it is not in the segment: the caller has mixed up its own numbers.
     pub(crate) fn at(&self, offset: u64, length: usize) -> *mut u8 {
-        let start = (offset - self.offset) as usize;
-        assert!(
-            start + length <= self.map.len(),
-            "a block outside its segment"
-        );
-        // SAFETY: in bounds of the mapping by the assertion.
-        unsafe { self.map.as_mut_ptr().add(start) }
+        let start = offset.checked_sub(self.offset);
+        let end = start.and_then(|start| start.checked_add(length as u64));
+        let (Some(start), true) = (start, end.is_some_and(|end| end <= self.map.len() as u64))
+        else {
+            panic!("a block outside its segment");
+        };
+        // SAFETY: the range is in bounds of the mapping, which is no longer than an address can be.
+        unsafe { self.map.as_mut_ptr().add(start as usize) }
     }
 }
 
@@ -127,6 +128,27 @@ mod tests {
         let mut last = [0];
         file.read_exact_at(&mut last, 104_095).unwrap();
         assert_eq!(last, [7]);
+    }
+
+    /// Also where the sum of both would be a small number.
+    #[test]
+    fn nothing_outside_is_handed_out() {
+        let file = tempfile::tempfile().unwrap();
+        write_zeros(&file, 0, 8192).unwrap();
+        let segment = Segment::map(&file, 4096, 4096).unwrap();
+        segment.at(4096, 4096);
+        segment.at(8192, 0);
+        for (offset, length) in [
+            (4096, 4097),
+            (8192, 1),
+            (0, 1),
+            (4095, 2),
+            (u64::MAX, 1),
+            (4096 + 10, usize::MAX),
+        ] {
+            let outside = std::panic::catch_unwind(|| segment.at(offset, length));
+            assert!(outside.is_err(), "{length} at {offset}");
+        }
     }
 
     #[test]

@@ -92,13 +92,21 @@ impl Core {
         cold.regressions += u32::from(tick != now);
         cold.bytes.clear();
         event.encode(tick - hot.last_tick.get(), &mut cold.bytes);
-        hot.last_tick.set(tick);
         // SAFETY: there is room for the longest event at the cursor, in a block of ours.
         unsafe {
             cold.bytes
                 .as_ptr()
                 .copy_to_nonoverlapping(hot.cursor.get(), cold.bytes.len());
-            hot.commit(cold.bytes.len());
+            hot.commit(cold.bytes.len(), tick);
+        }
+    }
+
+    /// Whether no event can be recorded any more.
+    pub(crate) fn has_stopped(&self) -> bool {
+        let denied = || self.cold.try_borrow().is_ok_and(|cold| cold.denied);
+        match self.recorder.state() {
+            State::Recording => self.recorder.keep() == Keep::First && denied(),
+            State::Full | State::Closed | State::Forked => true,
         }
     }
 
@@ -222,12 +230,20 @@ impl Core {
         }
     }
 
-    /// Ends the stream, if its recording is still there.
+    /// Ends the stream, if its recording is still there and no method of the stream was interrupted.
     pub(crate) fn finish(&self) {
         if !self.recorder.state().may_write() {
             return;
         }
-        let cold = &mut *self.cold.borrow_mut();
+        let Ok(mut cold) = self.cold.try_borrow_mut() else {
+            return;
+        };
+        let cold = &mut *cold;
+        let open = cold.block.is_some() && !cold.block_closed;
+        // SAFETY: the block is open.
+        if open && !unsafe { self.hot.is_settled() } {
+            return;
+        }
         self.close_block(cold);
         self.hot.forbid();
         let end = Record::StreamEnd {

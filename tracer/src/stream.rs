@@ -7,7 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence};
 
 use crate::clock;
 use crate::format::{
@@ -69,7 +69,9 @@ impl Hot {
         if cursor != self.cut_end.get() {
             return false;
         }
-        // SAFETY: the last event in the block is a CUT that ends in one byte of argument.
+        // SAFETY: `cut_end` is null or where an event ended that `cut` has written into the open block (a block begins with
+        // null). No event came after it, and the only one that ends there is a CUT with one byte of argument:
+        // where the fast path could not write it, the slow path did, or the block is no longer open.
         unsafe {
             let count = cursor.sub(1);
             let room = *count < 127;
@@ -78,21 +80,44 @@ impl Hot {
         }
     }
 
-    /// Moves the cursor behind what was stored, and makes it part of the file.
+    /// Moves the cursor behind the event that was stored, and makes it part of the file. From
+    /// the first store to the last, [`Hot::is_settled`] is false.
     ///
     /// # Safety
     /// The block is open and `length` bytes behind the cursor belong to it.
     #[inline(always)]
-    pub(crate) unsafe fn commit(&self, length: usize) {
+    pub(crate) unsafe fn commit(&self, length: usize, tick: u64) {
         let payload = self.payload.get();
         // SAFETY: still inside the block, as the caller promises.
         let cursor = unsafe { self.cursor.get().add(length) };
         self.cursor.set(cursor);
+        compiler_fence(Ordering::Release);
+        self.last_tick.set(tick);
         self.events.set(self.events.get() + 1);
         let committed = (cursor as usize - payload as usize) as u32;
+        // SAFETY: the block is open.
+        unsafe { self.committed() }.store(committed.to_le(), Ordering::Release);
+    }
+
+    /// How many bytes of the block's payload are part of the file.
+    ///
+    /// # Safety
+    /// The block is open.
+    #[inline(always)]
+    unsafe fn committed(&self) -> &AtomicU32 {
         // SAFETY: the header of the block lies before its payload, and has this field there.
-        let field = unsafe { AtomicU32::from_ptr(payload.sub(COMMITTED_BEFORE_PAYLOAD).cast()) };
-        field.store(committed.to_le(), Ordering::Release);
+        unsafe { AtomicU32::from_ptr(self.payload.get().sub(COMMITTED_BEFORE_PAYLOAD).cast()) }
+    }
+
+    /// Whether no event is being stored. False only for code that a signal runs in the middle of that.
+    ///
+    /// # Safety
+    /// The block is open.
+    pub(crate) unsafe fn is_settled(&self) -> bool {
+        let length = self.cursor.get() as usize - self.payload.get() as usize;
+        // SAFETY: the block is open.
+        let committed = unsafe { self.committed() }.load(Ordering::Relaxed);
+        length == u32::from_le(committed) as usize
     }
 }
 
@@ -139,12 +164,11 @@ impl Core {
         }
         // Below 4096 the head byte and the byte of `delta >> 5` are the tag and the delta side by side.
         let word = u32::from(tag) | (delta as u32) << TAG_BITS | u32::from(rest) << 16;
-        hot.last_tick.set(now);
         // SAFETY: below the limit there is room for the longest event in the open block, which is
         // this thread's to write.
         unsafe {
             cursor.cast::<u32>().write_unaligned(word.to_le());
-            hot.commit(2 + length);
+            hot.commit(2 + length, now);
         }
         true
     }
@@ -198,7 +222,7 @@ pub struct Stream {
 }
 
 // SAFETY: what the core has without atomics belongs to whoever has the stream, and is not bound to
-// a thread.
+// a thread. Others reach the core through the registry, and only what is atomic or never changes.
 unsafe impl Send for Stream {}
 
 impl Stream {
@@ -338,6 +362,12 @@ impl Stream {
         self.core().hot.last_tick.get()
     }
 
+    /// Whether nothing can be recorded in this stream any more: the limit was reached, or the recording has ended.
+    #[must_use]
+    pub fn has_stopped(&self) -> bool {
+        self.core().has_stopped()
+    }
+
     /// Recording is suspended: the time until [`Stream::resume`] belongs to nobody.
     pub fn pause(&self) {
         self.core().slow(Event::Pause, clock::ticks());
@@ -367,6 +397,13 @@ impl Stream {
 
     /// Ends the stream: nothing more will be added to it. The same as dropping it.
     pub fn end(self) {}
+
+    /// Ends the stream where it is, when the process ends: nothing is freed, because a signal may have
+    /// interrupted a method of this stream. If it did, the stream is left as it is, readable to the
+    /// last event.
+    pub fn end_in_place(&self) {
+        self.core().finish();
+    }
 }
 
 impl Drop for Stream {

@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 use portmortem_tracer::format::{
-    BLOCK_MAGIC, BlockError, BlockHeader, ClockSource, Cost, Dialect, Event, EventError,
-    FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Footer, Header, HeaderError, Index, IndexEntry,
-    MAX_EVENT_BYTES, Mode, Outcome, Predicate, Record, StreamBegin, StreamKind, WireError, crc32,
-    decode_header, decode_index, decode_record, encode_header, encode_index, encode_record,
-    read_record, read_varint, write_varint,
+    BLOCK_MAGIC, Baseline, BlockError, BlockHeader, ClockSource, Cost, Dialect, Event, EventError,
+    FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Fit, Footer, Header, HeaderError, Index,
+    IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts, Predicate, Record, StreamBegin,
+    StreamKind, WireError, crc32, decode_header, decode_index, decode_record, encode_header,
+    encode_index, encode_record, read_record, read_varint, write_varint,
 };
 use proptest::prelude::*;
 
@@ -107,6 +107,30 @@ fn record() -> impl Strategy<Value = Record> {
             tick,
             ns,
             outcome
+        }),
+        any::<([u32; 8], [u32; 8], [u32; 3])>().prop_map(|(inside, outside, others)| {
+            let [argument, slowdown, reach] = others;
+            Record::PortCosts(PortCosts {
+                inside,
+                outside,
+                argument,
+                slowdown,
+                reach,
+            })
+        }),
+        any::<(u64, u32, u32)>().prop_map(|(ns, runs, engine_work)| {
+            Record::Baseline(Baseline {
+                ns,
+                runs,
+                engine_work,
+            })
+        }),
+        any::<(Option<u32>, u32, u32)>().prop_map(|(predicate, costs, left)| {
+            Record::Fit(Fit {
+                predicate,
+                costs,
+                left,
+            })
         }),
     ]
 }

@@ -8,7 +8,7 @@ use portmortem_analyzer::tables::Table;
 
 use crate::size::parse_size;
 
-/// Record a Prolog program once, answer every performance question about it afterwards.
+/// Record a Prolog program once and answer performance questions about it afterwards.
 #[derive(Debug, Parser)]
 #[command(name = "portmortem", version, max_term_width = 100, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -24,7 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   portmortem record program.pl              run it under SWI-Prolog, write program.pmt
   portmortem record -g 'queens(8,Q)' q.pl   run one goal of it
-  portmortem report program.pmt             where the time went, who failed
+  portmortem report program.pmt             time, failures and backtracking by predicate
   portmortem tui program.pmt                the same and more, on screens
   portmortem report program.pmt --predicate 'lists:append/3'
 
@@ -40,7 +40,7 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Explore a trace in the terminal
     Tui(TuiArgs),
-    /// Print what a trace is: when and how it was recorded, its size, streams and losses
+    /// Describe a trace: when and how it was recorded, its size, streams and losses
     Info(TraceArgs),
     /// Check a trace: every checksum, every event, the conservation laws
     Verify(TraceArgs),
@@ -52,14 +52,14 @@ Examples:
   portmortem index run.pmt         writes run.pmt.index
   portmortem index runs/*.pmt
 
-An index that does not belong to the trace as it is now is made again by whoever finds it.
+An index that does not belong to the present trace is made again by the command that finds it.
 A trace that is damaged, or whose recording did not end, has none.")]
     Index {
         /// The traces
         #[arg(required = true, value_name = "TRACE")]
         traces: Vec<PathBuf>,
     },
-    /// Measure what the operations of a Prolog program cost on this machine
+    /// Measure the costs of the operations of a Prolog program on this machine
     Calibrate(CalibrateArgs),
     /// Predict times: on another machine, or for sizes of the input that were never run
     Predict(PredictArgs),
@@ -74,12 +74,12 @@ A trace that is damaged, or whose recording did not end, has none.")]
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
-  portmortem record program.pl                      what `swipl program.pl` would run
+  portmortem record program.pl                      the same run as `swipl program.pl`
   portmortem record program.pl -- input.txt -v      with arguments for the program
   portmortem record -g main -o /tmp/run.pmt app.pl  one goal; the trace somewhere else
   portmortem record -g 'p(X)' --all --byrd db.pl    all solutions, Debray's figures
   portmortem record --libraries --exclude 'lists:*' app.pl
-  portmortem record --baseline app.pl               net times that add up to those of an unrecorded run
+  portmortem record --baseline app.pl               net times that add up to an unrecorded run
 
 Patterns are `module:name/arity` with * and ?; parts may be left out: `name/arity`, `module:name`,
 or one word, which is a module or a name.")]
@@ -96,7 +96,7 @@ pub(crate) struct RecordArgs {
     /// Replace an existing trace
     #[arg(long)]
     pub(crate) force: bool,
-    /// Goal to run once, then halt (default: what `swipl FILE.pl` would run)
+    /// Goal to run once, then halt (default: run FILE.pl as `swipl FILE.pl` does)
     #[arg(short, long)]
     pub(crate) goal: Option<String>,
     /// Run the goal to exhaustion instead of once
@@ -111,7 +111,7 @@ pub(crate) struct RecordArgs {
     /// Record library predicates too
     #[arg(long)]
     pub(crate) libraries: bool,
-    /// Record built-in predicates too, those that can be wrapped
+    /// Record built-in predicates too, if they can be wrapped
     #[arg(long)]
     pub(crate) builtins: bool,
     /// Make every exit re-enterable, as in Debray's paper (slow; for small programs)
@@ -120,8 +120,8 @@ pub(crate) struct RecordArgs {
     /// Count symbolic costs: unfoldings, clauses tried, variables bound, cells built … (slow)
     #[arg(long)]
     pub(crate) symbolic: bool,
-    /// Run the program again afterwards, hardly recorded, so that net times add up to what it really takes.
-    /// Whatever it does is done again: only what it prints is put away
+    /// Run the program again afterwards, hardly recorded, so that net times add up to an unrecorded run.
+    /// All its effects happen again; only its output is put away
     #[arg(long, conflicts_with_all = ["symbolic", "max_size"])]
     pub(crate) baseline: bool,
     /// Give every last call a box of its own (recursion then needs memory for its depth)
@@ -160,13 +160,13 @@ pub(crate) struct TraceArgs {
 /// Which part of a trace to look at.
 #[derive(Debug, Args)]
 pub(crate) struct ScopeArgs {
-    /// Hide predicates: their time goes to their callers, their callees hang below the callers
+    /// Hide predicates: their time goes to their callers, their callees appear below the callers
     #[arg(long, value_name = "GLOB")]
     pub(crate) hide: Vec<String>,
-    /// Look only at what runs in the boxes of this predicate
+    /// Show only the work in boxes of this predicate
     #[arg(long, value_name = "GLOB")]
     pub(crate) focus: Option<String>,
-    /// Look only at this time since the beginning, e.g. 1.5ms..2s, ..2s or 2s..
+    /// Show only this range of time since the beginning, e.g. 1.5ms..2s, ..2s or 2s..
     #[arg(long, value_name = "FROM..UNTIL")]
     pub(crate) time: Option<String>,
 }
@@ -175,11 +175,11 @@ pub(crate) struct ScopeArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  portmortem report run.pmt                              hottest predicates, then who calls them
+  portmortem report run.pmt                              hottest predicates, their callers and callees
   portmortem report run.pmt --sort fails --top 10
   portmortem report run.pmt --predicate attack/3         callers, itself, callees
   portmortem report run.pmt --hide 'maplist*' --hide call
-  portmortem report run.pmt --focus solve/2 --time 1s..2s      what ran there and then
+  portmortem report run.pmt --focus solve/2 --time 1s..2s      one predicate in a range of time
   portmortem report run.pmt --format csv > profile.csv")]
 pub(crate) struct ReportArgs {
     /// The trace
@@ -187,7 +187,7 @@ pub(crate) struct ReportArgs {
     /// Column to sort by
     #[arg(long, value_enum, default_value_t = SortColumn::SelfTime)]
     pub(crate) sort: SortColumn,
-    /// How many predicates to show
+    /// Number of predicates to show
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub(crate) top: usize,
     /// Which part of the trace to look at
@@ -196,7 +196,7 @@ pub(crate) struct ReportArgs {
     /// Show only this predicate with its callers and callees
     #[arg(long, value_name = "GLOB")]
     pub(crate) predicate: Option<String>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
 }
@@ -230,11 +230,11 @@ pub(crate) struct TuiArgs {
 /// Colours of the screens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colours {
-    /// What suits the terminal
+    /// Colours that suit the terminal
     Auto,
-    /// For a dark ground
+    /// For a dark background
     Dark,
-    /// For a light ground
+    /// For a light background
     Light,
     /// No colours
     None,
@@ -269,11 +269,11 @@ pub(crate) enum SortColumn {
 /// How a report is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
-    /// For people
+    /// Text for people
     Text,
-    /// The table, all columns
+    /// The table of predicates, all columns
     Csv,
-    /// All tables and what was lost
+    /// All tables, and all losses
     Json,
 }
 
@@ -340,29 +340,29 @@ Examples:
   portmortem predict run.pmt --platform laptop.toml
           each predicate's time on that machine, from a recording made with `record --symbolic`
   portmortem predict n10.pmt n20.pmt n30.pmt n40.pmt n50.pmt --size n=10,20,30,40,50 --at 500
-          calls as a function of n, and the times at n = 500 on the machine that recorded
+          calls as functions of n, and the times at n = 500 on the machine of the recordings
   portmortem predict marked.pmt --at 500
           the same, of a program that calls pm_mark('n=10') before each run
 
 A function of n is called exact if it agrees with more sizes than it has free parameters.
-Bounds hold 95 % of what is to be expected.")]
+The bounds should contain the true value in 95 % of cases.")]
 pub(crate) struct PredictArgs {
     /// The traces
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// The platform to predict for (default: the one that recorded)
+    /// The platform to predict for (default: that of the recordings)
     #[arg(long, value_name = "PLATFORM.toml")]
     pub(crate) platform: Option<PathBuf>,
-    /// Sizes of the inputs, in the order of the traces (default: what their marks say)
+    /// Sizes of the inputs, in the order of the traces (default: from their marks)
     #[arg(long, value_name = "n=SIZE,…", value_parser = parse_sizes)]
     pub(crate) size: Option<Sizes>,
     /// The size to predict for (default: ten times the largest)
     #[arg(long, value_name = "SIZE")]
     pub(crate) at: Option<u64>,
-    /// How many predicates to show
+    /// Number of predicates to show
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub(crate) top: usize,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
 }

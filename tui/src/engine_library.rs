@@ -23,6 +23,10 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_wrap.pl"),
     ),
     (
+        "portmortem_copies.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_copies.pl"),
+    ),
+    (
         "portmortem_symbolic.pl",
         include_str!("../../tracer/swi/prolog/portmortem_symbolic.pl"),
     ),

@@ -7,6 +7,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 pub(crate) struct Column {
     heading: String,
     cells: Vec<String>,
+    /// What the cells become where the table would be too wide.
+    short: Option<Vec<String>>,
     align: Align,
 }
 
@@ -22,7 +24,16 @@ impl Column {
         Self {
             heading: heading.into(),
             cells,
+            short: None,
             align: Align::Right,
+        }
+    }
+
+    /// A column of counts: exact, unless that makes the table too wide.
+    pub(crate) fn counts(heading: impl Into<String>, values: &[u64]) -> Self {
+        Self {
+            short: Some(values.iter().map(|&value| rounded(value)).collect()),
+            ..Self::right(heading, values.iter().map(|&value| count(value)).collect())
         }
     }
 
@@ -31,6 +42,7 @@ impl Column {
         Self {
             heading: heading.into(),
             cells,
+            short: None,
             align: Align::Left,
         }
     }
@@ -45,25 +57,39 @@ impl Column {
     }
 }
 
-/// Shortest that a name is cut to; a table with larger numbers than fit is wider than asked for.
+/// Names are not cut shorter than this if large counts can be rounded instead.
 const MIN_NAME: usize = 16;
 
 /// Lays the columns out, a line each row, headings first. Two spaces before the first column.
+///
+/// Where the table would be wider than `width`, columns come closer together, then names in the last one are cut, then large
+/// counts are rounded, the widest column first, and then names are cut further.
 pub(crate) fn render(columns: &[Column], width: usize) -> String {
+    let mut columns = columns.to_vec();
     let mut widths: Vec<usize> = columns.iter().map(Column::width).collect();
-    let wide = |gap| widths.iter().map(|width| width + gap).sum::<usize>();
-    // Closer together before names are cut.
-    let gap = if wide(2) > width { 1 } else { 2 };
-    let total = wide(gap);
-    if let (Some(last), true) = (widths.last_mut(), total > width) {
-        let others = total - *last;
-        *last = (*last).min(width.saturating_sub(others).max(MIN_NAME));
+    let wide = |widths: &[usize], gap| widths.iter().map(|width| width + gap).sum::<usize>();
+    let gap = if wide(&widths, 2) > width { 1 } else { 2 };
+    let name = widths.last().copied().unwrap_or(0);
+    while wide(&widths, gap) - name + name.min(MIN_NAME) > width {
+        let exact = (0..columns.len()).filter(|&at| columns[at].short.is_some());
+        let Some(widest) = exact.max_by_key(|&at| widths[at]) else {
+            break;
+        };
+        if let Some(short) = columns[widest].short.take() {
+            columns[widest].cells = short;
+        }
+        widths[widest] = columns[widest].width();
     }
+    let total = wide(&widths, gap);
+    if let Some(last) = widths.last_mut() {
+        *last = last.saturating_sub(total.saturating_sub(width)).max(1);
+    }
+    let columns = columns;
     let rows = columns.first().map_or(0, |column| column.cells.len());
     let mut text = String::new();
-    push_row(&mut text, columns, &widths, gap, |column| &column.heading);
+    push_row(&mut text, &columns, &widths, gap, |column| &column.heading);
     for row in 0..rows {
-        push_row(&mut text, columns, &widths, gap, |column| {
+        push_row(&mut text, &columns, &widths, gap, |column| {
             &column.cells[row]
         });
     }
@@ -120,6 +146,25 @@ pub(crate) fn count(value: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// Three digits of a count of 100,000 and more: `123k`, `5.00G`.
+fn rounded(value: u64) -> String {
+    if value < 100_000 {
+        return count(value);
+    }
+    let (mut value, mut unit) = (value as f64 / 1e3, 0);
+    // What would be written as 1000.
+    while value >= 999.5 {
+        value /= 1e3;
+        unit += 1;
+    }
+    let decimals = match value {
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}{}", ["k", "M", "G", "T", "P", "E"][unit])
 }
 
 /// `1 stream`, `2,000 streams`
@@ -220,6 +265,64 @@ mod tests {
         assert!(lines[2].ends_with('…') && lines[2].width() <= 40);
         let narrow = [Column::right("n", vec!["1".into()])];
         assert_eq!(render(&narrow, 40), "  n\n  1\n");
+    }
+
+    #[test]
+    fn large_counts_are_rounded() {
+        for (value, text) in [
+            (99_999, "99,999"),
+            (100_000, "100k"),
+            (999_499, "999k"),
+            (999_500, "1.00M"),
+            (9_996_000, "10.0M"),
+            (5_000_050_000, "5.00G"),
+            (u64::MAX, "18.4E"),
+        ] {
+            assert_eq!(rounded(value), text);
+        }
+    }
+
+    #[test]
+    fn no_numbers_and_names_are_wider_than_the_table() {
+        let of = |digits: u32| u64::MAX / 10u64.pow(19 - digits);
+        for digits in 1..=19u32 {
+            let counts = |heading| Column::counts(heading, &[1, of(digits)]);
+            let time = |heading| {
+                let longest = TimeUnit::for_longest(of(digits.min(16)));
+                Column::right(
+                    heading,
+                    vec!["0.0".to_owned(), longest.format(of(digits.min(16)))],
+                )
+            };
+            let names = [
+                "p/1",
+                "'a module with a long name':'and a predicate of it'/12",
+            ];
+            let table = render(
+                &[
+                    time("self ms"),
+                    Column::right("%", vec!["0.0".to_owned(), "100.0".to_owned()]),
+                    time("incl."),
+                    counts("calls"),
+                    counts("exits"),
+                    counts("redos"),
+                    counts("fails"),
+                    counts("exc."),
+                    Column::left("predicate", names.map(str::to_owned).to_vec()),
+                ],
+                80,
+            );
+            let lines: Vec<&str> = table.lines().collect();
+            assert!(lines.iter().all(|line| line.width() <= 80), "{table}");
+            assert!(
+                lines[1].ends_with("p/1") && lines[2].contains("'a mod"),
+                "{table}"
+            );
+            // Five digits are always exact.
+            if digits < 5 {
+                assert!(lines[2].contains(&count(of(digits))), "{table}");
+            }
+        }
     }
 
     #[test]

@@ -192,10 +192,11 @@ fn by_center(trace: &Trace, profile: &Profile, costs: &Costs) -> Vec<Recording> 
             let frames = figures.calls.saturating_sub(figures.tail_calls);
             count(work, FRAME.to_owned(), frames);
         } else {
-            work.calls += figures.calls;
+            work.calls = work.calls.saturating_add(figures.calls);
             let net = net.as_ref().and_then(|net| net.get(&(center, predicate)));
             let ticks = net.copied().unwrap_or(figures.self_ticks);
-            work.self_ns += trace.clock().duration_ns(ticks);
+            let ns = trace.clock().duration_ns(ticks);
+            work.self_ns = work.self_ns.saturating_add(ns);
         }
     }
     all.recordings.into_values().collect()

@@ -1,11 +1,16 @@
 //! Comma-separated values (RFC 4180, lines end in a line feed): a line of column names, then the rows.
 //! What is not known is an empty cell.
+//!
+//! Names are text, and a spreadsheet takes some texts for formulas: those are written as quoted atoms, like names of
+//! predicates that need quotes ([`field`]).
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use csv::Writer;
 
 use super::{ExportError, Exporter, TableWriter};
+use crate::names;
 use crate::tables::{Cell, Column};
 
 /// Comma-separated values.
@@ -32,6 +37,17 @@ impl Exporter for Csv {
     }
 }
 
+/// A text as it is written: what a spreadsheet would take for a formula is quoted.
+#[must_use]
+pub fn field(text: &str) -> Cow<'_, str> {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+    if formula {
+        Cow::Owned(names::quoted(text))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
 struct CsvTable<W: Write> {
     writer: Writer<W>,
     /// Kept for its memory.
@@ -42,9 +58,13 @@ impl<W: Write + Send> TableWriter for CsvTable<W> {
     fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), ExportError> {
         use std::fmt::Write as _;
         for cell in cells {
+            let text;
             let field = match *cell {
                 Cell::Missing => "",
-                Cell::Text(text) => text,
+                Cell::Text(cell) => {
+                    text = field(cell);
+                    &*text
+                }
                 Cell::Bool(true) => "true",
                 Cell::Bool(false) => "false",
                 Cell::Integer(number) => {
@@ -79,6 +99,31 @@ fn failed(error: csv::Error) -> ExportError {
 mod tests {
     use super::*;
     use crate::tables::Table;
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for (text, cell) in [
+            ("run", "run"),
+            ("", ""),
+            ("(=)/2", "(=)/2"),
+            ("'=x'/0", "'=x'/0"),
+            ("=1+1", "'=1+1'"),
+            ("=>> / 0", "'=>> / 0'"),
+            ("+49 it's", "'+49 it\\'s'"),
+            ("-1", "'-1'"),
+            ("@SUM(A1)", "'@SUM(A1)'"),
+            ("\t=1", "'\\t=1'"),
+            ("1=1", "1=1"),
+        ] {
+            assert_eq!(field(text), cell);
+        }
+        let mut out = Vec::new();
+        let columns = &Table::Edges.columns()[..1];
+        let mut writer = Csv.begin(columns, Box::new(&mut out)).unwrap();
+        writer.row(&[Cell::Text("=1+1")]).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "trace\n'=1+1'\n");
+    }
 
     #[test]
     fn names_then_rows() {

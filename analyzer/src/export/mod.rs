@@ -2,7 +2,7 @@
 //!
 //! To add a format, write a type that implements [`Exporter`] and add it where the program lists them.
 
-mod csv;
+pub mod csv;
 mod json;
 
 use std::io::{self, Write};

@@ -83,16 +83,25 @@ pub(super) fn edges(books: &Books) -> BTreeMap<(Caller, PredicateIndex), EdgeFig
     for (pair, ticks) in spent {
         all.entry(pair).or_default().spent_ticks = ticks;
     }
+    // An arc may stand for a moment in which nothing happened: where track was lost.
+    all.retain(|_, figures| *figures != EdgeFigures::default());
     all
 }
 
 /// The call tree, in its order.
 pub(super) fn contexts(books: &Books) -> Vec<ContextFigures> {
     let rows = rows(books);
+    // By place: whether it or one below has figures. A place is always after the one above.
+    let mut used: Vec<bool> = rows.iter().map(ContextFigures::is_used).collect();
+    for (place, row) in books.places.iter().enumerate().skip(1).rev() {
+        used[row.above as usize] |= used[place];
+    }
     // By place: those right below it, in order.
     let mut below = vec![Vec::new(); books.places.len()];
     for (place, row) in (0..).zip(&books.places).skip(1) {
-        below[row.above as usize].push(place);
+        if used[place as usize] {
+            below[row.above as usize].push(place);
+        }
     }
     for places in &mut below {
         places.sort_unstable_by_key(|place| {

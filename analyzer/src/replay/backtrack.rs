@@ -86,7 +86,7 @@ impl Idle {
         if self.level != other.level {
             *self = other;
         } else {
-            self.ticks += other.ticks;
+            add(&mut self.ticks, other.ticks);
         }
     }
 }
@@ -96,7 +96,7 @@ impl Chunk<'_> {
     #[cold]
     pub(super) fn redo_around(&mut self) {
         while let Some(choice) = self.choices.last()
-            && self.boxes.get(choice.id).parent == self.active
+            && self.is_called_by_active(choice.id)
         {
             self.redo();
         }
@@ -157,17 +157,33 @@ impl Chunk<'_> {
     pub(super) fn redo(&mut self) {
         let failed = self.failing();
         let Some(choice) = self.choices.pop() else {
-            return self.redo_root(failed);
+            return if self.whole {
+                self.redo_unknown(failed)
+            } else {
+                self.redo_root(failed)
+            };
         };
         self.reenter(&choice, failed);
     }
 
+    /// Whether a box was called by the active one; not by one before whose room that now has.
+    #[inline(always)]
+    fn is_called_by_active(&self, id: BoxId) -> bool {
+        let boxed = self.boxes.get(id);
+        boxed.parent == self.active
+            && (self.boxes.get(self.active).called <= boxed.called || boxed.moved)
+    }
+
     /// Enters a box again that exited in the chunk.
-    fn reenter(&mut self, choice: &Choice, failed: Who) {
+    pub(super) fn reenter(&mut self, choice: &Choice, failed: Who) {
         let from = self.place();
         let caller = self.books.places[from as usize].predicate;
+        let elsewhere = !self.is_called_by_active(choice.id);
+        let moved = self.boxes.get(self.active).moved || self.boxes.get(choice.id).moved;
+        if elsewhere || moved {
+            self.redo_elsewhere(choice.id, elsewhere);
+        }
         let boxed = self.boxes.get(choice.id);
-        self.unusual |= boxed.parent != self.active;
         self.unusual |= boxed.root != NONE && caller != self.books.begin();
         self.active = choice.id;
         self.depth += 1;
@@ -185,10 +201,10 @@ impl Chunk<'_> {
         } else {
             Who::Outer(boxed.root)
         };
-        arc.figures.undone += undone;
+        add(&mut arc.figures.undone, undone);
         let edge = self.backtracks.entry((failed, resumed)).or_default();
         edge.count += 1;
-        edge.undone += undone;
+        add(&mut edge.undone, undone);
         if idle > 0 {
             let idle = Idle { ticks: idle, level };
             edge.idle.add(idle);
@@ -204,7 +220,7 @@ impl Chunk<'_> {
         }
         if let Some(chain) = &mut boxed.chain {
             self.books.figures(id).count_shared(REDO, 0, 1);
-            for (at, (&(arc, _), group)) in chain.groups.iter_mut().enumerate() {
+            for (at, (&(arc, ..), group)) in chain.groups.iter_mut().enumerate() {
                 group.entered = group.boxes.wrapping_mul(self.now);
                 let covered = group.boxes - u64::from(at == chain.last);
                 self.books
@@ -222,7 +238,7 @@ impl Chunk<'_> {
     fn redo_root(&mut self, failed: Who) {
         // Its caller is of before the chunk, too, and did not depart since.
         let place = self.place();
-        self.unusual |= self.whole || self.books.places[place as usize].above != NONE;
+        self.unusual |= self.books.places[place as usize].above != NONE;
         let live = self.live();
         let later = self.books.loose_arc();
         self.books.figures(later).redos += 1;
@@ -251,10 +267,20 @@ impl Chunk<'_> {
     }
 
     pub(super) fn cut(&mut self, count: u32) {
+        // Control went on to the cut after whatever failed before it.
+        self.failed = Failed::Nobody;
         let by = self.inner();
+        let left = self.height() - i64::from(count);
+        let active = self.boxes.get(self.active);
+        self.taken_below |= active.root == NONE && left < active.base;
+        self.unusual |= self.taken_below && !self.whole;
         for done in 0..count {
             let Some(choice) = self.choices.pop() else {
-                return self.cut_before(count - done, by);
+                return if self.whole {
+                    self.cut_unknown(count - done, by)
+                } else {
+                    self.cut_before(count - done, by)
+                };
             };
             let lived = self.now - choice.pushed;
             let boxed = self.boxes.get(choice.id);
@@ -275,15 +301,21 @@ impl Chunk<'_> {
             if boxed.is_hidden() {
                 self.pass_hidden(choice.id, Port::Cut);
             }
-            if self.boxes.get(choice.id).root == NONE {
+            let boxed = self.boxes.get(choice.id);
+            let (root, base) = (boxed.root, boxed.base);
+            if root == NONE {
+                // A box inside of one that is cut may stay only where its caller is told from others.
+                self.unusual |= left > base && !self.whole;
                 self.boxes.release(choice.id);
+            } else {
+                let check = &mut self.roots[root as usize].check;
+                *check = (*check).max(left);
             }
         }
     }
 
     #[cold]
     fn cut_before(&mut self, count: u32, by: Who) {
-        self.unusual |= self.whole;
         self.popped += i64::from(count);
         let now = self.now;
         self.taken.push(Taken::Cut { count, now, by });

@@ -1,4 +1,4 @@
-//! Where the fast replay books counts and time: on the arcs between calling contexts.
+//! Where the replay books counts and time: on the arcs between calling contexts.
 //!
 //! A *place* is where a box stands: a context (the distinct predicates on its chain, see
 //! [`crate::contexts`]) and its own predicate. An *arc* is a call from a place; it leads to a place.
@@ -338,26 +338,37 @@ impl Books {
 
     #[cold]
     fn new_arc(&mut self, from: PlaceId, predicate: PredicateIndex) -> ArcId {
-        let context = self.places[from as usize].context;
-        let below = key(context, predicate);
-        let place = match self.place_ids.get(&below) {
-            Some(place) => *place,
-            None => {
-                let place = self.places.len() as PlaceId;
-                let recursive = self.contains(context, predicate);
-                self.places.push(Place {
-                    predicate,
-                    context: if recursive { context } else { place },
-                    above: context,
-                });
-                self.place_ids.insert(below, place);
-                place
-            }
-        };
+        let place = self.place_below(self.places[from as usize].context, predicate);
         let extends = self.places[place as usize].context == place;
         let arc = self.push_arc(from, predicate, place, extends);
         self.arc_ids.insert(key(from, predicate), arc);
         arc
+    }
+
+    /// Where boxes of `predicate` stand that are called in a context.
+    fn place_below(&mut self, context: PlaceId, predicate: PredicateIndex) -> PlaceId {
+        let below = key(context, predicate);
+        if let Some(place) = self.place_ids.get(&below) {
+            return *place;
+        }
+        let place = self.places.len() as PlaceId;
+        let recursive = self.contains(context, predicate);
+        self.places.push(Place {
+            predicate,
+            context: if recursive { context } else { place },
+            above: context,
+        });
+        self.place_ids.insert(below, place);
+        place
+    }
+
+    /// Where a box of a predicate of a context stands from which nothing but that is known.
+    pub(super) fn place_in(&mut self, context: PlaceId, predicate: PredicateIndex) -> PlaceId {
+        if self.places[context as usize].predicate == predicate {
+            context
+        } else {
+            self.place_below(context, predicate)
+        }
     }
 
     fn push_arc(

@@ -33,6 +33,9 @@ pub(super) struct PhysicalBox {
     pub(super) exited: bool,
     /// Of a hidden box: it is the engine's own work.
     pub(super) engine_work: bool,
+    /// Boxes inside it may have been called from another place than where it is now: after events
+    /// that cannot happen.
+    pub(super) moved: bool,
     /// The rest of its chain of last calls.
     pub(super) chain: Option<Box<Chain>>,
     /// Number of the event by which it was called, in the chunk or in the stream.
@@ -54,6 +57,7 @@ impl PhysicalBox {
         root: NONE,
         exited: false,
         engine_work: false,
+        moved: false,
         chain: None,
         called: 0,
         since: 0,
@@ -66,6 +70,10 @@ impl PhysicalBox {
         self.arc == NONE && self.root == NONE
     }
 }
+
+/// How many predicates had departed before: so it is known which were in the chain. Not known of a
+/// chain that was handed from chunk to chunk.
+pub(super) type Stage = u32;
 
 /// Logical boxes of a chain that were entered by the same arc while the same other box waited.
 #[derive(Debug, Clone, Copy, Default)]
@@ -85,8 +93,8 @@ pub(super) struct Group {
 /// each; a loop of ten million last calls is one group.
 #[derive(Debug, Clone)]
 pub(super) struct Chain {
-    /// By arc, and by the arc for which [`PhysicalBox::waits`] stands.
-    pub(super) groups: IndexMap<(ArcId, ArcId), Group, FxBuildHasher>,
+    /// By arc, by the arc for which [`PhysicalBox::waits`] stands, and by stage.
+    pub(super) groups: IndexMap<(ArcId, ArcId, Stage), Group, FxBuildHasher>,
     /// By which arc the innermost box of a predicate departed.
     pub(super) rest: IndexMap<PredicateIndex, ArcId, FxBuildHasher>,
     /// The group of the innermost box.
@@ -129,7 +137,7 @@ impl Chain {
     /// Puts repeated departures into their group: by which arc, and how many.
     pub(super) fn settle(&mut self) -> Option<(ArcId, u64)> {
         let (boxes, entered) = std::mem::take(&mut self.run);
-        let (&(arc, _), group) = self.groups.get_index_mut(self.last)?;
+        let (&(arc, ..), group) = self.groups.get_index_mut(self.last)?;
         group.boxes += boxes;
         group.fresh += boxes;
         group.entered = group.entered.wrapping_add(entered);
@@ -149,7 +157,7 @@ impl Chain {
             None => self.base_own += own,
             Some((_, group)) => group.own += own,
         }
-        let key = (arc, waits);
+        let key = (arc, waits, self.rest.len() as Stage);
         if self.groups.get_index(self.last).map(|(last, _)| *last) != Some(key) {
             let entry = self.groups.entry(key);
             self.last = entry.index();

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use super::backtrack::{Backtrack, Choice, Failed, Idle, Taken, Who};
 use super::books::{ArcId, Books, NEVER, NONE, PlaceId, WayOut, add};
 use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
+use super::impossible::Violations;
 use super::scope::{Scope, Sight};
 use crate::compensation::BoxKind;
 use crate::figures::{Port, PredicateIndex, StreamFigures};
@@ -46,7 +47,7 @@ pub(super) struct First {
 #[derive(Debug)]
 pub(super) struct Chunk<'c> {
     pub(super) scope: &'c Scope,
-    sight: Sight<'c>,
+    pub(super) sight: Sight<'c>,
     /// Some boxes are transparent.
     hides: bool,
     /// The window has not begun: what is greatest there does not matter.
@@ -83,7 +84,15 @@ pub(super) struct Chunk<'c> {
     pub(super) failed: Failed,
     /// The state at the beginning is known: nobody was active.
     pub(super) whole: bool,
-    /// Something came that only the oracle deals with; the rest is of no use.
+    /// What is active when no box is, in a whole stream: nobody, or after a gap an unknown box.
+    pub(super) bottom: BoxId,
+    pub(super) gap_ticks: u64,
+    pub(super) lost_events: u64,
+    /// Entries of the choice stack were taken that were there before the active box.
+    pub(super) taken_below: bool,
+    /// Events of whole streams that cannot happen where they stand.
+    pub(super) violations: Violations,
+    /// Something came that needs the stream as a whole; the rest is of no use.
     pub(super) unusual: bool,
 }
 
@@ -120,6 +129,11 @@ impl<'c> Chunk<'c> {
             idle_undone: 0,
             failed: Failed::Nobody,
             whole: false,
+            bottom: NONE,
+            gap_ticks: 0,
+            lost_events: 0,
+            taken_below: false,
+            violations: Violations::default(),
             unusual: false,
         }
     }
@@ -143,6 +157,8 @@ impl<'c> Chunk<'c> {
         (self.undone, self.idle_undone) = (0, 0);
         self.failed = Failed::Nobody;
         (self.depth, self.max_depth, self.max_height) = (0, 0, 0);
+        (self.gap_ticks, self.lost_events) = (0, 0);
+        self.taken_below = false;
         self.boxes.clear();
         if self.roots.is_empty() {
             self.active = self.new_level();
@@ -155,7 +171,8 @@ impl<'c> Chunk<'c> {
             };
             self.active = self.boxes.put(root).unwrap_or(NONE);
         }
-        self.sight.begin(self.active);
+        self.bottom = self.active;
+        self.sight.begin(self.active, false);
     }
 
     #[cold]
@@ -166,28 +183,12 @@ impl<'c> Chunk<'c> {
 
     /// Ends a whole stream at `tick`: its figures, but for its id and the number of events.
     pub(super) fn finish_stream(&mut self, first_tick: u64, tick: u64) -> StreamFigures {
-        if self.unusual {
-            return StreamFigures::default();
-        }
         if self.early {
             self.window_begins();
         }
         self.advance(self.scope.nearest(tick));
-        while self.boxes.get(self.active).parent != NONE {
-            self.leave(WayOut::Open);
-            let left = self.active;
-            self.active = self.boxes.get(left).parent;
-            self.boxes.release(left);
-        }
-        for choice in std::mem::take(&mut self.choices) {
-            let lived = self.now - choice.pushed;
-            let boxed = self.boxes.get(choice.id);
-            for (arc, boxes) in logical(boxed) {
-                let figures = self.books.figures(arc);
-                figures.pending += boxes;
-                add(&mut figures.lifetime, lived.wrapping_mul(boxes));
-            }
-        }
+        self.leave_all();
+        self.leave_bottom();
         let untraced = self.boxes.get(self.active).own;
         StreamFigures {
             first_tick: self.scope.nearest(first_tick),
@@ -195,6 +196,8 @@ impl<'c> Chunk<'c> {
             self_ticks: self.now - untraced,
             untraced_ticks: untraced,
             paused_ticks: self.paused_ticks,
+            gap_ticks: self.gap_ticks,
+            lost_events: self.lost_events,
             max_depth: self.max_depth.unsigned_abs(),
             max_choices: self.max_height.unsigned_abs(),
             ..StreamFigures::default()
@@ -229,8 +232,7 @@ impl<'c> Chunk<'c> {
             Event::Cut { count } => self.cut(count),
             Event::Pause => self.paused = true,
             Event::Resume => self.paused = false,
-            Event::Gap { .. } => self.unusual = true,
-            Event::Mark { .. } => {}
+            Event::Gap { .. } | Event::Mark { .. } => {}
         }
     }
 
@@ -261,12 +263,13 @@ impl<'c> Chunk<'c> {
     fn note_engine_work(&mut self, stretch: u64) {
         let boxed = self.boxes.get(self.active);
         if boxed.is_hidden() && boxed.engine_work {
-            self.books.hidden(boxed.place).engine_ticks += stretch;
+            let hidden = self.books.hidden(boxed.place);
+            add(&mut hidden.engine_ticks, stretch);
         }
     }
 
     /// The box itself, or the visible one whose work it does.
-    fn visible(&self, id: BoxId) -> BoxId {
+    pub(super) fn visible(&self, id: BoxId) -> BoxId {
         let boxed = self.boxes.get(id);
         if boxed.is_hidden() { boxed.waits } else { id }
     }
@@ -298,13 +301,13 @@ impl<'c> Chunk<'c> {
     }
 
     #[inline(always)]
-    fn call(&mut self, predicate: PredicateIndex) {
+    pub(super) fn call(&mut self, predicate: PredicateIndex) {
         let from = self.place();
         let parent = self.active;
         let base = self.height();
         let id = self.boxes.next();
         let mut engine_work = false;
-        let (arc, place, waits) = if self.sight.call(Some(parent), false, id, predicate) {
+        let (arc, place, waits) = if self.sight.call(parent, id, predicate) {
             engine_work = self.call_hidden(from, predicate);
             (NONE, from, self.visible(parent))
         } else {
@@ -319,8 +322,7 @@ impl<'c> Chunk<'c> {
         self.max_depth = self.max_depth.max(self.depth);
         self.failed = Failed::Nobody;
         let Some((id, made)) = self.boxes.add() else {
-            self.unusual = true;
-            return;
+            return self.too_many_boxes(arc);
         };
         made.parent = parent;
         made.arc = arc;
@@ -330,6 +332,7 @@ impl<'c> Chunk<'c> {
         made.root = NONE;
         made.exited = false;
         made.engine_work = engine_work;
+        made.moved = false;
         made.called = self.events;
         made.since = self.now;
         made.own = 0;
@@ -357,16 +360,17 @@ impl<'c> Chunk<'c> {
     }
 
     fn tail(&mut self, predicate: PredicateIndex) {
+        self.expect_active();
         self.failed = Failed::Nobody;
         let height = self.height();
-        let active = self.boxes.get(self.active);
-        let (root, base) = (active.root, active.base);
-        if root != NONE {
-            let check = &mut self.roots[root as usize].check;
+        let active = self.boxes.get_mut(self.active);
+        if active.root != NONE {
+            let check = &mut self.roots[active.root as usize].check;
             *check = (*check).max(height);
-            self.unusual |= self.whole;
-        } else if height > base {
-            self.unusual = true;
+        } else if height > active.base || self.taken_below {
+            // Boxes inside it were called by another logical box than will be active.
+            active.moved = true;
+            self.unusual |= !self.whole;
         }
         if let Some(chain) = &mut self.boxes.get_mut(self.active).chain
             && chain.again == predicate
@@ -438,6 +442,7 @@ impl<'c> Chunk<'c> {
     /// The active box fails, and that may be why another is re-entered.
     #[inline(always)]
     fn fail(&mut self) {
+        self.expect_active();
         let active = self.boxes.get(self.active);
         let failed = if active.root != NONE {
             Failed::Somebody(Who::Outer(active.root))
@@ -448,13 +453,19 @@ impl<'c> Chunk<'c> {
                 self.books.arcs[active.arc as usize].predicate,
             ))
         };
-        self.way_out(WayOut::Fail);
+        self.close(WayOut::Fail);
         self.failed = failed;
     }
 
     /// The active box is left for good.
     #[inline(always)]
     fn way_out(&mut self, way_out: WayOut) {
+        self.expect_active();
+        self.close(way_out);
+    }
+
+    #[inline(always)]
+    fn close(&mut self, way_out: WayOut) {
         self.failed = Failed::Nobody;
         let left = self.active;
         self.leave(way_out);
@@ -463,7 +474,9 @@ impl<'c> Chunk<'c> {
         self.active = self.parent(left);
         self.depth -= 1;
         if root == NONE {
-            self.unusual |= way_out.is_final() && self.height() > base;
+            if way_out.is_final() && self.height() > base {
+                self.choices_left(base);
+            }
             self.boxes.release(left);
         } else {
             self.root_closed(root, way_out);
@@ -472,7 +485,6 @@ impl<'c> Chunk<'c> {
 
     #[cold]
     fn root_closed(&mut self, root: RootId, way_out: WayOut) {
-        self.unusual |= self.whole;
         if way_out.is_final() {
             let height = self.height();
             let check = &mut self.roots[root as usize].check;
@@ -481,7 +493,8 @@ impl<'c> Chunk<'c> {
     }
 
     #[inline(always)]
-    fn exit_nondet(&mut self) {
+    pub(super) fn exit_nondet(&mut self) {
+        self.expect_active();
         self.failed = Failed::Nobody;
         let left = self.active;
         let live = self.live();
@@ -500,13 +513,12 @@ impl<'c> Chunk<'c> {
             let arc = &mut self.books.arcs[boxed.arc as usize];
             arc.height = arc.height.max(height);
             if let Some(chain) = &boxed.chain {
-                for (arc, _) in chain.groups.keys() {
+                for (arc, ..) in chain.groups.keys() {
                     let arc = &mut self.books.arcs[*arc as usize];
                     arc.height = arc.height.max(height);
                 }
             }
         }
-        self.unusual |= self.whole && boxed.root != NONE;
     }
 
     /// Who called the box that is left; a caller of before the chunk, if need be.
@@ -555,7 +567,7 @@ impl<'c> Chunk<'c> {
 
     /// Books that the logical boxes of the active box are left.
     #[inline(always)]
-    fn leave(&mut self, way_out: WayOut) {
+    pub(super) fn leave(&mut self, way_out: WayOut) {
         let now = self.now;
         let boxed = self.boxes.get_mut(self.active);
         if boxed.chain.is_some() {
@@ -570,7 +582,7 @@ impl<'c> Chunk<'c> {
         let since = boxed.since;
         let arc = &mut self.books.arcs[id as usize];
         arc.figures.count_way_out(way_out, 1, fresh);
-        arc.figures.self_by[way_out.outcome()] += own;
+        add(&mut arc.figures.self_by[way_out.outcome()], own);
         self.slots[arc.predicate as usize] = waits;
         let lasted = now.wrapping_sub(since);
         self.books
@@ -613,14 +625,17 @@ impl<'c> Chunk<'c> {
         };
         let own = std::mem::take(&mut boxed.own);
         chain.groups[chain.last].own += own;
-        for (at, (&(id, waits), group)) in chain.groups.iter_mut().enumerate().rev() {
+        for (at, (&(id, waits, _), group)) in chain.groups.iter_mut().enumerate().rev() {
             let arc = &mut self.books.arcs[id as usize];
             let covered = group.boxes - u64::from(at == chain.last);
             arc.figures
                 .count_shared_way_out(way_out, group.boxes, covered);
             arc.figures
                 .count_way_out(way_out, group.boxes, std::mem::take(&mut group.fresh));
-            arc.figures.self_by[way_out.outcome()] += std::mem::take(&mut group.own);
+            add(
+                &mut arc.figures.self_by[way_out.outcome()],
+                std::mem::take(&mut group.own),
+            );
             self.slots[arc.predicate as usize] = waits;
             let lasted = group
                 .boxes
@@ -652,7 +667,7 @@ pub(super) fn logical(boxed: &PhysicalBox) -> impl Iterator<Item = (ArcId, u64)>
         chain
             .groups
             .iter()
-            .map(|(&(arc, _), group)| (arc, group.boxes))
+            .map(|(&(arc, ..), group)| (arc, group.boxes))
     });
     base.into_iter().chain(departed)
 }

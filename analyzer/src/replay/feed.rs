@@ -8,8 +8,9 @@ use crate::trace::Trace;
 /// What was read of a block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Read {
-    /// Events replayed.
+    /// Events replayed, and the bytes that they take.
     pub(super) events: u64,
+    pub(super) bytes: usize,
     /// When the last of them happened, or the first after the window.
     pub(super) tick: u64,
     /// The window is over.
@@ -23,76 +24,112 @@ impl Chunk<'_> {
         if self.early && self.scope.window.is_some_and(|window| tick >= window.from) {
             self.window_begins();
         }
-        self.advance(self.scope.nearest(tick));
+        let tick = self.scope.nearest(tick);
+        if let Event::Gap { lost } = event {
+            self.gap(lost, tick.saturating_sub(self.tick));
+        } else {
+            self.advance(tick);
+        }
         self.happen(dialect, event);
     }
 
-    /// Replays the events in `bytes` of an engine that speaks `dialect`; `tick` is the time of the event
-    /// before. `None` if something unusual is among them.
+    /// Replays the events in `bytes` of an engine that speaks `dialect`, up to one that cannot be read or needs the
+    /// stream as a whole; `tick` is the time of the event before.
     pub(super) fn replay(
         &mut self,
         trace: &Trace,
         dialect: Dialect,
-        mut bytes: &[u8],
+        bytes: &[u8],
         tick: u64,
-    ) -> Option<Read> {
+    ) -> Read {
         if self.scope.window.is_some() {
             return self.replay_in_window(trace, dialect, bytes, tick);
         }
-        self.advance(tick);
         let before = self.events;
-        while !bytes.is_empty() {
-            let (event, delta) = next(trace, &mut bytes)?;
-            self.tick = self.tick.checked_add(delta)?;
-            self.pass(delta);
-            self.happen(dialect, event);
-            if self.unusual {
-                return None;
+        let mut left = self.replay_first(trace, dialect, bytes, tick);
+        while left.len() < bytes.len()
+            && !self.unusual
+            && let Some((event, delta, rest)) = next(trace, left)
+        {
+            let Some(tick) = self.tick.checked_add(delta) else {
+                break;
+            };
+            if let Event::Gap { lost } = event {
+                self.gap(lost, delta);
+            } else {
+                self.tick = tick;
+                self.pass(delta);
             }
+            self.happen(dialect, event);
+            left = rest;
         }
-        Some(Read {
+        Read {
             events: self.events - before,
-            tick: self.tick,
+            bytes: bytes.len() - left.len(),
+            tick: self.tick.max(tick),
             over: false,
-        })
+        }
+    }
+
+    /// Replays the first event of some bytes, which may come long after the one before; what is left.
+    #[inline(never)]
+    fn replay_first<'b>(
+        &mut self,
+        trace: &Trace,
+        dialect: Dialect,
+        bytes: &'b [u8],
+        tick: u64,
+    ) -> &'b [u8] {
+        let Some((event, delta, rest)) = next(trace, bytes) else {
+            return bytes;
+        };
+        let Some(tick) = tick.checked_add(delta) else {
+            return bytes;
+        };
+        self.step(dialect, event, tick);
+        rest
     }
 
     fn replay_in_window(
         &mut self,
         trace: &Trace,
         dialect: Dialect,
-        mut bytes: &[u8],
+        bytes: &[u8],
         mut tick: u64,
-    ) -> Option<Read> {
+    ) -> Read {
         let before = self.events;
         let mut over = false;
-        while !bytes.is_empty() {
-            let (event, delta) = next(trace, &mut bytes)?;
-            tick = tick.checked_add(delta)?;
+        let mut left = bytes;
+        while let Some((event, delta, rest)) = next(trace, left) {
+            let Some(at) = tick.checked_add(delta) else {
+                break;
+            };
+            tick = at;
             over = self.scope.is_over(tick);
             if over {
                 break;
             }
             self.step(dialect, event, tick);
-            if self.unusual {
-                return None;
-            }
+            left = rest;
         }
-        Some(Read {
+        Read {
             events: self.events - before,
+            bytes: bytes.len() - left.len(),
             tick,
             over,
-        })
+        }
     }
 }
 
-/// The next event, and the ticks since the one before.
+/// The next event, the ticks since the one before, and what follows; `None` if there is none that can be read.
 #[inline(always)]
-fn next(trace: &Trace, bytes: &mut &[u8]) -> Option<(Event, u64)> {
+fn next<'b>(trace: &Trace, bytes: &'b [u8]) -> Option<(Event, u64, &'b [u8])> {
+    if bytes.is_empty() {
+        return None;
+    }
     let (mut event, delta, length) = Event::decode(bytes).ok()?;
-    *bytes = &bytes[length..];
     if let Event::Call { predicate } | Event::Tail { predicate } = &mut event {
         *predicate = trace.predicate_index(*predicate)?;
     }
-    Some((event, delta))
+    Some((event, delta, &bytes[length..]))
 }

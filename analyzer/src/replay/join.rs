@@ -17,8 +17,10 @@ use crate::moment::Change;
 /// Why a replay in chunks cannot go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GiveUp {
-    /// Something came that only the oracle deals with.
+    /// Something came that needs streams as a whole: a gap, damage, an event that cannot happen.
     Unusual,
+    /// Streams together last longer than 64 bits can say.
+    Long,
     /// Boxes live so long that most would be handed from chunk to chunk: a stream in one piece is faster.
     Deep,
 }
@@ -56,17 +58,13 @@ impl Join {
     }
 
     /// Adds what a chunk of whole streams booked.
-    pub(super) fn add_streams(&mut self, chunk: &Chunk) -> Result<(), GiveUp> {
-        if chunk.unusual {
-            return Err(Unusual);
-        }
+    pub(super) fn add_streams(&mut self, chunk: &Chunk) {
         if chunk.roots.is_empty() {
-            return Ok(());
+            return;
         }
         self.state = State::new(0);
         let meaning = self.book_arcs(chunk, vec![NOBODY], 0);
         self.book_pairs(chunk, &meaning);
-        Ok(())
     }
 
     /// Adds the next chunk of the stream, whose first event was the one of this number, at `tick`.
@@ -137,8 +135,14 @@ impl Join {
                 Taken::Redo { .. } => 1,
                 Taken::Cut { count, .. } => *count as usize,
             };
+            let newest = left;
             left = left.checked_sub(count).ok_or(Unusual)?;
             let Taken::Redo { root, .. } = taken else {
+                let mut cut = self.state.choices[left..newest].iter();
+                if cut.any(|choice| left as i64 > self.state.boxes.get(choice.id).base) {
+                    // A box inside of one that is cut stays.
+                    return Err(Unusual);
+                }
                 continue;
             };
             let id = self.state.choices[left].id;
@@ -443,7 +447,7 @@ fn leave(
         }
         own = std::mem::take(&mut chain.base_own);
         covered = covered.max(u64::from(!chain.groups.is_empty()));
-        for (at, (&(arc, waits), group)) in chain.groups.iter_mut().enumerate() {
+        for (at, (&(arc, waits, _), group)) in chain.groups.iter_mut().enumerate() {
             let innermost = at == chain.last && !departed;
             let lasted = group.boxes.wrapping_mul(now).wrapping_sub(group.entered);
             let fresh = std::mem::take(&mut group.fresh);
@@ -451,7 +455,10 @@ fn leave(
             figures.count_way_out(way_out, group.boxes, fresh);
             let covered = group.boxes - u64::from(innermost);
             figures.count_shared_way_out(way_out, group.boxes, covered);
-            figures.self_by[way_out.outcome()] += std::mem::take(&mut group.own);
+            add(
+                &mut figures.self_by[way_out.outcome()],
+                std::mem::take(&mut group.own),
+            );
             books.book_stretch(arc, waits, way_out.outcome(), lasted);
         }
     }
@@ -459,7 +466,7 @@ fn leave(
     let figures = books.figures(boxed.arc);
     figures.count_way_out(way_out, 1, fresh);
     figures.count_shared_way_out(way_out, 0, covered);
-    figures.self_by[way_out.outcome()] += own;
+    add(&mut figures.self_by[way_out.outcome()], own);
     let lasted = now.wrapping_sub(boxed.since);
     books.book_stretch(boxed.arc, boxed.waits, way_out.outcome(), lasted);
 }

@@ -1,8 +1,8 @@
 //! Events to figures, in parallel.
 //!
 //! A long stream is cut into chunks that are replayed at the same time (`schedule`), each from a state that is
-//! not known yet (`chunk`), and joined in their order (`join`, `state`). `oracle` is the plain replay, one event
-//! after the other; both find the same, to the tick, for every size of chunk and number of threads.
+//! not known yet (`chunk`), and joined in their order (`join`, `state`). They find the same, to the tick, for every
+//! size of chunk and number of threads: that of the brute-force model in the tests (`naive`).
 //!
 //! # What a chunk needs to know of what came before: nothing
 //!
@@ -36,7 +36,7 @@
 //!
 //! # What is not done this way
 //!
-//! Streams with gaps, damage or impossible events: the whole trace goes to the oracle. Streams in one piece:
+//! Streams in one piece: those of traces with gaps, damage or impossible events (`impossible`, `moved`),
 //! those of engines that report only the innermost redo, all when only a part of the trace is looked at (`scope`), and
 //! those with so deep a recursion that most boxes would be handed from chunk to chunk. Nothing recurses on the machine's stack.
 
@@ -46,8 +46,9 @@ mod books;
 mod boxes;
 mod chunk;
 mod feed;
+mod impossible;
 mod join;
-mod oracle;
+mod moved;
 mod schedule;
 mod scope;
 mod state;
@@ -146,10 +147,11 @@ pub fn replay(trace: &Trace, options: &ReplayOptions) -> Profile {
 /// Like [`replay`]; `None` if it was cancelled.
 #[must_use]
 pub fn try_replay(trace: &Trace, options: &ReplayOptions) -> Option<Profile> {
+    let replay = |scope: &Scope| schedule::replay(trace, options, scope, None).ok();
     let scope = Scope::of(trace, options);
-    let mut profile = replay_scope(trace, options, &scope);
+    let mut profile = replay(&scope)?;
     if let Some(window) = scope.window {
-        profile = profile.since(&replay_scope(trace, options, &scope.before(window)));
+        profile = profile.since(&replay(&scope.before(window))?);
     }
     profile
         .predicates
@@ -160,13 +162,8 @@ pub fn try_replay(trace: &Trace, options: &ReplayOptions) -> Option<Profile> {
     (!options.is_cancelled()).then_some(profile)
 }
 
-fn replay_scope(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Profile {
-    schedule::replay(trace, options, scope, None)
-        .unwrap_or_else(|_| oracle::replay(trace, options, scope))
-}
-
 /// The profile of a trace, and checkpoints every so many bytes of events in its long streams. `None` if the trace is
-/// damaged, or has what only the plain replay deals with.
+/// damaged, or has gaps or events that cannot happen.
 pub(crate) fn replay_for_index(
     trace: &Trace,
     bytes: u64,

@@ -13,14 +13,15 @@ use super::chunk::Chunk;
 use super::join::{GiveUp, Join};
 use super::scope::Scope;
 use super::{ReplayOptions, assemble};
-use crate::events::Events;
+use crate::damage::Damage;
+use crate::events::{Events, TimedEvent};
 use crate::figures::StreamFigures;
 use crate::index::Checkpoint;
 use crate::moment::Change;
-use crate::profile::Profile;
+use crate::profile::{MAX_VIOLATIONS, Profile, Violation};
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::MOST_BYTES;
-use portmortem_tracer::format::Dialect;
+use portmortem_tracer::format::{Dialect, Event};
 
 /// Events after which it is seen whether a stream is better replayed in one piece.
 const DEEP_EVENTS: u64 = 1 << 20;
@@ -39,7 +40,107 @@ struct Done<'t> {
     chunk: Chunk<'t>,
     /// Of whole streams.
     figures: Vec<StreamFigures>,
+    found: Found,
     part: Option<Part>,
+}
+
+/// What is wrong with streams.
+#[derive(Debug, Default)]
+struct Found {
+    /// The first ones of each stream.
+    violations: Vec<Violation>,
+    violation_count: u64,
+    damage: Vec<Damage>,
+}
+
+impl Found {
+    fn merge(&mut self, other: Self) {
+        self.violations.extend(other.violations);
+        self.violation_count += other.violation_count;
+        self.damage.extend(other.damage);
+        if self.violations.len() > 2 * MAX_VIOLATIONS {
+            self.violations
+                .sort_by_key(|found| (found.stream, found.event));
+            self.violations.truncate(MAX_VIOLATIONS);
+        }
+    }
+}
+
+/// Reads a stream, or a part of it, and notes what is wrong with it.
+struct Reader<'t> {
+    stream: u32,
+    events: Events<'t>,
+    /// How many violations of the stream are listed.
+    listed: usize,
+    found: Found,
+}
+
+impl<'t> Reader<'t> {
+    fn new(stream: &StreamInfo, events: Events<'t>) -> Self {
+        Self {
+            stream: stream.id,
+            events,
+            listed: 0,
+            found: Found::default(),
+        }
+    }
+
+    /// Replays an event that was read by itself.
+    fn step(&mut self, chunk: &mut Chunk, dialect: Dialect, event: TimedEvent) {
+        chunk.step(dialect, event.event, event.tick);
+        let (number, offset) = (self.events.number(), self.events.offset());
+        self.note(chunk, |_| (number, offset));
+    }
+
+    /// Notes violations of the last events; `place` tells the number in the stream and the place in the file of the
+    /// event that was the so-and-so-many-th of the chunk.
+    #[inline]
+    fn note(&mut self, chunk: &mut Chunk, place: impl FnMut(u64) -> (u64, u64)) {
+        if chunk.violations.count > 0 {
+            self.note_all(chunk, place);
+        }
+    }
+
+    #[cold]
+    fn note_all(&mut self, chunk: &mut Chunk, mut place: impl FnMut(u64) -> (u64, u64)) {
+        let violations = std::mem::take(&mut chunk.violations);
+        self.found.violation_count += violations.count;
+        for (at, what) in violations.listed {
+            if self.listed == MAX_VIOLATIONS {
+                break;
+            }
+            self.listed += 1;
+            let (event, offset) = place(at);
+            self.found.violations.push(Violation {
+                stream: self.stream,
+                event,
+                offset,
+                what,
+            });
+        }
+    }
+
+    /// What was found, damage included.
+    fn finish(self) -> Found {
+        let mut found = self.found;
+        found.damage.extend(self.events.into_damage());
+        found
+    }
+}
+
+/// Where in a payload an event begins, for ascending numbers of events.
+fn offsets<'b>(mut bytes: &'b [u8], mut offset: u64) -> impl FnMut(u64) -> u64 + 'b {
+    let mut passed = 0;
+    move |event| {
+        while passed < event
+            && let Ok((_, _, length)) = Event::decode(bytes)
+        {
+            bytes = &bytes[length..];
+            offset += length as u64;
+            passed += 1;
+        }
+        offset
+    }
 }
 
 /// What else must be known of a part.
@@ -47,6 +148,9 @@ struct Done<'t> {
 struct Part {
     stream: usize,
     first_tick: u64,
+    /// Before the first event, if nothing before the part was later; and at its end.
+    begin_tick: u64,
+    end_tick: u64,
     /// Numbers of the first event, and of the one after the last.
     first: u64,
     next: u64,
@@ -57,10 +161,11 @@ struct Part {
     end_block: usize,
 }
 
-/// The fast replay of all streams.
+/// The replay of all streams.
 ///
 /// # Errors
-/// [`GiveUp::Unusual`] if the trace has something that only the oracle deals with.
+/// [`GiveUp::Unusual`] if checkpoints are wanted, and the trace has gaps, damage, or events that cannot happen where
+/// they stand.
 pub(super) fn replay(
     trace: &Trace,
     options: &ReplayOptions,
@@ -68,61 +173,43 @@ pub(super) fn replay(
     checkpoints: Option<&mut Vec<Checkpoint>>,
 ) -> Result<Profile, GiveUp> {
     let works = plan(trace, options, scope);
-    let threads = rayon::current_num_threads().min(works.len()).max(1);
-    let run = Run {
-        trace,
-        options,
-        scope,
-        works,
-        next: AtomicUsize::new(0),
-        joined: Mutex::new(Joined {
-            join: Join::new(scope.hidden.len()),
-            next: 0,
-            ready: BTreeMap::new(),
-            streams: Vec::new(),
-            events: 0,
-            number: 0,
-            checkpoints: checkpoints.is_some().then(Checkpoints::default),
-            moved: 0,
-            failed: None,
-        }),
-        fewer: Condvar::new(),
-        most_ready: 2 * threads,
-    };
-    rayon::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|_| run.work());
+    let taken = checkpoints.is_some().then(Checkpoints::default);
+    let mut joined = Run::new(trace, options, scope, works, taken).all();
+    let (Some(failed), false) = (joined.failed, options.is_cancelled()) else {
+        if let (Some(all), Some(taken)) = (checkpoints, joined.checkpoints.take()) {
+            if !joined.is_in_order() {
+                return Err(GiveUp::Unusual);
+            }
+            *all = taken.all;
         }
-    });
-    let joined = run
-        .joined
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
-    match joined.failed {
-        None => {}
-        // What was done until then is little.
-        Some(GiveUp::Deep) => {
+        return Ok(joined.into_profile());
+    };
+    match failed {
+        GiveUp::Unusual if checkpoints.is_some() => Err(failed),
+        GiveUp::Long => Ok(one_by_one(trace, options, scope)),
+        // What was done until then is little, or the trace is not in order.
+        GiveUp::Unusual | GiveUp::Deep => {
             let options = ReplayOptions {
                 chunk_bytes: Some(u64::MAX),
                 ..options.clone()
             };
-            return replay(trace, &options, scope, checkpoints);
+            replay(trace, &options, scope, checkpoints)
         }
-        Some(GiveUp::Unusual) => return Err(GiveUp::Unusual),
     }
-    if let (Some(all), Some(taken)) = (checkpoints, joined.checkpoints) {
-        *all = taken.all;
+}
+
+/// The replay of streams whose ticks together have more than 64 bits: sums stay where those end.
+fn one_by_one(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Profile {
+    let mut all = Profile::default();
+    for stream in 0..trace.streams().len() {
+        let works = vec![Work::Streams(stream..stream + 1)];
+        all.merge(
+            Run::new(trace, options, scope, works, None)
+                .all()
+                .into_profile(),
+        );
     }
-    let books = &joined.join.books;
-    Ok(Profile {
-        predicates: assemble::predicates(books),
-        edges: assemble::edges(books),
-        contexts: assemble::contexts(books),
-        backtracks: joined.join.backtracks,
-        cuts: joined.join.cuts,
-        streams: joined.streams,
-        ..Profile::default()
-    })
+    all
 }
 
 /// Cuts a trace into works of about the same size.
@@ -207,9 +294,14 @@ struct Joined<'t> {
     /// Chunks that are replayed and cannot be joined yet.
     ready: BTreeMap<usize, Done<'t>>,
     streams: Vec<StreamFigures>,
+    found: Found,
     /// Events of the stream so far, and the number of the next.
     events: u64,
     number: u64,
+    /// Time of its last event so far.
+    tick: u64,
+    /// Ticks that all streams lasted so far.
+    lasted: u64,
     checkpoints: Option<Checkpoints>,
     /// Boxes of the stream that were handed from chunk to chunk, or met in a later one.
     moved: u64,
@@ -244,11 +336,59 @@ impl Checkpoints {
 }
 
 impl<'t> Run<'t> {
+    fn new(
+        trace: &'t Trace,
+        options: &'t ReplayOptions<'t>,
+        scope: &'t Scope,
+        works: Vec<Work>,
+        checkpoints: Option<Checkpoints>,
+    ) -> Self {
+        Self {
+            trace,
+            options,
+            scope,
+            works,
+            next: AtomicUsize::new(0),
+            joined: Mutex::new(Joined {
+                join: Join::new(scope.hidden.len()),
+                next: 0,
+                ready: BTreeMap::new(),
+                streams: Vec::new(),
+                found: Found::default(),
+                events: 0,
+                number: 0,
+                tick: 0,
+                lasted: 0,
+                checkpoints,
+                moved: 0,
+                failed: None,
+            }),
+            fewer: Condvar::new(),
+            most_ready: 0,
+        }
+    }
+
+    /// Does all works on rayon's current threads.
+    fn all(mut self) -> Joined<'t> {
+        let threads = rayon::current_num_threads().min(self.works.len()).max(1);
+        self.most_ready = 2 * threads;
+        let run = &self;
+        rayon::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|_| run.work());
+            }
+        });
+        let joined = self.joined.into_inner();
+        joined.unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Joined<'t>> {
         self.joined.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn work(&self) {
+        // Others may wait for the chunk that this thread is at.
+        let _stop = StopIfPanicking(self);
         loop {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(work) = self.works.get(at) else {
@@ -276,14 +416,13 @@ impl<'t> Run<'t> {
         let mut next = joined.next;
         while let Some(done) = joined.ready.remove(&next) {
             if joined.failed.is_none() {
-                joined.failed = joined.add(self, next, &done).err();
+                joined.failed = joined.add(self, next, done).err();
             }
             next += 1;
         }
         joined.next = next;
         if joined.failed.is_some() {
-            // Nobody need go on.
-            self.next.store(self.works.len(), Ordering::Relaxed);
+            self.stop();
         }
         self.fewer.notify_all();
         if let Some(effort) = self.options.effort {
@@ -291,18 +430,23 @@ impl<'t> Run<'t> {
         }
     }
 
+    /// No thread need take further works.
+    fn stop(&self) {
+        self.next.store(self.works.len(), Ordering::Relaxed);
+    }
+
     fn replay(&self, work: &Work, paused: bool) -> Done<'t> {
         let begin = Instant::now();
         let mut chunk = Chunk::new(self.scope);
         let mut figures = Vec::new();
+        let mut found = Found::default();
         let mut part = None;
         match work {
             Work::Streams(streams) => {
                 for stream in &self.trace.streams()[streams.clone()] {
-                    figures.push(self.whole_stream(&mut chunk, stream));
-                    if chunk.unusual {
-                        break;
-                    }
+                    let (of_stream, wrong) = self.whole_stream(&mut chunk, stream);
+                    figures.push(of_stream);
+                    found.merge(wrong);
                 }
             }
             Work::Part { stream, blocks } => {
@@ -315,33 +459,32 @@ impl<'t> Run<'t> {
         Done {
             chunk,
             figures,
+            found,
             part,
         }
     }
 
-    fn whole_stream(&self, chunk: &mut Chunk<'t>, stream: &StreamInfo) -> StreamFigures {
+    fn whole_stream(&self, chunk: &mut Chunk<'t>, stream: &StreamInfo) -> (StreamFigures, Found) {
         let mut events = self.trace.events(stream);
         let first = events.next();
         let begin = begin_of(stream, first.map(|event| event.tick));
         chunk.begin_stream(begin);
+        let mut reader = Reader::new(stream, events);
         let (mut read, mut last) = (0, begin);
         if let Some(event) = first {
             last = event.tick;
             if !self.scope.is_over(event.tick) {
-                read = 1;
-                chunk.step(stream.dialect(), event.event, event.tick);
-                last = self.steps(chunk, stream.dialect(), &mut events, last);
-                read = events.events_read().max(read);
+                reader.step(chunk, stream.dialect(), event);
+                (read, last) = self.steps(chunk, stream.dialect(), &mut reader, last);
             }
         }
         let end = stream.end.map_or(last, |end| end.tick.max(last));
-        let figures = chunk.finish_stream(begin, end);
-        chunk.unusual |= !events.into_damage().is_empty();
-        StreamFigures {
+        let figures = StreamFigures {
             stream: stream.id,
             events: read,
-            ..figures
-        }
+            ..chunk.finish_stream(begin, end)
+        };
+        (figures, reader.finish())
     }
 
     fn part(
@@ -355,23 +498,27 @@ impl<'t> Run<'t> {
         let is_first = blocks.start == info.blocks.start;
         let is_last = blocks.end == info.blocks.end;
         let end_block = blocks.end;
-        let mut events = Events::part(self.trace, info, blocks);
-        let first = events.next_number();
-        let event = events.next();
+        let mut reader = Reader::new(info, Events::part(self.trace, info, blocks));
+        let first = reader.events.next_number();
+        let begin_tick = reader.events.tick();
+        let event = reader.events.next();
         let first_tick = event.map_or(0, |event| event.tick);
         chunk.begin_part(first_tick, paused);
         if let Some(event) = event {
-            chunk.step(Dialect::EveryRedo, event.event, event.tick);
-            self.steps(chunk, Dialect::EveryRedo, &mut events, first_tick);
+            reader.step(chunk, Dialect::EveryRedo, event);
+            self.steps(chunk, Dialect::EveryRedo, &mut reader, first_tick);
         } else {
             chunk.unusual = true;
         }
         chunk.end_part();
-        let (next, events_read) = (events.next_number(), events.events_read());
-        chunk.unusual |= !events.into_damage().is_empty();
+        let (next, events_read) = (reader.events.next_number(), reader.events.events_read());
+        let end_tick = reader.events.tick();
+        chunk.unusual |= !reader.finish().damage.is_empty();
         Part {
             stream,
             first_tick,
+            begin_tick,
+            end_tick,
             first,
             next,
             events: events_read,
@@ -381,31 +528,59 @@ impl<'t> Run<'t> {
         }
     }
 
-    /// Replays the rest of the events; returns the time of the last, or of the first after the window.
+    /// Replays the rest of the events: how many were read of all, and the time of the last, or of the first after
+    /// the window.
     fn steps(
         &self,
         chunk: &mut Chunk,
         dialect: Dialect,
-        events: &mut Events,
+        reader: &mut Reader,
         mut last: u64,
-    ) -> u64 {
+    ) -> (u64, u64) {
         let mut reported = 0;
-        while let Some(payload) = events.payload() {
-            let place = events.block();
-            let read = chunk.replay(self.trace, dialect, payload.bytes, events.tick());
-            let (true, Some(read)) = (payload.usual && !self.options.is_cancelled(), read) else {
-                chunk.unusual = true;
+        let mut gone = 0;
+        while !chunk.unusual && !self.options.is_cancelled() {
+            let Some(payload) = reader.events.payload() else {
                 break;
             };
-            events.passed(read.events, read.tick);
+            if let Some(gap) = payload.gap {
+                last = gap.tick;
+                if self.scope.is_over(gap.tick) {
+                    break;
+                }
+                reader.step(chunk, dialect, gap);
+            }
+            let (number, first) = (reader.events.next_number(), chunk.events);
+            let read = chunk.replay(self.trace, dialect, payload.bytes, reader.events.tick());
+            let mut offset = offsets(payload.bytes, payload.offset);
+            reader.note(chunk, |event| {
+                let at = event - first;
+                (number + at, offset(at))
+            });
+            let block = reader.events.block();
+            reader.events.passed(read.bytes, read.events, read.tick);
             last = last.max(read.tick);
-            if read.over {
+            if read.over || chunk.unusual {
                 break;
             }
-            self.trace.let_go(place);
-            reported = self.report(reported, events.bytes_read());
+            if read.bytes < payload.bytes.len() {
+                // What the events themselves have to say to that.
+                let before = reader.events.events_read();
+                let Some(event) = reader.events.next() else {
+                    break;
+                };
+                last = event.tick;
+                if self.scope.is_over(event.tick) {
+                    gone = reader.events.events_read() - before;
+                    break;
+                }
+                reader.step(chunk, dialect, event);
+                continue;
+            }
+            self.trace.let_go(block);
+            reported = self.report(reported, reader.events.bytes_read());
         }
-        last
+        (reader.events.events_read() - gone, last)
     }
 
     /// Reports what was read since the last report; returns what is reported now.
@@ -417,22 +592,66 @@ impl<'t> Run<'t> {
     }
 }
 
+/// Lets the other threads end when one panics: what it was at never comes, and they would wait for it for ever.
+/// The panic goes on when they have.
+struct StopIfPanicking<'r, 't>(&'r Run<'t>);
+
+impl Drop for StopIfPanicking<'_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.lock().failed = Some(GiveUp::Unusual);
+            self.0.stop();
+            self.0.fewer.notify_all();
+        }
+    }
+}
+
 impl<'t> Joined<'t> {
-    fn add(&mut self, run: &Run<'t>, at: usize, done: &Done<'t>) -> Result<(), GiveUp> {
+    /// Nothing was lost, and every event can happen where it stands.
+    fn is_in_order(&self) -> bool {
+        let lost = |stream: &StreamFigures| stream.lost_events > 0 || stream.gap_ticks > 0;
+        self.found.violation_count == 0
+            && self.found.damage.is_empty()
+            && !self.streams.iter().any(lost)
+    }
+
+    fn into_profile(self) -> Profile {
+        let books = &self.join.books;
+        Profile {
+            predicates: assemble::predicates(books),
+            edges: assemble::edges(books),
+            contexts: assemble::contexts(books),
+            backtracks: self.join.backtracks,
+            cuts: self.join.cuts,
+            streams: self.streams,
+            violations: self.found.violations,
+            violation_count: self.found.violation_count,
+            damage: self.found.damage,
+            compensation: None,
+        }
+    }
+
+    fn add(&mut self, run: &Run<'t>, at: usize, done: Done<'t>) -> Result<(), GiveUp> {
         let Some(part) = done.part else {
-            self.streams.extend(&done.figures);
-            return self.join.add_streams(&done.chunk);
+            for figures in &done.figures {
+                self.add_stream(*figures)?;
+            }
+            self.found.merge(done.found);
+            self.join.add_streams(&done.chunk);
+            return Ok(());
         };
         let stream = &run.trace.streams()[part.stream];
         if part.is_first {
             self.join
                 .begin_stream(begin_of(stream, Some(part.first_tick)));
-            (self.events, self.number, self.moved) = (0, 0, 0);
+            (self.events, self.number, self.tick, self.moved) = (0, 0, 0, 0);
         }
-        if part.first != self.number {
+        // A block that says that it begins before the last event does not set the time back, and the
+        // part did not know of that event.
+        if part.first != self.number || part.begin_tick < self.tick {
             return Err(GiveUp::Unusual);
         }
-        self.number = part.next;
+        (self.number, self.tick) = (part.next, part.end_tick);
         self.events += part.events;
         // A pause that began in another chunk was not to be foreseen.
         let again = self
@@ -454,18 +673,59 @@ impl<'t> Joined<'t> {
         if part.is_last {
             let end = stream.end.map_or(0, |end| end.tick);
             let figures = self.join.finish_stream(end);
-            self.streams.push(StreamFigures {
+            self.add_stream(StreamFigures {
                 stream: stream.id,
                 events: self.events,
                 ..figures
-            });
+            })?;
         }
+        Ok(())
+    }
+
+    /// Books add ticks modulo 2⁶⁴, so they are of use only as long as all streams together last no longer. More
+    /// than that has a trace with impossible ticks.
+    fn add_stream(&mut self, figures: StreamFigures) -> Result<(), GiveUp> {
+        let lasted = figures.last_tick.saturating_sub(figures.first_tick);
+        self.lasted = self.lasted.checked_add(lasted).ok_or(GiveUp::Long)?;
+        self.streams.push(figures);
         Ok(())
     }
 }
 
 /// When a stream begins.
 fn begin_of(stream: &StreamInfo, first: Option<u64>) -> u64 {
-    let begin = stream.begin.as_ref().map(|begin| begin.tick);
+    let begin = stream.begin_tick();
     first.into_iter().chain(begin).min().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use proptest::strategy::{Strategy, ValueTree};
+    use proptest::test_runner::TestRunner;
+
+    use super::*;
+    use crate::mapping::Mapping;
+    use crate::replay::tests::{long_script, long_trace};
+
+    /// The thread that panics never delivers its chunk. The others used to wait for that, for ever.
+    #[test]
+    fn a_panic_in_a_chunk_ends_the_replay() {
+        let mut runner = TestRunner::deterministic();
+        let script = long_script().new_tree(&mut runner).unwrap().current();
+        let mapping = Mapping::from(long_trace(&script));
+        let trace = Trace::read(mapping, "a.pmt".as_ref()).unwrap();
+        let options = ReplayOptions::default();
+        let scope = Scope::of(&trace, &options);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
+        let replay = || {
+            let nowhere = Work::Streams(usize::MAX - 1..usize::MAX);
+            let mut works = vec![Work::Streams(0..1); 100];
+            works[0] = nowhere;
+            Run::new(&trace, &options, &scope, works, None).all()
+        };
+        let panicked = catch_unwind(AssertUnwindSafe(|| pool.unwrap().install(replay)));
+        assert!(panicked.is_err());
+    }
 }

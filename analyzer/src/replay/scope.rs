@@ -76,33 +76,22 @@ impl<'s> Sight<'s> {
         }
     }
 
-    /// `id` is a box that nobody known called.
-    pub(super) fn begin(&mut self, id: u32) {
+    /// `id` is a box without a known caller. Its callers were `lost`, or there are none.
+    pub(super) fn begin(&mut self, id: u32, lost: bool) {
         if self.focused {
-            self.put(id, self.scope.focus.start(false));
+            self.put(id, self.scope.focus.start(lost));
         }
     }
 
-    /// Whether a box of `predicate` called by `caller` is transparent; it will be `id`. Without a caller: nobody known called
-    /// it, or who did was `lost`.
+    /// Whether a box of `predicate` called by `caller` is transparent; it will be `id`.
     #[inline(always)]
-    pub(super) fn call(
-        &mut self,
-        caller: Option<u32>,
-        lost: bool,
-        id: u32,
-        predicate: PredicateIndex,
-    ) -> bool {
+    pub(super) fn call(&mut self, caller: u32, id: u32, predicate: PredicateIndex) -> bool {
         let hidden = self.scope.hidden[predicate as usize];
         if !self.focused {
             return hidden;
         }
         let focus = &self.scope.focus;
-        let from = match caller {
-            Some(caller) => self.ways[caller as usize],
-            None => focus.start(lost),
-        };
-        let way = focus.enter(from, predicate, hidden);
+        let way = focus.enter(self.way_of(caller), predicate, hidden);
         self.put(id, way);
         hidden || !self.scope.focus.contains(way)
     }
@@ -114,12 +103,14 @@ impl<'s> Sight<'s> {
         if !self.focused {
             return hidden;
         }
-        let way = self
-            .scope
-            .focus
-            .enter(self.ways[id as usize], predicate, hidden);
-        self.ways[id as usize] = way;
+        let way = self.scope.focus.enter(self.way_of(id), predicate, hidden);
+        self.put(id, way);
         hidden || !self.scope.focus.contains(way)
+    }
+
+    /// Where a box is. Every box was put here when it was called.
+    fn way_of(&self, id: u32) -> Way {
+        self.ways[id as usize]
     }
 
     #[cold]

@@ -270,6 +270,7 @@ impl Translate<'_> {
             root: NONE,
             exited: from.exited,
             engine_work: from.engine_work,
+            moved: false,
             chain: from
                 .chain
                 .as_ref()
@@ -327,8 +328,8 @@ impl Translate<'_> {
             base_own: chain.base_own,
             ..Chain::default()
         };
-        for (at, (&(arc, waits), group)) in chain.groups.iter().enumerate() {
-            let key = (self.meaning.arcs[arc as usize], self.waits(arc, waits));
+        for (at, (&(arc, waits, _), group)) in chain.groups.iter().enumerate() {
+            let key = (self.meaning.arcs[arc as usize], self.waits(arc, waits), 0);
             let entry = here.groups.entry(key);
             if at == chain.last {
                 here.last = entry.index();

@@ -46,6 +46,11 @@ pub struct StreamInfo {
 }
 
 impl StreamInfo {
+    /// When it began; `None` if the announcement was lost.
+    pub(crate) fn begin_tick(&self) -> Option<u64> {
+        self.begin.as_ref().map(|begin| begin.tick)
+    }
+
     /// Thread or engine; a thread if the announcement was lost.
     #[must_use]
     pub fn kind(&self) -> StreamKind {
@@ -367,7 +372,7 @@ impl Reader<'_> {
 }
 
 impl PredicateInfo {
-    /// Whether its boxes are garbage collections or stack shifts ([`ENGINE_WORK`]), and no calls of the program: how many
+    /// Whether its boxes are garbage collections, stack shifts or autoloads ([`ENGINE_WORK`]), and no calls of the program: how many
     /// there are depends on time.
     #[must_use]
     pub fn is_engine_work(&self) -> bool {

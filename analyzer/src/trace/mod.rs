@@ -12,7 +12,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use portmortem_tracer::format::{
-    Baseline, Cost, FORMAT_VERSION, Fit, Header, HeaderError, Outcome, PortCosts, decode_header,
+    Baseline, BlockHeader, Cost, FORMAT_VERSION, Fit, Header, HeaderError, Outcome, PortCosts,
+    decode_header,
 };
 use rayon::prelude::*;
 
@@ -69,6 +70,12 @@ pub enum TraceError {
         path: PathBuf,
         /// Why not.
         source: MappingError,
+    },
+    /// It got shorter since it was opened.
+    #[error("{}: the file was cut short while it was read; what was found is of no use", path.display())]
+    Truncated {
+        /// The file.
+        path: PathBuf,
     },
     /// Not a trace.
     #[error("{}: not a Portmortem trace{}", path.display(), foreign::clause(.looks_like))]
@@ -133,7 +140,9 @@ impl Trace {
         if let Some(end) = directory.end_pair() {
             pairs.add(end);
         }
-        let clock = Clock::new(&pairs, header.ticks_per_second);
+        // The first stream may begin a moment before the block that says so.
+        let begins = directory.streams.iter().filter_map(StreamInfo::begin_tick);
+        let clock = Clock::new(&pairs, header.ticks_per_second).beginning_at(begins.min());
         Ok(Self {
             bytes,
             file_id,
@@ -143,6 +152,20 @@ impl Trace {
             directory,
             damage,
         })
+    }
+
+    /// Whether the file still has all that it had when it was opened. If it has not, what was found in it since is of
+    /// no use, and is not to be shown. `path` names it in the error.
+    ///
+    /// # Errors
+    /// [`TraceError::Truncated`].
+    pub fn check_whole(&self, path: &Path) -> Result<(), TraceError> {
+        if self.bytes.is_truncated() {
+            return Err(TraceError::Truncated {
+                path: path.to_owned(),
+            });
+        }
+        Ok(())
     }
 
     /// What the trace says about itself.
@@ -310,6 +333,13 @@ impl Trace {
     /// Where in the file the blocks of events begin, by stream and sequence.
     pub(crate) fn block_offsets(&self) -> impl Iterator<Item = u64> {
         self.blocks.iter().map(|block| block.offset)
+    }
+
+    /// The header of the block at this place in the order of blocks.
+    pub(crate) fn block_header(&self, block: usize) -> Option<BlockHeader> {
+        let block = self.blocks.get(block)?;
+        let bytes = self.bytes.get(usize::try_from(block.offset).ok()?..)?;
+        BlockHeader::parse(bytes, self.file_id).ok()
     }
 
     pub(crate) fn blocks(&self, range: Range<usize>) -> &[Block] {

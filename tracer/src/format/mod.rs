@@ -34,6 +34,10 @@ pub use record::{
 pub use varint::{VarintError, read as read_varint, write as write_varint};
 pub use wire::{MAX_RECORD_BYTES, WireError, decode_record, encode_record, read_record};
 
-/// Predicates of the module `system`, arity 0, that stand for what an engine does between two ports without a call: their boxes are garbage
-/// collections and stack shifts. How many there are depends on time, as nothing else in a trace.
-pub const ENGINE_WORK: [&str; 2] = ["stack_shift", "garbage_collect"];
+/// What the path of a source file begins with that is the engine's own: the rest is relative to the directory where the engine is installed.
+pub const ENGINE_HOME: &str = "engine:";
+
+/// Predicates of the module `system`, arity 0, that stand for what an engine does without a call of the program: garbage collections,
+/// stack shifts, loading a library when one of its predicates is first called. How many there are of the first two depends on time, as
+/// nothing else in a trace.
+pub const ENGINE_WORK: [&str; 3] = ["stack_shift", "garbage_collect", "autoload"];

@@ -11,7 +11,7 @@ pub struct Header {
     pub engine: String,
     /// The traced command line, program first.
     pub command: Vec<String>,
-    /// Working directory of the traced process.
+    /// The program's directory, which source files are relative to: in a trace as seen from the trace's own directory.
     pub directory: String,
     /// Machine name and processor, for people.
     pub machine: String,
@@ -56,7 +56,7 @@ pub enum Record {
     File {
         /// File id, from 0.
         id: u32,
-        /// Its path.
+        /// Its path, if relative then to [`Header::directory`]; see [`super::ENGINE_HOME`].
         path: String,
     },
     /// A predicate.

@@ -41,6 +41,9 @@ Options of pm_record/2 and pm_start/2:
   - tail(+Boolean)
     Record last calls as such. With `false` every one gets a box of its own,
     and recursion no longer runs in constant space. Default: `true`.
+  - directory(+Directory)
+    Where the program is: files below it are named relative to it.
+    Default: the working directory.
   - max_size(+Bytes), keep(+FirstOrLast)
     Limit the size of the trace; keep its first or its last part.
 */
@@ -94,9 +97,11 @@ pm_start(File, Options) :-
     setting(output, Path, Output),
     current_prolog_flag(stack_limit, Limit),
     setting(stack_limit, Limit, LimitSetting),
+    current_prolog_flag(home, Home),
+    setting(home, Home, HomeSetting),
     current_prolog_flag(os_argv, Command),
     command_settings(Options, Command, CommandSettings),
-    '$append'([[Output, EngineSetting, LimitSetting], CommandSettings, Settings], All),
+    '$append'([[Output, EngineSetting, LimitSetting, HomeSetting], CommandSettings, Settings], All),
     calibrate(Options, Settings),
     '$open'(All, Error),
     (   Error == ""
@@ -128,6 +133,7 @@ option_setting(Option, Setting) :-
     ),
     setting(Key, One, Setting).
 
+foreign_option(directory).
 foreign_option(force).
 foreign_option(include).
 foreign_option(exclude).
@@ -211,6 +217,8 @@ cost_center(Name, Goal) :-
             (   Before == After,
                 '$pm_exit_det'(Box)
             ->  !
+            ;   Before == After
+            ->  portmortem_engine:exit_resumed(Box, Before)
             ;   '$pm_exit_nondet'(Box)
             )
         )

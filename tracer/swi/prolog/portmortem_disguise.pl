@@ -2,7 +2,8 @@
           [ install_disguise/0,
             copied_name/2,              % +CopyName, -Name
             copy_name/3,                % +Name, +N, -CopyName
-            counted_name/3              % +Name, +N, -CopyName
+            counted_name/3,             % +Name, +N, -CopyName
+            as_own_size/2               % +Module, :Goal
           ]).
 
 /** <module> Keep wrappers and copies out of the traced program's sight
@@ -20,14 +21,24 @@ error finds what it would find without Portmortem.
 %   Hide the predicates and frames that recording adds.
 
 install_disguise :-
-    hide_results(system:current_predicate(Spec), portmortem_disguise:own_indicator(Spec)),
+    hide_results(system:current_predicate(PI), portmortem_disguise:own_indicator(PI)),
     hide_results(system:current_predicate(_, Head), portmortem_disguise:own_head(Head)),
     hide_results(system:predicate_property(Head, Property),
                  portmortem_disguise:own_property(Head, Property)),
     wrap_in_place(system:prolog_frame_attribute(Frame, Key, Value), portmortem_disguise, Wrapped,
                    ( context_module(M),
                      portmortem_engine:as_own(
-                        portmortem_disguise:frame_attribute(Key, real(Wrapped, M), Frame, Value)) )).
+                        portmortem_disguise:frame_attribute(Key, real(Wrapped, M), Frame, Value)) )),
+    wrap_in_place(system:'$wrapped_predicate'(_, Pairs), portmortem_disguise, WrappedPairs,
+                   portmortem_disguise:wrappers(Pairs, WrappedPairs)),
+    wrap_in_place(system:'$module_property'(_, Asked), portmortem_disguise, WrappedProperty,
+                   portmortem_disguise:of_module(Asked, WrappedProperty)),
+    wrap_in_place(system:set_module(Spec), portmortem_disguise, WrappedSet,
+                   (   strip_module(Spec, Limited, Limit),     % here, where the caller's module is known
+                       portmortem_disguise:with_room(Limited, Limit, WrappedSet, Set)
+                   ->  Set
+                   ;   WrappedSet
+                   )).
 
 %   Some built-ins live in a module of their own, and only there can they be wrapped.
 
@@ -108,9 +119,6 @@ own_head(Head) :-
         own_name(Name)
     ).
 
-own_property(_, wrapped(Wrappers)) :-
-    Wrappers == [portmortem],
-    !.
 own_property(Head, _) :-
     own_head(Head).
 
@@ -155,6 +163,116 @@ original_name(WrapperName, Name) :-
     sub_atom(WrapperName, 6, _, 0, Name).
 
                  /*******************************
+                 *           WRAPPERS           *
+                 *******************************/
+
+:- public wrappers/2.
+
+%   '$wrapped_predicate'/2 without wrappers of ours; with `all(Pairs)` for the second argument,
+%   which only has_wrapper/2 asks for, it has them all.
+
+wrappers(Asked, call(Call)) :-
+    nonvar(Asked),
+    Asked = all(Pairs),
+    !,
+    with_last_argument(Call, Pairs, Real),
+    call(Real).
+wrappers(Pairs, call(Call)) :-
+    with_last_argument(Call, All, Real),
+    call(Real),
+    findall(Name-Clause,
+            ( '$member'(Name-Clause, All), \+ own_wrapper(Name) ),
+            Others),
+    Others \== [],
+    Pairs = Others.
+
+with_last_argument(Call, Last, Real) :-
+    compound_name_arguments(Call, Closure, [First,_]),
+    compound_name_arguments(Real, Closure, [First,Last]).
+
+own_wrapper(portmortem).
+own_wrapper(portmortem_hook).
+own_wrapper(portmortem_disguise).
+
+                 /*******************************
+                 *            SIZES             *
+                 *******************************/
+
+:- meta_predicate as_own_size(+, 0).
+:- public of_module/2, with_room/4.
+:- dynamic own_size/2.          % Module, Bytes
+
+%!  as_own_size(+Module, :Goal) is semidet.
+%
+%   Run Goal once. What it adds to the size of the module's program counts neither as
+%   that nor for its limit: failing to wrap a predicate for lack of space would crash 9.0.4.
+
+as_own_size(M, Goal) :-
+    '$module_property'(M, program_size(Before)),
+    (   '$module_property'(M, program_space(Limit))
+    ->  set_module(M:program_space(0))
+    ;   Limit = none
+    ),
+    (   catch(Goal, Error, true)
+    ->  Ended = true
+    ;   Ended = fail
+    ),
+    '$module_property'(M, program_size(After)),
+    (   After == Before
+    ->  true
+    ;   (   retract(own_size(M, Bytes0))
+        ->  true
+        ;   Bytes0 = 0
+        ),
+        Bytes is Bytes0+After-Before,
+        assertz(own_size(M, Bytes))
+    ),
+    (   integer(Limit)
+    ->  set_module(M:program_space(Limit))
+    ;   true
+    ),
+    (   nonvar(Error)
+    ->  throw(Error)
+    ;   Ended == true
+    ).
+
+of_module(Property, Wrapped) :-
+    with_own_size(Property),
+    !,
+    functor(Property, Key, 1),
+    functor(All, Key, 1),
+    Wrapped = call(Call),
+    with_last_argument(Call, All, Real),
+    call(Real),
+    arg(1, Real, M),
+    arg(1, All, Bytes0),
+    own_bytes(M, Own),
+    Bytes is Bytes0-Own,
+    arg(1, Property, Bytes).
+of_module(_, Wrapped) :-
+    call(Wrapped).
+
+with_own_size(program_size(_)).
+with_own_size(program_space(_)).
+
+own_bytes(M, Bytes) :-
+    own_size(M, Bytes),
+    !.
+own_bytes(_, 0).
+
+%   The call that sets the limit which the program sets, and room for what recording adds.
+
+with_room(M, Property, call(Call), Set) :-
+    nonvar(Property),
+    Property = program_space(Limit),
+    integer(Limit),
+    Limit > 0,
+    own_size(M, Own),
+    All is Limit+Own,
+    compound_name_arguments(Call, Closure, [_]),
+    compound_name_arguments(Set, Closure, [M:program_space(All)]).
+
+                 /*******************************
                  *            FRAMES            *
                  *******************************/
 
@@ -172,11 +290,16 @@ frame_attribute(Key, Real, Frame, Value) :-
     ;   Plain = Value
     ),
     known_attribute(Key, Real, Frame, Plain).
-frame_attribute(Key, Real, Frame, Value) :-
+frame_attribute(Key, real(Wrapped, M), Frame, Value) :-
     parent_goal_key(Key),
     nonvar(Value),
-    parent_goal(Key, Real, Frame, Value),
-    !.
+    !,
+    asking_module(M, Value, Context),
+    Real = real(Wrapped, Context),
+    (   parent_goal(Key, Real, Frame, Value)
+    ->  true
+    ;   attribute(Real, Frame, Key, Value)
+    ).
 frame_attribute(_, real(Wrapped, M), _, _) :-
     @(Wrapped, M).
 
@@ -264,23 +387,39 @@ wrappers_above(Real, Frame, Seen, Count0, Count) :-
 wrappers_above(_, _, _, Count, Count).
 
 parent_goal_key(parent_goal).
-parent_goal_key(parent_goal_next(_)).
+parent_goal_key(parent_goal(_)).        % the frame to go on with
 
-%   A goal of the program may be running as a copy.
+%   The module that asks. Later versions qualify the argument, and run what follows in module system.
+
+:- if(( current_prolog_flag(version, Version), Version >= 100000 )).
+asking_module(_, Value, M) :-
+    strip_module(Value, M, _).
+:- else.
+asking_module(M, _, M).
+:- endif.
+
+%   A goal of the program may be running as a copy. The engine ignores a qualification of the
+%   goal: it looks the predicate up in the module that asks.
 
 parent_goal(Key, Real, Frame, Value) :-
-    Real = real(_, Context),
-    strip_module(Context:Value, M, Goal),
+    Real = real(Wrapped, Context),
+    strip_module(Context:Value, _, Goal),
     callable(Goal),
-    Goal =.. [Name|Arguments],
-    portmortem_wrap:latest_copy(M, Goal, N),
+    functor(Goal, Name, Arity),
+    functor(General, Name, Arity),
+    (   '$get_predicate_attribute'(Context:General, imported, Home)
+    ->  true
+    ;   Home = Context
+    ),
+    portmortem_copies:latest_copy(Home, General, N),
+    Goal =.. [_|Arguments],
     (   copy_name(Name, N, CopyName),
         Copy =.. [CopyName|Arguments]
     ;   counted_name(Name, N, CopyName),
         '$append'(Arguments, [_,_], More),
         Copy =.. [CopyName|More]
     ),
-    attribute(Real, Frame, Key, M:Copy).
+    attribute(real(Wrapped, Home), Frame, Key, Copy).
 
                  /*******************************
                  *            ERRORS            *
@@ -295,29 +434,49 @@ parent_goal(Key, Real, Frame, Value) :-
     user:prolog_exception_hook/4.
 
 prolog:prolog_exception_hook(Error0, Error, Frame, Catcher, Debug) :-
-    portmortem_disguise:original_error(Error0, Error1),
+    portmortem_disguise:original_error(Error0, Frame, Error1),
     (   prolog:prolog_exception_hook(Error1, Error2, Frame, Catcher, Debug)
     ->  Error = Error2
     ;   Error = Error1
     ).
 
 user:prolog_exception_hook(Error0, Error, Frame, Catcher) :-
-    portmortem_disguise:original_error(Error0, Error1),
+    portmortem_disguise:original_error(Error0, Frame, Error1),
     (   user:prolog_exception_hook(Error1, Error2, Frame, Catcher)
     ->  Error = Error2
     ;   Error = Error1
     ).
 
-:- public original_error/2.
+:- public original_error/3.
 
-original_error(error(Formal, Context), error(Formal, context(PI, Message))) :-
+%   For an unknown procedure the context is its caller. A wrapper's frame remains there where that of the
+%   predicate is gone, because the call was its last.
+
+original_error(error(Formal, Context), Frame, error(Formal, context(PI, Message))) :-
+    nonvar(Formal),
+    Formal = existence_error(procedure, _),
+    nonvar(Context),
+    Context = context(PI0, Message),
+    nonvar(PI0),
+    ( PI0 = _:Name/_ ; PI0 = Name/_ ),
+    wrapper_name(Name),
+    prolog_frame_attribute(Frame, parent, Parent),
+    prolog_frame_attribute(Parent, predicate_indicator, PI),
+    !.
+original_error(error(Formal, Context), _, error(Formal, context(PI, Message))) :-
     nonvar(Context),
     Context = context(PI0, Message),
     nonvar(PI0),
     own_indicator(PI0),
     !,
     original_indicator(PI0, PI).
-original_error(error(Formal, Context), error(existence_error(matching_rule, Goal), Context)) :-
+original_error(error(Formal, Context), _, error(determinism_error(PI, Declared, Found, Kind), Context)) :-
+    nonvar(Formal),
+    Formal = determinism_error(PI0, Declared, Found, Kind),
+    own_indicator(PI0),
+    !,
+    original_indicator(PI0, PI).
+original_error(error(Formal, Context), _, error(existence_error(matching_rule, Goal), Context)) :-
     nonvar(Formal),
     Formal = existence_error(matching_rule, Goal0),
     own_head(Goal0),

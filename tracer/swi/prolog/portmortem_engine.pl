@@ -1,6 +1,9 @@
 :- module(portmortem_engine,
           [ wrap_in_place/4,            % :Head, +Name, -Wrapped, +Body
+            wrap_in_place/5,            % :Head, +Name, -Closure, -Wrapped, +Body
             has_wrapper/2,              % :Head, +Name
+            exit/3,                     % ?Box, ?Before, -Goal
+            only_guards/2,              % +Choice, +Before
             as_own/1,                   % :Goal
             rules_can_be_wrapped/0
           ]).
@@ -8,27 +11,84 @@
 /** <module> Wrapping, and what differs between versions of SWI-Prolog
 */
 
-:- use_module(library(prolog_wrap), [wrap_predicate/4]).
-
 :- set_module(class(library)).
 
 %!  wrap_in_place(:Head, +Name, -Wrapped, +Body) is det.
+%!  wrap_in_place(:Head, +Name, -Closure, -Wrapped, +Body) is det.
 %
 %   As wrap_predicate/4, with Body resolved in the module of the predicate. In
-%   9.0 that is so anyhow; from 9.1 on Body belongs to the module of the caller, and
+%   9.0 and 9.2 that is so anyhow, and a qualified Body would make a frame of each call
+%   through the closure. In later versions Body belongs to the module it is qualified with, and
 %   a transparent predicate called through it would lose the module of *its* caller.
+%
+%   Closure is what Wrapped calls, for a body that calls it with other arguments.
+%
+%   library(prolog_wrap) is not loaded: a program that did not load it would see
+%   it, as a property of predicates, and as two files when it disables autoloading.
 
-wrap_in_place(M:Head, Name, Wrapped, Body) :-
-    @(prolog_wrap:wrap_predicate(M:Head, Name, Wrapped, Body), M).
+wrap_in_place(P, Name, Wrapped, Body) :-
+    wrap_in_place(P, Name, _, Wrapped, Body).
+
+:- if(predicate_property(system:'$wrap_predicate'(_, _, _, _, _), meta_predicate('$wrap_predicate'(_, _, _, _, 0)))).
+wrap_in_place(M:Head, Name, Closure, Wrapped, Body) :-
+    '$wrap_predicate'(M:Head, Name, Closure, Wrapped, M:Body).
+:- else.
+wrap_in_place(M:Head, Name, Closure, Wrapped, Body) :-
+    '$wrap_predicate'(M:Head, Name, Closure, Wrapped, Body).
+:- endif.
 
 %!  has_wrapper(:Head, +Name) is semidet.
 %
 %   The predicate has a wrapper of this name. Loading a predicate again while it runs takes its wrappers off.
 
 has_wrapper(P, Name) :-
-    '$wrapped_predicate'(P, Pairs),
+    (   '$wrapped_predicate'(P, all(Pairs))     % see portmortem_disguise:wrappers/2
+    ->  true
+    ;   '$wrapped_predicate'(P, Pairs)
+    ),
     '$member'(Name-_, Pairs),
     !.
+
+%!  exit(?Box, ?Before, -Goal) is det.
+%
+%   Goal ends the body of a wrapper whose box is Box. Before is the newest choicepoint when the predicate was
+%   called. No port is the last goal: an error on determinism would name it.
+
+exit(Box, Before,
+     ( prolog_current_choice(After),
+       (   Before == After,
+           '$pm_exit_det'(Box)
+       ->  !
+       ;   Before == After
+       ->  portmortem_engine:exit_resumed(Box, Before)
+       ;   '$pm_exit_nondet'(Box), true
+       ) )).
+
+:- public exit_resumed/2.
+
+%   A continuation has resumed the body in another frame, of which the guard is not a part: a cut does not
+%   remove it. It would stay where the goal that shift/1 left has no choicepoint any more.
+
+exit_resumed(Box, Guard) :-
+    (   '$pm_resumed'(Box),
+        prolog_choice_attribute(Guard, parent, Before),
+        only_guards(Guard, Before)
+    ->  prolog_cut_to(Before)
+    ;   true
+    ).
+
+%!  only_guards(+Choice, +Before) is semidet.
+%
+%   All choicepoints from Choice on that are newer than Before are guards of boxes.
+
+only_guards(Choice, Choice) :-
+    !.
+only_guards(Choice, Before) :-
+    prolog_choice_attribute(Choice, type, foreign),
+    prolog_choice_attribute(Choice, frame, Frame),
+    prolog_frame_attribute(Frame, predicate_indicator, system:'$pm_enter'/2),
+    prolog_choice_attribute(Choice, parent, Parent),
+    only_guards(Parent, Before).
 
 :- meta_predicate as_own(0).
 

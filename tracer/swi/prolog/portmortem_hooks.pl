@@ -26,9 +26,13 @@ install_hooks :-
     assertz(installed),
     install_disguise,
     continuation_hook,
+    reset_hook,
+    link_hook,
     abolish_hook,
     hook(system:'$run_initialization'(File, _), loaded(File)),
     hook(system:'$execute_directive_3'(Goal), directive(Goal)),
+    hook(system:'$start_consult'(Again, _), reading(Again)),
+    hook(system:'$unload_file'(Gone), unloading(Gone)),
     forall('$member'(Head-Clause,
                      [ assert(C1)-C1, asserta(C2)-C2, assertz(C3)-C3,
                        assert(C4,_)-C4, asserta(C5,_)-C5, assertz(C6,_)-C6 ]),
@@ -72,6 +76,66 @@ continuation_hook :-
     wrap_in_place(system:call_continuation(_), portmortem_hook, Wrapped,
                    ( portmortem:'$resuming', Wrapped )).
 
+%   shift/1 leaves the boxes between it and reset/3 without passing a port. Their guards would stay, and a
+%   goal that was deterministic would no longer be.
+
+reset_hook :-
+    wrap_in_place(system:reset(_, _, _), portmortem_hook, Wrapped,
+                  ( '$pm_before_reset'(Active),
+                    prolog_current_choice(Before),
+                    Wrapped,
+                    prolog_current_choice(After),
+                    (   After == Before
+                    ->  true
+                    ;   portmortem_engine:only_guards(After, Before)
+                    ->  '$pm_after_reset'(Active),
+                        prolog_cut_to(Before)
+                    ;   true
+                    ) )).
+
+%   A guard's choicepoint makes the engine note bindings that it would not note without it. When they are
+%   undone, a term that was linked, and not copied, loses them. A copy has them for good. The engine's own
+%   libraries change what they have linked, and what is to be linked is not bound by predicates that have guards.
+
+link_hook :-
+    wrap_in_place(system:nb_linkarg(I, Term, Value), portmortem_hook, Closure, Wrapped,
+                  (   ground(Value), portmortem_hooks:called_by_program
+                  ->  duplicate_term(Value, Copy),
+                      call(Closure, I, Term, Copy)
+                  ;   Wrapped
+                  )),
+    wrap_in_place(system:nb_linkval(Key, Value2), portmortem_hook, Closure2, Wrapped2,
+                  (   ground(Value2), portmortem_hooks:called_by_program
+                  ->  duplicate_term(Value2, Copy2),
+                      call(Closure2, Key, Copy2)
+                  ;   Wrapped2
+                  )).
+
+:- public called_by_program/0.
+
+%   The nearest ancestor outside of module system is a predicate of the program's.
+
+called_by_program :-
+    as_own(( prolog_current_frame(Frame),
+             calling_module(Frame, M),
+             \+ module_property(M, class(library)) )).
+
+calling_module(Frame, M) :-
+    prolog_frame_attribute(Frame, parent, Parent),
+    prolog_frame_attribute(Parent, predicate_indicator, PI),
+    (   PI = M0:_
+    ->  true
+    ;   M0 = user
+    ),
+    (   ignored(M0)
+    ->  calling_module(Parent, M)
+    ;   M = M0
+    ).
+
+ignored(system).
+ignored(portmortem_hooks).
+ignored(portmortem_engine).
+
 assert_hook(Head, Clause) :-
     wrap_in_place(system:Head, portmortem_hook, Wrapped,
                    ( Wrapped,
@@ -96,6 +160,10 @@ appeared(M0, Clause) :-
 before(loaded(File)) :-
     file_loaded(File),
     wrap_new(loaded).
+before(reading(File)) :-
+    file_changes(File).
+before(unloading(File)) :-
+    file_goes(File).
 before(directive(Goal)) :-
     (   declaration(Goal)
     ->  true

@@ -17,6 +17,7 @@ another one.
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_engine, [exit/3]).
 :- use_module(portmortem_wrap, [is_recorded/2]).
 
 %!  can_be_counted(+Clauses) is semidet.
@@ -33,15 +34,18 @@ can_be_counted(Clauses) :-
 %   by which the recorder knows the clauses.
 
 counted_copy(M, CopyName, Id, Clauses, Set) :-
-    findall(Head, '$member'((Head :- _), Clauses), Heads),
+    findall(Head, ( '$member'(Clause, Clauses), compiled(Clause, Head, _, _) ), Heads),
     portmortem:'$set'(Id, Heads, Set),
-    (   nth_element(Clauses, 1, N, (Head :- Body)),
-        counted_head(CopyName, Head, Before, Serial, CopyHead),
+    (   nth_element(Clauses, 1, N, Clause),
+        compiled(Clause, Head, Moved, Body),
+        Clause = (SourceHead :- _),
+        counted_head(CopyName, SourceHead, Before, Serial, CopyHead),
         (   count_body(Body, clause(M, Set, N, Serial, (Head :- Body)), Counted)
         ->  true
         ;   throw(error(cannot_count(CopyName, N), _))
         ),
         assertz(M:(CopyHead :-
+                      Moved,
                       ( Serial == 0
                       -> true
                       ; prolog_current_choice(Now),
@@ -57,6 +61,38 @@ counted_copy(M, CopyName, Id, Clauses, Set) :-
         compile_predicates([M:CopyName/Arity])
     ;   true
     ).
+
+%   compiled(+Clause, -Head, -Moved, -Body)
+%
+%   The head as the compiler makes it: with the unifications of arguments at the beginning of the body, which are
+%   Moved. Body is the rest.
+
+compiled((Head0 :- Body0), Head, Moved, Body) :-
+    Head0 =.. [Name|Arguments0],
+    move(Body0, Arguments0, Arguments, Moved, Body),
+    Head =.. [Name|Arguments].
+
+move((Goal, Body0), Arguments0, Arguments, (Goal, Moved), Body) :-
+    moves(Goal, Arguments0, Arguments1),
+    !,
+    move(Body0, Arguments1, Arguments, Moved, Body).
+move(Goal, Arguments0, Arguments, Goal, true) :-
+    moves(Goal, Arguments0, Arguments),
+    !.
+move(Body, Arguments, Arguments, true, Body).
+
+moves(Goal, Arguments0, Arguments) :-
+    nonvar(Goal),
+    Goal = (Variable = Term),
+    var(Variable),
+    nonvar(Term),
+    put_argument(Arguments0, Variable, Term, Arguments).
+
+put_argument([Argument|Arguments], Variable, Term, [Term|Arguments]) :-
+    Argument == Variable,
+    !.
+put_argument([Argument|Arguments0], Variable, Term, [Argument|Arguments]) :-
+    put_argument(Arguments0, Variable, Term, Arguments).
 
 nth_element([Element|_], N, N, Element).
 nth_element([_|Elements], N0, N, Element) :-
@@ -77,13 +113,8 @@ counted_body(Head, Id, Set, CopyName, Exits, Body) :-
     counted_head(CopyName, Head, 0, 0, Uncounted),
     counted_head(CopyName, Head, Before, Serial, Counted),
     (   Exits == byrd
-    ->  Exit = '$pm_exit_nondet'(Box)
-    ;   Exit = ( prolog_current_choice(After),
-                 (   Before == After,
-                     '$pm_exit_det'(Box)
-                 ->  !
-                 ;   '$pm_exit_nondet'(Box)
-                 ) )
+    ->  Exit = ( '$pm_exit_nondet'(Box), true )
+    ;   exit(Box, Before, Exit)
     ),
     Body = ( '$pm_enter'(Id, Box),
              '$pm_called'(Set, Head, Serial),

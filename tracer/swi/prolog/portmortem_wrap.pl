@@ -6,9 +6,10 @@
             wrap_one/1,                 % :Head
             forget_one/1,               % :Head
             file_loaded/1,              % +File
+            file_changes/1,             % +File
+            file_goes/1,                % +File
             leave_out/3,                % +Module, +Name, +Arity
             declare_center/4,           % +Module, +Name, +Arity, +Center
-            latest_copy/3,              % +Module, :Head, -N
             is_recorded/2               % +Module, :Head
           ]).
 
@@ -22,13 +23,12 @@ What it calls itself is not recorded: its work runs in as_own/1.
 */
 
 :- set_module(class(library)).
-:- use_module(library(prolog_wrap), [unwrap_predicate/2]).
 :- use_module(portmortem_engine).
+:- use_module(portmortem_copies).
 :- use_module(portmortem_disguise).
 :- use_module(portmortem_symbolic).
 
 :- dynamic
-    copies/4,           % Name, Arity, Module, N: how many copies were made
     wrapped/6,          % Name, Arity, Module, Id, How, Generation
     left_out/3,         % Module, Name, Arity
     declared_center/4,  % Module, Name, Arity, Center
@@ -53,7 +53,17 @@ start_wrapping(Options) :-
     (   memberchk(include(_), Options)      -> assertz(scope(library)),
                                                assertz(scope(system))  ; true ),
     assertz(active),
+    record_autoloading,
     wrap_new(loaded).
+
+%   Loading a library is no work of the predicate that is the first to call it.
+
+record_autoloading :-
+    P = '$autoload':'$autoload'(_),
+    portmortem:'$predicate'(system, autoload, 0, '', 0, Id),
+    body(P, Id, Wrapped, Body),
+    wrap_in_place(P, portmortem, Wrapped, Body),
+    assertz(wrapped('$autoload', 1, '$autoload', Id, closure(always), 0)).
 
 set_mode(Options) :-
     retractall(mode(_)),
@@ -93,26 +103,34 @@ stop_wrapping_ :-
     portmortem:'$wrappers_changed'.
 
 %   Unwrapping a predicate while another thread runs it can crash 9.0.4. Changing a
-%   wrapper cannot, so then one that only calls the predicate takes its place.
+%   wrapper cannot, so then one that only calls the predicate takes its place. Before 9.3.25, unwrapping
+%   gives up the wrapper's references to its closure and its name twice, so they get one more.
 
 take_off(M:Head) :-
     statistics(threads, Threads),
     (   Threads =< 2                    % this one and the garbage collector
     ->  functor(Head, Name, Arity),
-        unwrap_predicate(M:Name/Arity, portmortem)
-    ;   wrap_in_place(M:Head, portmortem, Wrapped, Wrapped)
+        only_call(M:Head, Closure),
+        portmortem:'$keep_atom'(Closure),
+        portmortem:'$keep_atom'(portmortem),
+        as_own_size(M, unwrap_predicate(M:Name/Arity, portmortem))
+    ;   only_call(M:Head, _)
     ).
+
+only_call(M:Head, Closure) :-
+    as_own_size(M, wrap_in_place(M:Head, portmortem, Closure, Wrapped, Wrapped)).
 
 %!  forget_one(:Head) is det.
 %
-%   The predicate is about to be abolished: it must not live on in its copy.
+%   The predicate is about to be abolished: it must not live on in its copy. Unwrapping a predicate and
+%   abolishing it then can crash the collection of clauses in 9.2.9.
 
 forget_one(M:Head) :-
     functor(Head, Name, Arity),
     (   wrapped(Name, Arity, M, _, _, _)
     ->  as_own(sig_atomic(with_mutex('$portmortem',
                                      ( retractall(wrapped(Name, Arity, M, _, _, _)),
-                                       take_off(M:Head) ))))
+                                       only_call(M:Head, _) ))))
     ;   true
     ).
 
@@ -150,6 +168,53 @@ file_loaded(File) :-
     ;   loaded_file(File)
     ->  true
     ;   assertz(loaded_file(File))
+    ).
+
+%!  file_changes(+File) is det.
+%
+%   File is about to be read again: its predicates are called through their closures
+%   until they are complete, for they must not live on in their copies.
+
+file_changes(File) :-
+    of_file(File, Head, portmortem_wrap:through_closure(Head)).
+
+through_closure(M:Head) :-
+    functor(Head, Name, Arity),
+    (   retract(wrapped(Name, Arity, M, Id, copy, Generation))
+    ->  assertz(wrapped(Name, Arity, M, Id, closure(loading), Generation)),
+        wrap(closure(loading), M, Head, _, Id)
+    ;   true
+    ).
+
+%!  file_goes(+File) is det.
+%
+%   File is about to be unloaded. After that the engine fails a predicate that has been called, and knows
+%   nothing of one that has not.
+
+file_goes(File) :-
+    of_file(File, Head, portmortem_wrap:goes(Head)).
+
+goes(M:Head) :-
+    functor(Head, Name, Arity),
+    (   wrapped(Name, Arity, M, Id, copy, Generation),
+        copy_was_called(M:Head)
+    ->  retractall(wrapped(Name, Arity, M, _, _, _)),
+        assertz(wrapped(Name, Arity, M, Id, closure(loading), Generation)),
+        functor(General, Name, Arity),
+        wrap_in_place(M:General, portmortem, _, fail)
+    ;   forget_one(M:Head)
+    ).
+
+:- meta_predicate of_file(+, -, 0).
+
+of_file(File, M:Head, Goal) :-
+    (   loaded_file(File)
+    ->  as_own(sig_atomic(with_mutex('$portmortem',
+                                     forall(( wrapped(Name, Arity, M, _, _, _),
+                                              functor(Head, Name, Arity),
+                                              source_file(M:Head, File) ),
+                                            Goal))))
+    ;   true
     ).
 
 %!  wrap_new(+When) is det.
@@ -194,6 +259,7 @@ own_module(portmortem).
 own_module(portmortem_wrap).
 own_module(portmortem_hooks).
 own_module(portmortem_engine).
+own_module(portmortem_copies).
 own_module(portmortem_disguise).
 own_module(portmortem_symbolic).
 own_module(portmortem_calibrate).
@@ -238,6 +304,7 @@ selectable(M, Head, Name, Arity) :-
     \+ left_out(M, Name, Arity),
     \+ predefined(Name, Arity, M),
     \+ '$get_predicate_attribute'(M:Head, noprofile, 1),
+    \+ '$get_predicate_attribute'(M:Head, (thread_local), 1),   % a wrapper crashes the engine
     \+ never(M, Head).
 
 own_or_system_name(Name) :-
@@ -269,12 +336,23 @@ never(system, Head) :-
     (   '$get_predicate_attribute'(system:Head, transparent, 1)
     ->  true
     ;   functor(Head, Name, _),
-        frame_sensitive(Name)
+        (   frame_sensitive(Name)
+        ;   binds_linked(Name)
+        )
     ->  true
     ;   '$get_predicate_attribute'(system:Head, (dynamic), 1)
     ->  true
     ;   Head = statistics(_, _)         % which the recorder itself asks
     ).
+never(pure_input, _).                   % link terms into others with nb_linkarg/3: a wrapper's
+never(lazy_lists, _).                   % choicepoint would undo what is bound in them
+
+%   What these bind, a program may link into other terms; see link_hook/0.
+
+binds_linked(put_attr).
+binds_linked(put_attrs).
+binds_linked(read_pending_codes).
+binds_linked(read_pending_chars).
 
 frame_sensitive(prolog_current_choice).
 frame_sensitive(prolog_current_frame).
@@ -355,6 +433,9 @@ complete(P, When) :-
                  *******************************/
 
 wrap_as_fits(M, Head, When, Id) :-
+    as_own_size(M, wrap_as_fits_(M, Head, When, Id)).
+
+wrap_as_fits_(M, Head, When, Id) :-
     generation(M:Head, Generation),
     functor(Head, Name, Arity),
     functor(General, Name, Arity),
@@ -381,49 +462,28 @@ how(M, Head, When, Id, How, Copy) :-
     ->  How = closure(always)
     ;   \+ complete(M:Head, When)
     ->  How = closure(loading)
-    ;   catch(( clauses_to_copy(M:Head, Clauses),
-                make_copy(M, Head, Id, Clauses, Copy) ), error(_, _), fail)
+    ;   catch(( may_be_copied(M:Head),
+                make_copy(M, Head, Id, Copy) ), error(_, _), fail)
     ->  How = copy
     ;   How = closure(always)
     ).
 
 needs_closure(P) :- '$get_predicate_attribute'(P, (dynamic), 1), !.
 needs_closure(P) :- '$get_predicate_attribute'(P, foreign, 1), !.
-needs_closure(P) :- '$get_predicate_attribute'(P, (thread_local), 1), !.
 needs_closure(P) :- '$get_predicate_attribute'(P, transparent, 1), !.
 needs_closure(P) :- '$get_predicate_attribute'(P, system, 1), !.
 needs_closure(P) :- '$get_predicate_attribute'(P, (multifile), 1), !.   % any file may add clauses
 needs_closure(P) :- predicate_property(P, tabled), !.
 needs_closure(P) :- predicate_property(P, det), !.
 
-%   The clauses and rules of the predicate, if a copy of them does the same. A large
-%   table of facts has no last calls to keep: a copy would only cost memory.
+%   A copy of the predicate's clauses does the same as they do. A large table of facts has
+%   no last calls to keep: a copy would only cost memory.
 
-clauses_to_copy(M:Head, Clauses) :-
+may_be_copied(M:Head) :-
     predicate_property(M:Head, number_of_clauses(Count)),
     Count < 10000,
-    (   predicate_property(M:Head, ssu)
-    ->  findall(Rule, rule(M:Head, Rule), Clauses)
-    ;   findall((Head :- Body), clause(M:Head, Body), Clauses)
-    ),
-    \+ ( '$member'(Clause, Clauses),
-         clause_parts(Clause, _, _, Body),
+    \+ ( clause(M:Head, Body),
          uncopyable(Body) ).
-
-%   clause_parts(?Clause, ?Head, -Kind, ?Body): Kind is what else there is to a clause but head and body.
-
-clause_parts((Head :- Body), Head, clause, Body).
-clause_parts((Left => Body), Head, Kind, Body) :- rule_parts(Left, Head, commit, Kind).
-clause_parts(?=>(Left, Body), Head, Kind, Body) :- rule_parts(Left, Head, choice, Kind).
-
-rule_parts((Head, Guard), Head, Neck, rule(Neck, Guard)) :- !.
-rule_parts(Head, Head, Neck, rule(Neck)).
-
-with_head(clause, Head, Body, (Head :- Body)).
-with_head(rule(commit), Head, Body, (Head => Body)).
-with_head(rule(commit, Guard), Head, Body, (Head, Guard => Body)).
-with_head(rule(choice), Head, Body, ?=>(Head, Body)).
-with_head(rule(choice, Guard), Head, Body, ?=>((Head, Guard), Body)).
 
 uncopyable(Body) :- var(Body), !, fail.
 uncopyable(_:_) :- !.
@@ -466,52 +526,17 @@ looks_at_frames(deterministic).
 looks_at_frames(context_module).
 looks_at_frames(get_prolog_backtrace).
 
-%   Copy the clauses under a name of their own. An earlier copy may still be
-%   running, so every copy gets a new name.
-
-make_copy(M, Head, Id, Clauses, Copy) :-
-    mode(symbolic),
-    can_be_counted(Clauses),
-    !,
-    functor(Head, Name, Arity),
-    next_copy(M, Name, Arity, N),
-    counted_name(Name, N, CopyName),
-    counted_copy(M, CopyName, Id, Clauses, Set),
-    Copy = counted(Set, CopyName).
-make_copy(M, Head, _, Clauses, Copy) :-
-    functor(Head, Name, Arity),
-    next_copy(M, Name, Arity, N),
-    copy_name(Name, N, CopyName),
-    functor(Copy, CopyName, Arity),
-    (   '$member'(Clause, Clauses),
-        clause_parts(Clause, ClauseHead, Kind, Body),
-        ClauseHead =.. [_|Arguments],
-        CopyHead =.. [CopyName|Arguments],
-        with_head(Kind, CopyHead, Body, CopyClause),
-        assertz(M:CopyClause),
-        fail
-    ;   true
-    ),
-    (   Clauses == []
-    ->  assertz(M:(Copy :- fail))
-    ;   true
-    ),
-    compile_predicates([M:CopyName/Arity]).
-
-next_copy(M, Name, Arity, N) :-
-    (   retract(copies(Name, Arity, M, N0))
-    ->  N is N0+1
-    ;   N = 1
-    ),
-    assertz(copies(Name, Arity, M, N)).
-
-%!  latest_copy(+Module, +Head, -N) is semidet.
-%
-%   The predicate runs as its N-th copy.
-
-latest_copy(M, Head, N) :-
-    functor(Head, Name, Arity),
-    copies(Name, Arity, M, N).
+make_copy(M, Head, Id, Copy) :-
+    copy_predicate(M:Head, CopyName, Clauses),
+    functor(Head, _, Arity),
+    (   mode(symbolic),
+        can_be_counted(Clauses)
+    ->  remove_copy(M:Head, CopyName),
+        new_copy_name(M, Head, counted_name, CountedName),
+        counted_copy(M, CountedName, Id, Clauses, Set),
+        Copy = counted(Set, CountedName)
+    ;   functor(Copy, CopyName, Arity)
+    ).
 
 wrap(How, M, Head, Copy, Id) :-
     Head =.. [Name|Arguments],
@@ -542,26 +567,60 @@ wrap(How, M, Head, Copy, Id) :-
 
 %   '$pm_enter' leaves Box unbound where there is to be no box: a last call. The body is resolved in
 %   the predicate's module; what is not the predicate's copy is in module system, and
-%   found without a module qualification, which would cost time at every call.
+%   found without a module qualification, which would cost time at every call. No port is the last
+%   goal: an error on determinism would name it.
 
 body(P, Id, Target, Body) :-
     (   mode(byrd),
         \+ predicate_property(P, det)           % which an exit that can be redone would break
-    ->  Boxed = ( Target, '$pm_exit_nondet'(Box) )
+    ->  Boxed = ( Target, '$pm_exit_nondet'(Box), true )
     ;   Boxed = ( prolog_current_choice(Before),
                   Target,
-                  prolog_current_choice(After),
-                  (   Before == After,
-                      '$pm_exit_det'(Box)
-                  ->  !
-                  ;   '$pm_exit_nondet'(Box)
-                  ) )
+                  Exit ),
+        exit(Box, Before, Exit)
     ),
-    Body = ( '$pm_enter'(Id, Box),
-             (   var(Box)
-             ->  Target
-             ;   Boxed
-             ) ).
+    Body0 = ( '$pm_enter'(Id, Box),
+              (   var(Box)
+              ->  Target
+              ;   Boxed
+              ) ),
+    qualified_arguments(P, Arguments),
+    unless_cyclic(Arguments, P, Body0, Body).
+
+%   The arguments that the engine qualifies with a module. It does so twice if the predicate is
+%   wrapped, and crashes the second time if the qualification is cyclic: then its error is raised here.
+
+qualified_arguments(P, Arguments) :-
+    predicate_property(P, meta_predicate(Spec)),
+    !,
+    P = _:Head,
+    findall(I, ( arg(I, Spec, Kind), is_qualified(Kind) ), Places),
+    nth_arguments(Places, Head, Arguments).
+qualified_arguments(_, []).
+
+is_qualified(Kind) :- integer(Kind), !.
+is_qualified(:).
+is_qualified(^).
+is_qualified(//).
+
+nth_arguments([], _, []).
+nth_arguments([I|Is], Head, [Argument|Arguments]) :-
+    arg(I, Head, Argument),
+    nth_arguments(Is, Head, Arguments).
+
+unless_cyclic([], _, Body, Body).
+unless_cyclic([Argument|Arguments], P, Body0, Body) :-
+    P = M:Head,
+    functor(Head, Name, Arity),
+    (   M == user
+    ->  PI = Name/Arity
+    ;   PI = M:Name/Arity
+    ),
+    Body = (   '$pm_cyclic'(Argument)
+           ->  throw(error(type_error(acyclic_term, Argument), context(PI, _)))
+           ;   Body1
+           ),
+    unless_cyclic(Arguments, P, Body0, Body1).
 
 %   A predicate of the system in a module that is not its own: the hooks in `user`
 %   and `prolog`, such as user:file_search_path/2 and prolog:called_by/4.

@@ -15,7 +15,7 @@ struct Seen {
 }
 
 /// `seen(+Module, +Clause)`: true if a clause of this predicate was asserted before in this recording, or if nothing is being recorded.
-pub(crate) extern "C" fn seen(module: Term, clause: Term) -> Foreign {
+pub(crate) fn seen(module: Term, clause: Term) -> Foreign {
     let Some(epoch) = recording::epoch() else {
         return TRUE;
     };
@@ -36,7 +36,7 @@ pub(crate) extern "C" fn seen(module: Term, clause: Term) -> Foreign {
 }
 
 /// `forget_seen`: a predicate is abolished; what is asserted for it later is new.
-pub(crate) extern "C" fn forget() -> Foreign {
+pub(crate) fn forget() -> Foreign {
     *SEEN.lock().unwrap_or_else(PoisonError::into_inner) = None;
     TRUE
 }

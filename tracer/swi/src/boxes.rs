@@ -15,8 +15,8 @@ use crate::frames::FrameId;
 pub(crate) struct BoxId(i64);
 
 const INDEX_BITS: u32 = 32;
-/// The engine's integers are tagged up to 2^59 in the oldest version: 32 bits of index and 26 of tag stay small.
-const TAG_MASK: u64 = (1 << 26) - 1;
+/// The engine's small integers end at 2^56 in the oldest version. A larger one would take room on the global stack.
+const TAG_MASK: u64 = (1 << 24) - 1;
 
 impl BoxId {
     fn new(index: u32, serial: u64) -> Self {
@@ -78,7 +78,7 @@ pub(crate) enum Pruned {
 pub(crate) enum Exit {
     /// The active box exits.
     Active,
-    /// The box is an ancestor: this many boxes below it were left by `shift/1` and count as exited first.
+    /// The box is an ancestor, or the root: this many boxes below it were left by `shift/1` and count as exited first.
     Below(usize),
     /// The box is gone: a continuation resumed its clause. Not an event.
     Stale,
@@ -116,6 +116,11 @@ impl Boxes {
     #[inline]
     pub(crate) fn any_active(&self) -> bool {
         self.active != 0
+    }
+
+    /// The active box, or the root.
+    pub(crate) fn active_id(&self) -> BoxId {
+        self.stack[self.active as usize].id
     }
 
     /// Where the active box lies in the stack; 0 if none is active.
@@ -170,7 +175,7 @@ impl Boxes {
             at = self.stack[at as usize].parent;
             below += 1;
         }
-        if at != 0 && self.stack[at as usize].id == id {
+        if below > 0 && self.stack[at as usize].id == id {
             Exit::Below(below)
         } else {
             Exit::Stale
@@ -207,6 +212,12 @@ impl Boxes {
         self.stack
             .get(id.index() as usize)
             .is_some_and(|open| open.id == id)
+    }
+
+    /// The box that was active when `id` was entered, or the root; None if `id` has no guard any more.
+    pub(crate) fn parent(&self, id: BoxId) -> Option<BoxId> {
+        let open = self.stack.get(id.index() as usize)?;
+        (open.id == id).then(|| self.stack[open.parent as usize].id)
     }
 
     /// Backtracking re-enters an exited box. Returns how many of its ancestors, left by `shift/1`, are re-entered on the

@@ -7,10 +7,11 @@
 
 use std::fs::{self, File};
 use std::io::Read;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use portmortem_tracer::calibration::{self, Run, Trial};
-use portmortem_tracer::format::{Header, Mode, Outcome, PortCosts};
+use portmortem_tracer::format::{Header, Mode, PortCosts};
 use portmortem_tracer::{Options, Recorder, clock};
 
 use crate::control::{strings, text};
@@ -45,7 +46,7 @@ fn alike(a: &Mode, b: &Mode) -> bool {
 }
 
 /// `ticks(-Ticks)`: the clock of events.
-pub(crate) extern "C" fn ticks(term: Term) -> Foreign {
+pub(crate) fn ticks(term: Term) -> Foreign {
     // SAFETY: a term of our own argument list.
     Foreign::from(ffi::truth(unsafe {
         ffi::PL_unify_int64(term, clock::ticks() as i64)
@@ -53,7 +54,7 @@ pub(crate) extern "C" fn ticks(term: Term) -> Foreign {
 }
 
 /// `calibrated(+Settings)`: what such a recording costs is known. `Settings` are those of `open/2`.
-pub(crate) extern "C" fn is_calibrated(settings: Term) -> Foreign {
+pub(crate) fn is_calibrated(settings: Term) -> Foreign {
     Foreign::from(costs(&mode(settings)).is_some())
 }
 
@@ -69,7 +70,7 @@ fn mode(settings: Term) -> Mode {
 }
 
 /// `open_calibration(+Settings)`: begins to record into a file of our own. Fails if that is not possible.
-pub(crate) extern "C" fn open(settings: Term) -> Foreign {
+pub(crate) fn open(settings: Term) -> Foreign {
     let mode = mode(settings);
     let path = std::env::temp_dir().join(format!(
         "portmortem-calibration-{}-{:x}.pmt",
@@ -90,6 +91,7 @@ pub(crate) extern "C" fn open(settings: Term) -> Foreign {
         symbolic: false,
         tails: !mode.byrd && !mode.no_tail,
         stack_limit: usize::MAX,
+        home: PathBuf::new(),
         pseudo: Default::default(),
     });
     if started {
@@ -99,17 +101,17 @@ pub(crate) extern "C" fn open(settings: Term) -> Foreign {
 }
 
 /// `calibrating`: whether that goes on.
-pub(crate) extern "C" fn is_open() -> Foreign {
+pub(crate) fn is_open() -> Foreign {
     Foreign::from(lock(&OPEN).is_some())
 }
 
 /// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the first quartile of the ticks that it took unrecorded, as texts;
 /// `Empty` those of the loop around the first two. Fails if nothing comes of it.
-pub(crate) extern "C" fn close(empty: Term, untraced: Term) -> Foreign {
+pub(crate) fn close(empty: Term, untraced: Term) -> Foreign {
     let Some((mut file, mode)) = lock(&OPEN).take() else {
         return FALSE;
     };
-    recording::stop(&Outcome::Stopped);
+    recording::stop();
     let mut trace = Vec::new();
     if file.read_to_end(&mut trace).is_err() {
         return FALSE;

@@ -19,7 +19,7 @@ use portmortem_tracer::clock;
 use portmortem_tracer::format::{ENGINE_WORK, Event};
 
 use crate::engine::{self, Engine};
-use crate::ffi::{self, FALSE, Foreign, TRUE};
+use crate::ffi::{self, FALSE, Foreign, TRUE, exception_is_pending};
 use crate::recording;
 
 /// Shorter stretches are not asked about, so that asking does not show in programs with many long built-in calls.
@@ -32,8 +32,8 @@ const SHORTEST_NS: u64 = 10_000;
 /// How long both clocks must have run for their ratio to say anything.
 const RATIO_NS: u64 = 10_000;
 
-pub(crate) const KINDS: usize = ENGINE_WORK.len();
-/// Keys of `statistics/2`, in the order of [`ENGINE_WORK`]: processor seconds so far.
+pub(crate) const KINDS: usize = 2;
+/// Keys of `statistics/2`, in the order of [`ENGINE_WORK`], whose first names stand for them: processor seconds so far.
 const KEYS: [&CStr; KINDS] = [c"shift_time", c"gctime"];
 
 /// What one engine has collected so far.
@@ -167,15 +167,18 @@ pub(crate) fn look(now: u64) -> Result<(), Stop> {
     let Some(epoch) = unsafe { engine::existing() }.and_then(Engine::begin_question) else {
         return Ok(());
     };
-    let found = seconds();
+    let found = if exception_is_pending() {
+        None // The question would lose it.
+    } else {
+        seconds()
+    };
     // SAFETY: whoever used a reference during the question has returned.
     if let Some(engine) = unsafe { engine::existing() }
         && engine.epoch() == epoch
     {
         engine.note_collections(found, now);
     }
-    // SAFETY: plain call of the interface.
-    if found.is_none() && unsafe { ffi::PL_exception(0) } != 0 {
+    if found.is_none() && exception_is_pending() {
         return Err(Stop::Exception);
     }
     Ok(())

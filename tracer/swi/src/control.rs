@@ -1,11 +1,11 @@
 //! The foreign predicates behind `library(portmortem)`: beginning and ending a recording, naming predicates.
 
 use std::ffi::{c_char, c_int, c_void};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::slice;
 
-use portmortem_tracer::format::{Header, Mode, Outcome};
+use portmortem_tracer::format::{ENGINE_HOME, Header, Mode};
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::{Keep, Options, Recorder, clock};
 
@@ -13,12 +13,13 @@ use crate::calibrate;
 use crate::collections::{self, Stop};
 use crate::engine::{self, Engine};
 use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
+use crate::panics::guarded;
 use crate::recording::{self, Recording, Selection};
 use crate::symbolic;
 
 /// `open(+Settings, -Error)`: begins a recording. `Settings` is a list of texts `key=value`;
 /// `Error` is unified with an empty string, or with why it did not work.
-pub(crate) extern "C" fn open(settings: Term, error: Term) -> Foreign {
+pub(crate) fn open(settings: Term, error: Term) -> Foreign {
     let message = match open_settings(&strings(settings)) {
         Ok(()) => String::new(),
         Err(message) => message,
@@ -32,7 +33,7 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
         request.set(key, value)?;
     }
-    if recording::epoch().is_some() {
+    if recording::is_open() {
         return Err("a recording is in progress; end it with pm_stop/0".to_owned());
     }
     let recorder = Recorder::create(&request.output, &request.header(), &request.options)
@@ -49,6 +50,7 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
         tails: !request.mode.byrd && !request.mode.no_tail,
         symbolic: request.symbolic,
         stack_limit: request.stack_limit,
+        home: request.home,
         pseudo: Default::default(),
     });
     Ok(())
@@ -60,6 +62,8 @@ struct Request {
     output: PathBuf,
     engine: String,
     command: Vec<String>,
+    directory: Option<String>,
+    home: PathBuf,
     mode: Mode,
     options: Options,
     selection: Selection,
@@ -73,6 +77,8 @@ impl Request {
             "output" => self.output = PathBuf::from(value),
             "engine" => value.clone_into(&mut self.engine),
             "command" => self.command.push(value.to_owned()),
+            "directory" => self.directory = Some(value.to_owned()),
+            "home" => self.home = PathBuf::from(value),
             "byrd" => self.mode.byrd = value == "true",
             "symbolic" => self.symbolic = value == "true",
             "tail" => self.mode.no_tail = value != "true",
@@ -102,30 +108,53 @@ impl Request {
     fn header(&self) -> Header {
         let mut header = Header::of_this_process(&self.engine);
         header.command.clone_from(&self.command);
+        if let Some(directory) = &self.directory {
+            header.directory.clone_from(directory);
+        }
         header.mode = self.mode;
         header
     }
 }
 
 /// `close`: ends the recording; the program goes on.
-pub(crate) extern "C" fn close() -> Foreign {
-    Foreign::from(recording::stop(&Outcome::Stopped))
+pub(crate) fn close() -> Foreign {
+    Foreign::from(recording::stop())
+}
+
+/// Nothing can be recorded any more: the wrappers are taken off, so that the program is as fast as before. Called by a
+/// port. No reference to the engine's state may be in use.
+#[cold]
+pub(crate) fn stop_by_itself() {
+    recording::abandon();
+    // SAFETY: plain calls of the interface on a thread that runs Prolog; the frame is closed again. If the
+    // predicate throws, wrappers stay, and each call passes through them unrecorded.
+    unsafe {
+        let frame = ffi::PL_open_foreign_frame();
+        let module = c"portmortem_wrap".as_ptr();
+        let predicate = ffi::PL_predicate(c"stop_wrapping".as_ptr(), 0, module);
+        let none = ffi::PL_new_term_ref();
+        ffi::PL_call_predicate(ptr::null_mut(), engine::QUIET, predicate, none);
+        ffi::PL_discard_foreign_frame(frame);
+    }
 }
 
 /// Called by the engine when the process is about to end.
 pub(crate) extern "C" fn at_exit(status: c_int, _: *mut c_void) -> c_int {
     // The upper bits are flags of the engine's clean-up.
-    recording::stop(&Outcome::Exited(status & 0xffff));
+    guarded(FALSE, || {
+        recording::stop_at_exit(status & 0xffff);
+        FALSE
+    });
     0
 }
 
-/// `recording`: whether something is being recorded.
-pub(crate) extern "C" fn is_recording() -> Foreign {
-    Foreign::from(recording::epoch().is_some())
+/// `recording`: whether there is a recording to be ended.
+pub(crate) fn is_recording() -> Foreign {
+    Foreign::from(recording::is_open())
 }
 
 /// `selected(+Module, +Name, +Arity, +Default)`: whether to record a predicate.
-pub(crate) extern "C" fn selected(module: Term, name: Term, arity: Term, default: Term) -> Foreign {
+pub(crate) fn selected(module: Term, name: Term, arity: Term, default: Term) -> Foreign {
     let (module, name) = (text(module), text(name));
     let by_default = text(default) == "true";
     let arity = integer(arity);
@@ -135,14 +164,14 @@ pub(crate) extern "C" fn selected(module: Term, name: Term, arity: Term, default
 }
 
 /// `selected_in(+Module)`: whether there can be predicates to record in a module.
-pub(crate) extern "C" fn selected_in(module: Term) -> Foreign {
+pub(crate) fn selected_in(module: Term) -> Foreign {
     let module = text(module);
     let chosen = recording::with(|current| current.selection.selects_in(&module));
     Foreign::from(chosen == Some(true))
 }
 
 /// `predicate(+Module, +Name, +Arity, +File, +Line, -Id)`: names a predicate in the trace. `File` is empty if unknown.
-pub(crate) extern "C" fn predicate(
+pub(crate) fn predicate(
     module: Term,
     name: Term,
     arity: Term,
@@ -151,9 +180,10 @@ pub(crate) extern "C" fn predicate(
     id: Term,
 ) -> Foreign {
     let (module, name, file) = (text(module), text(name), text(file));
-    let file = Some(file.as_str()).filter(|file| !file.is_empty());
     let (arity, line) = (integer(arity), integer(line));
     let given = recording::with(|current| {
+        let file = file_name(&file, &current.home);
+        let file = Some(file.as_str()).filter(|file| !file.is_empty());
         current
             .recorder
             .predicate(&module, &name, arity, file, line)
@@ -165,8 +195,15 @@ pub(crate) extern "C" fn predicate(
     }))
 }
 
+/// The engine's own files are named so that they are found wherever it is installed.
+fn file_name(path: &str, home: &Path) -> String {
+    let own = Path::new(path).strip_prefix(home).ok();
+    let own = own.filter(|_| home.is_absolute()).and_then(Path::to_str);
+    own.map_or_else(|| path.to_owned(), |own| format!("{ENGINE_HOME}{own}"))
+}
+
 /// `center(+Name, -Id)`: the id of a cost centre, or failure while nothing is recorded.
-pub(crate) extern "C" fn center(name: Term, id: Term) -> Foreign {
+pub(crate) fn center(name: Term, id: Term) -> Foreign {
     if recording::epoch().is_none() {
         return FALSE;
     }
@@ -182,7 +219,7 @@ pub(crate) extern "C" fn center(name: Term, id: Term) -> Foreign {
 }
 
 /// `in_center(+PredicateId, +Name)`: every box of the predicate is in this cost centre.
-pub(crate) extern "C" fn in_center(predicate: Term, name: Term) -> Foreign {
+pub(crate) fn in_center(predicate: Term, name: Term) -> Foreign {
     let (predicate, name) = (integer(predicate), text(name));
     let center = recording::with(|current| {
         let center = current.recorder.cost_center(&name);
@@ -196,26 +233,38 @@ pub(crate) extern "C" fn in_center(predicate: Term, name: Term) -> Foreign {
 }
 
 /// `wrappers_changed`: what was remembered about code addresses no longer holds.
-pub(crate) extern "C" fn wrappers_changed() -> Foreign {
+pub(crate) fn wrappers_changed() -> Foreign {
     recording::wrappers_changed();
     TRUE
 }
 
 /// `resuming`: a delimited continuation is about to be resumed.
-pub(crate) extern "C" fn resuming() -> Foreign {
+pub(crate) fn resuming() -> Foreign {
     recording::continuation_resumed();
     TRUE
 }
 
 /// `note(+Text)`: something a reader of the report should know.
-pub(crate) extern "C" fn note(remark: Term) -> Foreign {
+pub(crate) fn note(remark: Term) -> Foreign {
     let remark = text(remark);
     recording::with(|current| current.recorder.note(&remark));
     TRUE
 }
 
+/// `keep_atom(+Atom)`: the atom is never collected.
+pub(crate) fn keep_atom(atom: Term) -> Foreign {
+    let mut kept: ffi::Atom = 0;
+    // SAFETY: a term of our own argument list, and the atom it holds.
+    unsafe {
+        if ffi::truth(ffi::PL_get_atom(atom, &raw mut kept)) {
+            ffi::PL_register_atom(kept);
+        }
+    }
+    TRUE
+}
+
 /// `mark(+Text)`: a remark in the calling engine's stream.
-pub(crate) extern "C" fn mark(remark: Term) -> Foreign {
+pub(crate) fn mark(remark: Term) -> Foreign {
     let remark = text(remark);
     // SAFETY: the state is used within this call only.
     if let Some(engine) = unsafe { engine::current() } {
@@ -225,22 +274,22 @@ pub(crate) extern "C" fn mark(remark: Term) -> Foreign {
 }
 
 /// `pause`: the calling engine's new boxes are not recorded until `resume`.
-pub(crate) extern "C" fn pause() -> Foreign {
+pub(crate) fn pause() -> Foreign {
     suspend(|engine| engine.set_paused(true))
 }
 
 /// `resume`: ends a pause.
-pub(crate) extern "C" fn resume() -> Foreign {
+pub(crate) fn resume() -> Foreign {
     go_on(|engine| engine.set_paused(false))
 }
 
 /// `own_begin`: what follows is code of `library(portmortem)`: a pause that nests.
-pub(crate) extern "C" fn own_begin() -> Foreign {
+pub(crate) fn own_begin() -> Foreign {
     suspend(Engine::enter_own)
 }
 
 /// `own_end`: the traced program goes on.
-pub(crate) extern "C" fn own_end() -> Foreign {
+pub(crate) fn own_end() -> Foreign {
     go_on(Engine::leave_own)
 }
 

@@ -288,6 +288,18 @@ pub(crate) fn detach_current() {
     }
 }
 
+/// Ends the calling engine's stream when the process ends, and leaves everything where it is: see
+/// [`Stream::end_in_place`].
+pub(crate) fn end_current_in_place() {
+    let state = own_slot().map_or(ptr::null_mut(), |slot| slot.state.load(Ordering::Acquire));
+    if !state.is_null() {
+        // SAFETY: the state of this engine. A port of it may have been interrupted, so no reference to it
+        // is made but to its stream, which allows for that.
+        let stream = unsafe { &(*state).stream };
+        stream.end_in_place();
+    }
+}
+
 /// Whether the calling engine is a thread or a coroutining engine, and its alias, or its number.
 fn describe() -> (StreamKind, String) {
     // SAFETY: plain calls of the interface on a thread that runs Prolog; the frame is closed again.
@@ -310,7 +322,7 @@ fn describe() -> (StreamKind, String) {
 }
 
 /// `PL_Q_NODEBUG | PL_Q_CATCH_EXCEPTION`
-const QUIET: c_int = 0x0004 | 0x0008;
+pub(crate) const QUIET: c_int = 0x0004 | 0x0008;
 
 fn alias(number: c_int) -> Option<String> {
     let mut atom: ffi::Atom = 0;

@@ -96,6 +96,7 @@ unsafe extern "C" {
     pub(crate) fn PL_is_variable(term: Term) -> c_int;
     pub(crate) fn PL_is_compound(term: Term) -> c_int;
     pub(crate) fn PL_is_callable(term: Term) -> c_int;
+    pub(crate) fn PL_is_acyclic(term: Term) -> c_int;
     pub(crate) fn PL_is_integer(term: Term) -> c_int;
     pub(crate) fn PL_is_list(term: Term) -> c_int;
     pub(crate) fn PL_compare(one: Term, other: Term) -> c_int;
@@ -158,6 +159,13 @@ unsafe extern "C" {
         length: usize,
         text: *const c_char,
     ) -> c_int;
+}
+
+/// Whether an exception is on its way. The engine runs Prolog in that state, too: in callbacks from C that has not looked.
+#[inline(always)]
+pub(crate) fn exception_is_pending() -> bool {
+    // SAFETY: plain call of the interface on a thread that runs Prolog.
+    unsafe { PL_exception(0) != 0 }
 }
 
 /// Reads a truth value of the interface: `int` in 9.0, `bool` later.

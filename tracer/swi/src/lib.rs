@@ -12,6 +12,7 @@ mod control;
 mod engine;
 mod ffi;
 mod frames;
+mod panics;
 mod ports;
 mod recording;
 mod symbolic;
@@ -19,65 +20,147 @@ mod symbolic;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
+use crate::ffi::{Control, FALSE, Foreign, REDO, TRUE, Term};
+
+/// What the engine calls for a deterministic foreign predicate with these arguments. A panic ends the recording and answers
+/// the last word.
+macro_rules! deterministic {
+    ($function:path, ($($argument:ident),*), $otherwise:expr) => {{
+        extern "C" fn called($($argument: Term),*) -> Foreign {
+            panics::guarded($otherwise, || $function($($argument),*))
+        }
+        called as *const c_void
+    }};
+}
+
+/// The same for a nondeterministic one. A panic when it is backtracked into answers that there is no other solution.
+macro_rules! nondeterministic {
+    ($function:path, ($($argument:ident),*)) => {{
+        extern "C" fn called($($argument: Term,)* handle: Control) -> Foreign {
+            // SAFETY: `handle` is what the engine passed.
+            let redo = unsafe { ffi::PL_foreign_control(handle) } == REDO;
+            panics::guarded(Foreign::from(!redo), || $function($($argument,)* handle))
+        }
+        called as *const c_void
+    }};
+}
+
 /// Called by the engine when it has loaded the library.
 #[unsafe(no_mangle)]
 pub extern "C" fn install() {
-    // In the module where the wrappers find them unqualified.
+    panics::install_message();
+    install_ports();
+    install_counting();
+    install_control();
+    // SAFETY: the hook is a static function.
+    unsafe { ffi::PL_exit_hook(control::at_exit, ptr::null_mut()) };
+}
+
+/// What the wrappers call: in the module where they find it unqualified.
+fn install_ports() {
     let port = |name, arity, function, flags| define(c"system", name, arity, function, flags);
-    port(
-        c"$pm_enter",
-        2,
-        ports::enter as *const c_void,
-        ffi::NONDETERMINISTIC,
-    );
-    port(c"$pm_exit_det", 1, ports::exit_det as *const c_void, 0);
-    port(
-        c"$pm_exit_nondet",
-        1,
-        ports::exit_nondet as *const c_void,
-        ffi::NONDETERMINISTIC,
-    );
+    let enter = nondeterministic!(ports::enter, (id, open));
+    port(c"$pm_enter", 2, enter, ffi::NONDETERMINISTIC);
+    let exit_det = deterministic!(ports::exit_det, (open), TRUE);
+    port(c"$pm_exit_det", 1, exit_det, 0);
+    let exit_nondet = nondeterministic!(ports::exit_nondet, (open));
+    port(c"$pm_exit_nondet", 1, exit_nondet, ffi::NONDETERMINISTIC);
+    let before_reset = deterministic!(ports::before_reset, (active), TRUE);
+    port(c"$pm_before_reset", 1, before_reset, 0);
+    let after_reset = deterministic!(ports::after_reset, (active), TRUE);
+    port(c"$pm_after_reset", 1, after_reset, 0);
+    let resumed = deterministic!(ports::resumed, (open), FALSE);
+    port(c"$pm_resumed", 1, resumed, 0);
+    let is_cyclic = deterministic!(ports::is_cyclic, (argument), FALSE);
+    port(c"$pm_cyclic", 1, is_cyclic, 0);
+}
+
+/// What the copies of a symbolic recording call.
+fn install_counting() {
+    use symbolic as s;
     let count = |name, arity, function| define(c"system", name, arity, function, 0);
-    count(c"$pm_called", 3, symbolic::called as *const c_void);
-    count(c"$pm_neck", 4, symbolic::neck as *const c_void);
-    count(c"$pm_commit", 1, symbolic::commit as *const c_void);
-    count(c"$pm_run", 1, symbolic::run as *const c_void);
-    count(c"$pm_build", 2, symbolic::build as *const c_void);
-    count(c"$pm_arith", 3, symbolic::arith as *const c_void);
-    count(c"$pm_unbound", 2, symbolic::unbound_now as *const c_void);
-    count(c"$pm_bound", 4, symbolic::bound as *const c_void);
+    count(c"$pm_called", 3, deterministic!(s::called, (a, b, c), TRUE));
+    count(c"$pm_neck", 4, deterministic!(s::neck, (a, b, c, d), TRUE));
+    count(c"$pm_commit", 1, deterministic!(s::commit, (a), TRUE));
+    count(c"$pm_run", 1, deterministic!(s::run, (a), TRUE));
+    count(c"$pm_build", 2, deterministic!(s::build, (a, b), TRUE));
+    count(c"$pm_arith", 3, deterministic!(s::arith, (a, b, c), TRUE));
+    count(
+        c"$pm_unbound",
+        2,
+        deterministic!(s::unbound_now, (a, b), TRUE),
+    );
+    count(
+        c"$pm_bound",
+        4,
+        deterministic!(s::bound, (a, b, c, d), TRUE),
+    );
+}
+
+/// What `library(portmortem)` calls.
+fn install_control() {
+    use control as c;
     let control = |name, arity, function| define(c"portmortem", name, arity, function, 0);
-    control(c"$open", 2, control::open as *const c_void);
-    control(c"$ticks", 1, calibrate::ticks as *const c_void);
-    control(c"$calibrated", 1, calibrate::is_calibrated as *const c_void);
-    control(c"$open_calibration", 1, calibrate::open as *const c_void);
-    control(c"$calibrating", 0, calibrate::is_open as *const c_void);
-    control(c"$close_calibration", 2, calibrate::close as *const c_void);
-    control(c"$close", 0, control::close as *const c_void);
-    control(c"$recording", 0, control::is_recording as *const c_void);
-    control(c"$selected", 4, control::selected as *const c_void);
-    control(c"$selected_in", 1, control::selected_in as *const c_void);
-    control(c"$predicate", 6, control::predicate as *const c_void);
-    control(c"$center", 2, control::center as *const c_void);
-    control(c"$in_center", 2, control::in_center as *const c_void);
+    control(c"$open", 2, deterministic!(c::open, (a, b), FALSE));
+    control(c"$close", 0, deterministic!(c::close, (), TRUE));
+    control(c"$recording", 0, deterministic!(c::is_recording, (), FALSE));
+    control(
+        c"$selected",
+        4,
+        deterministic!(c::selected, (a, b, d, e), FALSE),
+    );
+    control(
+        c"$selected_in",
+        1,
+        deterministic!(c::selected_in, (a), FALSE),
+    );
+    let predicate = deterministic!(c::predicate, (a, b, d, e, f, g), FALSE);
+    control(c"$predicate", 6, predicate);
+    control(c"$center", 2, deterministic!(c::center, (a, b), FALSE));
+    control(c"$in_center", 2, deterministic!(c::in_center, (a, b), TRUE));
     control(
         c"$wrappers_changed",
         0,
-        control::wrappers_changed as *const c_void,
+        deterministic!(c::wrappers_changed, (), TRUE),
     );
-    control(c"$set", 3, symbolic::set as *const c_void);
-    control(c"$goal", 4, symbolic::goal as *const c_void);
-    control(c"$seen", 2, appearing::seen as *const c_void);
-    control(c"$forget_seen", 0, appearing::forget as *const c_void);
-    control(c"$note", 1, control::note as *const c_void);
-    control(c"$mark", 1, control::mark as *const c_void);
-    control(c"$resuming", 0, control::resuming as *const c_void);
-    control(c"$pause", 0, control::pause as *const c_void);
-    control(c"$own_begin", 0, control::own_begin as *const c_void);
-    control(c"$own_end", 0, control::own_end as *const c_void);
-    control(c"$resume", 0, control::resume as *const c_void);
-    // SAFETY: the hook is a static function.
-    unsafe { ffi::PL_exit_hook(control::at_exit, ptr::null_mut()) };
+    control(c"$note", 1, deterministic!(c::note, (a), TRUE));
+    control(c"$keep_atom", 1, deterministic!(c::keep_atom, (a), TRUE));
+    control(c"$mark", 1, deterministic!(c::mark, (a), TRUE));
+    control(c"$resuming", 0, deterministic!(c::resuming, (), TRUE));
+    control(c"$pause", 0, deterministic!(c::pause, (), TRUE));
+    control(c"$resume", 0, deterministic!(c::resume, (), TRUE));
+    control(c"$own_begin", 0, deterministic!(c::own_begin, (), TRUE));
+    control(c"$own_end", 0, deterministic!(c::own_end, (), TRUE));
+    control(c"$ticks", 1, deterministic!(calibrate::ticks, (a), FALSE));
+    control(
+        c"$calibrated",
+        1,
+        deterministic!(calibrate::is_calibrated, (a), FALSE),
+    );
+    let open_calibration = deterministic!(calibrate::open, (a), FALSE);
+    control(c"$open_calibration", 1, open_calibration);
+    control(
+        c"$calibrating",
+        0,
+        deterministic!(calibrate::is_open, (), FALSE),
+    );
+    control(
+        c"$close_calibration",
+        2,
+        deterministic!(calibrate::close, (a, b), FALSE),
+    );
+    control(c"$set", 3, deterministic!(symbolic::set, (a, b, d), FALSE));
+    control(
+        c"$goal",
+        4,
+        deterministic!(symbolic::goal, (a, b, d, e), FALSE),
+    );
+    control(c"$seen", 2, deterministic!(appearing::seen, (a, b), TRUE));
+    control(
+        c"$forget_seen",
+        0,
+        deterministic!(appearing::forget, (), TRUE),
+    );
 }
 
 fn define(module: &CStr, name: &CStr, arity: c_int, function: *const c_void, flags: c_int) {

@@ -4,23 +4,29 @@
 //! Head :- enter(Id, Box),                              % the guard
 //!         ( var(Box) -> Copy                           % a last call: TAIL, no box
 //!         ; prolog_current_choice(Before), Copy, prolog_current_choice(After),
-//!           ( Before == After, exit_det(Box) -> ! ; exit_nondet(Box) ) ).
+//!           ( Before == After, exit_det(Box) -> !
+//!           ; Before == After -> exit_resumed(Box, Before)  % Prolog, see `resumed`
+//!           ; exit_nondet(Box) ) ).
 //! ```
 //!
 //! None of them fails or succeeds differently for what it records, and none calls back into Prolog but for
 //! the first event of an engine, and after stretches that may contain a garbage collection ([`crate::collections`]).
+//! If an exception is on its way when a port is entered, the port records nothing and answers `FALSE`, so that the exception goes on.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::boxes::{BoxId, Exit, Pruned};
 use crate::collections::{self, Stop};
+use crate::control;
 use crate::engine::{self, Engine};
-use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
+use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term, exception_is_pending};
 use crate::frames::wrapper_frame;
 use crate::recording;
 
 /// The guard. First call: `CALL`, and `open` is the box; or, with `open` left unbound and no choicepoint, the wrapped predicate is to run
 /// without a box: it was reached by a last call (`TAIL`), nothing is being recorded, or recording is paused.
 /// Backtracked into: every alternative of the predicate is used up, `FAIL`. Pruned: see [`crate::boxes::Pruned`].
-pub(crate) extern "C" fn enter(id: Term, open: Term, handle: Control) -> Foreign {
+pub(crate) fn enter(id: Term, open: Term, handle: Control) -> Foreign {
     // SAFETY: `handle` is what the engine passed.
     match unsafe { ffi::PL_foreign_control(handle) } {
         ffi::FIRST_CALL => enter_first(id, open),
@@ -47,6 +53,9 @@ pub(crate) extern "C" fn enter(id: Term, open: Term, handle: Control) -> Foreign
 
 #[inline]
 fn enter_first(id: Term, open: Term) -> Foreign {
+    if exception_is_pending() {
+        return FALSE;
+    }
     let mut context = ffi::Context::EMPTY;
     if !context.fill() {
         return TRUE;
@@ -74,6 +83,11 @@ fn enter_first(id: Term, open: Term) -> Foreign {
 /// [`enter_first`] after a longer time. Whatever it has looked at may have changed when it is known what was collected.
 #[cold]
 fn enter_late(id: Term, open: Term) -> Foreign {
+    // SAFETY: the reference is not used beyond this statement.
+    if unsafe { engine::existing() }.is_some_and(|engine| engine.stream.has_stopped()) {
+        control::stop_by_itself();
+        return TRUE;
+    }
     if let Err(stop) = collections::look_if_long() {
         return stop.answer();
     }
@@ -117,15 +131,19 @@ fn entered(engine: &mut Engine, predicate: u32, open: Term, last: bool) -> Forei
         return TRUE;
     }
     let around = engine.boxes.active_index();
-    let opened = engine.boxes.enter(engine.frames.wrapper()).to_raw();
+    let id = engine.boxes.enter(engine.frames.wrapper());
     if let Some(tally) = &mut engine.symbolic {
         tally.opened(engine.boxes.active_index(), around, predicate);
     }
-    // SAFETY: terms and answers as the interface defines them.
-    unsafe {
-        ffi::PL_unify_int64(open, opened);
-        ffi::_PL_retry(opened as isize)
+    // SAFETY: a term of our own argument list.
+    if !ffi::truth(unsafe { ffi::PL_unify_int64(open, id.to_raw()) }) {
+        // The stack is full: an exception leaves the box.
+        engine.boxes.prune(id);
+        engine.exception();
+        return FALSE;
     }
+    // SAFETY: the answer that keeps a choicepoint.
+    unsafe { ffi::_PL_retry(id.to_raw() as isize) }
 }
 
 #[inline]
@@ -161,7 +179,10 @@ fn fail_late(resumed: usize) {
 
 /// `EXIT` without a choicepoint left. Fails if a continuation may have resumed the clause, so that the wrapper's
 /// cut, which would then cut somebody else's choicepoints, is not reached. The box of an earlier recording is cut, unreported.
-pub(crate) extern "C" fn exit_det(open: Term) -> Foreign {
+pub(crate) fn exit_det(open: Term) -> Foreign {
+    if exception_is_pending() {
+        return FALSE;
+    }
     // SAFETY: the state is used within this call only.
     let Some(engine) = (unsafe { engine::existing() }) else {
         return TRUE;
@@ -198,10 +219,13 @@ fn left_late(open: Term) -> Result<&'static mut Engine, Stop> {
 }
 
 /// `EXIT` with a choicepoint left; backtracked into: `REDO`; pruned: `CUT`.
-pub(crate) extern "C" fn exit_nondet(open: Term, handle: Control) -> Foreign {
+pub(crate) fn exit_nondet(open: Term, handle: Control) -> Foreign {
     // SAFETY: `handle` is what the engine passed.
     match unsafe { ffi::PL_foreign_control(handle) } {
         ffi::FIRST_CALL => {
+            if exception_is_pending() {
+                return FALSE;
+            }
             // SAFETY: the state is used within this call only.
             let Some(engine) = (unsafe { engine::existing() }) else {
                 return TRUE;
@@ -282,14 +306,80 @@ fn leave_suspended(engine: &mut Engine, id: BoxId) -> bool {
     }
     match engine.boxes.classify_exit(id) {
         Exit::Active => true,
-        Exit::Below(count) => {
-            for _ in 0..count {
-                engine.boxes.suspend();
-                engine.stream.exit_nondet();
-            }
+        Exit::Below(_) => {
+            leave_boxes_inside(engine, id);
             true
         }
         Exit::Stale => false,
+    }
+}
+
+/// Reports the boxes between the active one and `id` as left by `shift/1`, if `id` is open.
+fn leave_boxes_inside(engine: &mut Engine, id: BoxId) {
+    if let Exit::Below(count) = engine.boxes.classify_exit(id) {
+        for _ in 0..count {
+            engine.boxes.suspend();
+            engine.stream.exit_nondet();
+        }
+    }
+}
+
+/// `before_reset(-Active)`: the active box, for [`after_reset`].
+pub(crate) fn before_reset(active: Term) -> Foreign {
+    // SAFETY: the state is used within this call only.
+    let id = unsafe { engine::existing() }.map_or(0, |engine| engine.boxes.active_id().to_raw());
+    // SAFETY: a term of our own argument list.
+    Foreign::from(ffi::truth(unsafe { ffi::PL_unify_int64(active, id) }))
+}
+
+/// `after_reset(+Active)`: `shift/1` has left the boxes inside of `Active`. They count as exited; their guards
+/// are about to be cut.
+pub(crate) fn after_reset(active: Term) -> Foreign {
+    // SAFETY: the state is used within this call only.
+    if let Some(engine) = unsafe { engine::existing() } {
+        leave_boxes_inside(engine, box_id(active));
+    }
+    TRUE
+}
+
+/// `resumed(+Box)`: a continuation has resumed the wrapper's clause and ends it. Succeeds if the guard is still
+/// there. It is about to be cut; the box, left by `shift/1`, counts as exited.
+pub(crate) fn resumed(open: Term) -> Foreign {
+    // SAFETY: the state is used within this call only.
+    let Some(engine) = (unsafe { engine::existing() }) else {
+        return FALSE;
+    };
+    let Some(parent) = engine.boxes.parent(box_id(open)) else {
+        return FALSE;
+    };
+    leave_boxes_inside(engine, parent);
+    TRUE
+}
+
+/// `cyclic(+Argument)`: a module qualification that is cyclic. The engine would crash if it qualified it for a second time.
+pub(crate) fn is_cyclic(argument: Term) -> Foreign {
+    // SAFETY: terms of our own argument list, and references made here.
+    let nested = unsafe {
+        let inner = ffi::PL_new_term_ref();
+        is_qualified(argument)
+            && ffi::truth(ffi::PL_get_arg(2, argument, inner))
+            && is_qualified(inner)
+    };
+    // SAFETY: a term of our own argument list.
+    Foreign::from(nested && !ffi::truth(unsafe { ffi::PL_is_acyclic(argument) }))
+}
+
+fn is_qualified(term: Term) -> bool {
+    static QUALIFIED: AtomicUsize = AtomicUsize::new(0);
+    let mut functor: ffi::Functor = 0;
+    // SAFETY: a valid term; functors stay valid.
+    unsafe {
+        if QUALIFIED.load(Ordering::Relaxed) == 0 {
+            let name = ffi::PL_new_atom(c":".as_ptr());
+            QUALIFIED.store(ffi::PL_new_functor(name, 2), Ordering::Relaxed);
+        }
+        ffi::truth(ffi::PL_get_functor(term, &raw mut functor))
+            && functor == QUALIFIED.load(Ordering::Relaxed)
     }
 }
 

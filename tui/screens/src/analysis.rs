@@ -1,6 +1,6 @@
 //! The analysis that the screens show, made by a thread of its own so that the screen never waits.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
@@ -18,6 +18,7 @@ use portmortem_analyzer::walk::Trail;
 use portmortem_analyzer::{FocusOn, Profile, ReplayOptions, Tables, index, replay};
 
 use crate::scope::Scope;
+use crate::sources;
 
 /// Traces of more bytes get an index in memory if there is none beside them, so that every event is near.
 const LARGE: u64 = 4 << 20;
@@ -27,6 +28,8 @@ const LARGE: u64 = 4 << 20;
 pub struct Analysis {
     /// File name of the trace without extension: what the tables call it.
     pub name: String,
+    /// Where the trace is.
+    pub path: PathBuf,
     /// The trace.
     pub trace: Arc<Trace>,
     /// Its figures.
@@ -100,6 +103,7 @@ impl Analysis {
         let name = path.file_stem().unwrap_or(path.as_os_str());
         Some(Self {
             name: name.to_string_lossy().into_owned(),
+            path: path.to_owned(),
             hidden,
             trace,
             profile,
@@ -245,11 +249,17 @@ impl Analysis {
         streams.fold(0, |sum, stream| sum.saturating_add(stream.events))
     }
 
-    /// Path and line of the first clause of a predicate.
+    /// File, as the trace names it, and line of the first clause of a predicate.
     #[must_use]
     pub fn source(&self, index: PredicateIndex) -> Option<(&str, u32)> {
         let declared = &self.trace.predicates().get(index as usize)?.declared;
         Some((self.trace.file(declared.file?)?, declared.line))
+    }
+
+    /// Where a source file of the trace is on this machine.
+    #[must_use]
+    pub fn locate(&self, file: &str) -> PathBuf {
+        sources::locate(&self.path, &self.trace.header().directory, file)
     }
 
     /// Whether boxes of a predicate are part of their callers.

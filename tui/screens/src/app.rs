@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use portmortem_analyzer::figures::PredicateIndex;
-use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::trace::{Trace, TraceError};
 
 use crate::analysis::{Analysis, Job, Outcome};
 use crate::keys::{self, Binding};
@@ -109,6 +109,11 @@ impl App {
     /// Filters the first screen as soon as it has something to show.
     pub fn begin_with_filter(&mut self, filter: String) {
         self.first_filter = Some(filter);
+    }
+
+    /// Whether the trace still has all that it had.
+    pub(crate) fn check_trace(&self) -> Result<(), TraceError> {
+        self.trace.check_whole(&self.path)
     }
 
     /// Takes the results of the background threads, if there are any; `true` if something changed.

@@ -39,6 +39,7 @@ pub mod keys;
 pub mod overlay;
 pub mod scope;
 pub mod screens;
+mod sources;
 pub mod table;
 mod terminal;
 pub mod theme;
@@ -47,7 +48,7 @@ pub mod view;
 use std::io;
 use std::path::Path;
 
-use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::trace::{Trace, TraceError};
 
 pub use app::App;
 pub use scope::{Filter, Scope};
@@ -66,11 +67,22 @@ pub struct Options {
     pub filter: Option<String>,
 }
 
+/// Why the screens ended without the user's will. The terminal is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The terminal failed.
+    #[error("the terminal failed: {0}")]
+    Terminal(#[from] io::Error),
+    /// The trace is no longer what it was.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
 /// Shows the screens of a trace until the user quits; returns the signal that ended them, if one did.
 ///
 /// # Errors
-/// If the terminal fails.
-pub fn run(trace: Trace, path: &Path, options: Options) -> io::Result<Option<i32>> {
+/// [`RunError`].
+pub fn run(trace: Trace, path: &Path, options: Options) -> Result<Option<i32>, RunError> {
     let mut app = App::new(trace, path, options.theme, options.scope);
     if let Some(filter) = options.filter {
         app.begin_with_filter(filter);

@@ -6,7 +6,7 @@
 use std::env;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -26,6 +26,7 @@ use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::emulate_default_handler;
 
+use crate::RunError;
 use crate::app::{App, Request};
 use crate::view;
 
@@ -41,7 +42,7 @@ const BIDI_OFF: &str = "\x1b[8l";
 const BIDI_ON: &str = "\x1b[8h";
 
 /// Shows the program until it ends; returns the signal that ended it, if one did.
-pub(crate) fn run(app: &mut App, mouse: bool) -> io::Result<Option<i32>> {
+pub(crate) fn run(app: &mut App, mouse: bool) -> Result<Option<i32>, RunError> {
     let signals = Signals::listen()?;
     give_back_on_panic();
     thread::spawn(end_with_the_terminal);
@@ -147,7 +148,7 @@ fn panic_if_asked(key: &event::KeyEvent) {
 
 type Screen = Terminal<CrosstermBackend<io::Stdout>>;
 
-fn show(app: &mut App, mouse: bool, signals: &Signals) -> io::Result<Option<i32>> {
+fn show(app: &mut App, mouse: bool, signals: &Signals) -> Result<Option<i32>, RunError> {
     let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
     terminal.clear()?;
     loop {
@@ -156,6 +157,8 @@ fn show(app: &mut App, mouse: bool, signals: &Signals) -> io::Result<Option<i32>
             if let Some(signal) = signals.seen() {
                 return Ok(Some(signal));
             }
+            // From here on zeros would be shown as if they were events.
+            app.check_trace()?;
             let busy = app.progress().is_some();
             let happened = event::poll(if busy { BUSY } else { IDLE })?;
             if app.poll() || happened || busy {
@@ -234,12 +237,21 @@ fn edit(path: &Path, line: u32) -> Result<(), String> {
     let status = Command::new(program)
         .args(words)
         .arg(format!("+{line}"))
-        .arg(path)
+        .arg(no_option(path))
         .status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{program} ended with {status}")),
         Err(error) => Err(format!("cannot run {program}: {error}")),
+    }
+}
+
+/// The same path, which no editor takes for an option (`-…`) or a command (`+…`): the trace says what it is.
+fn no_option(path: &Path) -> PathBuf {
+    if path.is_relative() {
+        Path::new(".").join(path)
+    } else {
+        path.to_owned()
     }
 }
 
@@ -267,6 +279,18 @@ fn base64(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_is_no_option() {
+        for (path, given) in [
+            ("/a/b.pl", "/a/b.pl"),
+            ("-c:!sh", "./-c:!sh"),
+            ("+quit", "./+quit"),
+            ("a/b.pl", "./a/b.pl"),
+        ] {
+            assert_eq!(no_option(Path::new(path)).to_str(), Some(given));
+        }
+    }
 
     #[test]
     fn base64_as_in_the_rfc() {

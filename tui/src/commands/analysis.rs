@@ -2,8 +2,8 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -40,9 +40,9 @@ impl Analysis {
         let done = AtomicU64::new(0);
         let trace = Trace::open(path)?;
         let scope = scope(&trace)?;
-        Ok(with_progress(trace.size(), &done, || {
+        with_progress(trace.size(), &done, || {
             Self::indexed(trace, path, name_of(path), scope, &done)
-        }))
+        })
     }
 
     /// Reads every event of the trace at `path`, whether or not it has an index.
@@ -54,26 +54,29 @@ impl Analysis {
             ..ReplayOptions::default()
         };
         let profile = with_progress(trace.size(), &done, || replay(&trace, &options));
+        trace.check_whole(path)?;
         Ok(Self::new(trace, profile, name_of(path)))
     }
 
-    /// An opened trace, the file at `path`; adds to `done` the bytes that are read.
+    /// An opened trace, the file at `path`; adds to `done` the bytes that are read. Whoever reads events of the trace later
+    /// must ask again whether it is whole.
     pub(crate) fn indexed(
         trace: Trace,
         path: &Path,
         name: String,
         scope: Scope,
         done: &AtomicU64,
-    ) -> Self {
+    ) -> Result<Self> {
         let options = ReplayOptions {
             progress: Some(done),
             ..scope.options()
         };
         let profile = index::profile(&trace, path, &options);
-        Self {
+        trace.check_whole(path)?;
+        Ok(Self {
             scope,
             ..Self::new(trace, profile, name)
-        }
+        })
     }
 
     fn new(trace: Trace, profile: Profile, name: String) -> Self {
@@ -142,20 +145,35 @@ pub(crate) fn with_progress_of<T>(
     done: &(dyn Fn() -> u64 + Sync),
     work: impl FnOnce() -> T,
 ) -> T {
-    let finished = AtomicU64::new(0);
+    let finished = AtomicBool::new(false);
     thread::scope(|scope| {
         let drawer = scope.spawn(|| draw(total, done, &finished));
-        let result = work();
-        finished.store(1, Ordering::Release);
-        drawer.thread().unpark();
-        result
+        // Also if the work panics: the scope waits for the thread that draws.
+        let _finish = Finish {
+            finished: &finished,
+            drawer: drawer.thread(),
+        };
+        work()
     })
 }
 
-fn draw(total: u64, done: &dyn Fn() -> u64, finished: &AtomicU64) {
+/// Ends the drawing when it goes.
+struct Finish<'f> {
+    finished: &'f AtomicBool,
+    drawer: &'f Thread,
+}
+
+impl Drop for Finish<'_> {
+    fn drop(&mut self) {
+        self.finished.store(true, Ordering::Release);
+        self.drawer.unpark();
+    }
+}
+
+fn draw(total: u64, done: &dyn Fn() -> u64, finished: &AtomicBool) {
     let begin = Instant::now();
     let mut bar: Option<ProgressBar> = None;
-    while finished.load(Ordering::Acquire) == 0 {
+    while !finished.load(Ordering::Acquire) {
         thread::park_timeout(Duration::from_millis(100));
         if begin.elapsed() < PATIENCE {
             continue;
@@ -175,4 +193,20 @@ fn new_bar(total: u64) -> ProgressBar {
     )
     .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(total).with_style(style)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    /// It used to wait for ever.
+    #[test]
+    fn a_panic_ends_the_progress_bar() {
+        let work = || with_progress(1, &AtomicU64::new(0), || panic!("a defect"));
+        let panicked = catch_unwind(AssertUnwindSafe(work));
+        assert!(panicked.is_err());
+        assert_eq!(with_progress(1, &AtomicU64::new(0), || 7), 7);
+    }
 }

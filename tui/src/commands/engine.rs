@@ -1,6 +1,6 @@
 //! Starting SWI-Prolog with the recorder loaded, and waiting for it.
 //!
-//! The engine runs as `swipl -s BOOT … FILE -- ARGS`. BOOT is a small script in a temporary directory that
+//! The engine runs as `swipl -s BOOT … FILE -- ARGS` (without `--` if FILE is a script without extension). BOOT is a small script in a temporary directory that
 //! loads `library(portmortem)` and begins the recording before the program is loaded.
 
 use std::fs;
@@ -76,6 +76,11 @@ fn boot_script(args: &RecordArgs, output: &Path, library: &Path, directory: &Pat
     ];
     command.extend(args.arguments.iter().cloned());
     options.push(format!("command([{}])", atoms(&command)));
+    let program = std::path::absolute(&args.program).unwrap_or_else(|_| args.program.clone());
+    if let Some(directory) = program.parent() {
+        let directory = atom(&directory.display().to_string());
+        options.push(format!("directory({directory})"));
+    }
     for (key, patterns) in [("include", &args.include), ("exclude", &args.exclude)] {
         if !patterns.is_empty() {
             options.push(format!("{key}([{}])", atoms(patterns)));
@@ -159,8 +164,20 @@ fn engine_command(args: &RecordArgs, boot: &Path) -> Command {
         };
         command.args(["-g", &goal, "-t", "halt"]);
     }
-    command.arg(&args.program).arg("--").args(&args.arguments);
+    command.arg(&args.program);
+    if is_prolog_file(&args.program) {
+        command.arg("--");
+    }
+    command.args(&args.arguments);
     command
+}
+
+/// Whether the engine takes the file for one of several to load. Any other name is that of a script, and all that follows are
+/// its arguments, a `--` as well.
+fn is_prolog_file(program: &Path) -> bool {
+    program
+        .extension()
+        .is_some_and(|extension| extension == "pl" || extension == "prolog" || extension == "qlf")
 }
 
 /// Waits for the program. The terminal sends its signals to the program as well; those meant for us alone are passed on.

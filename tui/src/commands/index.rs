@@ -30,6 +30,7 @@ pub(crate) fn run(traces: &[impl AsRef<Path>]) -> Result<ExitCode> {
             Index::build(&trace, path, Some(&done))
         })
         .with_context(|| path.display().to_string())?;
+        trace.check_whole(path)?;
         index
             .save(path)
             .with_context(|| format!("cannot write {}", place.display()))?;

@@ -53,6 +53,7 @@ fn read(args: &PredictArgs) -> Result<(Vec<Recording>, Vec<String>)> {
         let analysis = Analysis::of(path, |_| Ok(Scope::default()))?;
         let size = sizes.map(|sizes| sizes[index]);
         let found = recordings(&analysis.trace, &analysis.profile, size);
+        analysis.trace.check_whole(path)?;
         all.extend(found.with_context(|| path.display().to_string())?);
         let of_trace = analysis.losses().into_iter();
         losses.extend(of_trace.map(|loss| format!("{}: {loss}", path.display())));

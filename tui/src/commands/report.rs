@@ -20,7 +20,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         Some(pattern) => Some(scope::matching(&analysis.trace, pattern)?),
         None => None,
     };
-    let mut out = io::BufWriter::new(io::stdout());
+    // Cost centres are read from the events: nothing is printed before it is known that they were all there.
+    let mut out = Vec::new();
     match args.format {
         ReportFormat::Text => text(&analysis, args, chosen.as_deref(), &mut out)?,
         ReportFormat::Csv => {
@@ -28,7 +29,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         }
         ReportFormat::Json => json(&analysis, &mut out)?,
     }
-    out.flush()?;
+    analysis.trace.check_whole(&args.trace)?;
+    io::stdout().write_all(&out)?;
     Ok(analysis.exit_code())
 }
 

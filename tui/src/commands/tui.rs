@@ -4,7 +4,7 @@ use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use portmortem_analyzer::trace::Trace;
 use portmortem_screens::{Options, ThemeName};
 
@@ -30,8 +30,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitCode> {
         scope: scope::scope(&args.scope, &trace)?,
         filter: args.filter.clone(),
     };
-    let signal =
-        portmortem_screens::run(trace, &args.trace, options).context("the terminal failed")?;
+    let signal = portmortem_screens::run(trace, &args.trace, options)?;
     if let Some(signal) = signal {
         // The terminal is as it was: end as if the signal had never been caught.
         signal_hook::low_level::emulate_default_handler(signal)?;

@@ -24,6 +24,7 @@ pub(crate) fn table(report: &Report, top: usize) -> String {
     let numbers = |cell: &dyn Fn(&BacktrackFigures) -> String| -> Vec<String> {
         shown.iter().map(|(_, edge)| cell(edge)).collect()
     };
+    let counts: Vec<u64> = shown.iter().map(|(_, edge)| edge.count).collect();
     let names = shown.iter().map(|((failed, resumed), _)| {
         let resumed = report.trace.predicate_name(*resumed);
         format!("{} > {resumed}", name(report, *failed))
@@ -34,7 +35,7 @@ pub(crate) fn table(report: &Report, top: usize) -> String {
             numbers(&|edge| unit.format(report.ns(edge.undone_ticks))),
         ),
         Column::right("%", numbers(&|edge| percent(edge.undone_ticks, total))),
-        Column::right("times", numbers(&|edge| count(edge.count))),
+        Column::counts("times", &counts),
         Column::left("what failed > what was re-entered", names.collect()),
     ];
     let mut text = render(&columns, WIDTH);

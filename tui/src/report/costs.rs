@@ -8,7 +8,7 @@ use portmortem_analyzer::names::printable;
 use portmortem_analyzer::tables::CenterRow;
 
 use super::{Report, WIDTH};
-use crate::text_table::{Column, count, percent, render};
+use crate::text_table::{Column, percent, render};
 
 /// Time and counts of each cost centre, the most time first; nothing if the program has none.
 pub(super) fn centers(report: &Report) -> String {
@@ -26,6 +26,9 @@ pub(super) fn centers(report: &Report) -> String {
     let total = rows.iter().map(|row| row.self_ns).sum();
     let numbers =
         |cell: &dyn Fn(&CenterRow) -> String| -> Vec<String> { rows.iter().map(cell).collect() };
+    let counts = |heading, value: fn(&CenterRow) -> u64| {
+        Column::counts(heading, &rows.iter().map(value).collect::<Vec<u64>>())
+    };
     let names = rows.iter().map(|row| printable(row.cost_center));
     let net: Option<Vec<String>> = rows
         .iter()
@@ -40,10 +43,10 @@ pub(super) fn centers(report: &Report) -> String {
     ];
     columns.extend(net.map(|net| Column::right("net", net)));
     columns.extend([
-        Column::right("entered", numbers(&|row| count(row.entered))),
-        Column::right("calls", numbers(&|row| count(row.calls))),
-        Column::right("redos", numbers(&|row| count(row.redos))),
-        Column::right("fails", numbers(&|row| count(row.fails))),
+        counts("entered", |row| row.entered),
+        counts("calls", |row| row.calls),
+        counts("redos", |row| row.redos),
+        counts("fails", |row| row.fails),
         Column::left("cost centre", names.collect()),
     ]);
     render(&columns, WIDTH)
@@ -75,10 +78,9 @@ pub(super) fn symbolic(report: &Report, order: &[PredicateIndex], top: usize) ->
     let mut columns: Vec<Column> = SHOWN
         .iter()
         .map(|component| {
-            let cells = rows
-                .iter()
-                .map(|(_, sums)| count(sums.get(component).copied().unwrap_or(0)));
-            Column::right(component.name(), cells.collect())
+            let sums = rows.iter();
+            let sums = sums.map(|(_, sums)| sums.get(component).copied().unwrap_or(0));
+            Column::counts(component.name(), &sums.collect::<Vec<u64>>())
         })
         .collect();
     let names = rows

@@ -48,6 +48,11 @@ pub(crate) fn table(report: &Report, order: &[PredicateIndex], top: usize) -> St
             .map(|&index| cell(&report.profile.predicates[index as usize]))
             .collect()
     };
+    let counts = |heading, value: fn(&PredicateFigures) -> u64| {
+        let figures = |&index: &PredicateIndex| &report.profile.predicates[index as usize];
+        let values: Vec<u64> = shown.iter().map(figures).map(value).collect();
+        Column::counts(heading, &values)
+    };
     let mut columns = vec![
         Column::right(
             format!("self {}", unit.name),
@@ -73,16 +78,16 @@ pub(crate) fn table(report: &Report, order: &[PredicateIndex], top: usize) -> St
         columns.push(net(&|times| times.inclusive_ticks));
     }
     columns.extend([
-        Column::right("calls", cells(&|f| count(f.calls))),
-        Column::right("exits", cells(&|f| count(f.exits()))),
-        Column::right("redos", cells(&|f| count(f.redos))),
-        Column::right("fails", cells(&|f| count(f.fails))),
+        counts("calls", |f| f.calls),
+        counts("exits", PredicateFigures::exits),
+        counts("redos", |f| f.redos),
+        counts("fails", |f| f.fails),
     ]);
     if shown
         .iter()
         .any(|&index| report.profile.predicates[index as usize].exceptions > 0)
     {
-        columns.push(Column::right("exc.", cells(&|f| count(f.exceptions))));
+        columns.push(counts("exc.", |f| f.exceptions));
     }
     let names = shown
         .iter()

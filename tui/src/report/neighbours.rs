@@ -6,8 +6,10 @@ use std::cmp::Reverse;
 
 use portmortem_analyzer::figures::{Caller, EdgeFigures, PredicateIndex};
 
+use unicode_width::UnicodeWidthStr;
+
 use super::{Report, WIDTH};
-use crate::text_table::{Column, count, percent, render};
+use crate::text_table::{Column, count, percent, render, shorten};
 
 /// More callers or callees than this are summed up in one line.
 const MOST_NEIGHBOURS: usize = 12;
@@ -49,15 +51,18 @@ pub(crate) fn block(report: &Report, index: PredicateIndex) -> String {
 fn title(report: &Report, index: PredicateIndex) -> String {
     let figures = &report.profile.predicates[index as usize];
     let unit = report.unit();
-    let mut text = report.trace.predicate_name(index).to_owned();
+    let mut more = String::new();
     if let Some(place) = place(report, index) {
-        text.push_str(&format!("  {place}"));
+        more.push_str(&format!("  {place}"));
     }
     let byrd = report.trace.header().mode.byrd;
     if let Some(determinism) = figures.determinism(byrd) {
-        text.push_str(&format!("  {}", determinism.name()));
+        more.push_str(&format!("  {}", determinism.name()));
     }
-    text.push('\n');
+    let name = report.trace.predicate_name(index);
+    // A file may have a long name, too.
+    let more = shorten(&more, WIDTH / 2);
+    let mut text = format!("{}{more}\n", shorten(name, WIDTH - more.width()));
     let time = |ticks| unit.with_unit(report.ns(ticks));
     text.push_str(&format!(
         "  inclusive {}, self {}\n  in activations that failed {}, undone by redos into it {}\n",
@@ -80,7 +85,10 @@ fn title(report: &Report, index: PredicateIndex) -> String {
     .map(|(value, what)| format!("{} {what}", count(*value)))
     .collect();
     if !parts.is_empty() {
-        text.push_str(&format!("  {}\n", parts.join(", ")));
+        let wrap = textwrap::Options::new(WIDTH);
+        let wrap = wrap.initial_indent("  ").subsequent_indent("  ");
+        text.push_str(&textwrap::fill(&parts.join(", "), wrap));
+        text.push('\n');
     }
     text
 }
@@ -166,6 +174,10 @@ fn summed_up(mut lines: Vec<Line>, mark: &'static str) -> Vec<Line> {
 fn table(report: &Report, lines: &[Line], whole: u64) -> String {
     let unit = report.unit();
     let cells = |cell: &dyn Fn(&Line) -> String| lines.iter().map(cell).collect::<Vec<_>>();
+    let counts = |heading, value: fn(&EdgeFigures) -> u64| {
+        let values: Vec<u64> = lines.iter().map(|line| value(&line.figures)).collect();
+        Column::counts(heading, &values)
+    };
     let none = || "–".to_owned();
     let time = |line: &Line| {
         line.ticks
@@ -177,10 +189,10 @@ fn table(report: &Report, lines: &[Line], whole: u64) -> String {
             "%",
             cells(&|line| line.ticks.map_or_else(none, |t| percent(t, whole))),
         ),
-        Column::right("calls", cells(&|line| count(line.figures.calls))),
-        Column::right("exits", cells(&|line| count(line.figures.exits))),
-        Column::right("redos", cells(&|line| count(line.figures.redos))),
-        Column::right("fails", cells(&|line| count(line.figures.fails))),
+        counts("calls", |edge| edge.calls),
+        counts("exits", |edge| edge.exits),
+        counts("redos", |edge| edge.redos),
+        counts("fails", |edge| edge.fails),
         Column::left("", cells(&|line| line.mark.to_owned())),
         Column::left("", cells(&|line| line.name.clone())),
     ];

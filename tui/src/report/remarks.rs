@@ -114,8 +114,14 @@ pub(crate) fn losses(report: &Report) -> Vec<String> {
     }
     let lost = report.profile.lost_events();
     if lost > 0 {
+        // A recording that keeps its beginning ends at the first event that it cannot keep.
+        let least = if report.trace.header().mode.keep_last {
+            ""
+        } else {
+            "at least "
+        };
         lines.push(format!(
-            "{} events were lost; figures of what ran meanwhile are missing, boxes of before are shown as <unknown>",
+            "{least}{} events were lost; figures of what ran meanwhile are missing, boxes of before are shown as <unknown>",
             count(lost)
         ));
     }

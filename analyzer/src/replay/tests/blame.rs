@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use portmortem_tracer::format::Dialect;
 use portmortem_tracer::format::Event::*;
 
-use super::by;
 use super::ports::{P, Q, R, UNKNOWN, call, profile, script, tail, valid};
+use super::{Script, by};
 use crate::figures::BacktrackFigures;
 use crate::figures::Caller::{self, Root};
 use crate::profile::Profile;
@@ -182,7 +182,8 @@ fn redos_in_a_row_have_one_cause() {
         (ExitNondet, 7),
         (call(R), 8),
         (Fail, 12),
-        (Cut { count: 0 }, 12),
+        (Pause, 12),
+        (Resume, 12),
         (Mark { text: 0 }, 12),
     ];
     let main = [(call(R), 0)];
@@ -226,6 +227,53 @@ fn other_ports_end_a_failure() {
     assert_eq!(backtracks(&valid(&script)), [(by(R), P, 2, 8)]);
     script.hidden[P as usize] = true;
     assert_eq!(backtracks(&valid(&script)), []);
+}
+
+/// `main :- o(_), ( n(_), ( f -> true ; true ) -> fail ; true ).` with `f :- fail.`, `o` being P, `n` Q, `f` R, and `main` S:
+/// the cut of `n` proves that control went on after the failure of `f`.
+#[test]
+fn a_cut_ends_a_failure() {
+    const S: u32 = 3;
+    let before = [
+        (call(S), 0),
+        (call(P), 1),
+        (ExitNondet, 2),
+        (call(Q), 3),
+        (ExitNondet, 4),
+        (call(R), 5),
+        (Fail, 6),
+    ];
+    let after = [(Redo, 8)];
+    let with_cut = [&before[..], &[(Cut { count: 1 }, 7)], &after].concat();
+    let without = [&before[..], &after].concat();
+    let [with_cut, without] = [with_cut, without].map(|events| valid(&Script::new(4, events)));
+    assert_eq!(backtracks(&with_cut), [(by(S), P, 1, 8 - 2)]);
+    // Without it the failure goes into n.
+    assert_eq!(backtracks(&without), [(by(R), Q, 1, 8 - 4)]);
+}
+
+/// Also in the middle of redos that would have one cause.
+#[test]
+fn a_cut_between_redos_ends_a_failure() {
+    let events = [
+        (call(R), 0),
+        (call(P), 1),
+        (ExitNondet, 2),
+        (call(P), 3),
+        (ExitNondet, 4),
+        (call(P), 5),
+        (ExitNondet, 6),
+        (call(Q), 7),
+        (Fail, 8),
+        (Redo, 9),
+        (ExitNondet, 10),
+        (call(Q), 11),
+        (Fail, 12),
+        (Cut { count: 1 }, 13),
+        (Redo, 14),
+    ];
+    let first_and_second = [(by(Q), P, 1, 3), (by(R), P, 1, 14 - 4 - 3)];
+    assert_eq!(backtracks(&profile(&events)), first_and_second);
 }
 
 /// A chain that fails or is re-entered is spoken of by its outermost box.

@@ -1,24 +1,28 @@
 //! Files that are not what a recorder wrote: every one is analysed or refused, and says why.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use portmortem_tracer::format::{
     BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Dialect, Event, FILE_HEADER_BYTES,
-    FORMAT_VERSION, Header, HeaderError, Record, StreamBegin, StreamKind, crc32, decode_header,
-    encode_header, encode_record,
+    FORMAT_VERSION, Header, HeaderError, PortCosts, Predicate, Record, StreamBegin, StreamKind,
+    crc32, decode_header, encode_header, encode_record,
 };
 use proptest::prelude::*;
 
 use super::files::{record, trace};
 use super::random::{self, Limits};
 use super::{Events, Script};
+use crate::centers;
 use crate::damage::DamageKind;
 use crate::export::{self, Exporter, Table};
+use crate::focus::{Focus, FocusOn};
 use crate::laws;
 use crate::mapping::Mapping;
 use crate::replay::{ReplayOptions, replay};
-use crate::tables::Tables;
+use crate::tables::{ROOT, Tables};
 use crate::trace::{Trace, TraceError};
+use crate::window::Window;
 
 fn open(bytes: &[u8]) -> Result<Trace, TraceError> {
     Trace::read(Mapping::from(bytes.to_vec()), Path::new("a.pmt"))
@@ -33,6 +37,7 @@ fn analyse(trace: &Trace) {
     for &table in Table::ALL {
         export::Csv.write(&tables, table, &mut Vec::new()).unwrap();
     }
+    names_have_rows(&tables);
 }
 
 /// The blocks of a trace: offset and header.
@@ -351,7 +356,7 @@ fn large_numbers_allocate_nothing() {
             id: u32::MAX,
             path: String::new(),
         },
-        Record::Predicate(portmortem_tracer::format::Predicate {
+        Record::Predicate(Predicate {
             id: u32::MAX,
             module: String::new(),
             name: String::new(),
@@ -402,4 +407,200 @@ fn a_stream_without_announcement_is_replayed() {
         (profile.streams[0].stream, profile.streams[0].events),
         (9, 2)
     );
+}
+
+/// A way out of a box that nobody called, and calls after it, in a focus: every box has a way there.
+#[test]
+fn impossible_events_in_a_focus() {
+    let records = predicates(2);
+    for first in [
+        Event::ExitDet,
+        Event::ExitNondet,
+        Event::Redo,
+        Event::Fail,
+        Event::Exception,
+        Event::Cut { count: 3 },
+        Event::Tail { predicate: 0 },
+    ] {
+        let call = |predicate| Event::Call { predicate };
+        let mut script = vec![first; 20];
+        script.extend([call(0), call(1), call(0), Event::Tail { predicate: 1 }]);
+        script.extend([first; 20]);
+        script.push(call(1));
+        let bytes = by_hand(&[(2, 0, records.clone()), (1, 1, events(&script))]);
+        let trace = open(&bytes).unwrap();
+        for place in [FocusOn::Predicate(1), FocusOn::Context(vec![0, 1])] {
+            let options = ReplayOptions {
+                focus: Focus::default().within(&place),
+                ..ReplayOptions::default()
+            };
+            let profile = replay(&trace, &options);
+            assert_eq!(laws::check(&profile), [], "{first:?}");
+            let _ = centers::replay(&trace, &options);
+        }
+    }
+}
+
+/// Ticks whose sum over streams has more than 64 bits: sums stay where those end.
+#[test]
+fn ticks_that_do_not_fit() {
+    let mut records = predicates(2);
+    let costs = PortCosts {
+        inside: [u32::MAX; 8],
+        outside: [u32::MAX; 8],
+        argument: u32::MAX,
+        slowdown: u32::MAX,
+        reach: u32::MAX,
+    };
+    encode_record(&Record::PortCosts(costs), &mut records).unwrap();
+    let most = u64::MAX - 1;
+    let mut payload = Vec::new();
+    for (event, delta) in [
+        (Event::Call { predicate: 0 }, 0),
+        (Event::Call { predicate: 1 }, 0),
+        (Event::ExitNondet, most / 2),
+        (Event::Redo, 0),
+        (Event::Tail { predicate: 1 }, 0),
+        (Event::ExitNondet, most / 2),
+        (Event::ExitNondet, 0),
+    ] {
+        event.encode(delta, &mut payload);
+    }
+    let streams = (1..=4).map(|stream| (1, stream, payload.clone()));
+    let blocks: Vec<_> = [(2, 0, records)].into_iter().chain(streams).collect();
+    let trace = open(&by_hand(&blocks)).unwrap();
+    for focus in [
+        Focus::default(),
+        Focus::default().within(&FocusOn::Predicate(1)),
+    ] {
+        let options = ReplayOptions {
+            focus,
+            ..ReplayOptions::default()
+        };
+        let profile = replay(&trace, &options);
+        assert_eq!(profile.predicates[1].calls, 8);
+        assert_eq!(profile.predicates[1].self_ticks, u64::MAX);
+        assert!(profile.compensation.is_some());
+        let centers = centers::replay(&trace, &options);
+        let _ = centers.by_center(&trace, &profile);
+        let tables = Tables::new("a", &trace, &profile);
+        for &table in Table::ALL {
+            export::Csv.write(&tables, table, &mut Vec::new()).unwrap();
+        }
+    }
+}
+
+/// As records: `p0/4294967295`, `p1/4294967295`, …
+fn predicates(count: u32) -> Vec<u8> {
+    let mut records = Vec::new();
+    for id in 0..count {
+        let predicate = Predicate {
+            id,
+            module: "user".to_owned(),
+            name: format!("p{id}"),
+            arity: u32::MAX,
+            file: None,
+            line: 0,
+        };
+        encode_record(&Record::Predicate(predicate), &mut records).unwrap();
+    }
+    records
+}
+
+/// Whoever is named in a table has a row in the table of predicates.
+fn names_have_rows(tables: &Tables) {
+    let known: BTreeSet<&str> = tables.predicates().map(|row| row.predicate).collect();
+    for row in tables.edges() {
+        assert!(known.contains(row.callee), "{}", row.callee);
+        assert!(row.caller == ROOT || known.contains(row.caller));
+    }
+    for row in tables.contexts() {
+        assert!(known.contains(row.predicate), "{}", row.predicate);
+    }
+}
+
+/// Where track is lost somebody unknown may be active, and need never do anything.
+#[test]
+fn nobody_has_a_row_for_nothing() {
+    let script = [
+        Event::Call { predicate: 0 },
+        Event::ExitNondet,
+        Event::Gap { lost: 1 },
+    ];
+    let bytes = by_hand(&[(2, 0, predicates(1)), (1, 1, events(&script))]);
+    let trace = open(&bytes).unwrap();
+    let profile = replay(&trace, &ReplayOptions::default());
+    let tables = Tables::new("a", &trace, &profile);
+    let edges: Vec<_> = tables.edges().map(|row| (row.caller, row.callee)).collect();
+    assert_eq!(edges, [(ROOT, "p0/4294967295")]);
+    names_have_rows(&tables);
+    // In a window in which a box is only re-entered it has a row.
+    let mut payload = Vec::new();
+    for event in [
+        Event::Call { predicate: 0 },
+        Event::ExitNondet,
+        Event::Redo,
+        Event::ExitDet,
+    ] {
+        event.encode(u64::from(event == Event::Redo) * 100, &mut payload);
+    }
+    let trace = open(&by_hand(&[(2, 0, predicates(1)), (1, 1, payload)])).unwrap();
+    let options = ReplayOptions {
+        window: Some(Window {
+            from: 50,
+            until: 1000,
+        }),
+        ..ReplayOptions::default()
+    };
+    let profile = replay(&trace, &options);
+    let tables = Tables::new("a", &trace, &profile);
+    assert_eq!(tables.edges().map(|row| row.redos).sum::<u64>(), 1);
+    names_have_rows(&tables);
+}
+
+/// A symbolic recording may begin with the announcement of a stream, before the first block has read the clocks.
+#[test]
+fn a_stream_that_begins_before_the_first_block() {
+    let begin = StreamBegin {
+        stream: 1,
+        kind: StreamKind::Thread,
+        name: String::new(),
+        dialect: Dialect::EveryRedo,
+        tick: 1,
+    };
+    let mut records = Vec::new();
+    encode_record(&Record::StreamBegin(begin), &mut records).unwrap();
+    records.extend(predicates(1));
+    let script = [Event::Call { predicate: 0 }, Event::ExitDet];
+    let mut bytes = by_hand(&[(2, 0, records), (1, 1, events(&script))]);
+    for (at, _) in blocks(&bytes) {
+        bytes[at + 40..at + 48].copy_from_slice(&5000_u64.to_le_bytes());
+        reseal(&mut bytes, at);
+    }
+    let trace = open(&bytes).unwrap();
+    let profile = replay(&trace, &ReplayOptions::default());
+    let tables = Tables::new("a", &trace, &profile);
+    let row = tables.streams().next().unwrap();
+    let lasted = row.self_ns + row.untraced_ns + row.paused_ns + row.gap_ns;
+    assert_eq!((row.first_ns, row.last_ns), (0, lasted));
+    assert!(lasted >= 4999);
+}
+
+/// Another program cuts the file: what is missing reads as zeros, and the trace says so.
+#[test]
+fn a_file_that_is_cut_while_it_is_analysed() {
+    let whole = sample();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.pmt");
+    for left in [0, 5000, whole.len() / 2, whole.len() - 1] {
+        std::fs::write(&path, &whole).unwrap();
+        let trace = Trace::open(&path).unwrap();
+        trace.check_whole(&path).unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_len(left as u64).unwrap();
+        analyse(&trace);
+        let error = trace.check_whole(&path).unwrap_err();
+        assert!(matches!(error, TraceError::Truncated { .. }));
+        drop(file);
+    }
 }

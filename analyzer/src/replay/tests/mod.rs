@@ -11,16 +11,14 @@ mod parts;
 mod ports;
 mod properties;
 pub(crate) mod random;
+mod samples;
 mod scale;
 
 use portmortem_tracer::format::{Dialect, Event};
 
-use super::oracle::accounts::Accounts;
-use super::oracle::state::State;
-use super::oracle::stream::StreamReplay;
 use super::scope::Scope;
 use crate::compensation::BoxKind;
-use crate::figures::{Caller, EdgeFigures};
+use crate::figures::Caller;
 use crate::focus::{Focus, FocusOn};
 use crate::profile::{Profile, ViolationKind};
 use crate::window::Window;
@@ -72,33 +70,10 @@ impl Script {
         &events[..events.partition_point(|&(_, tick)| tick < until)]
     }
 
-    /// Each stream begins with its first event and ends with its last.
+    /// The profile, and what cannot happen. Each stream begins with its first event and ends with its last.
     fn replay(&self) -> (Profile, Vec<ViolationKind>) {
-        let scope = self.scope();
-        let mut accounts = Accounts::new(self.hidden.len());
-        let mut state = State::new();
         let mut violations = Vec::new();
-        let mut streams = Vec::new();
-        for (events, id) in self.streams.iter().zip(1..) {
-            let begin = events.first().map_or(0, |&(_, tick)| tick);
-            let end = events.last().map_or(0, |&(_, tick)| tick);
-            let mut replay =
-                StreamReplay::new(&mut accounts, &mut state, &scope, self.dialect, begin);
-            let inside = self.until_over(events);
-            for &(event, tick) in inside {
-                replay.step(event, tick);
-                violations.extend(replay.violations());
-            }
-            let mut figures = replay.finish(end);
-            figures.stream = id;
-            figures.events = inside.len() as u64;
-            streams.push(figures);
-        }
-        let mut profile = accounts.into_profile();
-        profile.streams = streams;
-        profile
-            .edges
-            .retain(|_, figures| *figures != EdgeFigures::default());
+        let profile = parallel::replay_in(self, usize::MAX, &mut violations).unwrap();
         (profile, violations)
     }
 }

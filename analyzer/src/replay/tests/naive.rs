@@ -377,7 +377,10 @@ impl<'f> Stream<'f> {
             }
             Event::Mark { .. } => {}
         }
-        if matches!(event, Event::Call { .. } | Event::Tail { .. }) {
+        if matches!(
+            event,
+            Event::Call { .. } | Event::Tail { .. } | Event::Cut { .. }
+        ) {
             self.failed = None;
         }
     }
@@ -504,6 +507,7 @@ impl<'f> Stream<'f> {
     fn enter(&mut self, failed: Caller) {
         let frame = self.choices.pop().unwrap();
         let boxes = self.frames[frame].boxes.clone();
+        let context = self.context();
         let caller = self.innermost_path();
         let mut stack = self.predicates_active();
         if self.frames[frame].parent != self.active {
@@ -515,6 +519,11 @@ impl<'f> Stream<'f> {
             assert!(!self.valid || self.boxes[at].path == path);
             self.boxes[at].path = path;
             stack.push(predicate);
+        }
+        if let Some(&outermost) = boxes.first() {
+            // Only after an event that cannot happen it was another one.
+            let called_by = std::mem::replace(&mut self.boxes[outermost].caller, context);
+            assert!(!self.valid || called_by == context);
         }
         self.frames[frame].parent = self.active;
         self.active = Some(frame);

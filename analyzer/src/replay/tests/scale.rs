@@ -16,7 +16,7 @@ fn every_tick(events: impl IntoIterator<Item = Event>) -> Events {
 
 fn on_a_small_stack(test: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new()
-        .stack_size(64 << 10)
+        .stack_size(256 << 10)
         .spawn(test)
         .unwrap()
         .join()

@@ -1,8 +1,9 @@
 //! The counts of all engines since they were last written into the trace.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use portmortem_tracer::Recorder;
 use portmortem_tracer::format::{Cost, MAX_COSTS};
@@ -71,8 +72,17 @@ pub(super) struct Ledger {
 
 static LEDGER: Mutex<Option<Ledger>> = Mutex::new(None);
 
-fn lock() -> MutexGuard<'static, Option<Ledger>> {
-    LEDGER.lock().unwrap_or_else(PoisonError::into_inner)
+thread_local! {
+    /// This thread has the lock, or waits for it. Counting is too frequent to hold back signals meanwhile, as
+    /// [`portmortem_tracer::locks`] does.
+    static LOCKING: Cell<bool> = const { Cell::new(false) };
+}
+
+fn locked<T>(action: impl FnOnce(&mut Option<Ledger>) -> T) -> T {
+    LOCKING.set(true);
+    let done = action(&mut LEDGER.lock().unwrap_or_else(PoisonError::into_inner));
+    LOCKING.set(false);
+    done
 }
 
 /// A symbolic recording begins.
@@ -81,32 +91,39 @@ pub(crate) fn begin() {
     for name in NAMES {
         ledger.symbol(name);
     }
-    *lock() = Some(ledger);
+    locked(|current| *current = Some(ledger));
 }
 
-/// The recording ends: what is left is written.
+/// The recording ends: what is left is written. If a signal interrupted this thread while it was counting, it
+/// stays unwritten, and the trace says that counts are missing.
 pub(crate) fn finish(recorder: &Recorder) {
-    if let Some(mut ledger) = lock().take() {
+    if LOCKING.get() {
+        return;
+    }
+    if let Some(mut ledger) = locked(Option::take) {
         ledger.write(recorder, true);
     }
 }
 
 /// Boxes of this predicate, or of the centre itself, enter a cost centre.
 pub(crate) fn mark(id: u32, center: u32) {
-    if let Some(ledger) = &mut *lock() {
-        ledger.marks.insert(id, center);
-    }
+    locked(|current| {
+        if let Some(ledger) = current {
+            ledger.marks.insert(id, center);
+        }
+    });
 }
 
 /// Does something with the ledger of the recording in progress.
 pub(super) fn with<T>(action: impl FnOnce(&mut Ledger) -> T) -> Option<T> {
-    let mut guard = lock();
-    let ledger = guard.as_mut()?;
-    let done = action(ledger);
-    if ledger.since >= WRITE_EVERY {
-        recording::with(|current| ledger.write(&current.recorder, false));
-    }
-    Some(done)
+    locked(|current| {
+        let ledger = current.as_mut()?;
+        let done = action(ledger);
+        if ledger.since >= WRITE_EVERY {
+            recording::with(|current| ledger.write(&current.recorder, false));
+        }
+        Some(done)
+    })
 }
 
 impl Ledger {

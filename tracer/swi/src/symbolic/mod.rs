@@ -18,19 +18,19 @@ pub(crate) use ledger::{begin, finish, mark};
 pub(crate) use tally::Tally;
 
 /// `set(+PredicateId, +Heads, -Set)`: makes the heads of a predicate's clauses known, in their order.
-pub(crate) extern "C" fn set(predicate: Term, heads: Term, set: Term) -> Foreign {
+pub(crate) fn set(predicate: Term, heads: Term, set: Term) -> Foreign {
     let number = program::add_set(integer(predicate) as u32, heads);
     unify(set, number as i64)
 }
 
 /// `goal(+Set, +Clause, +Costs, -Goal)`: makes known what running a goal of a clause costs: a list of `Name-Count`.
-pub(crate) extern "C" fn goal(set: Term, clause: Term, costs: Term, goal: Term) -> Foreign {
+pub(crate) fn goal(set: Term, clause: Term, costs: Term, goal: Term) -> Foreign {
     let (set, clause) = (integer(set) as usize, integer(clause) as u32);
     unify(goal, program::add_goal(set, clause, costs) as i64)
 }
 
 /// `called(+Set, +Goal, -Serial)`: a predicate is about to be run. `Serial` names the call, or is 0 if it is not counted.
-pub(crate) extern "C" fn called(set: Term, goal: Term, serial: Term) -> Foreign {
+pub(crate) fn called(set: Term, goal: Term, serial: Term) -> Foreign {
     let mut given = 0;
     counting(|tally, active| {
         given = program::set(integer(set) as usize).map_or(0, |set| tally.call(active, set, goal));
@@ -40,20 +40,20 @@ pub(crate) extern "C" fn called(set: Term, goal: Term, serial: Term) -> Foreign 
 
 /// `neck(+Serial, +Clause, +Before, +Now)`: the head of a clause is unified. `Before` and `Now` are the newest choicepoints, before
 /// the predicate was run and now.
-pub(crate) extern "C" fn neck(serial: Term, clause: Term, before: Term, now: Term) -> Foreign {
+pub(crate) fn neck(serial: Term, clause: Term, before: Term, now: Term) -> Foreign {
     let remain = integer(before) != integer(now);
     counting(|tally, active| tally.enter(active, integer(serial), integer(clause) as u32, remain));
     TRUE
 }
 
 /// `commit(+Serial)`: the clause has cut its alternatives.
-pub(crate) extern "C" fn commit(serial: Term) -> Foreign {
+pub(crate) fn commit(serial: Term) -> Foreign {
     counting(|tally, active| tally.commit(active, integer(serial)));
     TRUE
 }
 
 /// `run(+Goal)`: a goal of a clause's body is about to be run.
-pub(crate) extern "C" fn run(goal: Term) -> Foreign {
+pub(crate) fn run(goal: Term) -> Foreign {
     counting(|tally, active| {
         if let Some(goal) = program::goal(integer(goal) as usize) {
             tally.run(active, &goal);
@@ -63,12 +63,12 @@ pub(crate) extern "C" fn run(goal: Term) -> Foreign {
 }
 
 /// `build(+Left, +Goal)`: as `run`, if `Left` is an unbound variable, which a unification makes the term on its right.
-pub(crate) extern "C" fn build(left: Term, goal: Term) -> Foreign {
+pub(crate) fn build(left: Term, goal: Term) -> Foreign {
     if unbound(left) { run(goal) } else { TRUE }
 }
 
 /// `arith(+Set, +Clause, +Expression)`: an expression is about to be evaluated.
-pub(crate) extern "C" fn arith(set: Term, clause: Term, expression: Term) -> Foreign {
+pub(crate) fn arith(set: Term, clause: Term, expression: Term) -> Foreign {
     counting(|tally, active| {
         if let Some(set) = program::set(integer(set) as usize) {
             let operators = unify::operators(expression);
@@ -82,12 +82,12 @@ pub(crate) extern "C" fn arith(set: Term, clause: Term, expression: Term) -> For
 const MAX_WATCHED: usize = 56;
 
 /// `unbound(+Variables, -Mask)`: which of the arguments of a term are unbound.
-pub(crate) extern "C" fn unbound_now(variables: Term, mask: Term) -> Foreign {
+pub(crate) fn unbound_now(variables: Term, mask: Term) -> Foreign {
     unify(mask, unbound_mask(variables))
 }
 
 /// `bound(+Set, +Clause, +Variables, +Mask)`: a built-in has succeeded; `Mask` is what was unbound before.
-pub(crate) extern "C" fn bound(set: Term, clause: Term, variables: Term, mask: Term) -> Foreign {
+pub(crate) fn bound(set: Term, clause: Term, variables: Term, mask: Term) -> Foreign {
     counting(|tally, active| {
         let updates = integer(mask) & !unbound_mask(variables);
         if let Some(set) = program::set(integer(set) as usize) {

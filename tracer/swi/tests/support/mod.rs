@@ -51,5 +51,7 @@ pub(crate) fn record(options: &str, program: &Path, more: &[&str]) -> (Output, T
         .env("LC_ALL", "C.UTF-8")
         .output()
         .unwrap();
-    (output, Trace::open(&trace).unwrap())
+    let said = String::from_utf8_lossy(&output.stderr);
+    let trace = Trace::open(&trace).unwrap_or_else(|error| panic!("{error}\n{said}"));
+    (output, trace)
 }

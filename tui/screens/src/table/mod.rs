@@ -14,6 +14,7 @@ mod view;
 
 use std::ops::Range;
 
+use portmortem_analyzer::export::csv::field;
 use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::tables::Cell;
 use ratatui::layout::Rect;
@@ -384,7 +385,7 @@ impl Table {
         for row in rows.filter(|&row| only.is_none_or(|only| only == row)) {
             let cells = columns.iter().map(|&at| match self.source.cell(row, at) {
                 Cell::Missing => String::new(),
-                Cell::Text(text) => text.to_owned(),
+                Cell::Text(text) => field(text).into_owned(),
                 Cell::Integer(number) => number.to_string(),
                 Cell::Bool(bool) => bool.to_string(),
             });

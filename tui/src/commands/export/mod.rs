@@ -133,20 +133,13 @@ impl<'a> Export<'a> {
     /// Writes the tables of a trace.
     fn trace(&self, turn: &Turn) -> Result<()> {
         let input = turn.input;
-        let trace = match Trace::open(&input.path) {
-            Ok(trace) => trace,
+        let analysis = match self.analyse(turn) {
+            Ok(analysis) => analysis,
             Err(error) => {
-                self.remark(turn, Remark::Unreadable(error.into()));
+                self.remark(turn, Remark::Unreadable(error));
                 return Ok(());
             }
         };
-        let analysis = Analysis::indexed(
-            trace,
-            &input.path,
-            input.name.clone(),
-            Scope::default(),
-            turn.done,
-        );
         let losses = analysis.losses();
         if !losses.is_empty() {
             self.remark(turn, Remark::Incomplete(losses));
@@ -162,14 +155,25 @@ impl<'a> Export<'a> {
                 None => self.partition(&analysis, table, turn)?,
             }
         }
-        Ok(())
+        // The events are read again for their table, and its rows are among others by now.
+        Ok(analysis.trace.check_whole(&input.path)?)
+    }
+
+    fn analyse(&self, turn: &Turn) -> Result<Analysis> {
+        let Input { path, name } = turn.input;
+        if self.shared.is_empty() {
+            partition_of(name).with_context(|| path.display().to_string())?;
+        }
+        let trace = Trace::open(path)?;
+        Analysis::indexed(trace, path, name.clone(), Scope::default(), turn.done)
     }
 
     /// Writes a file of its own for a table of a trace: a partition of the table in the way of Hive. Its name
     /// says what the column `trace` would, and engines would object to hearing it twice.
     fn partition(&self, analysis: &Analysis, table: Table, turn: &Turn) -> Result<()> {
-        let directory = format!("{}/trace={}", table.name(), escaped(&turn.input.name));
-        let path = self.to.join(directory).join("part-0.parquet");
+        let path = self.to.join(table.name());
+        let path = path.join(partition_of(&turn.input.name)?);
+        let path = path.join("part-0.parquet");
         let mut file = self.begin(table, path, 1)?;
         self.rows(analysis, table, 1, file.as_mut(), turn.done)?;
         file.finish().with_context(|| cannot_write(table, self.to))
@@ -288,6 +292,26 @@ impl Drop for Turn<'_> {
     }
 }
 
+/// The longest name that a directory can have, in bytes.
+const LONGEST_NAME: usize = 255;
+
+/// How readers of partitions in the way of Hive write that there is no value.
+const NO_VALUE: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// The directory for the partition of a trace.
+fn partition_of(name: &str) -> Result<String> {
+    let directory = format!("trace={}", escaped(name));
+    if name.is_empty() || name == NO_VALUE {
+        bail!("readers of Parquet would take {directory} for no trace at all; rename the trace");
+    }
+    if directory.len() > LONGEST_NAME {
+        bail!(
+            "its name is too long for the directory {directory}; rename the trace, or export it alone"
+        );
+    }
+    Ok(directory)
+}
+
 /// A value in the name of a partition, as Hive and Spark escape it.
 fn escaped(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
@@ -310,6 +334,15 @@ mod tests {
         assert_eq!(escaped("queens"), "queens");
         assert_eq!(escaped("mon/run 1"), "mon%2Frun 1");
         assert_eq!(escaped("a=b%c\n'é'"), "a%3Db%25c%0A%27é%27");
+    }
+
+    #[test]
+    fn partitions_that_cannot_be_named() {
+        assert_eq!(partition_of("a/b").unwrap(), "trace=a%2Fb");
+        assert!(partition_of(&"x".repeat(255 - 6)).is_ok());
+        for name in ["", NO_VALUE, &"x".repeat(250), &"/".repeat(84)] {
+            partition_of(name).unwrap_err();
+        }
     }
 
     #[test]

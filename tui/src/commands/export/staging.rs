@@ -47,6 +47,7 @@ impl Staging {
 
     /// A file that will be `target` (a path below the directory) when it has been written.
     pub(super) fn file(&self, target: PathBuf) -> io::Result<File> {
+        refuse_link(&target)?;
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let file = self.hidden.path().join(files.len().to_string());
         let created = File::create_new(&file)?;
@@ -62,6 +63,7 @@ impl Staging {
                 if let Some(directory) = target.parent() {
                     fs::create_dir_all(directory)?;
                 }
+                refuse_link(&target)?;
                 fs::rename(&file, &target)
             };
             place().with_context(|| format!("cannot write {}", target.display()))?;
@@ -69,6 +71,17 @@ impl Staging {
         self.made.keep();
         Ok(())
     }
+}
+
+/// Somebody made the link to have the file elsewhere: it must not be replaced by a file.
+fn refuse_link(target: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(target).is_ok_and(|there| there.is_symlink()) {
+        let name = target.display();
+        return Err(io::Error::other(format!(
+            "{name} is a symbolic link; remove it, or export to another directory"
+        )));
+    }
+    Ok(())
 }
 
 /// Directories that did not exist; removed again, those that are empty, unless they are to be kept.
@@ -163,6 +176,25 @@ mod tests {
         drop(staging);
         assert_eq!(everything(root.path()), [] as [PathBuf; 0]);
         assert!(root.path().exists());
+    }
+
+    #[test]
+    fn a_link_is_not_replaced() {
+        let root = tempfile::tempdir().unwrap();
+        let link = root.path().join("a.csv");
+        let elsewhere = root.path().join("elsewhere");
+        std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
+        let staging = Staging::new(root.path()).unwrap();
+        staging.file(link.clone()).unwrap_err();
+        drop(staging);
+        fs::remove_file(&link).unwrap();
+        // Nor one that somebody makes meanwhile.
+        let staging = Staging::new(root.path()).unwrap();
+        staging.file(link.clone()).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
+        staging.publish().unwrap_err();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(!elsewhere.exists());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Drawing: the list of events, and the boxes at the cursor.
 
+use portmortem_analyzer::export::csv::field;
 use portmortem_analyzer::names::printable;
 use portmortem_analyzer::tables::{Cell, EventRow, Row, port};
 use portmortem_analyzer::walk::Step;
@@ -59,7 +60,7 @@ pub(super) fn csv<'s>(reader: &Reader, steps: impl Iterator<Item = &'s Step>) ->
 fn text(cell: &Cell) -> String {
     match cell {
         Cell::Missing => String::new(),
-        Cell::Text(text) => (*text).to_owned(),
+        Cell::Text(text) => field(text).into_owned(),
         Cell::Integer(number) => number.to_string(),
         Cell::Bool(is) => is.to_string(),
     }

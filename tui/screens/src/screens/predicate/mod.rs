@@ -4,7 +4,6 @@ mod details;
 mod neighbours;
 mod source;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use portmortem_analyzer::figures::PredicateIndex;
@@ -165,10 +164,7 @@ impl Screen for Predicate {
 /// Opens the source of a predicate, if it is known.
 pub(crate) fn edit(analysis: &Analysis, predicate: PredicateIndex) -> Effect {
     match analysis.source(predicate) {
-        Some((file, line)) => {
-            let path = PathBuf::from(&analysis.trace.header().directory).join(file);
-            Effect::Edit(path, line.max(1))
-        }
+        Some((file, line)) => Effect::Edit(analysis.locate(file), line.max(1)),
         None => Effect::Say(format!(
             "the trace does not say where {} is from",
             analysis.predicate(predicate)

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
 
 use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::names::printable;
@@ -36,9 +35,8 @@ impl Listing {
             };
         };
         let place = format!("{}:{line}", printable(file));
-        let path = PathBuf::from(&analysis.trace.header().directory).join(file);
         let lines = if analysis.sources && line > 0 {
-            read(&path, line)
+            read(&analysis.locate(file), line)
         } else {
             Vec::new()
         };

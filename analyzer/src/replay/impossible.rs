@@ -1,0 +1,194 @@
+//! Gaps, and events that cannot happen where they stand, in a stream that is replayed as a whole.
+//!
+//! A box that must have been there but was never called is a box of the unknown predicate: it gets
+//! the call that it must have had, and from then on it is like any other. So the conservation laws
+//! hold. After a gap such boxes are expected; without one before they are violations.
+
+use super::backtrack::{Failed, Who};
+use super::books::{ArcId, NONE, WayOut, add};
+use super::boxes::{BoxId, PhysicalBox};
+use super::chunk::{Chunk, logical};
+use crate::figures::PredicateIndex;
+use crate::profile::{MAX_VIOLATIONS, ViolationKind};
+
+/// Events that cannot happen where they stand.
+#[derive(Debug, Default)]
+pub(super) struct Violations {
+    /// The first ones, each with the number of the event in the chunk.
+    pub(super) listed: Vec<(u64, ViolationKind)>,
+    pub(super) count: u64,
+}
+
+impl Chunk<'_> {
+    #[cold]
+    fn violation(&mut self, what: ViolationKind) {
+        self.violations.count += 1;
+        if self.violations.listed.len() < MAX_VIOLATIONS {
+            self.violations.listed.push((self.events, what));
+        }
+    }
+
+    /// As [`Self::violation`], except after a gap, where such things are expected.
+    fn suspect(&mut self, what: ViolationKind) {
+        if self.boxes.get(self.bottom).arc == NONE {
+            self.violation(what);
+        }
+    }
+
+    /// The predicate of boxes of before a gap.
+    fn unknown(&self) -> PredicateIndex {
+        self.books.begin() - 1
+    }
+
+    /// A port of the active box is next. If no box is active, there must have been one.
+    #[inline(always)]
+    pub(super) fn expect_active(&mut self) {
+        if self.active == self.bottom {
+            self.unknown_active();
+        }
+    }
+
+    #[cold]
+    fn unknown_active(&mut self) {
+        self.suspect(ViolationKind::NoActiveBox);
+        self.call(self.unknown());
+    }
+
+    /// A redo while the choice stack is empty.
+    #[cold]
+    pub(super) fn redo_unknown(&mut self, failed: Who) {
+        self.suspect(ViolationKind::NothingToRedo);
+        self.call(self.unknown());
+        self.exit_nondet();
+        if let Some(choice) = self.choices.pop() {
+            self.reenter(&choice, failed);
+        }
+        self.failed = Failed::Somebody(failed);
+    }
+
+    /// A cut of `count` boxes more than there are.
+    #[cold]
+    pub(super) fn cut_unknown(&mut self, count: u32, by: Who) {
+        let count = u64::from(count);
+        self.suspect(ViolationKind::NothingToCut { missing: count });
+        let from = self.place();
+        let arc = self.books.arc(from, self.unknown());
+        let figures = self.books.figures(arc);
+        figures.calls += count;
+        figures.exits_nondet += count;
+        figures.cuts += count;
+        let cut = Who::Predicate(self.unknown());
+        *self.cuts.entry((by, cut)).or_default() += count;
+    }
+
+    /// A box is left for good, and boxes inside it can still be re-entered.
+    #[cold]
+    pub(super) fn choices_left(&mut self, base: i64) {
+        self.unusual |= !self.whole;
+        let choices = (self.height() - base).unsigned_abs();
+        self.violation(ViolationKind::ChoicesLeft { choices });
+    }
+
+    /// A box is re-entered that another one than the active box had called (`elsewhere`), or that was
+    /// called where the active box no longer is. From here on the active box is its caller.
+    #[cold]
+    pub(super) fn redo_elsewhere(&mut self, id: BoxId, elsewhere: bool) {
+        self.unusual |= !self.whole;
+        if self.unusual {
+            return;
+        }
+        if elsewhere {
+            self.taken_below = true;
+            self.violation(ViolationKind::RedoElsewhere);
+        }
+        self.move_below_active(id);
+    }
+
+    /// Events were lost in the `stretch` of time before this one.
+    #[cold]
+    pub(super) fn gap(&mut self, lost: u64, stretch: u64) {
+        self.unusual |= !self.whole;
+        if self.unusual {
+            return;
+        }
+        self.tick += stretch;
+        self.gap_ticks += stretch;
+        self.lost_events = self.lost_events.saturating_add(lost);
+        self.paused = false;
+        self.lose_track();
+    }
+
+    /// A box was called that has no number.
+    #[cold]
+    pub(super) fn too_many_boxes(&mut self, arc: ArcId) {
+        self.unusual |= !self.whole;
+        if self.unusual {
+            return;
+        }
+        if arc != NONE {
+            self.books.figures(arc).open += 1;
+        }
+        self.violation(ViolationKind::TooManyBoxes);
+        self.lose_track();
+    }
+
+    /// From here on it is not known what is active, nor what can be re-entered. Time while no known
+    /// box is active is that of an unknown one, whose calls are counted when there is evidence.
+    fn lose_track(&mut self) {
+        self.leave_all();
+        self.failed = Failed::Nobody;
+        if self.boxes.get(self.bottom).arc != NONE {
+            return;
+        }
+        let from = self.place();
+        let arc = self.books.arc(from, self.unknown());
+        let unknown = PhysicalBox {
+            parent: self.active,
+            arc,
+            place: self.books.arcs[arc as usize].place,
+            root: 0,
+            called: self.events,
+            since: self.now,
+            ..PhysicalBox::EMPTY
+        };
+        self.bottom = self.boxes.put(unknown).unwrap_or(self.bottom);
+        self.active = self.bottom;
+        self.sight.begin(self.bottom, true);
+    }
+
+    /// Boxes that are active count as open, those on the choice stack as pending.
+    pub(super) fn leave_all(&mut self) {
+        while self.active != self.bottom {
+            self.leave(WayOut::Open);
+            let left = self.active;
+            self.active = self.boxes.get(left).parent;
+            self.boxes.release(left);
+        }
+        self.depth = 0;
+        for choice in std::mem::take(&mut self.choices) {
+            let lived = self.now - choice.pushed;
+            for (arc, boxes) in logical(self.boxes.get(choice.id)) {
+                let figures = self.books.figures(arc);
+                figures.pending += boxes;
+                add(&mut figures.lifetime, lived.wrapping_mul(boxes));
+            }
+            self.boxes.release(choice.id);
+        }
+    }
+
+    /// Books the time of the unknown box that is active since a gap when no other is.
+    pub(super) fn leave_bottom(&mut self) {
+        let bottom = self.boxes.get(self.bottom);
+        let (arc, own, parent) = (bottom.arc, bottom.own, bottom.parent);
+        let lasted = self.now - bottom.since;
+        if arc == NONE {
+            return;
+        }
+        let outcome = WayOut::Open.outcome();
+        add(&mut self.books.figures(arc).self_by[outcome], own);
+        self.books.book_stretch(arc, NONE, outcome, lasted);
+        let unknown = self.unknown();
+        self.slots[unknown as usize] = NONE;
+        (self.active, self.bottom) = (parent, parent);
+    }
+}

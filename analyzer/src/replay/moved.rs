@@ -1,0 +1,125 @@
+//! Boxes that are re-entered elsewhere than where they were called, after events that cannot happen:
+//! from then on they are where they are re-entered.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::books::{ArcId, NONE};
+use super::boxes::{BoxId, Chain, Stage};
+use super::chunk::Chunk;
+use crate::figures::PredicateIndex;
+
+impl Chunk<'_> {
+    /// A box that exited, and is about to be re-entered, is as if the active one had called it.
+    pub(super) fn move_below_active(&mut self, id: BoxId) {
+        let from = self.place();
+        let visible = self.visible(self.active);
+        let boxed = self.boxes.get_mut(id);
+        boxed.moved = true;
+        boxed.parent = self.active;
+        if boxed.arc == NONE {
+            (boxed.place, boxed.waits) = (from, visible);
+            return;
+        }
+        let caller = self.books.places[from as usize].predicate;
+        let predicate = self.books.arcs[boxed.arc as usize].predicate;
+        let chain = boxed.chain.take();
+        let arc = self.books.arc(from, predicate);
+        self.slots[caller as usize] = arc;
+        let mut place = self.books.arcs[arc as usize].place;
+        let chain = chain.map(|chain| {
+            let moved = self.move_chain(&chain, arc);
+            if let Some((&(innermost, ..), _)) = moved.groups.get_index(moved.last) {
+                place = self.books.arcs[innermost as usize].place;
+            }
+            Box::new(moved)
+        });
+        let boxed = self.boxes.get_mut(id);
+        boxed.chain = chain;
+        boxed.arc = arc;
+        boxed.waits = self.slots[predicate as usize];
+        boxed.place = place;
+    }
+
+    /// A chain as it is if its outermost box was called by `first`.
+    ///
+    /// What the boxes of the chain wait for is known by predicate only. That is enough: while they are
+    /// active together only the last departure of each predicate has any time, and the others add up
+    /// to nothing.
+    fn move_chain(&mut self, chain: &Chain, first: ArcId) -> Chain {
+        let arcs = self.moved_arcs(chain, first);
+        let mut last = FxHashMap::default();
+        let mut followed: FxHashMap<PredicateIndex, Vec<(ArcId, u64)>> = FxHashMap::default();
+        for ((key, group), arc) in chain.groups.iter().zip(&arcs) {
+            last.insert(key.0, *arc);
+            let departures = followed.entry(self.caller(*arc)).or_default();
+            departures.push((*arc, group.boxes));
+        }
+        let mut moved = Chain::default();
+        for (predicate, arc) in &chain.rest {
+            moved.rest.insert(*predicate, last[arc]);
+        }
+        let innermost = arcs[chain.last];
+        let active = self.books.arcs[innermost as usize].predicate;
+        for (predicate, arc) in &moved.rest {
+            let departures = followed.get_mut(predicate).into_iter().flatten();
+            // After its last departure no box of the predicate followed.
+            if let Some((_, boxes)) = departures.rev().find(|(of, _)| of == arc)
+                && *predicate != active
+            {
+                *boxes -= 1;
+            }
+        }
+        let mut met = FxHashSet::from_iter([self.books.arcs[first as usize].predicate]);
+        for ((&(_, _, stage), group), arc) in chain.groups.iter().zip(&arcs) {
+            let predicate = self.books.arcs[*arc as usize].predicate;
+            let mut boxes = group.boxes;
+            if met.insert(predicate) {
+                let waits = self.slots[predicate as usize];
+                add(&mut moved, (*arc, waits, stage), 1);
+                boxes -= 1;
+            }
+            let departures = followed.entry(predicate).or_default();
+            while boxes > 0
+                && let Some((waits, left)) = departures.pop()
+            {
+                let now = boxes.min(left);
+                boxes -= now;
+                if now > 0 {
+                    add(&mut moved, (*arc, waits, stage), now);
+                }
+                if left > now {
+                    departures.push((waits, left - now));
+                }
+            }
+        }
+        let at = moved.groups.keys().rposition(|key| key.0 == innermost);
+        moved.last = at.unwrap_or(0);
+        moved
+    }
+
+    /// By which arcs the departures of a chain are, by group, if its outermost box was called by `first`.
+    fn moved_arcs(&mut self, chain: &Chain, first: ArcId) -> Vec<ArcId> {
+        let mut place = self.books.arcs[first as usize].place;
+        let mut arcs = Vec::with_capacity(chain.groups.len());
+        for &(old, ..) in chain.groups.keys() {
+            let caller = self.caller(old);
+            let predicate = self.books.arcs[old as usize].predicate;
+            let context = self.books.places[place as usize].context;
+            let from = self.books.place_in(context, caller);
+            let arc = self.books.arc(from, predicate);
+            place = self.books.arcs[arc as usize].place;
+            arcs.push(arc);
+        }
+        arcs
+    }
+
+    /// The predicate of the box that calls by an arc.
+    fn caller(&self, arc: ArcId) -> PredicateIndex {
+        let from = self.books.arcs[arc as usize].from;
+        self.books.places[from as usize].predicate
+    }
+}
+
+fn add(chain: &mut Chain, key: (ArcId, ArcId, Stage), boxes: u64) {
+    chain.groups.entry(key).or_default().boxes += boxes;
+}

@@ -1,0 +1,8 @@
+//! An index file beside a trace.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use portmortem_fuzzing::Target;
+
+fuzz_target!(|input: &[u8]| Target::Index.check(input));

@@ -1,0 +1,142 @@
+//! Target `index`: an index file beside a trace is used only if it says what the trace says.
+//!
+//! The first byte of an input says how it is written beside the trace of [`seeds::indexed`]. 0: what
+//! follows is the contents, and a head with the right checksum and length is put before it. 1: what
+//! follows is the whole file.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::{Duration, SystemTime};
+
+use portmortem_analyzer::index::Index;
+use portmortem_analyzer::walk::Walk;
+use portmortem_analyzer::{Profile, ReplayOptions, Trace, laws, replay};
+use portmortem_tracer::format::crc32;
+use tempfile::TempDir;
+
+use crate::agreement::write_all_tables;
+use crate::seeds;
+
+/// Magic, version, checksum and length of the contents.
+const HEAD_BYTES: usize = 24;
+
+/// Events between two moments that are compared.
+const STRIDE: u64 = 37;
+
+/// The trace that inputs are indexes of, and what is true of it.
+pub(crate) struct Indexed {
+    /// Kept for as long as the trace is.
+    _directory: TempDir,
+    pub(crate) path: PathBuf,
+    pub(crate) trace: Trace,
+    profile: Profile,
+    /// Magic and version.
+    head: [u8; 12],
+}
+
+/// An index is refused, or says what the replay says. A checksum is no signature: one that was given the
+/// right checksum is refused, or its figures keep the laws and walks from its checkpoints end.
+///
+/// # Panics
+/// If it is otherwise.
+pub fn check(input: &[u8]) {
+    let Some((&mode, rest)) = input.split_first() else {
+        return;
+    };
+    let indexed = indexed();
+    let contents = match mode {
+        0 => with_head(indexed.head, rest),
+        _ => rest.to_vec(),
+    };
+    let written = std::fs::write(Index::path_of(&indexed.path), contents);
+    assert!(written.is_ok(), "the index can be written");
+    let Ok(index) = Index::load(&indexed.trace, &indexed.path) else {
+        return;
+    };
+    let profile = index.profile();
+    assert_eq!(laws::check(&profile), []);
+    write_all_tables(&indexed.trace, &profile);
+    let has_own_checksum = mode != 0;
+    if has_own_checksum {
+        assert_eq!(profile, indexed.profile);
+    }
+    walk(&indexed.trace, &index, has_own_checksum);
+}
+
+/// What has been found out once.
+pub(crate) fn indexed() -> &'static Indexed {
+    static INDEXED: OnceLock<Indexed> = OnceLock::new();
+    INDEXED.get_or_init(|| make().expect("a trace can be written to a temporary folder"))
+}
+
+fn make() -> Result<Indexed, Box<dyn std::error::Error>> {
+    let directory = tempfile::tempdir()?;
+    let path = directory.path().join("fuzz.pmt");
+    std::fs::write(&path, seeds::indexed())?;
+    // An index says when its trace was changed: inputs must be of the same trace on every machine.
+    let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    File::options()
+        .write(true)
+        .open(&path)?
+        .set_modified(changed)?;
+    let trace = Trace::open(&path)?;
+    let profile = replay::replay(&trace, &ReplayOptions::default());
+    let to = Index::build(&trace, &path, None)?.save(&path)?;
+    let mut head = [0; 12];
+    head.copy_from_slice(&std::fs::read(to)?[..12]);
+    Ok(Indexed {
+        _directory: directory,
+        path,
+        trace,
+        profile,
+        head,
+    })
+}
+
+/// The index that the analyser makes, with a checkpoint every so many bytes of events.
+pub(crate) fn index_every(bytes: u64) -> Vec<u8> {
+    let indexed = indexed();
+    let index = Index::build_every(bytes, &indexed.trace, &indexed.path, None);
+    let index = index.expect("the trace is whole");
+    let to = index.save(&indexed.path).expect("the index can be written");
+    std::fs::read(to).expect("the index can be read")
+}
+
+/// The contents of an index file.
+pub(crate) fn contents(index: &[u8]) -> &[u8] {
+    &index[HEAD_BYTES..]
+}
+
+fn with_head(head: [u8; 12], contents: &[u8]) -> Vec<u8> {
+    let mut bytes = head.to_vec();
+    bytes.extend_from_slice(&crc32(contents).to_le_bytes());
+    bytes.extend_from_slice(&(contents.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(contents);
+    bytes
+}
+
+/// Walks from the checkpoints of the index; if it is `genuine`, every moment is that of the way from the
+/// beginning.
+fn walk(trace: &Trace, index: &Index, genuine: bool) {
+    for stream in trace.streams() {
+        let mut plain = Walk::from(trace, None, stream, 0);
+        let mut number = 0;
+        loop {
+            if number % STRIDE == 0 {
+                let mut jumped = Walk::from(trace, Some(index), stream, number);
+                let moment = jumped.moment().clone();
+                let next = jumped.next();
+                if genuine {
+                    assert_eq!(moment, *plain.moment(), "event {number}");
+                    let wanted = Walk::from(trace, None, stream, number).next();
+                    assert_eq!(next, wanted, "event {number}");
+                }
+            }
+            number += 1;
+            if plain.next().is_none() {
+                break;
+            }
+        }
+    }
+}

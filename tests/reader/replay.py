@@ -1,0 +1,231 @@
+"""The figures of a trace, by brute force: every stretch of time walks the whole active chain.
+
+Boxes and events are those of tracer/FORMAT.md, "Meaning of events". A `Frame` is a physical box, a `Box` a
+logical one: a last call adds a box to the frame of its caller.
+"""
+
+from collections import Counter, defaultdict
+
+ROOT = "<root>"
+UNKNOWN = None  # id of the predicate of boxes that are not known
+
+OUTCOMES = {"fail": "failed", "exception": "raised", "open": "open"}
+
+
+class Box:
+    def __init__(self, predicate, caller):
+        self.predicate = predicate
+        self.caller = caller
+        self.exits = 0
+        # Ticks of this activation: while the box was active; while it was the outermost of its predicate.
+        self.own = 0
+        self.outermost = 0
+
+
+class Frame:
+    def __init__(self, parent):
+        self.parent = parent
+        self.boxes = []
+        # Ticks of work, and of undone work, in the stream when the frame exited.
+        self.work = 0
+        self.undone = 0
+
+
+class Figures:
+    """Sums over all streams: counters by predicate, and by (caller, callee)."""
+
+    def __init__(self, trace):
+        self.predicates = defaultdict(Counter)
+        self.edges = defaultdict(Counter)
+        for stream in trace.streams:
+            Replay(self, trace, stream).run()
+
+
+class Replay:
+    def __init__(self, figures, trace, stream):
+        self.figures = figures
+        self.trace = trace
+        self.stream = stream
+        self.active = None
+        self.choices = []
+        self.lost = False
+        self.paused = False
+        self.work = 0
+        self.undone = 0
+
+    def run(self):
+        events = list(self.trace.events(self.stream))
+        ticks = [tick for _, _, tick in events]
+        now = min(ticks[:1] + ([self.stream.begin] if self.stream.begin is not None else []), default=0)
+        for name, argument, tick in events:
+            if name == "gap":
+                self.gap()
+            else:
+                self.pass_time(tick - now)
+                port = getattr(self, name)
+                port(argument) if name in ("call", "tail", "cut", "mark") else port()
+            now = max(now, tick)
+        if self.stream.end:
+            self.pass_time(max(self.stream.end[0] - now, 0))
+        self.abandon()
+
+    # the chain
+
+    def chain(self):
+        """The logical boxes on the active chain, outermost first."""
+        frames = []
+        frame = self.active
+        while frame:
+            frames.append(frame)
+            frame = frame.parent
+        return [box for frame in reversed(frames) for box in frame.boxes]
+
+    def caller(self):
+        """The predicate of the innermost logical box."""
+        if self.active:
+            return self.active.boxes[-1].predicate
+        return UNKNOWN if self.lost else ROOT
+
+    def pass_time(self, ticks):
+        chain = self.chain()
+        if self.paused or not ticks or not (chain or self.lost):
+            return
+        self.work += ticks
+        predicates = [box.predicate for box in chain]
+        if self.lost:
+            predicates.insert(0, UNKNOWN)
+        self.predicate(predicates[-1])["self"] += ticks
+        if chain:
+            chain[-1].own += ticks
+        else:
+            self.predicate(UNKNOWN)["self_open"] += ticks
+        self.edge(ROOT, predicates[0])["spent"] += ticks
+        for predicate in set(predicates):
+            self.predicate(predicate)["inclusive"] += ticks
+            outermost = predicates.index(predicate)
+            if self.lost and outermost == 0:
+                self.predicate(UNKNOWN)["open_time"] += ticks
+                caller = ROOT
+            else:
+                box = chain[outermost - self.lost]
+                box.outermost += ticks
+                caller = box.caller
+            self.edge(caller, predicate)["served"] += ticks
+            innermost = len(predicates) - 1 - predicates[::-1].index(predicate)
+            if innermost + 1 < len(predicates):
+                self.edge(predicate, predicates[innermost + 1])["spent"] += ticks
+
+    def predicate(self, id):
+        return self.figures.predicates[id]
+
+    def edge(self, caller, callee):
+        return self.figures.edges[caller, callee]
+
+    # events
+
+    def call(self, predicate, tail=False):
+        caller = self.caller()
+        if not tail:
+            self.active = Frame(self.active)
+        self.active.boxes.append(Box(predicate, caller))
+        for sums in (self.predicate(predicate), self.edge(caller, predicate)):
+            sums["calls"] += 1
+            sums["tail_calls"] += tail
+
+    def tail(self, predicate):
+        self.some_active()
+        self.call(predicate, tail=True)
+
+    def some_active(self):
+        """If no box is active, one was called before the gap."""
+        if self.active is None:
+            self.call(UNKNOWN)
+
+    def exit_det(self):
+        self.leave("exit_det")
+
+    def exit_nondet(self):
+        self.some_active()
+        frame = self.active
+        self.leave("exit_nondet")
+        frame.work, frame.undone = self.work, self.undone
+        self.choices.append(frame)
+
+    def fail(self):
+        self.leave("fail")
+
+    def exception(self):
+        self.leave("exception")
+
+    def leave(self, way):
+        self.some_active()
+        for box in self.active.boxes:
+            sums = self.predicate(box.predicate)
+            edge = self.edge(box.caller, box.predicate)
+            sums[way] += 1
+            if way.startswith("exit"):
+                edge["exits"] += 1
+                sums["exits_again"] += box.exits > 0
+                box.exits += 1
+            elif way == "fail":
+                edge["fails"] += 1
+                sums["fails_dry"] += box.exits == 0
+            if outcome := OUTCOMES.get(way):
+                sums["self_" + outcome] += box.own
+                sums[outcome + "_time"] += box.outermost
+            box.own = box.outermost = 0
+        self.active = self.active.parent
+
+    def redo(self):
+        if not self.choices:
+            self.call(UNKNOWN)
+            self.exit_nondet()
+        frame = self.reenter()
+        if self.stream.dialect == 1:
+            while self.choices and self.choices[-1].parent is frame:
+                frame = self.reenter()
+
+    def reenter(self):
+        frame = self.choices.pop()
+        frame.parent = self.active
+        self.active = frame
+        # All work since the exit is thrown away, less the work that redos in between have undone already.
+        undone = (self.work - frame.work) - (self.undone - frame.undone)
+        self.undone += undone
+        self.predicate(frame.boxes[0].predicate)["undone"] += undone
+        for box in frame.boxes:
+            self.predicate(box.predicate)["redos"] += 1
+            self.edge(box.caller, box.predicate)["redos"] += 1
+        return frame
+
+    def cut(self, count):
+        for _ in range(count):
+            if not self.choices:
+                self.call(UNKNOWN)
+                self.exit_nondet()
+            self.discard("cuts")
+
+    def discard(self, way):
+        for box in self.choices.pop().boxes:
+            self.predicate(box.predicate)[way] += 1
+
+    def pause(self):
+        self.paused = True
+
+    def resume(self):
+        self.paused = False
+
+    def mark(self, _text):
+        pass
+
+    def gap(self):
+        self.abandon()
+        self.paused = False
+        self.lost = True
+
+    def abandon(self):
+        """Boxes on the chain stay open, those on the choice stack pending."""
+        while self.active:
+            self.leave("open")
+        while self.choices:
+            self.discard("pending")

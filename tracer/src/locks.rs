@@ -1,0 +1,116 @@
+//! Locks that no signal handler can find taken by its own thread.
+//!
+//! A signal runs its handler in the middle of anything, and a handler may end the process, which
+//! closes the recording. If the interrupted code held a lock that closing needs, it would wait for
+//! ever. So signals are held back while such a lock is held. Locks are taken rarely: never for an event
+//! that fits the open block.
+
+use std::mem::MaybeUninit;
+use std::ops::{Deref, DerefMut};
+use std::ptr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What a lock protects, while it is held.
+#[derive(Debug)]
+pub struct Locked<'a, T> {
+    // Fields are dropped in this order: signals come again when the lock is free.
+    guard: MutexGuard<'a, T>,
+    _held: HeldSignals,
+}
+
+/// Takes the lock. A panic of an earlier holder is ignored.
+pub fn lock<T>(mutex: &Mutex<T>) -> Locked<'_, T> {
+    let held = HeldSignals::new();
+    Locked {
+        guard: mutex.lock().unwrap_or_else(PoisonError::into_inner),
+        _held: held,
+    }
+}
+
+impl<T> Deref for Locked<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.guard
+    }
+}
+
+impl<T> DerefMut for Locked<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.guard
+    }
+}
+
+/// Signals that the processor raises for the running instruction. They cannot wait.
+const SYNCHRONOUS: [libc::c_int; 6] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGABRT,
+];
+
+/// The calling thread gets no signals until this is dropped, by the same thread.
+#[derive(Debug)]
+struct HeldSignals {
+    before: libc::sigset_t,
+}
+
+impl HeldSignals {
+    fn new() -> Self {
+        let mut all = MaybeUninit::uninit();
+        let mut before = MaybeUninit::uninit();
+        // SAFETY: `sigfillset` fills the set in before it is changed and read; `pthread_sigmask` fails
+        // only for another first argument, so it has stored the mask that was in force.
+        unsafe {
+            libc::sigfillset(all.as_mut_ptr());
+            for signal in SYNCHRONOUS {
+                libc::sigdelset(all.as_mut_ptr(), signal);
+            }
+            libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+            Self {
+                before: before.assume_init(),
+            }
+        }
+    }
+}
+
+impl Drop for HeldSignals {
+    fn drop(&mut self) {
+        // SAFETY: a mask that the system gave.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, ptr::null_mut());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_blocked(signal: libc::c_int) -> bool {
+        let mut now = MaybeUninit::uninit();
+        // SAFETY: asks for the mask, which is then there.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, ptr::null(), now.as_mut_ptr());
+            libc::sigismember(now.as_ptr(), signal) == 1
+        }
+    }
+
+    #[test]
+    fn signals_wait_while_a_lock_is_held() {
+        let mutex = Mutex::new(1);
+        assert!(!is_blocked(libc::SIGTERM));
+        {
+            let mut outer = lock(&mutex);
+            *outer += 1;
+            let other = Mutex::new(());
+            drop(lock(&other));
+            assert!(is_blocked(libc::SIGTERM), "the outer lock is still held");
+            assert!(!is_blocked(libc::SIGSEGV));
+        }
+        assert!(!is_blocked(libc::SIGTERM));
+        assert_eq!(*lock(&mutex), 2);
+    }
+}
