@@ -170,8 +170,9 @@ impl Chunk<'_> {
     #[inline(always)]
     fn is_called_by_active(&self, id: BoxId) -> bool {
         let boxed = self.boxes.get(id);
+        let active = self.boxes.get(self.active);
         boxed.parent == self.active
-            && (self.boxes.get(self.active).called <= boxed.called || boxed.moved)
+            && (active.called <= boxed.called || boxed.moved && self.is_moved_below(id, active))
     }
 
     /// Enters a box again that exited in the chunk.

@@ -13,6 +13,7 @@ use super::backtrack::{Backtrack, Choice, Failed, Idle, Taken, Who};
 use super::books::{ArcId, Books, NEVER, NONE, PlaceId, WayOut, add};
 use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
 use super::impossible::Violations;
+use super::moved::Moves;
 use super::scope::{Scope, Sight};
 use crate::compensation::BoxKind;
 use crate::figures::{Port, PredicateIndex, StreamFigures};
@@ -90,6 +91,7 @@ pub(super) struct Chunk<'c> {
     pub(super) lost_events: u64,
     /// Entries of the choice stack were taken that were there before the active box.
     pub(super) taken_below: bool,
+    pub(super) moves: Moves,
     /// Events of whole streams that cannot happen where they stand.
     pub(super) violations: Violations,
     /// Something came that needs the stream as a whole; the rest is of no use.
@@ -133,6 +135,7 @@ impl<'c> Chunk<'c> {
             gap_ticks: 0,
             lost_events: 0,
             taken_below: false,
+            moves: Moves::default(),
             violations: Violations::default(),
             unusual: false,
         }
@@ -159,6 +162,7 @@ impl<'c> Chunk<'c> {
         (self.depth, self.max_depth, self.max_height) = (0, 0, 0);
         (self.gap_ticks, self.lost_events) = (0, 0);
         self.taken_below = false;
+        self.moves.clear();
         self.boxes.clear();
         if self.roots.is_empty() {
             self.active = self.new_level();

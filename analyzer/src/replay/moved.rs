@@ -4,11 +4,22 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::books::{ArcId, NONE};
-use super::boxes::{BoxId, Chain, Stage};
+use super::boxes::{BoxId, Chain, PhysicalBox, Stage};
 use super::chunk::Chunk;
 use crate::figures::PredicateIndex;
 
+/// Which boxes were moved: the number of the event that called it, and of the one that moved it.
+pub(super) type Moves = FxHashMap<BoxId, (u64, u64)>;
+
 impl Chunk<'_> {
+    /// Whether a box was moved since `parent` was called; not to one before whose room `parent` now has.
+    #[cold]
+    pub(super) fn is_moved_below(&self, id: BoxId, parent: &PhysicalBox) -> bool {
+        let called = self.boxes.get(id).called;
+        let is_later = |&(of, at): &(u64, u64)| of == called && parent.called <= at;
+        self.moves.get(&id).is_some_and(is_later)
+    }
+
     /// A box that exited, and is about to be re-entered, is as if the active one had called it.
     pub(super) fn move_below_active(&mut self, id: BoxId) {
         let from = self.place();
@@ -16,6 +27,7 @@ impl Chunk<'_> {
         let boxed = self.boxes.get_mut(id);
         boxed.moved = true;
         boxed.parent = self.active;
+        self.moves.insert(id, (boxed.called, self.events));
         if boxed.arc == NONE {
             (boxed.place, boxed.waits) = (from, visible);
             return;

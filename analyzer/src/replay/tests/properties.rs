@@ -203,3 +203,28 @@ proptest! {
         );
     }
 }
+
+/// A box that departs there has the room of one that had called what is re-entered.
+#[test]
+fn a_box_in_the_room_of_a_caller() {
+    use Event::{Call, ExitDet, ExitNondet, Redo, Tail};
+    let events = [
+        Call { predicate: 0 },
+        Redo,
+        Call { predicate: 0 },
+        Call { predicate: 0 },
+        ExitNondet,
+        Tail { predicate: 0 },
+        ExitNondet,
+        ExitDet,
+        Call { predicate: 0 },
+        Redo,
+        ExitDet,
+        Call { predicate: 0 },
+        ExitNondet,
+        Tail { predicate: 1 },
+        Redo,
+    ];
+    let script = Script::new(4, events.into_iter().map(|event| (event, 0)).collect());
+    assert_eq!(script.replay().0, naive::replay_nonsense(&script));
+}
