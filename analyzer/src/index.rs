@@ -26,15 +26,16 @@ use rustc_hash::FxHashMap;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::compensation::{Compensation, Rates};
-use crate::contexts::ContextFigures;
-use crate::figures::{
-    BacktrackFigures, Caller, EdgeFigures, PredicateFigures, PredicateIndex, StreamFigures,
-};
-use crate::laws;
-use crate::moment::{Change, OpenBox};
-use crate::profile::Profile;
+use crate::figures::contexts::ContextFigures;
+use crate::figures::laws;
+use crate::figures::net_times::NetTimes;
+use crate::figures::profile::Profile;
+use crate::figures::{BacktrackFigures, Caller, EdgeFigures, PredicateFigures, StreamFigures};
+use crate::moment::OpenBox;
+use crate::moment::checkpoint::Checkpoint;
+use crate::net::Rates;
 use crate::replay::{self, ReplayOptions};
+use crate::trace::PredicateIndex;
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{STRIDE, Scan, Trail};
 
@@ -78,18 +79,6 @@ struct Fingerprint {
     id: u64,
     size: u64,
     changed_ns: i128,
-}
-
-/// How the stacks of a stream changed since the checkpoint before, or its beginning.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub(crate) struct Checkpoint {
-    /// The stream, by its place in the trace.
-    pub(crate) stream: u64,
-    /// The block that begins here.
-    pub(crate) block: u64,
-    /// Number of the event that comes next.
-    pub(crate) event: u64,
-    pub(crate) change: Change,
 }
 
 /// Why there is no index to be used.
@@ -254,7 +243,7 @@ impl Index {
     pub fn profile(&self) -> Profile {
         let mut profile = self.figures();
         let rates = self.rates.as_ref();
-        profile.compensation = rates.map(|rates| Compensation::new(&profile, rates));
+        profile.net = rates.map(|rates| NetTimes::of(&profile, rates));
         profile
     }
 
@@ -502,7 +491,7 @@ mod tests {
             let mut number = 0;
             loop {
                 if number % 97 == 0 {
-                    let mut jumped = Walk::from(&trace, Some(&index), stream, number);
+                    let mut jumped = Walk::from(&trace, Some(index.trail()), stream, number);
                     assert_eq!(jumped.moment(), plain.moment());
                     let next = Walk::from(&trace, None, stream, number).next();
                     assert_eq!(jumped.next(), next);

@@ -5,18 +5,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use portmortem_tracer::format::Event;
 
-use crate::events::Events;
-use crate::focus::Follow;
-use crate::index::{Checkpoint, Index};
-use crate::moment::{Kept, Moment, OpenBox};
-use crate::stack::StackChange;
+use crate::moment::checkpoint::{Checkpoint, Kept, MOST_BYTES};
+use crate::moment::stack::StackChange;
+use crate::moment::{Moment, OpenBox};
+use crate::scope::focus::Follow;
+use crate::trace::events::Events;
 use crate::trace::{StreamInfo, Trace};
 
 /// Bytes of events between two places where walks can begin: a few milliseconds.
 pub(crate) const STRIDE: u64 = 1 << 20;
-
-/// Bytes of boxes in checkpoints, of all streams together; no more are taken of a stream that would have more.
-pub(crate) const MOST_BYTES: usize = 128 << 20;
 
 /// Places where walks can begin, by stream. All moments that are kept share their boxes.
 #[derive(Debug, Default)]
@@ -135,7 +132,7 @@ impl Scan<'_> {
         let info = &self.trace.streams()[stream];
         let taken = checkpoints.iter().map(|one| one.change.size());
         let mut room = MOST_BYTES.saturating_sub(taken.sum());
-        let mut walk = Walk::along(self.trace, None, info, 0);
+        let mut walk = Walk::from(self.trace, None, info, 0);
         walk.moment = walk.moment.following(Arc::clone(&self.follow));
         let mut kept = Kept::default();
         let (mut read, mut last) = (0, 0);
@@ -193,7 +190,7 @@ pub struct Walk<'t> {
 pub struct Step {
     /// Number of the event in its stream, from 0; lost ones count.
     pub number: u64,
-    /// What happened; predicates as in [`crate::figures::PredicateIndex`].
+    /// What happened; predicates as in [`crate::trace::PredicateIndex`].
     pub event: Event,
     /// When, in ticks.
     pub tick: u64,
@@ -202,21 +199,10 @@ pub struct Step {
 }
 
 impl<'t> Walk<'t> {
-    /// From the event of this number on; from the beginning if the number is 0. With an index that takes
-    /// a few milliseconds at most, without one the stream is read up to there.
+    /// From the event of this number on; from the beginning if the number is 0. With places where walks can begin
+    /// that takes a few milliseconds at most; without them the stream is read up to there.
     #[must_use]
-    pub fn from(trace: &'t Trace, index: Option<&Index>, stream: &StreamInfo, number: u64) -> Self {
-        Self::along(trace, index.map(Index::trail), stream, number)
-    }
-
-    /// The same, with places where to begin.
-    #[must_use]
-    pub fn along(
-        trace: &'t Trace,
-        trail: Option<&Trail>,
-        stream: &StreamInfo,
-        number: u64,
-    ) -> Self {
+    pub fn from(trace: &'t Trace, trail: Option<&Trail>, stream: &StreamInfo, number: u64) -> Self {
         let mut moment = Moment::beginning(stream.dialect(), trace.unknown_predicate());
         if let Some(trail) = trail {
             moment = moment.following(Arc::clone(&trail.follow));
@@ -283,8 +269,8 @@ mod tests {
     use proptest::test_runner::TestRunner;
 
     use super::*;
-    use crate::mapping::Mapping;
     use crate::replay::tests::{long_script, long_trace};
+    use crate::trace::mapping::Mapping;
 
     /// Every moment is that of the way from the beginning.
     fn check(bytes: &[u8], every: u64, streams: usize) -> usize {
@@ -302,7 +288,7 @@ mod tests {
             let mut number = 0;
             while let Some(step) = plain.next() {
                 if number % 101 == 0 {
-                    let mut jumped = Walk::along(&trace, Some(&trail), stream, step.number + 1);
+                    let mut jumped = Walk::from(&trace, Some(&trail), stream, step.number + 1);
                     assert_eq!(jumped.moment(), plain.moment());
                     let next = Walk::from(&trace, None, stream, step.number + 1).next();
                     assert_eq!(jumped.next(), next);

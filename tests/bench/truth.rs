@@ -17,8 +17,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use portmortem_analyzer::baseline::{Measured as Baseline, Outermost};
-use portmortem_analyzer::compensation::{Compensation, Rates};
+use portmortem_analyzer::figures::net_times::NetTimes;
+use portmortem_analyzer::net::Rates;
+use portmortem_analyzer::net::baseline::{Measured as Baseline, Outermost};
 use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
 use portmortem_tests::catalogue::{self, Program};
 use portmortem_tests::repository;
@@ -66,7 +67,7 @@ impl Recording {
         self.seconds(self.profile.predicates[self.driver].inclusive_ticks)
     }
 
-    fn compensated(&self, by: &Compensation) -> f64 {
+    fn compensated(&self, by: &NetTimes) -> f64 {
         self.seconds(by.predicates[self.driver].inclusive_ticks)
     }
 }
@@ -210,13 +211,13 @@ impl<'a> Runner<'a> {
         }
         let recording = recording.context("nothing was recorded")?;
         let (trace, profile) = (&recording.trace, &recording.profile);
-        let estimated = profile.compensation.as_ref();
+        let estimated = profile.net.as_ref();
         let measured =
             Baseline::new(&Outermost::new(trace, profile), &again).context("nothing ran again")?;
         let rates = Rates::of(trace).context("the trace does not say what recording cost")?;
         let fits = measured.fits(trace, profile, &rates);
         let rates = rates.fitted(trace, measured.baseline.engine_work, &fits);
-        let fitted = Compensation::new(profile, &rates);
+        let fitted = NetTimes::of(profile, &rates);
         Ok(Measured {
             untraced: quickest(untraced),
             traced: recording.traced(),

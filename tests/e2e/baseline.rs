@@ -85,8 +85,8 @@ fn fitted(sandbox: &Sandbox) -> Baseline {
     let mut fits: Vec<u32> = fits.filter(|id| !engine(id)).collect();
     fits.sort_unstable();
     assert_eq!(fits, outermost, "{:?}", trace.fits());
-    let net = profile.compensation.unwrap();
-    assert!(net.compensated_ticks <= net.recorded_ticks);
+    let net = profile.net.unwrap();
+    assert!(net.net_ticks <= net.recorded_ticks);
     baseline
 }
 

@@ -301,7 +301,7 @@ fn readable_and_unfinished(sandbox: &Sandbox) -> Profiled {
         .exits(3)
         .shows("the run did not end")
         .shows("self ")
-        .shows("predicate");
+        .shows("calls");
     sandbox.portmortem(["verify", "run.pmt"]).exits(3);
     sandbox
         .portmortem(["info", "run.pmt"])

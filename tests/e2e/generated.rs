@@ -8,8 +8,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use portmortem_analyzer::figures::laws;
 use portmortem_analyzer::figures::{Caller, PredicateFigures};
-use portmortem_analyzer::{Profile, ReplayOptions, Trace, laws, replay};
+use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
 use portmortem_tests::generator::figures::{Predicate, Stream};
 use portmortem_tests::generator::{Figures, Shape, Workload, generate};
 

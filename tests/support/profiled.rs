@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
+use portmortem_analyzer::figures::laws;
 use portmortem_analyzer::tables::{EdgeRow, PredicateRow};
 use portmortem_analyzer::trace::PredicateInfo;
-use portmortem_analyzer::{Profile, ReplayOptions, Tables, Trace, laws, replay};
+use portmortem_analyzer::{Profile, ReplayOptions, Tables, Trace, replay};
 use portmortem_tracer::format::{Event, StreamKind};
 
 /// A trace with its figures.

@@ -9,6 +9,8 @@ pub(crate) struct Column {
     cells: Vec<String>,
     /// What the cells become where the table would be too wide.
     short: Option<Vec<String>>,
+    /// It is left out where the table would be too wide: the smallest rank first. 0: never.
+    rank: u8,
     align: Align,
 }
 
@@ -25,6 +27,7 @@ impl Column {
             heading: heading.into(),
             cells,
             short: None,
+            rank: 0,
             align: Align::Right,
         }
     }
@@ -43,8 +46,14 @@ impl Column {
             heading: heading.into(),
             cells,
             short: None,
+            rank: 0,
             align: Align::Left,
         }
+    }
+
+    /// The column may be left out where the table would be too wide, those of small ranks first.
+    pub(crate) fn dispensable(self, rank: u8) -> Self {
+        Self { rank, ..self }
     }
 
     fn width(&self) -> usize {
@@ -57,13 +66,13 @@ impl Column {
     }
 }
 
-/// Names are not cut shorter than this if large counts can be rounded instead.
+/// Names are not cut shorter than this if large counts can be rounded or columns left out instead.
 const MIN_NAME: usize = 16;
 
 /// Lays the columns out, a line each row, headings first. Two spaces before the first column.
 ///
 /// Where the table would be wider than `width`, columns come closer together, then names in the last one are cut, then large
-/// counts are rounded, the widest column first, and then names are cut further.
+/// counts are rounded, the widest column first, then dispensable columns are left out, and then names are cut further.
 pub(crate) fn render(columns: &[Column], width: usize) -> String {
     let mut columns = columns.to_vec();
     let mut widths: Vec<usize> = columns.iter().map(Column::width).collect();
@@ -79,6 +88,14 @@ pub(crate) fn render(columns: &[Column], width: usize) -> String {
             columns[widest].cells = short;
         }
         widths[widest] = columns[widest].width();
+    }
+    while wide(&widths, gap) - name + name.min(MIN_NAME) > width {
+        let dispensable = (0..columns.len()).filter(|&at| columns[at].rank > 0);
+        let Some(first) = dispensable.min_by_key(|&at| columns[at].rank) else {
+            break;
+        };
+        columns.remove(first);
+        widths.remove(first);
     }
     let total = wide(&widths, gap);
     if let Some(last) = widths.last_mut() {
@@ -265,6 +282,26 @@ mod tests {
         assert!(lines[2].ends_with('…') && lines[2].width() <= 40);
         let narrow = [Column::right("n", vec!["1".into()])];
         assert_eq!(render(&narrow, 40), "  n\n  1\n");
+    }
+
+    #[test]
+    fn dispensable_columns_make_room_for_names() {
+        let columns = [
+            Column::right("kept", vec!["1".repeat(20)]),
+            Column::right("second", vec!["2".into()]).dispensable(2),
+            Column::right("first", vec!["3".into()]).dispensable(1),
+            Column::left("predicate", vec!["a_predicate_name/12".into()]),
+        ];
+        let headings = |width| {
+            let table = render(&columns, width);
+            let line = table.lines().next().unwrap_or_default();
+            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            words.join(" ")
+        };
+        assert_eq!(headings(70), "kept second first predicate");
+        assert_eq!(headings(48), "kept second predicate");
+        assert_eq!(headings(38), "kept predicate");
+        assert_eq!(headings(30), "kept predica…");
     }
 
     #[test]

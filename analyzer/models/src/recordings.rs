@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use portmortem_analyzer::centers;
 use portmortem_analyzer::costs::{Costs, UNFOLDINGS};
-use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::moment::Moment;
+use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::{PredicateInfo, StreamInfo, Trace};
 use portmortem_analyzer::{Profile, ReplayOptions, Tables};
 use portmortem_tracer::format::Event;
@@ -58,7 +58,7 @@ impl Times {
     fn of(trace: &Trace, profile: &Profile, costs: &Costs) -> Self {
         if costs.is_symbolic() {
             Self::OfCounting
-        } else if profile.compensation.is_none() {
+        } else if profile.net.is_none() {
             Self::AsRecorded
         } else if trace.baseline().is_none() {
             Self::Estimated

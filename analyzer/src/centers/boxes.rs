@@ -4,10 +4,12 @@ use portmortem_tracer::format::{Dialect, Event};
 use rustc_hash::FxHashMap;
 
 use super::{Center, CenterFigures, CenterProfile};
-use crate::compensation::BoxKind;
-use crate::figures::{Port, PredicateIndex};
-use crate::focus::{Follow, Way};
-use crate::replay::{ReplayOptions, Scope};
+use crate::figures::Port;
+use crate::replay::ReplayOptions;
+use crate::scope::Scope;
+use crate::scope::focus::{Follow, Way};
+use crate::trace::BoxKind;
+use crate::trace::PredicateIndex;
 use crate::trace::{StreamInfo, Trace};
 
 /// Events between two looks whether the pass is cancelled.

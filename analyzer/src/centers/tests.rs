@@ -11,12 +11,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::figures::Port;
-use crate::focus::{Focus, FocusOn};
-use crate::hide::Hide;
-use crate::mapping::Mapping;
 use crate::replay::tests::random::{self, Choice, Limits};
 use crate::replay::{self, ReplayOptions};
-use crate::window::Window;
+use crate::scope::focus::{Focus, FocusOn};
+use crate::scope::hide::Hide;
+use crate::scope::window::Window;
+use crate::trace::mapping::Mapping;
 
 /// Ids in the order in which [`trace`] names them: two cost centres, a predicate declared to be in the second, two plain ones.
 const A: u32 = 0;
@@ -258,7 +258,7 @@ fn agrees(trace: &Trace, options: &ReplayOptions) {
     assert_eq!(by_predicate(&found), by_predicate(&plain));
     let sums = found.by_center(trace, &profile);
     let net: Option<u64> = sums.values().map(|sum| sum.net_ticks).sum();
-    let all = profile.compensation.as_ref().unwrap().compensated_ticks;
+    let all = profile.net.as_ref().unwrap().net_ticks;
     assert_eq!(net, Some(all));
 }
 

@@ -6,9 +6,9 @@ use portmortem_tracer::format::{Cost, Header, Outcome};
 use portmortem_tracer::{Options, Recorder};
 
 use super::*;
-use crate::mapping::Mapping;
 use crate::replay::{ReplayOptions, replay};
 use crate::tables::Tables;
+use crate::trace::mapping::Mapping;
 
 fn recorded(write: impl FnOnce(&Recorder)) -> Trace {
     let directory = tempfile::tempdir().unwrap();

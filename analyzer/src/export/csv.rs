@@ -10,8 +10,8 @@ use std::io::Write;
 use csv::Writer;
 
 use super::{ExportError, Exporter, TableWriter};
-use crate::names;
 use crate::tables::{Cell, Column};
+use crate::trace::names;
 
 /// Comma-separated values.
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::books::{Arc, Books, Figures, NEVER, NONE, SHARED, SHARED_PORTS};
-use crate::contexts::ContextFigures;
-use crate::figures::{Caller, EdgeFigures, Port, PortCounts, PredicateFigures, PredicateIndex};
+use crate::figures::contexts::ContextFigures;
+use crate::figures::{Caller, EdgeFigures, Port, PortCounts, PredicateFigures};
+use crate::trace::PredicateIndex;
 
 /// By predicate, the unknown one last.
 pub(super) fn predicates(books: &Books) -> Vec<PredicateFigures> {

@@ -6,7 +6,8 @@
 use super::books::{CUT, NONE, REDO, add};
 use super::boxes::{BoxId, PhysicalBox, RootId};
 use super::chunk::{Chunk, logical};
-use crate::figures::{Port, PredicateIndex};
+use crate::figures::Port;
+use crate::trace::PredicateIndex;
 
 /// An entry of the choice stack.
 #[derive(Debug, Clone, Copy)]

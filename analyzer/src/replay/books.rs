@@ -1,7 +1,7 @@
 //! Where the replay books counts and time: on the arcs between calling contexts.
 //!
 //! A *place* is where a box stands: a context (the distinct predicates on its chain, see
-//! [`crate::contexts`]) and its own predicate. An *arc* is a call from a place; it leads to a place.
+//! [`crate::figures::contexts`]) and its own predicate. An *arc* is a call from a place; it leads to a place.
 //! Every box was entered by one arc and books everything there, so an event touches one record. All
 //! tables are sums over arcs, made at the end: rows of the call tree by place, edges by the predicates
 //! of both places, predicates by callee.
@@ -19,8 +19,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::contexts::HiddenFigures;
-use crate::figures::{Port, PredicateIndex};
+use crate::figures::Port;
+use crate::figures::contexts::HiddenFigures;
+use crate::trace::PredicateIndex;
 
 /// No box, no arc, no place, no chain, no root.
 pub(super) const NONE: u32 = u32::MAX;

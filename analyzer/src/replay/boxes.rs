@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use super::books::{ArcId, NONE, PlaceId};
-use crate::figures::PredicateIndex;
+use crate::trace::PredicateIndex;
 
 /// A box in one arena.
 pub(super) type BoxId = u32;

@@ -14,9 +14,10 @@ use super::books::{ArcId, Books, NEVER, NONE, PlaceId, WayOut, add};
 use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
 use super::impossible::Violations;
 use super::moved::Moves;
-use super::scope::{Scope, Sight};
-use crate::compensation::BoxKind;
-use crate::figures::{Port, PredicateIndex, StreamFigures};
+use crate::figures::{Port, StreamFigures};
+use crate::scope::{Scope, Sight};
+use crate::trace::BoxKind;
+use crate::trace::PredicateIndex;
 
 /// A box of before the chunk.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use super::backtrack::{Failed, Who};
 use super::books::{ArcId, NONE, WayOut, add};
 use super::boxes::{BoxId, PhysicalBox};
 use super::chunk::{Chunk, logical};
-use crate::figures::PredicateIndex;
-use crate::profile::{MAX_VIOLATIONS, ViolationKind};
+use crate::figures::profile::{MAX_VIOLATIONS, ViolationKind};
+use crate::trace::PredicateIndex;
 
 /// Events that cannot happen where they stand.
 #[derive(Debug, Default)]

@@ -11,8 +11,9 @@ use super::books::{Arc, ArcId, Books, CUT, Figures, NEVER, NONE, OUTCOMES, WayOu
 use super::boxes::{BoxId, PhysicalBox};
 use super::chunk::{Chunk, First, logical};
 use super::state::{Choice, Meaning, NOBODY, State};
-use crate::figures::{BacktrackFigures, Caller, PredicateIndex, StreamFigures};
-use crate::moment::Change;
+use crate::figures::{BacktrackFigures, Caller, StreamFigures};
+use crate::moment::checkpoint::Change;
+use crate::trace::PredicateIndex;
 
 /// Why a replay in chunks cannot go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -50,7 +50,6 @@ mod impossible;
 mod join;
 mod moved;
 mod schedule;
-mod scope;
 mod state;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -58,14 +57,15 @@ pub(crate) mod tests;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::compensation::{Compensation, Rates};
-use crate::focus::Focus;
-use crate::hide::Hide;
-use crate::index::Checkpoint;
-use crate::profile::Profile;
+use crate::figures::net_times::NetTimes;
+use crate::figures::profile::Profile;
+use crate::moment::checkpoint::Checkpoint;
+use crate::net::Rates;
+use crate::scope::Scope;
+use crate::scope::focus::Focus;
+use crate::scope::hide::Hide;
+use crate::scope::window::Window;
 use crate::trace::Trace;
-use crate::window::Window;
-pub(crate) use scope::Scope;
 
 /// What to replay, and how.
 #[derive(Debug, Clone, Default)]
@@ -92,6 +92,10 @@ impl ReplayOptions<'_> {
     #[must_use]
     pub fn is_everything(&self) -> bool {
         self.hide.is_empty() && self.focus.is_everything() && self.window.is_none()
+    }
+
+    pub(crate) fn scope(&self, trace: &Trace) -> Scope {
+        Scope::new(trace, &self.hide, &self.focus, self.window)
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
@@ -148,7 +152,7 @@ pub fn replay(trace: &Trace, options: &ReplayOptions) -> Profile {
 #[must_use]
 pub fn try_replay(trace: &Trace, options: &ReplayOptions) -> Option<Profile> {
     let replay = |scope: &Scope| schedule::replay(trace, options, scope, None).ok();
-    let scope = Scope::of(trace, options);
+    let scope = options.scope(trace);
     let mut profile = replay(&scope)?;
     if let Some(window) = scope.window {
         profile = profile.since(&replay(&scope.before(window))?);
@@ -158,7 +162,7 @@ pub fn try_replay(trace: &Trace, options: &ReplayOptions) -> Option<Profile> {
         .resize(scope.hidden.len(), Default::default());
     profile.damage.extend_from_slice(trace.damage());
     profile.settle();
-    profile.compensation = Rates::of(trace).map(|rates| Compensation::new(&profile, &rates));
+    profile.net = Rates::of(trace).map(|rates| NetTimes::of(&profile, &rates));
     (!options.is_cancelled()).then_some(profile)
 }
 
@@ -177,7 +181,7 @@ pub(crate) fn replay_for_index(
         chunk_bytes: Some(bytes),
         ..ReplayOptions::default()
     };
-    let scope = Scope::of(trace, &options);
+    let scope = options.scope(trace);
     let mut checkpoints = Vec::new();
     let mut profile = schedule::replay(trace, &options, &scope, Some(&mut checkpoints)).ok()?;
     profile.settle();

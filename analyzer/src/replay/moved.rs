@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::books::{ArcId, NONE};
 use super::boxes::{BoxId, Chain, PhysicalBox, Stage};
 use super::chunk::Chunk;
-use crate::figures::PredicateIndex;
+use crate::trace::PredicateIndex;
 
 /// Which boxes were moved: the number of the event that called it, and of the one that moved it.
 pub(super) type Moves = FxHashMap<BoxId, (u64, u64)>;

@@ -11,16 +11,16 @@ use std::time::Instant;
 
 use super::chunk::Chunk;
 use super::join::{GiveUp, Join};
-use super::scope::Scope;
 use super::{ReplayOptions, assemble};
-use crate::damage::Damage;
-use crate::events::{Events, TimedEvent};
 use crate::figures::StreamFigures;
-use crate::index::Checkpoint;
-use crate::moment::Change;
-use crate::profile::{MAX_VIOLATIONS, Profile, Violation};
+use crate::figures::profile::{MAX_VIOLATIONS, Profile, Violation};
+use crate::moment::checkpoint::Change;
+use crate::moment::checkpoint::Checkpoint;
+use crate::moment::checkpoint::MOST_BYTES;
+use crate::scope::Scope;
+use crate::trace::damage::Damage;
+use crate::trace::events::{Events, TimedEvent};
 use crate::trace::{StreamInfo, Trace};
-use crate::walk::MOST_BYTES;
 use portmortem_tracer::format::{Dialect, Event};
 
 /// Events after which it is seen whether a stream is better replayed in one piece.
@@ -627,7 +627,7 @@ impl<'t> Joined<'t> {
             violations: self.found.violations,
             violation_count: self.found.violation_count,
             damage: self.found.damage,
-            compensation: None,
+            net: None,
         }
     }
 
@@ -706,8 +706,8 @@ mod tests {
     use proptest::test_runner::TestRunner;
 
     use super::*;
-    use crate::mapping::Mapping;
     use crate::replay::tests::{long_script, long_trace};
+    use crate::trace::mapping::Mapping;
 
     /// The thread that panics never delivers its chunk. The others used to wait for that, for ever.
     #[test]
@@ -717,7 +717,7 @@ mod tests {
         let mapping = Mapping::from(long_trace(&script));
         let trace = Trace::read(mapping, "a.pmt".as_ref()).unwrap();
         let options = ReplayOptions::default();
-        let scope = Scope::of(&trace, &options);
+        let scope = options.scope(&trace);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
         let replay = || {
             let nowhere = Work::Streams(usize::MAX - 1..usize::MAX);

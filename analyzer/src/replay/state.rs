@@ -6,9 +6,11 @@ use super::backtrack::Live;
 use super::books::{ArcId, Books, NONE, PlaceId, add};
 use super::boxes::{BoxId, Boxes, Chain, PhysicalBox};
 use super::chunk::Chunk;
-use crate::figures::{Caller, PredicateIndex, StreamFigures};
-use crate::moment::{Change, OpenBox};
-use crate::stack::Packed;
+use crate::figures::{Caller, StreamFigures};
+use crate::moment::OpenBox;
+use crate::moment::checkpoint::Change;
+use crate::moment::stack::Packed;
+use crate::trace::PredicateIndex;
 
 /// What is between two chunks of a stream.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use super::row::rows;
 use crate::ReplayOptions;
 use crate::centers::{self, Center, CenterProfile, CenterSum};
 use crate::costs::{ENTERED, NOT_OBSERVABLE, UNFOLDINGS};
-use crate::figures::PredicateIndex;
+use crate::trace::PredicateIndex;
 use crate::trace::PredicateInfo;
 
 /// What is outside of all cost centres.

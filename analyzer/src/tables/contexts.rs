@@ -4,7 +4,7 @@ use super::Tables;
 use super::row::rows;
 
 rows! {
-    /// A row of the table `contexts`: one for every calling context ([`crate::contexts`]).
+    /// A row of the table `contexts`: one for every calling context ([`crate::figures::contexts`]).
     pub struct ContextRow<'t> {
         /// Name of the trace.
         pub trace: &'t str,
@@ -36,7 +36,7 @@ rows! {
         pub inclusive_ns: u64,
         /// Time of work thrown away by redos into boxes counted here, in ns.
         pub undone_ns: u64,
-        /// `self_ns` less the cost of recording ([`crate::compensation`]), if that is known.
+        /// `self_ns` less the cost of recording ([`crate::net::compensation`]), if that is known.
         pub self_comp_ns: Option<u64>,
         /// `inclusive_ns` less the cost of recording, if that is known.
         pub inclusive_comp_ns: Option<u64>,
@@ -46,7 +46,7 @@ rows! {
 impl<'t> Tables<'t> {
     /// From the top: each row is followed by those below it.
     pub fn contexts(self) -> impl Iterator<Item = ContextRow<'t>> {
-        let compensation = self.profile.compensation.as_ref();
+        let compensation = self.profile.net.as_ref();
         let times = move |id: u64| compensation?.contexts.get(id as usize);
         (0..)
             .zip(&self.profile.contexts)

@@ -5,8 +5,9 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::Tables;
 use super::row::rows;
-use crate::figures::{Caller, PredicateIndex};
-use crate::profile::Profile;
+use crate::figures::Caller;
+use crate::figures::profile::Profile;
+use crate::trace::PredicateIndex;
 
 rows! {
     /// A row of the table `cycles`: one for every predicate that calls itself through others.

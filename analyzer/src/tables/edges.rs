@@ -31,7 +31,7 @@ rows! {
         /// Time the caller's innermost box waited for the callee, in ns. Sums over callees, with
         /// self, to the caller's inclusive time.
         pub spent_ns: u64,
-        /// `served_ns` less the cost of recording ([`crate::compensation`]), if that is known.
+        /// `served_ns` less the cost of recording ([`crate::net::compensation`]), if that is known.
         pub served_comp_ns: Option<u64>,
         /// `spent_ns` less the cost of recording, if that is known.
         pub spent_comp_ns: Option<u64>,
@@ -42,7 +42,7 @@ impl<'t> Tables<'t> {
     /// By caller, [`crate::tables::ROOT`] first, then by callee, both in the order of the trace.
     pub fn edges(self) -> impl Iterator<Item = EdgeRow<'t>> {
         let edges = self.profile.edges.iter();
-        let compensation = self.profile.compensation.as_ref();
+        let compensation = self.profile.net.as_ref();
         let times = move |pair| Some(compensation?.edges.get(&pair).copied().unwrap_or_default());
         edges.map(move |(&(caller, callee), figures)| EdgeRow {
             trace: self.name,

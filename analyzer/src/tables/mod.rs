@@ -17,7 +17,7 @@ mod streams;
 mod tests;
 
 use crate::figures::Caller;
-use crate::profile::Profile;
+use crate::figures::profile::Profile;
 use crate::trace::Trace;
 
 pub use centers::{CenterRow, CostRow, OUTSIDE};

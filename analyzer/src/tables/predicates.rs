@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use super::Tables;
 use super::row::rows;
-use crate::figures::{Determinism, PredicateIndex};
+use crate::figures::Determinism;
+use crate::trace::PredicateIndex;
 
 rows! {
     /// A row of the table `predicates`: one for every predicate that was called.
@@ -44,7 +45,7 @@ rows! {
         pub self_ns: u64,
         /// Time while a box of the predicate was on the active chain, in ns; recursion counted once.
         pub inclusive_ns: u64,
-        /// `self_ns` less the cost of recording ([`crate::compensation`]), if that is known.
+        /// `self_ns` less the cost of recording ([`crate::net::compensation`]), if that is known.
         pub self_comp_ns: Option<u64>,
         /// `inclusive_ns` less the cost of recording, if that is known.
         pub inclusive_comp_ns: Option<u64>,
@@ -88,7 +89,7 @@ impl<'t> Tables<'t> {
         let figures = &self.profile.predicates[index as usize];
         let info = self.trace.predicates().get(index as usize);
         let declared = info.map(|info| &info.declared);
-        let compensation = self.profile.compensation.as_ref();
+        let compensation = self.profile.net.as_ref();
         let times = compensation.and_then(|all| all.predicates.get(index as usize));
         PredicateRow {
             trace: self.name,

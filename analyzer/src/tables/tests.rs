@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::path::Path;
 
 use super::*;
-use crate::contexts::ContextFigures;
+use crate::figures::contexts::ContextFigures;
 use crate::figures::{BacktrackFigures, PredicateFigures, StreamFigures};
 use crate::replay::{ReplayOptions, replay};
 

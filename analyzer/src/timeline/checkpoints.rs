@@ -5,7 +5,7 @@ use portmortem_tracer::format::BlockHeader;
 use super::Stretch;
 use super::column::{Cell, Column};
 use crate::moment::OpenBox;
-use crate::stack::StackChange;
+use crate::moment::stack::StackChange;
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{Start, Trail};
 

@@ -1,6 +1,6 @@
 //! What is known of one column of a timeline.
 
-use crate::figures::PredicateIndex;
+use crate::trace::PredicateIndex;
 
 /// What one stream did in the ticks of one column.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

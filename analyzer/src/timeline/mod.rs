@@ -293,7 +293,7 @@ impl<'t> Reader<'t> {
         if event == 0 || !self.has_transparent() {
             return event;
         }
-        let walk = Walk::along(self.trace, self.trail, stream, event);
+        let walk = Walk::from(self.trace, self.trail, stream, event);
         let moment = walk.moment();
         let boxes = moment.active().newest().chain(moment.choices().newest());
         let unclear = boxes.filter(|open| self.sight().shows(open).is_none());
@@ -321,7 +321,7 @@ impl<'t> Reader<'t> {
         most_boxes: u64,
         goes_on: &mut impl FnMut() -> bool,
     ) -> Option<Vec<Column>> {
-        let mut walk = Walk::along(self.trace, self.trail, stream, part.event);
+        let mut walk = Walk::from(self.trace, self.trail, stream, part.event);
         let columns = part.columns.clone();
         if walk.moment().boxes() > most_boxes {
             return None;

@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 
 use super::Stretch;
 use super::column::{Began, Cell, Column, Ended, Segment};
-use crate::figures::PredicateIndex;
 use crate::moment::{Moment, OpenBox};
+use crate::trace::PredicateIndex;
 use crate::walk::{Step, Trail};
 
 /// A box on the active chain or on the choice stack.

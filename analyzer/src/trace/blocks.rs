@@ -9,9 +9,9 @@ use portmortem_tracer::format::{
 };
 
 use super::Block;
-use crate::clock::{Pair, Pairs};
-use crate::damage::{Damage, DamageKind};
-use crate::mapping::Mapping;
+use crate::trace::clock::{Pair, Pairs};
+use crate::trace::damage::{Damage, DamageKind};
+use crate::trace::mapping::Mapping;
 
 /// What was found: blocks in the order of the file.
 #[derive(Debug, Default)]

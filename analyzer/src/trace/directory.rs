@@ -9,10 +9,10 @@ use portmortem_tracer::format::{
 use rustc_hash::FxHashMap;
 
 use super::{Block, End};
-use crate::clock::Pair;
-use crate::damage::{Damage, DamageKind};
-use crate::figures::PredicateIndex;
-use crate::names;
+use crate::trace::PredicateIndex;
+use crate::trace::clock::Pair;
+use crate::trace::damage::{Damage, DamageKind};
+use crate::trace::names;
 
 /// The module that stands in [`PredicateInfo::declared`] of a cost centre, so that patterns can mean it.
 pub const CENTER_MODULE: &str = "cost_center";

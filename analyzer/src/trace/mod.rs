@@ -5,8 +5,14 @@
 //! two have the same, and all lie inside the file.
 
 mod blocks;
+pub mod clock;
+pub mod damage;
 mod directory;
+pub mod events;
 mod foreign;
+mod kind;
+pub mod mapping;
+pub mod names;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -17,16 +23,19 @@ use portmortem_tracer::format::{
 };
 use rayon::prelude::*;
 
-use crate::clock::Clock;
-use crate::damage::{Damage, DamageKind};
-use crate::events::Events;
-use crate::figures::PredicateIndex;
-use crate::mapping::{Mapping, MappingError};
 use blocks::Blocks;
 pub(crate) use blocks::payload;
+use clock::Clock;
+use damage::{Damage, DamageKind};
 use directory::Directory;
+use events::Events;
+use mapping::{Mapping, MappingError};
 
 pub use directory::{CENTER_MODULE, PredicateInfo, StreamEnd, StreamInfo};
+pub use kind::BoxKind;
+
+/// Index into [`Trace::predicates`] and [`crate::Profile::predicates`].
+pub type PredicateIndex = u32;
 
 /// A trace, ready to be replayed.
 #[derive(Debug)]

@@ -5,8 +5,9 @@ use std::sync::OnceLock;
 
 use portmortem_analyzer::export::{Csv, Exporter, Json};
 use portmortem_analyzer::figures::EdgeFigures;
+use portmortem_analyzer::figures::laws;
 use portmortem_analyzer::tables::Table;
-use portmortem_analyzer::{Profile, ReplayOptions, Tables, Trace, laws, replay};
+use portmortem_analyzer::{Profile, ReplayOptions, Tables, Trace, replay};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Numbers of threads, and bytes of events in a chunk.
@@ -83,7 +84,7 @@ fn assert_same(found: &Profile, wanted: &Profile, way: &str) {
     assert_eq!(found.cuts, wanted.cuts, "cuts, {way}");
     assert_eq!(found.violations, wanted.violations, "violations, {way}");
     assert_eq!(found.damage, wanted.damage, "damage, {way}");
-    assert_eq!(found.compensation, wanted.compensation, "net times, {way}");
+    assert_eq!(found.net, wanted.net, "net times, {way}");
 }
 
 /// Without those that only stood for a moment: the ways differ in whether they have a row.
@@ -96,5 +97,5 @@ fn edges(profile: &Profile) -> Vec<(&Pair, &EdgeFigures)> {
 
 type Pair = (
     portmortem_analyzer::figures::Caller,
-    portmortem_analyzer::figures::PredicateIndex,
+    portmortem_analyzer::trace::PredicateIndex,
 );

@@ -9,9 +9,10 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
+use portmortem_analyzer::figures::laws;
 use portmortem_analyzer::index::Index;
 use portmortem_analyzer::walk::Walk;
-use portmortem_analyzer::{Profile, ReplayOptions, Trace, laws, replay};
+use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
 use portmortem_tracer::format::crc32;
 use tempfile::TempDir;
 
@@ -124,7 +125,7 @@ fn walk(trace: &Trace, index: &Index, genuine: bool) {
         let mut number = 0;
         loop {
             if number % STRIDE == 0 {
-                let mut jumped = Walk::from(trace, Some(index), stream, number);
+                let mut jumped = Walk::from(trace, Some(index.trail()), stream, number);
                 let moment = jumped.moment().clone();
                 let next = jumped.next();
                 if genuine {

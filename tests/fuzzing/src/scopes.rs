@@ -5,7 +5,7 @@
 //! `in 2` (focus on a predicate) and `path 0,2` (focus on a context). Anything else is skipped. What
 //! follows is an input of the target `trace`.
 
-use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::{FocusOn, Window};
 use portmortem_screens::Scope;

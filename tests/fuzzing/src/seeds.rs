@@ -149,7 +149,7 @@ fn with_mode(mode: u8, rest: &[u8]) -> Vec<u8> {
 mod tests {
     use std::path::Path;
 
-    use portmortem_analyzer::mapping::Mapping;
+    use portmortem_analyzer::trace::mapping::Mapping;
     use portmortem_analyzer::{ReplayOptions, Trace, replay};
 
     use super::*;

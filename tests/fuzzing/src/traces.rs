@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use portmortem_analyzer::mapping::Mapping;
+use portmortem_analyzer::trace::mapping::Mapping;
 use portmortem_analyzer::{Damage, ReplayOptions, Trace};
 
 use crate::agreement::{replay_in_all_ways, write_all_tables};

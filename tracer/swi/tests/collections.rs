@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use portmortem_analyzer::figures::PredicateFigures;
-use portmortem_analyzer::{Profile, ReplayOptions, Trace, laws, replay};
+use portmortem_analyzer::figures::laws;
+use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
 use support::{program, record};
 
 /// Runs a program of `programs/collections` recorded; its trace must be whole.

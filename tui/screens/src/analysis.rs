@@ -7,12 +7,13 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 
 use portmortem_analyzer::centers::{self, Center, CenterSum};
-use portmortem_analyzer::compensation::{Compensation, EdgeTimes, Times};
-use portmortem_analyzer::figures::{Caller, PredicateIndex};
-use portmortem_analyzer::focus::Follow;
+use portmortem_analyzer::figures::Caller;
+use portmortem_analyzer::figures::laws::{self, Imbalance};
+use portmortem_analyzer::figures::net_times::{EdgeTimes, NetTimes, Times};
 use portmortem_analyzer::index::{Index, IndexError};
-use portmortem_analyzer::laws::{self, Imbalance};
+use portmortem_analyzer::scope::focus::Follow;
 use portmortem_analyzer::tables::{OUTSIDE, ROOT};
+use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::walk::Trail;
 use portmortem_analyzer::{FocusOn, Profile, ReplayOptions, Tables, index, replay};
@@ -147,7 +148,7 @@ impl Analysis {
     #[must_use]
     pub fn total_ns(&self) -> u64 {
         self.ns(match self.compensation() {
-            Some(compensation) => compensation.compensated_ticks,
+            Some(compensation) => compensation.net_ticks,
             None => self.profile.total_ticks(),
         })
     }
@@ -159,9 +160,9 @@ impl Analysis {
 
     /// The times without the recorder's own, if they are shown.
     #[must_use]
-    pub fn compensation(&self) -> Option<&Compensation> {
+    pub fn compensation(&self) -> Option<&NetTimes> {
         let shown = self.net.load(Ordering::Relaxed);
-        self.profile.compensation.as_ref().filter(|_| shown)
+        self.profile.net.as_ref().filter(|_| shown)
     }
 
     /// Self and inclusive time of a predicate, in ticks.

@@ -8,7 +8,7 @@ mod steps;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::{Trace, TraceError};
 
 use crate::analysis::{Analysis, Job, Outcome};
@@ -198,7 +198,7 @@ impl App {
 
     pub(crate) fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or(self.path.as_os_str());
-        portmortem_analyzer::names::printable(&name.to_string_lossy())
+        portmortem_analyzer::trace::names::printable(&name.to_string_lossy())
     }
 
     pub(crate) fn analysis(&self) -> Option<&Arc<Analysis>> {
@@ -253,7 +253,7 @@ impl App {
         let Some(analysis) = self.analysis.clone() else {
             return;
         };
-        if analysis.profile.compensation.is_none() {
+        if analysis.profile.net.is_none() {
             return self.say("the trace does not say what recording it cost");
         }
         self.net = !self.net;

@@ -1,8 +1,8 @@
 //! What of a trace all screens look at: a stack of filters, of which Esc takes the newest away.
 
-use portmortem_analyzer::figures::PredicateIndex;
-use portmortem_analyzer::names::printable;
+use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{Focus, FocusOn, Hide, ReplayOptions, Window};
 
 use crate::format::time;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
+use portmortem_analyzer::figures::laws::{self, Imbalance};
 use portmortem_analyzer::index;
-use portmortem_analyzer::laws::{self, Imbalance};
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::{Profile, ReplayOptions, Tables, replay};
 use portmortem_screens::Scope;

@@ -2,7 +2,7 @@
 //!
 //! After the recording the program runs again, a few times if it is a quick one, and only the predicates that nobody
 //! recorded called are recorded then: that costs next to nothing. What they take goes into the trace, with the costs of ports
-//! fitted to it ([`portmortem_analyzer::baseline`]).
+//! fitted to it ([`portmortem_analyzer::net::baseline`]).
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Seek, SeekFrom, Write};
@@ -11,10 +11,10 @@ use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use portmortem_analyzer::baseline::{Counts, Measured, Outermost};
-use portmortem_analyzer::compensation::Rates;
-use portmortem_analyzer::names::printable;
+use portmortem_analyzer::net::Rates;
+use portmortem_analyzer::net::baseline::{Counts, Measured, Outermost};
 use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{Profile, ReplayOptions, replay};
 use portmortem_tracer::amend;
 use portmortem_tracer::format::Record;

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicU64;
 
 use anyhow::{Context, Result};
 use portmortem_analyzer::index::Index;
-use portmortem_analyzer::names::printable;
 use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::trace::names::printable;
 
 use super::analysis::with_progress;
 use crate::size::format_size;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use portmortem_analyzer::names::printable;
+use portmortem_analyzer::trace::names::printable;
 use portmortem_screens::Scope;
 use portmortem_tracer::format::StreamKind;
 
@@ -84,7 +84,7 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
 
 /// How often compensation found less time than it had to take off.
 fn clamps(analysis: &Analysis) -> String {
-    match &analysis.profile.compensation {
+    match &analysis.profile.net {
         None => "the trace does not say what recording cost".to_owned(),
         Some(compensation) => format!(
             "{} of {} took less than recording them costs on average",

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::CommandFactory;
-use portmortem_analyzer::names::printable;
+use portmortem_analyzer::trace::names::printable;
 
 use crate::cli::{Cli, Command};
 

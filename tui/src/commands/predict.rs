@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use portmortem_analyzer::names::printable;
+use portmortem_analyzer::trace::names::printable;
 use portmortem_models::model::Model;
 use portmortem_models::platform::Platform;
 use portmortem_models::prediction::{Prediction, Row, predict};

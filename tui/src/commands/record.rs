@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
 use anyhow::{Context, Result, bail};
-use portmortem_analyzer::names::printable;
 use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::trace::names::printable;
 
 use super::baseline::{self, Input};
 use super::engine::{self, Streams};

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use portmortem_analyzer::export::{Csv, Exporter};
-use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::tables::Table;
+use portmortem_analyzer::trace::PredicateIndex;
 
 use super::analysis::Analysis;
 use super::scope;

@@ -1,7 +1,7 @@
 //! Which part of a trace a command looks at.
 
 use anyhow::{Result, bail};
-use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::{FocusOn, Window};
 use portmortem_screens::{Filter, Scope};

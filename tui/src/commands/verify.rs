@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use portmortem_analyzer::names::printable;
+use portmortem_analyzer::trace::names::printable;
 
 use super::analysis::Analysis;
 use crate::report::{as_list, remarks};

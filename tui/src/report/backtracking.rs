@@ -2,8 +2,9 @@
 
 use std::cmp::Reverse;
 
-use portmortem_analyzer::figures::{BacktrackFigures, Caller, PredicateIndex};
+use portmortem_analyzer::figures::{BacktrackFigures, Caller};
 use portmortem_analyzer::tables::ROOT;
+use portmortem_analyzer::trace::PredicateIndex;
 
 use super::{Report, WIDTH};
 use crate::text_table::{Column, count, percent, render};

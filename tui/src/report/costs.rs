@@ -3,9 +3,9 @@
 use portmortem_analyzer::Tables;
 use portmortem_analyzer::centers;
 use portmortem_analyzer::costs::{Component, Costs};
-use portmortem_analyzer::figures::PredicateIndex;
-use portmortem_analyzer::names::printable;
 use portmortem_analyzer::tables::CenterRow;
+use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::names::printable;
 
 use super::{Report, WIDTH};
 use crate::text_table::{Column, percent, render};

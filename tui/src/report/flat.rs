@@ -2,8 +2,9 @@
 
 use std::cmp::Reverse;
 
-use portmortem_analyzer::compensation::Times;
-use portmortem_analyzer::figures::{PredicateFigures, PredicateIndex};
+use portmortem_analyzer::figures::PredicateFigures;
+use portmortem_analyzer::figures::net_times::Times;
+use portmortem_analyzer::trace::PredicateIndex;
 
 use super::{Report, WIDTH};
 use crate::cli::SortColumn;
@@ -58,14 +59,14 @@ pub(crate) fn table(report: &Report, order: &[PredicateIndex], top: usize) -> St
             format!("self {}", unit.name),
             cells(&|f| unit.format(report.ns(f.self_ticks))),
         ),
-        Column::right("%", cells(&|f| percent(f.self_ticks, total))),
+        Column::right("%", cells(&|f| percent(f.self_ticks, total))).dispensable(1),
         Column::right(
             // In the same unit.
             "incl.",
             cells(&|f| unit.format(report.ns(f.inclusive_ticks))),
         ),
     ];
-    if let Some(compensation) = &report.profile.compensation {
+    if let Some(compensation) = &report.profile.net {
         let net = |ticks: &dyn Fn(&Times) -> u64| -> Column {
             let cell = |index: &PredicateIndex| {
                 let times = compensation.predicates.get(*index as usize);
@@ -75,6 +76,8 @@ pub(crate) fn table(report: &Report, order: &[PredicateIndex], top: usize) -> St
             Column::right("net", shown.iter().map(cell).collect())
         };
         columns.insert(2, net(&|times| times.self_ticks));
+        let recorded = columns.pop().map(|column| column.dispensable(2));
+        columns.extend(recorded);
         columns.push(net(&|times| times.inclusive_ticks));
     }
     columns.extend([

@@ -10,8 +10,8 @@ mod neighbours;
 mod remarks;
 
 use portmortem_analyzer::Profile;
-use portmortem_analyzer::figures::PredicateIndex;
-use portmortem_analyzer::laws::Imbalance;
+use portmortem_analyzer::figures::laws::Imbalance;
+use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::Trace;
 use portmortem_screens::Scope;
 

@@ -4,7 +4,8 @@
 
 use std::cmp::Reverse;
 
-use portmortem_analyzer::figures::{Caller, EdgeFigures, PredicateIndex};
+use portmortem_analyzer::figures::{Caller, EdgeFigures};
+use portmortem_analyzer::trace::PredicateIndex;
 
 use unicode_width::UnicodeWidthStr;
 
@@ -100,7 +101,7 @@ fn place(report: &Report, index: PredicateIndex) -> Option<String> {
     let name = file.rsplit('/').next().unwrap_or(file);
     Some(format!(
         "{}:{}",
-        portmortem_analyzer::names::printable(name),
+        portmortem_analyzer::trace::names::printable(name),
         declared.line
     ))
 }

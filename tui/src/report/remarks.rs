@@ -1,7 +1,7 @@
 //! What a reader must know beside the figures: what the trace is, what was lost, what is distorted.
 
-use portmortem_analyzer::names::printable;
 use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::trace::names::printable;
 use portmortem_tracer::format::{Baseline, Outcome};
 
 use super::Report;
@@ -42,12 +42,12 @@ pub(crate) fn headline(report: &Report) -> String {
 
 /// How much of the time is the recorder's own.
 pub(crate) fn distortion(report: &Report) -> String {
-    let Some(compensation) = &report.profile.compensation else {
+    let Some(compensation) = &report.profile.net else {
         return "distortion unknown: how much of the time is the recorder's own cannot be said"
             .to_owned();
     };
-    let net = report.ns(compensation.compensated_ticks);
-    let own = compensation.recorded_ticks - compensation.compensated_ticks;
+    let net = report.ns(compensation.net_ticks);
+    let own = compensation.recorded_ticks - compensation.net_ticks;
     format!(
         "distortion: {} % of the time is the recorder's own, {} without it{}",
         percent(own, compensation.recorded_ticks),
@@ -177,7 +177,7 @@ fn mode(report: &Report, lines: &mut Vec<String>) {
     } else {
         "counts are exact"
     };
-    match &report.profile.compensation {
+    match &report.profile.net {
         None => lines.push(format!(
             "times are as recorded and include the recorder's own, most where calls are cheapest; {counts}"
         )),

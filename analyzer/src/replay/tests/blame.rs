@@ -10,7 +10,7 @@ use super::ports::{P, Q, R, UNKNOWN, call, profile, script, tail, valid};
 use super::{Script, by};
 use crate::figures::BacktrackFigures;
 use crate::figures::Caller::{self, Root};
-use crate::profile::Profile;
+use crate::figures::profile::Profile;
 
 /// What failed, what was re-entered, how often, and ticks undone.
 fn backtracks(profile: &Profile) -> Vec<(Caller, u32, u64, u64)> {

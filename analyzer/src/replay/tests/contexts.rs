@@ -4,8 +4,8 @@ use portmortem_tracer::format::Event::*;
 
 use super::Script;
 use super::ports::{P, Q, R, UNKNOWN, call, profile, script, tail, valid};
-use crate::laws;
-use crate::profile::Profile;
+use crate::figures::laws;
+use crate::figures::profile::Profile;
 
 /// Depth, predicate, whether recursive, calls, own and inclusive time.
 type Row = (u32, u32, bool, u64, u64, u64);

@@ -14,15 +14,15 @@ use super::files::{record, trace};
 use super::random::{self, Limits};
 use super::{Events, Script};
 use crate::centers;
-use crate::damage::DamageKind;
 use crate::export::{self, Exporter, Table};
-use crate::focus::{Focus, FocusOn};
-use crate::laws;
-use crate::mapping::Mapping;
+use crate::figures::laws;
 use crate::replay::{ReplayOptions, replay};
+use crate::scope::focus::{Focus, FocusOn};
+use crate::scope::window::Window;
 use crate::tables::{ROOT, Tables};
+use crate::trace::damage::DamageKind;
+use crate::trace::mapping::Mapping;
 use crate::trace::{Trace, TraceError};
-use crate::window::Window;
 
 fn open(bytes: &[u8]) -> Result<Trace, TraceError> {
     Trace::read(Mapping::from(bytes.to_vec()), Path::new("a.pmt"))
@@ -480,7 +480,7 @@ fn ticks_that_do_not_fit() {
         let profile = replay(&trace, &options);
         assert_eq!(profile.predicates[1].calls, 8);
         assert_eq!(profile.predicates[1].self_ticks, u64::MAX);
-        assert!(profile.compensation.is_some());
+        assert!(profile.net.is_some());
         let centers = centers::replay(&trace, &options);
         let _ = centers.by_center(&trace, &profile);
         let tables = Tables::new("a", &trace, &profile);

@@ -9,16 +9,16 @@ use proptest::prelude::*;
 
 use super::random::{self, Limits};
 use super::{Events, Script, kind, naive};
-use crate::compensation::BoxKind;
 use crate::export::{self, Exporter, Table};
 use crate::figures::Caller;
-use crate::hide::Hide;
-use crate::laws;
-use crate::mapping::Mapping;
-use crate::profile::Profile;
+use crate::figures::laws;
+use crate::figures::profile::Profile;
 use crate::replay::{ReplayOptions, replay};
+use crate::scope::hide::Hide;
 use crate::tables::Tables;
+use crate::trace::BoxKind;
 use crate::trace::Trace;
+use crate::trace::mapping::Mapping;
 
 /// The predicates of test traces are `p0/0`, `p1/1`, … in module `user`; one is garbage collections.
 pub(super) fn declare(recorder: &Recorder, predicates: u32) {

@@ -16,12 +16,12 @@ mod scale;
 
 use portmortem_tracer::format::{Dialect, Event};
 
-use super::scope::Scope;
-use crate::compensation::BoxKind;
 use crate::figures::Caller;
-use crate::focus::{Focus, FocusOn};
-use crate::profile::{Profile, ViolationKind};
-use crate::window::Window;
+use crate::figures::profile::{Profile, ViolationKind};
+use crate::scope::Scope;
+use crate::scope::focus::{Focus, FocusOn};
+use crate::scope::window::Window;
+use crate::trace::BoxKind;
 
 pub(crate) use files::record as long_trace;
 pub(crate) use parallel::long as long_script;

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use portmortem_tracer::format::{Dialect, Event};
 
 use super::{Events, Script, kind};
-use crate::compensation::BoxKind;
-use crate::contexts::ContextFigures;
+use crate::figures::contexts::ContextFigures;
+use crate::figures::profile::Profile;
 use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, Port, PredicateFigures, StreamFigures,
 };
-use crate::focus::FocusOn;
-use crate::profile::Profile;
+use crate::scope::focus::FocusOn;
+use crate::trace::BoxKind;
 
 /// The figures of a script of events that can happen where they stand.
 pub(super) fn replay(script: &Script) -> Profile {

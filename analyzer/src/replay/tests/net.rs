@@ -6,10 +6,10 @@ use portmortem_tracer::format::{
 };
 
 use super::files::{declare, recorder, trace};
-use crate::compensation::Compensation;
-use crate::focus::{Focus, FocusOn};
-use crate::hide::Hide;
+use crate::figures::net_times::NetTimes;
 use crate::replay::{ReplayOptions, replay};
+use crate::scope::focus::{Focus, FocusOn};
+use crate::scope::hide::Hide;
 use crate::trace::Trace;
 
 const MAIN: u32 = 0;
@@ -76,14 +76,14 @@ fn recorded() -> Trace {
     trace(std::fs::read(&path).unwrap())
 }
 
-fn net(trace: &Trace, hidden: &[u32], focus: Focus) -> Compensation {
+fn net(trace: &Trace, hidden: &[u32], focus: Focus) -> NetTimes {
     let hide = hidden.iter().fold(Hide::default(), |hide, &p| hide.and(p));
     let options = ReplayOptions {
         hide,
         focus,
         ..ReplayOptions::default()
     };
-    replay(trace, &options).compensation.unwrap()
+    replay(trace, &options).net.unwrap()
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn what_recording_hidden_boxes_took_is_taken_off_their_callers_time() {
     let trace = recorded();
     let all = net(&trace, &[], Focus::default());
     assert_eq!(all.clamps, 0);
-    let own = |net: &Compensation, predicate: u32| net.predicates[predicate as usize].self_ticks;
+    let own = |net: &NetTimes, predicate: u32| net.predicates[predicate as usize].self_ticks;
     for hidden in [
         &[P][..],
         &[Q],
@@ -102,10 +102,10 @@ fn what_recording_hidden_boxes_took_is_taken_off_their_callers_time() {
         &[P, Q, R, COLLECTION],
     ] {
         let net = net(&trace, hidden, Focus::default());
-        assert_eq!(net.compensated_ticks, all.compensated_ticks, "{hidden:?}");
+        assert_eq!(net.net_ticks, all.net_ticks, "{hidden:?}");
         assert_eq!(net.recorded_ticks, all.recorded_ticks);
         assert_eq!(net.clamps, 0);
-        assert_eq!(net.predicates[0].inclusive_ticks, net.compensated_ticks);
+        assert_eq!(net.predicates[0].inclusive_ticks, net.net_ticks);
         assert!(hidden.iter().all(|&predicate| own(&net, predicate) == 0));
     }
     // Four stretches, 5 for each of five ways in and out and for each of two cuts, 3 for its exit and call.
@@ -125,5 +125,5 @@ fn a_focus_has_the_times_that_its_boxes_have() {
     assert_eq!(inside.predicates[2..5], all.predicates[2..5]);
     assert_eq!(inside.predicates[0].self_ticks, 0);
     let hidden = net(&trace, &[R], focus);
-    assert_eq!(hidden.compensated_ticks, inside.compensated_ticks);
+    assert_eq!(hidden.net_ticks, inside.net_ticks);
 }

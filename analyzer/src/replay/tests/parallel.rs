@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use super::random::{self, Limits};
 use super::{Events, Script, files, naive};
 use crate::figures::StreamFigures;
-use crate::profile::{Profile, ViolationKind};
+use crate::figures::profile::{Profile, ViolationKind};
 use crate::replay::chunk::Chunk;
 use crate::replay::join::{GiveUp, Join};
-use crate::replay::scope::Scope;
 use crate::replay::{ReplayOptions, assemble, schedule};
+use crate::scope::Scope;
 
 /// The profile of a script whose streams are cut into chunks of `size` events.
 fn replay(script: &Script, size: usize) -> Result<Profile, GiveUp> {
@@ -175,7 +175,7 @@ proptest! {
     #[test]
     fn any_threads_and_chunks_are_the_model(script in long()) {
         let trace = files::trace(files::record(&script));
-        let scope = Scope::of(&trace, &ReplayOptions::default());
+        let scope = ReplayOptions::default().scope(&trace);
         let expected = files::comparable(naive::replay(&script));
         for threads in [1, 2, 3, 16] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

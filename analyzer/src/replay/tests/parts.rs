@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use super::random::{self, Limits};
 use super::{Script, files, naive, parallel};
 use crate::figures::Caller;
-use crate::focus::{Focus, FocusOn};
-use crate::laws;
-use crate::profile::Profile;
+use crate::figures::laws;
+use crate::figures::profile::Profile;
 use crate::replay::{ReplayOptions, replay, try_replay};
-use crate::window::Window;
+use crate::scope::focus::{Focus, FocusOn};
+use crate::scope::window::Window;
 
 const CALL: fn(u32) -> Event = |predicate| Event::Call { predicate };
 

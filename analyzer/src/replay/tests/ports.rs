@@ -5,8 +5,8 @@ use portmortem_tracer::format::Event::{self, *};
 
 use super::{Script, by};
 use crate::figures::Caller::Root;
-use crate::laws;
-use crate::profile::{Profile, ViolationKind};
+use crate::figures::laws;
+use crate::figures::profile::{Profile, ViolationKind};
 
 pub(super) const P: u32 = 0;
 pub(super) const Q: u32 = 1;

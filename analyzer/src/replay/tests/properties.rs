@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use super::random::{self, Choice, Limits};
 use super::{Events, Script, naive};
 use crate::figures::Port;
-use crate::laws;
-use crate::profile::Profile;
+use crate::figures::laws;
+use crate::figures::profile::Profile;
 
 /// A script of some streams with some predicates hidden.
 fn script(gaps: bool) -> impl Strategy<Value = Script> {

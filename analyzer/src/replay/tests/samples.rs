@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::export::{self, Exporter, Table};
-use crate::laws;
-use crate::mapping::Mapping;
-use crate::profile::Profile;
+use crate::figures::laws;
+use crate::figures::profile::Profile;
 use crate::replay::{ReplayOptions, replay};
 use crate::tables::Tables;
 use crate::trace::Trace;
+use crate::trace::mapping::Mapping;
 
 /// The three smallest samples.
 fn samples() -> Vec<Vec<u8>> {

@@ -4,8 +4,8 @@ use portmortem_tracer::format::Event::{self, *};
 
 use super::{Events, Script, by, files};
 use crate::figures::Caller::Root;
+use crate::figures::laws;
 use crate::index::Index;
-use crate::laws;
 use crate::trace::Trace;
 use crate::walk::Walk;
 
@@ -107,7 +107,7 @@ fn moments_of_a_deep_stack() {
     let size = std::fs::metadata(index.save(&path).unwrap()).unwrap().len();
     assert!((DEEP..4 * DEEP).contains(&size), "{size}");
     for number in (0..=2 * DEEP).step_by(99_991) {
-        let walk = Walk::from(&trace, Some(&index), &trace.streams()[0], number);
+        let walk = Walk::from(&trace, Some(index.trail()), &trace.streams()[0], number);
         let depth = number.min(2 * DEEP - number);
         let called: Vec<u64> = walk
             .moment()

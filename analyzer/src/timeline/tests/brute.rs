@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use portmortem_tracer::format::Event;
 
-use crate::figures::PredicateIndex;
 use crate::moment::Moment;
 use crate::timeline::{Began, Cell, Column, Ended, Segment, Stretch};
+use crate::trace::PredicateIndex;
 use crate::trace::Trace;
 use crate::walk::{Step, Walk};
 

@@ -12,10 +12,10 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use super::*;
-use crate::hide::Hide;
 use crate::index::Index;
-use crate::mapping::Mapping;
 use crate::replay::tests::random::{self, Limits};
+use crate::scope::hide::Hide;
+use crate::trace::mapping::Mapping;
 
 /// Long after any tick that the recorder itself reads.
 const LATER: u64 = 1 << 40;

@@ -1,6 +1,6 @@
 //! Tokens to conditions.
 
-use portmortem_analyzer::duration::{decimal, unit_ns};
+use portmortem_analyzer::scope::duration::{decimal, unit_ns};
 use regex::{Regex, RegexBuilder};
 
 use super::lexer::{Token, tokens};

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use portmortem_analyzer::figures::{Caller, PredicateIndex};
+use portmortem_analyzer::figures::Caller;
 use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

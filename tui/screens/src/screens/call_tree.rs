@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use portmortem_analyzer::FocusOn;
-use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

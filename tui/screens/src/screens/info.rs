@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use portmortem_analyzer::figures::PredicateIndex;
-use portmortem_analyzer::laws::{Imbalance, Place};
-use portmortem_analyzer::names::printable;
+use portmortem_analyzer::figures::laws::{Imbalance, Place};
+use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::names::printable;
 use portmortem_tracer::format::Outcome;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -236,10 +236,10 @@ fn properties(analysis: &Analysis) -> Vec<(&'static str, String)> {
 
 /// How much of the time is the recorder's own.
 fn distortion(analysis: &Analysis) -> String {
-    let Some(compensation) = &analysis.profile.compensation else {
+    let Some(compensation) = &analysis.profile.net else {
         return "unknown: how much of the time is the recorder's own cannot be said".to_owned();
     };
-    let own = compensation.recorded_ticks - compensation.compensated_ticks;
+    let own = compensation.recorded_ticks - compensation.net_ticks;
     let without = match analysis.trace.baseline() {
         Some(baseline) => counted(baseline.runs.into(), "unrecorded run", "unrecorded runs"),
         None => "an estimate".to_owned(),
@@ -247,7 +247,7 @@ fn distortion(analysis: &Analysis) -> String {
     format!(
         "{} % of the time is the recorder's own, {} without it ({without}); {} took less than recording costs",
         percent(own, compensation.recorded_ticks),
-        time(analysis.ns(compensation.compensated_ticks)),
+        time(analysis.ns(compensation.net_ticks)),
         counted(compensation.clamps, "context", "contexts"),
     )
 }

@@ -14,7 +14,7 @@ use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::{FocusOn, Window};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

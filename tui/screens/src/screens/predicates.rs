@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use portmortem_analyzer::figures::{Determinism, PredicateFigures, PredicateIndex};
-use portmortem_analyzer::names::printable;
+use portmortem_analyzer::figures::{Determinism, PredicateFigures};
 use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rustc_hash::FxHashMap;

@@ -15,8 +15,8 @@ mod view;
 use std::ops::Range;
 
 use portmortem_analyzer::export::csv::field;
-use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::layout::Rect;
 use rustc_hash::FxHashSet;
 

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 
-use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::trace::PredicateIndex;
 use rustc_hash::FxHasher;
 
 use crate::condition::FieldKind;

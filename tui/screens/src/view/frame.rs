@@ -1,6 +1,6 @@
 //! The lines above and below a screen.
 
-use portmortem_analyzer::names::printable;
+use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

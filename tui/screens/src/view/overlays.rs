@@ -46,7 +46,7 @@ fn frame(title: String, size: (u16, u16), area: Rect, buf: &mut Buffer, theme: &
 
 fn draw_help(help: &mut Help, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let lines = help.lines();
-    let typed = portmortem_analyzer::names::printable(help.search().value());
+    let typed = portmortem_analyzer::trace::names::printable(help.search().value());
     let title = if typed.is_empty() {
         " Keys · type to search · Esc closes ".to_owned()
     } else {

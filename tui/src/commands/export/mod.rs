@@ -20,8 +20,8 @@ use std::thread;
 use anyhow::{Context, Error, Result, bail};
 use portmortem_analyzer::Trace;
 use portmortem_analyzer::export::{Csv, ExportError, Exporter, Json, TableWriter};
-use portmortem_analyzer::names::printable;
 use portmortem_analyzer::tables::Table;
+use portmortem_analyzer::trace::names::printable;
 use portmortem_frames::{Arrow, Parquet};
 use portmortem_screens::Scope;
 

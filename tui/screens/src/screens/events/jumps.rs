@@ -2,9 +2,9 @@
 
 use std::mem::discriminant;
 
-use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::moment::{Moment, OpenBox};
 use portmortem_analyzer::tables::port;
+use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::walk::Step;
 use portmortem_tracer::format::Event;
 

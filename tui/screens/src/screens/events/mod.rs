@@ -14,8 +14,8 @@ mod view;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::moment::OpenBox;
+use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::walk::Step;
 use portmortem_tracer::format::Event;
 use ratatui::buffer::Buffer;

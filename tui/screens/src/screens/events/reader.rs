@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use portmortem_analyzer::figures::StreamFigures;
 use portmortem_analyzer::moment::OpenBox;
-use portmortem_analyzer::stack::Stack;
+use portmortem_analyzer::moment::Stack;
 use portmortem_analyzer::tables::EventRow;
 use portmortem_analyzer::trace::StreamInfo;
 use portmortem_analyzer::walk::{Step, Walk};
@@ -82,7 +82,7 @@ impl Reader {
     pub(super) fn walk(&self, from: u64) -> Option<Walk<'_>> {
         let analysis = &self.analysis;
         let trail = analysis.trail();
-        Some(Walk::along(&analysis.trace, trail, self.info()?, from))
+        Some(Walk::from(&analysis.trace, trail, self.info()?, from))
     }
 
     /// Every event is listed.

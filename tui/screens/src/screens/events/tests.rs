@@ -1,9 +1,9 @@
 use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 
-use portmortem_analyzer::mapping::Mapping;
 use portmortem_analyzer::tables::EventRow;
 use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::trace::mapping::Mapping;
 use portmortem_analyzer::walk::Walk;
 use portmortem_analyzer::{FocusOn, Hide, Window};
 

@@ -1,8 +1,8 @@
 //! Drawing: the list of events, and the boxes at the cursor.
 
 use portmortem_analyzer::export::csv::field;
-use portmortem_analyzer::names::printable;
 use portmortem_analyzer::tables::{Cell, EventRow, Row, port};
+use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::walk::Step;
 use portmortem_tracer::format::Event;
 use ratatui::buffer::Buffer;

@@ -1,5 +1,5 @@
 use portmortem_analyzer::Profile;
-use portmortem_analyzer::contexts::ContextFigures;
+use portmortem_analyzer::figures::contexts::ContextFigures;
 
 use super::build::Progress;
 use super::tree::Node;

@@ -1,8 +1,8 @@
 //! What the flame graph is of: a tree of contexts with a size each, from callers to callees or, inverted, from
 //! what had the size itself to its callers.
 
-use portmortem_analyzer::contexts::ContextFigures;
-use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::figures::contexts::ContextFigures;
+use portmortem_analyzer::trace::PredicateIndex;
 use rustc_hash::FxHashMap;
 
 use crate::analysis::Analysis;

@@ -6,7 +6,7 @@ mod source;
 
 use std::sync::Arc;
 
-use portmortem_analyzer::figures::PredicateIndex;
+use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

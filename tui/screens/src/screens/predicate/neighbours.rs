@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use portmortem_analyzer::figures::{Caller, EdgeFigures, PredicateIndex};
+use portmortem_analyzer::figures::{Caller, EdgeFigures};
 use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::trace::PredicateIndex;
 
 use crate::analysis::Analysis;
 use crate::screens::integer;

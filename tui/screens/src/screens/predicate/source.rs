@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 
-use portmortem_analyzer::figures::PredicateIndex;
-use portmortem_analyzer::names::printable;
+use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::names::printable;
 
 use crate::analysis::Analysis;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use portmortem_analyzer::centers::CenterSum;
-use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::trace::PredicateIndex;
 
 use super::super::integer;
 use crate::analysis::Analysis;

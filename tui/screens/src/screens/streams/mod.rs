@@ -4,8 +4,8 @@ mod centers;
 
 use std::sync::Arc;
 
-use portmortem_analyzer::names::printable;
 use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

@@ -17,9 +17,10 @@ mod view;
 use std::sync::Arc;
 
 use portmortem_analyzer::Window;
-use portmortem_analyzer::figures::{PredicateIndex, StreamFigures};
+use portmortem_analyzer::figures::StreamFigures;
 use portmortem_analyzer::tables::Cell as TableCell;
 use portmortem_analyzer::timeline::{Began, Cell, Column, Stretch};
+use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use portmortem_analyzer::figures::PredicateIndex;
 use portmortem_analyzer::timeline::{Began, Cell, Ended, Segment};
+use portmortem_analyzer::trace::PredicateIndex;
 
 use super::pictures::Picture;
 

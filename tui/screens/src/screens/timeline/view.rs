@@ -1,8 +1,8 @@
 //! Drawing of the timeline: a ruler, then for each stream lanes of what happened and rows of boxes, and two lines
 //! about what is under the cursor.
 
-use portmortem_analyzer::names::printable;
 use portmortem_analyzer::timeline::{Began, Cell, Column, Ended, Segment};
+use portmortem_analyzer::trace::names::printable;
 use portmortem_tracer::format::StreamKind;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -20,12 +20,14 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use crate::compensation::{Rates, share};
-use crate::contexts::{ContextFigures, HiddenFigures};
-use crate::figures::{PortCounts, PredicateIndex, add_ports, take_ports};
-use crate::focus::Follow;
-use crate::profile::Profile;
-use crate::replay::{ReplayOptions, Scope};
+use crate::figures::contexts::{ContextFigures, HiddenFigures};
+use crate::figures::profile::Profile;
+use crate::figures::{PortCounts, add_ports, take_ports};
+use crate::net::{Rates, share};
+use crate::replay::ReplayOptions;
+use crate::scope::Scope;
+use crate::scope::focus::Follow;
+use crate::trace::PredicateIndex;
 use crate::trace::{PredicateInfo, Trace};
 use boxes::StreamPass;
 
@@ -58,11 +60,11 @@ pub struct CenterFigures {
     pub pending: u64,
     /// Ticks while one of the boxes was the active one.
     pub self_ticks: u64,
-    /// Events of boxes of the engine that are theirs, as in [`crate::contexts::ContextFigures::inside`].
+    /// Events of boxes of the engine that are theirs, as in [`crate::figures::contexts::ContextFigures::inside`].
     pub inside: PortCounts,
     /// Events of boxes that they called; of cuts, those that happened while one of them was active.
     pub outside: PortCounts,
-    /// What hidden boxes did whose work is theirs, as in [`crate::contexts::ContextFigures::hidden`].
+    /// What hidden boxes did whose work is theirs, as in [`crate::figures::contexts::ContextFigures::hidden`].
     pub hidden: HiddenFigures,
 }
 
@@ -179,7 +181,7 @@ impl CenterProfile {
         trace: &Trace,
         profile: &Profile,
     ) -> Option<BTreeMap<(Center, PredicateIndex), u64>> {
-        let compensation = profile.compensation.as_ref()?;
+        let compensation = profile.net.as_ref()?;
         let rates = Rates::of(trace)?;
         let mut rows_of: BTreeMap<PredicateIndex, Vec<(Center, &CenterFigures)>> = BTreeMap::new();
         for (&(center, of), figures) in &self.rows {
@@ -270,7 +272,7 @@ impl CenterProfile {
 /// Goes through the events of all streams, in parallel on rayon's current threads. What is found is of no use if it is cancelled.
 #[must_use]
 pub fn replay(trace: &Trace, options: &ReplayOptions) -> CenterProfile {
-    let scope = Scope::of(trace, options);
+    let scope = options.scope(trace);
     let found = replay_scope(trace, options, &scope);
     match scope.window {
         None => found,

@@ -14,8 +14,9 @@
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
-use crate::compensation::BoxKind;
-use crate::figures::{Port, PortCounts, PredicateIndex, add_ports, take_ports};
+use crate::figures::{Port, PortCounts, add_ports, take_ports};
+use crate::trace::BoxKind;
+use crate::trace::PredicateIndex;
 
 /// What hidden boxes did: no more than is needed to know what recording them took of the time that is now their callers'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]

@@ -5,12 +5,17 @@
 //! All of it counts *logical* boxes: a last call whose caller's frame is gone has a box like any
 //! other call. Only [`StreamFigures`] speaks of physical boxes, which such calls share.
 
+pub mod contexts;
+mod difference;
+pub mod laws;
+pub mod net_times;
+pub mod profile;
+
 use std::ops::Range;
 
 use bincode::{Decode, Encode};
 
-/// Index into [`crate::Trace::predicates`] and [`crate::Profile::predicates`].
-pub type PredicateIndex = u32;
+use crate::trace::PredicateIndex;
 
 /// Kinds of port events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +97,7 @@ pub struct PredicateFigures {
     pub open: u64,
     /// Boxes still re-enterable at the end (or where the trace lost track).
     pub pending: u64,
-    /// Boxes that were active when the [window](crate::window) began; without one none were.
+    /// Boxes that were active when the [window](crate::scope::window) began; without one none were.
     pub open_before: u64,
     /// Boxes that were re-enterable when the window began.
     pub pending_before: u64,
@@ -179,7 +184,7 @@ pub struct StreamFigures {
     pub events: u64,
     /// Events known to be lost.
     pub lost_events: u64,
-    /// Events, lost ones included, before the [window](crate::window) began; without one there were none.
+    /// Events, lost ones included, before the [window](crate::scope::window) began; without one there were none.
     pub events_before: u64,
     /// Tick of its beginning, or of its first event if the beginning was lost.
     pub first_tick: u64,

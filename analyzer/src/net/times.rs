@@ -1,252 +1,37 @@
-//! Times as they would be without the recorder: a pass over a profile.
-//!
-//! Each event that was written took time of its own, part of it in the stretch of the box that was entered or
-//! left, part in that of the caller ([`PortCosts`]). The profile counts both for every row of the call tree
-//! ([`crate::contexts::ContextFigures::inside`]), so the cost of a row is a sum of products, in integers.
-//! What is left of the row's self time is its compensated self time. Time of hidden boxes is their callers', and so is what
-//! recording them took ([`HiddenFigures`]).
-//!
-//! Of the engine's own work so much is left as a baseline says, or all. A baseline fits the costs, too ([`crate::baseline`]): below
-//! each outermost predicate they are multiplied, and if that does not explain what it takes, all times there are.
-//!
-//! Costs are means, and a row may have taken less than that: then it has no time left, and what is missing is taken from the
-//! row above, because where the line between a box and its caller runs is the least certain thing about a cost. Nothing
-//! gets below zero, what goes round is counted ([`Compensation::clamps`]), and nothing is lost but what is missing at
-//! the top.
-//!
-//! Inclusive times are sums over the tree, so they add up like the recorded ones: for contexts, predicates, and both
-//! columns of edges. Of edges the profile knows no costs: the compensated time of a row is shared by the callers that can have
-//! called it, and that spent in callees by the callees, in proportion to recorded times.
+//! Net times of a profile: recorded times less the costs of recording.
 
 use std::collections::BTreeMap;
 
-use bincode::{Decode, Encode};
-use portmortem_tracer::format::{COST_UNIT, Fit, PortCosts};
+use super::Rates;
+use crate::figures::Caller;
+use crate::figures::contexts::ContextFigures;
+use crate::figures::net_times::{NetTimes, Times};
+use crate::figures::profile::Profile;
+use crate::trace::PredicateIndex;
 
-use crate::contexts::ContextFigures;
-#[cfg(doc)]
-use crate::contexts::HiddenFigures;
-use crate::figures::{Caller, Port, PortCounts, PredicateIndex};
-use crate::profile::Profile;
-use crate::trace::{PredicateInfo, Trace};
-
-/// What recording costs in a trace.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Rates {
-    /// Below boxes of these predicates that nobody recorded called.
-    pub outermost: BTreeMap<PredicateIndex, Rate>,
-    /// Everywhere else.
-    pub other: Rate,
-    /// What is left of the time of the engine's own work, in parts of [`COST_UNIT`]: all of it, unless it was measured.
-    pub engine_work: u32,
-    /// By [`PredicateIndex`].
-    pub kinds: Vec<BoxKind>,
-}
-
-/// What recording costs somewhere in a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-pub struct Rate {
-    /// The costs of ports.
-    pub ports: PortCosts,
-    /// How much of what is left without them is no waiting for what was recorded, in parts of [`COST_UNIT`].
-    pub left: u32,
-}
-
-/// What a box is, as far as it matters for what recording it costs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-pub enum BoxKind {
-    /// A call of a predicate with so many arguments.
-    Call {
-        /// Arguments.
-        arity: u32,
-    },
-    /// A garbage collection or stack shift.
-    EngineWork,
-}
-
-impl BoxKind {
-    /// Of each predicate of a trace.
-    #[must_use]
-    pub fn by_predicate(trace: &Trace) -> Vec<Self> {
-        let of = |info: &PredicateInfo| {
-            if info.is_engine_work() {
-                Self::EngineWork
-            } else {
-                Self::Call {
-                    arity: info.declared.arity,
-                }
-            }
-        };
-        trace.predicates().iter().map(of).collect()
-    }
-
-    /// Of one predicate; nothing is known of the unknown one.
-    pub(crate) fn of(kinds: &[Self], predicate: PredicateIndex) -> Self {
-        let of = kinds.get(predicate as usize).copied();
-        of.unwrap_or(Self::Call { arity: 0 })
-    }
-}
-
-impl Rate {
-    /// The costs of ports as they are, and no waiting.
-    #[must_use]
-    pub fn new(ports: PortCosts) -> Self {
-        Self {
-            ports,
-            left: COST_UNIT as u32,
-        }
-    }
-
-    /// Fitted to a baseline.
-    #[must_use]
-    pub fn fitted(ports: &PortCosts, fit: &Fit) -> Self {
-        let times = |cost: u32| {
-            let units = u64::from(cost) * u64::from(fit.costs) / COST_UNIT;
-            u32::try_from(units).unwrap_or(u32::MAX)
-        };
-        Self {
-            ports: PortCosts {
-                inside: ports.inside.map(times),
-                outside: ports.outside.map(times),
-                argument: times(ports.argument),
-                slowdown: times(ports.slowdown),
-                reach: ports.reach,
-            },
-            left: fit.left,
-        }
-    }
-}
-
-impl Rates {
-    /// As a trace says; `None` if it does not.
-    #[must_use]
-    pub fn of(trace: &Trace) -> Option<Self> {
-        let rates = Self::new(trace, trace.port_costs()?);
-        Some(match trace.baseline() {
-            Some(baseline) => rates.fitted(trace, baseline.engine_work, trace.fits()),
-            None => rates,
-        })
-    }
-
-    /// The same everywhere.
-    #[must_use]
-    pub fn new(trace: &Trace, ports: &PortCosts) -> Self {
-        Self {
-            outermost: BTreeMap::new(),
-            other: Rate::new(*ports),
-            engine_work: COST_UNIT as u32,
-            kinds: BoxKind::by_predicate(trace),
-        }
-    }
-
-    /// Fitted to a baseline.
-    #[must_use]
-    pub fn fitted(mut self, trace: &Trace, engine_work: u32, fits: &[Fit]) -> Self {
-        self.engine_work = engine_work;
-        let ports = self.other.ports;
-        for fit in fits {
-            let rate = Rate::fitted(&ports, fit);
-            match fit.predicate.map(|id| trace.predicate_index(id)) {
-                None => self.other = rate,
-                Some(Some(predicate)) => {
-                    self.outermost.insert(predicate, rate);
-                }
-                // Its record is damaged.
-                Some(None) => {}
-            }
-        }
-        self
-    }
-
-    /// What holds below boxes of a predicate that nobody recorded called.
-    fn below(&self, outermost: PredicateIndex) -> &Rate {
-        self.outermost.get(&outermost).unwrap_or(&self.other)
-    }
-
-    /// What is left of the row's own time, and what is missing: so much less did it take than recording it costs.
-    pub(crate) fn left(&self, row: &ContextFigures, rate: &Rate, missing: u64) -> (u64, u64) {
-        match BoxKind::of(&self.kinds, row.predicate) {
-            BoxKind::EngineWork => (part(row.self_ticks, self.engine_work), missing),
-            BoxKind::Call { arity } => {
-                let engine_work = row.hidden.engine_ticks.min(row.self_ticks);
-                let own = row.self_ticks - engine_work;
-                let cost = missing.saturating_add(cost(row, arity, &rate.ports));
-                let left = undisturbed(own.saturating_sub(cost), row, &rate.ports);
-                // Both are parts of the row's self time.
-                (
-                    part(left, rate.left) + part(engine_work, self.engine_work),
-                    cost.saturating_sub(own),
-                )
-            }
-        }
-    }
-}
-
-/// So many parts of [`COST_UNIT`] of a time; not more than all of it.
-fn part(ticks: u64, parts: u32) -> u64 {
-    let parts = u64::from(parts).min(COST_UNIT);
-    let part = u128::from(ticks) * u128::from(parts) / u128::from(COST_UNIT);
-    part as u64
-}
-
-/// Compensated times, in ticks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Times {
-    /// Twin of `self_ticks`.
-    pub self_ticks: u64,
-    /// Twin of `inclusive_ticks`.
-    pub inclusive_ticks: u64,
-}
-
-/// Compensated times of an edge, in ticks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct EdgeTimes {
-    /// Twin of `served_ticks`.
-    pub served_ticks: u64,
-    /// Twin of `spent_ticks`.
-    pub spent_ticks: u64,
-}
-
-/// The compensated times of a profile.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Compensation {
-    /// By [`PredicateIndex`].
-    pub predicates: Vec<Times>,
-    /// As [`Profile::contexts`].
-    pub contexts: Vec<Times>,
-    /// As [`Profile::edges`].
-    pub edges: BTreeMap<(Caller, PredicateIndex), EdgeTimes>,
-    /// Rows of the call tree that took less than recording them costs.
-    pub clamps: u64,
-    /// Ticks that boxes ran, as recorded.
-    pub recorded_ticks: u64,
-    /// Ticks that are left of them.
-    pub compensated_ticks: u64,
-}
-
-impl Compensation {
+impl NetTimes {
     /// The times of a profile.
     #[must_use]
-    pub fn new(profile: &Profile, rates: &Rates) -> Self {
-        let mut compensation = Self::default();
-        compensation.contexts(&profile.contexts, 0, rates);
-        compensation.predicates(profile);
-        compensation.served(profile);
-        compensation.spent(profile);
-        compensation
+    pub fn of(profile: &Profile, rates: &Rates) -> Self {
+        let mut net = Self::default();
+        net.contexts(&profile.contexts, 0, rates);
+        net.predicates(profile);
+        net.served(profile);
+        net.spent(profile);
+        net
     }
 
     /// What is left of the time of some rows: outermost ones with all below them. The `first` of the profile is the first of them.
     pub(crate) fn ticks_left(rows: &[ContextFigures], first: usize, rates: &Rates) -> u64 {
-        let mut compensation = Self::default();
-        compensation.contexts(rows, first, rates);
-        compensation.compensated_ticks
+        let mut net = Self::default();
+        net.contexts(rows, first, rates);
+        net.net_ticks
     }
 
     /// Which part of the recorded time is the recorder's own, in thousandths.
     #[must_use]
     pub fn distortion_permille(&self) -> u64 {
-        let own = self.recorded_ticks - self.compensated_ticks;
+        let own = self.recorded_ticks - self.net_ticks;
         let scaled = u128::from(own) * 1000 / u128::from(self.recorded_ticks.max(1));
         scaled as u64
     }
@@ -266,7 +51,7 @@ impl Compensation {
             times[at].self_ticks = own;
             add(&mut times[at].inclusive_ticks, own);
             add(&mut self.recorded_ticks, row.self_ticks);
-            add(&mut self.compensated_ticks, own);
+            add(&mut self.net_ticks, own);
             let inclusive = times[at].inclusive_ticks;
             if let Some(above) = above(row) {
                 missing[above] = missing[above].saturating_add(short);
@@ -357,48 +142,6 @@ fn add(sum: &mut u64, part: u64) {
     *sum = sum.saturating_add(part);
 }
 
-/// Ticks that recording took of a row's own time.
-fn cost(row: &ContextFigures, arity: u32, costs: &PortCosts) -> u64 {
-    let products = |counts: &PortCounts, costs: &[u32; 8]| -> u128 {
-        let both = counts.iter().zip(costs);
-        both.map(|(count, cost)| u128::from(*count) * u128::from(*cost))
-            .sum()
-    };
-    let entries = row.inside[Port::Call as usize].saturating_add(row.inside[Port::Tail as usize]);
-    let arguments = u128::from(entries) * u128::from(arity) + u128::from(row.hidden.arguments);
-    // Eight products of 64 and 32 bits each are far from 128.
-    let ports = products(&row.inside, &costs.inside)
-        + products(&row.outside, &costs.outside)
-        + products(&row.hidden.inside, &costs.inside)
-        + products(&row.hidden.outside, &costs.outside);
-    let units = arguments
-        .saturating_mul(u128::from(costs.argument))
-        .saturating_add(ports + u128::from(COST_UNIT) / 2);
-    u64::try_from(units / u128::from(COST_UNIT)).unwrap_or(u64::MAX)
-}
-
-/// What own work takes when it is not slowed down by the recording around it. Slowed down is what follows on an event, as far as
-/// [`PortCosts::reach`]; how long each stretch is the profile does not know, so all are taken to be equal.
-fn undisturbed(ticks: u64, row: &ContextFigures, costs: &PortCosts) -> u64 {
-    // An event ends one stretch and begins another, and counts inside of one row and outside of another.
-    let events: u128 = [
-        &row.inside,
-        &row.outside,
-        &row.hidden.inside,
-        &row.hidden.outside,
-    ]
-    .into_iter()
-    .flatten()
-    .map(|count| u128::from(*count))
-    .sum();
-    let reached = events / 2 * u128::from(costs.reach);
-    let (unit, slowdown) = (u128::from(COST_UNIT), u128::from(costs.slowdown));
-    let recorded = u128::from(ticks);
-    let slowed = (recorded * unit / (unit + slowdown)).min(reached);
-    let own = recorded.saturating_sub(slowed * slowdown / unit);
-    own as u64
-}
-
 /// Shares `ticks` in proportion to weights, to the last tick; to the first of all if no weight is known.
 pub(crate) fn share<T: Copy>(ticks: u64, weighted: &[(T, u64)]) -> impl Iterator<Item = (T, u64)> {
     let all: u128 = weighted.iter().map(|(_, weight)| u128::from(*weight)).sum();
@@ -421,8 +164,12 @@ pub(crate) fn share<T: Copy>(ticks: u64, weighted: &[(T, u64)]) -> impl Iterator
 
 #[cfg(test)]
 mod tests {
+    use portmortem_tracer::format::{COST_UNIT, PortCosts};
+
     use super::*;
-    use crate::figures::{EdgeFigures, PredicateFigures};
+    use crate::figures::{EdgeFigures, Port, PredicateFigures};
+    use crate::net::Rate;
+    use crate::trace::BoxKind;
 
     fn costs(call: (u32, u32), exit: (u32, u32)) -> PortCosts {
         let mut costs = PortCosts::default();
@@ -500,7 +247,7 @@ mod tests {
     #[test]
     fn each_row_loses_what_its_events_cost() {
         // 5 ticks of a box are its own, 7 its caller's.
-        let found = Compensation::new(&profile(), &rates(costs((2, 3), (3, 4)), &[]));
+        let found = NetTimes::of(&profile(), &rates(costs((2, 3), (3, 4)), &[]));
         let own: Vec<_> = found
             .contexts
             .iter()
@@ -509,8 +256,8 @@ mod tests {
         // 1000 - 5 - 77; 500 - 50 - 70, and 15 that the first q was short of; 90 - 5.
         assert_eq!(own, [918, 365, 0, 85]);
         assert_eq!((found.clamps, found.recorded_ticks), (1, 1625));
-        assert_eq!(found.compensated_ticks, 918 + 365 + 85);
-        assert_eq!(found.contexts[0].inclusive_ticks, found.compensated_ticks);
+        assert_eq!(found.net_ticks, 918 + 365 + 85);
+        assert_eq!(found.contexts[0].inclusive_ticks, found.net_ticks);
         assert_eq!(found.distortion_permille(), 158);
     }
 
@@ -521,7 +268,7 @@ mod tests {
         costs.argument = 4 * COST_UNIT as u32;
         costs.slowdown = COST_UNIT as u32 / 4;
         costs.reach = 20;
-        let found = Compensation::new(&profile(), &rates(costs, &[0, 3]));
+        let found = NetTimes::of(&profile(), &rates(costs, &[0, 3]));
         // 500 - 120 - 15 - 10 * 12 is 245 slowed down, below the reach of 20 stretches.
         assert_eq!(found.contexts[1].self_ticks, 196);
         // 1000 - 82 is 918, of which only 12 stretches of 20 ticks were slowed down.
@@ -532,14 +279,14 @@ mod tests {
     fn of_the_engines_own_work_so_much_is_left_as_was_measured() {
         let mut rates = rates(costs((2, 3), (3, 4)), &[0, 0, 0]);
         rates.kinds[2] = BoxKind::EngineWork;
-        let found = Compensation::new(&profile(), &rates);
+        let found = NetTimes::of(&profile(), &rates);
         assert_eq!(found.predicates[2].self_ticks, 125);
         rates.engine_work = COST_UNIT as u32 / 5;
-        let found = Compensation::new(&profile(), &rates);
+        let found = NetTimes::of(&profile(), &rates);
         assert_eq!(found.contexts[2].self_ticks, 35 * 204 / 1024);
         assert_eq!(found.contexts[3].self_ticks, 90 * 204 / 1024);
         rates.engine_work = u32::MAX;
-        let found = Compensation::new(&profile(), &rates);
+        let found = NetTimes::of(&profile(), &rates);
         assert_eq!(found.predicates[2].self_ticks, 125);
     }
 
@@ -550,12 +297,12 @@ mod tests {
             let mut collections = calls.clone();
             collections.kinds[2] = BoxKind::EngineWork;
             collections.engine_work = engine_work;
-            keeps_sums(&Compensation::new(&profile(), &collections));
+            keeps_sums(&NetTimes::of(&profile(), &collections));
         }
-        keeps_sums(&Compensation::new(&profile(), &calls));
+        keeps_sums(&NetTimes::of(&profile(), &calls));
     }
 
-    fn keeps_sums(found: &Compensation) {
+    fn keeps_sums(found: &NetTimes) {
         for (at, times) in found.predicates.iter().enumerate() {
             let at = at as u32;
             let served: u64 = found
@@ -573,12 +320,12 @@ mod tests {
                 .sum();
             assert_eq!(times.self_ticks + spent, times.inclusive_ticks);
         }
-        assert!(found.compensated_ticks <= found.recorded_ticks);
+        assert!(found.net_ticks <= found.recorded_ticks);
     }
 
     #[test]
     fn without_costs_nothing_changes() {
-        let found = Compensation::new(&profile(), &rates(PortCosts::default(), &[]));
+        let found = NetTimes::of(&profile(), &rates(PortCosts::default(), &[]));
         assert_eq!((found.clamps, found.distortion_permille()), (0, 0));
         assert_eq!(found.predicates[2].inclusive_ticks, 125);
     }
@@ -592,10 +339,10 @@ mod tests {
             slowdown: u32::MAX,
             reach: u32::MAX,
         };
-        let found = Compensation::new(&profile(), &rates(all, &[]));
-        assert_eq!((found.clamps, found.compensated_ticks), (4, 0));
+        let found = NetTimes::of(&profile(), &rates(all, &[]));
+        assert_eq!((found.clamps, found.net_ticks), (4, 0));
         assert_eq!(found.distortion_permille(), 1000);
-        let nothing = Compensation::new(&Profile::default(), &rates(all, &[]));
+        let nothing = NetTimes::of(&Profile::default(), &rates(all, &[]));
         assert_eq!(nothing.clamps, 0);
     }
 }

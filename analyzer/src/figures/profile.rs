@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::compensation::Compensation;
-use crate::contexts::{ContextFigures, ContextTree};
-use crate::damage::Damage;
-use crate::figures::{
-    BacktrackFigures, Caller, EdgeFigures, PredicateFigures, PredicateIndex, StreamFigures,
-};
+use crate::figures::contexts::{ContextFigures, ContextTree};
+use crate::figures::net_times::NetTimes;
+use crate::figures::{BacktrackFigures, Caller, EdgeFigures, PredicateFigures, StreamFigures};
+use crate::trace::PredicateIndex;
+use crate::trace::damage::Damage;
 
 /// How many violations a profile lists; the rest is only counted.
 pub const MAX_VIOLATIONS: usize = 1000;
@@ -39,7 +38,7 @@ pub struct Profile {
     /// All damage of the trace, that of event blocks included, by offset.
     pub damage: Vec<Damage>,
     /// Times without the recorder, if the trace says what recording cost and no predicate is hidden.
-    pub compensation: Option<Compensation>,
+    pub net: Option<NetTimes>,
 }
 
 /// An event that cannot happen in the state it meets: the engine, or its recorder, misbehaved.
@@ -114,7 +113,7 @@ impl Profile {
         self.violations.extend(other.violations);
         self.violation_count = self.violation_count.saturating_add(other.violation_count);
         self.damage.extend(other.damage);
-        self.compensation = None;
+        self.net = None;
         self.settle();
     }
 

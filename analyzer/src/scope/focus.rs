@@ -1,16 +1,16 @@
 //! Which part of the call tree is looked at: only what runs in some boxes, and those boxes themselves.
 //!
-//! The replay does it, exactly, and by the same means as [`crate::hide`]: boxes outside are transparent. What
+//! The replay does it, exactly, and by the same means as [`crate::scope::hide`]: boxes outside are transparent. What
 //! is looked at then has no traced caller, and time outside is untraced.
 
-use crate::figures::PredicateIndex;
+use crate::trace::PredicateIndex;
 
 /// A place in the call tree below which everything is looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FocusOn {
     /// Every box of a predicate.
     Predicate(PredicateIndex),
-    /// The boxes of a context ([`crate::contexts`]): distinct predicates in the order in which the first box of
+    /// The boxes of a context ([`crate::figures::contexts`]): distinct predicates in the order in which the first box of
     /// each came onto the active chain.
     Context(Vec<PredicateIndex>),
 }

@@ -5,7 +5,7 @@
 
 use portmortem_tracer::pattern::PredicatePattern;
 
-use crate::figures::PredicateIndex;
+use crate::trace::PredicateIndex;
 use crate::trace::Trace;
 
 /// Predicates to hide: by patterns, or one by one.

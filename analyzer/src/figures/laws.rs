@@ -3,13 +3,14 @@
 //!
 //! They hold for every trace whatever, damaged ones included, to the last unit and the last tick: an
 //! imbalance is a defect of the replay (or a sum beyond 64 bits), never of the traced program. What
-//! the program's engine does wrong is a [`crate::profile::Violation`].
+//! the program's engine does wrong is a [`crate::figures::profile::Violation`].
 
 use std::collections::BTreeMap;
 
-use crate::contexts::ContextFigures;
-use crate::figures::{Caller, EdgeFigures, PredicateFigures, PredicateIndex};
-use crate::profile::Profile;
+use crate::figures::contexts::ContextFigures;
+use crate::figures::profile::Profile;
+use crate::figures::{Caller, EdgeFigures, PredicateFigures};
+use crate::trace::PredicateIndex;
 
 /// Which sum does not come out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::centers::Center;
-use crate::figures::PredicateIndex;
+use crate::trace::PredicateIndex;
 use crate::trace::Trace;
 
 /// The symbol of what no engine lets be counted: looking up a variable.

@@ -11,10 +11,11 @@ use std::collections::BTreeMap;
 
 use portmortem_tracer::format::{Baseline, COST_UNIT, Fit};
 
-use crate::compensation::{Compensation, Rate, Rates};
-use crate::contexts::ContextFigures;
 use crate::figures::Caller;
-use crate::profile::Profile;
+use crate::figures::contexts::ContextFigures;
+use crate::figures::net_times::NetTimes;
+use crate::figures::profile::Profile;
+use crate::net::{Rate, Rates};
 use crate::trace::{PredicateInfo, Trace};
 
 /// What happened in the outermost boxes of a trace.
@@ -64,7 +65,7 @@ impl Outermost {
             if row.parent.is_some() {
                 continue;
             }
-            let net = profile.compensation.as_ref();
+            let net = profile.net.as_ref();
             let ticks = net.map_or(row.inclusive_ticks, |net| net.contexts[at].inclusive_ticks);
             all += ticks;
             let info = trace.predicates().get(row.predicate as usize);
@@ -174,7 +175,7 @@ fn fit(
     let mut rates = rates.clone();
     let mut left = |fit: Fit| {
         rates.other = Rate::fitted(&ports, &fit);
-        let ticks = Compensation::ticks_left(rows, first, &rates);
+        let ticks = NetTimes::ticks_left(rows, first, &rates);
         trace.clock().duration_ns(ticks)
     };
     let with = |costs: u64, left: u64| Fit {
@@ -340,10 +341,10 @@ mod tests {
         let rates = Rates::new(&trace, &costs);
         let fits = measured.fits(&trace, &profile, &rates);
         let fitted = rates.fitted(&trace, engine_work, &fits);
-        let found = Compensation::new(&profile, &fitted);
+        let found = NetTimes::of(&profile, &fitted);
         let collections = found.predicates[1].self_ticks;
         assert!(collections.abs_diff(2_000_000) <= 8_000, "{collections}");
-        let left = trace.clock().duration_ns(found.compensated_ticks);
+        let left = trace.clock().duration_ns(found.net_ticks);
         assert!(left.abs_diff(wanted) <= wanted / 100, "{left} for {wanted}");
     }
 
@@ -369,7 +370,7 @@ mod tests {
             assert_eq!((fits[0].costs, fits[0].left), (fits[1].costs, fits[1].left));
             shares.push(fits[1].left);
             let fitted = rates.clone().fitted(&trace, 0, &fits);
-            let left = Compensation::ticks_left(&profile.contexts, 0, &fitted);
+            let left = NetTimes::ticks_left(&profile.contexts, 0, &fitted);
             let left = trace.clock().duration_ns(left);
             // More than was recorded there cannot be.
             let wanted = wanted.min(profile_ns(&trace, &profile));
@@ -418,7 +419,7 @@ mod tests {
         let measured = Measured::new(&recorded, &[again]).unwrap();
         let rates = Rates::of(&trace).unwrap();
         let fits = measured.fits(&trace, &profile, &rates);
-        let found = Compensation::new(&profile, &rates.fitted(&trace, 0, &fits));
+        let found = NetTimes::of(&profile, &rates.fitted(&trace, 0, &fits));
         for (at, wanted) in [(0, 3_000_000), (1, 6_000_000)] {
             let net = found.predicates[at].inclusive_ticks;
             assert!(net.abs_diff(wanted) <= 9_000, "{net} for {wanted}");

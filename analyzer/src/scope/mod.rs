@@ -1,11 +1,18 @@
 //! What of a trace is looked at, and where each box stands in that.
 
-use super::ReplayOptions;
-use crate::compensation::BoxKind;
-use crate::figures::PredicateIndex;
-use crate::focus::{Focus, Way};
+pub mod duration;
+pub mod focus;
+pub mod hide;
+pub mod window;
+
+use crate::trace::BoxKind;
+use crate::trace::PredicateIndex;
 use crate::trace::Trace;
-use crate::window::Window;
+
+use focus::Way;
+pub use focus::{Focus, FocusOn};
+pub use hide::Hide;
+pub use window::Window;
 
 /// What of a trace is looked at.
 #[derive(Debug, Clone, Default)]
@@ -19,12 +26,12 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    pub(crate) fn of(trace: &Trace, options: &ReplayOptions) -> Self {
+    pub(crate) fn new(trace: &Trace, hide: &Hide, focus: &Focus, window: Option<Window>) -> Self {
         Self {
-            hidden: options.hide.mask(trace),
+            hidden: hide.mask(trace),
             kinds: BoxKind::by_predicate(trace),
-            focus: options.focus.clone(),
-            window: options.window,
+            focus: focus.clone(),
+            window,
         }
     }
 
@@ -60,7 +67,7 @@ impl Scope {
 
 /// Which boxes of a stream are looked at. Boxes are named by their place in an arena, which may be used again.
 #[derive(Debug)]
-pub(super) struct Sight<'s> {
+pub(crate) struct Sight<'s> {
     scope: &'s Scope,
     focused: bool,
     /// By box, if there is a focus.
@@ -68,7 +75,7 @@ pub(super) struct Sight<'s> {
 }
 
 impl<'s> Sight<'s> {
-    pub(super) fn new(scope: &'s Scope) -> Self {
+    pub(crate) fn new(scope: &'s Scope) -> Self {
         Self {
             scope,
             focused: !scope.focus.is_everything(),
@@ -77,7 +84,7 @@ impl<'s> Sight<'s> {
     }
 
     /// `id` is a box without a known caller. Its callers were `lost`, or there are none.
-    pub(super) fn begin(&mut self, id: u32, lost: bool) {
+    pub(crate) fn begin(&mut self, id: u32, lost: bool) {
         if self.focused {
             self.put(id, self.scope.focus.start(lost));
         }
@@ -85,7 +92,7 @@ impl<'s> Sight<'s> {
 
     /// Whether a box of `predicate` called by `caller` is transparent; it will be `id`.
     #[inline(always)]
-    pub(super) fn call(&mut self, caller: u32, id: u32, predicate: PredicateIndex) -> bool {
+    pub(crate) fn call(&mut self, caller: u32, id: u32, predicate: PredicateIndex) -> bool {
         let hidden = self.scope.hidden[predicate as usize];
         if !self.focused {
             return hidden;
@@ -98,7 +105,7 @@ impl<'s> Sight<'s> {
 
     /// Whether a box is transparent into which the box `id` departs.
     #[inline(always)]
-    pub(super) fn depart(&mut self, id: u32, predicate: PredicateIndex) -> bool {
+    pub(crate) fn depart(&mut self, id: u32, predicate: PredicateIndex) -> bool {
         let hidden = self.scope.hidden[predicate as usize];
         if !self.focused {
             return hidden;

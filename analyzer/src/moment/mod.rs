@@ -4,14 +4,18 @@
 //! below whatever box is active then, so both are plain stacks. Boxes are those of the engine:
 //! last calls share the box of their caller.
 
+pub(crate) mod checkpoint;
+pub(crate) mod stack;
+
 use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 use portmortem_tracer::format::{Dialect, Event};
 
-use crate::figures::PredicateIndex;
-use crate::focus::{Follow, Way};
-use crate::stack::{Frozen, Stack, StackChange};
+use crate::scope::focus::{Follow, Way};
+use crate::trace::PredicateIndex;
+use checkpoint::{Change, Kept};
+pub use stack::Stack;
 
 /// A box at some moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -206,42 +210,6 @@ impl Moment {
 
     fn innermost(&self) -> Option<(OpenBox, u64)> {
         Some((*self.active.last()?, self.active.len() as u64 - 1))
-    }
-}
-
-/// The boxes of a moment, kept for later.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Kept {
-    active: Frozen,
-    choices: Frozen,
-    lost: bool,
-    paused: bool,
-}
-
-impl Kept {
-    /// The stacks change as they did from one checkpoint to the next.
-    pub(crate) fn change(&mut self, change: &Change) {
-        self.active.change(&change.active);
-        self.choices.change(&change.choices);
-        (self.lost, self.paused) = (change.lost, change.paused);
-    }
-}
-
-/// How both stacks differ from those at the checkpoint before.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
-pub(crate) struct Change {
-    pub(crate) active: StackChange,
-    pub(crate) choices: StackChange,
-    /// There was a gap before.
-    pub(crate) lost: bool,
-    /// It is in a pause.
-    pub(crate) paused: bool,
-}
-
-impl Change {
-    /// Bytes that the boxes in it take.
-    pub(crate) fn size(&self) -> usize {
-        self.active.pushed.size() + self.choices.pushed.size()
     }
 }
 

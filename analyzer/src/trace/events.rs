@@ -9,13 +9,13 @@ use std::ops::Range;
 
 use portmortem_tracer::format::{BLOCK_HEADER_BYTES, BlockHeader, Closing, Event};
 
-use crate::damage::{Damage, DamageKind};
+use crate::trace::damage::{Damage, DamageKind};
 use crate::trace::{self, Block, StreamEnd, StreamInfo, Trace};
 
 /// An event and its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimedEvent {
-    /// What happened. Predicates are [`crate::figures::PredicateIndex`], not the ids of the file.
+    /// What happened. Predicates are [`crate::trace::PredicateIndex`], not the ids of the file.
     pub event: Event,
     /// When, in ticks.
     pub tick: u64,
