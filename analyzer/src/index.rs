@@ -26,6 +26,7 @@ use rustc_hash::FxHashMap;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::laws;
 use crate::figures::net_times::NetTimes;
@@ -35,14 +36,14 @@ use crate::moment::OpenBox;
 use crate::moment::checkpoint::Checkpoint;
 use crate::net::Rates;
 use crate::replay::{self, ReplayOptions};
-use crate::trace::PredicateIndex;
+use crate::trace::{Center, PredicateIndex};
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{STRIDE, Scan, Trail};
 
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
 /// Version of the contents; an index of any other is made again.
-const VERSION: u32 = 11;
+const VERSION: u32 = 12;
 
 const HEAD_BYTES: usize = 24;
 
@@ -69,6 +70,7 @@ struct Contents {
     contexts: Vec<ContextFigures>,
     backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
     cuts: BTreeMap<(Caller, PredicateIndex), u64>,
+    centers: BTreeMap<(Center, PredicateIndex), CenterFigures>,
     streams: Vec<StreamFigures>,
     checkpoints: Arc<[Checkpoint]>,
 }
@@ -165,6 +167,7 @@ impl Index {
             contexts,
             backtracks,
             cuts,
+            centers,
             streams,
             ..
         } = profile;
@@ -176,6 +179,7 @@ impl Index {
                 contexts,
                 backtracks,
                 cuts,
+                centers,
                 streams,
                 checkpoints: checkpoints.into(),
             },
@@ -256,6 +260,7 @@ impl Index {
             contexts: contents.contexts,
             backtracks: contents.backtracks,
             cuts: contents.cuts,
+            centers: contents.centers,
             streams: contents.streams,
             ..Profile::default()
         }
@@ -287,6 +292,10 @@ impl Contents {
             && self.edges.keys().all(pair)
             && self.backtracks.keys().all(pair)
             && self.cuts.keys().all(pair)
+            && self
+                .centers
+                .keys()
+                .all(|(center, predicate)| center.is_none_or(known) && known(*predicate))
             && (0..).zip(&self.contexts).all(above)
             && self.checkpoints.iter().all(|checkpoint| {
                 let change = &checkpoint.change;
@@ -575,7 +584,7 @@ mod tests {
             |contents| contents.predicates[0].calls += 1,
             |contents| contents.predicates[0].self_ticks += 1,
             |contents| contents.predicates[0].undone_ticks += 1,
-            |contents| contents.edges.values_mut().next().unwrap().exits += 1,
+            |contents| contents.edges.values_mut().next().unwrap().exits_det += 1,
             |contents| *contents.cuts.values_mut().next().unwrap() += 1,
             |contents| contents.streams[0].stream += 1,
             |contents| contents.streams[0].events += 1,

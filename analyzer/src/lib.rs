@@ -7,7 +7,7 @@
 //! | file → header, names, streams, events | [`trace`] |
 //! | what of a trace is looked at | [`scope`] |
 //! | events → figures | [`mod@replay`] → [`figures`] |
-//! | events → counts and time by cost centre; symbolic costs | [`centers`], [`costs`] |
+//! | records → symbolic costs | [`costs`] |
 //! | figures → times without the recorder's own | [`net`] |
 //! | a moment of a stream, and how to get there fast | [`moment`], [`walk`], [`index`] |
 //! | a stretch of a stream as a picture | [`timeline`] |
@@ -16,7 +16,6 @@
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
 //! here panics on what a file contains, and no length in a file is believed before it is bounded.
 
-pub mod centers;
 pub mod costs;
 pub mod export;
 pub mod figures;

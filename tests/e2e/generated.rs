@@ -93,7 +93,7 @@ fn compare_edges(known: &Figures, found: &Profile, what: &str) {
         let pair = (caller(row.caller), row.callee);
         let edge = found.edges.get(&pair).copied().unwrap_or_default();
         assert_eq!(
-            (edge.calls, edge.tail_calls, edge.exits, edge.redos),
+            (edge.calls, edge.tail_calls, edge.exits(), edge.redos),
             (row.calls, row.tail_calls, row.exits, row.redos),
             "{what}: {pair:?}"
         );
@@ -156,7 +156,7 @@ fn compare_contexts(known: &Figures, found: &Profile, what: &str) {
     for row in &found.contexts {
         let sum = &mut sums[row.predicate as usize];
         sum.calls += row.calls;
-        sum.exits_det += row.exits;
+        sum.exits_det += row.exits();
         sum.redos += row.redos;
         sum.fails += row.fails;
         sum.exceptions += row.exceptions;

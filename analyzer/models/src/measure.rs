@@ -9,10 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, thread};
 
-use portmortem_analyzer::ReplayOptions;
-use portmortem_analyzer::centers;
 use portmortem_analyzer::costs::Costs;
 use portmortem_analyzer::trace::{Trace, TraceError};
+use portmortem_analyzer::{ReplayOptions, replay};
 use tempfile::TempDir;
 
 use crate::model::{Components, FRAME};
@@ -223,7 +222,7 @@ fn by_center(trace: &Trace) -> Result<BTreeMap<String, Components>, MeasureError
             .entry(row.component.name().into_owned())
             .or_default() += row.count;
     }
-    for (&(center, predicate), figures) in &centers::replay(trace, &ReplayOptions::default()).rows {
+    for (&(center, predicate), figures) in &replay(trace, &ReplayOptions::default()).centers {
         let info = center.and_then(|center| trace.predicates().get(center as usize));
         let components = info.and_then(|info| all.get_mut(&info.declared.name));
         if let (Some(components), None) = (components, trace.center(predicate)) {

@@ -8,12 +8,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use portmortem_analyzer::centers;
 use portmortem_analyzer::costs::{Costs, UNFOLDINGS};
 use portmortem_analyzer::moment::Moment;
+use portmortem_analyzer::net::centers;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::{PredicateInfo, StreamInfo, Trace};
-use portmortem_analyzer::{Profile, ReplayOptions, Tables};
+use portmortem_analyzer::{Profile, Tables};
 use portmortem_tracer::format::Event;
 
 use crate::model::{Components, FRAME};
@@ -179,9 +179,8 @@ fn by_center(trace: &Trace, profile: &Profile, costs: &Costs) -> Vec<Recording> 
             count(work, name, row.count);
         }
     }
-    let centers = centers::replay(trace, &ReplayOptions::default());
-    let net = centers.net(trace, profile);
-    for (&(center, predicate), figures) in &centers.rows {
+    let net = centers::net(trace, profile);
+    for (&(center, predicate), figures) in &profile.centers {
         if is_engine_work(trace, predicate) || trace.center(predicate).is_some() {
             continue;
         }

@@ -10,9 +10,7 @@ mod tests;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::centers::Center;
-use crate::trace::PredicateIndex;
-use crate::trace::Trace;
+use crate::trace::{Center, PredicateIndex, Trace};
 
 /// The symbol of what no engine lets be counted: looking up a variable.
 pub const NOT_OBSERVABLE: &str = "V";

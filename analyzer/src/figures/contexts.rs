@@ -14,7 +14,7 @@
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
-use crate::figures::{Port, PortCounts, add_ports, take_ports};
+use crate::figures::{Port, PortCounts, PortTotals, add_ports, take_ports};
 use crate::trace::BoxKind;
 use crate::trace::PredicateIndex;
 
@@ -38,12 +38,6 @@ impl HiddenFigures {
         add_ports(&mut self.outside, &other.outside);
         self.arguments = self.arguments.saturating_add(other.arguments);
         self.engine_ticks = self.engine_ticks.saturating_add(other.engine_ticks);
-    }
-
-    /// An event of a hidden box.
-    pub(crate) fn count_port(&mut self, port: Port, kind: BoxKind) {
-        self.count_inside(port, kind);
-        self.outside[port as usize] += 1;
     }
 
     /// An event of a hidden box, without what of it falls into the time of whoever called that.
@@ -80,16 +74,8 @@ pub struct ContextFigures {
     pub depth: u32,
     /// A box of the predicate was on the chain already.
     pub recursive: bool,
-    /// Boxes opened here, last calls included.
-    pub calls: u64,
-    /// Exits of both kinds.
-    pub exits: u64,
-    /// Re-entries.
-    pub redos: u64,
-    /// Final failures.
-    pub fails: u64,
-    /// Boxes left by an exception.
-    pub exceptions: u64,
+    /// How often the boxes passed each port.
+    pub ports: PortTotals,
     /// Port events as they were recorded, one for each physical box: where boxes counted here are
     /// entered or left, so that a part of the event's cost falls into their time.
     pub inside: PortCounts,
@@ -110,7 +96,7 @@ impl ContextFigures {
     /// Port events of the boxes counted here: a cost that is the same on every run.
     #[must_use]
     pub fn events(&self) -> u64 {
-        [self.exits, self.redos, self.fails, self.exceptions]
+        [self.exits(), self.redos, self.fails, self.exceptions]
             .iter()
             .fold(self.calls, |sum, count| sum.saturating_add(*count))
     }
@@ -118,12 +104,8 @@ impl ContextFigures {
     /// Adds the figures of another part of the run, all but the inclusive time, which is a sum over
     /// the tree.
     pub fn add(&mut self, other: &Self) {
+        self.ports.add(&other.ports);
         for (sum, part) in [
-            (&mut self.calls, other.calls),
-            (&mut self.exits, other.exits),
-            (&mut self.redos, other.redos),
-            (&mut self.fails, other.fails),
-            (&mut self.exceptions, other.exceptions),
             (&mut self.self_ticks, other.self_ticks),
             (&mut self.undone_ticks, other.undone_ticks),
         ] {
@@ -136,15 +118,7 @@ impl ContextFigures {
 
     /// Takes away the counts of a part of the run.
     fn take(&mut self, other: &Self) {
-        for (count, part) in [
-            (&mut self.calls, other.calls),
-            (&mut self.exits, other.exits),
-            (&mut self.redos, other.redos),
-            (&mut self.fails, other.fails),
-            (&mut self.exceptions, other.exceptions),
-        ] {
-            *count = count.saturating_sub(part);
-        }
+        self.ports.take(&other.ports);
         take_ports(&mut self.inside, &other.inside);
         take_ports(&mut self.outside, &other.outside);
         self.hidden.take(&other.hidden);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use super::centers::CenterFigures;
 use super::contexts::{ContextFigures, ContextTree};
 use super::profile::Profile;
 use super::{BacktrackFigures, Caller, EdgeFigures, PredicateFigures, StreamFigures};
@@ -26,6 +27,13 @@ impl Profile {
             *cuts = cuts.saturating_sub(*before);
         });
         self.cuts.retain(|_, left| *left != 0);
+        for (key, before) in &before.centers {
+            if let Some(figures) = self.centers.get_mut(key) {
+                figures.take(before);
+            }
+        }
+        self.centers
+            .retain(|_, left| *left != CenterFigures::default());
         self.contexts = since_contexts(&self.contexts, &before.contexts);
         let streams: FxHashMap<u32, &StreamFigures> = before
             .streams
@@ -56,34 +64,13 @@ fn less<T>(pairs: &mut Pairs<T>, before: &Pairs<T>, since: impl Fn(&mut T, &T)) 
 }
 
 fn since_predicate(figures: &mut PredicateFigures, before: &PredicateFigures) {
-    for (count, before) in [
-        (&mut figures.calls, before.calls),
-        (&mut figures.tail_calls, before.tail_calls),
-        (&mut figures.exits_det, before.exits_det),
-        (&mut figures.exits_nondet, before.exits_nondet),
-        (&mut figures.exits_again, before.exits_again),
-        (&mut figures.redos, before.redos),
-        (&mut figures.fails, before.fails),
-        (&mut figures.fails_dry, before.fails_dry),
-        (&mut figures.exceptions, before.exceptions),
-        (&mut figures.cuts, before.cuts),
-    ] {
-        take(count, before);
-    }
+    figures.ports.take(&before.ports);
     figures.open_before = before.open;
     figures.pending_before = before.pending;
 }
 
 fn since_edge(figures: &mut EdgeFigures, before: &EdgeFigures) {
-    for (count, before) in [
-        (&mut figures.calls, before.calls),
-        (&mut figures.tail_calls, before.tail_calls),
-        (&mut figures.exits, before.exits),
-        (&mut figures.redos, before.redos),
-        (&mut figures.fails, before.fails),
-    ] {
-        take(count, before);
-    }
+    figures.ports.take(&before.ports);
 }
 
 fn since_backtrack(figures: &mut BacktrackFigures, before: &BacktrackFigures) {

@@ -7,9 +7,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::profile::Profile;
-use crate::figures::{Caller, EdgeFigures, PredicateFigures};
+use crate::figures::{Caller, EdgeFigures, PortTotals, PredicateFigures};
 use crate::trace::PredicateIndex;
 
 /// Which sum does not come out.
@@ -39,6 +40,9 @@ pub enum Law {
     /// Every box is in one context.
     #[error("{0} over all contexts = {0}")]
     Contexts(&'static str),
+    /// Every box is in one cost centre, or outside of all.
+    #[error("{0} over all cost centres = {0}")]
+    Centers(&'static str),
     /// Time in a context is its own or that of a context below.
     #[error("self time + inclusive time of all contexts below = inclusive time")]
     Tree,
@@ -90,6 +94,10 @@ pub fn check(profile: &Profile) -> Vec<Imbalance> {
     let contexts = by_predicate(&profile.contexts, profile.predicates.len());
     let backtracks = by_second(&profile.backtracks, |figures| figures.undone_ticks);
     let cuts = by_second(&profile.cuts, |boxes| *boxes);
+    let mut centers = BTreeMap::<PredicateIndex, CenterFigures>::new();
+    for ((_, predicate), figures) in &profile.centers {
+        centers.entry(*predicate).or_default().add(figures);
+    }
     for ((figures, predicate), contexts) in profile.predicates.iter().zip(0..).zip(&contexts) {
         balance.place = Place::Predicate(predicate);
         let served = by_callee.get(&predicate).copied().unwrap_or_default();
@@ -100,6 +108,15 @@ pub fn check(profile: &Profile) -> Vec<Imbalance> {
         of_predicate(&mut balance, figures);
         of_edges(&mut balance, figures, &served, &spent);
         of_contexts(&mut balance, figures, contexts);
+        let in_centers = centers.get(&predicate).copied().unwrap_or_default();
+        of_ports(
+            &mut balance,
+            Law::Centers,
+            &in_centers.ports,
+            &figures.ports,
+        );
+        let ticks = in_centers.self_ticks;
+        balance.equal(Law::Centers("self time"), ticks, figures.self_ticks);
         let undone = backtracks.get(&predicate).copied().unwrap_or_default();
         balance.equal(Law::Backtracks, undone, figures.undone_ticks);
         let cut = cuts.get(&predicate).copied().unwrap_or_default();
@@ -170,24 +187,24 @@ fn of_edges(
     balance.equal(Law::Served, served.served_ticks, p.inclusive_ticks);
     let left = sum([p.self_ticks, spent.spent_ticks]);
     balance.equal(Law::Spent, left, p.inclusive_ticks);
-    for (name, left, right) in [
-        ("calls", served.calls, p.calls),
-        ("last calls", served.tail_calls, p.tail_calls),
-        ("exits", served.exits, p.exits()),
-        ("redos", served.redos, p.redos),
-        ("fails", served.fails, p.fails),
-    ] {
-        balance.equal(Law::Edges(name), left, right);
+    of_ports(balance, Law::Edges, &served.ports, &p.ports);
+}
+
+/// Sums over rows are the counts of the predicate.
+fn of_ports(
+    balance: &mut Balance,
+    law: fn(&'static str) -> Law,
+    sums: &PortTotals,
+    of: &PortTotals,
+) {
+    for ((name, left), (_, right)) in sums.each().into_iter().zip(of.each()) {
+        balance.equal(law(name), left, right);
     }
 }
 
 fn of_contexts(balance: &mut Balance, p: &PredicateFigures, contexts: &ContextFigures) {
+    of_ports(balance, Law::Contexts, &contexts.ports, &p.ports);
     for (name, left, right) in [
-        ("calls", contexts.calls, p.calls),
-        ("exits", contexts.exits, p.exits()),
-        ("redos", contexts.redos, p.redos),
-        ("fails", contexts.fails, p.fails),
-        ("exceptions", contexts.exceptions, p.exceptions),
         ("self time", contexts.self_ticks, p.self_ticks),
         (
             "inclusive time",
@@ -267,23 +284,30 @@ mod tests {
 
     /// A predicate that was called twice and exited once, so that one box is missing.
     fn unbalanced() -> Profile {
-        let mut profile = Profile::default();
-        profile.predicates.push(PredicateFigures {
+        let ports = PortTotals {
             calls: 2,
             exits_det: 1,
             ..Default::default()
+        };
+        let mut profile = Profile::default();
+        profile.predicates.push(PredicateFigures {
+            ports,
+            ..Default::default()
         });
         let edge = EdgeFigures {
-            calls: 2,
-            exits: 1,
+            ports,
             ..Default::default()
         };
         profile.edges.insert((Caller::Root, 0), edge);
         profile.contexts.push(ContextFigures {
-            calls: 2,
-            exits: 1,
+            ports,
             ..Default::default()
         });
+        let center = CenterFigures {
+            ports,
+            ..Default::default()
+        };
+        profile.centers.insert((None, 0), center);
         profile
     }
 
@@ -313,9 +337,10 @@ mod tests {
             laws,
             [
                 Law::Outcomes("self time"),
-                Law::Edges("exits"),
-                Law::Contexts("exits"),
+                Law::Edges("exits_det"),
+                Law::Contexts("exits_det"),
                 Law::Contexts("inclusive time"),
+                Law::Centers("exits_det"),
                 Law::Cuts,
                 Law::Tree,
             ]

@@ -5,17 +5,20 @@
 //! All of it counts *logical* boxes: a last call whose caller's frame is gone has a box like any
 //! other call. Only [`StreamFigures`] speaks of physical boxes, which such calls share.
 
+pub mod centers;
 pub mod contexts;
 mod difference;
 pub mod laws;
 pub mod net_times;
 pub mod profile;
+mod totals;
 
 use std::ops::Range;
 
 use bincode::{Decode, Encode};
 
 use crate::trace::PredicateIndex;
+pub use totals::PortTotals;
 
 /// Kinds of port events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,30 +76,8 @@ pub(crate) fn take_ports(counts: &mut PortCounts, parts: &PortCounts) {
 /// The figures of one predicate. Counts of port events, then ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct PredicateFigures {
-    /// Boxes opened, `tail_calls` included.
-    pub calls: u64,
-    /// Those of `calls` that were last calls into a departed box.
-    pub tail_calls: u64,
-    /// Exits that left no choicepoint.
-    pub exits_det: u64,
-    /// Exits that left a choicepoint.
-    pub exits_nondet: u64,
-    /// Those exits, of both kinds, that were not the first one of their box.
-    pub exits_again: u64,
-    /// Re-entries by backtracking.
-    pub redos: u64,
-    /// Final failures.
-    pub fails: u64,
-    /// Those of `fails` whose box had never exited.
-    pub fails_dry: u64,
-    /// Boxes left by an exception.
-    pub exceptions: u64,
-    /// Re-enterable boxes discarded before being re-entered.
-    pub cuts: u64,
-    /// Boxes still active at the end (or where the trace lost track).
-    pub open: u64,
-    /// Boxes still re-enterable at the end (or where the trace lost track).
-    pub pending: u64,
+    /// How often its boxes passed each port.
+    pub ports: PortTotals,
     /// Boxes that were active when the [window](crate::scope::window) began; without one none were.
     pub open_before: u64,
     /// Boxes that were re-enterable when the window began.
@@ -133,16 +114,8 @@ pub struct PredicateFigures {
 /// The figures of one caller–callee pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct EdgeFigures {
-    /// Calls of the callee by the caller.
-    pub calls: u64,
-    /// Those of `calls` that were last calls.
-    pub tail_calls: u64,
-    /// Exits (both kinds) of the callee's boxes back to this caller.
-    pub exits: u64,
-    /// Re-entries of the callee's boxes that this caller called.
-    pub redos: u64,
-    /// Failures of the callee's boxes that this caller called.
-    pub fails: u64,
+    /// Of the callee's boxes that this caller called.
+    pub ports: PortTotals,
     /// Ticks of outermost activations of the callee entered from this caller. Sums over callers to the callee's inclusive time.
     pub served_ticks: u64,
     /// Ticks while the caller's innermost box waits for the callee. Sums over callees, with self, to the caller's inclusive time.
@@ -260,12 +233,6 @@ impl PredicateFigures {
         counts.iter().any(|&count| count > 0)
     }
 
-    /// Exits of both kinds.
-    #[must_use]
-    pub fn exits(&self) -> u64 {
-        self.exits_det.saturating_add(self.exits_nondet)
-    }
-
     /// The observed determinism; `None` if no box exited or failed (all threw, or never ended).
     ///
     /// A box *could exit again* if it did, or if it exited and left a choicepoint, whether or not that
@@ -288,18 +255,7 @@ impl PredicateFigures {
     /// Adds the figures of another part of the run.
     pub fn add(&mut self, other: &Self) {
         let Self {
-            calls,
-            tail_calls,
-            exits_det,
-            exits_nondet,
-            exits_again,
-            redos,
-            fails,
-            fails_dry,
-            exceptions,
-            cuts,
-            open,
-            pending,
+            ports,
             open_before,
             pending_before,
             self_ticks,
@@ -314,20 +270,9 @@ impl PredicateFigures {
             lifetime_ticks,
             max_height,
         } = self;
+        ports.add(&other.ports);
         *max_height = (*max_height).max(other.max_height);
         for (sum, part) in [
-            (calls, other.calls),
-            (tail_calls, other.tail_calls),
-            (exits_det, other.exits_det),
-            (exits_nondet, other.exits_nondet),
-            (exits_again, other.exits_again),
-            (redos, other.redos),
-            (fails, other.fails),
-            (fails_dry, other.fails_dry),
-            (exceptions, other.exceptions),
-            (cuts, other.cuts),
-            (open, other.open),
-            (pending, other.pending),
             (open_before, other.open_before),
             (pending_before, other.pending_before),
             (self_ticks, other.self_ticks),
@@ -349,23 +294,10 @@ impl PredicateFigures {
 impl EdgeFigures {
     /// Adds the figures of another part of the run.
     pub fn add(&mut self, other: &Self) {
-        let Self {
-            calls,
-            tail_calls,
-            exits,
-            redos,
-            fails,
-            served_ticks,
-            spent_ticks,
-        } = self;
+        self.ports.add(&other.ports);
         for (sum, part) in [
-            (calls, other.calls),
-            (tail_calls, other.tail_calls),
-            (exits, other.exits),
-            (redos, other.redos),
-            (fails, other.fails),
-            (served_ticks, other.served_ticks),
-            (spent_ticks, other.spent_ticks),
+            (&mut self.served_ticks, other.served_ticks),
+            (&mut self.spent_ticks, other.spent_ticks),
         ] {
             *sum = sum.saturating_add(part);
         }
@@ -379,11 +311,15 @@ mod tests {
     #[test]
     fn determinism_is_what_was_seen() {
         let seen = |exits_det, exits_nondet, exits_again, fails_dry, byrd| {
-            PredicateFigures {
+            let ports = PortTotals {
                 exits_det,
                 exits_nondet,
                 exits_again,
                 fails_dry,
+                ..PortTotals::default()
+            };
+            PredicateFigures {
+                ports,
                 ..PredicateFigures::default()
             }
             .determinism(byrd)

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::{ContextFigures, ContextTree};
 use crate::figures::net_times::NetTimes;
 use crate::figures::{BacktrackFigures, Caller, EdgeFigures, PredicateFigures, StreamFigures};
-use crate::trace::PredicateIndex;
 use crate::trace::damage::Damage;
+use crate::trace::{Center, PredicateIndex};
 
 /// How many violations a profile lists; the rest is only counted.
 pub const MAX_VIOLATIONS: usize = 1000;
@@ -28,6 +29,9 @@ pub struct Profile {
     /// Boxes that lost their choicepoints to a cut, by the innermost visible box that was active and
     /// by the predicate of the box that was cut. Sums to [`PredicateFigures::cuts`].
     pub cuts: BTreeMap<(Caller, PredicateIndex), u64>,
+    /// By cost centre and predicate. Rows of a predicate sum to its own. Where the predicate is a centre itself, or
+    /// declared to be in one, `calls` is how often that was entered.
+    pub centers: BTreeMap<(Center, PredicateIndex), CenterFigures>,
     /// By stream id.
     pub streams: Vec<StreamFigures>,
     /// Events that cannot happen where they stand; by stream and event, the first
@@ -108,6 +112,9 @@ impl Profile {
         for (pair, part) in &other.cuts {
             let sum = self.cuts.entry(*pair).or_default();
             *sum = sum.saturating_add(*part);
+        }
+        for (key, part) in &other.centers {
+            self.centers.entry(*key).or_default().add(part);
         }
         self.streams.extend(other.streams);
         self.violations.extend(other.violations);

@@ -55,7 +55,7 @@ impl Outermost {
             if caller == Caller::Root && !info.is_engine_work() {
                 let sum = counts.entry(name(info)).or_default();
                 sum.calls += figures.calls;
-                sum.exits += figures.exits;
+                sum.exits += figures.exits();
                 sum.fails += figures.fails;
             }
         }

@@ -19,6 +19,7 @@
 //! called it, and that spent in callees by the callees, in proportion to recorded times.
 
 pub mod baseline;
+pub mod centers;
 pub mod rates;
 mod times;
 

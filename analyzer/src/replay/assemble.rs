@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::books::{Arc, Books, Figures, NEVER, NONE, SHARED, SHARED_PORTS};
+use super::books::{Books, CallArc, Figures, NEVER, NONE, Place, PlaceId, SHARED, SHARED_PORTS};
+use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::{Caller, EdgeFigures, Port, PortCounts, PredicateFigures};
-use crate::trace::PredicateIndex;
+use crate::trace::{Center, PredicateIndex};
 
 /// By predicate, the unknown one last.
 pub(super) fn predicates(books: &Books) -> Vec<PredicateFigures> {
@@ -16,23 +17,12 @@ pub(super) fn predicates(books: &Books) -> Vec<PredicateFigures> {
     all
 }
 
-fn predicate(arc: &Arc) -> PredicateFigures {
+fn predicate(arc: &CallArc) -> PredicateFigures {
     let figures = &arc.figures;
     let [_, failed, raised, open] = figures.outer_by;
     let [self_exited, self_failed, self_raised, self_open] = figures.self_by;
     PredicateFigures {
-        calls: figures.calls,
-        tail_calls: figures.tail_calls,
-        exits_det: figures.exits_det,
-        exits_nondet: figures.exits_nondet,
-        exits_again: figures.exits_again,
-        redos: figures.redos,
-        fails: figures.fails,
-        fails_dry: figures.fails_dry,
-        exceptions: figures.exceptions,
-        cuts: figures.cuts,
-        open: figures.open,
-        pending: figures.pending,
+        ports: figures.ports,
         open_before: 0,
         pending_before: 0,
         self_ticks: self_exited + self_failed + self_raised + self_open,
@@ -67,11 +57,7 @@ pub(super) fn edges(books: &Books) -> BTreeMap<(Caller, PredicateIndex), EdgeFig
         let figures = &arc.figures;
         let pair = (caller, arc.predicate);
         all.entry(pair).or_default().add(&EdgeFigures {
-            calls: figures.calls,
-            tail_calls: figures.tail_calls,
-            exits: figures.exits_det + figures.exits_nondet,
-            redos: figures.redos,
-            fails: figures.fails,
+            ports: figures.ports,
             served_ticks: figures.outer(),
             spent_ticks: 0,
         });
@@ -94,14 +80,17 @@ pub(super) fn contexts(books: &Books) -> Vec<ContextFigures> {
     let rows = rows(books);
     // By place: whether it or one below has figures. A place is always after the one above.
     let mut used: Vec<bool> = rows.iter().map(ContextFigures::is_used).collect();
-    for (place, row) in books.places.iter().enumerate().skip(1).rev() {
-        used[row.above as usize] |= used[place];
+    let is_row = |id: usize, place: &Place| place.row as usize == id && place.above != NONE;
+    for (id, place) in books.places.iter().enumerate().rev() {
+        if is_row(id, place) {
+            used[place.above as usize] |= used[id];
+        }
     }
     // By place: those right below it, in order.
     let mut below = vec![Vec::new(); books.places.len()];
-    for (place, row) in (0..).zip(&books.places).skip(1) {
-        if used[place as usize] {
-            below[row.above as usize].push(place);
+    for (id, place) in books.places.iter().enumerate() {
+        if is_row(id, place) && used[id] {
+            below[place.above as usize].push(place.row);
         }
     }
     for places in &mut below {
@@ -139,36 +128,34 @@ pub(super) fn contexts(books: &Books) -> Vec<ContextFigures> {
     ordered
 }
 
-/// By place, without what is below.
+/// By place, without what is below; all on the first place of each row.
 fn rows(books: &Books) -> Vec<ContextFigures> {
-    let mut rows: Vec<ContextFigures> = (0..)
-        .zip(&books.places)
-        .map(|(id, place)| ContextFigures {
+    let row_of = |place: PlaceId| books.places[place as usize].row as usize;
+    let mut rows: Vec<ContextFigures> = books
+        .places
+        .iter()
+        .map(|place| ContextFigures {
             parent: None,
             predicate: place.predicate,
             depth: 0,
-            recursive: place.context != id,
+            recursive: place.context != place.row,
             ..ContextFigures::default()
         })
         .collect();
     for arc in books.arcs.iter().filter(|arc| arc.place != NONE) {
-        let row = &mut rows[arc.place as usize];
+        let row = &mut rows[row_of(arc.place)];
         let figures = &arc.figures;
-        row.calls += figures.calls;
-        row.exits += figures.exits_det + figures.exits_nondet;
-        row.redos += figures.redos;
-        row.fails += figures.fails;
-        row.exceptions += figures.exceptions;
+        row.ports.add(&figures.ports);
         row.self_ticks += figures.self_by.iter().sum::<u64>();
         row.undone_ticks += figures.undone;
         add_ports(&mut row.inside, figures, &figures.covered);
-        let caller = &mut rows[arc.from as usize];
+        let caller = &mut rows[row_of(arc.from)];
         add_ports(&mut caller.outside, figures, &figures.followed);
         // A box is cut from outside only.
-        rows[arc.place as usize].inside[Port::Cut as usize] = 0;
+        rows[row_of(arc.place)].inside[Port::Cut as usize] = 0;
     }
     for (place, hidden) in &books.hidden {
-        rows[*place as usize].hidden = *hidden;
+        rows[row_of(*place)].hidden.add(hidden);
     }
     for row in &mut rows {
         row.inclusive_ticks = row.self_ticks;
@@ -176,11 +163,42 @@ fn rows(books: &Books) -> Vec<ContextFigures> {
     rows
 }
 
+/// By cost centre and predicate.
+pub(super) fn centers(books: &Books) -> BTreeMap<(Center, PredicateIndex), CenterFigures> {
+    let mut rows = vec![CenterFigures::default(); books.places.len()];
+    for arc in books.arcs.iter().filter(|arc| arc.place != NONE) {
+        let figures = &arc.figures;
+        let row = &mut rows[arc.place as usize];
+        row.ports.add(&figures.ports);
+        row.self_ticks += figures.self_by.iter().sum::<u64>();
+        add_ports(&mut row.inside, figures, &figures.covered);
+        // A box is cut from outside only.
+        row.inside[Port::Cut as usize] = 0;
+        let caller = &mut rows[arc.from as usize];
+        add_ports(&mut caller.outside, figures, &figures.followed);
+    }
+    for (place, hidden) in &books.hidden {
+        rows[*place as usize].hidden = *hidden;
+    }
+    for ((own, place), ticks) in &books.elsewhere {
+        rows[*own as usize].self_ticks -= ticks;
+        rows[*place as usize].self_ticks += ticks;
+    }
+    let mut all = BTreeMap::<_, CenterFigures>::new();
+    for (place, row) in books.places.iter().zip(&rows) {
+        if place.above != NONE && *row != CenterFigures::default() {
+            let center = (place.center != NONE).then_some(place.center);
+            all.entry((center, place.predicate)).or_default().add(row);
+        }
+    }
+    all
+}
+
 /// Adds the events that boxes entered by one arc had, each once: less those `counted` with another box
 /// of the same chain.
 fn add_ports(sum: &mut PortCounts, figures: &Figures, counted: &[u64; SHARED_PORTS]) {
-    sum[Port::Call as usize] += figures.calls - figures.tail_calls;
-    sum[Port::Tail as usize] += figures.tail_calls;
+    sum[Port::Call as usize] += figures.ports.calls - figures.ports.tail_calls;
+    sum[Port::Tail as usize] += figures.ports.tail_calls;
     for ((port, all), counted) in SHARED.iter().zip(figures.shared_ports()).zip(counted) {
         sum[*port as usize] += all - counted;
     }

@@ -217,7 +217,7 @@ impl Chunk<'_> {
         let lived = self.now - choice.pushed;
         for (arc, boxes) in logical(boxed) {
             let figures = self.books.figures(arc);
-            figures.redos += boxes;
+            figures.ports.redos += boxes;
             add(&mut figures.lifetime, lived.wrapping_mul(boxes));
         }
         if let Some(chain) = &mut boxed.chain {
@@ -243,7 +243,7 @@ impl Chunk<'_> {
         self.unusual |= self.books.places[place as usize].above != NONE;
         let live = self.live();
         let later = self.books.loose_arc();
-        self.books.figures(later).redos += 1;
+        self.books.figures(later).ports.redos += 1;
         let root = self.roots.len() as RootId;
         self.active = self.new_root(PhysicalBox {
             parent: self.active,
@@ -288,7 +288,7 @@ impl Chunk<'_> {
             let boxed = self.boxes.get(choice.id);
             for (at, (id, boxes)) in logical(boxed).enumerate() {
                 let arc = &mut self.books.arcs[id as usize];
-                arc.figures.cuts += boxes;
+                arc.figures.ports.cuts += boxes;
                 if at > 0 {
                     arc.figures.count_shared(CUT, boxes, 0);
                 }

@@ -1,7 +1,7 @@
 //! Where the replay books counts and time: on the arcs between calling contexts.
 //!
 //! A *place* is where a box stands: a context (the distinct predicates on its chain, see
-//! [`crate::figures::contexts`]) and its own predicate. An *arc* is a call from a place; it leads to a place.
+//! [`crate::figures::contexts`]), its own predicate, and its cost centre. An *arc* is a call from a place; it leads to a place.
 //! Every box was entered by one arc and books everything there, so an event touches one record. All
 //! tables are sums over arcs, made at the end: rows of the call tree by place, edges by the predicates
 //! of both places, predicates by callee.
@@ -17,11 +17,13 @@
 //! Time spent by the caller is then `outer + inner − less`, summed over arcs. Sums are taken modulo
 //! 2⁶⁴, which the results fit in whatever happens in between.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
-use crate::figures::Port;
 use crate::figures::contexts::HiddenFigures;
-use crate::trace::PredicateIndex;
+use crate::figures::{Port, PortTotals};
+use crate::trace::{Center, PredicateIndex};
 
 /// No box, no arc, no place, no chain, no root.
 pub(super) const NONE: u32 = u32::MAX;
@@ -104,24 +106,13 @@ impl WayOut {
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct Figures {
-    pub(super) calls: u64,
-    pub(super) exits_det: u64,
     pub(super) inner: u64,
     pub(super) less: u64,
     pub(super) self_by: [u64; OUTCOMES],
     pub(super) outer_by: [u64; OUTCOMES],
-    pub(super) exits_again: u64,
-    pub(super) exits_nondet: u64,
-    pub(super) redos: u64,
-    pub(super) fails: u64,
-    pub(super) fails_dry: u64,
-    pub(super) cuts: u64,
+    pub(super) ports: PortTotals,
     pub(super) undone: u64,
     pub(super) lifetime: u64,
-    pub(super) tail_calls: u64,
-    pub(super) exceptions: u64,
-    pub(super) open: u64,
-    pub(super) pending: u64,
     /// Ports at which others than the outermost box of a chain were counted: with the outermost only,
     /// each event counts once.
     pub(super) followed: [u64; SHARED_PORTS],
@@ -132,13 +123,14 @@ pub(super) struct Figures {
 impl Figures {
     /// How often the boxes passed the ports that chains share.
     pub(super) fn shared_ports(&self) -> [u64; SHARED_PORTS] {
+        let ports = &self.ports;
         [
-            self.exits_det,
-            self.exits_nondet,
-            self.fails,
-            self.exceptions,
-            self.redos,
-            self.cuts,
+            ports.exits_det,
+            ports.exits_nondet,
+            ports.fails,
+            ports.exceptions,
+            ports.redos,
+            ports.cuts,
         ]
     }
 
@@ -166,21 +158,22 @@ impl Figures {
     /// Counts that `boxes` boxes, `fresh` of which had never exited, are left.
     #[inline]
     pub(super) fn count_way_out(&mut self, way_out: WayOut, boxes: u64, fresh: u64) {
+        let ports = &mut self.ports;
         match way_out {
             WayOut::ExitDet => {
-                self.exits_det += boxes;
-                self.exits_again += boxes - fresh;
+                ports.exits_det += boxes;
+                ports.exits_again += boxes - fresh;
             }
             WayOut::ExitNondet => {
-                self.exits_nondet += boxes;
-                self.exits_again += boxes - fresh;
+                ports.exits_nondet += boxes;
+                ports.exits_again += boxes - fresh;
             }
             WayOut::Fail => {
-                self.fails += boxes;
-                self.fails_dry += fresh;
+                ports.fails += boxes;
+                ports.fails_dry += fresh;
             }
-            WayOut::Exception => self.exceptions += boxes,
-            WayOut::Open => self.open += boxes,
+            WayOut::Exception => ports.exceptions += boxes,
+            WayOut::Open => ports.open += boxes,
         }
     }
 
@@ -202,23 +195,8 @@ impl Figures {
 
     /// Adds counts and lifetimes, `times` over: those of a box that stands for so many.
     pub(super) fn add_counts(&mut self, other: &Self, times: u64) {
-        for (sum, part) in [
-            (&mut self.calls, other.calls),
-            (&mut self.exits_det, other.exits_det),
-            (&mut self.exits_nondet, other.exits_nondet),
-            (&mut self.redos, other.redos),
-            (&mut self.fails, other.fails),
-            (&mut self.tail_calls, other.tail_calls),
-            (&mut self.exits_again, other.exits_again),
-            (&mut self.fails_dry, other.fails_dry),
-            (&mut self.exceptions, other.exceptions),
-            (&mut self.cuts, other.cuts),
-            (&mut self.open, other.open),
-            (&mut self.pending, other.pending),
-            (&mut self.lifetime, other.lifetime),
-        ] {
-            add(sum, part.wrapping_mul(times));
-        }
+        self.ports.add_times(&other.ports, times);
+        add(&mut self.lifetime, other.lifetime.wrapping_mul(times));
     }
 }
 
@@ -231,7 +209,7 @@ pub(super) fn add(sum: &mut u64, part: u64) {
 /// A call from a place.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(super) struct Arc {
+pub(super) struct CallArc {
     pub(super) predicate: PredicateIndex,
     /// Where it leads.
     pub(super) place: PlaceId,
@@ -252,7 +230,12 @@ pub(super) const NEVER: i64 = i64::MIN;
 pub(super) struct Place {
     /// Of its boxes; for a place where a chunk begins, [`Books::begin`].
     pub(super) predicate: PredicateIndex,
-    /// The last place of its context: itself, unless recursive.
+    /// The cost centre of its boxes: that of the predicate, or else of where it was called. [`NONE`]: outside of all;
+    /// [`Books::begin`]: that of the boxes that a chunk begins in.
+    pub(super) center: PredicateIndex,
+    /// The first place of the same context and predicate: places of a row of the call tree differ by centre only.
+    pub(super) row: PlaceId,
+    /// The last row of its context: its own, unless recursive.
     pub(super) context: PlaceId,
     /// The context without its last predicate; of a recursive place, its context. [`NONE`] where a
     /// chunk begins, or nobody is active.
@@ -270,27 +253,36 @@ const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 #[derive(Debug)]
 pub(super) struct Books {
     pub(super) places: Vec<Place>,
-    pub(super) arcs: Vec<Arc>,
+    pub(super) arcs: Vec<CallArc>,
     arc_ids: FxHashMap<u64, ArcId>,
     /// Arcs taken lately with their keys, by a hash of those: a call looks here before it looks into `arc_ids`.
     recent: Box<[(u64, ArcId); 1 << RECENT_BITS]>,
     place_ids: FxHashMap<u64, PlaceId>,
+    /// Places of other centres than that of their row, by row and centre.
+    center_ids: FxHashMap<u64, PlaceId>,
+    /// By predicate: the cost centre that its boxes enter.
+    centers: Arc<[Center]>,
+    /// Self time, in ticks, that hidden boxes of another centre had on behalf of a box: from its place to theirs.
+    pub(super) elsewhere: FxHashMap<(PlaceId, PlaceId), u64>,
     /// What hidden boxes did, by the place of the visible ones whose work that is.
     pub(super) hidden: FxHashMap<PlaceId, HiddenFigures>,
     begin: PredicateIndex,
 }
 
 impl Books {
-    /// Empty books. `predicates`: how many there are, the unknown one included.
-    pub(super) fn new(predicates: usize) -> Self {
+    /// Empty books. `centers`: by predicate, the unknown one included, the cost centre that its boxes enter.
+    pub(super) fn new(centers: &Arc<[Center]>) -> Self {
         Self {
             places: Vec::new(),
             arcs: Vec::new(),
             arc_ids: FxHashMap::default(),
             recent: Box::new([(u64::MAX, NONE); 1 << RECENT_BITS]),
             place_ids: FxHashMap::default(),
+            center_ids: FxHashMap::default(),
+            centers: Arc::clone(centers),
+            elsewhere: FxHashMap::default(),
             hidden: FxHashMap::default(),
-            begin: predicates as PredicateIndex,
+            begin: centers.len() as PredicateIndex,
         }
     }
 
@@ -299,11 +291,13 @@ impl Books {
         self.begin
     }
 
-    /// A new root.
-    pub(super) fn root(&mut self) -> PlaceId {
+    /// A new root, in a centre.
+    pub(super) fn root(&mut self, center: PredicateIndex) -> PlaceId {
         let place = self.places.len() as PlaceId;
         self.places.push(Place {
             predicate: self.begin,
+            center,
+            row: place,
             context: place,
             above: NONE,
         });
@@ -339,23 +333,39 @@ impl Books {
 
     #[cold]
     fn new_arc(&mut self, from: PlaceId, predicate: PredicateIndex) -> ArcId {
-        let place = self.place_below(self.places[from as usize].context, predicate);
-        let extends = self.places[place as usize].context == place;
+        let caller = self.places[from as usize];
+        let center = self.center_below(from, predicate);
+        let place = self.place_below(caller.context, predicate, center);
+        let reached = &self.places[place as usize];
+        let extends = reached.context == reached.row;
         let arc = self.push_arc(from, predicate, place, extends);
         self.arc_ids.insert(key(from, predicate), arc);
         arc
     }
 
-    /// Where boxes of `predicate` stand that are called in a context.
-    fn place_below(&mut self, context: PlaceId, predicate: PredicateIndex) -> PlaceId {
+    /// The centre of boxes of `predicate` that are called at a place.
+    fn center_below(&self, from: PlaceId, predicate: PredicateIndex) -> PredicateIndex {
+        let declared = self.centers[predicate as usize];
+        declared.unwrap_or(self.places[from as usize].center)
+    }
+
+    /// Where boxes of `predicate` and a centre stand that are called in a context.
+    pub(super) fn place_below(
+        &mut self,
+        context: PlaceId,
+        predicate: PredicateIndex,
+        center: PredicateIndex,
+    ) -> PlaceId {
         let below = key(context, predicate);
-        if let Some(place) = self.place_ids.get(&below) {
-            return *place;
+        if let Some(row) = self.place_ids.get(&below) {
+            return self.place_in_center(*row, center);
         }
         let place = self.places.len() as PlaceId;
         let recursive = self.contains(context, predicate);
         self.places.push(Place {
             predicate,
+            center,
+            row: place,
             context: if recursive { context } else { place },
             above: context,
         });
@@ -363,12 +373,40 @@ impl Books {
         place
     }
 
-    /// Where a box of a predicate of a context stands from which nothing but that is known.
-    pub(super) fn place_in(&mut self, context: PlaceId, predicate: PredicateIndex) -> PlaceId {
+    /// The same place in a centre.
+    pub(super) fn place_in_center(&mut self, place: PlaceId, center: PredicateIndex) -> PlaceId {
+        let here = self.places[place as usize];
+        if here.center == center {
+            return place;
+        }
+        if self.places[here.row as usize].center == center {
+            return here.row;
+        }
+        let key = key(here.row, center);
+        let next = self.places.len() as PlaceId;
+        let place = *self.center_ids.entry(key).or_insert(next);
+        if place == next {
+            self.places.push(Place { center, ..here });
+        }
+        place
+    }
+
+    /// Where the work of a hidden box of `predicate` is that is called at a place: there, in its own centre.
+    pub(super) fn place_of_hidden(&mut self, from: PlaceId, predicate: PredicateIndex) -> PlaceId {
+        self.place_in_center(from, self.center_below(from, predicate))
+    }
+
+    /// Where a box of a predicate of a context stands, called in a centre, from which nothing but that is known.
+    pub(super) fn place_in(
+        &mut self,
+        context: PlaceId,
+        predicate: PredicateIndex,
+        center: PredicateIndex,
+    ) -> PlaceId {
         if self.places[context as usize].predicate == predicate {
-            context
+            self.place_in_center(context, center)
         } else {
-            self.place_below(context, predicate)
+            self.place_below(context, predicate, center)
         }
     }
 
@@ -379,7 +417,7 @@ impl Books {
         place: PlaceId,
         extends: bool,
     ) -> ArcId {
-        self.arcs.push(Arc {
+        self.arcs.push(CallArc {
             predicate,
             place,
             from,

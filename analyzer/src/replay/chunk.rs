@@ -108,7 +108,7 @@ impl<'c> Chunk<'c> {
             sight: Sight::new(scope),
             hides: scope.has_transparent(),
             early: false,
-            books: Books::new(predicates),
+            books: Books::new(&scope.centers),
             boxes: Boxes::default(),
             roots: Vec::new(),
             levels: Vec::new(),
@@ -258,7 +258,9 @@ impl<'c> Chunk<'c> {
         self.now += stretch;
         let id = if self.hides {
             self.note_engine_work(stretch);
-            self.visible(self.active)
+            let visible = self.visible(self.active);
+            self.note_center(visible, stretch);
+            visible
         } else {
             self.active
         };
@@ -270,6 +272,25 @@ impl<'c> Chunk<'c> {
         if boxed.is_hidden() && boxed.engine_work {
             let hidden = self.books.hidden(boxed.place);
             add(&mut hidden.engine_ticks, stretch);
+        }
+    }
+
+    /// Notes time of a visible box that is spent in another centre, by hidden ones.
+    fn note_center(&mut self, visible: BoxId, stretch: u64) {
+        let place = self.boxes.get(self.active).place;
+        let boxed = self.boxes.get(visible);
+        let innermost = boxed.chain.as_ref().and_then(|chain| {
+            let (&(arc, ..), _) = chain.groups.get_index(chain.last)?;
+            Some(arc)
+        });
+        let arc = innermost.unwrap_or(boxed.arc);
+        if arc == NONE || place == NONE {
+            return;
+        }
+        let own = self.books.arcs[arc as usize].place;
+        if own != place {
+            let spent = self.books.elsewhere.entry((own, place)).or_default();
+            add(spent, stretch);
         }
     }
 
@@ -292,7 +313,7 @@ impl<'c> Chunk<'c> {
 
     #[cold]
     fn root_place(&mut self) -> PlaceId {
-        let place = self.books.root();
+        let place = self.books.root(self.books.begin());
         let active = self.boxes.get_mut(self.active);
         active.place = place;
         self.roots[active.root as usize].place = place;
@@ -313,13 +334,14 @@ impl<'c> Chunk<'c> {
         let id = self.boxes.next();
         let mut engine_work = false;
         let (arc, place, waits) = if self.sight.call(parent, id, predicate) {
-            engine_work = self.call_hidden(from, predicate);
-            (NONE, from, self.visible(parent))
+            let place = self.books.place_of_hidden(from, predicate);
+            engine_work = self.call_hidden((from, place), predicate);
+            (NONE, place, self.visible(parent))
         } else {
             let caller = self.books.places[from as usize].predicate;
             let id = self.books.arc(from, predicate);
             let arc = &mut self.books.arcs[id as usize];
-            arc.figures.calls += 1;
+            arc.figures.ports.calls += 1;
             self.slots[caller as usize] = id;
             (id, arc.place, self.slots[predicate as usize])
         };
@@ -344,12 +366,19 @@ impl<'c> Chunk<'c> {
         self.active = id;
     }
 
-    /// Counts the call of a hidden box for the visible ones at `place`; whether it is the engine's own work.
+    /// Counts the call of a hidden box; whether it is the engine's own work. Its caller and the box itself are at
+    /// these places.
     #[cold]
-    fn call_hidden(&mut self, place: PlaceId, predicate: PredicateIndex) -> bool {
+    fn call_hidden(&mut self, places: (PlaceId, PlaceId), predicate: PredicateIndex) -> bool {
         let kind = self.scope.kind_of(predicate);
-        self.books.hidden(place).count_port(Port::Call, kind);
+        self.count_hidden(Port::Call, kind, places);
         kind == BoxKind::EngineWork
+    }
+
+    /// Counts a port of a hidden box at one place for it and at the other for its caller.
+    fn count_hidden(&mut self, port: Port, kind: BoxKind, (caller, place): (PlaceId, PlaceId)) {
+        self.books.hidden(place).count_inside(port, kind);
+        self.books.hidden(caller).outside[port as usize] += 1;
     }
 
     /// Counts a port of a hidden box other than its call.
@@ -361,7 +390,13 @@ impl<'c> Chunk<'c> {
         } else {
             BoxKind::Call { arity: 0 }
         };
-        self.books.hidden(boxed.place).count_port(port, kind);
+        let place = boxed.place;
+        // The caller of a box that is cut may be gone.
+        let caller = match port {
+            Port::Cut => place,
+            _ => self.boxes.get(boxed.parent).place,
+        };
+        self.count_hidden(port, kind, (caller, place));
     }
 
     fn tail(&mut self, predicate: PredicateIndex) {
@@ -383,11 +418,26 @@ impl<'c> Chunk<'c> {
             return chain.depart_again(self.now);
         }
         if self.sight.depart(self.active, predicate) {
-            let place = self.place();
-            let kind = self.scope.kind_of(predicate);
-            return self.books.hidden(place).count_port(Port::Tail, kind);
+            return self.tail_hidden(predicate);
         }
         self.depart(predicate);
+    }
+
+    /// The active box departs into a hidden one, whose work is that of the visible box before.
+    #[cold]
+    fn tail_hidden(&mut self, predicate: PredicateIndex) {
+        let from = self.place();
+        let place = self.books.place_of_hidden(from, predicate);
+        let kind = self.scope.kind_of(predicate);
+        self.count_hidden(Port::Tail, kind, (from, place));
+        if place != from {
+            self.settle(self.active);
+            let active = self.boxes.get_mut(self.active);
+            active.place = place;
+            if let Some(chain) = &mut active.chain {
+                chain.again = NONE;
+            }
+        }
     }
 
     /// The active box departs, not as it did the last time.
@@ -397,8 +447,8 @@ impl<'c> Chunk<'c> {
         let caller = self.books.places[from as usize].predicate;
         let id = self.books.arc(from, predicate);
         let arc = &mut self.books.arcs[id as usize];
-        arc.figures.calls += 1;
-        arc.figures.tail_calls += 1;
+        arc.figures.ports.calls += 1;
+        arc.figures.ports.tail_calls += 1;
         self.slots[caller as usize] = id;
         let waits = self.slots[predicate as usize];
         let active = self.boxes.get_mut(self.active);
@@ -427,8 +477,8 @@ impl<'c> Chunk<'c> {
         let chain = self.boxes.get_mut(id).chain.as_mut();
         if let Some((arc, boxes)) = chain.and_then(|chain| chain.settle()) {
             let figures = self.books.figures(arc);
-            figures.calls += boxes;
-            figures.tail_calls += boxes;
+            figures.ports.calls += boxes;
+            figures.ports.tail_calls += boxes;
         }
     }
 

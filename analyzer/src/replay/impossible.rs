@@ -74,9 +74,9 @@ impl Chunk<'_> {
         let from = self.place();
         let arc = self.books.arc(from, self.unknown());
         let figures = self.books.figures(arc);
-        figures.calls += count;
-        figures.exits_nondet += count;
-        figures.cuts += count;
+        figures.ports.calls += count;
+        figures.ports.exits_nondet += count;
+        figures.ports.cuts += count;
         let cut = Who::Predicate(self.unknown());
         *self.cuts.entry((by, cut)).or_default() += count;
     }
@@ -126,7 +126,7 @@ impl Chunk<'_> {
             return;
         }
         if arc != NONE {
-            self.books.figures(arc).open += 1;
+            self.books.figures(arc).ports.open += 1;
         }
         self.violation(ViolationKind::TooManyBoxes);
         self.lose_track();
@@ -169,7 +169,7 @@ impl Chunk<'_> {
             let lived = self.now - choice.pushed;
             for (arc, boxes) in logical(self.boxes.get(choice.id)) {
                 let figures = self.books.figures(arc);
-                figures.pending += boxes;
+                figures.ports.pending += boxes;
                 add(&mut figures.lifetime, lived.wrapping_mul(boxes));
             }
             self.boxes.release(choice.id);

@@ -5,15 +5,20 @@
 //! leaves on the active chain and the choice stack is the state at the beginning of the next one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use super::assemble;
 use super::backtrack::{Failed, Taken, Who};
-use super::books::{Arc, ArcId, Books, CUT, Figures, NEVER, NONE, OUTCOMES, WayOut, add};
+use super::books::{
+    ArcId, Books, CUT, CallArc, Figures, NEVER, NONE, OUTCOMES, PlaceId, WayOut, add,
+};
 use super::boxes::{BoxId, PhysicalBox};
 use super::chunk::{Chunk, First, logical};
 use super::state::{Choice, Meaning, NOBODY, State};
+use crate::figures::profile::Profile;
 use crate::figures::{BacktrackFigures, Caller, StreamFigures};
 use crate::moment::checkpoint::Change;
-use crate::trace::PredicateIndex;
+use crate::trace::{Center, PredicateIndex};
 
 /// Why a replay in chunks cannot go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,21 +35,37 @@ use GiveUp::Unusual;
 /// The books of the trace, and the stream that is being put together.
 #[derive(Debug)]
 pub(super) struct Join {
-    pub(super) books: Books,
-    pub(super) backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
-    pub(super) cuts: BTreeMap<(Caller, PredicateIndex), u64>,
+    books: Books,
+    backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
+    cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     state: State,
 }
 
 impl Join {
-    pub(super) fn new(predicates: usize) -> Self {
-        let mut books = Books::new(predicates);
-        books.root();
+    /// Nothing joined yet. `centers`: as of [`Books::new`].
+    pub(super) fn new(centers: &Arc<[Center]>) -> Self {
+        let mut books = Books::new(centers);
+        books.root(NONE);
         Self {
             books,
             backtracks: BTreeMap::new(),
             cuts: BTreeMap::new(),
             state: State::new(0),
+        }
+    }
+
+    /// The figures of all that was joined, with those of its streams.
+    pub(super) fn into_profile(self, streams: Vec<StreamFigures>) -> Profile {
+        let books = &self.books;
+        Profile {
+            predicates: assemble::predicates(books),
+            edges: assemble::edges(books),
+            contexts: assemble::contexts(books),
+            centers: assemble::centers(books),
+            backtracks: self.backtracks,
+            cuts: self.cuts,
+            streams,
+            ..Profile::default()
         }
     }
 
@@ -109,7 +130,7 @@ impl Join {
         for choice in std::mem::take(&mut self.state.choices) {
             for (arc, boxes) in logical(self.state.boxes.get(choice.id)) {
                 let figures = self.books.figures(arc);
-                figures.pending += boxes;
+                figures.ports.pending += boxes;
                 add(
                     &mut figures.lifetime,
                     (now - choice.pushed).wrapping_mul(boxes),
@@ -182,7 +203,8 @@ impl Join {
                 waits.push(NONE);
                 continue;
             }
-            let id = self.books.arc(places[arc.from as usize], arc.predicate);
+            let from = self.place_here(chunk, &mut places, arc.from);
+            let id = self.books.arc(from, arc.predicate);
             let context = chunk.books.places[arc.from as usize].context;
             let (root, way) = origins[context as usize];
             let way = if way == NONE { id } else { way };
@@ -195,7 +217,14 @@ impl Join {
             waits.push(waits_for);
         }
         for (place, hidden) in &chunk.books.hidden {
-            self.books.hidden(places[*place as usize]).add(hidden);
+            let place = self.place_here(chunk, &mut places, *place);
+            self.books.hidden(place).add(hidden);
+        }
+        for ((own, place), ticks) in &chunk.books.elsewhere {
+            let own = self.place_here(chunk, &mut places, *own);
+            let place = self.place_here(chunk, &mut places, *place);
+            let spent = self.books.elsewhere.entry((own, place)).or_default();
+            add(spent, *ticks);
         }
         let mut meaning = Meaning {
             boxes,
@@ -211,8 +240,31 @@ impl Join {
         meaning
     }
 
+    /// What a place of a chunk is here. No arc may lead to it, if only its centre differs: then it is of a hidden box,
+    /// which enters that centre.
+    fn place_here(&mut self, chunk: &Chunk, places: &mut [PlaceId], id: PlaceId) -> PlaceId {
+        if places[id as usize] == NONE {
+            let place = &chunk.books.places[id as usize];
+            let row = places[place.row as usize];
+            // Hidden boxes are in whole streams only, which begin outside of all centres.
+            let center = match place.center {
+                center if center == self.books.begin() => NONE,
+                center => center,
+            };
+            places[id as usize] = self.books.place_in_center(row, center);
+        }
+        places[id as usize]
+    }
+
     /// Books what was booked on an arc that is `id` here; what its outermost boxes wait for.
-    fn book_arc(&mut self, arc: &Arc, id: ArcId, root: BoxId, way: ArcId, height: i64) -> ArcId {
+    fn book_arc(
+        &mut self,
+        arc: &CallArc,
+        id: ArcId,
+        root: BoxId,
+        way: ArcId,
+        height: i64,
+    ) -> ArcId {
         let here = &mut self.books.arcs[id as usize];
         if arc.height != NEVER {
             here.height = here.height.max(height + arc.height);
@@ -364,7 +416,7 @@ impl Join {
                             return;
                         };
                         self.end_choice(&choice, begin + now, |figures, boxes, outermost| {
-                            figures.cuts += boxes;
+                            figures.ports.cuts += boxes;
                             if !outermost {
                                 figures.count_shared(CUT, boxes, 0);
                             }

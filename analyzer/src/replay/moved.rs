@@ -3,7 +3,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::books::{ArcId, NONE};
+use super::books::{ArcId, NONE, Place};
 use super::boxes::{BoxId, Chain, PhysicalBox, Stage};
 use super::chunk::Chunk;
 use crate::trace::PredicateIndex;
@@ -29,7 +29,10 @@ impl Chunk<'_> {
         boxed.parent = self.active;
         self.moves.insert(id, (boxed.called, self.events));
         if boxed.arc == NONE {
-            (boxed.place, boxed.waits) = (from, visible);
+            boxed.waits = visible;
+            let center = self.books.places[boxed.place as usize].center;
+            let place = self.books.place_in_center(from, center);
+            self.boxes.get_mut(id).place = place;
             return;
         }
         let caller = self.books.places[from as usize].predicate;
@@ -116,8 +119,10 @@ impl Chunk<'_> {
         for &(old, ..) in chain.groups.keys() {
             let caller = self.caller(old);
             let predicate = self.books.arcs[old as usize].predicate;
-            let context = self.books.places[place as usize].context;
-            let from = self.books.place_in(context, caller);
+            let Place {
+                context, center, ..
+            } = self.books.places[place as usize];
+            let from = self.books.place_in(context, caller, center);
             let arc = self.books.arc(from, predicate);
             place = self.books.arcs[arc as usize].place;
             arcs.push(arc);

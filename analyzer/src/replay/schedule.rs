@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use super::ReplayOptions;
 use super::chunk::Chunk;
 use super::join::{GiveUp, Join};
-use super::{ReplayOptions, assemble};
 use crate::figures::StreamFigures;
 use crate::figures::profile::{MAX_VIOLATIONS, Profile, Violation};
 use crate::moment::checkpoint::Change;
@@ -350,7 +350,7 @@ impl<'t> Run<'t> {
             works,
             next: AtomicUsize::new(0),
             joined: Mutex::new(Joined {
-                join: Join::new(scope.hidden.len()),
+                join: Join::new(&scope.centers),
                 next: 0,
                 ready: BTreeMap::new(),
                 streams: Vec::new(),
@@ -616,18 +616,11 @@ impl<'t> Joined<'t> {
     }
 
     fn into_profile(self) -> Profile {
-        let books = &self.join.books;
         Profile {
-            predicates: assemble::predicates(books),
-            edges: assemble::edges(books),
-            contexts: assemble::contexts(books),
-            backtracks: self.join.backtracks,
-            cuts: self.join.cuts,
-            streams: self.streams,
             violations: self.found.violations,
             violation_count: self.found.violation_count,
             damage: self.found.damage,
-            net: None,
+            ..self.join.into_profile(self.streams)
         }
     }
 

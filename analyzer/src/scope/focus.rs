@@ -139,11 +139,6 @@ impl Follow {
         self.focus.contains(way)
     }
 
-    /// Whether a box of `predicate` is in the focus and not hidden.
-    pub(crate) fn shows(&self, way: Way, predicate: PredicateIndex) -> bool {
-        self.contains(way) && !self.hides(predicate)
-    }
-
     fn hides(&self, predicate: PredicateIndex) -> bool {
         self.hidden.get(predicate as usize) == Some(&true)
     }

@@ -5,9 +5,9 @@ pub mod focus;
 pub mod hide;
 pub mod window;
 
-use crate::trace::BoxKind;
-use crate::trace::PredicateIndex;
-use crate::trace::Trace;
+use std::sync::Arc;
+
+use crate::trace::{BoxKind, Center, PredicateIndex, Trace};
 
 use focus::Way;
 pub use focus::{Focus, FocusOn};
@@ -21,6 +21,8 @@ pub(crate) struct Scope {
     pub(crate) hidden: Vec<bool>,
     /// By predicate: what its boxes are.
     pub(crate) kinds: Vec<BoxKind>,
+    /// By predicate, the unknown one included: the cost centre that its boxes enter.
+    pub(crate) centers: Arc<[Center]>,
     pub(crate) focus: Focus,
     pub(crate) window: Option<Window>,
 }
@@ -30,6 +32,7 @@ impl Scope {
         Self {
             hidden: hide.mask(trace),
             kinds: BoxKind::by_predicate(trace),
+            centers: trace.centers().collect(),
             focus: focus.clone(),
             window,
         }

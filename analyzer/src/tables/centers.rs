@@ -1,18 +1,13 @@
 //! The tables `centers` and `costs`: counts, time and symbolic costs by cost centre.
-//!
-//! Unlike the other tables of figures they are made from the profile only if there are no cost centres: else the
-//! events of the trace are gone through again ([`crate::centers`]).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Tables;
 use super::row::rows;
-use crate::ReplayOptions;
-use crate::centers::{self, Center, CenterProfile, CenterSum};
 use crate::costs::{ENTERED, NOT_OBSERVABLE, UNFOLDINGS};
-use crate::trace::PredicateIndex;
-use crate::trace::PredicateInfo;
+use crate::net::centers::{CenterSum, by_center};
+use crate::trace::{Center, PredicateIndex, PredicateInfo};
 
 /// What is outside of all cost centres.
 pub const OUTSIDE: &str = "<outside>";
@@ -77,15 +72,7 @@ rows! {
 impl<'t> Tables<'t> {
     /// By self time, the most first; then in the order of the trace.
     pub fn centers(self) -> impl Iterator<Item = CenterRow<'t>> {
-        self.centers_of(&self.center_profile())
-    }
-
-    /// The same of any part of the trace, the one that the profile is of.
-    pub fn centers_of(
-        self,
-        centers: &CenterProfile,
-    ) -> impl Iterator<Item = CenterRow<'t>> + use<'t> {
-        let sums = centers.by_center(self.trace, self.profile);
+        let sums = by_center(self.trace, self.profile);
         let mut order: Vec<_> = sums.into_iter().collect();
         order.sort_by_key(|(_, sum)| Reverse(sum.figures.self_ticks));
         order.into_iter().map(move |(center, sum)| {
@@ -118,7 +105,7 @@ impl<'t> Tables<'t> {
     /// called and centres entered comes from the events, all else from the records of a symbolic recording.
     pub fn costs(self) -> impl Iterator<Item = CostRow<'t>> {
         let mut sums = self.symbolic_costs();
-        for (&(center, of), figures) in &self.center_profile().rows {
+        for (&(center, of), figures) in &self.profile.centers {
             let info = self.trace.predicates().get(of as usize);
             if info.is_none_or(PredicateInfo::is_called_by_program) {
                 sums.insert((center, Some(of), UNFOLDINGS), Some(figures.calls));
@@ -158,13 +145,6 @@ impl<'t> Tables<'t> {
             }
         }
         sums
-    }
-
-    fn center_profile(self) -> CenterProfile {
-        if self.trace.has_centers() {
-            return centers::replay(self.trace, &ReplayOptions::default());
-        }
-        CenterProfile::without_centers(self.profile)
     }
 
     fn center_name(self, center: Center) -> &'t str {

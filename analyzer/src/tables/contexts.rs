@@ -58,7 +58,7 @@ impl<'t> Tables<'t> {
                 depth: figures.depth,
                 recursive: figures.recursive,
                 calls: figures.calls,
-                exits: figures.exits,
+                exits: figures.exits(),
                 redos: figures.redos,
                 fails: figures.fails,
                 exceptions: figures.exceptions,

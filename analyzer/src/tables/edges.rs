@@ -50,7 +50,7 @@ impl<'t> Tables<'t> {
             callee: self.trace.predicate_name(callee),
             calls: figures.calls,
             tail_calls: figures.tail_calls,
-            exits: figures.exits,
+            exits: figures.exits(),
             redos: figures.redos,
             fails: figures.fails,
             recursive: caller == Caller::Predicate(callee),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::*;
 use crate::figures::contexts::ContextFigures;
-use crate::figures::{BacktrackFigures, PredicateFigures, StreamFigures};
+use crate::figures::{BacktrackFigures, PortTotals, PredicateFigures, StreamFigures};
 use crate::replay::{ReplayOptions, replay};
 
 fn sample(name: &str) -> Trace {
@@ -163,11 +163,14 @@ fn rows_say_what_the_profile_has() {
         ..Profile::default()
     };
     profile.predicates[1] = PredicateFigures {
-        calls: 6,
-        exits_nondet: 5,
-        redos: 2,
-        cuts: 1,
-        pending: 2,
+        ports: PortTotals {
+            calls: 6,
+            exits_nondet: 5,
+            redos: 2,
+            cuts: 1,
+            pending: 2,
+            ..PortTotals::default()
+        },
         max_height: 9,
         ..PredicateFigures::default()
     };
@@ -186,11 +189,14 @@ fn rows_say_what_the_profile_has() {
         predicate: 0,
         depth: 0,
         recursive: false,
-        calls: 1,
-        exits: 2,
-        redos: 3,
-        fails: 4,
-        exceptions: 5,
+        ports: PortTotals {
+            calls: 1,
+            exits_det: 2,
+            redos: 3,
+            fails: 4,
+            exceptions: 5,
+            ..PortTotals::default()
+        },
         ..ContextFigures::default()
     };
     let below = ContextFigures {

@@ -37,6 +37,10 @@ pub use kind::BoxKind;
 /// Index into [`Trace::predicates`] and [`crate::Profile::predicates`].
 pub type PredicateIndex = u32;
 
+/// A cost centre, by its row in [`Trace::predicates`]; `None` is outside of all, and
+/// [`Trace::unknown_predicate`] is the centre of boxes of before a gap.
+pub type Center = Option<PredicateIndex>;
+
 /// A trace, ready to be replayed.
 #[derive(Debug)]
 pub struct Trace {
@@ -223,8 +227,15 @@ impl Trace {
 
     /// The cost centre that a box of this enters, if any. It is a row of [`Trace::predicates`], too.
     #[must_use]
-    pub fn center(&self, index: PredicateIndex) -> Option<PredicateIndex> {
+    pub fn center(&self, index: PredicateIndex) -> Center {
         self.predicates().get(index as usize)?.center
+    }
+
+    /// By predicate, the unknown one last: the cost centre that its boxes enter.
+    pub(crate) fn centers(&self) -> impl Iterator<Item = Center> {
+        let unknown = self.unknown_predicate();
+        let declared = self.predicates().iter().map(|info| info.center);
+        declared.chain([Some(unknown)])
     }
 
     /// Whether the program has cost centres.

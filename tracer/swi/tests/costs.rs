@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use portmortem_analyzer::centers::{self, Center};
 use portmortem_analyzer::costs::{Component, Costs};
+use portmortem_analyzer::trace::Center;
 use portmortem_analyzer::{ReplayOptions, Tables, Trace, replay};
 use support::{program, record};
 
@@ -279,7 +279,7 @@ fn recorder_and_analyser_agree_on_cost_centres() {
     let (output, trace) = record("symbolic(true)", &program("costs/centers.pl"), &[]);
     assert!(output.status.success(), "{output:?}");
     let mut boxes = BTreeMap::<(Center, u32), u64>::new();
-    for (&key, figures) in &centers::replay(&trace, &ReplayOptions::default()).rows {
+    for (&key, figures) in &replay(&trace, &ReplayOptions::default()).centers {
         // Collections and shifts are in the events, and nothing that the recorder counts.
         let info = &trace.predicates()[key.1 as usize];
         if info.is_called_by_program() {

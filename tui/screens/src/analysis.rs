@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 
-use portmortem_analyzer::centers::{self, Center, CenterSum};
 use portmortem_analyzer::figures::Caller;
 use portmortem_analyzer::figures::laws::{self, Imbalance};
 use portmortem_analyzer::figures::net_times::{EdgeTimes, NetTimes, Times};
 use portmortem_analyzer::index::{Index, IndexError};
+use portmortem_analyzer::net::centers::{CenterSum, by_center};
 use portmortem_analyzer::scope::focus::Follow;
 use portmortem_analyzer::tables::{OUTSIDE, ROOT};
-use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::trace::{Center, PredicateIndex};
 use portmortem_analyzer::walk::Trail;
 use portmortem_analyzer::{FocusOn, Profile, ReplayOptions, Tables, index, replay};
 
@@ -90,16 +90,11 @@ impl Analysis {
             let follow = Follow::new(focus, hidden.clone());
             scans.then(|| Trail::scan(&trace, follow, progress, cancel))
         };
-        let centers = || {
-            trace
-                .has_centers()
-                .then(|| centers::replay(&trace, &options))
-        };
-        let ((profile, scanned), centers) = rayon::join(|| rayon::join(figures, scan), centers);
+        let (profile, scanned) = rayon::join(figures, scan);
         let (profile, scanned) = (profile?, scanned.flatten());
         let index = found.ok();
         let imbalances = laws::check(&profile);
-        let centers = centers.map(|centers| centers.by_center(&trace, &profile));
+        let centers = trace.has_centers().then(|| by_center(&trace, &profile));
         let centers = centers.into_iter().flatten().collect();
         let name = path.file_stem().unwrap_or(path.as_os_str());
         Some(Self {

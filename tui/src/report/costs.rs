@@ -1,7 +1,6 @@
 //! What ran in which cost centre, and symbolic costs: a line for each centre, then for each predicate.
 
 use portmortem_analyzer::Tables;
-use portmortem_analyzer::centers;
 use portmortem_analyzer::costs::{Component, Costs};
 use portmortem_analyzer::tables::CenterRow;
 use portmortem_analyzer::trace::PredicateIndex;
@@ -15,9 +14,8 @@ pub(super) fn centers(report: &Report) -> String {
     if !report.trace.has_centers() {
         return String::new();
     }
-    let centers = centers::replay(report.trace, &report.scope.options());
     let rows: Vec<CenterRow> = Tables::new("", report.trace, report.profile)
-        .centers_of(&centers)
+        .centers()
         .collect();
     if rows.is_empty() {
         return String::new();

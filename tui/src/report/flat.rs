@@ -82,7 +82,7 @@ pub(crate) fn table(report: &Report, order: &[PredicateIndex], top: usize) -> St
     }
     columns.extend([
         counts("calls", |f| f.calls),
-        counts("exits", PredicateFigures::exits),
+        counts("exits", |f| f.exits()),
         counts("redos", |f| f.redos),
         counts("fails", |f| f.fails),
     ]);

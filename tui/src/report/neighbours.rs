@@ -31,11 +31,7 @@ pub(crate) fn block(report: &Report, index: PredicateIndex) -> String {
         mark: "",
         name: report.trace.predicate_name(index).to_owned(),
         figures: EdgeFigures {
-            calls: figures.calls,
-            tail_calls: figures.tail_calls,
-            exits: figures.exits(),
-            redos: figures.redos,
-            fails: figures.fails,
+            ports: figures.ports,
             ..EdgeFigures::default()
         },
         ticks: Some(figures.self_ticks),
@@ -191,7 +187,7 @@ fn table(report: &Report, lines: &[Line], whole: u64) -> String {
             cells(&|line| line.ticks.map_or_else(none, |t| percent(t, whole))),
         ),
         counts("calls", |edge| edge.calls),
-        counts("exits", |edge| edge.exits),
+        counts("exits", |edge| edge.exits()),
         counts("redos", |edge| edge.redos),
         counts("fails", |edge| edge.fails),
         Column::left("", cells(&|line| line.mark.to_owned())),

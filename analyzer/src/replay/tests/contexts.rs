@@ -72,7 +72,7 @@ fn direct_recursion_is_one_row() {
     );
     let recursive = profile.contexts[1];
     assert_eq!((recursive.exceptions, recursive.fails), (1, 1));
-    assert_eq!((recursive.exits, recursive.events()), (0, 4));
+    assert_eq!((recursive.exits(), recursive.events()), (0, 4));
 }
 
 /// The chain p → q → p → q: the second call of `q` is along the same edge and in another row.
@@ -98,7 +98,7 @@ fn last_calls_have_rows_like_calls() {
         ]
     );
     for row in &profile.contexts {
-        let counts = (row.exits, row.redos, row.fails);
+        let counts = (row.exits(), row.redos, row.fails);
         assert_eq!(counts, (row.calls, row.calls, row.calls));
     }
 }
@@ -181,7 +181,10 @@ fn after_a_gap() {
         ]
     );
     let inferred = profile.contexts[4];
-    assert_eq!((inferred.exits, inferred.redos, inferred.fails), (5, 1, 1));
+    assert_eq!(
+        (inferred.exits(), inferred.redos, inferred.fails),
+        (5, 1, 1)
+    );
 }
 
 /// A gap that nothing follows leaves no row.

@@ -13,9 +13,9 @@ use proptest::prelude::*;
 use super::files::{record, trace};
 use super::random::{self, Limits};
 use super::{Events, Script};
-use crate::centers;
 use crate::export::{self, Exporter, Table};
 use crate::figures::laws;
+use crate::net::centers::by_center;
 use crate::replay::{ReplayOptions, replay};
 use crate::scope::focus::{Focus, FocusOn};
 use crate::scope::window::Window;
@@ -88,6 +88,7 @@ fn sample() -> Vec<u8> {
     record(&Script {
         dialect: Dialect::EveryRedo,
         hidden: vec![false; 5],
+        centers: Vec::new(),
         places: Vec::new(),
         window: None,
         streams,
@@ -436,7 +437,6 @@ fn impossible_events_in_a_focus() {
             };
             let profile = replay(&trace, &options);
             assert_eq!(laws::check(&profile), [], "{first:?}");
-            let _ = centers::replay(&trace, &options);
         }
     }
 }
@@ -481,8 +481,7 @@ fn ticks_that_do_not_fit() {
         assert_eq!(profile.predicates[1].calls, 8);
         assert_eq!(profile.predicates[1].self_ticks, u64::MAX);
         assert!(profile.net.is_some());
-        let centers = centers::replay(&trace, &options);
-        let _ = centers.by_center(&trace, &profile);
+        let _ = by_center(&trace, &profile);
         let tables = Tables::new("a", &trace, &profile);
         for &table in Table::ALL {
             export::Csv.write(&tables, table, &mut Vec::new()).unwrap();

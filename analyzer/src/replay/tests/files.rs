@@ -98,6 +98,7 @@ fn script() -> impl Strategy<Value = Script> {
         Script {
             dialect,
             hidden,
+            centers: Vec::new(),
             places: Vec::new(),
             window: None,
             streams,

@@ -1,6 +1,7 @@
 //! Tests of the replay on lists of events, without files.
 
 mod blame;
+mod centers;
 mod contexts;
 mod damaged;
 mod files;
@@ -21,7 +22,7 @@ use crate::figures::profile::{Profile, ViolationKind};
 use crate::scope::Scope;
 use crate::scope::focus::{Focus, FocusOn};
 use crate::scope::window::Window;
-use crate::trace::BoxKind;
+use crate::trace::{BoxKind, Center};
 
 pub(crate) use files::record as long_trace;
 pub(crate) use parallel::long as long_script;
@@ -35,6 +36,8 @@ pub(crate) struct Script {
     dialect: Dialect,
     /// By predicate.
     hidden: Vec<bool>,
+    /// By predicate: the cost centre that its boxes enter.
+    centers: Vec<Center>,
     /// Of the focus.
     places: Vec<FocusOn>,
     window: Option<Window>,
@@ -47,6 +50,7 @@ impl Script {
         Self {
             dialect,
             hidden: vec![false; predicates],
+            centers: Vec::new(),
             places: Vec::new(),
             window: None,
             streams: vec![events],
@@ -58,10 +62,21 @@ impl Script {
         hidden.push(false);
         Scope {
             kinds: (0..).map(kind).take(hidden.len()).collect(),
+            centers: (0..hidden.len() as u32).map(|of| self.center(of)).collect(),
             hidden,
             focus: self.places.iter().fold(Focus::default(), Focus::within),
             window: self.window,
         }
+    }
+
+    /// The cost centre that boxes of a predicate enter. That of the unknown predicate is itself.
+    fn center(&self, predicate: u32) -> Center {
+        let unknown = (predicate as usize == self.hidden.len()).then_some(predicate);
+        self.centers
+            .get(predicate as usize)
+            .copied()
+            .flatten()
+            .or(unknown)
     }
 
     /// Events before the end of the window.

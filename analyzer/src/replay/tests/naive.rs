@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use portmortem_tracer::format::{Dialect, Event};
 
 use super::{Events, Script, kind};
+use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::profile::Profile;
 use crate::figures::{
-    BacktrackFigures, Caller, EdgeFigures, Port, PredicateFigures, StreamFigures,
+    BacktrackFigures, Caller, EdgeFigures, Port, PortTotals, PredicateFigures, StreamFigures,
 };
 use crate::scope::focus::FocusOn;
-use crate::trace::BoxKind;
+use crate::trace::{BoxKind, Center};
 
 /// The figures of a script of events that can happen where they stand.
 pub(super) fn replay(script: &Script) -> Profile {
@@ -30,6 +31,7 @@ fn replay_all(script: &Script, valid: bool) -> Profile {
         predicates: vec![PredicateFigures::default(); unknown as usize + 1],
         edges: BTreeMap::new(),
         contexts: BTreeMap::new(),
+        centers: BTreeMap::new(),
         backtracks: BTreeMap::new(),
         cuts: BTreeMap::new(),
         unknown,
@@ -44,10 +46,14 @@ fn replay_all(script: &Script, valid: bool) -> Profile {
         });
     }
     figures
+        .centers
+        .retain(|_, figures| *figures != CenterFigures::default());
+    figures
         .edges
         .retain(|_, figures| *figures != EdgeFigures::default());
     Profile {
         contexts: figures.rows(),
+        centers: figures.centers,
         predicates: figures.predicates,
         edges: figures.edges,
         backtracks: figures.backtracks,
@@ -60,11 +66,14 @@ fn replay_all(script: &Script, valid: bool) -> Profile {
 /// A row of the call tree: the context of the caller, then the predicate. The order of these lists is
 /// that of the rows.
 type Path = Vec<u32>;
+/// Where something is booked: a row of the call tree, and a cost centre.
+type Spot = (Path, Center);
 
 struct Figures {
     predicates: Vec<PredicateFigures>,
     edges: BTreeMap<(Caller, u32), EdgeFigures>,
     contexts: BTreeMap<Path, ContextFigures>,
+    centers: BTreeMap<(Center, u32), CenterFigures>,
     backtracks: BTreeMap<(Caller, u32), BacktrackFigures>,
     cuts: BTreeMap<(Caller, u32), u64>,
     unknown: u32,
@@ -76,6 +85,9 @@ struct Logical {
     predicate: u32,
     caller: Caller,
     path: Path,
+    center: Center,
+    /// The centre in which it was called.
+    from: Center,
     exits: u64,
     /// Time of this activation while it was the active one.
     own: u64,
@@ -88,6 +100,8 @@ struct Frame {
     boxes: Vec<usize>,
     /// What all of its boxes run, transparent ones too.
     predicates: Vec<u32>,
+    /// The cost centre of the innermost of them.
+    center: Center,
     parent: Option<usize>,
     /// Slices of work that came before its last exit.
     before: usize,
@@ -217,11 +231,14 @@ impl<'f> Stream<'f> {
         self.stream.self_ticks += ticks;
         if let Some(frame) = self.active
             && self.hidden_kind(frame) == Some(BoxKind::EngineWork)
-            && let Some(path) = self.innermost_path()
+            && let Some(spot) = self.spot()
         {
-            self.figures.context(&path).hidden.engine_ticks += ticks;
+            self.figures.context(&spot.0).hidden.engine_ticks += ticks;
+            self.figures.center_of(&spot).hidden.engine_ticks += ticks;
         }
         self.work.push(ticks);
+        let center = self.center();
+        self.figures.center(center, innermost).self_ticks += ticks;
         self.figures.predicates[innermost as usize].self_ticks += ticks;
         let context = distinct(&stack);
         for depth in 1..=context.len() {
@@ -282,6 +299,10 @@ impl<'f> Stream<'f> {
     fn open(&mut self, predicate: u32, tail: bool) {
         let frame = self.active.unwrap();
         self.frames[frame].predicates.push(predicate);
+        let (from, called_in) = (self.spot(), self.center());
+        let declared = self.figures.script.center(predicate);
+        let center = declared.or(self.frames[frame].center);
+        self.frames[frame].center = center;
         let hidden =
             |predicate: u32| self.figures.script.hidden.get(predicate as usize) == Some(&true);
         let chain: Vec<u32> = self
@@ -291,28 +312,46 @@ impl<'f> Stream<'f> {
             .collect();
         if hidden(predicate) || !in_focus(&chain, &self.figures.script.places, hidden) {
             let port = if tail { Port::Tail } else { Port::Call };
-            return self.count_hidden(port, kind(predicate));
+            let inside = self.spot();
+            return self.count_hidden(port, kind(predicate), inside, from);
         }
         let caller = self.context();
-        let figures = &mut self.figures.predicates[predicate as usize];
-        figures.calls += 1;
-        figures.tail_calls += u64::from(tail);
-        let edge = self.figures.edge(caller, predicate);
-        edge.calls += 1;
-        edge.tail_calls += u64::from(tail);
         let path = path(&self.predicates_active(), predicate);
-        self.figures.context(&path).calls += 1;
         let port = if tail { Port::Tail } else { Port::Call };
-        self.count_port(port, Some(&path), self.innermost_path().as_ref());
-        self.frames[frame].boxes.push(self.boxes.len());
+        self.count_port(port, Some(&(path.clone(), center)), from.as_ref());
+        let at = self.boxes.len();
+        self.frames[frame].boxes.push(at);
         self.boxes.push(Logical {
             predicate,
             caller,
             path,
+            center,
+            from: called_in,
             exits: 0,
             own: 0,
             outermost: 0,
         });
+        self.count(at, |ports| {
+            ports.calls += 1;
+            ports.tail_calls += u64::from(tail);
+        });
+    }
+
+    /// Counts a box at a port: for its predicate, with its caller, and in its context.
+    fn count(&mut self, at: usize, count: impl Fn(&mut PortTotals)) {
+        let Logical {
+            predicate,
+            caller,
+            path,
+            center,
+            ..
+        } = &self.boxes[at];
+        count(&mut self.figures.predicates[*predicate as usize].ports);
+        let edge = self.figures.edges.entry((*caller, *predicate));
+        count(&mut edge.or_default().ports);
+        let row = self.figures.contexts.entry(path.clone());
+        count(&mut row.or_default().ports);
+        count(&mut self.figures.center(*center, *predicate).ports);
     }
 
     fn call(&mut self, predicate: u32) {
@@ -321,6 +360,7 @@ impl<'f> Stream<'f> {
         self.frames.push(Frame {
             boxes: Vec::new(),
             predicates: Vec::new(),
+            center: self.center(),
             parent,
             before: 0,
         });
@@ -385,34 +425,84 @@ impl<'f> Stream<'f> {
         }
     }
 
-    /// The row of the innermost box, if there is one.
-    fn innermost_path(&self) -> Option<Path> {
+    /// The cost centre of what is active.
+    fn center(&self) -> Center {
+        let bottom = self.lost.then_some(self.figures.unknown);
+        self.active
+            .map_or(bottom, |frame| self.frames[frame].center)
+    }
+
+    /// Where the events of a box are booked for its caller, which is active now.
+    fn caller_spot(&self, frame: usize) -> Option<Spot> {
+        let (path, _) = self.spot()?;
+        let outermost = self.frames[frame].boxes.first();
+        Some((path, self.boxes[*outermost?].from))
+    }
+
+    /// Where the work is booked of what is active: on the row of the innermost visible box, if there is one.
+    fn spot(&self) -> Option<Spot> {
         let unknown = self.lost.then(|| vec![self.figures.unknown]);
         let innermost = self.stack().last().copied();
-        innermost.map_or(unknown, |at| Some(self.boxes[at].path.clone()))
+        let path = innermost.map_or(unknown, |at| Some(self.boxes[at].path.clone()));
+        Some((path?, self.center()))
     }
 
-    fn count_port(&mut self, port: Port, inside: Option<&Path>, outside: Option<&Path>) {
-        if let Some(inside) = inside {
-            self.figures.context(inside).inside[port as usize] += 1;
+    /// The same of the active box itself: hidden boxes that it departed into since do not matter, unless it is one.
+    fn own_spot(&self) -> Option<Spot> {
+        let own = self.frames[self.active?].boxes.last();
+        own.map_or_else(
+            || self.spot(),
+            |&at| Some((self.boxes[at].path.clone(), self.boxes[at].center)),
+        )
+    }
+
+    fn count_port(&mut self, port: Port, inside: Option<&Spot>, outside: Option<&Spot>) {
+        if let Some(spot) = inside {
+            self.figures.context(&spot.0).inside[port as usize] += 1;
+            self.figures.center_of(spot).inside[port as usize] += 1;
         }
-        if let Some(outside) = outside {
-            self.figures.context(outside).outside[port as usize] += 1;
+        if let Some(spot) = outside {
+            self.figures.context(&spot.0).outside[port as usize] += 1;
+            self.figures.center_of(spot).outside[port as usize] += 1;
         }
     }
 
-    fn count_hidden(&mut self, port: Port, kind: BoxKind) {
-        let Some(path) = self.innermost_path() else {
+    /// A port of a hidden box, which was called from `caller`, and whose own work is booked at `inside`.
+    fn count_hidden(
+        &mut self,
+        port: Port,
+        kind: BoxKind,
+        inside: Option<Spot>,
+        caller: Option<Spot>,
+    ) {
+        if let Some(spot) = caller {
+            self.figures.context(&spot.0).hidden.outside[port as usize] += 1;
+            self.figures.center_of(&spot).hidden.outside[port as usize] += 1;
+        }
+        let Some(spot) = inside else {
             return;
         };
-        let hidden = &mut self.figures.context(&path).hidden;
-        hidden.outside[port as usize] += 1;
         if let BoxKind::Call { arity } = kind
             && port != Port::Cut
         {
-            hidden.inside[port as usize] += 1;
-            if port == Port::Call || port == Port::Tail {
-                hidden.arguments += u64::from(arity);
+            for hidden in [
+                &mut self
+                    .figures
+                    .contexts
+                    .entry(spot.0.clone())
+                    .or_default()
+                    .hidden,
+                &mut self
+                    .figures
+                    .centers
+                    .entry((spot.1, *spot.0.last().unwrap()))
+                    .or_default()
+                    .hidden,
+            ] {
+                hidden.inside[port as usize] += 1;
+                if port == Port::Call || port == Port::Tail {
+                    hidden.arguments += u64::from(arity);
+                }
             }
         }
     }
@@ -434,45 +524,41 @@ impl<'f> Stream<'f> {
         for at in self.frames[frame].boxes.clone() {
             let b = &mut self.boxes[at];
             let figures = &mut self.figures.predicates[b.predicate as usize];
-            let edge = self
-                .figures
-                .edges
-                .entry((b.caller, b.predicate))
-                .or_default();
-            let row = self.figures.contexts.get_mut(&b.path).unwrap();
             let own = std::mem::take(&mut b.own);
             let outermost = std::mem::take(&mut b.outermost);
+            let again = u64::from(b.exits > 0);
             match event {
-                Event::ExitDet | Event::ExitNondet => {
-                    figures.exits_det += u64::from(event == Event::ExitDet);
-                    figures.exits_nondet += u64::from(event == Event::ExitNondet);
-                    figures.exits_again += u64::from(b.exits > 0);
-                    b.exits += 1;
-                    edge.exits += 1;
-                    row.exits += 1;
-                }
+                Event::ExitDet | Event::ExitNondet => b.exits += 1,
                 Event::Exception => {
-                    figures.exceptions += 1;
                     figures.raised_ticks += outermost;
                     figures.self_raised_ticks += own;
-                    row.exceptions += 1;
                 }
                 _ => {
-                    figures.fails += 1;
                     figures.failed_ticks += outermost;
                     figures.self_failed_ticks += own;
-                    figures.fails_dry += u64::from(b.exits == 0);
-                    edge.fails += 1;
-                    row.fails += 1;
                 }
             }
+            self.count(at, |ports| match event {
+                Event::ExitDet => {
+                    ports.exits_det += 1;
+                    ports.exits_again += again;
+                }
+                Event::ExitNondet => {
+                    ports.exits_nondet += 1;
+                    ports.exits_again += again;
+                }
+                Event::Exception => ports.exceptions += 1,
+                _ => {
+                    ports.fails += 1;
+                    ports.fails_dry += 1 - again;
+                }
+            });
         }
         if event == Event::ExitNondet {
             self.frames[frame].before = self.work.len();
             self.choices.push(frame);
         }
-        let inside = self.frames[frame].boxes.last();
-        let inside = inside.map(|&at| self.boxes[at].path.clone());
+        let inside = self.own_spot();
         self.active = self.frames[frame].parent;
         let port = match event {
             Event::ExitDet => Port::ExitDet,
@@ -481,8 +567,8 @@ impl<'f> Stream<'f> {
             _ => Port::Fail,
         };
         match self.hidden_kind(frame) {
-            Some(kind) => self.count_hidden(port, kind),
-            None => self.count_port(port, inside.as_ref(), self.innermost_path().as_ref()),
+            Some(kind) => self.count_hidden(port, kind, inside, self.spot()),
+            None => self.count_port(port, inside.as_ref(), self.caller_spot(frame).as_ref()),
         }
     }
 
@@ -508,17 +594,27 @@ impl<'f> Stream<'f> {
         let frame = self.choices.pop().unwrap();
         let boxes = self.frames[frame].boxes.clone();
         let context = self.context();
-        let caller = self.innermost_path();
+        let hidden_caller = self.spot();
+        if let (false, Some(&outermost)) = (self.valid, boxes.first()) {
+            self.boxes[outermost].from = self.center();
+        }
+        let caller = self.caller_spot(frame);
         let mut stack = self.predicates_active();
         if self.frames[frame].parent != self.active {
             assert!(!self.valid, "not a valid run");
         }
+        let mut center = self.center();
         for &at in &boxes {
             let predicate = self.boxes[at].predicate;
             let path = path(&stack, predicate);
             assert!(!self.valid || self.boxes[at].path == path);
             self.boxes[at].path = path;
             stack.push(predicate);
+            center = self.figures.script.center(predicate).or(center);
+            if !self.valid {
+                self.boxes[at].center = center;
+                self.frames[frame].center = center;
+            }
         }
         if let Some(&outermost) = boxes.first() {
             // Only after an event that cannot happen it was another one.
@@ -529,20 +625,13 @@ impl<'f> Stream<'f> {
         self.active = Some(frame);
         self.note_depth();
         for &at in &boxes {
-            let b = &self.boxes[at];
-            self.figures.predicates[b.predicate as usize].redos += 1;
-            self.figures
-                .edges
-                .entry((b.caller, b.predicate))
-                .or_default()
-                .redos += 1;
-            self.figures.context(&b.path).redos += 1;
+            self.count(at, |ports| ports.redos += 1);
         }
         if let Some(kind) = self.hidden_kind(frame) {
-            self.count_hidden(Port::Redo, kind);
+            self.count_hidden(Port::Redo, kind, self.spot(), hidden_caller);
         }
         if let Some(&outermost) = boxes.first() {
-            self.count_port(Port::Redo, self.innermost_path().as_ref(), caller.as_ref());
+            self.count_port(Port::Redo, self.own_spot().as_ref(), caller.as_ref());
             self.undo(frame, outermost, failed);
         }
     }
@@ -573,15 +662,22 @@ impl<'f> Stream<'f> {
         let frame = self.choices.pop().unwrap();
         let context = self.context();
         let active = std::mem::replace(&mut self.active, self.frames[frame].parent);
+        let mut caller = self.spot();
         match self.hidden_kind(frame) {
-            Some(kind) => self.count_hidden(Port::Cut, kind),
-            None => self.count_port(Port::Cut, None, self.innermost_path().as_ref()),
+            Some(kind) => {
+                // Its caller may be gone, so that it pays itself.
+                if let Some((_, center)) = &mut caller {
+                    *center = self.frames[frame].center;
+                }
+                self.count_hidden(Port::Cut, kind, None, caller);
+            }
+            None => self.count_port(Port::Cut, None, self.caller_spot(frame).as_ref()),
         }
         self.active = active;
-        for &at in &self.frames[frame].boxes {
-            let predicate = self.boxes[at].predicate;
-            self.figures.predicates[predicate as usize].cuts += 1;
-            *self.figures.cuts.entry((context, predicate)).or_default() += 1;
+        for at in self.frames[frame].boxes.clone() {
+            self.count(at, |ports| ports.cuts += 1);
+            let cut = (context, self.boxes[at].predicate);
+            *self.figures.cuts.entry(cut).or_default() += 1;
         }
     }
 
@@ -594,14 +690,14 @@ impl<'f> Stream<'f> {
                 ..
             } = self.boxes[at];
             let figures = &mut self.figures.predicates[predicate as usize];
-            figures.open += 1;
             figures.open_ticks += outermost;
             figures.self_open_ticks += own;
+            self.count(at, |ports| ports.open += 1);
         }
         self.active = None;
         for frame in std::mem::take(&mut self.choices) {
-            for &at in &self.frames[frame].boxes {
-                self.figures.predicates[self.boxes[at].predicate as usize].pending += 1;
+            for at in self.frames[frame].boxes.clone() {
+                self.count(at, |ports| ports.pending += 1);
             }
         }
     }
@@ -632,6 +728,14 @@ impl Figures {
 
     fn context(&mut self, path: &[u32]) -> &mut ContextFigures {
         self.contexts.entry(path.to_vec()).or_default()
+    }
+
+    fn center(&mut self, center: Center, predicate: u32) -> &mut CenterFigures {
+        self.centers.entry((center, predicate)).or_default()
+    }
+
+    fn center_of(&mut self, (path, center): &Spot) -> &mut CenterFigures {
+        self.center(*center, *path.last().unwrap())
     }
 
     /// The rows with figures, and all above them.

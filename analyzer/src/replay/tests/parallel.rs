@@ -9,7 +9,7 @@ use crate::figures::StreamFigures;
 use crate::figures::profile::{Profile, ViolationKind};
 use crate::replay::chunk::Chunk;
 use crate::replay::join::{GiveUp, Join};
-use crate::replay::{ReplayOptions, assemble, schedule};
+use crate::replay::{ReplayOptions, schedule};
 use crate::scope::Scope;
 
 /// The profile of a script whose streams are cut into chunks of `size` events.
@@ -24,7 +24,7 @@ pub(super) fn replay_in(
     violations: &mut Vec<ViolationKind>,
 ) -> Result<Profile, GiveUp> {
     let scope = script.scope();
-    let mut join = Join::new(scope.hidden.len());
+    let mut join = Join::new(&scope.centers);
     let mut streams = Vec::new();
     for (events, id) in script.streams.iter().zip(1..) {
         let splits = !scope.has_transparent()
@@ -41,15 +41,7 @@ pub(super) fn replay_in(
             ..figures
         });
     }
-    Ok(Profile {
-        predicates: assemble::predicates(&join.books),
-        edges: assemble::edges(&join.books),
-        contexts: assemble::contexts(&join.books),
-        backtracks: join.backtracks,
-        cuts: join.cuts,
-        streams,
-        ..Profile::default()
-    })
+    Ok(join.into_profile(streams))
 }
 
 fn ends(events: &Events) -> (u64, u64) {
@@ -124,6 +116,7 @@ fn script(hide: bool) -> impl Strategy<Value = Script> {
         Script {
             dialect,
             hidden,
+            centers: Vec::new(),
             places: Vec::new(),
             window: None,
             streams,
@@ -162,6 +155,7 @@ pub(crate) fn long() -> impl Strategy<Value = Script> {
         Script {
             dialect: Dialect::EveryRedo,
             hidden: vec![false; predicates as usize],
+            centers: Vec::new(),
             places: Vec::new(),
             window: None,
             streams: streams.iter().map(run).collect(),

@@ -3,6 +3,7 @@
 use portmortem_tracer::format::{Dialect, Event};
 use proptest::prelude::*;
 
+use super::properties::center;
 use super::random::{self, Limits};
 use super::{Script, files, naive, parallel};
 use crate::figures::Caller;
@@ -25,12 +26,13 @@ fn place() -> impl Strategy<Value = FocusOn> {
 
 fn script(gaps: bool) -> impl Strategy<Value = Script> {
     let dialect = prop_oneof![Just(Dialect::EveryRedo), Just(Dialect::InnermostRedo)];
-    let hidden = prop::collection::vec(prop::bool::weighted(0.15), 4);
+    let hidden = prop::collection::vec((prop::bool::weighted(0.15), center()), 4);
     let places = prop::collection::vec(place(), 0..3);
     let window = prop::option::of((900..2500u64, 0..1500u64));
     let streams = prop::collection::vec(random::choices(120), 1..4);
     (dialect, hidden, places, window, streams).prop_map(
-        move |(dialect, hidden, places, window, streams)| {
+        move |(dialect, predicates, places, window, streams)| {
+            let (hidden, centers) = predicates.into_iter().unzip();
             let limits = Limits {
                 predicates: 4,
                 dialect,
@@ -39,6 +41,7 @@ fn script(gaps: bool) -> impl Strategy<Value = Script> {
             Script {
                 dialect,
                 hidden,
+                centers,
                 places,
                 window: window.map(|(from, length)| Window {
                     from,
@@ -111,7 +114,8 @@ proptest! {
 
     #[test]
     fn windows_after_gaps_are_those_of_the_model(script in script(true)) {
-        let script = Script { places: Vec::new(), ..script };
+        let script = Script { centers: Vec::new(),
+ places: Vec::new(), ..script };
         let profile = in_window(&script, |script| script.replay().0);
         prop_assert_eq!(profile, in_window(&script, naive::replay));
     }

@@ -51,12 +51,22 @@ fn call_and_deterministic_exit() {
     );
     let root = profile.edges[&(Root, P)];
     assert_eq!(
-        (root.calls, root.exits, root.served_ticks, root.spent_ticks),
+        (
+            root.calls,
+            root.exits(),
+            root.served_ticks,
+            root.spent_ticks
+        ),
         (1, 1, 12, 12)
     );
     let edge = profile.edges[&(by(P), Q)];
     assert_eq!(
-        (edge.calls, edge.exits, edge.served_ticks, edge.spent_ticks),
+        (
+            edge.calls,
+            edge.exits(),
+            edge.served_ticks,
+            edge.spent_ticks
+        ),
         (1, 1, 4, 4)
     );
     assert_eq!(

@@ -6,16 +6,28 @@ use proptest::prelude::*;
 use super::random::{self, Choice, Limits};
 use super::{Events, Script, naive};
 use crate::figures::Port;
+use crate::figures::centers::CenterFigures;
 use crate::figures::laws;
 use crate::figures::profile::Profile;
+use crate::trace::Center;
 
-/// A script of some streams with some predicates hidden.
+/// The cost centre that boxes of a predicate enter, often none.
+pub(super) fn center() -> impl Strategy<Value = Center> {
+    prop::option::weighted(0.4, 0..3u32)
+}
+
+/// A script of some streams with some predicates hidden, some in cost centres.
 fn script(gaps: bool) -> impl Strategy<Value = Script> {
     let dialect = prop_oneof![Just(Dialect::EveryRedo), Just(Dialect::InnermostRedo)];
-    let hidden = prop::collection::vec(prop::bool::weighted(0.15), 1..6);
+    let hidden = prop::collection::vec((prop::bool::weighted(0.15), center()), 1..6);
     let streams = prop::collection::vec(random::choices(120), 1..4);
-    (dialect, hidden, streams).prop_map(move |(dialect, hidden, streams)| {
+    (dialect, hidden, streams).prop_map(move |(dialect, predicates, streams)| {
+        let (hidden, centers): (Vec<bool>, Vec<Center>) = predicates.into_iter().unzip();
         let predicates = hidden.len() as u32;
+        let centers = centers
+            .into_iter()
+            .map(|center| Some(center? % predicates))
+            .collect();
         let limits = Limits {
             predicates,
             dialect,
@@ -26,6 +38,7 @@ fn script(gaps: bool) -> impl Strategy<Value = Script> {
         Script {
             dialect,
             hidden,
+            centers,
             places: Vec::new(),
             window: None,
             streams,
@@ -62,6 +75,7 @@ fn nonsense(cut: u32) -> impl Strategy<Value = Script> {
         Script {
             dialect,
             hidden,
+            centers: Vec::new(),
             places: Vec::new(),
             window: None,
             streams: vec![events],
@@ -115,6 +129,14 @@ fn without_tail_counts(mut profile: Profile) -> Profile {
         .edges
         .values_mut()
         .for_each(|figures| figures.tail_calls = 0);
+    profile
+        .contexts
+        .iter_mut()
+        .for_each(|figures| figures.tail_calls = 0);
+    profile
+        .centers
+        .values_mut()
+        .for_each(|figures| figures.tail_calls = 0);
     profile.streams.clear();
     profile
 }
@@ -127,6 +149,9 @@ fn without_physical_boxes(mut profile: Profile) -> Profile {
         .iter_mut()
         .for_each(|figures| figures.max_height = 0);
     for row in &mut profile.contexts {
+        (row.inside, row.outside, row.hidden) = Default::default();
+    }
+    for row in profile.centers.values_mut() {
         (row.inside, row.outside, row.hidden) = Default::default();
     }
     profile
@@ -195,6 +220,11 @@ proptest! {
                 row.outside[Port::Cut as usize] = 0;
                 row.hidden.outside[Port::Cut as usize] = 0;
             }
+            for row in profile.centers.values_mut() {
+                row.outside[Port::Cut as usize] = 0;
+                row.hidden.outside[Port::Cut as usize] = 0;
+            }
+            profile.centers.retain(|_, row| *row != CenterFigures::default());
             profile
         };
         prop_assert_eq!(

@@ -308,7 +308,7 @@ impl Source for Rows {
             "calls" => integer(context.calls),
             "redos" => integer(context.redos),
             "fails" => integer(context.fails),
-            "exits" => integer(context.exits),
+            "exits" => integer(context.exits()),
             "exceptions" => integer(context.exceptions),
             "events" => integer(context.events()),
             "undone_ns" => {

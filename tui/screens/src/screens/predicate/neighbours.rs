@@ -131,7 +131,7 @@ impl Neighbours {
             }),
             _ => Some(match name {
                 "calls" => row.edge.calls,
-                "exits" => row.edge.exits,
+                "exits" => row.edge.exits(),
                 "redos" => row.edge.redos,
                 "fails" => row.edge.fails,
                 _ => row.edge.tail_calls,

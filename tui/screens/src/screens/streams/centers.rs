@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use portmortem_analyzer::centers::CenterSum;
+use portmortem_analyzer::net::centers::CenterSum;
 use portmortem_analyzer::tables::Cell;
 use portmortem_analyzer::trace::PredicateIndex;
 

@@ -1,4 +1,4 @@
-//! Hand-made streams, and the law on random ones.
+//! Cost centres: hand-made streams, and the sums on random ones.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,14 +9,16 @@ use portmortem_tracer::format::{
 use portmortem_tracer::{Options, Recorder, clock};
 use proptest::prelude::*;
 
-use super::*;
-use crate::figures::Port;
-use crate::replay::tests::random::{self, Choice, Limits};
-use crate::replay::{self, ReplayOptions};
+use super::random::{self, Choice, Limits};
+use crate::figures::laws;
+use crate::figures::profile::Profile;
+use crate::net::centers::by_center;
+use crate::replay::{ReplayOptions, replay};
 use crate::scope::focus::{Focus, FocusOn};
 use crate::scope::hide::Hide;
 use crate::scope::window::Window;
 use crate::trace::mapping::Mapping;
+use crate::trace::{Center, Trace};
 
 /// Ids in the order in which [`trace`] names them: two cost centres, a predicate declared to be in the second, two plain ones.
 const A: u32 = 0;
@@ -77,7 +79,9 @@ fn tail(predicate: u32) -> Event {
 /// Calls and ticks by centre and predicate.
 fn found(events: Vec<Event>) -> BTreeMap<(Center, u32), (u64, u64)> {
     let trace = trace(&[events], Dialect::EveryRedo);
-    let rows = replay(&trace, &ReplayOptions::default()).rows.into_iter();
+    let rows = replay(&trace, &ReplayOptions::default())
+        .centers
+        .into_iter();
     rows.map(|(key, figures)| (key, (figures.calls, figures.self_ticks)))
         .collect()
 }
@@ -127,8 +131,8 @@ fn collections_take_time_in_a_centre_and_are_no_calls() {
         ExitDet,
     ];
     let trace = trace(&[events], Dialect::EveryRedo);
-    let profile = replay::replay(&trace, &ReplayOptions::default());
-    let sum = replay(&trace, &ReplayOptions::default()).by_center(&trace, &profile)[&Some(A)];
+    let profile = replay(&trace, &ReplayOptions::default());
+    let sum = by_center(&trace, &profile)[&Some(A)];
     assert_eq!((sum.entered, sum.figures.calls), (1, 1));
     assert_eq!(sum.figures.self_ticks, 3 + 5 + 7 + 9 + 11);
 }
@@ -151,7 +155,7 @@ fn a_hidden_box_goes_on_to_be_in_its_centre() {
             hide,
             ..ReplayOptions::default()
         };
-        let rows = replay(&trace, &options).rows.into_iter();
+        let rows = replay(&trace, &options).centers.into_iter();
         rows.map(|(key, figures)| (key, (figures.calls, figures.self_ticks)))
             .collect::<BTreeMap<_, _>>()
     };
@@ -208,7 +212,7 @@ fn last_calls_run_in_the_centre_they_departed_into() {
         ExitDet,
     ];
     let trace = trace(&[events], Dialect::EveryRedo);
-    let rows = replay(&trace, &ReplayOptions::default()).rows;
+    let rows = replay(&trace, &ReplayOptions::default()).centers;
     let of = |center, predicate| {
         let figures = rows[&(center, predicate)];
         (figures.calls, figures.exits_det, figures.self_ticks)
@@ -224,8 +228,8 @@ fn last_calls_run_in_the_centre_they_departed_into() {
 fn the_boxes_of_centres_are_entries_and_no_calls() {
     let events = vec![call(A), call(IN_B), Event::ExitDet, Event::ExitDet];
     let trace = trace(&[events], Dialect::EveryRedo);
-    let profile = replay::replay(&trace, &ReplayOptions::default());
-    let sums = replay(&trace, &ReplayOptions::default()).by_center(&trace, &profile);
+    let profile = replay(&trace, &ReplayOptions::default());
+    let sums = by_center(&trace, &profile);
     let calls = |center| {
         sums.get(&center)
             .map(|sum| (sum.entered, sum.figures.calls))
@@ -235,28 +239,11 @@ fn the_boxes_of_centres_are_entries_and_no_calls() {
     assert_eq!(calls(None), None);
 }
 
-/// The rows of each predicate, summed over all centres.
-fn by_predicate(profile: &CenterProfile) -> BTreeMap<u32, CenterFigures> {
-    let mut sums = BTreeMap::<u32, CenterFigures>::new();
-    for (&(_, predicate), figures) in &profile.rows {
-        sums.entry(predicate).or_default().add(figures);
-    }
-    // A cut is paid for by whoever cuts here, and by whoever called the box there.
-    for sum in sums.values_mut() {
-        sum.outside[Port::Cut as usize] = 0;
-        sum.hidden.outside[Port::Cut as usize] = 0;
-    }
-    sums.retain(|_, sum| *sum != CenterFigures::default());
-    sums
-}
-
-/// Of a part of a trace.
+/// Net times of centres sum to that of a part of a trace.
 fn agrees(trace: &Trace, options: &ReplayOptions) {
-    let profile = replay::replay(trace, options);
-    let plain = CenterProfile::without_centers(&profile);
-    let found = replay(trace, options);
-    assert_eq!(by_predicate(&found), by_predicate(&plain));
-    let sums = found.by_center(trace, &profile);
+    let profile: Profile = replay(trace, options);
+    assert_eq!(laws::check(&profile), []);
+    let sums = by_center(trace, &profile);
     let net: Option<u64> = sums.values().map(|sum| sum.net_ticks).sum();
     let all = profile.net.as_ref().unwrap().net_ticks;
     assert_eq!(net, Some(all));
@@ -301,7 +288,7 @@ fn agrees_with_hiding(trace: &Trace) {
         hide,
         ..ReplayOptions::default()
     };
-    let profile = replay::replay(trace, &options);
+    let profile = replay(trace, &options);
     let unknown = trace.unknown_predicate();
     let mut times = BTreeMap::<Center, u64>::new();
     for (index, figures) in (0..).zip(&profile.predicates) {
@@ -314,7 +301,7 @@ fn agrees_with_hiding(trace: &Trace) {
     }
     times.remove(&None);
     let mut found = BTreeMap::<Center, u64>::new();
-    for (&(center, _), figures) in &replay(trace, &ReplayOptions::default()).rows {
+    for (&(center, _), figures) in &replay(trace, &ReplayOptions::default()).centers {
         *found.entry(center).or_default() += figures.self_ticks;
     }
     for (center, time) in times {

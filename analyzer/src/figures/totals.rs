@@ -1,0 +1,120 @@
+//! How often boxes passed each port: the counters that every row of figures has.
+
+use std::ops::{Deref, DerefMut};
+
+use bincode::{Decode, Encode};
+
+/// Declares [`PortTotals`]: a counter is one line here, and every table of figures has it.
+macro_rules! totals {
+    (
+        $(#[$attribute:meta])*
+        pub struct $name:ident {
+            events { $($(#[$about:meta])* $event:ident,)* }
+            ends { $($(#[$about_end:meta])* $end:ident,)* }
+        }
+    ) => {
+        $(#[$attribute])*
+        pub struct $name {
+            $($(#[$about])* pub $event: u64,)*
+            $($(#[$about_end])* pub $end: u64,)*
+        }
+
+        impl $name {
+            /// Adds the counts of other boxes.
+            pub fn add(&mut self, other: &Self) {
+                $(self.$event = self.$event.saturating_add(other.$event);)*
+                $(self.$end = self.$end.saturating_add(other.$end);)*
+            }
+
+            /// Adds the counts modulo 2⁶⁴, `times` over.
+            pub(crate) fn add_times(&mut self, other: &Self, times: u64) {
+                $(self.$event = self.$event.wrapping_add(other.$event.wrapping_mul(times));)*
+                $(self.$end = self.$end.wrapping_add(other.$end.wrapping_mul(times));)*
+            }
+
+            /// Takes away the events of the time before a window. How boxes stood at the end stays.
+            pub(crate) fn take(&mut self, before: &Self) {
+                $(self.$event = self.$event.saturating_sub(before.$event);)*
+            }
+
+            /// Each counter with its name.
+            #[must_use]
+            pub fn each(&self) -> Vec<(&'static str, u64)> {
+                vec![$((stringify!($event), self.$event),)* $((stringify!($end), self.$end),)*]
+            }
+        }
+    };
+}
+
+totals! {
+    /// Counts of boxes: of the events at their ports, and of how they stood at the end.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
+    pub struct PortTotals {
+        events {
+            /// Boxes opened, `tail_calls` included.
+            calls,
+            /// Exits that left no choicepoint.
+            exits_det,
+            /// Exits that left a choicepoint.
+            exits_nondet,
+            /// Re-entries by backtracking.
+            redos,
+            /// Final failures.
+            fails,
+            /// Those exits, of both kinds, that were not the first one of their box.
+            exits_again,
+            /// Those of `fails` whose box had never exited.
+            fails_dry,
+            /// Re-enterable boxes discarded before being re-entered.
+            cuts,
+            /// Those of `calls` that were last calls into a departed box.
+            tail_calls,
+            /// Boxes left by an exception.
+            exceptions,
+        }
+        ends {
+            /// Boxes still active at the end (or where the trace lost track).
+            open,
+            /// Boxes still re-enterable at the end (or where the trace lost track).
+            pending,
+        }
+    }
+}
+
+impl PortTotals {
+    /// Exits of both kinds.
+    #[must_use]
+    pub fn exits(&self) -> u64 {
+        self.exits_det.saturating_add(self.exits_nondet)
+    }
+}
+
+/// Rows of figures are their counters, and more.
+macro_rules! has_totals {
+    ($($row:ty),*) => {
+        $(
+            impl Deref for $row {
+                type Target = PortTotals;
+
+                #[inline]
+                fn deref(&self) -> &PortTotals {
+                    &self.ports
+                }
+            }
+
+            impl DerefMut for $row {
+                #[inline]
+                fn deref_mut(&mut self) -> &mut PortTotals {
+                    &mut self.ports
+                }
+            }
+        )*
+    };
+}
+
+has_totals!(
+    super::PredicateFigures,
+    super::EdgeFigures,
+    super::contexts::ContextFigures,
+    super::centers::CenterFigures
+);
