@@ -34,7 +34,8 @@ install_disguise :-
     wrap_in_place(system:'$module_property'(_, Asked), portmortem_disguise, WrappedProperty,
                    portmortem_disguise:of_module(Asked, WrappedProperty)),
     wrap_in_place(system:set_module(Spec), portmortem_disguise, WrappedSet,
-                   (   strip_module(Spec, Limited, Limit),     % here, where the caller's module is known
+                   (   portmortem_disguise:limits_space(Spec),
+                       strip_module(Spec, Limited, Limit),     % here, where the caller's module is known
                        portmortem_disguise:with_room(Limited, Limit, WrappedSet, Set)
                    ->  Set
                    ;   WrappedSet
@@ -199,7 +200,7 @@ own_wrapper(portmortem_disguise).
                  *******************************/
 
 :- meta_predicate as_own_size(+, 0).
-:- public of_module/2, with_room/4.
+:- public of_module/2, limits_space/1, with_room/4.
 :- dynamic own_size/2.          % Module, Bytes
 
 %!  as_own_size(+Module, :Goal) is semidet.
@@ -260,11 +261,22 @@ own_bytes(M, Bytes) :-
     !.
 own_bytes(_, 0).
 
+%   Asked before strip_module/3, which makes the module: another thread could see one that has no class yet.
+
+limits_space(Spec) :-
+    acyclic_term(Spec),
+    unqualified(Spec, program_space(_)).
+
+unqualified(Spec, Plain) :-
+    nonvar(Spec),
+    (   Spec = _:Inner
+    ->  unqualified(Inner, Plain)
+    ;   Plain = Spec
+    ).
+
 %   The call that sets the limit which the program sets, and room for what recording adds.
 
-with_room(M, Property, call(Call), Set) :-
-    nonvar(Property),
-    Property = program_space(Limit),
+with_room(M, program_space(Limit), call(Call), Set) :-
     integer(Limit),
     Limit > 0,
     own_size(M, Own),
