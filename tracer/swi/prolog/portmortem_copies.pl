@@ -2,7 +2,7 @@
           [ copy_predicate/3,           % :Head, -CopyName, -Clauses
             remove_copy/2,              % :Head, +CopyName
             new_copy_name/4,            % +Module, :Head, :Naming, -CopyName
-            latest_copy/3,              % +Module, :Head, -N
+            latest_copy_head/2,         % :Goal, -Copy
             copy_was_called/1           % :Head
           ]).
 
@@ -121,16 +121,10 @@ remove_copy(M:Head, CopyName) :-
 %   The compiler has warned of the original already.
 
 without_warnings(Goal) :-
-    '$style_check'(Old, 0),
-    (   catch(Goal, Error, true)
-    ->  '$style_check'(_, Old),
-        (   var(Error)
-        ->  true
-        ;   throw(Error)
-        )
-    ;   '$style_check'(_, Old),
-        fail
-    ).
+    setup_call_cleanup(
+        '$style_check'(Old, 0),
+        once(Goal),
+        '$style_check'(_, Old)).
 
 %!  new_copy_name(+Module, +Head, :Naming, -CopyName) is det.
 %
@@ -145,28 +139,28 @@ new_copy_name(M, Head, Naming, CopyName) :-
     assertz(copies(Name, Arity, M, N)),
     call(Naming, Name, N, CopyName).
 
-%!  latest_copy(+Module, +Head, -N) is semidet.
+%!  latest_copy_head(:Goal, -Copy) is nondet.
 %
-%   The predicate runs as its N-th copy.
+%   Goal as a call of its predicate's latest copy: of a plain one, and of one that counts.
 
-latest_copy(M, Head, N) :-
-    functor(Head, Name, Arity),
-    copies(Name, Arity, M, N).
+latest_copy_head(M:Goal, M:Copy) :-
+    functor(Goal, Name, Arity),
+    copies(Name, Arity, M, N),
+    Goal =.. [_|Arguments],
+    (   copy_name(Name, N, CopyName),
+        All = Arguments
+    ;   counted_name(Name, N, CopyName),
+        '$append'(Arguments, [_,_], All)
+    ),
+    Copy =.. [CopyName|All].
 
 %!  copy_was_called(:Head) is semidet.
 %
 %   The predicate's latest copy has been called.
 
-copy_was_called(M:Head) :-
-    latest_copy(M, Head, N),
-    functor(Head, Name, Arity),
-    (   copy_name(Name, N, CopyName),
-        functor(Copy, CopyName, Arity)
-    ;   counted_name(Name, N, CopyName),
-        More is Arity+2,
-        functor(Copy, CopyName, More)
-    ),
-    catch('$fetch_vm'(M:Copy, 0, _, Supervisor), error(_, _), fail),
+copy_was_called(P) :-
+    latest_copy_head(P, Copy),
+    catch('$fetch_vm'(Copy, 0, _, Supervisor), error(_, _), fail),
     Supervisor \== s_virgin,
     !.
 

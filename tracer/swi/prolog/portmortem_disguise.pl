@@ -423,14 +423,7 @@ parent_goal(Key, Real, Frame, Value) :-
     ->  true
     ;   Home = Context
     ),
-    portmortem_copies:latest_copy(Home, General, N),
-    Goal =.. [_|Arguments],
-    (   copy_name(Name, N, CopyName),
-        Copy =.. [CopyName|Arguments]
-    ;   counted_name(Name, N, CopyName),
-        '$append'(Arguments, [_,_], More),
-        Copy =.. [CopyName|More]
-    ),
+    portmortem_copies:latest_copy_head(Home:Goal, _:Copy),
     attribute(real(Wrapped, Home), Frame, Key, Copy).
 
                  /*******************************
