@@ -1,6 +1,7 @@
 :- module(portmortem_copies,
           [ copy_predicate/3,           % :Head, -CopyName, -Clauses
             remove_copy/2,              % :Head, +CopyName
+            same_modes/3,               % :Head, +CopyName, +More
             new_copy_name/4,            % +Module, :Head, :Naming, -CopyName
             latest_copy_head/2,         % :Goal, -Copy
             copy_was_called/1           % :Head
@@ -109,6 +110,20 @@ same_code([Ref|Refs], [Clause|Clauses], M:Head, CopyName) :-
     code(Copy, M:Name/Arity, CopyCode),
     Code =@= CopyCode,
     same_code(Refs, Clauses, M:Head, CopyName).
+
+%!  same_modes(:Head, +CopyName, +More) is det.
+%
+%   Declare the arguments of the copy as those of the predicate are declared, and those it has beyond them as More.
+%   In later versions what is declared unbound has no index.
+
+same_modes(M:Head, CopyName, More) :-
+    (   '$get_predicate_attribute'(M:Head, meta_predicate, Spec)
+    ->  Spec =.. [_|Modes],
+        '$append'(Modes, More, AllModes),
+        CopySpec =.. [CopyName|AllModes],
+        meta_predicate(M:CopySpec)
+    ;   true
+    ).
 
 %!  remove_copy(:Head, +CopyName) is det.
 %

@@ -557,8 +557,13 @@ make_copy(M, Head, Id, Copy) :-
     ->  remove_copy(M:Head, CopyName),
         new_copy_name(M, Head, counted_name, CountedName),
         counted_copy(M, CountedName, Id, Clauses, Set),
+        (   source_location(_, _)       % the file that is being read would own the copy
+        ->  true
+        ;   same_modes(M:Head, CountedName, [?,?])
+        ),
         Copy = counted(Set, CountedName)
-    ;   functor(Copy, CopyName, Arity)
+    ;   same_modes(M:Head, CopyName, []),
+        functor(Copy, CopyName, Arity)
     ).
 
 wrap(How, M, Head, Copy, Id) :-
