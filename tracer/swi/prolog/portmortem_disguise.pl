@@ -28,7 +28,8 @@ install_disguise :-
     wrap_in_place(system:prolog_frame_attribute(Frame, Key, Value), portmortem_disguise, Wrapped,
                    ( context_module(M),
                      portmortem_engine:as_own(
-                        portmortem_disguise:frame_attribute(Key, real(Wrapped, M), Frame, Value)) )),
+                        portmortem_disguise:frame_attribute(Key, real(Wrapped, M), Frame, Value)),
+                     true )),           % the frame stays, see asking_module/3
     wrap_in_place(system:'$wrapped_predicate'(_, Pairs), portmortem_disguise, WrappedPairs,
                    portmortem_disguise:wrappers(Pairs, WrappedPairs)),
     wrap_in_place(system:'$module_property'(_, Asked), portmortem_disguise, WrappedProperty,
@@ -302,16 +303,17 @@ frame_attribute(Key, Real, Frame, Value) :-
     ;   Plain = Value
     ),
     known_attribute(Key, Real, Frame, Plain).
-frame_attribute(Key, real(Wrapped, M), Frame, Value) :-
+frame_attribute(Key, Real, Frame, Value) :-
     parent_goal_key(Key),
     nonvar(Value),
     !,
-    asking_module(M, Value, Context),
-    Real = real(Wrapped, Context),
-    (   parent_goal(Key, Real, Frame, Value)
-    ->  true
-    ;   attribute(Real, Frame, Key, Value)
-    ).
+    asking_module(Real, Value, Context),
+    Real = real(Wrapped, _),
+    Asking = real(Wrapped, Context),
+    (   parent_goal(Key, Asking, Frame, Value)
+    ;   attribute(Asking, Frame, Key, Value)
+    ),
+    !.
 frame_attribute(_, real(Wrapped, M), _, _) :-
     @(Wrapped, M).
 
@@ -401,13 +403,25 @@ wrappers_above(_, _, _, Count, Count).
 parent_goal_key(parent_goal).
 parent_goal_key(parent_goal(_)).        % the frame to go on with
 
-%   The module that asks. Later versions qualify the argument, and run what follows in module system.
+%   The module that asks. Later versions qualify the argument unless the program did, and run what follows in
+%   module system: it is that of the caller's frame or, if that is gone with a last call, the argument's.
 
 :- if(( current_prolog_flag(version, Version), Version >= 100000 )).
+asking_module(Real, _, M) :-
+    prolog_current_frame(Frame),
+    caller_of_wrapper(Real, Frame, Caller),
+    attribute(Real, Caller, context_module, M).
 asking_module(_, Value, M) :-
     strip_module(Value, M, _).
+
+caller_of_wrapper(Real, Frame, Caller) :-
+    attribute(Real, Frame, parent, Parent),
+    (   wrapper_frame(Real, Frame)
+    ->  Caller = Parent
+    ;   caller_of_wrapper(Real, Parent, Caller)
+    ).
 :- else.
-asking_module(M, _, M).
+asking_module(real(_, M), _, M).
 :- endif.
 
 %   A goal of the program may be running as a copy. The engine ignores a qualification of the
