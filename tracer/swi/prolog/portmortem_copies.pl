@@ -367,13 +367,13 @@ instructions([Next-Instruction0|Fetched], Places, Self, [Instruction|Instruction
     !,
     instructions(Fetched, Places, Self, Instructions).
 
-%   Later versions leave the module out if it is user.
+%   Later versions leave the module of the clause out.
 
 calls_itself(i_tcall, _).
-calls_itself(i_lcall(PI), Self) :-
-    (   PI == Self
+calls_itself(i_lcall(PI), M:NameArity) :-
+    (   PI == M:NameArity
     ->  true
-    ;   Self == user:PI
+    ;   PI == NameArity
     ).
 
 jump_argument(Instruction, I) :-
