@@ -133,6 +133,41 @@ go_on(Rest) :- call(Rest), true.
     }
 }
 
+/// In later versions an argument that is declared unbound gets no index, so that a call leaves a choicepoint.
+/// (With `--byrd` every exit can be re-entered.)
+#[test]
+fn a_copy_has_the_modes_of_its_original() {
+    let program = "
+:- initialization(main, main).
+:- meta_predicate looks_up(?, -).
+looks_up(_, []).
+looks_up(_, [_|_]).
+:- meta_predicate many(-, ?).
+many(a, 1).
+many(b, 1).
+many(c, 1).
+main :- determinism(looks_up(_, [])), determinism(many(a, _)), determinism(many(c, _)).
+determinism(Goal) :-
+    call_cleanup(Goal, Last = true),
+    ( Last == true -> true ; Last = false ),
+    !,
+    functor(Goal, Name, _),
+    print(Name-Last), nl.
+";
+    let sandbox = Sandbox::with("modes.pl", program);
+    let plain = sandbox
+        .command(Path::new("swipl"))
+        .args(["modes.pl"])
+        .wait();
+    for mode in [&[][..], &["--no-tail"], &["--symbolic"], &["--libraries"]] {
+        let arguments = ["record", "--force", "modes.pl"].iter().chain(mode);
+        sandbox
+            .portmortem(arguments)
+            .succeeds()
+            .prints(&plain.out());
+    }
+}
+
 /// Known, and said in `docs/limits.md`: limits of depth and of inferences count the frames of wrappers.
 #[test]
 fn limits_count_the_frames_of_wrappers() {

@@ -55,6 +55,7 @@ Options of pm_record/2 and pm_start/2:
    open_shared_object(Path, Handle),
    call_shared_object_function(Handle, install).
 
+:- use_module(portmortem_engine, [exit/3]).
 :- use_module(portmortem_wrap).
 :- use_module(portmortem_hooks).
 :- use_module(portmortem_calibrate).
@@ -198,6 +199,11 @@ pm_mark(Text) :-
     '$mark'(String).
 pm_mark(_).
 
+%   What follows the goal is what follows it in a wrapper.
+
+goal_expansion(end_of_wrapper(Box, Before), Exit) :-
+    exit(Box, Before, Exit).
+
 %!  cost_center(+Name, :Goal) is nondet.
 %
 %   Call Goal, as call/1 does. In a recording, what it costs is attributed to the
@@ -213,14 +219,7 @@ cost_center(Name, Goal) :-
         ->  Goal
         ;   prolog_current_choice(Before),
             Goal,
-            prolog_current_choice(After),
-            (   Before == After,
-                '$pm_exit_det'(Box)
-            ->  !
-            ;   Before == After
-            ->  portmortem_engine:exit_resumed(Box, Before)
-            ;   '$pm_exit_nondet'(Box)
-            )
+            end_of_wrapper(Box, Before)
         )
     ;   Goal
     ).

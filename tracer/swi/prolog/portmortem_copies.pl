@@ -1,8 +1,9 @@
 :- module(portmortem_copies,
           [ copy_predicate/3,           % :Head, -CopyName, -Clauses
             remove_copy/2,              % :Head, +CopyName
+            same_modes/3,               % :Head, +CopyName, +More
             new_copy_name/4,            % +Module, :Head, :Naming, -CopyName
-            latest_copy/3,              % +Module, :Head, -N
+            latest_copy_head/2,         % :Goal, -Copy
             copy_was_called/1           % :Head
           ]).
 
@@ -110,6 +111,20 @@ same_code([Ref|Refs], [Clause|Clauses], M:Head, CopyName) :-
     Code =@= CopyCode,
     same_code(Refs, Clauses, M:Head, CopyName).
 
+%!  same_modes(:Head, +CopyName, +More) is det.
+%
+%   Declare the arguments of the copy as those of the predicate are declared, and those it has beyond them as More.
+%   In later versions what is declared unbound has no index.
+
+same_modes(M:Head, CopyName, More) :-
+    (   '$get_predicate_attribute'(M:Head, meta_predicate, Spec)
+    ->  Spec =.. [_|Modes],
+        '$append'(Modes, More, AllModes),
+        CopySpec =.. [CopyName|AllModes],
+        meta_predicate(M:CopySpec)
+    ;   true
+    ).
+
 %!  remove_copy(:Head, +CopyName) is det.
 %
 %   Remove a copy that has never been called.
@@ -121,16 +136,10 @@ remove_copy(M:Head, CopyName) :-
 %   The compiler has warned of the original already.
 
 without_warnings(Goal) :-
-    '$style_check'(Old, 0),
-    (   catch(Goal, Error, true)
-    ->  '$style_check'(_, Old),
-        (   var(Error)
-        ->  true
-        ;   throw(Error)
-        )
-    ;   '$style_check'(_, Old),
-        fail
-    ).
+    setup_call_cleanup(
+        '$style_check'(Old, 0),
+        once(Goal),
+        '$style_check'(_, Old)).
 
 %!  new_copy_name(+Module, +Head, :Naming, -CopyName) is det.
 %
@@ -145,28 +154,28 @@ new_copy_name(M, Head, Naming, CopyName) :-
     assertz(copies(Name, Arity, M, N)),
     call(Naming, Name, N, CopyName).
 
-%!  latest_copy(+Module, +Head, -N) is semidet.
+%!  latest_copy_head(:Goal, -Copy) is nondet.
 %
-%   The predicate runs as its N-th copy.
+%   Goal as a call of its predicate's latest copy: of a plain one, and of one that counts.
 
-latest_copy(M, Head, N) :-
-    functor(Head, Name, Arity),
-    copies(Name, Arity, M, N).
+latest_copy_head(M:Goal, M:Copy) :-
+    functor(Goal, Name, Arity),
+    copies(Name, Arity, M, N),
+    Goal =.. [_|Arguments],
+    (   copy_name(Name, N, CopyName),
+        All = Arguments
+    ;   counted_name(Name, N, CopyName),
+        '$append'(Arguments, [_,_], All)
+    ),
+    Copy =.. [CopyName|All].
 
 %!  copy_was_called(:Head) is semidet.
 %
 %   The predicate's latest copy has been called.
 
-copy_was_called(M:Head) :-
-    latest_copy(M, Head, N),
-    functor(Head, Name, Arity),
-    (   copy_name(Name, N, CopyName),
-        functor(Copy, CopyName, Arity)
-    ;   counted_name(Name, N, CopyName),
-        More is Arity+2,
-        functor(Copy, CopyName, More)
-    ),
-    catch('$fetch_vm'(M:Copy, 0, _, Supervisor), error(_, _), fail),
+copy_was_called(P) :-
+    latest_copy_head(P, Copy),
+    catch('$fetch_vm'(Copy, 0, _, Supervisor), error(_, _), fail),
     Supervisor \== s_virgin,
     !.
 
@@ -358,13 +367,13 @@ instructions([Next-Instruction0|Fetched], Places, Self, [Instruction|Instruction
     !,
     instructions(Fetched, Places, Self, Instructions).
 
-%   Later versions leave the module out if it is user.
+%   Later versions leave the module of the clause out.
 
 calls_itself(i_tcall, _).
-calls_itself(i_lcall(PI), Self) :-
-    (   PI == Self
+calls_itself(i_lcall(PI), M:NameArity) :-
+    (   PI == M:NameArity
     ->  true
-    ;   Self == user:PI
+    ;   PI == NameArity
     ).
 
 jump_argument(Instruction, I) :-

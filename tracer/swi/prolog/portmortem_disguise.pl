@@ -28,13 +28,15 @@ install_disguise :-
     wrap_in_place(system:prolog_frame_attribute(Frame, Key, Value), portmortem_disguise, Wrapped,
                    ( context_module(M),
                      portmortem_engine:as_own(
-                        portmortem_disguise:frame_attribute(Key, real(Wrapped, M), Frame, Value)) )),
+                        portmortem_disguise:frame_attribute(Key, real(Wrapped, M), Frame, Value)),
+                     true )),           % the frame stays, see asking_module/3
     wrap_in_place(system:'$wrapped_predicate'(_, Pairs), portmortem_disguise, WrappedPairs,
                    portmortem_disguise:wrappers(Pairs, WrappedPairs)),
     wrap_in_place(system:'$module_property'(_, Asked), portmortem_disguise, WrappedProperty,
                    portmortem_disguise:of_module(Asked, WrappedProperty)),
     wrap_in_place(system:set_module(Spec), portmortem_disguise, WrappedSet,
-                   (   strip_module(Spec, Limited, Limit),     % here, where the caller's module is known
+                   (   portmortem_disguise:limits_space(Spec),
+                       strip_module(Spec, Limited, Limit),     % here, where the caller's module is known
                        portmortem_disguise:with_room(Limited, Limit, WrappedSet, Set)
                    ->  Set
                    ;   WrappedSet
@@ -199,7 +201,7 @@ own_wrapper(portmortem_disguise).
                  *******************************/
 
 :- meta_predicate as_own_size(+, 0).
-:- public of_module/2, with_room/4.
+:- public of_module/2, limits_space/1, with_room/4.
 :- dynamic own_size/2.          % Module, Bytes
 
 %!  as_own_size(+Module, :Goal) is semidet.
@@ -260,11 +262,22 @@ own_bytes(M, Bytes) :-
     !.
 own_bytes(_, 0).
 
+%   Asked before strip_module/3, which makes the module: another thread could see one that has no class yet.
+
+limits_space(Spec) :-
+    acyclic_term(Spec),
+    unqualified(Spec, program_space(_)).
+
+unqualified(Spec, Plain) :-
+    nonvar(Spec),
+    (   Spec = _:Inner
+    ->  unqualified(Inner, Plain)
+    ;   Plain = Spec
+    ).
+
 %   The call that sets the limit which the program sets, and room for what recording adds.
 
-with_room(M, Property, call(Call), Set) :-
-    nonvar(Property),
-    Property = program_space(Limit),
+with_room(M, program_space(Limit), call(Call), Set) :-
     integer(Limit),
     Limit > 0,
     own_size(M, Own),
@@ -290,16 +303,17 @@ frame_attribute(Key, Real, Frame, Value) :-
     ;   Plain = Value
     ),
     known_attribute(Key, Real, Frame, Plain).
-frame_attribute(Key, real(Wrapped, M), Frame, Value) :-
+frame_attribute(Key, Real, Frame, Value) :-
     parent_goal_key(Key),
     nonvar(Value),
     !,
-    asking_module(M, Value, Context),
-    Real = real(Wrapped, Context),
-    (   parent_goal(Key, Real, Frame, Value)
-    ->  true
-    ;   attribute(Real, Frame, Key, Value)
-    ).
+    asking_module(Real, Value, Context),
+    Real = real(Wrapped, _),
+    Asking = real(Wrapped, Context),
+    (   parent_goal(Key, Asking, Frame, Value)
+    ;   attribute(Asking, Frame, Key, Value)
+    ),
+    !.
 frame_attribute(_, real(Wrapped, M), _, _) :-
     @(Wrapped, M).
 
@@ -389,13 +403,25 @@ wrappers_above(_, _, _, Count, Count).
 parent_goal_key(parent_goal).
 parent_goal_key(parent_goal(_)).        % the frame to go on with
 
-%   The module that asks. Later versions qualify the argument, and run what follows in module system.
+%   The module that asks. Later versions qualify the argument unless the program did, and run what follows in
+%   module system: it is that of the caller's frame or, if that is gone with a last call, the argument's.
 
 :- if(( current_prolog_flag(version, Version), Version >= 100000 )).
+asking_module(Real, _, M) :-
+    prolog_current_frame(Frame),
+    caller_of_wrapper(Real, Frame, Caller),
+    attribute(Real, Caller, context_module, M).
 asking_module(_, Value, M) :-
     strip_module(Value, M, _).
+
+caller_of_wrapper(Real, Frame, Caller) :-
+    attribute(Real, Frame, parent, Parent),
+    (   wrapper_frame(Real, Frame)
+    ->  Caller = Parent
+    ;   caller_of_wrapper(Real, Parent, Caller)
+    ).
 :- else.
-asking_module(M, _, M).
+asking_module(real(_, M), _, M).
 :- endif.
 
 %   A goal of the program may be running as a copy. The engine ignores a qualification of the
@@ -411,14 +437,7 @@ parent_goal(Key, Real, Frame, Value) :-
     ->  true
     ;   Home = Context
     ),
-    portmortem_copies:latest_copy(Home, General, N),
-    Goal =.. [_|Arguments],
-    (   copy_name(Name, N, CopyName),
-        Copy =.. [CopyName|Arguments]
-    ;   counted_name(Name, N, CopyName),
-        '$append'(Arguments, [_,_], More),
-        Copy =.. [CopyName|More]
-    ),
+    portmortem_copies:latest_copy_head(Home:Goal, _:Copy),
     attribute(real(Wrapped, Home), Frame, Key, Copy).
 
                  /*******************************

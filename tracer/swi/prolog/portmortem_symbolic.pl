@@ -187,6 +187,7 @@ local(clause(M, Set, N, Serial, Text), clause(M, Set, N, Inner, Text)) :-
     ).
 
 %   count_goal(+Goal, +Written, +Clause, -Counted): Goal as it is to be understood, and as it is written.
+%   sig_atomic/1 stays in front: as the recovery of catch/3 it runs before signals that wait.
 
 count_goal(Goal0, Written0, Clause, Counted) :-
     Clause = clause(M0, Set, N, Serial, _),
@@ -230,7 +231,13 @@ count_goal(Goal0, Written0, Clause, Counted) :-
     ;   portmortem:'$goal'(Set, N, Costs, Number),
         Run = '$pm_run'(Number)
     ),
-    conjunction([Run, Built, Evaluated, Before, Written, After], Counted).
+    (   nonvar(Written),
+        Written = sig_atomic(Inner),
+        BuiltIn == ['builtin:sig_atomic/1'-1]
+    ->  conjunction([Run, Built, Evaluated, Before, Inner, After], Atomic),
+        Counted = sig_atomic(Atomic)
+    ;   conjunction([Run, Built, Evaluated, Before, Written, After], Counted)
+    ).
 
 %   Of goals that may be variables, without those that are `true`.
 
@@ -298,6 +305,7 @@ passes_on(apply).
 passes_on(catch).
 passes_on(catch_with_backtrace).
 passes_on(call_cleanup).
+passes_on(sig_atomic).
 passes_on(setup_call_cleanup).
 passes_on(cost_center).
 passes_on(phrase).
@@ -477,6 +485,7 @@ calls(once(_), [1]).
 calls(ignore(_), [1]).
 calls(call(_), [1]).
 calls(catch(_,_,_), [1,3]).
+calls(sig_atomic(_), [1]).
 calls(aggregate_all(_,_,_), [2]).
 calls(bagof(_,_,_), [2]).
 calls(setof(_,_,_), [2]).

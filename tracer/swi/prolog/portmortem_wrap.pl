@@ -109,13 +109,16 @@ stop_wrapping_ :-
 take_off(M:Head) :-
     statistics(threads, Threads),
     (   Threads =< 2                    % this one and the garbage collector
-    ->  functor(Head, Name, Arity),
-        only_call(M:Head, Closure),
-        portmortem:'$keep_atom'(Closure),
-        portmortem:'$keep_atom'(portmortem),
-        as_own_size(M, unwrap_predicate(M:Name/Arity, portmortem))
+    ->  unwrap(M:Head)
     ;   only_call(M:Head, _)
     ).
+
+unwrap(M:Head) :-
+    functor(Head, Name, Arity),
+    only_call(M:Head, Closure),
+    portmortem:'$keep_atom'(Closure),
+    portmortem:'$keep_atom'(portmortem),
+    as_own_size(M, unwrap_predicate(M:Name/Arity, portmortem)).
 
 only_call(M:Head, Closure) :-
     as_own_size(M, wrap_in_place(M:Head, portmortem, Closure, Wrapped, Wrapped)).
@@ -173,7 +176,8 @@ file_loaded(File) :-
 %!  file_changes(+File) is det.
 %
 %   File is about to be read again: its predicates are called through their closures
-%   until they are complete, for they must not live on in their copies.
+%   until they are complete, for they must not live on in their copies. Those that begin as they were
+%   declared get new wrappers then.
 
 file_changes(File) :-
     of_file(File, Head, portmortem_wrap:through_closure(Head)).
@@ -183,8 +187,23 @@ through_closure(M:Head) :-
     (   retract(wrapped(Name, Arity, M, Id, copy, Generation))
     ->  assertz(wrapped(Name, Arity, M, Id, closure(loading), Generation)),
         wrap(closure(loading), M, Head, _, Id)
+    ;   begins_as_declared(M:Head),
+        retract(wrapped(Name, Arity, M, Id, closure(always), Generation))
+    ->  assertz(wrapped(Name, Arity, M, Id, closure(loading), Generation))
     ;   true
     ).
+
+%   In later versions a wrapped predicate begins with what det/1 and meta_predicate/1 said when it was wrapped.
+
+begins_as_declared(P) :-
+    '$fetch_vm'(P, 0, _, Instruction),
+    functor(Instruction, Name, _),
+    declaration(Name).
+
+declaration(s_det).
+declaration(s_ssu_det).
+declaration(s_mqual).
+declaration(s_lmqual).
 
 %!  file_goes(+File) is det.
 %
@@ -409,7 +428,11 @@ refresh(M, Head, When, Id, How, Generation) :-
     ->  generation(M:Head, Now),
         Now \== Generation
     ;   How == closure(loading),
-        complete(M:Head, When)
+        complete(M:Head, When),
+        (   begins_as_declared(M:Head)
+        ->  unwrap(M:Head)
+        ;   true
+        )
     ),
     wrap_as_fits(M, Head, When, Id).
 
@@ -534,8 +557,13 @@ make_copy(M, Head, Id, Copy) :-
     ->  remove_copy(M:Head, CopyName),
         new_copy_name(M, Head, counted_name, CountedName),
         counted_copy(M, CountedName, Id, Clauses, Set),
+        (   source_location(_, _)       % the file that is being read would own the copy
+        ->  true
+        ;   same_modes(M:Head, CountedName, [?,?])
+        ),
         Copy = counted(Set, CountedName)
-    ;   functor(Copy, CopyName, Arity)
+    ;   same_modes(M:Head, CopyName, []),
+        functor(Copy, CopyName, Arity)
     ).
 
 wrap(How, M, Head, Copy, Id) :-

@@ -356,18 +356,19 @@ pub(crate) fn resumed(open: Term) -> Foreign {
     TRUE
 }
 
-/// `cyclic(+Argument)`: a module qualification that is cyclic. The engine would crash if it qualified it for a second time.
+/// `cyclic(+Argument)`: a module qualification that is cyclic, which would crash the engine. What is qualified may be cyclic.
 pub(crate) fn is_cyclic(argument: Term) -> Foreign {
-    // SAFETY: terms of our own argument list, and references made here.
-    let nested = unsafe {
-        let inner = ffi::PL_new_term_ref();
-        is_qualified(argument)
-            && ffi::truth(ffi::PL_get_arg(2, argument, inner))
-            && is_qualified(inner)
-    };
-    // SAFETY: a term of our own argument list.
-    Foreign::from(nested && !ffi::truth(unsafe { ffi::PL_is_acyclic(argument) }))
+    // SAFETY: references made here.
+    let inner = unsafe { ffi::PL_copy_term_ref(argument) };
+    // SAFETY: the reference made here, and its own.
+    let qualified =
+        |_| is_qualified(inner) && ffi::truth(unsafe { ffi::PL_get_arg(2, inner, inner) });
+    // SAFETY: the reference made here.
+    Foreign::from((0..DEEPEST).all(qualified) && !ffi::truth(unsafe { ffi::PL_is_acyclic(inner) }))
 }
+
+/// So many qualifications the engine takes off before it looks whether they are cyclic.
+const DEEPEST: usize = 100;
 
 fn is_qualified(term: Term) -> bool {
     static QUALIFIED: AtomicUsize = AtomicUsize::new(0);
