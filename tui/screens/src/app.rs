@@ -5,6 +5,7 @@
 mod dispatch;
 mod steps;
 
+use ratatui::crossterm::event::KeyEvent;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -47,6 +48,8 @@ pub struct App {
     shown: usize,
     steps: Vec<Step>,
     overlay: Option<Overlay>,
+    /// Keys for what the screen is still making.
+    ahead: Vec<KeyEvent>,
     /// The first of two keys.
     begun: String,
     message: Option<String>,
@@ -86,6 +89,7 @@ impl App {
             shown: 0,
             steps: Vec::new(),
             overlay: None,
+            ahead: Vec::new(),
             begun: String::new(),
             message: None,
             requests: Vec::new(),
@@ -121,6 +125,7 @@ impl App {
         let effect = self.shown_mut().poll(false);
         let changed = effect != Effect::Unused;
         self.effect(effect);
+        self.keys_ahead();
         let Some(job) = &self.job else { return changed };
         let outcome = job.outcome();
         self.take(outcome) || changed
@@ -134,7 +139,7 @@ impl App {
         }
         loop {
             match self.shown_mut().poll(true) {
-                Effect::Unused => return,
+                Effect::Unused => return self.keys_ahead(),
                 effect => self.effect(effect),
             }
         }

@@ -169,3 +169,26 @@ fn cost_centres_have_a_table() {
     let numbers: Vec<_> = sorting.unwrap().split_whitespace().collect();
     assert_eq!(numbers[3..6], ["1", "20", "20"], "{shown}");
 }
+
+/// A call tree of so many rows takes longer to make than a key waits for it.
+#[test]
+fn keys_wait_for_what_a_screen_makes() {
+    let (path, recorder) = begin("wide.pmt");
+    let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+    let main = recorder.predicate("user", "main", 0, None, 0);
+    let begin = clock::ticks() + (1 << 30);
+    stream.record_at(Event::Call { predicate: main }, begin);
+    for at in 1..=50_000 {
+        let predicate = recorder.predicate("user", &format!("p{at}"), 0, None, 0);
+        calls(&stream, predicate, 1, begin + at * 10_000);
+    }
+    drop(stream);
+    recorder.close(Outcome::Exited(0)).unwrap();
+    let mut app = open(&path);
+    for name in ["3", "down", "z"] {
+        app.key(&support::key(name));
+    }
+    app.wait();
+    let shown = text(&picture(&mut app, 80, 24));
+    assert!(shown.contains("below p"), "{shown}");
+}

@@ -27,8 +27,41 @@ impl App {
             self.requests.push(Request::Quit);
         } else if self.overlay.is_some() {
             self.key_on_overlay(&name, event);
+        } else if self.waits(&name) {
+            self.ahead.push(*event);
         } else {
             self.key_on_screen(&name);
+        }
+    }
+
+    /// Whether a key waits until the screen has made what it may act on. Keys that leave the screen do not, unless
+    /// others came before them.
+    fn waits(&self, name: &str) -> bool {
+        let leaves = || {
+            let Meaning::Action(action) = keys::meaning(name, &[keys::EVERYWHERE]) else {
+                return false;
+            };
+            matches!(
+                action,
+                Action::Quit
+                    | Action::Back
+                    | Action::Help
+                    | Action::Show(_)
+                    | Action::NextScreen
+                    | Action::PreviousScreen
+                    | Action::Redraw
+                    | Action::Theme
+            )
+        };
+        !self.shown().is_ready() && (!self.ahead.is_empty() || !leaves())
+    }
+
+    /// Does what the keys ask for that waited, as far as they need not wait again.
+    pub(super) fn keys_ahead(&mut self) {
+        if self.shown().is_ready() {
+            for event in std::mem::take(&mut self.ahead) {
+                self.key(&event);
+            }
         }
     }
 

@@ -103,6 +103,10 @@ impl Screen for CallTree {
         }
     }
 
+    fn is_ready(&self) -> bool {
+        self.made.is_none()
+    }
+
     fn act(&mut self, action: Action) -> Effect {
         let Some(table) = &mut self.table else {
             return Effect::Unused;

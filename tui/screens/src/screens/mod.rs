@@ -192,6 +192,11 @@ pub trait Screen: Debug {
         Effect::Unused
     }
 
+    /// Whether it has something that keys can act on. Until its threads have made that, keys wait.
+    fn is_ready(&self) -> bool {
+        true
+    }
+
     /// How much is done of what its threads do, from 0 to 1, if that takes long.
     fn progress(&self) -> Option<f64> {
         None

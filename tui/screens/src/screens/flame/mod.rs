@@ -309,6 +309,10 @@ impl Screen for Flame {
         self.take((!wait).then_some(Duration::ZERO))
     }
 
+    fn is_ready(&self) -> bool {
+        self.build.is_none() || !self.tree.nodes.is_empty()
+    }
+
     fn progress(&self) -> Option<f64> {
         self.build.as_ref().map(Build::share)
     }
