@@ -12,6 +12,7 @@
 //! | a moment of a stream, and how to get there fast | [`moment`], [`walk`], [`index`] |
 //! | a stretch of a stream as a picture | [`timeline`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
+//! | numbers → text for people | [`text`] |
 //!
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
 //! here panics on what a file contains, and no length in a file is believed before it is bounded.
@@ -26,6 +27,7 @@ pub mod net;
 pub mod replay;
 pub mod scope;
 pub mod tables;
+pub mod text;
 pub mod timeline;
 pub mod trace;
 pub mod walk;

@@ -1,6 +1,8 @@
 //! The tables that every front end shows: names and units of `interface.md`, one struct a row.
 //!
-//! Field names are column names. Times are integer nanoseconds, each converted on its own, so that
+//! This is the one catalogue of columns: a row's `rows!` says name, title, unit, help, type and value of each, and reports,
+//! screens, conditions and files read it. Field names are column names. Whether times are recorded or net is a parameter:
+//! [`Table::net_of`] leads from a column to the one with its net times. Times are integer nanoseconds, each converted on its own, so that
 //! sums of rows may be off by rounding; sums of ticks in the [`Profile`] are not. Rows are made when
 //! they are asked for, one at a time: no table is ever held whole here.
 
@@ -20,15 +22,15 @@ use crate::figures::Caller;
 use crate::figures::profile::Profile;
 use crate::trace::Trace;
 
-pub use centers::{CenterRow, CostRow, OUTSIDE};
-pub use choices::{BacktrackRow, ChoicepointRow, CutRow};
-pub use contexts::ContextRow;
-pub use cycles::CycleRow;
-pub use edges::EdgeRow;
-pub use events::{EventRow, port};
-pub use predicates::PredicateRow;
-pub use row::{Cell, Column, Kind, Row};
-pub use streams::StreamRow;
+pub use centers::{CenterRow, Cost, CostRow, InCenter, OUTSIDE};
+pub use choices::{Backtrack, BacktrackRow, ChoicepointRow, Cut, CutRow};
+pub use contexts::{Context, ContextRow};
+pub use cycles::{CycleRow, InCycle};
+pub use edges::{Edge, EdgeRow};
+pub use events::{EventAt, EventRow, port};
+pub use predicates::{Predicate, PredicateRow};
+pub use row::{Cell, Column, Kind, Row, Unit, is_called};
+pub use streams::{Stream, StreamRow};
 
 /// The caller of boxes without traced ancestor.
 pub const ROOT: &str = "<root>";
@@ -112,9 +114,9 @@ impl Table {
         }
     }
 
-    /// Its columns.
+    /// Its columns in files.
     #[must_use]
-    pub fn columns(self) -> &'static [Column] {
+    pub const fn columns(self) -> &'static [Column] {
         match self {
             Self::Predicates => PredicateRow::COLUMNS,
             Self::Edges => EdgeRow::COLUMNS,
@@ -128,6 +130,51 @@ impl Table {
             Self::Costs => CostRow::COLUMNS,
             Self::Events => EventRow::COLUMNS,
         }
+    }
+
+    /// All its columns: those in files, then those that are shown only where a user asks for them.
+    #[must_use]
+    pub const fn all_columns(self) -> &'static [Column] {
+        match self {
+            Self::Predicates => PredicateRow::ALL,
+            Self::Centers => CenterRow::ALL,
+            _ => self.columns(),
+        }
+    }
+
+    /// The place of a column among [`Self::all_columns`], by its name. At compile time it is an error if there is none.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    pub const fn place(self, name: &str) -> usize {
+        let columns = self.all_columns();
+        let mut at = 0;
+        while !row::is_same(columns[at].name.as_bytes(), name.as_bytes()) {
+            at += 1;
+        }
+        at
+    }
+
+    /// The place of the column that a user calls so ([`Column::is_called`]).
+    #[must_use]
+    pub fn find(self, name: &str) -> Option<usize> {
+        let mut columns = self.all_columns().iter();
+        columns.position(|column| column.is_called(name))
+    }
+
+    /// The place of the column that has the net times of the one at a place, if there is one.
+    #[must_use]
+    pub const fn net_of(self, recorded: usize) -> Option<usize> {
+        let columns = self.all_columns();
+        let mut at = 0;
+        while at < columns.len() {
+            if columns[at].is_net_of(columns[recorded].name) {
+                return Some(at);
+            }
+            at += 1;
+        }
+        None
     }
 
     /// The table of this name.

@@ -158,6 +158,12 @@ impl Analysis {
         self.net.store(net, Ordering::Relaxed);
     }
 
+    /// Whether times are shown without the recorder's own.
+    #[must_use]
+    pub fn is_net(&self) -> bool {
+        self.compensation().is_some()
+    }
+
     /// The times without the recorder's own, if they are shown.
     #[must_use]
     pub fn compensation(&self) -> Option<&NetTimes> {
@@ -204,22 +210,6 @@ impl Analysis {
             served_ticks: figures.served_ticks,
             spent_ticks: figures.spent_ticks,
         })
-    }
-
-    /// A time, in ticks, of which only what was recorded is known; nothing if it is the recorder's own that must not be in it.
-    #[must_use]
-    pub fn recorded(&self, ticks: u64) -> Option<u64> {
-        self.compensation().is_none().then(|| self.ns(ticks))
-    }
-
-    /// A time, in ticks: as recorded, or net if those are shown and it is known.
-    #[must_use]
-    pub fn shown(&self, recorded: u64, net: Option<u64>) -> Option<u64> {
-        let ticks = match self.compensation() {
-            None => Some(recorded),
-            Some(_) => net,
-        };
-        ticks.map(|ticks| self.ns(ticks))
     }
 
     /// Name of a predicate, escaped.

@@ -34,7 +34,6 @@
 pub mod analysis;
 pub mod app;
 pub mod condition;
-pub mod format;
 pub mod keys;
 pub mod overlay;
 pub mod scope;
@@ -51,6 +50,8 @@ use std::path::Path;
 use portmortem_analyzer::trace::{Trace, TraceError};
 
 pub use app::App;
+use portmortem_analyzer::text as format;
+
 pub use scope::{Filter, Scope};
 pub use theme::ThemeName;
 

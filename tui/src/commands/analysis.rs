@@ -110,6 +110,7 @@ impl Analysis {
         Report {
             trace: &self.trace,
             profile: &self.profile,
+            tables: self.tables(),
             scope: &self.scope,
             imbalances: &self.imbalances,
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use portmortem_analyzer::text::{TimeUnit, count, counted};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_screens::Scope;
 use portmortem_tracer::format::StreamKind;
@@ -12,7 +13,7 @@ use portmortem_tracer::format::StreamKind;
 use super::analysis::Analysis;
 use crate::report::{WIDTH, as_list, distortion, ending, remarks};
 use crate::size::format_size;
-use crate::text_table::{Column, TimeUnit, count, counted, render};
+use crate::text_table::{Column, render};
 
 /// Prints what is known about the trace; status 3 if parts of it are missing.
 pub(crate) fn run(path: &Path) -> Result<ExitCode> {
@@ -132,7 +133,7 @@ fn streams(analysis: &Analysis) -> String {
             column("stream", &|s| s.stream.to_string()),
             column("events", &|s| count(s.events)),
             column("lost", &|s| count(s.lost_events)),
-            column(&format!("lasted {}", unit.name), &|s| {
+            column(&format!("lasted {}", unit.name()), &|s| {
                 unit.format(clock.duration_ns(s.last_tick - s.first_tick))
             }),
             column("depth", &|s| count(s.max_depth)),

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use portmortem_analyzer::text::{TimeUnit, count, counted};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_models::model::Model;
 use portmortem_models::platform::Platform;
@@ -14,7 +15,7 @@ use portmortem_screens::Scope;
 use super::analysis::{Analysis, INCOMPLETE};
 use crate::cli::{PredictArgs, ReportFormat};
 use crate::report::{WIDTH, as_list};
-use crate::text_table::{Column, TimeUnit, count, counted, render};
+use crate::text_table::{Column, render};
 
 /// Prints the prediction; status 3 if parts of a trace are missing.
 pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
@@ -121,7 +122,7 @@ fn table(prediction: &Prediction, unit: TimeUnit, top: usize) -> String {
     };
     let mut columns = vec![
         Column::right(
-            format!("self {}", unit.name),
+            format!("self {}", unit.name()),
             cells(&|row| Some(unit.format(row.self_ns?.value as u64))),
         ),
         Column::right(

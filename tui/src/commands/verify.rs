@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use portmortem_analyzer::text::counted;
 use portmortem_analyzer::trace::names::printable;
 
 use super::analysis::Analysis;
 use crate::report::{as_list, remarks};
-use crate::text_table::counted;
 
 /// Prints what was checked and what is wrong; status 3 if anything is.
 pub(crate) fn run(path: &Path) -> Result<ExitCode> {

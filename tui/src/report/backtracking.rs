@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 
 use portmortem_analyzer::figures::{BacktrackFigures, Caller};
 use portmortem_analyzer::tables::ROOT;
+use portmortem_analyzer::text::{count, percent};
 use portmortem_analyzer::trace::PredicateIndex;
 
 use super::{Report, WIDTH};
-use crate::text_table::{Column, count, percent, render};
+use crate::text_table::{Column, render};
 
 /// The edges that threw away the most work, and a line on the rest; nothing if there are none.
 pub(crate) fn table(report: &Report, top: usize) -> String {
@@ -32,7 +33,7 @@ pub(crate) fn table(report: &Report, top: usize) -> String {
     });
     let columns = [
         Column::right(
-            format!("undone {}", unit.name),
+            format!("undone {}", unit.name()),
             numbers(&|edge| unit.format(report.ns(edge.undone_ticks))),
         ),
         Column::right("%", numbers(&|edge| percent(edge.undone_ticks, total))),

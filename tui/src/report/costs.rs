@@ -1,14 +1,14 @@
 //! What ran in which cost centre, and symbolic costs: a line for each centre, then for each predicate.
 
-use portmortem_analyzer::Tables;
 use portmortem_analyzer::centers;
 use portmortem_analyzer::costs::{Component, Costs};
 use portmortem_analyzer::tables::CenterRow;
+use portmortem_analyzer::text::percent;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
 use super::{Report, WIDTH};
-use crate::text_table::{Column, percent, render};
+use crate::text_table::{Column, render};
 
 /// Time and counts of each cost centre, the most time first; nothing if the program has none.
 pub(super) fn centers(report: &Report) -> String {
@@ -16,9 +16,7 @@ pub(super) fn centers(report: &Report) -> String {
         return String::new();
     }
     let centers = centers::replay(report.trace, &report.scope.options());
-    let rows: Vec<CenterRow> = Tables::new("", report.trace, report.profile)
-        .centers_of(&centers)
-        .collect();
+    let rows: Vec<CenterRow> = report.tables.centers_of(&centers).collect();
     if rows.is_empty() {
         return String::new();
     }
@@ -36,7 +34,7 @@ pub(super) fn centers(report: &Report) -> String {
         .collect();
     let mut columns = vec![
         Column::right(
-            format!("self {}", unit.name),
+            format!("self {}", unit.name()),
             numbers(&|row| unit.format(row.self_ns)),
         ),
         Column::right("%", numbers(&|row| percent(row.self_ns, total))),

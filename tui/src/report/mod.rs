@@ -9,15 +9,14 @@ mod flat;
 mod neighbours;
 mod remarks;
 
-use portmortem_analyzer::Profile;
 use portmortem_analyzer::figures::laws::Imbalance;
+use portmortem_analyzer::text::TimeUnit;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::{Profile, Tables};
 use portmortem_screens::Scope;
 
-use crate::cli::SortColumn;
-use crate::text_table::TimeUnit;
-
+pub(crate) use flat::order;
 pub(crate) use remarks::{as_list, distortion, ending, headline, losses, remarks};
 
 /// The width that reports are laid out for.
@@ -32,6 +31,8 @@ pub(crate) struct Report<'a> {
     pub(crate) trace: &'a Trace,
     /// The figures.
     pub(crate) profile: &'a Profile,
+    /// The same as tables.
+    pub(crate) tables: Tables<'a>,
     /// Which part of the trace they are of.
     pub(crate) scope: &'a Scope,
     /// What the conservation laws found.
@@ -39,11 +40,15 @@ pub(crate) struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// The flat profile of the `top` predicates, then callers and callees of the three hottest, then who fails
-    /// into whom.
-    pub(crate) fn overview(&self, sort: SortColumn, top: usize) -> String {
-        let order = flat::order(self, sort);
-        let mut text = flat::table(self, &order, top);
+    /// The flat profile of the first `top` of these predicates, then callers and callees of the first three, then
+    /// failures by what they resumed.
+    pub(crate) fn overview(
+        &self,
+        columns: &[usize],
+        order: &[PredicateIndex],
+        top: usize,
+    ) -> String {
+        let mut text = flat::table(self, columns, order, top);
         for &index in order.iter().take(3.min(top)) {
             text.push('\n');
             text.push_str(&neighbours::block(self, index));
@@ -56,7 +61,7 @@ impl Report<'_> {
         let mut more = vec![costs::centers(self)];
         // These are of the whole trace.
         if self.scope.is_everything() {
-            more.push(costs::symbolic(self, &order, top));
+            more.push(costs::symbolic(self, order, top));
         }
         for table in more.iter().filter(|table| !table.is_empty()) {
             text.push('\n');
@@ -65,13 +70,12 @@ impl Report<'_> {
         text
     }
 
-    /// Callers, itself, callees of some predicates.
-    pub(crate) fn predicates(&self, indices: &[PredicateIndex]) -> String {
-        let blocks: Vec<String> = indices
-            .iter()
-            .map(|&index| neighbours::block(self, index))
-            .collect();
-        blocks.join("\n")
+    /// Callers, itself, callees of some predicates; before them a line for each with the columns asked for.
+    pub(crate) fn predicates(&self, columns: &[usize], indices: &[PredicateIndex]) -> String {
+        let lines = (!columns.is_empty()).then(|| flat::table(self, columns, indices, usize::MAX));
+        let blocks = indices.iter().map(|&index| neighbours::block(self, index));
+        let all: Vec<String> = lines.into_iter().chain(blocks).collect();
+        all.join("\n")
     }
 
     /// Events read, in all streams.

@@ -5,12 +5,13 @@
 use std::cmp::Reverse;
 
 use portmortem_analyzer::figures::{Caller, EdgeFigures};
+use portmortem_analyzer::text::{count, percent, shorten};
 use portmortem_analyzer::trace::PredicateIndex;
 
 use unicode_width::UnicodeWidthStr;
 
 use super::{Report, WIDTH};
-use crate::text_table::{Column, count, percent, render, shorten};
+use crate::text_table::{Column, render};
 
 /// More callers or callees than this are summed up in one line.
 const MOST_NEIGHBOURS: usize = 12;
@@ -185,7 +186,7 @@ fn table(report: &Report, lines: &[Line], whole: u64) -> String {
             .map_or_else(none, |ticks| unit.format(report.ns(ticks)))
     };
     let columns = [
-        Column::right(unit.name, cells(&time)),
+        Column::right(unit.name(), cells(&time)),
         Column::right(
             "%",
             cells(&|line| line.ticks.map_or_else(none, |t| percent(t, whole))),

@@ -1,11 +1,11 @@
 //! What a reader must know beside the figures: what the trace is, what was lost, what is distorted.
 
+use portmortem_analyzer::text::{TimeUnit, count, counted, percent, shorten};
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_tracer::format::{Baseline, Outcome};
 
 use super::Report;
-use crate::text_table::{TimeUnit, count, counted, percent, shorten};
 
 /// More damaged places, violations or notes than this are only counted.
 const MOST_LISTED: usize = 8;

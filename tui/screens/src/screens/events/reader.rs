@@ -118,7 +118,7 @@ impl Reader {
     /// An event as a row of the table `events`.
     pub(super) fn row(&self, step: &Step) -> Option<EventRow<'_>> {
         let Analysis { trace, name, .. } = &*self.analysis;
-        Some(EventRow::of(trace, name, self.info()?.id, step))
+        Some(EventRow::of(trace, name, self.info()?.id, *step))
     }
 
     /// The stacks at an event: a box that ends there is still on the chain.

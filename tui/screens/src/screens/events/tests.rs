@@ -130,7 +130,7 @@ fn only_what_the_filter_says_is_listed() {
         let (mut screen, all) = screen(trace);
         let trace = Arc::clone(&screen.reader.as_ref().unwrap().analysis.trace);
         let condition = EventCondition::parse(text).unwrap();
-        let holds = |step: &&Step| condition.holds(&EventRow::of(&trace, "", 1, step));
+        let holds = |step: &&Step| condition.holds(&EventRow::of(&trace, "", 1, **step));
         let mut listed: Vec<Step> = all.iter().filter(holds).copied().collect();
         assert!(!listed.is_empty() && listed.len() < all.len());
         // From the middle: to the next match, and all of them are there.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use portmortem_analyzer::figures::{Caller, EdgeFigures};
-use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::tables::{self, Cell, EdgeRow, Row as _};
 use portmortem_analyzer::trace::PredicateIndex;
 
 use crate::analysis::Analysis;
@@ -36,32 +36,38 @@ struct Row {
     edge: EdgeFigures,
 }
 
+const fn of(name: &'static str) -> Column {
+    Column::of(tables::Table::Edges, name)
+}
+
 const COLUMNS: &[Column] = &[
     Column::new(
         "share",
         "%",
         Kind::Share,
-        "time, of the inclusive time of the predicate",
-    ),
+        "Time, of the inclusive time of the predicate.",
+    )
+    .net_name("comp_share"),
     Column::new(
         "time_ns",
         "time",
         Kind::Time,
-        "callers: time served; callees: time spent in them",
-    ),
-    Column::new("calls", "calls", Kind::Count, "calls along this edge"),
-    Column::new("exits", "exits", Kind::Count, "exits of the boxes called"),
-    Column::new("redos", "redos", Kind::Count, "re-entries of them"),
-    Column::new("fails", "fails", Kind::Count, "final failures of them"),
+        "Of callers: time served. Of callees: time spent in them.",
+    )
+    .net_name("time_comp_ns"),
+    of("calls"),
+    of("exits"),
+    of("redos"),
+    of("fails"),
+    of("tail_calls").hidden(),
     Column::new(
-        "tail_calls",
-        "last calls",
-        Kind::Count,
-        "calls that took over the caller's frame",
+        "role",
+        "",
+        Kind::Text,
+        "Called by, total, in itself, calls.",
     )
     .hidden(),
-    Column::new("role", "", Kind::Text, "called by, total, in itself, calls").hidden(),
-    Column::new("predicate", "predicate", Kind::Name, "caller or callee"),
+    Column::new("predicate", "predicate", Kind::Name, "Caller or callee."),
 ];
 
 impl Neighbours {
@@ -85,10 +91,19 @@ impl Neighbours {
             who: Caller::Predicate(callee),
             edge,
         });
+        let figures = analysis.profile.predicates.get(subject as usize);
+        let total = figures.map_or_else(EdgeFigures::default, |figures| EdgeFigures {
+            calls: figures.calls,
+            tail_calls: figures.tail_calls,
+            exits: figures.exits(),
+            redos: figures.redos,
+            fails: figures.fails,
+            ..EdgeFigures::default()
+        });
         let own = [Role::Subject, Role::Itself].map(|role| Row {
             role,
             who: me,
-            edge: EdgeFigures::default(),
+            edge: total,
         });
         Self {
             rows: callers.chain(own).chain(callees).collect(),
@@ -118,26 +133,16 @@ impl Neighbours {
         }
     }
 
-    fn count(&self, row: &Row, name: &str) -> Cell<'_> {
-        let figures = self.analysis.profile.predicates.get(self.subject as usize);
-        let count = match (row.role, figures) {
-            (Role::Itself, _) => None,
-            (Role::Subject, figures) => figures.map(|figures| match name {
-                "calls" => figures.calls,
-                "exits" => figures.exits(),
-                "redos" => figures.redos,
-                "fails" => figures.fails,
-                _ => figures.tail_calls,
-            }),
-            _ => Some(match name {
-                "calls" => row.edge.calls,
-                "exits" => row.edge.exits,
-                "redos" => row.edge.redos,
-                "fails" => row.edge.fails,
-                _ => row.edge.tail_calls,
-            }),
-        };
-        count.map_or(Cell::Missing, integer)
+    /// A count: of the predicate itself it is its own, and none is only of the time in itself.
+    fn count<'r>(&'r self, row: &'r Row, column: &Column) -> Cell<'r> {
+        if row.role == Role::Itself {
+            return Cell::Missing;
+        }
+        let of = self
+            .analysis
+            .tables()
+            .edge((row.who, self.subject), &row.edge);
+        column.cell(self.is_net(), |at| EdgeRow::cell(&of, at))
     }
 }
 
@@ -167,7 +172,7 @@ impl Source for Neighbours {
                 Role::Itself => "in itself",
                 _ => self.analysis.caller(row.who),
             }),
-            name => self.count(row, name),
+            _ => self.count(row, &COLUMNS[column]),
         }
     }
 
@@ -179,6 +184,10 @@ impl Source for Neighbours {
     fn whole(&self) -> u64 {
         let times = self.analysis.predicate_times(self.subject);
         self.analysis.ns(times.inclusive_ticks)
+    }
+
+    fn is_net(&self) -> bool {
+        self.analysis.is_net()
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {
