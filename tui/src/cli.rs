@@ -166,9 +166,13 @@ pub(crate) struct ScopeArgs {
     /// Show only the work in boxes of this predicate
     #[arg(long, value_name = "GLOB")]
     pub(crate) focus: Option<String>,
-    /// Show only this range of time since the beginning, e.g. 1.5ms..2s, ..2s or 2s..
+    /// Show only this range of time since the beginning, e.g. 1.5ms..2s, ..2s or 2s..; ends may be
+    /// texts of `pm_mark`, e.g. load..solve
     #[arg(long, value_name = "FROM..UNTIL")]
     pub(crate) time: Option<String>,
+    /// Show only this stream, by its number or name (may be given more than once)
+    #[arg(long, value_name = "STREAM")]
+    pub(crate) stream: Vec<String>,
 }
 
 /// `portmortem report`
@@ -180,6 +184,7 @@ Examples:
   portmortem report run.pmt --predicate attack/3         callers, itself, callees
   portmortem report run.pmt --hide 'maplist*' --hide call
   portmortem report run.pmt --focus solve/2 --time 1s..2s      one predicate in a range of time
+  portmortem report run.pmt --time load..solve                 from pm_mark(load) to pm_mark(solve)
   portmortem report run.pmt --columns predicate,calls,events,undone --sort events
   portmortem report run.pmt --format csv --top 100 > profile.csv")]
 pub(crate) struct ReportArgs {

@@ -7,7 +7,7 @@ use super::{Center, CenterFigures, CenterProfile};
 use crate::figures::Port;
 use crate::replay::ReplayOptions;
 use crate::scope::Scope;
-use crate::scope::focus::{Follow, Way};
+use crate::scope::focus::Way;
 use crate::trace::BoxKind;
 use crate::trace::PredicateIndex;
 use crate::trace::{StreamInfo, Trace};
@@ -58,7 +58,6 @@ impl OpenBox {
 pub(super) struct StreamPass<'t> {
     trace: &'t Trace,
     scope: &'t Scope,
-    follow: &'t Follow,
     dialect: Dialect,
     numbers: FxHashMap<Key, Pair>,
     pairs: Vec<(Key, CenterFigures)>,
@@ -77,9 +76,9 @@ impl<'t> StreamPass<'t> {
         trace: &'t Trace,
         stream: &StreamInfo,
         options: &ReplayOptions,
-        (scope, follow): (&'t Scope, &'t Follow),
+        scope: &'t Scope,
     ) -> CenterProfile {
-        let mut pass = Self::new(trace, (scope, follow), stream.dialect());
+        let mut pass = Self::new(trace, scope, stream.dialect());
         let mut last = 0;
         let mut until_look = CANCELLED_EVERY;
         for event in trace.events(stream) {
@@ -112,11 +111,10 @@ impl<'t> StreamPass<'t> {
         }
     }
 
-    fn new(trace: &'t Trace, (scope, follow): (&'t Scope, &'t Follow), dialect: Dialect) -> Self {
+    fn new(trace: &'t Trace, scope: &'t Scope, dialect: Dialect) -> Self {
         Self {
             trace,
             scope,
-            follow,
             dialect,
             numbers: FxHashMap::from_iter([((None, None), 0)]),
             pairs: vec![((None, None), CenterFigures::default())],
@@ -227,8 +225,8 @@ impl<'t> StreamPass<'t> {
 
     fn call(&mut self, predicate: PredicateIndex) {
         let from = self.active.last().map(|caller| caller.way);
-        let way = self.follow.enter(from, self.lost, predicate);
-        let visible = self.follow.shows(way, predicate);
+        let way = self.scope.enter(from, self.lost, predicate);
+        let visible = self.scope.shows(way, predicate);
         let pair = self.called(predicate, visible);
         self.calls += 1;
         let called = OpenBox {
@@ -248,8 +246,8 @@ impl<'t> StreamPass<'t> {
     fn tail(&mut self, predicate: PredicateIndex) {
         self.be_active();
         let from = self.active.last().map(|active| active.way);
-        let way = self.follow.enter(from, self.lost, predicate);
-        let visible = self.follow.shows(way, predicate);
+        let way = self.scope.enter(from, self.lost, predicate);
+        let visible = self.scope.shows(way, predicate);
         let pair = self.called(predicate, visible);
         if let Some(active) = self.active.last_mut() {
             active.way = way;

@@ -26,7 +26,6 @@ use crate::figures::{PortCounts, add_ports, take_ports};
 use crate::net::{Rates, share};
 use crate::replay::ReplayOptions;
 use crate::scope::Scope;
-use crate::scope::focus::Follow;
 use crate::trace::PredicateIndex;
 use crate::trace::{PredicateInfo, Trace};
 use boxes::StreamPass;
@@ -281,11 +280,11 @@ pub fn replay(trace: &Trace, options: &ReplayOptions) -> CenterProfile {
 }
 
 fn replay_scope(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> CenterProfile {
-    let follow = Follow::new(scope.focus.clone(), scope.hidden.clone());
     trace
         .streams()
         .par_iter()
-        .map(|stream| StreamPass::run(trace, stream, options, (scope, &follow)))
+        .filter(|stream| scope.has_stream(stream.id))
+        .map(|stream| StreamPass::run(trace, stream, options, scope))
         .reduce(CenterProfile::default, |mut all, part| {
             all.add(part);
             all

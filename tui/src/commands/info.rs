@@ -5,32 +5,32 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use portmortem_analyzer::Analysis;
 use portmortem_analyzer::text::{TimeUnit, count, counted};
 use portmortem_analyzer::trace::names::printable;
-use portmortem_screens::Scope;
 use portmortem_tracer::format::StreamKind;
 
-use super::analysis::Analysis;
+use super::analysis::{analyse_all, exit_code};
 use crate::report::{WIDTH, as_list, distortion, ending, remarks};
 use crate::size::format_size;
 use crate::text_table::{Column, render};
 
 /// Prints what is known about the trace; status 3 if parts of it are missing.
 pub(crate) fn run(path: &Path) -> Result<ExitCode> {
-    let analysis = Analysis::of(path, |_| Ok(Scope::default()))?;
+    let analysis = analyse_all(path)?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     properties(&analysis, path, &mut out)?;
     writeln!(out, "\n{}", streams(&analysis))?;
-    let (lines, _) = remarks(&analysis.report());
+    let (lines, _) = remarks(&analysis);
     write!(out, "{}", as_list(&lines))?;
     out.flush()?;
-    Ok(analysis.exit_code())
+    Ok(exit_code(&analysis))
 }
 
 fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<()> {
     let trace = &analysis.trace;
     let header = trace.header();
-    let events = analysis.report().events();
+    let events = analysis.events();
     let size = trace.size();
     let mode = [
         (header.mode.byrd, "every exit re-enterable (--byrd)"),
@@ -72,7 +72,7 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
                 size as f64 / events.max(1) as f64
             ),
         ),
-        ("time", distortion(&analysis.report())),
+        ("time", distortion(analysis)),
         ("", clamps(analysis)),
         ("events", count(events)),
         ("predicates", count(trace.predicates().len() as u64)),

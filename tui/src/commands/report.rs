@@ -5,15 +5,15 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use portmortem_analyzer::Tables;
 use portmortem_analyzer::export::Csv;
 use portmortem_analyzer::tables::{EdgeRow, PredicateRow, Row};
 use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::{Analysis, Tables};
 
-use super::analysis::Analysis;
+use super::analysis::{analyse, exit_code};
 use super::scope;
 use crate::cli::{AskedColumn, ReportArgs, ReportFormat};
-use crate::report::{WIDTH, as_list, headline, order, remarks};
+use crate::report::{WIDTH, as_list, headline, order, overview, predicates, remarks};
 
 /// How many predicates a report for people shows unless it is said.
 const USUAL_TOP: usize = 20;
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let path = args.trace.as_ref().context("name the trace to report on")?;
-    let analysis = Analysis::of(path, |trace| scope::scope(&args.scope, trace))?;
+    let analysis = analyse(path, |trace| scope::filters(&args.scope, trace))?;
     let chosen = match &args.predicate {
         Some(pattern) => Some(scope::matching(&analysis.trace, pattern)?),
         None => None,
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     }
     analysis.trace.check_whole(path)?;
     io::stdout().write_all(&out)?;
-    Ok(analysis.exit_code())
+    Ok(exit_code(&analysis))
 }
 
 /// The places of columns in the catalogue; `None` if a list of them was asked for.
@@ -101,15 +101,19 @@ impl Rows<'_> {
 }
 
 fn text(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
-    let report = analysis.report();
-    writeln!(out, "{}", headline(&report))?;
+    writeln!(out, "{}", headline(analysis))?;
     let body = if rows.is_chosen {
-        report.predicates(&rows.columns, rows.shown(usize::MAX))
+        predicates(analysis, &rows.columns, rows.shown(usize::MAX))
     } else {
-        report.overview(&rows.columns, &rows.order, rows.top.unwrap_or(USUAL_TOP))
+        overview(
+            analysis,
+            &rows.columns,
+            &rows.order,
+            rows.top.unwrap_or(USUAL_TOP),
+        )
     };
     writeln!(out, "{body}")?;
-    let (lines, _) = remarks(&report);
+    let (lines, _) = remarks(analysis);
     write!(out, "{}", as_list(&lines))?;
     Ok(())
 }
@@ -138,7 +142,7 @@ fn json(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
         fields.collect::<Result<serde_json::Map<_, _>>>()
     };
     let shown = rows.shown(usize::MAX);
-    let predicates = shown.iter().map(object).collect::<Result<Vec<_>>>()?;
+    let objects = shown.iter().map(object).collect::<Result<Vec<_>>>()?;
     let names = shown
         .iter()
         .map(|&index| analysis.trace.predicate_name(index));
@@ -148,9 +152,9 @@ fn json(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
         .tables
         .edges()
         .filter(|edge| !rows.is_chosen || touches(edge));
-    let (remarks, incomplete) = remarks(&analysis.report());
+    let (remarks, incomplete) = remarks(analysis);
     let report = serde_json::json!({
-        "predicates": predicates,
+        "predicates": objects,
         "edges": edges.collect::<Vec<_>>(),
         "incomplete": incomplete,
         "remarks": remarks,

@@ -2,16 +2,17 @@
 
 use std::cmp::Reverse;
 
+use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::{BacktrackFigures, Caller};
 use portmortem_analyzer::tables::ROOT;
 use portmortem_analyzer::text::{count, percent};
 use portmortem_analyzer::trace::PredicateIndex;
 
-use super::{Report, WIDTH};
+use super::{WIDTH, unit};
 use crate::text_table::{Column, render};
 
 /// The edges that threw away the most work, and a line on the rest; nothing if there are none.
-pub(crate) fn table(report: &Report, top: usize) -> String {
+pub(crate) fn table(report: &Analysis, top: usize) -> String {
     let mut edges: Vec<_> = report.profile.backtracks.iter().collect();
     edges.sort_by_key(|((failed, resumed), edge)| {
         let names = [name(report, *failed), report.trace.predicate_name(*resumed)];
@@ -21,7 +22,7 @@ pub(crate) fn table(report: &Report, top: usize) -> String {
     if shown.is_empty() {
         return String::new();
     }
-    let unit = report.unit();
+    let unit = unit(report);
     let total = report.profile.total_ticks();
     let numbers = |cell: &dyn Fn(&BacktrackFigures) -> String| -> Vec<String> {
         shown.iter().map(|(_, edge)| cell(edge)).collect()
@@ -54,7 +55,7 @@ pub(crate) fn table(report: &Report, top: usize) -> String {
     text
 }
 
-fn name<'r>(report: &'r Report, failed: Caller) -> &'r str {
+fn name<'r>(report: &'r Analysis, failed: Caller) -> &'r str {
     match failed {
         Caller::Root => ROOT,
         Caller::Predicate(index) => report.trace.predicate_name(index as PredicateIndex),

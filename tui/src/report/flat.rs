@@ -2,12 +2,13 @@
 
 use std::cmp::Ordering;
 
+use portmortem_analyzer::Analysis;
 use portmortem_analyzer::Tables;
 use portmortem_analyzer::tables::{Cell, Kind, PredicateRow, Row, Table, Unit};
 use portmortem_analyzer::text::{count, percent};
 use portmortem_analyzer::trace::PredicateIndex;
 
-use super::{Report, WIDTH};
+use super::{WIDTH, unit};
 use crate::text_table::{Column, render};
 
 /// A column of the catalogue, by its place in it, as it is printed.
@@ -97,7 +98,7 @@ fn compare(a: Cell, b: Cell) -> Ordering {
 
 /// The table of the first `top` of `order` with these columns, or the usual ones, and a line on the rest.
 pub(crate) fn table(
-    report: &Report,
+    report: &Analysis,
     columns: &[usize],
     order: &[PredicateIndex],
     top: usize,
@@ -128,7 +129,7 @@ pub(crate) fn table(
 }
 
 /// The usual columns: net times if they are known, exceptions if there were some.
-fn usual(report: &Report, shown: &[PredicateIndex]) -> Vec<Column> {
+fn usual(report: &Analysis, shown: &[PredicateIndex]) -> Vec<Column> {
     let net = report.profile.net.is_some();
     let raised = |&index: &PredicateIndex| report.profile.predicates[index as usize].exceptions > 0;
     let raised = shown.iter().any(raised);
@@ -162,16 +163,16 @@ fn of_user(place: usize) -> Printed {
     }
 }
 
-fn column(report: &Report, shown: &[PredicateIndex], printed: &Printed) -> Column {
+fn column(report: &Analysis, shown: &[PredicateIndex], printed: &Printed) -> Column {
     let about = &PredicateRow::ALL[printed.place];
     let is_time = matches!(about.unit, Unit::Time | Unit::Clock);
-    let unit = report.unit();
+    let unit = unit(report);
     let heading = match printed.heading.unwrap_or(about.title) {
         title if printed.unit && is_time => format!("{title} {}", unit.name()),
         title => title.to_owned(),
     };
     let cell = |&index: &PredicateIndex| {
-        PredicateRow::cell(&report.tables.predicate(index), printed.place)
+        PredicateRow::cell(&report.tables().predicate(index), printed.place)
     };
     let cells = shown.iter().map(cell);
     if about.unit == Unit::Count {

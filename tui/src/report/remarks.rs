@@ -1,17 +1,16 @@
 //! What a reader must know beside the figures: what the trace is, what was lost, what is distorted.
 
+use portmortem_analyzer::Analysis;
 use portmortem_analyzer::text::{TimeUnit, count, counted, percent, shorten};
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_tracer::format::{Baseline, Outcome};
 
-use super::Report;
-
 /// More damaged places, violations or notes than this are only counted.
 const MOST_LISTED: usize = 8;
 
 /// What the trace is, in one or two lines.
-pub(crate) fn headline(report: &Report) -> String {
+pub(crate) fn headline(report: &Analysis) -> String {
     let header = report.trace.header();
     let events = report.events();
     let streams = report.profile.streams.len();
@@ -23,14 +22,14 @@ pub(crate) fn headline(report: &Report) -> String {
     let what = format!(
         "{}, {}: {} in {}, {} traced",
         printable(&header.engine),
-        ending(report.trace),
+        ending(&report.trace),
         counted(events, "event", "events"),
         counted(streams as u64, "stream", "streams"),
         TimeUnit::for_longest(ns).with_unit(ns),
     );
-    let filters = report.scope.filters().iter();
+    let filters = report.filters.filters().iter();
     let scope: String = filters
-        .map(|filter| textwrap::fill(&filter.label(report.trace), super::WIDTH) + "\n")
+        .map(|filter| textwrap::fill(&filter.label(&report.trace), super::WIDTH) + "\n")
         .collect();
     format!(
         "{}\n{}\n{}\n{scope}",
@@ -41,7 +40,7 @@ pub(crate) fn headline(report: &Report) -> String {
 }
 
 /// How much of the time is the recorder's own.
-pub(crate) fn distortion(report: &Report) -> String {
+pub(crate) fn distortion(report: &Analysis) -> String {
     let Some(compensation) = &report.profile.net else {
         return "distortion unknown: how much of the time is the recorder's own cannot be said"
             .to_owned();
@@ -75,7 +74,7 @@ pub(crate) fn ending(trace: &Trace) -> String {
 /// What was lost or distorted: one line each, nothing if nothing is to be said.
 ///
 /// The second value says whether parts of the trace are missing (exit status 3).
-pub(crate) fn remarks(report: &Report) -> (Vec<String>, bool) {
+pub(crate) fn remarks(report: &Analysis) -> (Vec<String>, bool) {
     let mut lines = losses(report);
     let lost = !lines.is_empty();
     mode(report, &mut lines);
@@ -104,7 +103,7 @@ pub(crate) fn as_list(remarks: &[String]) -> String {
 }
 
 /// What was lost, or does not add up: one line each.
-pub(crate) fn losses(report: &Report) -> Vec<String> {
+pub(crate) fn losses(report: &Analysis) -> Vec<String> {
     let mut lines = Vec::new();
     if report.trace.end().is_none() {
         lines.push(
@@ -164,7 +163,7 @@ pub(crate) fn losses(report: &Report) -> Vec<String> {
     lines
 }
 
-fn mode(report: &Report, lines: &mut Vec<String>) {
+fn mode(report: &Analysis, lines: &mut Vec<String>) {
     let mode = report.trace.header().mode;
     if mode.byrd {
         lines.push(

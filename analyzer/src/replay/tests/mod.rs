@@ -61,6 +61,7 @@ impl Script {
             hidden,
             focus: self.places.iter().fold(Focus::default(), Focus::within),
             window: self.window,
+            streams: Vec::new(),
         }
     }
 

@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Effect, Screen, how_many};
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
@@ -40,7 +40,7 @@ impl Screen for Backtracking {
         KEYS
     }
 
-    fn follow(&mut self, analysis: &Arc<Analysis>) {
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         let sources: [Box<dyn Source>; 3] = [
             Box::new(Backtracks::new(analysis)),
             Box::new(Choicepoints::new(analysis)),
@@ -114,7 +114,7 @@ impl Screen for Backtracking {
 /// Pairs of what failed and what was re-entered.
 #[derive(Debug)]
 struct Backtracks {
-    analysis: Arc<Analysis>,
+    analysis: Arc<AnalysisView>,
     pairs: Vec<((Caller, PredicateIndex), BacktrackFigures)>,
 }
 
@@ -136,7 +136,7 @@ const BACKTRACKS: &[Column] = &[
 ];
 
 impl Backtracks {
-    fn new(analysis: &Arc<Analysis>) -> Self {
+    fn new(analysis: &Arc<AnalysisView>) -> Self {
         let pairs = analysis.profile.backtracks.iter();
         Self {
             pairs: pairs.map(|(&pair, &figures)| (pair, figures)).collect(),
@@ -184,7 +184,7 @@ impl Source for Backtracks {
 /// Predicates that left choicepoints.
 #[derive(Debug)]
 struct Choicepoints {
-    analysis: Arc<Analysis>,
+    analysis: Arc<AnalysisView>,
     predicates: Vec<PredicateIndex>,
 }
 
@@ -204,7 +204,7 @@ const CHOICEPOINTS: &[Column] = &[
 ];
 
 impl Choicepoints {
-    fn new(analysis: &Arc<Analysis>) -> Self {
+    fn new(analysis: &Arc<AnalysisView>) -> Self {
         let figures = (0..).zip(&analysis.profile.predicates);
         let left = figures.filter(|(_, figures)| figures.exits_nondet > 0);
         Self {
@@ -244,7 +244,7 @@ impl Source for Choicepoints {
 /// Pairs of what cut and what lost its choicepoints.
 #[derive(Debug)]
 struct Cuts {
-    analysis: Arc<Analysis>,
+    analysis: Arc<AnalysisView>,
     pairs: Vec<((Caller, PredicateIndex), u64)>,
 }
 
@@ -259,7 +259,7 @@ const CUTS: &[Column] = &[
 ];
 
 impl Cuts {
-    fn new(analysis: &Arc<Analysis>) -> Self {
+    fn new(analysis: &Arc<AnalysisView>) -> Self {
         let pairs = analysis.profile.cuts.iter();
         Self {
             pairs: pairs.map(|(&pair, &count)| (pair, count)).collect(),

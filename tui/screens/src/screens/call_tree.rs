@@ -12,7 +12,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Effect, Screen, ScreenId, first_event, how_many};
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::keys::{self, Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, path_key};
 use crate::theme::Theme;
@@ -31,7 +31,7 @@ pub(super) struct CallTree {
     /// What was shown as root before each zoom.
     zooms: Vec<Option<u32>>,
     /// Zooms of another analysis mean other rows.
-    analysis: Option<Arc<Analysis>>,
+    analysis: Option<Arc<AnalysisView>>,
 }
 
 const KEYS: &[Binding] = &[
@@ -64,7 +64,7 @@ impl Screen for CallTree {
         KEYS
     }
 
-    fn follow(&mut self, analysis: &Arc<Analysis>) {
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         let before = self.table.take();
         let (sender, made) = channel();
         let of = Arc::clone(analysis);
@@ -218,7 +218,7 @@ impl CallTree {
 /// Contexts: those of the profile, in its order.
 #[derive(Debug)]
 struct Rows {
-    analysis: Arc<Analysis>,
+    analysis: Arc<AnalysisView>,
     keys: Vec<u64>,
     /// Of the contexts, side by side: a filter on names asks all of them.
     predicates: Vec<PredicateIndex>,
@@ -252,7 +252,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 impl Rows {
-    fn new(analysis: &Arc<Analysis>) -> Self {
+    fn new(analysis: &Arc<AnalysisView>) -> Self {
         let contexts = &analysis.profile.contexts;
         let mut keys: Vec<u64> = Vec::with_capacity(contexts.len());
         for context in contexts {

@@ -10,7 +10,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Effect, Screen};
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::format::{count, counted, percent, shorten, time, width};
 use crate::keys::{self, Action, Binding, bind};
 use crate::theme::Theme;
@@ -55,7 +55,7 @@ impl Screen for Info {
         KEYS
     }
 
-    fn follow(&mut self, analysis: &Arc<Analysis>) {
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         self.lines = remarks(analysis);
     }
 
@@ -137,7 +137,7 @@ fn wrap(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-fn remarks(analysis: &Analysis) -> Vec<Remark> {
+fn remarks(analysis: &AnalysisView) -> Vec<Remark> {
     let mut all = Vec::new();
     let mut add = |kind, text: String| all.push(Remark { kind, text });
     add(RemarkKind::Heading, "Recording".to_owned());
@@ -190,7 +190,7 @@ fn remarks(analysis: &Analysis) -> Vec<Remark> {
     all
 }
 
-fn properties(analysis: &Analysis) -> Vec<(&'static str, String)> {
+fn properties(analysis: &AnalysisView) -> Vec<(&'static str, String)> {
     let trace = &analysis.trace;
     let header = trace.header();
     let ended = match trace.end().map(|end| &end.outcome) {
@@ -235,7 +235,7 @@ fn properties(analysis: &Analysis) -> Vec<(&'static str, String)> {
 }
 
 /// How much of the time is the recorder's own.
-fn distortion(analysis: &Analysis) -> String {
+fn distortion(analysis: &AnalysisView) -> String {
     let Some(compensation) = &analysis.profile.net else {
         return "unknown: how much of the time is the recorder's own cannot be said".to_owned();
     };
@@ -253,12 +253,12 @@ fn distortion(analysis: &Analysis) -> String {
 }
 
 /// Ticks of work thrown away by backtracking, in all.
-fn undone(analysis: &Analysis) -> u64 {
+fn undone(analysis: &AnalysisView) -> u64 {
     let pairs = analysis.profile.backtracks.values();
     pairs.fold(0, |sum, pair| sum.saturating_add(pair.undone_ticks))
 }
 
-fn losses(analysis: &Analysis) -> Vec<String> {
+fn losses(analysis: &AnalysisView) -> Vec<String> {
     let profile = &analysis.profile;
     let mut lines = Vec::new();
     if analysis.trace.end().is_none() {
@@ -303,7 +303,7 @@ fn losses(analysis: &Analysis) -> Vec<String> {
     lines
 }
 
-fn does_not_hold(analysis: &Analysis, imbalance: &Imbalance) -> String {
+fn does_not_hold(analysis: &AnalysisView, imbalance: &Imbalance) -> String {
     let place = match imbalance.place {
         Place::Predicate(index) => analysis.predicate(index).to_owned(),
         Place::Stream(id) => format!("stream {id}"),

@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Effect, Screen, first_event, how_many};
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::keys::{self, Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
@@ -35,7 +35,7 @@ impl Screen for Predicates {
         KEYS
     }
 
-    fn follow(&mut self, analysis: &Arc<Analysis>) {
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         Table::fill(&mut self.table, Box::new(Rows::new(analysis)), "self_ns");
     }
 
@@ -99,7 +99,7 @@ impl Screen for Predicates {
 /// Predicates that were called.
 #[derive(Debug)]
 struct Rows {
-    analysis: Arc<Analysis>,
+    analysis: Arc<AnalysisView>,
     used: Vec<PredicateIndex>,
 }
 
@@ -155,7 +155,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 impl Rows {
-    fn new(analysis: &Arc<Analysis>) -> Self {
+    fn new(analysis: &Arc<AnalysisView>) -> Self {
         let predicates = &analysis.profile.predicates;
         let used = (0..predicates.len() as PredicateIndex)
             .filter(|&index| predicates[index as usize].is_used());

@@ -7,14 +7,14 @@ use portmortem_analyzer::figures::{Caller, EdgeFigures};
 use portmortem_analyzer::tables::{self, Cell, EdgeRow, Row as _};
 use portmortem_analyzer::trace::PredicateIndex;
 
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::screens::integer;
 use crate::table::{Column, Kind, Source, key_of};
 
 /// The rows.
 #[derive(Debug)]
 pub(super) struct Neighbours {
-    analysis: Arc<Analysis>,
+    analysis: Arc<AnalysisView>,
     subject: PredicateIndex,
     rows: Vec<Row>,
 }
@@ -71,7 +71,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 impl Neighbours {
-    pub(super) fn new(analysis: &Arc<Analysis>, subject: PredicateIndex) -> Self {
+    pub(super) fn new(analysis: &Arc<AnalysisView>, subject: PredicateIndex) -> Self {
         let edges = &analysis.profile.edges;
         let me = Caller::Predicate(subject);
         let callers = edges.iter().filter(|((_, callee), _)| *callee == subject);

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use portmortem_analyzer::centers::{Center, CenterSum};
 use portmortem_analyzer::tables::{self, Cell, CenterRow, Row};
 use portmortem_analyzer::trace::PredicateIndex;
 
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::table::{Column, Kind, Source, key_of};
 
 /// Cost centres: name, how often entered, and what ran inside.
 #[derive(Debug)]
 pub(super) struct Centers {
-    analysis: Arc<Analysis>,
+    analysis: Arc<AnalysisView>,
+    sums: Vec<(Center, CenterSum)>,
 }
 
 const fn of(name: &'static str) -> Column {
@@ -37,9 +39,13 @@ const COLUMNS: &[Column] = &[
 ];
 
 impl Centers {
-    pub(super) fn new(analysis: &Arc<Analysis>) -> Self {
+    pub(super) fn new(analysis: &Arc<AnalysisView>) -> Self {
+        let sums = analysis
+            .centers()
+            .by_center(&analysis.trace, &analysis.profile);
         Self {
             analysis: Arc::clone(analysis),
+            sums: sums.into_iter().collect(),
         }
     }
 }
@@ -50,21 +56,21 @@ impl Source for Centers {
     }
 
     fn rows(&self) -> usize {
-        self.analysis.centers.len()
+        self.sums.len()
     }
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
-        let (center, sum) = self.analysis.centers[row];
+        let (center, sum) = self.sums[row];
         let of = self.analysis.tables().in_center(center, sum);
         COLUMNS[column].cell(self.is_net(), |at| CenterRow::cell(&of, at))
     }
 
     fn key(&self, row: usize) -> u64 {
-        key_of(self.analysis.centers[row].0)
+        key_of(self.sums[row].0)
     }
 
     fn whole(&self) -> u64 {
-        let sums = self.analysis.centers.iter().map(|(_, sum)| sum);
+        let sums = self.sums.iter().map(|(_, sum)| sum);
         let ticks = sums.filter_map(|sum| match self.is_net() {
             true => sum.net_ticks,
             false => Some(sum.figures.self_ticks),
@@ -77,6 +83,6 @@ impl Source for Centers {
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {
-        self.analysis.centers[row].0
+        self.sums[row].0
     }
 }

@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Effect, EventTarget, Screen, how_many};
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Source, Table, key_of};
 use crate::theme::Theme;
@@ -44,7 +44,7 @@ impl Screen for Streams {
         KEYS
     }
 
-    fn follow(&mut self, analysis: &Arc<Analysis>) {
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         Table::fill(&mut self.table, Box::new(Rows::new(analysis)), "stream");
         self.follow_centers(analysis);
         if let Some(table) = &mut self.table
@@ -111,8 +111,8 @@ impl Screen for Streams {
 }
 
 impl Streams {
-    fn follow_centers(&mut self, analysis: &Arc<Analysis>) {
-        if analysis.centers.is_empty() {
+    fn follow_centers(&mut self, analysis: &Arc<AnalysisView>) {
+        if analysis.centers().rows.is_empty() {
             (self.centers, self.shows_centers) = (None, false);
             return;
         }
@@ -127,7 +127,7 @@ impl Streams {
 /// Streams: rows of the analyser's table.
 #[derive(Debug)]
 struct Rows {
-    analysis: Arc<Analysis>,
+    analysis: Arc<AnalysisView>,
 }
 
 const fn of(name: &'static str) -> Column {
@@ -151,7 +151,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 impl Rows {
-    fn new(analysis: &Arc<Analysis>) -> Self {
+    fn new(analysis: &Arc<AnalysisView>) -> Self {
         Self {
             analysis: Arc::clone(analysis),
         }

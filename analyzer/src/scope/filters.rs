@@ -1,13 +1,11 @@
-//! What of a trace all screens look at: a stack of filters, of which Esc takes the newest away.
+//! What a user asks to look at: a stack of filters, of which the newest can be taken away.
 
-use portmortem_analyzer::trace::PredicateIndex;
-use portmortem_analyzer::trace::Trace;
-use portmortem_analyzer::trace::names::printable;
-use portmortem_analyzer::{Focus, FocusOn, Hide, ReplayOptions, Window};
+use super::{Focus, FocusOn, Hide, Window};
+use crate::text::time;
+use crate::trace::names::printable;
+use crate::trace::{PredicateIndex, StreamInfo, Trace};
 
-use crate::format::time;
-
-/// A filter on all screens.
+/// A filter on all figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Filter {
     /// Predicates of a pattern are part of their callers.
@@ -18,6 +16,8 @@ pub enum Filter {
     Focus(FocusOn),
     /// Only what happens then.
     Window(Window),
+    /// Only the stream of this number, and others asked for so.
+    Stream(u32),
 }
 
 impl Filter {
@@ -43,6 +43,13 @@ impl Filter {
                 format!("in: {more}{}", names.join(" › "))
             }
             Self::Window(window) => format!("time: {}", window_text(*window, trace)),
+            Self::Stream(id) => {
+                let info = trace.streams().iter().find(|info| info.id == *id);
+                let name = info.map_or("", StreamInfo::name);
+                format!("stream: {id} {}", printable(name))
+                    .trim_end()
+                    .to_owned()
+            }
         }
     }
 }
@@ -62,11 +69,11 @@ pub fn window_text(window: Window, trace: &Trace) -> String {
 
 /// The filters that are on, the newest last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Scope {
+pub struct Filters {
     filters: Vec<Filter>,
 }
 
-impl Scope {
+impl Filters {
     /// One filter more.
     pub fn push(&mut self, filter: Filter) {
         self.filters.push(filter);
@@ -87,13 +94,6 @@ impl Scope {
     #[must_use]
     pub fn is_everything(&self) -> bool {
         self.filters.is_empty()
-    }
-
-    /// Whether boxes are part of others, or left out.
-    #[must_use]
-    pub fn has_transparent(&self) -> bool {
-        let mut filters = self.filters.iter();
-        filters.any(|filter| !matches!(filter, Filter::Window(_)))
     }
 
     /// What is hidden.
@@ -130,14 +130,13 @@ impl Scope {
         windows.reduce(Window::and)
     }
 
-    /// How to replay it.
+    /// Numbers of the streams; none if all are meant.
     #[must_use]
-    pub fn options(&self) -> ReplayOptions<'static> {
-        ReplayOptions {
-            hide: self.hide(),
-            focus: self.focus(),
-            window: self.window(),
-            ..ReplayOptions::default()
-        }
+    pub fn streams(&self) -> Vec<u32> {
+        let streams = self.filters.iter().filter_map(|filter| match filter {
+            Filter::Stream(id) => Some(*id),
+            _ => None,
+        });
+        streams.collect()
     }
 }
