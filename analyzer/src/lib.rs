@@ -12,7 +12,7 @@
 //! | a moment of a stream, and how to get there fast | [`moment`], [`walk`], [`index`] |
 //! | a stretch of a stream as a picture | [`timeline`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
-//! | all of it, of one trace | [`analysis`] |
+//! | all of it, of one trace; what is lost | [`analysis`], [`remarks`] |
 //! | numbers → text for people | [`text`] |
 //!
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
@@ -26,6 +26,7 @@ pub mod figures;
 pub mod index;
 pub mod moment;
 pub mod net;
+pub mod remarks;
 pub mod replay;
 pub mod scope;
 pub mod tables;

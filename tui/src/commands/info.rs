@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use portmortem_analyzer::Analysis;
+use portmortem_analyzer::remarks::{ending, modes};
 use portmortem_analyzer::text::{TimeUnit, count, counted};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_tracer::format::StreamKind;
 
 use super::analysis::{analyse_all, exit_code};
-use crate::report::{WIDTH, as_list, distortion, ending, remarks};
+use crate::report::{WIDTH, as_list, distortion, remarks};
 use crate::size::format_size;
 use crate::text_table::{Column, render};
 
@@ -32,16 +33,6 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
     let header = trace.header();
     let events = analysis.events();
     let size = trace.size();
-    let mode = [
-        (header.mode.byrd, "every exit re-enterable (--byrd)"),
-        (header.mode.no_tail, "a box for every last call (--no-tail)"),
-        (header.mode.keep_last, "flight recorder (--keep last)"),
-    ];
-    let modes: Vec<&str> = mode
-        .iter()
-        .filter(|(set, _)| *set)
-        .map(|(_, text)| *text)
-        .collect();
     let rate = trace.clock().ticks_per_second();
     let lines = [
         ("trace", printable(&path.display().to_string())),
@@ -52,14 +43,7 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
         ("machine", printable(&header.machine)),
         ("began", format_time(header.started_unix)),
         ("ended", ending(trace)),
-        (
-            "mode",
-            if modes.is_empty() {
-                "default".to_owned()
-            } else {
-                modes.join(", ")
-            },
-        ),
+        ("mode", modes(trace)),
         (
             "clock",
             format!("{:?}, {:.3} MHz", header.clock, rate / 1e6),

@@ -14,7 +14,7 @@ use portmortem_analyzer::text::TimeUnit;
 use portmortem_analyzer::trace::PredicateIndex;
 
 pub(crate) use flat::order;
-pub(crate) use remarks::{as_list, distortion, ending, headline, losses, remarks};
+pub(crate) use remarks::{as_list, distortion, headline, losses, remarks};
 
 /// The width that reports are laid out for.
 pub(crate) const WIDTH: usize = 80;
