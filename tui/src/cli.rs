@@ -408,8 +408,14 @@ fn parse_column(name: &str) -> Result<usize, String> {
     let name = name.trim();
     let known = if name == "name" { "predicate" } else { name };
     Table::Predicates.find(known).ok_or_else(|| {
-        let columns = Table::Predicates.all_columns().iter();
-        let mut names: Vec<&str> = columns.map(Column::short_name).collect();
+        let columns = Table::Predicates.all_columns();
+        // Another column may be called so itself.
+        let name_of = |column: &Column| match columns.iter().any(|c| c.name == column.short_name())
+        {
+            true => column.name,
+            false => column.short_name(),
+        };
+        let mut names: Vec<&str> = columns.iter().map(name_of).collect();
         let wanted = known.to_lowercase();
         names.sort_by_cached_key(|name| strsim::damerau_levenshtein(name, &wanted));
         format!("no column is called so; there are {}", names.join(", "))
@@ -446,5 +452,6 @@ mod tests {
         let error = parse_column("fals").unwrap_err();
         assert!(error.contains("there are fails, "), "{error}");
         assert!(error.contains("determinism"), "{error}");
+        assert!(error.contains("open_ns, ") && !error.contains("self_ns"));
     }
 }

@@ -65,7 +65,7 @@ use crate::scope::focus::Focus;
 use crate::scope::hide::Hide;
 use crate::scope::window::Window;
 use crate::scope::{Filters, Scope};
-use crate::trace::{BoxKind, Trace};
+use crate::trace::Trace;
 
 /// What to replay, and how.
 #[derive(Debug, Clone, Default)]
@@ -113,11 +113,10 @@ impl ReplayOptions<'_> {
 
     pub(crate) fn scope(&self, trace: &Trace) -> Scope {
         Scope {
-            hidden: self.hide.mask(trace),
-            kinds: BoxKind::by_predicate(trace),
             focus: self.focus.clone(),
             window: self.window,
             streams: self.streams.clone(),
+            ..Scope::hiding(trace, &self.hide)
         }
     }
 

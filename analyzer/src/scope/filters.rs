@@ -96,14 +96,18 @@ impl Filters {
         self.filters.is_empty()
     }
 
+    fn each<'f, T>(&'f self, pick: impl Fn(&'f Filter) -> Option<T>) -> impl Iterator<Item = T> {
+        self.filters.iter().filter_map(pick)
+    }
+
     /// What is hidden.
     #[must_use]
     pub fn hide(&self) -> Hide {
-        let patterns = self.filters.iter().filter_map(|filter| match filter {
+        let patterns = self.each(|filter| match filter {
             Filter::Hide(pattern) => Some(pattern),
             _ => None,
         });
-        let ones = self.filters.iter().filter_map(|filter| match filter {
+        let ones = self.each(|filter| match filter {
             Filter::HideOne(predicate) => Some(*predicate),
             _ => None,
         });
@@ -113,7 +117,7 @@ impl Filters {
     /// Where it looks.
     #[must_use]
     pub fn focus(&self) -> Focus {
-        let places = self.filters.iter().filter_map(|filter| match filter {
+        let places = self.each(|filter| match filter {
             Filter::Focus(place) => Some(place),
             _ => None,
         });
@@ -123,7 +127,7 @@ impl Filters {
     /// The time that all windows share.
     #[must_use]
     pub fn window(&self) -> Option<Window> {
-        let windows = self.filters.iter().filter_map(|filter| match filter {
+        let windows = self.each(|filter| match filter {
             Filter::Window(window) => Some(*window),
             _ => None,
         });
@@ -133,7 +137,7 @@ impl Filters {
     /// Numbers of the streams; none if all are meant.
     #[must_use]
     pub fn streams(&self) -> Vec<u32> {
-        let streams = self.filters.iter().filter_map(|filter| match filter {
+        let streams = self.each(|filter| match filter {
             Filter::Stream(id) => Some(*id),
             _ => None,
         });

@@ -35,11 +35,19 @@ impl Scope {
     #[must_use]
     pub fn of(trace: &Trace, filters: &Filters) -> Self {
         Self {
-            hidden: filters.hide().mask(trace),
-            kinds: BoxKind::by_predicate(trace),
             focus: filters.focus(),
             window: filters.window(),
             streams: filters.streams(),
+            ..Self::hiding(trace, &filters.hide())
+        }
+    }
+
+    /// Everything but these predicates.
+    pub(crate) fn hiding(trace: &Trace, hide: &Hide) -> Self {
+        Self {
+            hidden: hide.mask(trace),
+            kinds: BoxKind::by_predicate(trace),
+            ..Self::default()
         }
     }
 

@@ -44,7 +44,7 @@ impl<'t> Tables<'t> {
     /// By caller, [`crate::tables::ROOT`] first, then by callee, both in the order of the trace.
     pub fn edges(self) -> impl Iterator<Item = EdgeRow<'t>> {
         let edges = self.profile.edges.iter();
-        edges.map(move |(&pair, figures)| EdgeRow::new(&self.edge(pair, figures)))
+        edges.map(move |(&pair, figures)| EdgeRow::new(&self.edge(pair, *figures)))
     }
 
     /// A caller, a callee and their figures.
@@ -52,7 +52,7 @@ impl<'t> Tables<'t> {
     pub fn edge(
         self,
         (caller, callee): (Caller, PredicateIndex),
-        figures: &'t EdgeFigures,
+        figures: EdgeFigures,
     ) -> Edge<'t> {
         Edge {
             tables: self,
@@ -69,7 +69,7 @@ pub struct Edge<'t> {
     tables: Tables<'t>,
     caller: Caller,
     callee: PredicateIndex,
-    figures: &'t EdgeFigures,
+    figures: EdgeFigures,
 }
 
 impl Edge<'_> {

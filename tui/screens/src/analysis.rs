@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 
-use portmortem_analyzer::figures::Caller;
-use portmortem_analyzer::figures::net_times::{EdgeTimes, NetTimes, Times};
+use portmortem_analyzer::figures::net_times::{NetTimes, Times};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::{Analysis, Filters};
@@ -106,20 +105,6 @@ impl AnalysisView {
         context.map_or_else(Times::default, |context| Times {
             self_ticks: context.self_ticks,
             inclusive_ticks: context.inclusive_ticks,
-        })
-    }
-
-    /// Time served and time spent of a caller and a callee, in ticks.
-    #[must_use]
-    pub fn edge_times(&self, caller: Caller, callee: PredicateIndex) -> EdgeTimes {
-        let edge = (caller, callee);
-        if let Some(compensation) = self.compensation() {
-            return compensation.edges.get(&edge).copied().unwrap_or_default();
-        }
-        let figures = self.profile.edges.get(&edge);
-        figures.map_or_else(EdgeTimes::default, |figures| EdgeTimes {
-            served_ticks: figures.served_ticks,
-            spent_ticks: figures.spent_ticks,
         })
     }
 

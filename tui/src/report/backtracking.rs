@@ -3,10 +3,8 @@
 use std::cmp::Reverse;
 
 use portmortem_analyzer::Analysis;
-use portmortem_analyzer::figures::{BacktrackFigures, Caller};
-use portmortem_analyzer::tables::ROOT;
+use portmortem_analyzer::figures::BacktrackFigures;
 use portmortem_analyzer::text::{count, percent};
-use portmortem_analyzer::trace::PredicateIndex;
 
 use super::{WIDTH, unit};
 use crate::text_table::{Column, render};
@@ -15,7 +13,10 @@ use crate::text_table::{Column, render};
 pub(crate) fn table(report: &Analysis, top: usize) -> String {
     let mut edges: Vec<_> = report.profile.backtracks.iter().collect();
     edges.sort_by_key(|((failed, resumed), edge)| {
-        let names = [name(report, *failed), report.trace.predicate_name(*resumed)];
+        let names = [
+            report.caller(*failed),
+            report.trace.predicate_name(*resumed),
+        ];
         (Reverse(edge.undone_ticks), Reverse(edge.count), names)
     });
     let shown = &edges[..edges.len().min(top)];
@@ -30,7 +31,7 @@ pub(crate) fn table(report: &Analysis, top: usize) -> String {
     let counts: Vec<u64> = shown.iter().map(|(_, edge)| edge.count).collect();
     let names = shown.iter().map(|((failed, resumed), _)| {
         let resumed = report.trace.predicate_name(*resumed);
-        format!("{} > {resumed}", name(report, *failed))
+        format!("{} > {resumed}", report.caller(*failed))
     });
     let columns = [
         Column::right(
@@ -53,11 +54,4 @@ pub(crate) fn table(report: &Analysis, top: usize) -> String {
         ));
     }
     text
-}
-
-fn name<'r>(report: &'r Analysis, failed: Caller) -> &'r str {
-    match failed {
-        Caller::Root => ROOT,
-        Caller::Predicate(index) => report.trace.predicate_name(index as PredicateIndex),
-    }
 }

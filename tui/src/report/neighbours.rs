@@ -121,7 +121,7 @@ fn callers(report: &Analysis, index: PredicateIndex) -> Vec<Line> {
                 name: if recursive {
                     "<recursive>".to_owned()
                 } else {
-                    name(report, *caller)
+                    report.caller(*caller).to_owned()
                 },
                 figures: *edge,
                 ticks: (!recursive).then_some(edge.served_ticks),
@@ -140,20 +140,13 @@ fn callees(report: &Analysis, index: PredicateIndex) -> Vec<Line> {
         .filter(|((_, callee), _)| *callee != index)
         .map(|((_, callee), edge)| Line {
             mark: ">",
-            name: name(report, Caller::Predicate(*callee)),
+            name: report.predicate(*callee).to_owned(),
             figures: *edge,
             ticks: Some(edge.spent_ticks),
         })
         .collect();
     lines.sort_by_key(|line| Reverse((line.ticks, line.figures.calls)));
     summed_up(lines, ">")
-}
-
-fn name(report: &Analysis, caller: Caller) -> String {
-    match caller {
-        Caller::Root => "<root>".to_owned(),
-        Caller::Predicate(index) => report.trace.predicate_name(index).to_owned(),
-    }
 }
 
 /// The largest, and one line for all others.

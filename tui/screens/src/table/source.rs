@@ -84,19 +84,16 @@ impl Column {
             (Unit::Time, None) => Net::Unknown,
             _ => Net::Same,
         };
+        let kind = match (column.kind, column.unit) {
+            (_, Unit::Time | Unit::Clock) => Kind::Time,
+            (tables::Kind::Text, _) => Kind::Text,
+            (tables::Kind::Integer, _) => Kind::Count,
+            (tables::Kind::Bool, _) => Kind::Bool,
+        };
         Self {
-            name,
-            heading: column.title,
-            about: column.help,
-            kind: match (column.kind, column.unit) {
-                (_, Unit::Time | Unit::Clock) => Kind::Time,
-                (tables::Kind::Text, _) => Kind::Text,
-                (tables::Kind::Integer, _) => Kind::Count,
-                (tables::Kind::Bool, _) => Kind::Bool,
-            },
-            shown: true,
             place,
             net,
+            ..Self::new(name, column.title, kind, column.help)
         }
     }
 

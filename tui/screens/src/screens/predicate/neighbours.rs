@@ -118,31 +118,35 @@ impl Neighbours {
         found.unwrap_or(0)
     }
 
-    fn ticks(&self, row: &Row) -> Option<u64> {
-        let analysis = &self.analysis;
-        let subject = Caller::Predicate(self.subject);
-        match (row.role, row.who) {
-            (Role::Caller, caller) => Some(analysis.edge_times(caller, self.subject).served_ticks),
-            (Role::Recursive, _) => None,
-            (Role::Subject, _) => Some(analysis.predicate_times(self.subject).inclusive_ticks),
-            (Role::Itself, _) => Some(analysis.predicate_times(self.subject).self_ticks),
-            (Role::Callee, Caller::Predicate(callee)) => {
-                Some(analysis.edge_times(subject, callee).spent_ticks)
-            }
-            (Role::Callee, Caller::Root) => None,
+    /// The time of a row; recursive calls have none.
+    fn time(&self, row: &Row) -> Cell<'_> {
+        let ns = |ticks| integer(self.analysis.ns(ticks));
+        let own = self.analysis.predicate_times(self.subject);
+        match row.role {
+            Role::Caller => self.edge(row, of("served_ns")),
+            Role::Recursive => Cell::Missing,
+            Role::Subject => ns(own.inclusive_ticks),
+            Role::Itself => ns(own.self_ticks),
+            Role::Callee => self.edge(row, of("spent_ns")),
         }
     }
 
-    /// A count: of the predicate itself it is its own, and none is only of the time in itself.
-    fn count<'r>(&'r self, row: &'r Row, column: &Column) -> Cell<'r> {
-        if row.role == Role::Itself {
-            return Cell::Missing;
-        }
-        let of = self
-            .analysis
-            .tables()
-            .edge((row.who, self.subject), &row.edge);
+    fn edge(&self, row: &Row, column: Column) -> Cell<'_> {
+        let me = Caller::Predicate(self.subject);
+        let pair = match row.who {
+            Caller::Predicate(callee) if row.role == Role::Callee => (me, callee),
+            who => (who, self.subject),
+        };
+        let of = self.analysis.tables().edge(pair, row.edge);
         column.cell(self.is_net(), |at| EdgeRow::cell(&of, at))
+    }
+
+    /// A count: of the predicate itself it is its own, and none is only of the time in itself.
+    fn count(&self, row: &Row, column: Column) -> Cell<'_> {
+        match row.role {
+            Role::Itself => Cell::Missing,
+            _ => self.edge(row, column),
+        }
     }
 }
 
@@ -158,9 +162,7 @@ impl Source for Neighbours {
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
         let row = &self.rows[row];
         match COLUMNS[column].name {
-            "share" | "time_ns" => self
-                .ticks(row)
-                .map_or(Cell::Missing, |ticks| integer(self.analysis.ns(ticks))),
+            "share" | "time_ns" => self.time(row),
             "role" => Cell::Text(match row.role {
                 Role::Caller | Role::Recursive => "called by",
                 Role::Subject => "= total",
@@ -172,7 +174,7 @@ impl Source for Neighbours {
                 Role::Itself => "in itself",
                 _ => self.analysis.caller(row.who),
             }),
-            _ => self.count(row, &COLUMNS[column]),
+            _ => self.count(row, COLUMNS[column]),
         }
     }
 
