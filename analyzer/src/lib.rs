@@ -12,27 +12,33 @@
 //! | a moment of a stream, and how to get there fast | [`moment`], [`walk`], [`index`] |
 //! | a stretch of a stream as a picture | [`timeline`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
+//! | all of it, of one trace; what is lost | [`analysis`], [`remarks`] |
+//! | numbers → text for people | [`text`] |
 //!
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
 //! here panics on what a file contains, and no length in a file is believed before it is bounded.
 
+pub mod analysis;
 pub mod costs;
 pub mod export;
 pub mod figures;
 pub mod index;
 pub mod moment;
 pub mod net;
+pub mod remarks;
 pub mod replay;
 pub mod scope;
 pub mod tables;
+pub mod text;
 pub mod timeline;
 pub mod trace;
 pub mod walk;
 
+pub use analysis::Analysis;
 pub use export::Exporter;
 pub use figures::profile::Profile;
 pub use replay::{ReplayOptions, replay};
-pub use scope::{Focus, FocusOn, Hide, Window};
+pub use scope::{Filter, Filters, Focus, FocusOn, Hide, Scope, Window};
 pub use tables::Tables;
 pub use trace::damage::{Damage, DamageKind};
 pub use trace::{Trace, TraceError};

@@ -8,7 +8,7 @@ use portmortem_tracer::format::Event;
 use crate::moment::checkpoint::{Checkpoint, Kept, MOST_BYTES};
 use crate::moment::stack::StackChange;
 use crate::moment::{Moment, OpenBox};
-use crate::scope::focus::Follow;
+use crate::scope::Scope;
 use crate::trace::events::Events;
 use crate::trace::{StreamInfo, Trace};
 
@@ -18,7 +18,7 @@ pub(crate) const STRIDE: u64 = 1 << 20;
 /// Places where walks can begin, by stream. All moments that are kept share their boxes.
 #[derive(Debug, Default)]
 pub struct Trail {
-    follow: Arc<Follow>,
+    follow: Arc<Scope>,
     streams: Vec<Vec<Start>>,
 }
 
@@ -64,14 +64,14 @@ impl Trail {
     #[must_use]
     pub fn scan(
         trace: &Trace,
-        follow: Follow,
+        follow: Arc<Scope>,
         progress: &AtomicU64,
         cancel: &AtomicBool,
     ) -> Option<Self> {
         let scan = Scan {
             every: STRIDE,
             trace,
-            follow: Arc::new(follow),
+            follow,
             progress: Some(progress),
             cancel: Some(cancel),
         };
@@ -79,20 +79,9 @@ impl Trail {
         (!cancel.load(Ordering::Relaxed)).then_some(trail)
     }
 
-    /// Whether a box on a walk along it is in the focus that it follows.
-    #[must_use]
-    pub fn is_in_focus(&self, boxed: &OpenBox) -> bool {
-        self.follow.contains(boxed.way)
-    }
-
     /// The places of a stream.
     pub(crate) fn starts(&self, stream: usize) -> &[Start] {
         self.streams.get(stream).map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether it follows no focus.
-    pub(crate) fn is_everything(&self) -> bool {
-        self.follow.is_everything()
     }
 
     /// The last place of a stream that is not after an event.
@@ -108,7 +97,7 @@ pub(crate) struct Scan<'s> {
     /// A checkpoint every so many bytes.
     pub(crate) every: u64,
     pub(crate) trace: &'s Trace,
-    pub(crate) follow: Arc<Follow>,
+    pub(crate) follow: Arc<Scope>,
     /// Counts up bytes of the trace.
     pub(crate) progress: Option<&'s AtomicU64>,
     /// Ends it, with less checkpoints.

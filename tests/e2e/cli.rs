@@ -171,6 +171,144 @@ fn sorting() {
         .shows(&format!("--top {all} shows all"));
 }
 
+/// A report has the rows and columns that were asked for, in every format.
+#[test]
+fn rows_and_columns_are_chosen_in_every_format() {
+    let sandbox = Sandbox::new();
+    let trace = sample("queens.pmt");
+    let report = |options: &str| {
+        let mut arguments = vec!["report", trace.to_str().unwrap()];
+        arguments.extend(options.split(' '));
+        sandbox.portmortem(arguments)
+    };
+    let hottest = "--columns predicate,calls,exits --sort calls --top 1";
+    report(&format!("{hottest} --format csv"))
+        .succeeds()
+        .prints("predicate,calls,exits\nattack/3,19260,8312\n");
+    let text = report(&format!("{hottest} --format text"));
+    text.succeeds().shows(
+        "\n  predicate   calls  exits\n  attack/3   19,260  8,312\n  … and 6 more predicates",
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&report(&format!("{hottest} --format json")).succeeds().out())
+            .unwrap();
+    assert_eq!(
+        json["predicates"],
+        serde_json::json!([{"predicate": "attack/3", "calls": 19260, "exits": 8312}])
+    );
+    let one = "--predicate attack/2 --columns self_comp,predicate";
+    let csv = report(&format!("{one} --format csv")).succeeds().out();
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (2, "self_comp_ns,predicate"));
+    let json: serde_json::Value =
+        serde_json::from_str(&report(&format!("{one} --format json")).succeeds().out()).unwrap();
+    assert_eq!(json["predicates"].as_array().unwrap().len(), 1);
+    let edges = json["edges"].as_array().unwrap();
+    assert!(!edges.is_empty());
+    for edge in edges {
+        assert!(edge["caller"] == "attack/2" || edge["callee"] == "attack/2");
+    }
+    report(one)
+        .succeeds()
+        .shows("  self net ms  predicate\n")
+        .shows("attack/2  queens.pl:");
+    // Texts are sorted alphabetically, numbers with the largest first, what is not known last.
+    let sorted = |column: &str| {
+        let options = format!("--columns predicate --format csv --sort {column}");
+        let csv = report(&options).succeeds().out();
+        csv.lines().nth(1).unwrap().to_owned()
+    };
+    assert_eq!(
+        ["predicate", "redos", "determinism", "line"].map(sorted),
+        ["attack/2", "sel/3", "main/0", "attack/3"].map(str::to_owned)
+    );
+}
+
+#[test]
+fn unknown_columns_are_refused_with_the_nearest_names() {
+    let sandbox = Sandbox::new();
+    let list = sandbox.portmortem(["report", "--columns", "help"]);
+    let list = list.succeeds().out();
+    for column in PREDICATES
+        .split(',')
+        .chain(["exits", "lifetime_ns", "max_height"])
+    {
+        assert!(list.contains(&format!("{column} ")), "{column}: {list}");
+    }
+    assert!(
+        list.lines().all(|line| line.chars().count() <= 80),
+        "{list}"
+    );
+    for option in ["--columns", "--sort"] {
+        let refused = sandbox.portmortem(["report", "x.pmt", option, "fals"]);
+        refused.exits(2);
+        let error = refused.err();
+        assert!(error.contains("there are fails, "), "{error}");
+        assert!(error.contains(", inclusive_comp"), "{error}");
+    }
+    sandbox
+        .portmortem(["report", "--columns", "calls"])
+        .refuses("name the trace");
+}
+
+/// Ends of a range of time may be texts of marks, and streams may be chosen.
+#[test]
+fn marks_and_streams_choose_a_part() {
+    let sandbox = Sandbox::new();
+    let program = "
+:- use_module(library(portmortem)).
+:- initialization(main, main).
+main :- pm_mark(load), load(3), pm_mark(solve), solve(5), pm_mark(load), solve(1),
+    thread_create(solve(2), Id, [alias(worker)]), thread_join(Id).
+load(0) :- !.
+load(N) :- N1 is N-1, load(N1).
+solve(0) :- !.
+solve(N) :- N1 is N-1, solve(N1).
+";
+    sandbox.record("marked", program, &[]);
+    let calls = |options: &[&str]| {
+        let csv = [
+            "report",
+            "marked.pmt",
+            "--format",
+            "csv",
+            "--columns",
+            "predicate,calls",
+        ];
+        let report = sandbox.portmortem(csv.iter().chain(options).copied());
+        let rows = table(&report.succeeds().out());
+        ["load/1", "solve/1"].map(|predicate| {
+            let row = rows.iter().find(|row| row["predicate"] == predicate);
+            row.map_or(0, |row| row["calls"].parse::<u64>().unwrap())
+        })
+    };
+    assert_eq!(calls(&[]), [4, 6 + 2 + 3]);
+    assert_eq!(calls(&["--time", "load..solve"]), [4, 0]);
+    assert_eq!(calls(&["--time", "solve..load"]), [0, 6]);
+    assert_eq!(calls(&["--time", "..solve"]), [4, 0]);
+    assert_eq!(calls(&["--time", "solve.."]), [0, 6 + 2 + 3]);
+    assert_eq!(calls(&["--time", "0..solve"]), [4, 0]);
+    assert_eq!(calls(&["--stream", "worker"]), [0, 3]);
+    assert_eq!(calls(&["--stream", "main"]), [4, 6 + 2]);
+    assert_eq!(
+        calls(&["--stream", "main", "--stream", "worker"]),
+        [4, 6 + 2 + 3]
+    );
+    let refuses = |options: [&str; 2], error| {
+        let arguments = ["report", "marked.pmt"];
+        let refused = sandbox.portmortem(arguments.into_iter().chain(options));
+        refused.refuses(error);
+    };
+    refuses(
+        ["--time", "lode..solve"],
+        "`lode` is neither a time, as 1.5ms, nor a mark: the trace has load, solve",
+    );
+    refuses(
+        ["--stream", "nobody"],
+        "the trace has no stream nobody; it has ",
+    );
+}
+
 /// Every number of a report is that of the engine's own tracer: the table of the design.
 #[test]
 fn the_counts_of_queens() {

@@ -10,7 +10,7 @@ use std::env;
 use std::fs;
 use std::path::Path;
 
-use portmortem_analyzer::tables::Table;
+use portmortem_analyzer::tables::{Kind, Table};
 use portmortem_tests::{Sandbox, built, repository, sample};
 
 /// Runs every `console` block of the documents in a copy of them and of the traces that they read.
@@ -81,6 +81,19 @@ fn every_column_is_described() {
             .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
             .collect();
         assert_eq!(described, columns, "{table}");
+        let columns = Table::from_name(table).unwrap().columns();
+        let lines = section.lines().filter(|line| line.starts_with("| `"));
+        for (line, column) in lines.zip(columns) {
+            let kind = match column.kind {
+                Kind::Text => "text",
+                Kind::Integer => "integer",
+                Kind::Bool => "boolean",
+            };
+            let begin = format!("| `{}` | {kind}", column.name);
+            assert!(line.starts_with(&begin), "{table}: {line}");
+            let end = format!(" | {} |", column.help);
+            assert!(line.ends_with(&end), "{table}: {line}: {end}");
+        }
     }
 }
 

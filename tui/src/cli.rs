@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use portmortem_analyzer::tables::Table;
+use portmortem_analyzer::tables::{Column, Table};
 
 use crate::size::parse_size;
 
@@ -166,9 +166,13 @@ pub(crate) struct ScopeArgs {
     /// Show only the work in boxes of this predicate
     #[arg(long, value_name = "GLOB")]
     pub(crate) focus: Option<String>,
-    /// Show only this range of time since the beginning, e.g. 1.5ms..2s, ..2s or 2s..
+    /// Show only this range of time since the beginning, e.g. 1.5ms..2s, ..2s or 2s..; ends may be
+    /// texts of `pm_mark`, e.g. load..solve
     #[arg(long, value_name = "FROM..UNTIL")]
     pub(crate) time: Option<String>,
+    /// Show only this stream, by its number or name (may be given more than once)
+    #[arg(long, value_name = "STREAM")]
+    pub(crate) stream: Vec<String>,
 }
 
 /// `portmortem report`
@@ -180,16 +184,22 @@ Examples:
   portmortem report run.pmt --predicate attack/3         callers, itself, callees
   portmortem report run.pmt --hide 'maplist*' --hide call
   portmortem report run.pmt --focus solve/2 --time 1s..2s      one predicate in a range of time
-  portmortem report run.pmt --format csv > profile.csv")]
+  portmortem report run.pmt --time load..solve                 from pm_mark(load) to pm_mark(solve)
+  portmortem report run.pmt --columns predicate,calls,events,undone --sort events
+  portmortem report run.pmt --format csv --top 100 > profile.csv")]
 pub(crate) struct ReportArgs {
     /// The trace
-    pub(crate) trace: PathBuf,
-    /// Column to sort by
-    #[arg(long, value_enum, default_value_t = SortColumn::SelfTime)]
-    pub(crate) sort: SortColumn,
-    /// Number of predicates to show
-    #[arg(long, default_value_t = 20, value_name = "N")]
-    pub(crate) top: usize,
+    #[arg(required_unless_present = "columns")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Column to sort by: numbers with the largest first, texts alphabetically
+    #[arg(long, value_name = "COLUMN", default_value = "self", value_parser = parse_column)]
+    pub(crate) sort: usize,
+    /// Number of predicates to show [default: 20 as text, else all]
+    #[arg(long, value_name = "N")]
+    pub(crate) top: Option<usize>,
+    /// Columns of predicates to show, with commas between; `--columns help` lists them
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', value_parser = parse_asked)]
+    pub(crate) columns: Vec<AskedColumn>,
     /// Which part of the trace to look at
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
@@ -238,32 +248,6 @@ pub(crate) enum Colours {
     Light,
     /// No colours
     None,
-}
-
-/// A column of the report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SortColumn {
-    /// Time in the predicate itself
-    #[value(name = "self")]
-    SelfTime,
-    /// Time in the predicate and everything below it
-    Inclusive,
-    /// Calls
-    Calls,
-    /// Exits of both kinds
-    Exits,
-    /// Re-entries by backtracking
-    Redos,
-    /// Failures
-    Fails,
-    /// Exceptions
-    Exceptions,
-    /// Choicepoints cut
-    Cuts,
-    /// Work thrown away by redos into the predicate
-    Undone,
-    /// Name
-    Name,
 }
 
 /// How a report is printed.
@@ -403,6 +387,41 @@ fn table_parser() -> impl TypedValueParser<Value = Table> {
         .try_map(|name| Table::from_name(&name).ok_or("no such table"))
 }
 
+/// What `--columns` asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AskedColumn {
+    /// A list of all columns.
+    List,
+    /// The column at this place in the catalogue.
+    At(usize),
+}
+
+fn parse_asked(name: &str) -> Result<AskedColumn, String> {
+    match name {
+        "help" | "list" => Ok(AskedColumn::List),
+        name => parse_column(name).map(AskedColumn::At),
+    }
+}
+
+/// The place of a column of the table of predicates in the catalogue. `name` is that of the predicate.
+fn parse_column(name: &str) -> Result<usize, String> {
+    let name = name.trim();
+    let known = if name == "name" { "predicate" } else { name };
+    Table::Predicates.find(known).ok_or_else(|| {
+        let columns = Table::Predicates.all_columns();
+        // Another column may be called so itself.
+        let name_of = |column: &Column| match columns.iter().any(|c| c.name == column.short_name())
+        {
+            true => column.name,
+            false => column.short_name(),
+        };
+        let mut names: Vec<&str> = columns.iter().map(name_of).collect();
+        let wanted = known.to_lowercase();
+        names.sort_by_cached_key(|name| strsim::damerau_levenshtein(name, &wanted));
+        format!("no column is called so; there are {}", names.join(", "))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -414,5 +433,25 @@ mod tests {
         for text in ["", "n=", "n=x", "10;20", "n=10,"] {
             assert!(parse_sizes(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn columns_are_found_or_the_nearest_named() {
+        for (text, name) in [
+            ("self", "self_ns"),
+            ("self_ns", "self_ns"),
+            (" Calls", "calls"),
+            ("exits", "exits"),
+            ("name", "predicate"),
+            ("self_comp", "self_comp_ns"),
+        ] {
+            let place = parse_column(text).unwrap();
+            assert_eq!(Table::Predicates.all_columns()[place].name, name);
+        }
+        assert_eq!(parse_asked("list"), Ok(AskedColumn::List));
+        let error = parse_column("fals").unwrap_err();
+        assert!(error.contains("there are fails, "), "{error}");
+        assert!(error.contains("determinism"), "{error}");
+        assert!(error.contains("open_ns, ") && !error.contains("self_ns"));
     }
 }

@@ -1,6 +1,7 @@
 //! Tables of text for people: numbers to the right, names to the left, within a given width.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use portmortem_analyzer::text::{count, rounded, shorten};
+use unicode_width::UnicodeWidthStr;
 
 /// One column: its heading and what it holds.
 #[derive(Debug, Clone)]
@@ -134,138 +135,11 @@ fn push_row<'a>(
     text.push('\n');
 }
 
-/// The text, or its beginning and `…` if it is wider than `width`.
-pub(crate) fn shorten(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
-    }
-    let mut shown = String::new();
-    let mut used = 1;
-    for c in text.chars() {
-        used += c.width().unwrap_or(0);
-        if used > width {
-            break;
-        }
-        shown.push(c);
-    }
-    shown.push('…');
-    shown
-}
-
-/// `5,000,050,000`
-pub(crate) fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Three digits of a count of 100,000 and more: `123k`, `5.00G`.
-fn rounded(value: u64) -> String {
-    if value < 100_000 {
-        return count(value);
-    }
-    let (mut value, mut unit) = (value as f64 / 1e3, 0);
-    // What would be written as 1000.
-    while value >= 999.5 {
-        value /= 1e3;
-        unit += 1;
-    }
-    let decimals = match value {
-        ..9.995 => 2,
-        ..99.95 => 1,
-        _ => 0,
-    };
-    format!("{value:.decimals$}{}", ["k", "M", "G", "T", "P", "E"][unit])
-}
-
-/// `1 stream`, `2,000 streams`
-pub(crate) fn counted(value: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(value), if value == 1 { one } else { many })
-}
-
-/// `41.7`, in percent; `–` of nothing.
-pub(crate) fn percent(part: u64, whole: u64) -> String {
-    if whole == 0 {
-        "–".to_owned()
-    } else {
-        format!("{:.1}", part as f64 * 100.0 / whole as f64)
-    }
-}
-
-/// The unit that all times of one table are written in.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TimeUnit {
-    /// `s`, `ms` or `µs`
-    pub(crate) name: &'static str,
-    nanoseconds: f64,
-    decimals: usize,
-}
-
-impl TimeUnit {
-    /// The unit in which `longest` (nanoseconds) is easy to read.
-    pub(crate) fn for_longest(longest: u64) -> Self {
-        match longest {
-            10_000_000_000.. => Self {
-                name: "s",
-                nanoseconds: 1e9,
-                decimals: 3,
-            },
-            1_000_000_000.. => Self {
-                name: "ms",
-                nanoseconds: 1e6,
-                decimals: 1,
-            },
-            1_000_000.. => Self {
-                name: "ms",
-                nanoseconds: 1e6,
-                decimals: 3,
-            },
-            _ => Self {
-                name: "µs",
-                nanoseconds: 1e3,
-                decimals: 1,
-            },
-        }
-    }
-
-    /// A time in nanoseconds, without the unit.
-    pub(crate) fn format(self, nanoseconds: u64) -> String {
-        format!(
-            "{:.*}",
-            self.decimals,
-            nanoseconds as f64 / self.nanoseconds
-        )
-    }
-
-    /// A time in nanoseconds, with the unit.
-    pub(crate) fn with_unit(self, nanoseconds: u64) -> String {
-        format!("{} {}", self.format(nanoseconds), self.name)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use portmortem_analyzer::text::TimeUnit;
+
     use super::*;
-
-    #[test]
-    fn counts_have_separators() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(5_000_050_000), "5,000,050,000");
-    }
-
-    #[test]
-    fn names_are_shortened_by_what_is_seen() {
-        assert_eq!(shorten("abc", 3), "abc");
-        assert_eq!(shorten("abcdef", 4), "abc…");
-        assert_eq!(shorten("日本語", 4), "日…");
-    }
 
     #[test]
     fn rows_line_up() {
@@ -302,21 +176,6 @@ mod tests {
         assert_eq!(headings(48), "kept second predicate");
         assert_eq!(headings(38), "kept predicate");
         assert_eq!(headings(30), "kept predica…");
-    }
-
-    #[test]
-    fn large_counts_are_rounded() {
-        for (value, text) in [
-            (99_999, "99,999"),
-            (100_000, "100k"),
-            (999_499, "999k"),
-            (999_500, "1.00M"),
-            (9_996_000, "10.0M"),
-            (5_000_050_000, "5.00G"),
-            (u64::MAX, "18.4E"),
-        ] {
-            assert_eq!(rounded(value), text);
-        }
     }
 
     #[test]
@@ -360,12 +219,5 @@ mod tests {
                 assert!(lines[2].contains(&count(of(digits))), "{table}");
             }
         }
-    }
-
-    #[test]
-    fn times_share_a_unit() {
-        let unit = TimeUnit::for_longest(123_456_789);
-        assert_eq!(unit.with_unit(1_234_567), "1.235 ms");
-        assert_eq!(TimeUnit::for_longest(900).with_unit(900), "0.9 µs");
     }
 }

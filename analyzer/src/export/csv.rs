@@ -27,11 +27,23 @@ impl Exporter for Csv {
         columns: &'static [Column],
         out: Box<dyn Write + Send + 'w>,
     ) -> Result<Box<dyn TableWriter + 'w>, ExportError> {
+        Csv::with_names(columns.iter().map(|column| column.name), out)
+    }
+}
+
+impl Csv {
+    /// Begins a table whose columns have these names.
+    ///
+    /// # Errors
+    /// [`ExportError`] if `out` fails.
+    pub fn with_names<'w, 'n>(
+        names: impl Iterator<Item = &'n str>,
+        out: Box<dyn Write + Send + 'w>,
+    ) -> Result<Box<dyn TableWriter + 'w>, ExportError> {
         let mut table = CsvTable {
             writer: Writer::from_writer(out),
             digits: String::new(),
         };
-        let names = columns.iter().map(|column| column.name);
         table.writer.write_record(names).map_err(failed)?;
         Ok(Box::new(table))
     }

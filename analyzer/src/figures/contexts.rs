@@ -93,14 +93,6 @@ pub struct ContextFigures {
 }
 
 impl ContextFigures {
-    /// Port events of the boxes counted here: a cost that is the same on every run.
-    #[must_use]
-    pub fn events(&self) -> u64 {
-        [self.exits(), self.redos, self.fails, self.exceptions]
-            .iter()
-            .fold(self.calls, |sum, count| sum.saturating_add(*count))
-    }
-
     /// Adds the figures of another part of the run, all but the inclusive time, which is a sum over
     /// the tree.
     pub fn add(&mut self, other: &Self) {

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use bincode::{Decode, Encode};
 use portmortem_tracer::format::{Dialect, Event};
 
-use crate::scope::focus::{Follow, Way};
+use crate::scope::Scope;
+use crate::scope::focus::Way;
 use crate::trace::PredicateIndex;
 use checkpoint::{Change, Kept};
 pub use stack::Stack;
@@ -34,12 +35,20 @@ pub struct OpenBox {
     pub way: Way,
 }
 
+impl OpenBox {
+    /// Whether it is looked at, on a walk that follows a scope.
+    #[must_use]
+    pub fn is_shown(&self, scope: &Scope) -> bool {
+        scope.shows(self.way, self.predicate)
+    }
+}
+
 /// The boxes of a stream at a moment. Copies of one that was [frozen](Moment::freeze) cost next to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
     dialect: Dialect,
     unknown: PredicateIndex,
-    follow: Arc<Follow>,
+    follow: Arc<Scope>,
     /// After a gap callers are not known.
     lost: bool,
     paused: bool,
@@ -64,7 +73,7 @@ impl Moment {
 
     /// The same, following a focus.
     #[must_use]
-    pub fn following(mut self, follow: Arc<Follow>) -> Self {
+    pub fn following(mut self, follow: Arc<Scope>) -> Self {
         self.follow = follow;
         self
     }

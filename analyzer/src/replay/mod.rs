@@ -61,10 +61,10 @@ use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
 use crate::net::Rates;
-use crate::scope::Scope;
 use crate::scope::focus::Focus;
 use crate::scope::hide::Hide;
 use crate::scope::window::Window;
+use crate::scope::{Filters, Scope};
 use crate::trace::Trace;
 
 /// What to replay, and how.
@@ -76,6 +76,8 @@ pub struct ReplayOptions<'o> {
     pub focus: Focus,
     /// Only what happens then; all of it if there is none.
     pub window: Option<Window>,
+    /// Only the streams of these numbers; all if there are none.
+    pub streams: Vec<u32>,
     /// Counts up the bytes of event blocks read, for a display of progress against
     /// [`Trace::size`].
     pub progress: Option<&'o AtomicU64>,
@@ -88,14 +90,34 @@ pub struct ReplayOptions<'o> {
 }
 
 impl ReplayOptions<'_> {
+    /// What filters ask for.
+    #[must_use]
+    pub fn of(filters: &Filters) -> Self {
+        Self {
+            hide: filters.hide(),
+            focus: filters.focus(),
+            window: filters.window(),
+            streams: filters.streams(),
+            ..Self::default()
+        }
+    }
+
     /// Whether nothing is left out.
     #[must_use]
     pub fn is_everything(&self) -> bool {
-        self.hide.is_empty() && self.focus.is_everything() && self.window.is_none()
+        self.hide.is_empty()
+            && self.focus.is_everything()
+            && self.window.is_none()
+            && self.streams.is_empty()
     }
 
     pub(crate) fn scope(&self, trace: &Trace) -> Scope {
-        Scope::new(trace, &self.hide, &self.focus, self.window)
+        Scope {
+            focus: self.focus.clone(),
+            window: self.window,
+            streams: self.streams.clone(),
+            ..Scope::hiding(trace, &self.hide)
+        }
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {

@@ -229,7 +229,8 @@ fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec<Work> {
     let mut together = 0..0;
     let mut bytes = 0;
     for (at, stream) in trace.streams().iter().enumerate() {
-        let splits = !whole && stream.dialect() == Dialect::EveryRedo;
+        let splits =
+            !whole && stream.dialect() == Dialect::EveryRedo && scope.has_stream(stream.id);
         let parts = parts(trace, stream, size);
         if splits && parts.len() > 1 {
             if !together.is_empty() {
@@ -469,6 +470,13 @@ impl<'t> Run<'t> {
         let first = events.next();
         let begin = begin_of(stream, first.map(|event| event.tick));
         chunk.begin_stream(begin);
+        if !self.scope.has_stream(stream.id) {
+            let figures = StreamFigures {
+                stream: stream.id,
+                ..chunk.finish_stream(begin, begin)
+            };
+            return (figures, Found::default());
+        }
         let mut reader = Reader::new(stream, events);
         let (mut read, mut last) = (0, begin);
         if let Some(event) = first {

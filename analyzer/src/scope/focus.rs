@@ -113,44 +113,6 @@ impl Focus {
     }
 }
 
-/// A focus, and what is hidden, for those who follow the boxes of a stream themselves.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Follow {
-    focus: Focus,
-    hidden: Vec<bool>,
-}
-
-impl Follow {
-    /// `hidden` by predicate.
-    #[must_use]
-    pub fn new(focus: Focus, hidden: Vec<bool>) -> Self {
-        Self { focus, hidden }
-    }
-
-    /// Whether nothing is left out.
-    #[must_use]
-    pub fn is_everything(&self) -> bool {
-        self.focus.is_everything()
-    }
-
-    /// Whether a box is in the focus.
-    #[must_use]
-    pub fn contains(&self, way: Way) -> bool {
-        self.focus.contains(way)
-    }
-
-    fn hides(&self, predicate: PredicateIndex) -> bool {
-        self.hidden.get(predicate as usize) == Some(&true)
-    }
-
-    /// Where a box of `predicate` is: called from or departed into by one that is at `from`, or by nobody known; who
-    /// may have been `lost`.
-    pub(crate) fn enter(&self, from: Option<Way>, lost: bool, predicate: PredicateIndex) -> Way {
-        let from = from.unwrap_or_else(|| self.focus.start(lost));
-        self.focus.enter(from, predicate, self.hides(predicate))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,22 +1,25 @@
 //! What of a trace is looked at, and where each box stands in that.
 
 pub mod duration;
+pub mod filters;
 pub mod focus;
 pub mod hide;
+mod marks;
 pub mod window;
 
 use std::sync::Arc;
 
 use crate::trace::{BoxKind, Center, PredicateIndex, Trace};
 
+pub use filters::{Filter, Filters};
 use focus::Way;
 pub use focus::{Focus, FocusOn};
 pub use hide::Hide;
 pub use window::Window;
 
-/// What of a trace is looked at.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Scope {
+/// What of a trace is looked at; the default is everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Scope {
     /// By predicate, the unknown one included: boxes that are part of their caller.
     pub(crate) hidden: Vec<bool>,
     /// By predicate: what its boxes are.
@@ -25,16 +28,29 @@ pub(crate) struct Scope {
     pub(crate) centers: Arc<[Center]>,
     pub(crate) focus: Focus,
     pub(crate) window: Option<Window>,
+    /// Numbers of streams; all if there are none.
+    pub(crate) streams: Vec<u32>,
 }
 
 impl Scope {
-    pub(crate) fn new(trace: &Trace, hide: &Hide, focus: &Focus, window: Option<Window>) -> Self {
+    /// What a user asked for.
+    #[must_use]
+    pub fn of(trace: &Trace, filters: &Filters) -> Self {
+        Self {
+            focus: filters.focus(),
+            window: filters.window(),
+            streams: filters.streams(),
+            ..Self::hiding(trace, &filters.hide())
+        }
+    }
+
+    /// Everything but these predicates.
+    pub(crate) fn hiding(trace: &Trace, hide: &Hide) -> Self {
         Self {
             hidden: hide.mask(trace),
             kinds: BoxKind::by_predicate(trace),
             centers: trace.centers().collect(),
-            focus: focus.clone(),
-            window,
+            ..Self::default()
         }
     }
 
@@ -46,10 +62,49 @@ impl Scope {
         }
     }
 
-    /// Whether some boxes are transparent. Then what a box does may be somebody else's who came before, and a
-    /// stream cannot be cut.
-    pub(crate) fn has_transparent(&self) -> bool {
-        self.hidden.contains(&true) || !self.focus.is_everything()
+    /// Whether a box of `predicate` is looked at: it is in the focus, for which it is known how far along its path the box is,
+    /// and not hidden.
+    #[inline]
+    #[must_use]
+    pub fn shows(&self, way: Way, predicate: PredicateIndex) -> bool {
+        self.contains(way) && !self.hides(predicate)
+    }
+
+    /// Whether a box is in the focus.
+    pub(crate) fn contains(&self, way: Way) -> bool {
+        self.focus.contains(way)
+    }
+
+    /// Whether boxes of a predicate are part of their callers.
+    #[inline]
+    #[must_use]
+    pub fn hides(&self, predicate: PredicateIndex) -> bool {
+        self.hidden.get(predicate as usize) == Some(&true)
+    }
+
+    /// Whether only a part of the call tree is looked at.
+    #[must_use]
+    pub fn is_focused(&self) -> bool {
+        !self.focus.is_everything()
+    }
+
+    /// Whether a stream is looked at.
+    #[must_use]
+    pub fn has_stream(&self, id: u32) -> bool {
+        self.streams.is_empty() || self.streams.contains(&id)
+    }
+
+    /// Whether some boxes are transparent. Then what a box does may belong to an earlier box, and a stream cannot be cut.
+    #[must_use]
+    pub fn has_transparent(&self) -> bool {
+        self.hidden.contains(&true) || self.is_focused()
+    }
+
+    /// How far along the path of the focus a box of `predicate` is: called from or departed into by one that is at `from`, or
+    /// without a known caller; callers may have been `lost`.
+    pub(crate) fn enter(&self, from: Option<Way>, lost: bool, predicate: PredicateIndex) -> Way {
+        let from = from.unwrap_or_else(|| self.focus.start(lost));
+        self.focus.enter(from, predicate, self.hides(predicate))
     }
 
     /// What boxes of a predicate are.
@@ -81,7 +136,7 @@ impl<'s> Sight<'s> {
     pub(crate) fn new(scope: &'s Scope) -> Self {
         Self {
             scope,
-            focused: !scope.focus.is_everything(),
+            focused: scope.is_focused(),
             ways: Vec::new(),
         }
     }
@@ -103,7 +158,7 @@ impl<'s> Sight<'s> {
         let focus = &self.scope.focus;
         let way = focus.enter(self.way_of(caller), predicate, hidden);
         self.put(id, way);
-        hidden || !self.scope.focus.contains(way)
+        !self.scope.shows(way, predicate)
     }
 
     /// Whether a box is transparent into which the box `id` departs.
@@ -115,7 +170,7 @@ impl<'s> Sight<'s> {
         }
         let way = self.scope.focus.enter(self.way_of(id), predicate, hidden);
         self.put(id, way);
-        hidden || !self.scope.focus.contains(way)
+        !self.scope.shows(way, predicate)
     }
 
     /// Where a box is. Every box was put here when it was called.

@@ -5,8 +5,12 @@
 //! Boxes that were open or re-enterable when it began are ways in of their own
 //! ([`PredicateFigures::open_before`], [`PredicateFigures::pending_before`]).
 
-use crate::scope::duration::parse_ns;
-use crate::trace::clock::Clock;
+use std::cell::OnceCell;
+
+use super::duration::parse_ns;
+use super::marks::{Mark, marks};
+use crate::trace::Trace;
+use crate::trace::names::printable;
 
 /// From one tick on, until before another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,36 +25,53 @@ pub struct Window {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WindowError {
     /// It has not the form `FROM..UNTIL`.
-    #[error("`{0}` is no range of time; write for example 1.5ms..2s, ..2s or 1.5ms..")]
+    #[error("`{0}` is no range of time; write for example 1.5ms..2s, ..2s, 1.5ms.. or mark..mark")]
     Form(String),
+    /// An end is neither a time nor a mark.
+    #[error("`{text}` is neither a time, as 1.5ms, nor a mark: {marks}")]
+    Mark {
+        /// What was written.
+        text: String,
+        /// Which marks there are.
+        marks: String,
+    },
     /// It ends before it begins.
     #[error("the range of time `{0}` ends before it begins")]
     Backwards(String),
 }
 
+/// More marks than these are only counted.
+const MOST_LISTED: usize = 8;
+
 impl Window {
-    /// Reads `FROM..UNTIL`, times since the beginning of the trace ([`crate::scope::duration`]); either may be left out.
+    /// Reads `FROM..UNTIL`; either may be left out. Each is a time since the beginning of the trace
+    /// ([`crate::scope::duration`]), or the text of a mark: the first such mark, for `UNTIL` the first one since `FROM`.
+    /// All events are read only if there is something that is no time.
     ///
     /// # Errors
     /// [`WindowError`] if it is anything else.
-    pub fn parse(text: &str, clock: &Clock) -> Result<Self, WindowError> {
-        let form = || WindowError::Form(text.to_owned());
-        let (from, until) = text.split_once("..").ok_or_else(form)?;
-        let tick = |text: &str, open: u64| match text.trim() {
-            "" => Ok(open),
-            text => {
-                let ns = parse_ns(text).ok_or_else(form)?;
-                Ok(clock.tick_at_ns(ns))
+    pub fn parse(text: &str, trace: &Trace) -> Result<Self, WindowError> {
+        let (from, until) = text
+            .split_once("..")
+            .ok_or_else(|| WindowError::Form(text.to_owned()))?;
+        let (from, until) = (from.trim(), until.trim());
+        let known = OnceCell::new();
+        let tick = |text: &str, since: u64| match parse_ns(text) {
+            Some(ns) => Ok(trace.clock().tick_at_ns(ns)),
+            None => {
+                let marks = known.get_or_init(|| marks(trace));
+                mark(marks, text, since)
             }
         };
-        let window = Self {
-            from: tick(from, 0)?,
-            until: tick(until, u64::MAX)?,
+        let from = if from.is_empty() { 0 } else { tick(from, 0)? };
+        let until = match until {
+            "" => u64::MAX,
+            until => tick(until, from)?,
         };
-        if window.from > window.until {
+        if from > until {
             return Err(WindowError::Backwards(text.to_owned()));
         }
-        Ok(window)
+        Ok(Self { from, until })
     }
 
     /// The moment nearest to `tick` that is inside, or the end.
@@ -78,20 +99,70 @@ impl Window {
     }
 }
 
+/// When the first mark of this text was set since a tick; if there is none since, when the first was.
+fn mark(marks: &[Mark], text: &str, since: u64) -> Result<u64, WindowError> {
+    let mut called = marks.iter().filter(|mark| mark.text == text);
+    let first = called.clone().next();
+    let found = called.find(|mark| mark.tick >= since).or(first);
+    found.map(|mark| mark.tick).ok_or_else(|| {
+        let mut texts: Vec<&str> = Vec::new();
+        for mark in marks {
+            if !texts.contains(&mark.text) && texts.len() <= MOST_LISTED {
+                texts.push(mark.text);
+            }
+        }
+        let listed = texts.iter().take(MOST_LISTED).map(|text| printable(text));
+        let mut listed = listed.collect::<Vec<_>>().join(", ");
+        if texts.len() > MOST_LISTED {
+            listed.push_str(", …");
+        }
+        WindowError::Mark {
+            text: text.to_owned(),
+            marks: match texts.len() {
+                0 => "the trace has none".to_owned(),
+                _ => format!("the trace has {listed}"),
+            },
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
-    use crate::trace::clock::Pairs;
 
     #[test]
     fn a_window_is_written_in_times() {
-        let clock = Clock::new(&Pairs::default(), 2_000_000_000);
-        let parse = |text| Window::parse(text, &clock).map(|window| (window.from, window.until));
-        assert_eq!(parse("1us..2ms"), Ok((2_000, 4_000_000)));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/queens.pmt");
+        let trace = Trace::open(&path).unwrap();
+        let at = |ns| trace.clock().tick_at_ns(ns);
+        let parse = |text| Window::parse(text, &trace).map(|window| (window.from, window.until));
+        assert_eq!(parse("1us..2ms"), Ok((at(1_000), at(2_000_000))));
         assert_eq!(parse(".."), Ok((0, u64::MAX)));
-        assert_eq!(parse(" 5 .. "), Ok((10, u64::MAX)));
+        assert_eq!(parse(" 5 .. "), Ok((at(5), u64::MAX)));
         assert!(matches!(parse("1s"), Err(WindowError::Form(_))));
-        assert!(matches!(parse("a..b"), Err(WindowError::Form(_))));
+        assert!(matches!(parse("a..b"), Err(WindowError::Mark { .. })));
         assert!(matches!(parse("2s..1s"), Err(WindowError::Backwards(_))));
+    }
+
+    #[test]
+    fn marks_are_found_by_their_text() {
+        let marks =
+            [(3, "load"), (5, "solve"), (9, "load")].map(|(tick, text)| Mark { tick, text });
+        assert_eq!(mark(&marks, "load", 0), Ok(3));
+        assert_eq!(mark(&marks, "load", 4), Ok(9));
+        assert_eq!(mark(&marks, "solve", 6), Ok(5));
+        let error = mark(&marks, "lode", 0).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "`lode` is neither a time, as 1.5ms, nor a mark: the trace has load, solve"
+        );
+        assert!(
+            mark(&[], "load", 0)
+                .unwrap_err()
+                .to_string()
+                .ends_with("the trace has none")
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Tables;
-use super::row::rows;
+use super::row::{Row, rows};
 use crate::costs::{ENTERED, NOT_OBSERVABLE, UNFOLDINGS};
 use crate::net::centers::{CenterSum, by_center};
 use crate::trace::{Center, PredicateIndex, PredicateInfo};
@@ -21,51 +21,57 @@ rows! {
     ///
     /// All counts are of boxes of predicates in the centre and in no centre nested in it. Every count sums
     /// over the centres to that of the whole trace.
-    pub struct CenterRow<'t> {
+    pub struct CenterRow<'t> of c: InCenter<'t> {
         /// Name of the trace.
-        pub trace: &'t str,
-        /// Name of the cost centre, or [`OUTSIDE`].
-        pub cost_center: &'t str,
+        "trace" None trace: &'t str = c.tables.name;
+        /// Name of the cost centre, or `<outside>`.
+        "cost centre" None cost_center: &'t str = c.tables.center_name(c.center);
         /// How often it was entered.
-        pub entered: u64,
+        "entered" Count entered: u64 = c.sum.entered;
         /// Boxes opened, last calls included.
-        pub calls: u64,
+        "calls" Count calls: u64 = c.sum.figures.calls;
         /// Those of the calls that were last calls.
-        pub tail_calls: u64,
+        "last calls" Count tail_calls: u64 = c.sum.figures.tail_calls;
         /// Exits that left no choicepoint.
-        pub exits_det: u64,
+        "det exits" Count exits_det: u64 = c.sum.figures.exits_det;
         /// Exits that left a choicepoint.
-        pub exits_nondet: u64,
+        "nondet ex." Count exits_nondet: u64 = c.sum.figures.exits_nondet;
         /// Re-entries by backtracking.
-        pub redos: u64,
+        "redos" Count redos: u64 = c.sum.figures.redos;
         /// Final failures.
-        pub fails: u64,
+        "fails" Count fails: u64 = c.sum.figures.fails;
         /// Boxes left by an exception.
-        pub exceptions: u64,
+        "exc." Count exceptions: u64 = c.sum.figures.exceptions;
         /// Re-enterable boxes discarded.
-        pub cuts: u64,
-        /// Boxes still active at the end, or where the trace lost track.
-        pub open: u64,
-        /// Boxes still re-enterable at the end, or where the trace lost track.
-        pub pending: u64,
+        "cuts" Count cuts: u64 = c.sum.figures.cuts;
+        /// Boxes active at the end, or where the trace lost track.
+        "open" Count open: u64 = c.sum.figures.open;
+        /// Boxes re-enterable at the end, or where the trace lost track.
+        "pending" Count pending: u64 = c.sum.figures.pending;
         /// Time while a box in the centre, or that of the centre itself, was the active one, in ns.
-        pub self_ns: u64,
-        /// The same without the recorder's own, if that is known.
-        pub self_comp_ns: Option<u64>,
+        "self" Time self_ns: u64 = c.tables.ns(c.sum.figures.self_ticks);
+        /// `self_ns` less the cost of recording, if that is known.
+        "net" Time self_comp_ns: Option<u64> = c.sum.net_ticks.map(|ticks| c.tables.ns(ticks));
     }
+    on request {
+        /// Exits of both kinds.
+        "exits" Count exits: u64 = c.sum.figures.exits_det.saturating_add(c.sum.figures.exits_nondet);
+    }
+}
 
+rows! {
     /// A row of the table `costs`: one for every cost centre, predicate and symbol that was counted there.
-    pub struct CostRow<'t> {
+    pub struct CostRow<'t> of c: Cost<'t> {
         /// Name of the trace.
-        pub trace: &'t str,
-        /// Name of the cost centre, or [`OUTSIDE`].
-        pub cost_center: &'t str,
-        /// Indicator of the predicate whose clauses did it.
-        pub predicate: Option<&'t str>,
-        /// What was done: a [`crate::costs::Component`]'s name, [`ENTERED`], or [`NOT_OBSERVABLE`].
-        pub symbol: &'t str,
-        /// How often; nothing if that cannot be observed.
-        pub count: Option<u64>,
+        "trace" None trace: &'t str = c.tables.name;
+        /// Name of the cost centre, or `<outside>`.
+        "cost centre" None cost_center: &'t str = c.tables.center_name(c.center);
+        /// Indicator of the predicate whose clauses were counted.
+        "predicate" None predicate: Option<&'t str> = c.predicate.map(|of| c.tables.trace.predicate_name(of));
+        /// Name of the symbol.
+        "symbol" None symbol: &'t str = c.symbol;
+        /// How often it was counted; empty if it cannot be observed.
+        "count" Count count: Option<u64> = c.count;
     }
 }
 
@@ -75,30 +81,18 @@ impl<'t> Tables<'t> {
         let sums = by_center(self.trace, self.profile);
         let mut order: Vec<_> = sums.into_iter().collect();
         order.sort_by_key(|(_, sum)| Reverse(sum.figures.self_ticks));
-        order.into_iter().map(move |(center, sum)| {
-            let CenterSum {
-                entered,
-                figures,
-                net_ticks,
-            } = sum;
-            CenterRow {
-                trace: self.name,
-                cost_center: self.center_name(center),
-                entered,
-                calls: figures.calls,
-                tail_calls: figures.tail_calls,
-                exits_det: figures.exits_det,
-                exits_nondet: figures.exits_nondet,
-                redos: figures.redos,
-                fails: figures.fails,
-                exceptions: figures.exceptions,
-                cuts: figures.cuts,
-                open: figures.open,
-                pending: figures.pending,
-                self_ns: self.ns(figures.self_ticks),
-                self_comp_ns: net_ticks.map(|ticks| self.ns(ticks)),
-            }
-        })
+        let rows = order.into_iter();
+        rows.map(move |(center, sum)| CenterRow::new(&self.in_center(center, sum)))
+    }
+
+    /// A cost centre and what ran in it.
+    #[must_use]
+    pub fn in_center(self, center: Center, sum: CenterSum) -> InCenter<'t> {
+        InCenter {
+            tables: self,
+            center,
+            sum,
+        }
     }
 
     /// By cost centre and predicate, in the order of the trace; then by symbol. How often predicates were
@@ -119,14 +113,16 @@ impl<'t> Tables<'t> {
             .into_iter()
             .map(|center| ((center, None, NOT_OBSERVABLE), None));
         sums.extend(unknown);
-        sums.into_iter()
-            .map(move |((center, of, symbol), count)| CostRow {
-                trace: self.name,
-                cost_center: self.center_name(center),
-                predicate: of.map(|of| self.trace.predicate_name(of)),
+        let rows = sums.into_iter();
+        rows.map(move |((center, predicate, symbol), count)| {
+            CostRow::new(&Cost {
+                tables: self,
+                center,
+                predicate,
                 symbol,
                 count,
             })
+        })
     }
 
     fn symbolic_costs(self) -> Sums<'t> {
@@ -155,4 +151,22 @@ impl<'t> Tables<'t> {
             |info| &info.declared.name,
         )
     }
+}
+
+/// What a row of the table `centers` is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct InCenter<'t> {
+    tables: Tables<'t>,
+    center: Center,
+    sum: CenterSum,
+}
+
+/// What a row of the table `costs` is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Cost<'t> {
+    tables: Tables<'t>,
+    center: Center,
+    predicate: Option<PredicateIndex>,
+    symbol: &'t str,
+    count: Option<u64>,
 }

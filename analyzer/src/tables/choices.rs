@@ -3,60 +3,68 @@
 use std::cmp::Reverse;
 
 use super::Tables;
-use super::row::rows;
+use super::predicates::Predicate;
+use super::row::{Row, rows};
+use crate::figures::{BacktrackFigures, Caller};
+use crate::trace::PredicateIndex;
 
 rows! {
     /// A row of the table `backtracks`: one for every predicate that failed and predicate that was
     /// re-entered then ([`crate::figures::BacktrackFigures`]).
-    pub struct BacktrackRow<'t> {
+    pub struct BacktrackRow<'t> of b: Backtrack<'t> {
         /// Name of the trace.
-        pub trace: &'t str,
-        /// Indicator of what failed, or in what something untraced did; [`crate::tables::ROOT`] if
-        /// that was nowhere.
-        pub failed: &'t str,
-        /// Indicator of what was re-entered.
-        pub resumed: &'t str,
+        "trace" None trace: &'t str = b.tables.name;
+        /// Indicator of the predicate that failed, or that called an unrecorded goal that failed;
+        /// `<root>` if there is none.
+        "what failed" None failed: &'t str = b.tables.caller(b.failed);
+        /// Indicator of the predicate that was re-entered.
+        "into what" None resumed: &'t str = b.tables.trace.predicate_name(b.resumed);
         /// How many times.
-        pub count: u64,
+        "times" Count count: u64 = b.figures.count;
         /// Time of work thrown away, in ns. Sums over `failed` to the undone time of `resumed`.
-        pub undone_ns: u64,
+        "undone" Time undone_ns: u64 = b.tables.ns(b.figures.undone_ticks);
     }
+}
 
+rows! {
     /// A row of the table `cuts`: one for every predicate that cut and predicate whose choicepoints
     /// it cut.
-    pub struct CutRow<'t> {
+    pub struct CutRow<'t> of c: Cut<'t> {
         /// Name of the trace.
-        pub trace: &'t str,
-        /// Indicator of what was active, or [`crate::tables::ROOT`].
-        pub cutter: &'t str,
+        "trace" None trace: &'t str = c.tables.name;
+        /// Indicator of the active predicate, or `<root>`.
+        "cut by" None cutter: &'t str = c.tables.caller(c.cutter);
         /// Indicator of the boxes that lost their choicepoints.
-        pub predicate: &'t str,
+        "choicepoints of" None predicate: &'t str = c.tables.trace.predicate_name(c.predicate);
         /// How many boxes. Sums over `cutter` to the cuts of `predicate`.
-        pub count: u64,
+        "cut" Count count: u64 = c.count;
     }
+}
 
+rows! {
     /// A row of the table `choicepoints`: one for every predicate that left one.
     ///
     /// `left = redone + cut + pending`.
-    pub struct ChoicepointRow<'t> {
+    pub struct ChoicepointRow<'t> of p: Predicate<'t> {
         /// Name of the trace.
-        pub trace: &'t str,
+        "trace" None trace: &'t str = p.tables.name;
         /// Indicator.
-        pub predicate: &'t str,
+        "predicate" None predicate: &'t str = p.tables.trace.predicate_name(p.index);
         /// Exits that left a choicepoint.
-        pub left: u64,
-        /// Those that were backtracked into.
-        pub redone: u64,
-        /// Those that were cut.
-        pub cut: u64,
-        /// Those that were there at the end, or where the trace lost track.
-        pub pending: u64,
-        /// Those that were never backtracked into: `cut + pending`.
-        pub never_used: u64,
+        "left" Count left: u64 = p.figures.exits_nondet;
+        /// Choicepoints that were backtracked into.
+        "redone" Count redone: u64 = p.figures.redos;
+        /// Choicepoints that were cut.
+        "cut" Count cut: u64 = p.figures.cuts;
+        /// Choicepoints that were there at the end, or where the trace lost track.
+        "pending" Count pending: u64 = p.figures.pending;
+        /// Choicepoints that were never backtracked into: `cut + pending`.
+        "never used" Count never_used: u64 = p.figures.cuts.saturating_add(p.figures.pending);
         /// How long they lived, all together, in ns; pauses and gaps not counted.
-        pub lifetime_ns: u64,
-        /// Greatest number of boxes that could be re-entered at once, one of the predicate the newest.
-        pub max_height: u64,
+        "lived" Time lifetime_ns: u64 = p.tables.ns(p.figures.lifetime_ticks);
+        /// Greatest number of boxes that could be re-entered at once, one of the predicate the
+        /// newest.
+        "height" Count max_height: u64 = p.figures.max_height;
     }
 }
 
@@ -64,49 +72,74 @@ impl<'t> Tables<'t> {
     /// By undone time, the most first; then by count; then by what failed and what was re-entered,
     /// in the order of the trace.
     pub fn backtracks(self) -> impl Iterator<Item = BacktrackRow<'t>> {
-        let mut order: Vec<_> = self.profile.backtracks.iter().collect();
-        order.sort_by_key(|(_, figures)| Reverse((figures.undone_ticks, figures.count)));
-        let rows = order.into_iter();
-        rows.map(move |(&(failed, resumed), figures)| BacktrackRow {
-            trace: self.name,
-            failed: self.caller(failed),
-            resumed: self.trace.predicate_name(resumed),
-            count: figures.count,
-            undone_ns: self.ns(figures.undone_ticks),
-        })
+        let pairs = self.profile.backtracks.iter();
+        let rows = pairs.map(move |(&pair, &figures)| self.backtrack(pair, figures));
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_by_key(|row| Reverse((row.figures.undone_ticks, row.figures.count)));
+        rows.into_iter().map(|row| BacktrackRow::new(&row))
+    }
+
+    /// What failed, what was re-entered then, and their figures.
+    #[must_use]
+    pub fn backtrack(
+        self,
+        (failed, resumed): (Caller, PredicateIndex),
+        figures: BacktrackFigures,
+    ) -> Backtrack<'t> {
+        Backtrack {
+            tables: self,
+            failed,
+            resumed,
+            figures,
+        }
     }
 
     /// By count, the most first; then by what cut and what was cut, in the order of the trace.
     pub fn cuts(self) -> impl Iterator<Item = CutRow<'t>> {
-        let mut order: Vec<_> = self.profile.cuts.iter().collect();
-        order.sort_by_key(|&(_, count)| Reverse(count));
-        let rows = order.into_iter();
-        rows.map(move |(&(cutter, predicate), &count)| CutRow {
-            trace: self.name,
-            cutter: self.caller(cutter),
-            predicate: self.trace.predicate_name(predicate),
+        let pairs = self.profile.cuts.iter();
+        let rows = pairs.map(move |(&pair, &count)| self.cut(pair, count));
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_by_key(|row| Reverse(row.count));
+        rows.into_iter().map(|row| CutRow::new(&row))
+    }
+
+    /// What cut, whose choicepoints it cut, and how many.
+    #[must_use]
+    pub fn cut(self, (cutter, predicate): (Caller, PredicateIndex), count: u64) -> Cut<'t> {
+        Cut {
+            tables: self,
+            cutter,
+            predicate,
             count,
-        })
+        }
     }
 
     /// By the number left, the most first; then in the order of the trace.
     pub fn choicepoints(self) -> impl Iterator<Item = ChoicepointRow<'t>> {
-        let mut order: Vec<_> = (0..)
-            .zip(&self.profile.predicates)
-            .filter(|(_, figures)| figures.exits_nondet > 0)
+        let all = 0..self.profile.predicates.len() as PredicateIndex;
+        let mut rows: Vec<_> = all
+            .map(|index| self.predicate(index))
+            .filter(|row| row.figures.exits_nondet > 0)
             .collect();
-        order.sort_by_key(|(_, figures)| Reverse(figures.exits_nondet));
-        let rows = order.into_iter();
-        rows.map(move |(index, figures)| ChoicepointRow {
-            trace: self.name,
-            predicate: self.trace.predicate_name(index),
-            left: figures.exits_nondet,
-            redone: figures.redos,
-            cut: figures.cuts,
-            pending: figures.pending,
-            never_used: figures.cuts.saturating_add(figures.pending),
-            lifetime_ns: self.ns(figures.lifetime_ticks),
-            max_height: figures.max_height,
-        })
+        rows.sort_by_key(|row| Reverse(row.figures.exits_nondet));
+        rows.into_iter().map(|row| ChoicepointRow::new(&row))
     }
+}
+
+/// What a row of the table `backtracks` is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Backtrack<'t> {
+    tables: Tables<'t>,
+    failed: Caller,
+    resumed: PredicateIndex,
+    figures: BacktrackFigures,
+}
+
+/// What a row of the table `cuts` is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Cut<'t> {
+    tables: Tables<'t>,
+    cutter: Caller,
+    predicate: PredicateIndex,
+    count: u64,
 }

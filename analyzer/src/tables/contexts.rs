@@ -1,73 +1,82 @@
 //! The table `contexts`: the call tree.
 
 use super::Tables;
-use super::row::rows;
+use super::row::{Row, rows};
+use crate::figures::contexts::ContextFigures;
+use crate::figures::net_times::Times;
 
 rows! {
     /// A row of the table `contexts`: one for every calling context ([`crate::figures::contexts`]).
-    pub struct ContextRow<'t> {
+    pub struct ContextRow<'t> of c: Context<'t> {
         /// Name of the trace.
-        pub trace: &'t str,
+        "trace" None trace: &'t str = c.tables.name;
         /// Number of the row, from 0.
-        pub id: u64,
-        /// Number of the row above, which comes before this one; nothing if nobody traced is above.
-        pub parent: Option<u32>,
+        "id" None id: u64 = c.id as u64;
+        /// Number of the row above, which comes before this one; empty if no recorded box is above.
+        "parent" None parent: Option<u32> = c.figures.parent;
         /// Indicator.
-        pub predicate: &'t str,
+        "predicate" None predicate: &'t str = c.tables.trace.predicate_name(c.figures.predicate);
         /// Rows above.
-        pub depth: u32,
+        "depth" Count depth: u32 = c.figures.depth;
         /// A box of the predicate was among the callers already: the row has nothing below it.
-        pub recursive: bool,
+        "recursive" None recursive: bool = c.figures.recursive;
         /// Boxes opened here, last calls included.
-        pub calls: u64,
+        "calls" Count calls: u64 = c.figures.calls;
         /// Exits of both kinds.
-        pub exits: u64,
+        "exits" Count exits: u64 = c.figures.exits();
         /// Re-entries by backtracking.
-        pub redos: u64,
+        "redos" Count redos: u64 = c.figures.redos;
         /// Final failures.
-        pub fails: u64,
+        "fails" Count fails: u64 = c.figures.fails;
         /// Boxes left by an exception.
-        pub exceptions: u64,
+        "exc." Count exceptions: u64 = c.figures.exceptions;
         /// Port events of the boxes counted here (calls, exits, redos, fails, exceptions).
-        pub events: u64,
+        "events" Count events: u64 = c.figures.events();
         /// Time while a box counted here was the active one, in ns.
-        pub self_ns: u64,
+        "self" Time self_ns: u64 = c.tables.ns(c.figures.self_ticks);
         /// `self_ns` and that of all rows below.
-        pub inclusive_ns: u64,
+        "incl" Time inclusive_ns: u64 = c.tables.ns(c.figures.inclusive_ticks);
         /// Time of work thrown away by redos into boxes counted here, in ns.
-        pub undone_ns: u64,
-        /// `self_ns` less the cost of recording ([`crate::net::compensation`]), if that is known.
-        pub self_comp_ns: Option<u64>,
+        "undone" Time undone_ns: u64 = c.tables.ns(c.figures.undone_ticks);
+        /// `self_ns` less the cost of recording, if that is known.
+        "self net" Time self_comp_ns: Option<u64> = c.net(|times| times.self_ticks);
         /// `inclusive_ns` less the cost of recording, if that is known.
-        pub inclusive_comp_ns: Option<u64>,
+        "incl net" Time inclusive_comp_ns: Option<u64> = c.net(|times| times.inclusive_ticks);
     }
 }
 
 impl<'t> Tables<'t> {
     /// From the top: each row is followed by those below it.
     pub fn contexts(self) -> impl Iterator<Item = ContextRow<'t>> {
-        let compensation = self.profile.net.as_ref();
-        let times = move |id: u64| compensation?.contexts.get(id as usize);
-        (0..)
-            .zip(&self.profile.contexts)
-            .map(move |(id, figures)| ContextRow {
-                trace: self.name,
-                id,
-                parent: figures.parent,
-                predicate: self.trace.predicate_name(figures.predicate),
-                depth: figures.depth,
-                recursive: figures.recursive,
-                calls: figures.calls,
-                exits: figures.exits(),
-                redos: figures.redos,
-                fails: figures.fails,
-                exceptions: figures.exceptions,
-                events: figures.events(),
-                self_ns: self.ns(figures.self_ticks),
-                inclusive_ns: self.ns(figures.inclusive_ticks),
-                undone_ns: self.ns(figures.undone_ticks),
-                self_comp_ns: times(id).map(|times| self.ns(times.self_ticks)),
-                inclusive_comp_ns: times(id).map(|times| self.ns(times.inclusive_ticks)),
-            })
+        let rows = 0..self.profile.contexts.len();
+        rows.map(move |id| ContextRow::new(&self.context(id)))
+    }
+
+    /// A row of the call tree.
+    ///
+    /// # Panics
+    /// If the profile has none of this number.
+    #[must_use]
+    pub fn context(self, id: usize) -> Context<'t> {
+        Context {
+            tables: self,
+            id,
+            figures: &self.profile.contexts[id],
+        }
+    }
+}
+
+/// What a row of the table is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'t> {
+    tables: Tables<'t>,
+    id: usize,
+    figures: &'t ContextFigures,
+}
+
+impl Context<'_> {
+    fn net(&self, ticks: fn(&Times) -> u64) -> Option<u64> {
+        let times = self.tables.profile.net.as_ref()?.contexts.get(self.id)?;
+        Some(self.tables.ns(ticks(times)))
     }
 }

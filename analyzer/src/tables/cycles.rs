@@ -4,21 +4,21 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::Tables;
-use super::row::rows;
+use super::row::{Row, rows};
 use crate::figures::Caller;
 use crate::figures::profile::Profile;
 use crate::trace::PredicateIndex;
 
 rows! {
     /// A row of the table `cycles`: one for every predicate that calls itself through others.
-    pub struct CycleRow<'t> {
+    pub struct CycleRow<'t> of c: InCycle<'t> {
         /// Name of the trace.
-        pub trace: &'t str,
-        /// Number of the cycle, from 1: all predicates with this number call each other, directly or
-        /// through each other. Mercury's deep profiler calls that a clique.
-        pub cycle: u64,
+        "trace" None trace: &'t str = c.tables.name;
+        /// Number of the cycle, from 1: all predicates with this number call each other, directly
+        /// or through each other. Mercury's deep profiler calls that a clique.
+        "cycle" None cycle: u64 = c.cycle;
         /// Indicator.
-        pub predicate: &'t str,
+        "predicate" None predicate: &'t str = c.tables.trace.predicate_name(c.predicate);
     }
 }
 
@@ -27,13 +27,23 @@ impl<'t> Tables<'t> {
     pub fn cycles(self) -> impl Iterator<Item = CycleRow<'t>> {
         let numbered = (1..).zip(cycles(self.profile, self.trace.unknown_predicate()));
         numbered.flat_map(move |(cycle, predicates)| {
-            predicates.into_iter().map(move |index| CycleRow {
-                trace: self.name,
-                cycle,
-                predicate: self.trace.predicate_name(index),
+            predicates.into_iter().map(move |predicate| {
+                CycleRow::new(&InCycle {
+                    tables: self,
+                    cycle,
+                    predicate,
+                })
             })
         })
     }
+}
+
+/// What a row of the table is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct InCycle<'t> {
+    tables: Tables<'t>,
+    cycle: u64,
+    predicate: PredicateIndex,
 }
 
 /// The strongly connected components of the call graph that have more than one predicate.

@@ -7,7 +7,7 @@ use std::slice;
 use portmortem_tracer::format::Event;
 
 use super::Tables;
-use super::row::rows;
+use super::row::{Row, rows};
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{Step, Walk};
 
@@ -16,30 +16,32 @@ rows! {
     ///
     /// The box of a port is the one that it is a port of; of anything else, the active one. Boxes are
     /// those of the engine: last calls share the box of their caller, and `predicate` is what it runs.
-    pub struct EventRow<'t> {
+    pub struct EventRow<'t> of e: EventAt<'t> {
         /// Name of the trace.
-        pub trace: &'t str,
+        "trace" None trace: &'t str = e.name;
         /// Number of the stream.
-        pub stream: u32,
-        /// Number of the event in its stream, from 0; lost events count. Of a gap: the last one lost.
-        pub seq: u64,
+        "stream" None stream: u32 = e.stream;
+        /// Number of the event in its stream, from 0; lost events count. Of a gap: the last one
+        /// lost.
+        "event" None seq: u64 = e.step.number;
         /// When, in ns since the beginning of the trace.
-        pub ns: u64,
+        "at" Clock ns: u64 = e.trace.clock().since_start_ns(e.step.tick);
         /// `call`, `tail`, `exit_det`, `exit_nondet`, `redo`, `fail`, `exception`, `cut`, `pause`,
         /// `resume`, `gap` or `mark`.
-        pub port: &'t str,
-        /// Indicator of what the box runs, of a call or last call: what is called.
-        pub predicate: Option<&'t str>,
+        "port" None port: &'t str = port(e.step.event);
+        /// Indicator of the predicate that the box runs; of a call or last call, the predicate that
+        /// is called.
+        "predicate" None predicate: Option<&'t str> = e.step.of.map(|(of, _)| e.trace.predicate_name(of.predicate));
         /// Boxes around the box.
-        pub depth: Option<u64>,
+        "depth" Count depth: Option<u64> = e.step.of.map(|(_, depth)| depth);
         /// The box: number of the event by which it was called.
-        pub r#box: Option<u64>,
-        /// The box around it, likewise; nothing if nobody traced is.
-        pub parent: Option<u64>,
+        "box" None r#box: Option<u64> = e.step.of.map(|(of, _)| of.called);
+        /// The box around it, likewise; empty if there is none.
+        "parent" None parent: Option<u64> = e.step.of.and_then(|(of, _)| of.caller);
         /// Of a cut: how many boxes lost their choicepoints. Of a gap: how many events were lost.
-        pub count: Option<u64>,
-        /// Of a mark: what it says.
-        pub text: Option<&'t str>,
+        "count" Count count: Option<u64> = e.count();
+        /// Of a mark: its text.
+        "text" None text: Option<&'t str> = e.text();
     }
 }
 
@@ -70,7 +72,7 @@ impl<'t> Iterator for EventRows<'t> {
             if let Some((stream, walk)) = &mut self.current
                 && let Some(step) = walk.next()
             {
-                return Some(EventRow::of(self.trace, self.name, *stream, &step));
+                return Some(EventRow::of(self.trace, self.name, *stream, step));
             }
             let info = self.streams.next()?;
             self.current = Some((info.id, Walk::from(self.trace, None, info, 0)));
@@ -81,27 +83,38 @@ impl<'t> Iterator for EventRows<'t> {
 impl<'t> EventRow<'t> {
     /// The row of an event of the stream with this number, in a trace that is called `name`.
     #[must_use]
-    pub fn of(trace: &'t Trace, name: &'t str, stream: u32, step: &Step) -> Self {
-        let (of, depth) = step.of.unzip();
-        Self {
-            trace: name,
+    pub fn of(trace: &'t Trace, name: &'t str, stream: u32, step: Step) -> Self {
+        Self::new(&EventAt {
+            trace,
+            name,
             stream,
-            seq: step.number,
-            ns: trace.clock().since_start_ns(step.tick),
-            port: port(step.event),
-            predicate: of.map(|of| trace.predicate_name(of.predicate)),
-            depth,
-            r#box: of.map(|of| of.called),
-            parent: of.and_then(|of| of.caller),
-            count: match step.event {
-                Event::Cut { count } => Some(count.into()),
-                Event::Gap { lost } => Some(lost),
-                _ => None,
-            },
-            text: match step.event {
-                Event::Mark { text } => trace.text(text),
-                _ => None,
-            },
+            step,
+        })
+    }
+}
+
+/// What a row of the table is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct EventAt<'t> {
+    trace: &'t Trace,
+    name: &'t str,
+    stream: u32,
+    step: Step,
+}
+
+impl<'t> EventAt<'t> {
+    fn count(&self) -> Option<u64> {
+        match self.step.event {
+            Event::Cut { count } => Some(count.into()),
+            Event::Gap { lost } => Some(lost),
+            _ => None,
+        }
+    }
+
+    fn text(&self) -> Option<&'t str> {
+        match self.step.event {
+            Event::Mark { text } => self.trace.text(text),
+            _ => None,
         }
     }
 }

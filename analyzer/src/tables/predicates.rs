@@ -2,69 +2,82 @@
 
 use std::cmp::Reverse;
 
+use portmortem_tracer::format::Predicate as Declared;
+
 use super::Tables;
-use super::row::rows;
-use crate::figures::Determinism;
+use super::row::{Row, rows};
+use crate::figures::net_times::Times;
+use crate::figures::{Determinism, PredicateFigures};
 use crate::trace::PredicateIndex;
 
 rows! {
     /// A row of the table `predicates`: one for every predicate that was called.
-    pub struct PredicateRow<'t> {
+    pub struct PredicateRow<'t> of p: Predicate<'t> {
         /// Name of the trace.
-        pub trace: &'t str,
+        "trace" None trace: &'t str = p.tables.name;
         /// Indicator, as Prolog would write it.
-        pub predicate: &'t str,
+        "predicate" None predicate: &'t str = p.tables.trace.predicate_name(p.index);
         /// Source file of its first clause.
-        pub file: Option<&'t str>,
+        "file" None file: Option<&'t str> = p.file();
         /// Line of its first clause.
-        pub line: Option<u32>,
+        "line" None line: Option<u32> = p.line();
         /// Boxes opened, last calls included.
-        pub calls: u64,
-        /// Those of the calls that were last calls into a departed box.
-        pub tail_calls: u64,
+        "calls" Count calls: u64 = p.figures.calls;
+        /// Calls that were last calls into a departed box.
+        "last calls" Count tail_calls: u64 = p.figures.tail_calls;
         /// Exits that left no choicepoint.
-        pub exits_det: u64,
+        "det exits" Count exits_det: u64 = p.figures.exits_det;
         /// Exits that left a choicepoint.
-        pub exits_nondet: u64,
+        "nondet ex." Count exits_nondet: u64 = p.figures.exits_nondet;
         /// Re-entries by backtracking.
-        pub redos: u64,
+        "redos" Count redos: u64 = p.figures.redos;
         /// Final failures.
-        pub fails: u64,
+        "fails" Count fails: u64 = p.figures.fails;
         /// Boxes left by an exception.
-        pub exceptions: u64,
+        "exc." Count exceptions: u64 = p.figures.exceptions;
         /// Re-enterable boxes discarded.
-        pub cuts: u64,
-        /// Boxes still active at the end, or where the trace lost track.
-        pub open: u64,
-        /// Boxes still re-enterable at the end, or where the trace lost track.
-        pub pending: u64,
-        /// Port events of its boxes (calls, exits, redos, fails, exceptions): a cost that is the same
-        /// on every run.
-        pub events: u64,
-        /// Time while a box of the predicate was the active one, in ns.
-        pub self_ns: u64,
-        /// Time while a box of the predicate was on the active chain, in ns; recursion counted once.
-        pub inclusive_ns: u64,
-        /// `self_ns` less the cost of recording ([`crate::net::compensation`]), if that is known.
-        pub self_comp_ns: Option<u64>,
+        "cut" Count cuts: u64 = p.figures.cuts;
+        /// Boxes active at the end, or where the trace lost track.
+        "open" Count open: u64 = p.figures.open;
+        /// Boxes re-enterable at the end, or where the trace lost track.
+        "pending" Count pending: u64 = p.figures.pending;
+        /// Port events of its boxes: a cost that is the same on every run. Calls, exits, redos,
+        /// fails, exceptions.
+        "events" Count events: u64 = p.figures.events();
+        /// Time while one of its boxes was active, in ns.
+        "self" Time self_ns: u64 = p.tables.ns(p.figures.self_ticks);
+        /// Time while one of its boxes was on the active chain, in ns; recursion counted once.
+        "incl" Time inclusive_ns: u64 = p.tables.ns(p.figures.inclusive_ticks);
+        /// `self_ns` less the cost of recording, if that is known.
+        "self net" Time self_comp_ns: Option<u64> = p.net(|times| times.self_ticks);
         /// `inclusive_ns` less the cost of recording, if that is known.
-        pub inclusive_comp_ns: Option<u64>,
-        /// The part of `inclusive_ns` in activations that ended in failure.
-        pub failed_ns: u64,
-        /// The part of `inclusive_ns` in activations left by an exception.
-        pub raised_ns: u64,
-        /// The part of `inclusive_ns` in activations that did not end.
-        pub open_ns: u64,
-        /// The part of `self_ns` in activations that ended in failure.
-        pub self_failed_ns: u64,
-        /// The part of `self_ns` in activations left by an exception.
-        pub self_raised_ns: u64,
-        /// The part of `self_ns` in activations that did not end.
-        pub self_open_ns: u64,
-        /// Time of work thrown away by redos into the predicate, in ns.
-        pub undone_ns: u64,
-        /// Determinism as observed ([`crate::figures::PredicateFigures::determinism`]).
-        pub determinism: Option<&'t str>,
+        "incl net" Time inclusive_comp_ns: Option<u64> = p.net(|times| times.inclusive_ticks);
+        /// Part of `inclusive_ns` in activations that failed.
+        "failed" Time failed_ns: u64 = p.tables.ns(p.figures.failed_ticks);
+        /// Part of `inclusive_ns` in activations left by an exception.
+        "raised" Time raised_ns: u64 = p.tables.ns(p.figures.raised_ticks);
+        /// Part of `inclusive_ns` in activations that did not end.
+        "in open" Time open_ns: u64 = p.tables.ns(p.figures.open_ticks);
+        /// Part of `self_ns` in activations that failed.
+        "self failed" Time self_failed_ns: u64 = p.tables.ns(p.figures.self_failed_ticks);
+        /// Part of `self_ns` in activations left by an exception.
+        "self raised" Time self_raised_ns: u64 = p.tables.ns(p.figures.self_raised_ticks);
+        /// Part of `self_ns` in activations that did not end.
+        "self open" Time self_open_ns: u64 = p.tables.ns(p.figures.self_open_ticks);
+        /// Time of work thrown away by redos into it, in ns.
+        "undone" Time undone_ns: u64 = p.tables.ns(p.figures.undone_ticks);
+        /// Determinism as observed: `det`, `semidet`, `multi`, `nondet` or `failing`; empty if no
+        /// box ended.
+        "det" None determinism: Option<&'t str> = p.determinism();
+    }
+    on request {
+        /// Exits of both kinds.
+        "exits" Count exits: u64 = p.figures.exits();
+        /// How long its choicepoints lived, all together, in ns; pauses and gaps not counted.
+        "lifetime" Time lifetime_ns: u64 = p.tables.ns(p.figures.lifetime_ticks);
+        /// Greatest number of boxes that could be re-entered at once, one of the predicate the
+        /// newest.
+        "height" Count max_height: u64 = p.figures.max_height;
     }
 }
 
@@ -82,54 +95,61 @@ impl<'t> Tables<'t> {
         order.sort_unstable();
         order
             .into_iter()
-            .map(move |(_, _, index)| self.predicate(index))
+            .map(move |(_, _, index)| PredicateRow::new(&self.predicate(index)))
     }
 
-    fn predicate(self, index: PredicateIndex) -> PredicateRow<'t> {
-        let figures = &self.profile.predicates[index as usize];
-        let info = self.trace.predicates().get(index as usize);
-        let declared = info.map(|info| &info.declared);
-        let compensation = self.profile.net.as_ref();
-        let times = compensation.and_then(|all| all.predicates.get(index as usize));
-        PredicateRow {
-            trace: self.name,
-            predicate: self.trace.predicate_name(index),
-            file: declared.and_then(|declared| self.trace.file(declared.file?)),
-            line: declared
-                .map(|declared| declared.line)
-                .filter(|&line| line != 0),
-            calls: figures.calls,
-            tail_calls: figures.tail_calls,
-            exits_det: figures.exits_det,
-            exits_nondet: figures.exits_nondet,
-            redos: figures.redos,
-            fails: figures.fails,
-            exceptions: figures.exceptions,
-            cuts: figures.cuts,
-            open: figures.open,
-            pending: figures.pending,
-            events: [
-                figures.exits(),
-                figures.redos,
-                figures.fails,
-                figures.exceptions,
-            ]
-            .iter()
-            .fold(figures.calls, |sum, &count| sum.saturating_add(count)),
-            self_ns: self.ns(figures.self_ticks),
-            inclusive_ns: self.ns(figures.inclusive_ticks),
-            self_comp_ns: times.map(|times| self.ns(times.self_ticks)),
-            inclusive_comp_ns: times.map(|times| self.ns(times.inclusive_ticks)),
-            failed_ns: self.ns(figures.failed_ticks),
-            raised_ns: self.ns(figures.raised_ticks),
-            open_ns: self.ns(figures.open_ticks),
-            self_failed_ns: self.ns(figures.self_failed_ticks),
-            self_raised_ns: self.ns(figures.self_raised_ticks),
-            self_open_ns: self.ns(figures.self_open_ticks),
-            undone_ns: self.ns(figures.undone_ticks),
-            determinism: figures
-                .determinism(self.trace.header().mode.byrd)
-                .map(Determinism::name),
+    /// The predicates that have events, in the order of the trace.
+    pub fn used_predicates(self) -> impl Iterator<Item = PredicateIndex> {
+        let figures = (0..).zip(&self.profile.predicates);
+        let used = figures.filter(|(_, figures)| figures.is_used());
+        used.map(|(index, _)| index)
+    }
+
+    /// A predicate of the trace.
+    ///
+    /// # Panics
+    /// If the profile has none of this number.
+    #[must_use]
+    pub fn predicate(self, index: PredicateIndex) -> Predicate<'t> {
+        Predicate {
+            tables: self,
+            index,
+            figures: &self.profile.predicates[index as usize],
         }
+    }
+}
+
+/// What rows of predicates are made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Predicate<'t> {
+    pub(super) tables: Tables<'t>,
+    pub(super) index: PredicateIndex,
+    pub(super) figures: &'t PredicateFigures,
+}
+
+impl<'t> Predicate<'t> {
+    fn declared(&self) -> Option<&'t Declared> {
+        let info = self.tables.trace.predicates().get(self.index as usize);
+        info.map(|info| &info.declared)
+    }
+
+    fn file(&self) -> Option<&'t str> {
+        self.tables.trace.file(self.declared()?.file?)
+    }
+
+    fn line(&self) -> Option<u32> {
+        let line = self.declared()?.line;
+        (line != 0).then_some(line)
+    }
+
+    fn net(&self, ticks: fn(&Times) -> u64) -> Option<u64> {
+        let net = self.tables.profile.net.as_ref()?;
+        let times = net.predicates.get(self.index as usize)?;
+        Some(self.tables.ns(ticks(times)))
+    }
+
+    fn determinism(&self) -> Option<&'static str> {
+        let byrd = self.tables.trace.header().mode.byrd;
+        self.figures.determinism(byrd).map(Determinism::name)
     }
 }

@@ -3,71 +3,83 @@
 use portmortem_tracer::format::StreamKind;
 
 use super::Tables;
-use super::row::rows;
+use super::row::{Row, rows};
+use crate::figures::StreamFigures;
+use crate::trace::StreamInfo;
 
 rows! {
     /// A row of the table `streams`: one for every Prolog thread and engine.
     ///
     /// `self + untraced + paused + gap = last − first`.
-    pub struct StreamRow<'t> {
+    pub struct StreamRow<'t> of s: Stream<'t> {
         /// Name of the trace.
-        pub trace: &'t str,
+        "trace" None trace: &'t str = s.tables.name;
         /// Number of the stream.
-        pub stream: u32,
+        "stream" None stream: u32 = s.figures.stream;
         /// `thread` or `engine`.
-        pub kind: &'t str,
+        "kind" None kind: &'t str = s.kind();
         /// Its name in the engine, empty if it had none or that was lost.
-        pub name: &'t str,
+        "name" None name: &'t str = s.info.map_or("", StreamInfo::name);
         /// Events read.
-        pub events: u64,
+        "events" Count events: u64 = s.figures.events;
         /// Its beginning, in ns since that of the trace.
-        pub first_ns: u64,
+        "from" Clock first_ns: u64 = s.tables.trace.clock().since_start_ns(s.figures.first_tick);
         /// Its end, or its last event, in ns since the beginning of the trace.
-        pub last_ns: u64,
+        "to" Clock last_ns: u64 = s.tables.trace.clock().since_start_ns(s.figures.last_tick);
         /// Events known to be lost.
-        pub lost_events: u64,
+        "lost" Count lost_events: u64 = s.figures.lost_events;
         /// Time while a traced box was active, in ns.
-        pub self_ns: u64,
+        "traced" Clock self_ns: u64 = s.tables.ns(s.figures.self_ticks);
         /// Time while no traced box was active, in ns.
-        pub untraced_ns: u64,
+        "untraced" Clock untraced_ns: u64 = s.tables.ns(s.figures.untraced_ticks);
         /// Time in pauses, in ns.
-        pub paused_ns: u64,
+        "paused" Clock paused_ns: u64 = s.tables.ns(s.figures.paused_ticks);
         /// Time in gaps, in ns: from the last event before a loss to where recording goes on.
-        pub gap_ns: u64,
+        "gaps" Clock gap_ns: u64 = s.tables.ns(s.figures.gap_ticks);
         /// Greatest number of frames that were open at once. Last calls share one.
-        pub max_depth: u64,
+        "depth" Count max_depth: u64 = s.figures.max_depth;
         /// Greatest number of frames that could be re-entered at once.
-        pub max_choices: u64,
+        "choices" Count max_choices: u64 = s.figures.max_choices;
     }
 }
 
 impl<'t> Tables<'t> {
     /// By number.
     pub fn streams(self) -> impl Iterator<Item = StreamRow<'t>> {
-        self.profile.streams.iter().map(move |figures| {
-            let known = self.trace.streams();
-            let place = known.binary_search_by_key(&figures.stream, |stream| stream.id);
-            let info = place.ok().map(|at| &known[at]);
-            let moment = |tick| self.trace.clock().since_start_ns(tick);
-            StreamRow {
-                trace: self.name,
-                stream: figures.stream,
-                kind: match info.map(crate::trace::StreamInfo::kind) {
-                    Some(StreamKind::Engine) => "engine",
-                    Some(StreamKind::Thread) | None => "thread",
-                },
-                name: info.map_or("", |info| info.name()),
-                events: figures.events,
-                first_ns: moment(figures.first_tick),
-                last_ns: moment(figures.last_tick),
-                lost_events: figures.lost_events,
-                self_ns: self.ns(figures.self_ticks),
-                untraced_ns: self.ns(figures.untraced_ticks),
-                paused_ns: self.ns(figures.paused_ticks),
-                gap_ns: self.ns(figures.gap_ticks),
-                max_depth: figures.max_depth,
-                max_choices: figures.max_choices,
-            }
-        })
+        let streams = 0..self.profile.streams.len();
+        streams.map(move |at| StreamRow::new(&self.stream(at)))
+    }
+
+    /// A stream, by its place among those of the profile.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    pub fn stream(self, at: usize) -> Stream<'t> {
+        let figures = &self.profile.streams[at];
+        let known = self.trace.streams();
+        let place = known.binary_search_by_key(&figures.stream, |stream| stream.id);
+        Stream {
+            tables: self,
+            figures,
+            info: place.ok().map(|at| &known[at]),
+        }
+    }
+}
+
+/// What a row of the table is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Stream<'t> {
+    tables: Tables<'t>,
+    figures: &'t StreamFigures,
+    info: Option<&'t StreamInfo>,
+}
+
+impl Stream<'_> {
+    fn kind(&self) -> &'static str {
+        match self.info.map(StreamInfo::kind) {
+            Some(StreamKind::Engine) => "engine",
+            Some(StreamKind::Thread) | None => "thread",
+        }
     }
 }

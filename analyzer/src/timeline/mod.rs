@@ -34,10 +34,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
+use crate::scope::Scope;
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{Trail, Walk};
 use checkpoints::Place;
-use painter::{Painter, Sight};
+use painter::{Painter, predicate_shown};
 
 pub use checkpoints::Blocks;
 pub use column::{Began, Cell, Column, Counts, Ended, Segment};
@@ -124,7 +125,7 @@ pub struct Reader<'t> {
     trace: &'t Trace,
     blocks: &'t Blocks,
     trail: Option<&'t Trail>,
-    hidden: &'t [bool],
+    scope: &'t Scope,
     /// Each part of a window that is read on its own has at least so many checkpoints.
     places_per_part: usize,
 }
@@ -138,20 +139,20 @@ struct Part {
 }
 
 impl<'t> Reader<'t> {
-    /// Reads a trace, along a trail if it has one. Boxes of predicates that are `hidden` (by predicate, the unknown one
-    /// included), and those outside of the focus that the trail follows, are not drawn.
+    /// Reads a trace, along a trail if it has one; it must follow the focus of the scope. Boxes that the scope does not
+    /// show are not drawn.
     #[must_use]
     pub fn new(
         trace: &'t Trace,
         blocks: &'t Blocks,
         trail: Option<&'t Trail>,
-        hidden: &'t [bool],
+        scope: &'t Scope,
     ) -> Self {
         Self {
             trace,
             blocks,
             trail,
-            hidden,
+            scope,
             places_per_part: PLACES_PER_PART,
         }
     }
@@ -161,7 +162,7 @@ impl<'t> Reader<'t> {
     pub fn outline(&self, window: &Stretch) -> Vec<Column> {
         let mut columns = vec![Column::default(); window.columns as usize];
         if let (Some(stream), Some(trail)) = (self.stream(window), self.trail)
-            && !self.has_transparent()
+            && !self.scope.has_transparent()
         {
             checkpoints::outline(self.blocks, stream, trail, window, &mut columns);
         }
@@ -290,25 +291,14 @@ impl<'t> Reader<'t> {
     /// Where to begin to know what every box shows at an event: there, or, if all that is known of a box at
     /// a checkpoint is hidden and there was more, where the first such box was called.
     fn known_from(&self, stream: &StreamInfo, event: u64) -> u64 {
-        if event == 0 || !self.has_transparent() {
+        if event == 0 || !self.scope.has_transparent() {
             return event;
         }
         let walk = Walk::from(self.trace, self.trail, stream, event);
         let moment = walk.moment();
         let boxes = moment.active().newest().chain(moment.choices().newest());
-        let unclear = boxes.filter(|open| self.sight().shows(open).is_none());
+        let unclear = boxes.filter(|open| predicate_shown(self.scope, open).is_none());
         unclear.map(|open| open.called).min().unwrap_or(event)
-    }
-
-    fn has_transparent(&self) -> bool {
-        self.hidden.contains(&true) || self.trail.is_some_and(|trail| !trail.is_everything())
-    }
-
-    fn sight(&self) -> Sight<'t> {
-        Sight {
-            hidden: self.hidden,
-            trail: self.trail,
-        }
     }
 
     /// The columns of a part; `None` if `goes_on` says so, which is asked at every event, or if more boxes are open at its
@@ -326,7 +316,7 @@ impl<'t> Reader<'t> {
         if walk.moment().boxes() > most_boxes {
             return None;
         }
-        let mut painter = Painter::new(window, columns, self.sight(), walk.moment());
+        let mut painter = Painter::new(window, columns, self.scope, walk.moment());
         let mut last = 0;
         let end = loop {
             let Some(step) = walk.next() else {

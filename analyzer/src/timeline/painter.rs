@@ -6,8 +6,9 @@ use rustc_hash::FxHashMap;
 use super::Stretch;
 use super::column::{Began, Cell, Column, Ended, Segment};
 use crate::moment::{Moment, OpenBox};
+use crate::scope::Scope;
 use crate::trace::PredicateIndex;
-use crate::walk::{Step, Trail};
+use crate::walk::Step;
 
 /// A box on the active chain or on the choice stack.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +34,7 @@ impl Open {
 #[derive(Debug)]
 pub(super) struct Painter<'w> {
     window: &'w Stretch,
-    sight: Sight<'w>,
+    scope: &'w Scope,
     unknown: PredicateIndex,
     active: Vec<Open>,
     choices: Vec<Open>,
@@ -62,12 +63,12 @@ impl<'w> Painter<'w> {
     pub(super) fn new(
         window: &'w Stretch,
         columns: std::ops::Range<u32>,
-        sight: Sight<'w>,
+        scope: &'w Scope,
         moment: &Moment,
     ) -> Self {
         let open = |open: &OpenBox| Open {
             called: open.called,
-            shows: sight.shows(open).unwrap_or(Some(open.called_as)),
+            shows: predicate_shown(scope, open).unwrap_or(Some(open.called_as)),
             around: 0,
             since: 0,
             began: Began::Before,
@@ -80,8 +81,8 @@ impl<'w> Painter<'w> {
         }
         Self {
             window,
-            unknown: sight.hidden.len().saturating_sub(1) as PredicateIndex,
-            sight,
+            unknown: scope.hidden.len().saturating_sub(1) as PredicateIndex,
+            scope,
             active,
             choices: moment.choices().to_vec().iter().map(open).collect(),
             bottom: None,
@@ -380,8 +381,8 @@ impl<'w> Painter<'w> {
 
     /// What the box shows that an event calls, or makes something else of.
     fn visible(&self, predicate: PredicateIndex, step: &Step) -> Option<PredicateIndex> {
-        let inside = step.of.is_none_or(|(of, _)| self.sight.is_inside(&of));
-        (inside && !self.sight.hides(predicate)).then_some(predicate)
+        let inside = step.of.is_none_or(|(of, _)| self.scope.contains(of.way));
+        (inside && !self.scope.hides(predicate)).then_some(predicate)
     }
 
     /// Events were lost between the last one and this.
@@ -419,39 +420,19 @@ impl<'w> Painter<'w> {
     }
 }
 
-/// Which boxes are drawn.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sight<'t> {
-    /// By predicate.
-    pub(super) hidden: &'t [bool],
-    /// It may follow a focus.
-    pub(super) trail: Option<&'t Trail>,
-}
-
-impl Sight<'_> {
-    fn hides(&self, predicate: PredicateIndex) -> bool {
-        self.hidden.get(predicate as usize) == Some(&true)
+/// What a box shows, from what is known at a moment; `None` if that cannot be told: all that it is known to
+/// have run in the end is hidden, and it made last calls before, or came into the focus by one.
+pub(super) fn predicate_shown(scope: &Scope, open: &OpenBox) -> Option<Option<PredicateIndex>> {
+    if !scope.contains(open.way) {
+        return Some(None);
     }
-
-    fn is_inside(&self, open: &OpenBox) -> bool {
-        self.trail.is_none_or(|trail| trail.is_in_focus(open))
+    if open.is_shown(scope) {
+        return Some(Some(open.predicate));
     }
-
-    /// What a box shows, from what is known at a moment; `None` if that cannot be told: all that it is known to
-    /// have run in the end is hidden, and it made last calls before, or came into the focus by one.
-    pub(super) fn shows(&self, open: &OpenBox) -> Option<Option<PredicateIndex>> {
-        if !self.is_inside(open) {
-            return Some(None);
-        }
-        if !self.hides(open.predicate) {
-            return Some(Some(open.predicate));
-        }
-        let everything = self.trail.is_none_or(Trail::is_everything);
-        let first = (!self.hides(open.called_as)).then_some(open.called_as);
-        match open.last_calls {
-            0 => Some(None),
-            1 if everything => Some(first),
-            _ => None,
-        }
+    let first = (!scope.hides(open.called_as)).then_some(open.called_as);
+    match open.last_calls {
+        0 => Some(None),
+        1 if !scope.is_focused() => Some(first),
+        _ => None,
     }
 }

@@ -3,7 +3,7 @@
 //! The conditions on events are those of the command line and of the screen of events; those on a table
 //! have columns with shares and truth values, too.
 
-use portmortem_analyzer::tables::{Cell, EventRow, Kind, Row, Table};
+use portmortem_analyzer::tables::{Cell, EventRow, Row, Table};
 use portmortem_screens::condition::{Condition, ConditionError, EventCondition, Field, FieldKind};
 
 /// A condition is typed by a person. Each word is a regular expression of up to a megabyte.
@@ -65,17 +65,7 @@ fn on_predicates(text: &str) {
     let fields: Vec<Field> = Table::Predicates
         .columns()
         .iter()
-        .map(|column| Field {
-            name: column.name,
-            kind: match column.kind {
-                Kind::Text => FieldKind::Text,
-                Kind::Integer if column.name.ends_with("_ns") => FieldKind::Time {
-                    whole: Some(u64::MAX),
-                },
-                Kind::Integer => FieldKind::Count,
-                Kind::Bool => FieldKind::Bool,
-            },
-        })
+        .map(|column| Field::of(column, Some(u64::MAX)))
         .collect();
     let Ok(condition) = Condition::parse(text, &fields) else {
         return;

@@ -2,14 +2,13 @@
 //!
 //! The first line of an input has the filters, as the command line and the screens have them, with a
 //! semicolon between two: `time 1ms..2s`, `hide lists:*`, `one 3` (hides a predicate by its index),
-//! `in 2` (focus on a predicate) and `path 0,2` (focus on a context). Anything else is skipped. What
+//! `in 2` (focus on a predicate), `path 0,2` (focus on a context) and `stream 1`. Anything else is skipped. What
 //! follows is an input of the target `trace`.
 
+use portmortem_analyzer::scope::filters::window_text;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::Trace;
-use portmortem_analyzer::{FocusOn, Window};
-use portmortem_screens::Scope;
-use portmortem_screens::scope::{Filter, window_text};
+use portmortem_analyzer::{Filter, Filters, FocusOn, ReplayOptions, Window};
 
 use crate::agreement::{replay_in_all_ways, write_all_tables};
 use crate::traces;
@@ -28,15 +27,15 @@ pub fn check(input: &[u8]) {
         return;
     };
     let scope = filters(&String::from_utf8_lossy(line), &trace);
-    let profile = replay_in_all_ways(&trace, &scope.options());
+    let profile = replay_in_all_ways(&trace, &ReplayOptions::of(&scope));
     write_all_tables(&trace, &profile);
     for filter in scope.filters() {
         let _ = filter.label(&trace);
     }
 }
 
-fn filters(line: &str, trace: &Trace) -> Scope {
-    let mut scope = Scope::default();
+fn filters(line: &str, trace: &Trace) -> Filters {
+    let mut scope = Filters::default();
     for filter in line.split(';').take(MOST_FILTERS) {
         let Some((what, value)) = filter.trim_start().split_once(' ') else {
             continue;
@@ -45,6 +44,7 @@ fn filters(line: &str, trace: &Trace) -> Scope {
             "time" => window(value, trace).map(Filter::Window),
             "hide" => Some(Filter::Hide(value.to_owned())),
             "one" => index(value, trace).map(Filter::HideOne),
+            "stream" => value.trim().parse().ok().map(Filter::Stream),
             "in" => index(value, trace).map(|index| Filter::Focus(FocusOn::Predicate(index))),
             "path" => {
                 let path = value.split(',').map_while(|text| index(text, trace));
@@ -63,7 +63,7 @@ fn filters(line: &str, trace: &Trace) -> Scope {
 
 /// A range of time; it does not end before it begins, and can be shown.
 fn window(text: &str, trace: &Trace) -> Option<Window> {
-    let window = Window::parse(text, trace.clock()).ok()?;
+    let window = Window::parse(text, trace).ok()?;
     assert!(window.from <= window.until, "{text}");
     let _ = window_text(window, trace);
     Some(window)

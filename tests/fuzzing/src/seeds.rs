@@ -47,7 +47,7 @@ pub fn traces() -> Vec<Vec<u8>> {
 /// Of the target `scope`.
 #[must_use]
 pub fn scopes() -> Vec<Vec<u8>> {
-    const LINES: [&str; 12] = [
+    const LINES: [&str; 14] = [
         "time 1us..2ms",
         "time ..1us",
         "time 500..",
@@ -60,6 +60,8 @@ pub fn scopes() -> Vec<Vec<u8>> {
         "time 100..900;in 1;one 0",
         "hide *",
         "in 0;in 0;time 0.1us..1us;time 200..",
+        "stream 1",
+        "stream 2;in 1;stream 3;time 100..",
     ];
     traces()
         .iter()

@@ -4,9 +4,10 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use portmortem_analyzer::Filters;
 use portmortem_analyzer::trace::Trace;
 use portmortem_screens::screens::SCREENS;
-use portmortem_screens::{App, Scope, ThemeName, keys, view};
+use portmortem_screens::{App, ThemeName, keys, view};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
@@ -29,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     std::fs::create_dir_all(&directory)?;
     let theme = ThemeName::Dark;
-    let mut app = App::new(Trace::open(&trace)?, &trace, theme, Scope::default());
+    let mut app = App::new(Trace::open(&trace)?, &trace, theme, Filters::default());
     app.wait();
     for entry in SCREENS {
         app.show(entry.id);

@@ -12,12 +12,12 @@ use std::sync::Arc;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::{Trace, TraceError};
 
-use crate::analysis::{Analysis, Job, Outcome};
+use crate::analysis::{AnalysisView, Job, Outcome};
 use crate::keys::{self, Binding};
 use crate::overlay::Overlay;
-use crate::scope::Scope;
 use crate::screens::{Effect, EventTarget, SCREENS, Screen, ScreenId};
 use crate::theme::{Theme, ThemeName};
+use portmortem_analyzer::Filters;
 use steps::Step;
 
 /// What only the terminal can do.
@@ -40,10 +40,10 @@ pub enum Request {
 pub struct App {
     path: PathBuf,
     trace: Arc<Trace>,
-    analysis: Option<Arc<Analysis>>,
+    analysis: Option<Arc<AnalysisView>>,
     job: Option<Job>,
     /// What is looked at.
-    scope: Scope,
+    filters: Filters,
     screens: Vec<Slot>,
     shown: usize,
     steps: Vec<Step>,
@@ -74,7 +74,7 @@ struct Slot {
 impl App {
     /// Begins to analyse a trace.
     #[must_use]
-    pub fn new(trace: Trace, path: &Path, theme: ThemeName, scope: Scope) -> Self {
+    pub fn new(trace: Trace, path: &Path, theme: ThemeName, filters: Filters) -> Self {
         let make = |entry: &crate::screens::Entry| Slot {
             screen: entry.make(),
             stale: true,
@@ -84,7 +84,7 @@ impl App {
             trace: Arc::new(trace),
             analysis: None,
             job: None,
-            scope,
+            filters,
             screens: SCREENS.iter().map(make).collect(),
             shown: 0,
             steps: Vec::new(),
@@ -148,10 +148,10 @@ impl App {
     fn take(&mut self, outcome: Outcome) -> bool {
         match outcome {
             Outcome::Running => return false,
-            Outcome::Done(mut analysis) => {
-                analysis.sources = self.sources;
+            Outcome::Done(analysis) => {
                 self.job = None;
-                self.set_analysis(Arc::new(*analysis));
+                let view = AnalysisView::new(Arc::new(*analysis), self.sources);
+                self.set_analysis(&view);
             }
             Outcome::Lost => {
                 self.job = None;
@@ -206,7 +206,7 @@ impl App {
         portmortem_analyzer::trace::names::printable(&name.to_string_lossy())
     }
 
-    pub(crate) fn analysis(&self) -> Option<&Arc<Analysis>> {
+    pub(crate) fn analysis(&self) -> Option<&Arc<AnalysisView>> {
         self.analysis.as_ref()
     }
 
@@ -217,7 +217,7 @@ impl App {
 
     /// The filters that are on, in words.
     pub(crate) fn filters(&self) -> Vec<String> {
-        let filters = self.scope.filters().iter();
+        let filters = self.filters.filters().iter();
         let mut labels: Vec<String> = filters.map(|filter| filter.label(&self.trace)).collect();
         if self.net {
             labels.push("net times".to_owned());
@@ -267,12 +267,11 @@ impl App {
         } else {
             "times as recorded"
         });
-        self.set_analysis(analysis);
+        self.set_analysis(&analysis);
     }
 
-    fn set_analysis(&mut self, analysis: Arc<Analysis>) {
-        analysis.set_net(self.net);
-        self.analysis = Some(analysis);
+    fn set_analysis(&mut self, analysis: &AnalysisView) {
+        self.analysis = Some(Arc::new(analysis.with_net(self.net)));
         self.screens.iter_mut().for_each(|slot| slot.stale = true);
         self.show_at(self.shown);
         if let Some(filter) = self.first_filter.take() {
@@ -283,7 +282,7 @@ impl App {
     /// Replays what is looked at now; what was under way is cancelled.
     fn analyse(&mut self) {
         let trace = Arc::clone(&self.trace);
-        self.job = Some(Job::start(trace, &self.path, self.scope.clone()));
+        self.job = Some(Job::start(trace, &self.path, self.filters.clone()));
     }
 
     fn effect(&mut self, effect: Effect) {

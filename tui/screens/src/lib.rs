@@ -2,7 +2,7 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | trace → figures of what is looked at, in the background | [`scope`], [`analysis`] |
+//! | trace → figures of what is looked at, in the background | [`analysis`] |
 //! | keys and clicks → state | [`keys`], [`app`], [`overlay`] |
 //! | the one list widget | [`table`], [`condition`] |
 //! | the screens, each a state and a drawing | [`screens`] |
@@ -34,10 +34,8 @@
 pub mod analysis;
 pub mod app;
 pub mod condition;
-pub mod format;
 pub mod keys;
 pub mod overlay;
-pub mod scope;
 pub mod screens;
 mod sources;
 pub mod table;
@@ -51,7 +49,9 @@ use std::path::Path;
 use portmortem_analyzer::trace::{Trace, TraceError};
 
 pub use app::App;
-pub use scope::{Filter, Scope};
+use portmortem_analyzer::Filters;
+use portmortem_analyzer::text as format;
+
 pub use theme::ThemeName;
 
 /// What the command line says.
@@ -62,7 +62,7 @@ pub struct Options {
     /// Take the mouse; its own selection of text then needs Shift.
     pub mouse: bool,
     /// What to look at.
-    pub scope: Scope,
+    pub filters: Filters,
     /// A filter to begin with, on the first screen.
     pub filter: Option<String>,
 }
@@ -83,7 +83,7 @@ pub enum RunError {
 /// # Errors
 /// [`RunError`].
 pub fn run(trace: Trace, path: &Path, options: Options) -> Result<Option<i32>, RunError> {
-    let mut app = App::new(trace, path, options.theme, options.scope);
+    let mut app = App::new(trace, path, options.theme, options.filters);
     if let Some(filter) = options.filter {
         app.begin_with_filter(filter);
     }

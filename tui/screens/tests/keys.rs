@@ -4,10 +4,11 @@ mod support;
 
 use std::collections::HashSet;
 
+use portmortem_analyzer::Filters;
 use portmortem_screens::app::Request;
 use portmortem_screens::keys::{self, Binding, EVERYWHERE, LISTS};
 use portmortem_screens::screens::SCREENS;
-use portmortem_screens::{App, Scope, ThemeName};
+use portmortem_screens::{App, ThemeName};
 use proptest::prelude::*;
 use support::{app, key, keys, picture, text};
 
@@ -130,6 +131,23 @@ fn net_times_are_shown_where_they_are_known() {
     keys(&mut app, "1 C");
     assert!(text(&picture(&mut app, 120, 30)).contains("net times"));
     let net = ["1", "2", "3", "4", "8"].map(|screen| rows(&mut app, screen));
+    // The header says which times are in a file.
+    for (screen, names, net_names) in [
+        (
+            0,
+            "self_share,self_ns,inclusive_ns,",
+            "self_comp_share,self_comp_ns,inclusive_comp_ns,",
+        ),
+        (1, "share,time_ns,calls,", "comp_share,time_comp_ns,calls,"),
+        (
+            2,
+            "share,inclusive_ns,self_ns,",
+            "comp_share,inclusive_comp_ns,self_comp_ns,",
+        ),
+    ] {
+        assert!(recorded[screen].starts_with(names), "{}", recorded[screen]);
+        assert!(net[screen].starts_with(net_names), "{}", net[screen]);
+    }
     for (net, recorded) in net.iter().zip(&recorded) {
         assert_ne!(net, recorded);
         assert_eq!(net.lines().count(), recorded.lines().count());
@@ -193,7 +211,7 @@ fn damaged_traces_are_shown_and_said_to_be() {
         let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.pmt"));
         std::fs::write(&path, bytes).unwrap();
         let trace = portmortem_analyzer::Trace::open(&path).unwrap();
-        let mut app = App::new(trace, &path, ThemeName::Dark, Scope::default());
+        let mut app = App::new(trace, &path, ThemeName::Dark, Filters::default());
         app.wait();
         for entry in SCREENS {
             keys(&mut app, &format!("{} down enter esc", entry.digit));

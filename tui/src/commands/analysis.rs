@@ -8,127 +8,39 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use portmortem_analyzer::figures::laws::{self, Imbalance};
-use portmortem_analyzer::index;
 use portmortem_analyzer::trace::Trace;
-use portmortem_analyzer::{Profile, ReplayOptions, Tables, replay};
-use portmortem_screens::Scope;
+use portmortem_analyzer::{Analysis, Filters};
 
-use crate::report::{Report, losses};
+use crate::report::losses;
 
 /// Done, but parts of the trace were lost or damaged.
 pub(crate) const INCOMPLETE: u8 = 3;
 
-/// A trace and its profile.
-pub(crate) struct Analysis {
-    /// The trace.
-    pub(crate) trace: Trace,
-    /// The figures of the part that is looked at.
-    pub(crate) profile: Profile,
-    /// Which part that is.
-    scope: Scope,
-    /// Sums that do not come out.
-    pub(crate) imbalances: Vec<Imbalance>,
-    /// What the tables call the trace: its file name without extension.
-    name: String,
+/// The figures of the trace at `path`; `filters` says which part of it to look at.
+pub(crate) fn analyse(
+    path: &Path,
+    filters: impl FnOnce(&Trace) -> Result<Filters>,
+) -> Result<Analysis> {
+    let done = AtomicU64::new(0);
+    let trace = Trace::open(path)?;
+    let filters = filters(&trace)?;
+    let size = trace.size();
+    let analysis = with_progress(size, &done, || Analysis::of(trace, path, filters, &done))?;
+    Ok(analysis)
 }
 
-impl Analysis {
-    /// Opens the trace at `path`, which is called by its file name without extension, and takes its figures
-    /// from its index, if it has one, or replays it. `scope` says which part of it to look at.
-    pub(crate) fn of(path: &Path, scope: impl FnOnce(&Trace) -> Result<Scope>) -> Result<Self> {
-        let done = AtomicU64::new(0);
-        let trace = Trace::open(path)?;
-        let scope = scope(&trace)?;
-        with_progress(trace.size(), &done, || {
-            Self::indexed(trace, path, name_of(path), scope, &done)
-        })
-    }
-
-    /// Reads every event of the trace at `path`, whether or not it has an index.
-    pub(crate) fn replayed(path: &Path) -> Result<Self> {
-        let done = AtomicU64::new(0);
-        let trace = Trace::open(path)?;
-        let options = ReplayOptions {
-            progress: Some(&done),
-            ..ReplayOptions::default()
-        };
-        let profile = with_progress(trace.size(), &done, || replay(&trace, &options));
-        trace.check_whole(path)?;
-        Ok(Self::new(trace, profile, name_of(path)))
-    }
-
-    /// An opened trace, the file at `path`; adds to `done` the bytes that are read. Whoever reads events of the trace later
-    /// must ask again whether it is whole.
-    pub(crate) fn indexed(
-        trace: Trace,
-        path: &Path,
-        name: String,
-        scope: Scope,
-        done: &AtomicU64,
-    ) -> Result<Self> {
-        let options = ReplayOptions {
-            progress: Some(done),
-            ..scope.options()
-        };
-        let profile = index::profile(&trace, path, &options);
-        trace.check_whole(path)?;
-        Ok(Self {
-            scope,
-            ..Self::new(trace, profile, name)
-        })
-    }
-
-    fn new(trace: Trace, profile: Profile, name: String) -> Self {
-        let imbalances = laws::check(&profile);
-        Self {
-            trace,
-            profile,
-            scope: Scope::default(),
-            imbalances,
-            name,
-        }
-    }
-
-    /// As tables.
-    pub(crate) fn tables(&self) -> Tables<'_> {
-        Tables::new(&self.name, &self.trace, &self.profile)
-    }
-
-    /// Whether parts of the trace are missing.
-    pub(crate) fn is_incomplete(&self) -> bool {
-        !self.losses().is_empty()
-    }
-
-    /// Which parts of the trace are missing, a line each.
-    pub(crate) fn losses(&self) -> Vec<String> {
-        losses(&self.report())
-    }
-
-    /// As a report.
-    pub(crate) fn report(&self) -> Report<'_> {
-        Report {
-            trace: &self.trace,
-            profile: &self.profile,
-            scope: &self.scope,
-            imbalances: &self.imbalances,
-        }
-    }
-
-    /// The exit status: whether parts of the trace are missing.
-    pub(crate) fn exit_code(&self) -> ExitCode {
-        if self.is_incomplete() {
-            ExitCode::from(INCOMPLETE)
-        } else {
-            ExitCode::SUCCESS
-        }
-    }
+/// The figures of the whole trace at `path`.
+pub(crate) fn analyse_all(path: &Path) -> Result<Analysis> {
+    analyse(path, |_| Ok(Filters::default()))
 }
 
-/// What the tables call a trace.
-fn name_of(path: &Path) -> String {
-    let name = path.file_stem().unwrap_or(path.as_os_str());
-    name.to_string_lossy().into_owned()
+/// The exit status: whether parts of the trace are missing.
+pub(crate) fn exit_code(analysis: &Analysis) -> ExitCode {
+    if losses(analysis).is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(INCOMPLETE)
+    }
 }
 
 /// Nothing is drawn for what takes less.

@@ -5,42 +5,34 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use portmortem_analyzer::Analysis;
+use portmortem_analyzer::remarks::{ending, modes};
+use portmortem_analyzer::text::{TimeUnit, count, counted};
 use portmortem_analyzer::trace::names::printable;
-use portmortem_screens::Scope;
 use portmortem_tracer::format::StreamKind;
 
-use super::analysis::Analysis;
-use crate::report::{WIDTH, as_list, distortion, ending, remarks};
+use super::analysis::{analyse_all, exit_code};
+use crate::report::{WIDTH, as_list, distortion, remarks};
 use crate::size::format_size;
-use crate::text_table::{Column, TimeUnit, count, counted, render};
+use crate::text_table::{Column, render};
 
 /// Prints what is known about the trace; status 3 if parts of it are missing.
 pub(crate) fn run(path: &Path) -> Result<ExitCode> {
-    let analysis = Analysis::of(path, |_| Ok(Scope::default()))?;
+    let analysis = analyse_all(path)?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     properties(&analysis, path, &mut out)?;
     writeln!(out, "\n{}", streams(&analysis))?;
-    let (lines, _) = remarks(&analysis.report());
+    let (lines, _) = remarks(&analysis);
     write!(out, "{}", as_list(&lines))?;
     out.flush()?;
-    Ok(analysis.exit_code())
+    Ok(exit_code(&analysis))
 }
 
 fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<()> {
     let trace = &analysis.trace;
     let header = trace.header();
-    let events = analysis.report().events();
+    let events = analysis.events();
     let size = trace.size();
-    let mode = [
-        (header.mode.byrd, "every exit re-enterable (--byrd)"),
-        (header.mode.no_tail, "a box for every last call (--no-tail)"),
-        (header.mode.keep_last, "flight recorder (--keep last)"),
-    ];
-    let modes: Vec<&str> = mode
-        .iter()
-        .filter(|(set, _)| *set)
-        .map(|(_, text)| *text)
-        .collect();
     let rate = trace.clock().ticks_per_second();
     let lines = [
         ("trace", printable(&path.display().to_string())),
@@ -51,14 +43,7 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
         ("machine", printable(&header.machine)),
         ("began", format_time(header.started_unix)),
         ("ended", ending(trace)),
-        (
-            "mode",
-            if modes.is_empty() {
-                "default".to_owned()
-            } else {
-                modes.join(", ")
-            },
-        ),
+        ("mode", modes(trace)),
         (
             "clock",
             format!("{:?}, {:.3} MHz", header.clock, rate / 1e6),
@@ -71,7 +56,7 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
                 size as f64 / events.max(1) as f64
             ),
         ),
-        ("time", distortion(&analysis.report())),
+        ("time", distortion(analysis)),
         ("", clamps(analysis)),
         ("events", count(events)),
         ("predicates", count(trace.predicates().len() as u64)),
@@ -132,7 +117,7 @@ fn streams(analysis: &Analysis) -> String {
             column("stream", &|s| s.stream.to_string()),
             column("events", &|s| count(s.events)),
             column("lost", &|s| count(s.lost_events)),
-            column(&format!("lasted {}", unit.name), &|s| {
+            column(&format!("lasted {}", unit.name()), &|s| {
                 unit.format(clock.duration_ns(s.last_tick - s.first_tick))
             }),
             column("depth", &|s| count(s.max_depth)),

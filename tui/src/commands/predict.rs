@@ -4,17 +4,17 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use portmortem_analyzer::text::{TimeUnit, count, counted};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_models::model::Model;
 use portmortem_models::platform::Platform;
 use portmortem_models::prediction::{Prediction, Row, predict};
 use portmortem_models::recordings::{Recording, Times, recordings};
-use portmortem_screens::Scope;
 
-use super::analysis::{Analysis, INCOMPLETE};
+use super::analysis::{INCOMPLETE, analyse_all};
 use crate::cli::{PredictArgs, ReportFormat};
-use crate::report::{WIDTH, as_list};
-use crate::text_table::{Column, TimeUnit, count, counted, render};
+use crate::report::{WIDTH, as_list, losses as losses_of};
+use crate::text_table::{Column, render};
 
 /// Prints the prediction; status 3 if parts of a trace are missing.
 pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
@@ -50,12 +50,12 @@ fn read(args: &PredictArgs) -> Result<(Vec<Recording>, Vec<String>)> {
     }
     let (mut all, mut losses) = (Vec::new(), Vec::new());
     for (index, path) in args.traces.iter().enumerate() {
-        let analysis = Analysis::of(path, |_| Ok(Scope::default()))?;
+        let analysis = analyse_all(path)?;
         let size = sizes.map(|sizes| sizes[index]);
         let found = recordings(&analysis.trace, &analysis.profile, size);
         analysis.trace.check_whole(path)?;
         all.extend(found.with_context(|| path.display().to_string())?);
-        let of_trace = analysis.losses().into_iter();
+        let of_trace = losses_of(&analysis).into_iter();
         losses.extend(of_trace.map(|loss| format!("{}: {loss}", path.display())));
     }
     Ok((all, losses))
@@ -121,7 +121,7 @@ fn table(prediction: &Prediction, unit: TimeUnit, top: usize) -> String {
     };
     let mut columns = vec![
         Column::right(
-            format!("self {}", unit.name),
+            format!("self {}", unit.name()),
             cells(&|row| Some(unit.format(row.self_ns?.value as u64))),
         ),
         Column::right(

@@ -1,64 +1,161 @@
 //! `portmortem report`: the profile of a trace, as text, CSV or JSON.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::Result;
-use portmortem_analyzer::export::{Csv, Exporter};
-use portmortem_analyzer::tables::Table;
+use anyhow::{Context, Result};
+use portmortem_analyzer::export::Csv;
+use portmortem_analyzer::tables::{EdgeRow, PredicateRow, Row};
 use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::{Analysis, Tables};
 
-use super::analysis::Analysis;
+use super::analysis::{analyse, exit_code};
 use super::scope;
-use crate::cli::{ReportArgs, ReportFormat};
-use crate::report::{as_list, headline, remarks};
+use crate::cli::{AskedColumn, ReportArgs, ReportFormat};
+use crate::report::{WIDTH, as_list, headline, order, overview, predicates, remarks};
+
+/// How many predicates a report for people shows unless it is said.
+const USUAL_TOP: usize = 20;
 
 /// Prints the report; status 3 if parts of the trace are missing.
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
-    let analysis = Analysis::of(&args.trace, |trace| scope::scope(&args.scope, trace))?;
+    let Some(columns) = places(&args.columns) else {
+        io::stdout().write_all(column_help().as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let path = args.trace.as_ref().context("name the trace to report on")?;
+    let analysis = analyse(path, |trace| scope::filters(&args.scope, trace))?;
     let chosen = match &args.predicate {
         Some(pattern) => Some(scope::matching(&analysis.trace, pattern)?),
         None => None,
     };
+    let rows = Rows {
+        tables: analysis.tables(),
+        order: order(analysis.tables(), chosen.as_deref(), args.sort),
+        is_chosen: chosen.is_some(),
+        columns,
+        top: args.top,
+    };
     // Cost centres are read from the events: nothing is printed before it is known that they were all there.
     let mut out = Vec::new();
     match args.format {
-        ReportFormat::Text => text(&analysis, args, chosen.as_deref(), &mut out)?,
-        ReportFormat::Csv => {
-            Csv.write(&analysis.tables(), Table::Predicates, &mut out)?;
-        }
-        ReportFormat::Json => json(&analysis, &mut out)?,
+        ReportFormat::Text => text(&analysis, &rows, &mut out)?,
+        ReportFormat::Csv => csv(&rows, &mut out)?,
+        ReportFormat::Json => json(&analysis, &rows, &mut out)?,
     }
-    analysis.trace.check_whole(&args.trace)?;
+    analysis.trace.check_whole(path)?;
     io::stdout().write_all(&out)?;
-    Ok(analysis.exit_code())
+    Ok(exit_code(&analysis))
 }
 
-fn text(
-    analysis: &Analysis,
-    args: &ReportArgs,
-    chosen: Option<&[PredicateIndex]>,
-    out: &mut impl Write,
-) -> Result<()> {
-    let report = analysis.report();
-    writeln!(out, "{}", headline(&report))?;
-    let body = match chosen {
-        Some(indices) => report.predicates(indices),
-        None => report.overview(args.sort, args.top),
+/// The places of columns in the catalogue; `None` if a list of them was asked for.
+fn places(asked: &[AskedColumn]) -> Option<Vec<usize>> {
+    let place = |asked: &AskedColumn| match asked {
+        AskedColumn::List => None,
+        AskedColumn::At(place) => Some(*place),
+    };
+    asked.iter().map(place).collect()
+}
+
+/// All columns with their help.
+fn column_help() -> String {
+    let columns = PredicateRow::ALL.iter();
+    let longest = columns.clone().map(|column| column.name.len()).max();
+    let margin = longest.unwrap_or(0) + 2;
+    let indent = " ".repeat(margin);
+    let wrap = textwrap::Options::new(WIDTH).subsequent_indent(&indent);
+    columns
+        .map(|column| {
+            textwrap::fill(&format!("{:<margin$}{}", column.name, column.help), &wrap) + "\n"
+        })
+        .collect()
+}
+
+/// What to print of the table of predicates.
+struct Rows<'t> {
+    tables: Tables<'t>,
+    /// All predicates that may be printed.
+    order: Vec<PredicateIndex>,
+    /// They were chosen, and are not all.
+    is_chosen: bool,
+    /// The columns asked for; none if the usual ones are wanted.
+    columns: Vec<usize>,
+    /// How many are printed, if that was said.
+    top: Option<usize>,
+}
+
+impl Rows<'_> {
+    /// The predicates that are printed, if that is `usual` many unless it was said.
+    fn shown(&self, usual: usize) -> &[PredicateIndex] {
+        &self.order[..self.order.len().min(self.top.unwrap_or(usual))]
+    }
+
+    /// The columns of files.
+    fn of_file(&self) -> Vec<usize> {
+        match self.columns[..] {
+            [] => (0..PredicateRow::COLUMNS.len()).collect(),
+            _ => self.columns.clone(),
+        }
+    }
+}
+
+fn text(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
+    writeln!(out, "{}", headline(analysis))?;
+    let body = if rows.is_chosen {
+        predicates(analysis, &rows.columns, rows.shown(usize::MAX))
+    } else {
+        overview(
+            analysis,
+            &rows.columns,
+            &rows.order,
+            rows.top.unwrap_or(USUAL_TOP),
+        )
     };
     writeln!(out, "{body}")?;
-    let (lines, _) = remarks(&report);
+    let (lines, _) = remarks(analysis);
     write!(out, "{}", as_list(&lines))?;
     Ok(())
 }
 
-/// Both tables, and what was lost or distorted.
-fn json(analysis: &Analysis, out: &mut impl Write) -> Result<()> {
-    let tables = analysis.tables();
-    let (remarks, incomplete) = remarks(&analysis.report());
+fn csv(rows: &Rows, out: &mut Vec<u8>) -> Result<()> {
+    let columns = rows.of_file();
+    let names = columns.iter().map(|&at| PredicateRow::ALL[at].name);
+    let mut writer = Csv::with_names(names, Box::new(out))?;
+    for &index in rows.shown(usize::MAX) {
+        let of = rows.tables.predicate(index);
+        let cells = columns.iter().map(|&at| PredicateRow::cell(&of, at));
+        writer.row(&cells.collect::<Vec<_>>())?;
+    }
+    Ok(writer.finish()?)
+}
+
+/// The table of predicates, the edges of those that were chosen, and what was lost or distorted.
+fn json(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
+    let columns = rows.of_file();
+    let object = |&index: &PredicateIndex| {
+        let of = rows.tables.predicate(index);
+        let fields = columns.iter().map(|&at| {
+            let value = serde_json::to_value(PredicateRow::cell(&of, at));
+            Ok((PredicateRow::ALL[at].name.to_owned(), value?))
+        });
+        fields.collect::<Result<serde_json::Map<_, _>>>()
+    };
+    let shown = rows.shown(usize::MAX);
+    let objects = shown.iter().map(object).collect::<Result<Vec<_>>>()?;
+    let names = shown
+        .iter()
+        .map(|&index| analysis.trace.predicate_name(index));
+    let names: BTreeSet<&str> = names.collect();
+    let touches = |edge: &EdgeRow| names.contains(edge.caller) || names.contains(edge.callee);
+    let edges = rows
+        .tables
+        .edges()
+        .filter(|edge| !rows.is_chosen || touches(edge));
+    let (remarks, incomplete) = remarks(analysis);
     let report = serde_json::json!({
-        "predicates": tables.predicates().collect::<Vec<_>>(),
-        "edges": tables.edges().collect::<Vec<_>>(),
+        "predicates": objects,
+        "edges": edges.collect::<Vec<_>>(),
         "incomplete": incomplete,
         "remarks": remarks,
     });

@@ -2,32 +2,56 @@
 
 use anyhow::{Result, bail};
 use portmortem_analyzer::trace::PredicateIndex;
-use portmortem_analyzer::trace::Trace;
-use portmortem_analyzer::{FocusOn, Window};
-use portmortem_screens::{Filter, Scope};
+use portmortem_analyzer::trace::{StreamInfo, Trace};
+use portmortem_analyzer::{Filter, Filters, FocusOn, Window};
 use portmortem_tracer::pattern::PredicatePattern;
 
 use crate::cli::ScopeArgs;
 
-/// More predicates than these that an ambiguous pattern means are only counted.
+/// More predicates or streams than these are only counted.
 const MOST_LISTED: usize = 5;
 
 /// What the options ask for.
 ///
 /// # Errors
-/// If the time is no range of time, or the focus is not one predicate of the trace.
-pub(crate) fn scope(args: &ScopeArgs, trace: &Trace) -> Result<Scope> {
-    let mut scope = Scope::default();
+/// If the time is no range of time, the focus is not one predicate of the trace, or it has no such stream.
+pub(crate) fn filters(args: &ScopeArgs, trace: &Trace) -> Result<Filters> {
+    let mut filters = Filters::default();
     for pattern in &args.hide {
-        scope.push(Filter::Hide(pattern.clone()));
+        filters.push(Filter::Hide(pattern.clone()));
     }
     if let Some(pattern) = &args.focus {
-        scope.push(Filter::Focus(FocusOn::Predicate(one(trace, pattern)?)));
+        filters.push(Filter::Focus(FocusOn::Predicate(one(trace, pattern)?)));
     }
     if let Some(text) = &args.time {
-        scope.push(Filter::Window(Window::parse(text, trace.clock())?));
+        filters.push(Filter::Window(Window::parse(text, trace)?));
     }
-    Ok(scope)
+    for stream in &args.stream {
+        let ids = streams(trace, stream)?.into_iter();
+        ids.for_each(|id| filters.push(Filter::Stream(id)));
+    }
+    Ok(filters)
+}
+
+/// The streams of a trace that a number or a name means.
+fn streams(trace: &Trace, asked: &str) -> Result<Vec<u32>> {
+    let number: Option<u32> = asked.parse().ok();
+    let known = trace.streams().iter();
+    let is = |info: &&StreamInfo| Some(info.id) == number || info.name() == asked;
+    let found: Vec<u32> = known.clone().filter(is).map(|info| info.id).collect();
+    if found.is_empty() {
+        let names = known
+            .take(MOST_LISTED)
+            .map(|info| format!("{} {}", info.id, info.name()));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let more = if trace.streams().len() > MOST_LISTED {
+            ", …"
+        } else {
+            ""
+        };
+        bail!("the trace has no stream {asked}; it has {names}{more}");
+    }
+    Ok(found)
 }
 
 /// The predicates of the trace that a pattern means.

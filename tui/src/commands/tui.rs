@@ -27,7 +27,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitCode> {
     let options = Options {
         theme: theme(args.colours, |name| env::var(name).ok()),
         mouse: !args.no_mouse,
-        scope: scope::scope(&args.scope, &trace)?,
+        filters: scope::filters(&args.scope, &trace)?,
         filter: args.filter.clone(),
     };
     let signal = portmortem_screens::run(trace, &args.trace, options)?;

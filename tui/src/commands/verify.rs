@@ -3,19 +3,24 @@
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicU64;
 
 use anyhow::Result;
+use portmortem_analyzer::Analysis;
+use portmortem_analyzer::text::counted;
+use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
 
-use super::analysis::Analysis;
+use super::analysis::{exit_code, with_progress};
 use crate::report::{as_list, remarks};
-use crate::text_table::counted;
 
 /// Prints what was checked and what is wrong; status 3 if anything is.
 pub(crate) fn run(path: &Path) -> Result<ExitCode> {
-    let analysis = Analysis::replayed(path)?;
+    let (done, trace) = (AtomicU64::new(0), Trace::open(path)?);
+    let size = trace.size();
+    let analysis = with_progress(size, &done, || Analysis::replayed(trace, path, &done))?;
     let mut out = io::stdout().lock();
-    let events = analysis.report().events();
+    let events = analysis.events();
     writeln!(
         out,
         "{}: read {} of {} and {}",
@@ -28,11 +33,11 @@ pub(crate) fn run(path: &Path) -> Result<ExitCode> {
             "predicates"
         )
     )?;
-    let (lines, incomplete) = remarks(&analysis.report());
+    let (lines, incomplete) = remarks(&analysis);
     if incomplete {
         write!(out, "{}", as_list(&lines))?;
     } else {
         writeln!(out, "no damage, nothing lost; every conservation law holds")?;
     }
-    Ok(analysis.exit_code())
+    Ok(exit_code(&analysis))
 }

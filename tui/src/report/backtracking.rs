@@ -2,25 +2,28 @@
 
 use std::cmp::Reverse;
 
-use portmortem_analyzer::figures::{BacktrackFigures, Caller};
-use portmortem_analyzer::tables::ROOT;
-use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::Analysis;
+use portmortem_analyzer::figures::BacktrackFigures;
+use portmortem_analyzer::text::{count, percent};
 
-use super::{Report, WIDTH};
-use crate::text_table::{Column, count, percent, render};
+use super::{WIDTH, unit};
+use crate::text_table::{Column, render};
 
 /// The edges that threw away the most work, and a line on the rest; nothing if there are none.
-pub(crate) fn table(report: &Report, top: usize) -> String {
+pub(crate) fn table(report: &Analysis, top: usize) -> String {
     let mut edges: Vec<_> = report.profile.backtracks.iter().collect();
     edges.sort_by_key(|((failed, resumed), edge)| {
-        let names = [name(report, *failed), report.trace.predicate_name(*resumed)];
+        let names = [
+            report.caller(*failed),
+            report.trace.predicate_name(*resumed),
+        ];
         (Reverse(edge.undone_ticks), Reverse(edge.count), names)
     });
     let shown = &edges[..edges.len().min(top)];
     if shown.is_empty() {
         return String::new();
     }
-    let unit = report.unit();
+    let unit = unit(report);
     let total = report.profile.total_ticks();
     let numbers = |cell: &dyn Fn(&BacktrackFigures) -> String| -> Vec<String> {
         shown.iter().map(|(_, edge)| cell(edge)).collect()
@@ -28,11 +31,11 @@ pub(crate) fn table(report: &Report, top: usize) -> String {
     let counts: Vec<u64> = shown.iter().map(|(_, edge)| edge.count).collect();
     let names = shown.iter().map(|((failed, resumed), _)| {
         let resumed = report.trace.predicate_name(*resumed);
-        format!("{} > {resumed}", name(report, *failed))
+        format!("{} > {resumed}", report.caller(*failed))
     });
     let columns = [
         Column::right(
-            format!("undone {}", unit.name),
+            format!("undone {}", unit.name()),
             numbers(&|edge| unit.format(report.ns(edge.undone_ticks))),
         ),
         Column::right("%", numbers(&|edge| percent(edge.undone_ticks, total))),
@@ -51,11 +54,4 @@ pub(crate) fn table(report: &Report, top: usize) -> String {
         ));
     }
     text
-}
-
-fn name<'r>(report: &'r Report, failed: Caller) -> &'r str {
-    match failed {
-        Caller::Root => ROOT,
-        Caller::Predicate(index) => report.trace.predicate_name(index as PredicateIndex),
-    }
 }

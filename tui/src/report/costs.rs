@@ -1,26 +1,25 @@
 //! What ran in which cost centre, and symbolic costs: a line for each centre, then for each predicate.
 
-use portmortem_analyzer::Tables;
+use portmortem_analyzer::Analysis;
 use portmortem_analyzer::costs::{Component, Costs};
 use portmortem_analyzer::tables::CenterRow;
+use portmortem_analyzer::text::percent;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
-use super::{Report, WIDTH};
-use crate::text_table::{Column, percent, render};
+use super::{WIDTH, unit};
+use crate::text_table::{Column, render};
 
 /// Time and counts of each cost centre, the most time first; nothing if the program has none.
-pub(super) fn centers(report: &Report) -> String {
+pub(super) fn centers(report: &Analysis) -> String {
     if !report.trace.has_centers() {
         return String::new();
     }
-    let rows: Vec<CenterRow> = Tables::new("", report.trace, report.profile)
-        .centers()
-        .collect();
+    let rows: Vec<CenterRow> = report.tables().centers().collect();
     if rows.is_empty() {
         return String::new();
     }
-    let unit = report.unit();
+    let unit = unit(report);
     let total = rows.iter().map(|row| row.self_ns).sum();
     let numbers =
         |cell: &dyn Fn(&CenterRow) -> String| -> Vec<String> { rows.iter().map(cell).collect() };
@@ -34,7 +33,7 @@ pub(super) fn centers(report: &Report) -> String {
         .collect();
     let mut columns = vec![
         Column::right(
-            format!("self {}", unit.name),
+            format!("self {}", unit.name()),
             numbers(&|row| unit.format(row.self_ns)),
         ),
         Column::right("%", numbers(&|row| percent(row.self_ns, total))),
@@ -62,8 +61,8 @@ const SHOWN: [Component; 6] = [
 
 /// The symbolic costs of the `top` predicates whose clauses were counted, in the order of the flat profile; nothing if the recording was not a symbolic
 /// one.
-pub(super) fn symbolic(report: &Report, order: &[PredicateIndex], top: usize) -> String {
-    let costs = Costs::of(report.trace);
+pub(super) fn symbolic(report: &Analysis, order: &[PredicateIndex], top: usize) -> String {
+    let costs = Costs::of(&report.trace);
     if !costs.is_symbolic() {
         return String::new();
     }

@@ -1,114 +1,201 @@
-//! The flat profile: one line for each predicate.
+//! The flat profile: one line for each predicate, with columns of the catalogue ([`portmortem_analyzer::tables`]).
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 
-use portmortem_analyzer::figures::PredicateFigures;
-use portmortem_analyzer::figures::net_times::Times;
+use portmortem_analyzer::Analysis;
+use portmortem_analyzer::Tables;
+use portmortem_analyzer::tables::{Cell, Kind, PredicateRow, Row, Table, Unit};
+use portmortem_analyzer::text::{count, percent};
 use portmortem_analyzer::trace::PredicateIndex;
 
-use super::{Report, WIDTH};
-use crate::cli::SortColumn;
-use crate::text_table::{Column, count, percent, render};
+use super::{WIDTH, unit};
+use crate::text_table::{Column, render};
 
-/// The predicates that ran, in the order asked for: largest first, names alphabetically.
-pub(crate) fn order(report: &Report, sort: SortColumn) -> Vec<PredicateIndex> {
-    let figures = |index: PredicateIndex| &report.profile.predicates[index as usize];
-    let mut order: Vec<PredicateIndex> = (0..report.profile.predicates.len() as PredicateIndex)
-        .filter(|&index| figures(index).is_used())
-        .collect();
-    order.sort_by_key(|&index| report.trace.predicate_name(index).to_owned());
-    if sort != SortColumn::Name {
-        order.sort_by_key(|&index| Reverse(key(figures(index), sort)));
-    }
-    order
+/// A column of the catalogue, by its place in it, as it is printed.
+struct Printed {
+    place: usize,
+    /// Instead of its title.
+    heading: Option<&'static str>,
+    /// As a share of all time.
+    share: bool,
+    /// Whether the heading names the unit.
+    unit: bool,
+    /// [`Column::dispensable`].
+    rank: u8,
 }
 
-fn key(figures: &PredicateFigures, sort: SortColumn) -> u64 {
-    match sort {
-        SortColumn::SelfTime => figures.self_ticks,
-        SortColumn::Inclusive => figures.inclusive_ticks,
-        SortColumn::Calls => figures.calls,
-        SortColumn::Exits => figures.exits(),
-        SortColumn::Redos => figures.redos,
-        SortColumn::Fails => figures.fails,
-        SortColumn::Exceptions => figures.exceptions,
-        SortColumn::Cuts => figures.cuts,
-        SortColumn::Undone => figures.undone_ticks,
-        SortColumn::Name => 0,
+const fn printed(name: &str) -> Printed {
+    Printed {
+        place: place(name),
+        heading: None,
+        share: false,
+        unit: false,
+        rank: 0,
     }
 }
 
-/// The table of the first `top` of `order`, and a line on the rest.
-pub(crate) fn table(report: &Report, order: &[PredicateIndex], top: usize) -> String {
+const fn headed(name: &str, heading: &'static str, rank: u8) -> Printed {
+    Printed {
+        heading: Some(heading),
+        rank,
+        ..printed(name)
+    }
+}
+
+const fn place(name: &str) -> usize {
+    Table::Predicates.place(name)
+}
+
+/// What is printed unless a user asks for other columns. All times are in the unit of the first.
+const USUAL: &[Printed] = &[
+    Printed {
+        unit: true,
+        ..printed("self_ns")
+    },
+    Printed {
+        share: true,
+        ..headed("self_ns", "%", 1)
+    },
+    headed("self_comp_ns", "net", 0),
+    headed("inclusive_ns", "incl.", 2),
+    headed("inclusive_comp_ns", "net", 0),
+    printed("calls"),
+    printed("exits"),
+    printed("redos"),
+    printed("fails"),
+    printed("exceptions"),
+    printed("predicate"),
+];
+
+/// The predicates that ran, or those of them that were `chosen`, sorted by a column of the catalogue: numbers the
+/// largest first, texts alphabetically; what is not known comes last. Equal ones are in the order of their names.
+pub(crate) fn order(
+    tables: Tables,
+    chosen: Option<&[PredicateIndex]>,
+    sort: usize,
+) -> Vec<PredicateIndex> {
+    let key = |index: PredicateIndex| {
+        let of = tables.predicate(index);
+        let name = PredicateRow::cell(&of, place("predicate"));
+        (PredicateRow::cell(&of, sort), name, index)
+    };
+    let mut order: Vec<_> = match chosen {
+        Some(chosen) => chosen.iter().copied().map(key).collect(),
+        None => tables.used_predicates().map(key).collect(),
+    };
+    order.sort_by(|a, b| compare(a.0, b.0).then_with(|| compare(a.1, b.1)));
+    order.into_iter().map(|(_, _, index)| index).collect()
+}
+
+fn compare(a: Cell, b: Cell) -> Ordering {
+    match (a, b) {
+        (Cell::Integer(a), Cell::Integer(b)) => b.cmp(&a),
+        (Cell::Text(a), Cell::Text(b)) => a.cmp(b),
+        (Cell::Bool(a), Cell::Bool(b)) => b.cmp(&a),
+        (a, b) => (a == Cell::Missing).cmp(&(b == Cell::Missing)),
+    }
+}
+
+/// The table of the first `top` of `order` with these columns, or the usual ones, and a line on the rest.
+pub(crate) fn table(
+    report: &Analysis,
+    columns: &[usize],
+    order: &[PredicateIndex],
+    top: usize,
+) -> String {
     let shown = &order[..order.len().min(top)];
-    let unit = report.unit();
-    let total = report.profile.total_ticks();
-    let cells = |cell: &dyn Fn(&PredicateFigures) -> String| -> Vec<String> {
-        shown
+    let columns = match columns {
+        [] => usual(report, shown),
+        asked => asked
             .iter()
-            .map(|&index| cell(&report.profile.predicates[index as usize]))
-            .collect()
+            .map(|&place| column(report, shown, &of_user(place)))
+            .collect(),
     };
-    let counts = |heading, value: fn(&PredicateFigures) -> u64| {
-        let figures = |&index: &PredicateIndex| &report.profile.predicates[index as usize];
-        let values: Vec<u64> = shown.iter().map(figures).map(value).collect();
-        Column::counts(heading, &values)
-    };
-    let mut columns = vec![
-        Column::right(
-            format!("self {}", unit.name),
-            cells(&|f| unit.format(report.ns(f.self_ticks))),
-        ),
-        Column::right("%", cells(&|f| percent(f.self_ticks, total))).dispensable(1),
-        Column::right(
-            // In the same unit.
-            "incl.",
-            cells(&|f| unit.format(report.ns(f.inclusive_ticks))),
-        ),
-    ];
-    if let Some(compensation) = &report.profile.net {
-        let net = |ticks: &dyn Fn(&Times) -> u64| -> Column {
-            let cell = |index: &PredicateIndex| {
-                let times = compensation.predicates.get(*index as usize);
-                times.map_or_else(String::new, |times| unit.format(report.ns(ticks(times))))
-            };
-            // In the unit of the column before.
-            Column::right("net", shown.iter().map(cell).collect())
-        };
-        columns.insert(2, net(&|times| times.self_ticks));
-        let recorded = columns.pop().map(|column| column.dispensable(2));
-        columns.extend(recorded);
-        columns.push(net(&|times| times.inclusive_ticks));
-    }
-    columns.extend([
-        counts("calls", |f| f.calls),
-        counts("exits", |f| f.exits()),
-        counts("redos", |f| f.redos),
-        counts("fails", |f| f.fails),
-    ]);
-    if shown
-        .iter()
-        .any(|&index| report.profile.predicates[index as usize].exceptions > 0)
-    {
-        columns.push(counts("exc.", |f| f.exceptions));
-    }
-    let names = shown
-        .iter()
-        .map(|&index| report.trace.predicate_name(index).to_owned())
-        .collect();
-    columns.push(Column::left("predicate", names));
     let mut text = render(&columns, WIDTH);
     if order.len() > shown.len() {
-        let rest: u64 = order[shown.len()..]
-            .iter()
-            .map(|&index| report.profile.predicates[index as usize].self_ticks)
-            .sum();
+        let self_ticks = |&index: &PredicateIndex| {
+            let figures = &report.profile.predicates[index as usize];
+            figures.self_ticks
+        };
+        let rest: u64 = order[shown.len()..].iter().map(self_ticks).sum();
         text.push_str(&format!(
             "  … and {} more predicates with {} % of the time; --top {} shows all\n",
             count((order.len() - shown.len()) as u64),
-            percent(rest, total),
+            percent(rest, report.profile.total_ticks()),
             order.len()
         ));
     }
     text
+}
+
+/// The usual columns: net times if they are known, exceptions if there were some.
+fn usual(report: &Analysis, shown: &[PredicateIndex]) -> Vec<Column> {
+    let net = report.profile.net.is_some();
+    let raised = |&index: &PredicateIndex| report.profile.predicates[index as usize].exceptions > 0;
+    let raised = shown.iter().any(raised);
+    USUAL
+        .iter()
+        .filter(|printed| match PredicateRow::ALL[printed.place].name {
+            "self_comp_ns" | "inclusive_comp_ns" => net,
+            "exceptions" => raised,
+            _ => true,
+        })
+        .map(|printed| {
+            // The recorded time is dispensable only where there is a net one.
+            let column = column(report, shown, printed);
+            let rank = if net || printed.share {
+                printed.rank
+            } else {
+                0
+            };
+            column.dispensable(rank)
+        })
+        .collect()
+}
+
+fn of_user(place: usize) -> Printed {
+    Printed {
+        place,
+        heading: None,
+        share: false,
+        unit: true,
+        rank: 0,
+    }
+}
+
+fn column(report: &Analysis, shown: &[PredicateIndex], printed: &Printed) -> Column {
+    let about = &PredicateRow::ALL[printed.place];
+    let is_time = matches!(about.unit, Unit::Time | Unit::Clock);
+    let unit = unit(report);
+    let heading = match printed.heading.unwrap_or(about.title) {
+        title if printed.unit && is_time => format!("{title} {}", unit.name()),
+        title => title.to_owned(),
+    };
+    let cell = |&index: &PredicateIndex| {
+        PredicateRow::cell(&report.tables().predicate(index), printed.place)
+    };
+    let cells = shown.iter().map(cell);
+    if about.unit == Unit::Count {
+        let counts = cells.map(|cell| match cell {
+            Cell::Integer(count) => count.max(0) as u64,
+            _ => 0,
+        });
+        return Column::counts(heading, &counts.collect::<Vec<_>>());
+    }
+    let total = report.ns(report.profile.total_ticks());
+    let texts = cells.map(|cell| match cell {
+        Cell::Integer(part) if printed.share => percent(part.max(0) as u64, total),
+        Cell::Integer(ns) if is_time => unit.format(ns.max(0) as u64),
+        Cell::Integer(number) => number.to_string(),
+        Cell::Text(text) => portmortem_analyzer::trace::names::printable(text),
+        Cell::Bool(true) => "yes".to_owned(),
+        Cell::Bool(false) => "no".to_owned(),
+        Cell::Missing if is_time => String::new(),
+        Cell::Missing => "–".to_owned(),
+    });
+    if about.kind == Kind::Text {
+        Column::left(heading, texts.collect())
+    } else {
+        Column::right(heading, texts.collect())
+    }
 }

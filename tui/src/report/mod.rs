@@ -9,16 +9,12 @@ mod flat;
 mod neighbours;
 mod remarks;
 
-use portmortem_analyzer::Profile;
-use portmortem_analyzer::figures::laws::Imbalance;
+use portmortem_analyzer::Analysis;
+use portmortem_analyzer::text::TimeUnit;
 use portmortem_analyzer::trace::PredicateIndex;
-use portmortem_analyzer::trace::Trace;
-use portmortem_screens::Scope;
 
-use crate::cli::SortColumn;
-use crate::text_table::TimeUnit;
-
-pub(crate) use remarks::{as_list, distortion, ending, headline, losses, remarks};
+pub(crate) use flat::order;
+pub(crate) use remarks::{as_list, distortion, headline, losses, remarks};
 
 /// The width that reports are laid out for.
 pub(crate) const WIDTH: usize = 80;
@@ -26,75 +22,44 @@ pub(crate) const WIDTH: usize = 80;
 /// Backtrack edges that an overview shows.
 const BACKTRACKS: usize = 5;
 
-/// A profile with what is needed to print it.
-pub(crate) struct Report<'a> {
-    /// Where names and times come from.
-    pub(crate) trace: &'a Trace,
-    /// The figures.
-    pub(crate) profile: &'a Profile,
-    /// Which part of the trace they are of.
-    pub(crate) scope: &'a Scope,
-    /// What the conservation laws found.
-    pub(crate) imbalances: &'a [Imbalance],
+/// The flat profile of the first `top` of these predicates, then callers and callees of the first three, then
+/// failures by what they resumed.
+pub(crate) fn overview(
+    analysis: &Analysis,
+    columns: &[usize],
+    order: &[PredicateIndex],
+    top: usize,
+) -> String {
+    let mut tables = vec![flat::table(analysis, columns, order, top)];
+    let hottest = order.iter().take(3.min(top));
+    tables.extend(hottest.map(|&index| neighbours::block(analysis, index)));
+    tables.push(backtracking::table(analysis, top.min(BACKTRACKS)));
+    tables.push(costs::centers(analysis));
+    // These are of the whole trace.
+    if analysis.filters.is_everything() {
+        tables.push(costs::symbolic(analysis, order, top));
+    }
+    tables.retain(|table| !table.is_empty());
+    tables.join("\n")
 }
 
-impl Report<'_> {
-    /// The flat profile of the `top` predicates, then callers and callees of the three hottest, then who fails
-    /// into whom.
-    pub(crate) fn overview(&self, sort: SortColumn, top: usize) -> String {
-        let order = flat::order(self, sort);
-        let mut text = flat::table(self, &order, top);
-        for &index in order.iter().take(3.min(top)) {
-            text.push('\n');
-            text.push_str(&neighbours::block(self, index));
-        }
-        let backtracking = backtracking::table(self, top.min(BACKTRACKS));
-        if !backtracking.is_empty() {
-            text.push('\n');
-            text.push_str(&backtracking);
-        }
-        let mut more = vec![costs::centers(self)];
-        // These are of the whole trace.
-        if self.scope.is_everything() {
-            more.push(costs::symbolic(self, &order, top));
-        }
-        for table in more.iter().filter(|table| !table.is_empty()) {
-            text.push('\n');
-            text.push_str(table);
-        }
-        text
-    }
+/// Callers, itself, callees of some predicates; before them a line for each with the columns asked for.
+pub(crate) fn predicates(
+    analysis: &Analysis,
+    columns: &[usize],
+    indices: &[PredicateIndex],
+) -> String {
+    let lines = (!columns.is_empty()).then(|| flat::table(analysis, columns, indices, usize::MAX));
+    let blocks = indices
+        .iter()
+        .map(|&index| neighbours::block(analysis, index));
+    let all: Vec<String> = lines.into_iter().chain(blocks).collect();
+    all.join("\n")
+}
 
-    /// Callers, itself, callees of some predicates.
-    pub(crate) fn predicates(&self, indices: &[PredicateIndex]) -> String {
-        let blocks: Vec<String> = indices
-            .iter()
-            .map(|&index| neighbours::block(self, index))
-            .collect();
-        blocks.join("\n")
-    }
-
-    /// Events read, in all streams.
-    pub(crate) fn events(&self) -> u64 {
-        self.profile
-            .streams
-            .iter()
-            .map(|stream| stream.events)
-            .sum()
-    }
-
-    fn ns(&self, ticks: u64) -> u64 {
-        self.trace.clock().duration_ns(ticks)
-    }
-
-    /// One unit for all times of the report.
-    fn unit(&self) -> TimeUnit {
-        let longest = self
-            .profile
-            .predicates
-            .iter()
-            .map(|figures| figures.inclusive_ticks)
-            .max();
-        TimeUnit::for_longest(self.ns(longest.unwrap_or(0)))
-    }
+/// One unit for all times of a report.
+fn unit(analysis: &Analysis) -> TimeUnit {
+    let figures = analysis.profile.predicates.iter();
+    let longest = figures.map(|figures| figures.inclusive_ticks).max();
+    TimeUnit::for_longest(analysis.ns(longest.unwrap_or(0)))
 }

@@ -4,13 +4,15 @@
 
 use std::cmp::Reverse;
 
+use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::{Caller, EdgeFigures};
+use portmortem_analyzer::text::{count, percent, shorten};
 use portmortem_analyzer::trace::PredicateIndex;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{Report, WIDTH};
-use crate::text_table::{Column, count, percent, render, shorten};
+use super::{WIDTH, unit};
+use crate::text_table::{Column, render};
 
 /// More callers or callees than this are summed up in one line.
 const MOST_NEIGHBOURS: usize = 12;
@@ -24,7 +26,7 @@ struct Line {
 }
 
 /// The whole block.
-pub(crate) fn block(report: &Report, index: PredicateIndex) -> String {
+pub(crate) fn block(report: &Analysis, index: PredicateIndex) -> String {
     let figures = &report.profile.predicates[index as usize];
     let mut lines = callers(report, index);
     lines.push(Line {
@@ -45,9 +47,9 @@ pub(crate) fn block(report: &Report, index: PredicateIndex) -> String {
 }
 
 /// The predicate's own figures that have no column.
-fn title(report: &Report, index: PredicateIndex) -> String {
+fn title(report: &Analysis, index: PredicateIndex) -> String {
     let figures = &report.profile.predicates[index as usize];
-    let unit = report.unit();
+    let unit = unit(report);
     let mut more = String::new();
     if let Some(place) = place(report, index) {
         more.push_str(&format!("  {place}"));
@@ -91,7 +93,7 @@ fn title(report: &Report, index: PredicateIndex) -> String {
 }
 
 /// `file:line`, the file without its directories.
-fn place(report: &Report, index: PredicateIndex) -> Option<String> {
+fn place(report: &Analysis, index: PredicateIndex) -> Option<String> {
     let declared = &report.trace.predicates().get(index as usize)?.declared;
     let file = report.trace.file(declared.file?)?;
     let name = file.rsplit('/').next().unwrap_or(file);
@@ -102,7 +104,7 @@ fn place(report: &Report, index: PredicateIndex) -> Option<String> {
     ))
 }
 
-fn callers(report: &Report, index: PredicateIndex) -> Vec<Line> {
+fn callers(report: &Analysis, index: PredicateIndex) -> Vec<Line> {
     let mut lines: Vec<Line> = report
         .profile
         .edges
@@ -115,7 +117,7 @@ fn callers(report: &Report, index: PredicateIndex) -> Vec<Line> {
                 name: if recursive {
                     "<recursive>".to_owned()
                 } else {
-                    name(report, *caller)
+                    report.caller(*caller).to_owned()
                 },
                 figures: *edge,
                 ticks: (!recursive).then_some(edge.served_ticks),
@@ -126,7 +128,7 @@ fn callers(report: &Report, index: PredicateIndex) -> Vec<Line> {
     summed_up(lines, "<")
 }
 
-fn callees(report: &Report, index: PredicateIndex) -> Vec<Line> {
+fn callees(report: &Analysis, index: PredicateIndex) -> Vec<Line> {
     let mut lines: Vec<Line> = report
         .profile
         .edges
@@ -134,20 +136,13 @@ fn callees(report: &Report, index: PredicateIndex) -> Vec<Line> {
         .filter(|((_, callee), _)| *callee != index)
         .map(|((_, callee), edge)| Line {
             mark: ">",
-            name: name(report, Caller::Predicate(*callee)),
+            name: report.predicate(*callee).to_owned(),
             figures: *edge,
             ticks: Some(edge.spent_ticks),
         })
         .collect();
     lines.sort_by_key(|line| Reverse((line.ticks, line.figures.calls)));
     summed_up(lines, ">")
-}
-
-fn name(report: &Report, caller: Caller) -> String {
-    match caller {
-        Caller::Root => "<root>".to_owned(),
-        Caller::Predicate(index) => report.trace.predicate_name(index).to_owned(),
-    }
 }
 
 /// The largest, and one line for all others.
@@ -168,8 +163,8 @@ fn summed_up(mut lines: Vec<Line>, mark: &'static str) -> Vec<Line> {
     lines
 }
 
-fn table(report: &Report, lines: &[Line], whole: u64) -> String {
-    let unit = report.unit();
+fn table(report: &Analysis, lines: &[Line], whole: u64) -> String {
+    let unit = unit(report);
     let cells = |cell: &dyn Fn(&Line) -> String| lines.iter().map(cell).collect::<Vec<_>>();
     let counts = |heading, value: fn(&EdgeFigures) -> u64| {
         let values: Vec<u64> = lines.iter().map(|line| value(&line.figures)).collect();
@@ -181,7 +176,7 @@ fn table(report: &Report, lines: &[Line], whole: u64) -> String {
             .map_or_else(none, |ticks| unit.format(report.ns(ticks)))
     };
     let columns = [
-        Column::right(unit.name, cells(&time)),
+        Column::right(unit.name(), cells(&time)),
         Column::right(
             "%",
             cells(&|line| line.ticks.map_or_else(none, |t| percent(t, whole))),

@@ -1,17 +1,16 @@
 //! What a reader must know beside the figures: what the trace is, what was lost, what is distorted.
 
-use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::Analysis;
+use portmortem_analyzer::remarks;
+use portmortem_analyzer::text::{TimeUnit, counted, percent, shorten};
 use portmortem_analyzer::trace::names::printable;
-use portmortem_tracer::format::{Baseline, Outcome};
-
-use super::Report;
-use crate::text_table::{TimeUnit, count, counted, percent, shorten};
+use portmortem_tracer::format::Baseline;
 
 /// More damaged places, violations or notes than this are only counted.
 const MOST_LISTED: usize = 8;
 
 /// What the trace is, in one or two lines.
-pub(crate) fn headline(report: &Report) -> String {
+pub(crate) fn headline(report: &Analysis) -> String {
     let header = report.trace.header();
     let events = report.events();
     let streams = report.profile.streams.len();
@@ -23,14 +22,14 @@ pub(crate) fn headline(report: &Report) -> String {
     let what = format!(
         "{}, {}: {} in {}, {} traced",
         printable(&header.engine),
-        ending(report.trace),
+        remarks::ending(&report.trace),
         counted(events, "event", "events"),
         counted(streams as u64, "stream", "streams"),
         TimeUnit::for_longest(ns).with_unit(ns),
     );
-    let filters = report.scope.filters().iter();
+    let filters = report.filters.filters().iter();
     let scope: String = filters
-        .map(|filter| textwrap::fill(&filter.label(report.trace), super::WIDTH) + "\n")
+        .map(|filter| textwrap::fill(&filter.label(&report.trace), super::WIDTH) + "\n")
         .collect();
     format!(
         "{}\n{}\n{}\n{scope}",
@@ -41,7 +40,7 @@ pub(crate) fn headline(report: &Report) -> String {
 }
 
 /// How much of the time is the recorder's own.
-pub(crate) fn distortion(report: &Report) -> String {
+pub(crate) fn distortion(report: &Analysis) -> String {
     let Some(compensation) = &report.profile.net else {
         return "distortion unknown: how much of the time is the recorder's own cannot be said"
             .to_owned();
@@ -62,20 +61,10 @@ fn measured(baseline: &Baseline) -> String {
     format!(" ({runs})")
 }
 
-/// How the recorded run ended, in a few words.
-pub(crate) fn ending(trace: &Trace) -> String {
-    match trace.end().map(|end| &end.outcome) {
-        Some(Outcome::Exited(status)) => format!("exit status {status}"),
-        Some(Outcome::Stopped) => "stopped by the program".to_owned(),
-        Some(Outcome::Full) => "recording stopped early".to_owned(),
-        None => "the run did not end".to_owned(),
-    }
-}
-
 /// What was lost or distorted: one line each, nothing if nothing is to be said.
 ///
 /// The second value says whether parts of the trace are missing (exit status 3).
-pub(crate) fn remarks(report: &Report) -> (Vec<String>, bool) {
+pub(crate) fn remarks(report: &Analysis) -> (Vec<String>, bool) {
     let mut lines = losses(report);
     let lost = !lines.is_empty();
     mode(report, &mut lines);
@@ -104,67 +93,13 @@ pub(crate) fn as_list(remarks: &[String]) -> String {
 }
 
 /// What was lost, or does not add up: one line each.
-pub(crate) fn losses(report: &Report) -> Vec<String> {
-    let mut lines = Vec::new();
-    if report.trace.end().is_none() {
-        lines.push(
-            "the run did not end in order, or is still going on: the figures are those up to the last event written"
-                .to_owned(),
-        );
-    }
-    let lost = report.profile.lost_events();
-    if lost > 0 {
-        // A recording that keeps its beginning ends at the first event that it cannot keep.
-        let least = if report.trace.header().mode.keep_last {
-            ""
-        } else {
-            "at least "
-        };
-        lines.push(format!(
-            "{least}{} events were lost; figures of what ran meanwhile are missing, boxes of before are shown as <unknown>",
-            count(lost)
-        ));
-    }
-    let damage = &report.profile.damage;
-    lines.extend(damage.iter().take(MOST_LISTED).map(|damage| {
-        let stream = damage
-            .stream
-            .map_or_else(String::new, |id| format!(", stream {id}"));
-        format!("damaged at byte {}{stream}: {}", damage.offset, damage.what)
-    }));
-    if damage.len() > MOST_LISTED {
-        lines.push(format!(
-            "… and {} more damaged places",
-            damage.len() - MOST_LISTED
-        ));
-    }
-    for violation in report.profile.violations.iter().take(MOST_LISTED) {
-        lines.push(format!(
-            "impossible event {} of stream {} at byte {}: {}",
-            count(violation.event),
-            violation.stream,
-            violation.offset,
-            violation.what
-        ));
-    }
-    if report.profile.violation_count > MOST_LISTED as u64 {
-        lines.push(format!(
-            "… and {} more impossible events",
-            count(report.profile.violation_count - MOST_LISTED as u64)
-        ));
-    }
-    lines.extend(report.imbalances.iter().take(MOST_LISTED).map(|imbalance| {
-        format!(
-            "a defect of Portmortem, please report it: {} does not hold ({} and {})",
-            imbalance.law,
-            count(imbalance.left),
-            count(imbalance.right)
-        )
-    }));
+pub(crate) fn losses(report: &Analysis) -> Vec<String> {
+    let mut lines = remarks::losses(report, MOST_LISTED);
+    lines.extend(remarks::defects(report, MOST_LISTED));
     lines
 }
 
-fn mode(report: &Report, lines: &mut Vec<String>) {
+fn mode(report: &Analysis, lines: &mut Vec<String>) {
     let mode = report.trace.header().mode;
     if mode.byrd {
         lines.push(

@@ -66,6 +66,7 @@ impl Script {
             hidden,
             focus: self.places.iter().fold(Focus::default(), Focus::within),
             window: self.window,
+            streams: Vec::new(),
         }
     }
 

@@ -120,6 +120,14 @@ impl Cut {
     }
 }
 
+/// Everything but the boxes of these predicates.
+fn hiding(hidden: &[bool]) -> Scope {
+    Scope {
+        hidden: hidden.to_vec(),
+        ..Scope::default()
+    }
+}
+
 fn mask(hidden: &[u32], predicates: u32) -> Vec<bool> {
     (0..=predicates).map(|at| hidden.contains(&at)).collect()
 }
@@ -138,9 +146,10 @@ proptest! {
         let patterns = hidden.iter().map(|at| format!("p{at}/0"));
         let blocks = Blocks::of(&trace);
         let masked = Hide::new(patterns).mask(&trace);
-        let reader = Reader::new(&trace, &blocks, None, &masked);
+        let scope = hiding(&masked);
+        let reader = Reader::new(&trace, &blocks, None, &scope);
         prop_assert_eq!(&masked, &mask(&hidden, 5));
-        let story = brute::tell(&trace, reader.hidden, 0);
+        let story = brute::tell(&trace, &reader.scope.hidden, 0);
         let window = cut.window(&story.ticks(), 0);
         let expected = story.columns(&window);
         assert_same(&read_all(&reader, &window), &expected);
@@ -190,9 +199,10 @@ fn from_checkpoints_pictures_are_the_same() {
         for hidden in [&[][..], &["p0/*", "p2/*"], &["p1/*"]] {
             let blocks = Blocks::of(&trace);
             let hidden = Hide::new(hidden).mask(&trace);
-            let mut reader = Reader::new(&trace, &blocks, Some(index.trail()), &hidden);
+            let scope = hiding(&hidden);
+            let mut reader = Reader::new(&trace, &blocks, Some(index.trail()), &scope);
             reader.places_per_part = 1;
-            let story = brute::tell(&trace, reader.hidden, 0);
+            let story = brute::tell(&trace, &reader.scope.hidden, 0);
             for _ in 0..6 {
                 let window = cut().new_tree(&mut runner).unwrap().current();
                 let window = window.window(&story.ticks(), 0);
@@ -243,8 +253,9 @@ fn outer_boxes_are_known_without_reading() {
     }
     let (trace, index) = indexed(&events, 3);
     let blocks = Blocks::of(&trace);
-    let reader = Reader::new(&trace, &blocks, Some(index.trail()), &[false; 4]);
-    let story = brute::tell(&trace, reader.hidden, 0);
+    let scope = hiding(&[false; 4]);
+    let reader = Reader::new(&trace, &blocks, Some(index.trail()), &scope);
+    let story = brute::tell(&trace, &reader.scope.hidden, 0);
     let window = window(&story.ticks(), 10);
     let outline = reader.outline(&window);
     let known = is_part_of(&outline, &story.columns(&window));
@@ -263,7 +274,8 @@ fn outer_boxes_are_known_without_reading() {
 fn nothing_is_a_picture_too() {
     let trace = record(&[], 1, Dialect::EveryRedo);
     let blocks = Blocks::of(&trace);
-    let reader = Reader::new(&trace, &blocks, None, &[false; 2]);
+    let scope = hiding(&[false; 2]);
+    let reader = Reader::new(&trace, &blocks, None, &scope);
     for stream in [0, 7] {
         let window = Stretch {
             stream,

@@ -8,10 +8,11 @@ use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKin
 use super::{App, Request};
 use crate::keys::{self, Action, Meaning};
 use crate::overlay::{Answer, Chooser, Help, Overlay, Prompt, Question};
-use crate::scope::{Filter, window_text};
 use crate::screens::predicate_source;
 use crate::screens::{Effect, SCREENS};
 use crate::theme::ThemeName;
+use portmortem_analyzer::Filter;
+use portmortem_analyzer::scope::filters::window_text;
 
 /// More rows are not copied.
 const MOST_COPIED: usize = 10_000;
@@ -237,7 +238,7 @@ impl App {
         }
         let window = match shown {
             Some((window, before)) if before == text => Ok(window),
-            _ => Window::parse(text, self.trace.clock()),
+            _ => Window::parse(text, &self.trace),
         };
         match window {
             Ok(window) => self.look_at(Filter::Window(window)),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::App;
-use crate::analysis::Analysis;
-use crate::scope::Filter;
+use crate::analysis::AnalysisView;
+use portmortem_analyzer::Filter;
 
 /// Something that can be undone.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(super) enum Step {
     /// Less is looked at.
     Scope {
         /// The analysis before, if there was one.
-        before: Option<Arc<Analysis>>,
+        before: Option<Arc<AnalysisView>>,
     },
 }
 
@@ -84,16 +84,16 @@ impl App {
         self.steps.push(Step::Scope {
             before: self.analysis.clone(),
         });
-        self.scope.push(filter);
+        self.filters.push(filter);
         self.analyse();
     }
 
-    fn look_back(&mut self, before: Option<Arc<Analysis>>) {
-        self.scope.pop();
-        match before.filter(|analysis| analysis.scope == self.scope) {
+    fn look_back(&mut self, before: Option<Arc<AnalysisView>>) {
+        self.filters.pop();
+        match before.filter(|analysis| analysis.filters == self.filters) {
             Some(analysis) => {
                 self.job = None;
-                self.set_analysis(analysis);
+                self.set_analysis(&analysis);
             }
             None => self.analyse(),
         }

@@ -1,8 +1,8 @@
 //! Conditions on events: of the screen of events, and of whoever else lists them.
 
-use portmortem_analyzer::tables::{EventRow, Kind, Row, Table};
+use portmortem_analyzer::tables::{EventRow, Row, Table};
 
-use super::{Condition, ConditionError, Field, FieldKind};
+use super::{Condition, ConditionError, Field};
 
 /// A condition on rows of the table `events`: `port = fail and depth > 10`.
 ///
@@ -15,16 +15,7 @@ impl EventCondition {
     #[must_use]
     pub fn fields() -> Vec<Field<'static>> {
         let columns = Table::Events.columns()[1..].iter();
-        let field = |column: &portmortem_analyzer::tables::Column| Field {
-            name: column.name,
-            kind: match column.kind {
-                Kind::Text => FieldKind::Text,
-                Kind::Integer if column.name == "ns" => FieldKind::Time { whole: None },
-                Kind::Integer => FieldKind::Count,
-                Kind::Bool => FieldKind::Bool,
-            },
-        };
-        columns.map(field).collect()
+        columns.map(|column| Field::of(column, None)).collect()
     }
 
     /// Reads a condition.

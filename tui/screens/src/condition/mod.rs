@@ -23,7 +23,7 @@ mod parser;
 mod tests;
 
 pub use events::EventCondition;
-use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::tables::{self, Cell, Column, Kind, Unit};
 use regex::Regex;
 
 /// A column that conditions can speak of.
@@ -33,6 +33,27 @@ pub struct Field<'a> {
     pub name: &'a str,
     /// What its cells are.
     pub kind: FieldKind,
+}
+
+impl Field<'_> {
+    /// A column of the catalogue; `%` is of so many nanoseconds, if that is known.
+    #[must_use]
+    pub fn of(column: &Column, whole: Option<u64>) -> Field<'static> {
+        Field {
+            name: column.name,
+            kind: match (column.kind, column.unit) {
+                (_, Unit::Time | Unit::Clock) => FieldKind::Time { whole },
+                (Kind::Text, _) => FieldKind::Text,
+                (Kind::Integer, _) => FieldKind::Count,
+                (Kind::Bool, _) => FieldKind::Bool,
+            },
+        }
+    }
+
+    /// Whether this is what a user calls `name`.
+    fn is_called(&self, name: &str) -> bool {
+        tables::is_called(self.name, name)
+    }
 }
 
 /// What the cells of a column are.

@@ -248,14 +248,7 @@ fn comparable(left: FieldKind, right: FieldKind) -> bool {
 
 /// The column of this name, or of this name and `_ns`.
 fn column(name: &str, fields: &[Field]) -> Option<usize> {
-    let is = |field: &Field| {
-        field.name.eq_ignore_ascii_case(name)
-            || field
-                .name
-                .strip_suffix("_ns")
-                .is_some_and(|short| short.eq_ignore_ascii_case(name))
-    };
-    fields.iter().position(is)
+    fields.iter().position(|field| field.is_called(name))
 }
 
 fn mismatch(field: &Field, problem: &'static str) -> ConditionError {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use portmortem_analyzer::figures::Caller;
-use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::figures::{BacktrackFigures, Caller};
+use portmortem_analyzer::tables::{self, BacktrackRow, Cell, ChoicepointRow, CutRow, Row};
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, how_many, integer};
-use crate::analysis::Analysis;
+use super::{Effect, Screen, how_many};
+use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
@@ -40,7 +40,7 @@ impl Screen for Backtracking {
         KEYS
     }
 
-    fn follow(&mut self, analysis: &Arc<Analysis>) {
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         let sources: [Box<dyn Source>; 3] = [
             Box::new(Backtracks::new(analysis)),
             Box::new(Choicepoints::new(analysis)),
@@ -114,46 +114,32 @@ impl Screen for Backtracking {
 /// Pairs of what failed and what was re-entered.
 #[derive(Debug)]
 struct Backtracks {
-    analysis: Arc<Analysis>,
-    pairs: Vec<(Caller, PredicateIndex, u64, u64)>,
+    analysis: Arc<AnalysisView>,
+    pairs: Vec<((Caller, PredicateIndex), BacktrackFigures)>,
+}
+
+const fn of_backtracks(name: &'static str) -> Column {
+    Column::of(tables::Table::Backtracks, name)
 }
 
 const BACKTRACKS: &[Column] = &[
-    Column::new(
+    of_backtracks("undone_ns").shown_as(
         "share",
         "of undone",
         Kind::Share,
-        "undone time, of all that was undone",
+        "Undone time, of all that was undone.",
     ),
-    Column::new(
-        "undone_ns",
-        "undone",
-        Kind::Time,
-        "time of work thrown away",
-    ),
-    Column::new("count", "times", Kind::Count, "how many times"),
-    Column::new(
-        "failed",
-        "what failed",
-        Kind::Name,
-        "what failed, or in what something untraced did",
-    ),
-    Column::new(
-        "resumed",
-        "into what",
-        Kind::Name,
-        "what was re-entered then",
-    ),
+    of_backtracks("undone_ns"),
+    of_backtracks("count"),
+    of_backtracks("failed").name(),
+    of_backtracks("resumed").name(),
 ];
 
 impl Backtracks {
-    fn new(analysis: &Arc<Analysis>) -> Self {
+    fn new(analysis: &Arc<AnalysisView>) -> Self {
         let pairs = analysis.profile.backtracks.iter();
-        let pairs = pairs.map(|(&(failed, resumed), figures)| {
-            (failed, resumed, figures.count, figures.undone_ticks)
-        });
         Self {
-            pairs: pairs.collect(),
+            pairs: pairs.map(|(&pair, &figures)| (pair, figures)).collect(),
             analysis: Arc::clone(analysis),
         }
     }
@@ -169,32 +155,28 @@ impl Source for Backtracks {
     }
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
-        let (failed, resumed, count, undone) = self.pairs[row];
-        match BACKTRACKS[column].name {
-            "count" => integer(count),
-            "failed" => Cell::Text(self.analysis.caller(failed)),
-            "resumed" => Cell::Text(self.analysis.predicate(resumed)),
-            _ => {
-                let undone = self.analysis.recorded(undone);
-                undone.map_or(Cell::Missing, integer)
-            }
-        }
+        let (pair, figures) = self.pairs[row];
+        let of = self.analysis.tables().backtrack(pair, figures);
+        BACKTRACKS[column].cell(self.is_net(), |at| BacktrackRow::cell(&of, at))
     }
 
     fn key(&self, row: usize) -> u64 {
-        let (failed, resumed, ..) = self.pairs[row];
-        key_of((failed, resumed))
+        key_of(self.pairs[row].0)
     }
 
     fn whole(&self) -> u64 {
-        let undone = self.pairs.iter().map(|&(.., undone)| undone);
+        let undone = self.pairs.iter().map(|(_, figures)| figures.undone_ticks);
         self.analysis.ns(undone.fold(0, u64::saturating_add))
+    }
+
+    fn is_net(&self) -> bool {
+        self.analysis.is_net()
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {
         match self.pairs[row].0 {
-            Caller::Predicate(failed) => Some(failed),
-            Caller::Root => Some(self.pairs[row].1),
+            (Caller::Predicate(failed), _) => Some(failed),
+            (Caller::Root, resumed) => Some(resumed),
         }
     }
 }
@@ -202,48 +184,27 @@ impl Source for Backtracks {
 /// Predicates that left choicepoints.
 #[derive(Debug)]
 struct Choicepoints {
-    analysis: Arc<Analysis>,
+    analysis: Arc<AnalysisView>,
     predicates: Vec<PredicateIndex>,
 }
 
+const fn of_choicepoints(name: &'static str) -> Column {
+    Column::of(tables::Table::Choicepoints, name)
+}
+
 const CHOICEPOINTS: &[Column] = &[
-    Column::new("left", "left", Kind::Count, "exits that left a choicepoint"),
-    Column::new(
-        "redone",
-        "redone",
-        Kind::Count,
-        "those that were backtracked into",
-    ),
-    Column::new("cut", "cut", Kind::Count, "those that were cut"),
-    Column::new(
-        "pending",
-        "pending",
-        Kind::Count,
-        "those that were there at the end",
-    ),
-    Column::new(
-        "never_used",
-        "never used",
-        Kind::Count,
-        "cut + pending: never backtracked into",
-    ),
-    Column::new(
-        "lifetime_ns",
-        "lived",
-        Kind::Time,
-        "how long they lived, all together",
-    ),
-    Column::new(
-        "max_height",
-        "height",
-        Kind::Count,
-        "most choicepoints at once, one of its own on top",
-    ),
-    Column::new("predicate", "predicate", Kind::Name, "module:name/arity"),
+    of_choicepoints("left"),
+    of_choicepoints("redone"),
+    of_choicepoints("cut"),
+    of_choicepoints("pending"),
+    of_choicepoints("never_used"),
+    of_choicepoints("lifetime_ns"),
+    of_choicepoints("max_height"),
+    of_choicepoints("predicate").name(),
 ];
 
 impl Choicepoints {
-    fn new(analysis: &Arc<Analysis>) -> Self {
+    fn new(analysis: &Arc<AnalysisView>) -> Self {
         let figures = (0..).zip(&analysis.profile.predicates);
         let left = figures.filter(|(_, figures)| figures.exits_nondet > 0);
         Self {
@@ -263,25 +224,16 @@ impl Source for Choicepoints {
     }
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
-        let index = self.predicates[row];
-        let figures = &self.analysis.profile.predicates[index as usize];
-        match CHOICEPOINTS[column].name {
-            "left" => integer(figures.exits_nondet),
-            "redone" => integer(figures.redos),
-            "cut" => integer(figures.cuts),
-            "pending" => integer(figures.pending),
-            "never_used" => integer(figures.cuts.saturating_add(figures.pending)),
-            "lifetime_ns" => {
-                let lived = self.analysis.recorded(figures.lifetime_ticks);
-                lived.map_or(Cell::Missing, integer)
-            }
-            "max_height" => integer(figures.max_height),
-            _ => Cell::Text(self.analysis.predicate(index)),
-        }
+        let of = self.analysis.tables().predicate(self.predicates[row]);
+        CHOICEPOINTS[column].cell(self.is_net(), |at| ChoicepointRow::cell(&of, at))
     }
 
     fn key(&self, row: usize) -> u64 {
         key_of(self.predicates[row])
+    }
+
+    fn is_net(&self) -> bool {
+        self.analysis.is_net()
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {
@@ -292,28 +244,25 @@ impl Source for Choicepoints {
 /// Pairs of what cut and what lost its choicepoints.
 #[derive(Debug)]
 struct Cuts {
-    analysis: Arc<Analysis>,
-    pairs: Vec<(Caller, PredicateIndex, u64)>,
+    analysis: Arc<AnalysisView>,
+    pairs: Vec<((Caller, PredicateIndex), u64)>,
+}
+
+const fn of_cuts(name: &'static str) -> Column {
+    Column::of(tables::Table::Cuts, name)
 }
 
 const CUTS: &[Column] = &[
-    Column::new("count", "cut", Kind::Count, "choicepoints cut"),
-    Column::new("cutter", "cut by", Kind::Name, "what was active"),
-    Column::new(
-        "predicate",
-        "choicepoints of",
-        Kind::Name,
-        "whose choicepoints they were",
-    ),
+    of_cuts("count"),
+    of_cuts("cutter").name(),
+    of_cuts("predicate").name(),
 ];
 
 impl Cuts {
-    fn new(analysis: &Arc<Analysis>) -> Self {
+    fn new(analysis: &Arc<AnalysisView>) -> Self {
         let pairs = analysis.profile.cuts.iter();
         Self {
-            pairs: pairs
-                .map(|(&(cutter, of), &count)| (cutter, of, count))
-                .collect(),
+            pairs: pairs.map(|(&pair, &count)| (pair, count)).collect(),
             analysis: Arc::clone(analysis),
         }
     }
@@ -329,20 +278,17 @@ impl Source for Cuts {
     }
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
-        let (cutter, of, count) = self.pairs[row];
-        match CUTS[column].name {
-            "count" => integer(count),
-            "cutter" => Cell::Text(self.analysis.caller(cutter)),
-            _ => Cell::Text(self.analysis.predicate(of)),
-        }
+        let (pair, count) = self.pairs[row];
+        let of = self.analysis.tables().cut(pair, count);
+        CUTS[column].cell(false, |at| CutRow::cell(&of, at))
     }
 
     fn key(&self, row: usize) -> u64 {
-        let (cutter, of, _) = self.pairs[row];
-        key_of((cutter, of))
+        key_of(self.pairs[row].0)
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {
-        Some(self.pairs[row].1)
+        let ((_, of), _) = self.pairs[row];
+        Some(of)
     }
 }

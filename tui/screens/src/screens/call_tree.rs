@@ -6,13 +6,13 @@ use std::thread;
 use std::time::Duration;
 
 use portmortem_analyzer::FocusOn;
-use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::tables::{self, Cell, ContextRow, Row};
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, ScreenId, first_event, how_many, integer};
-use crate::analysis::Analysis;
+use super::{Effect, Screen, ScreenId, first_event, how_many};
+use crate::analysis::AnalysisView;
 use crate::keys::{self, Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, path_key};
 use crate::theme::Theme;
@@ -31,7 +31,7 @@ pub(super) struct CallTree {
     /// What was shown as root before each zoom.
     zooms: Vec<Option<u32>>,
     /// Zooms of another analysis mean other rows.
-    analysis: Option<Arc<Analysis>>,
+    analysis: Option<Arc<AnalysisView>>,
 }
 
 const KEYS: &[Binding] = &[
@@ -64,7 +64,7 @@ impl Screen for CallTree {
         KEYS
     }
 
-    fn follow(&mut self, analysis: &Arc<Analysis>) {
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         let before = self.table.take();
         let (sender, made) = channel();
         let of = Arc::clone(analysis);
@@ -222,7 +222,7 @@ impl CallTree {
 /// Contexts: those of the profile, in its order.
 #[derive(Debug)]
 struct Rows {
-    analysis: Arc<Analysis>,
+    analysis: Arc<AnalysisView>,
     keys: Vec<u64>,
     /// Of the contexts, side by side: a filter on names asks all of them.
     predicates: Vec<PredicateIndex>,
@@ -230,55 +230,33 @@ struct Rows {
 
 const INCLUSIVE: usize = 1;
 
+const fn of(name: &'static str) -> Column {
+    Column::of(tables::Table::Contexts, name)
+}
+
 const COLUMNS: &[Column] = &[
-    Column::new(
+    of("inclusive_ns").shown_as(
         "share",
         "incl %",
         Kind::Share,
-        "inclusive time, of all time",
+        "Inclusive time, of all time.",
     ),
-    Column::new(
-        "inclusive_ns",
-        "incl",
-        Kind::Time,
-        "time here and in all below",
-    ),
-    Column::new("self_ns", "self", Kind::Time, "time here itself"),
-    Column::new("calls", "calls", Kind::Count, "boxes opened here"),
-    Column::new("redos", "redos", Kind::Count, "re-entries"),
-    Column::new("fails", "fails", Kind::Count, "final failures"),
-    Column::new("exits", "exits", Kind::Count, "exits of both kinds"),
-    Column::new(
-        "exceptions",
-        "exc.",
-        Kind::Count,
-        "boxes left by an exception",
-    ),
-    Column::new(
-        "events",
-        "events",
-        Kind::Count,
-        "port events: a cost that is the same on every run",
-    ),
-    Column::new(
-        "undone_ns",
-        "undone",
-        Kind::Time,
-        "time thrown away by redos into boxes here",
-    ),
-    Column::new("depth", "depth", Kind::Count, "contexts above").hidden(),
-    Column::new(
-        "recursive",
-        "recursive",
-        Kind::Bool,
-        "calls of a predicate that is above already",
-    )
-    .hidden(),
-    Column::new("predicate", "predicate", Kind::Name, "module:name/arity"),
+    of("inclusive_ns"),
+    of("self_ns"),
+    of("calls"),
+    of("redos"),
+    of("fails"),
+    of("exits"),
+    of("exceptions"),
+    of("events"),
+    of("undone_ns"),
+    of("depth").hidden(),
+    of("recursive").hidden(),
+    of("predicate").name(),
 ];
 
 impl Rows {
-    fn new(analysis: &Arc<Analysis>) -> Self {
+    fn new(analysis: &Arc<AnalysisView>) -> Self {
         let contexts = &analysis.profile.contexts;
         let mut keys: Vec<u64> = Vec::with_capacity(contexts.len());
         for context in contexts {
@@ -303,26 +281,8 @@ impl Source for Rows {
     }
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
-        let context = &self.analysis.profile.contexts[row];
-        let times = || self.analysis.context_times(row);
-        let ns = |ticks| integer(self.analysis.ns(ticks));
-        match COLUMNS[column].name {
-            "share" | "inclusive_ns" => ns(times().inclusive_ticks),
-            "self_ns" => ns(times().self_ticks),
-            "calls" => integer(context.calls),
-            "redos" => integer(context.redos),
-            "fails" => integer(context.fails),
-            "exits" => integer(context.exits()),
-            "exceptions" => integer(context.exceptions),
-            "events" => integer(context.events()),
-            "undone_ns" => {
-                let undone = self.analysis.recorded(context.undone_ticks);
-                undone.map_or(Cell::Missing, integer)
-            }
-            "depth" => integer(context.depth.into()),
-            "recursive" => Cell::Bool(context.recursive),
-            _ => Cell::Text(self.analysis.predicate(context.predicate)),
-        }
+        let of = self.analysis.tables().context(row);
+        COLUMNS[column].cell(self.is_net(), |at| ContextRow::cell(&of, at))
     }
 
     fn key(&self, row: usize) -> u64 {
@@ -331,6 +291,10 @@ impl Source for Rows {
 
     fn whole(&self) -> u64 {
         self.analysis.total_ns()
+    }
+
+    fn is_net(&self) -> bool {
+        self.analysis.is_net()
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use portmortem_analyzer::figures::laws::{Imbalance, Place};
+use portmortem_analyzer::remarks;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
-use portmortem_tracer::format::Outcome;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Effect, Screen};
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::format::{count, counted, percent, shorten, time, width};
 use crate::keys::{self, Action, Binding, bind};
 use crate::theme::Theme;
@@ -55,8 +54,8 @@ impl Screen for Info {
         KEYS
     }
 
-    fn follow(&mut self, analysis: &Arc<Analysis>) {
-        self.lines = remarks(analysis);
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
+        self.lines = lines(analysis);
     }
 
     fn act(&mut self, action: Action) -> Effect {
@@ -137,7 +136,7 @@ fn wrap(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-fn remarks(analysis: &Analysis) -> Vec<Remark> {
+fn lines(analysis: &AnalysisView) -> Vec<Remark> {
     let mut all = Vec::new();
     let mut add = |kind, text: String| all.push(Remark { kind, text });
     add(RemarkKind::Heading, "Recording".to_owned());
@@ -147,7 +146,7 @@ fn remarks(analysis: &Analysis) -> Vec<Remark> {
     add(RemarkKind::Text, String::new());
     add(RemarkKind::Heading, "Losses and damage".to_owned());
     let profile = &analysis.profile;
-    let losses = losses(analysis);
+    let losses = remarks::losses(analysis, MOST_LISTED);
     if losses.is_empty() {
         add(
             RemarkKind::Text,
@@ -167,8 +166,8 @@ fn remarks(analysis: &Analysis) -> Vec<Remark> {
         );
         add(RemarkKind::Text, text);
     }
-    for imbalance in analysis.imbalances.iter().take(MOST_LISTED) {
-        add(RemarkKind::Warning, does_not_hold(analysis, imbalance));
+    for defect in remarks::defects(analysis, MOST_LISTED) {
+        add(RemarkKind::Warning, defect);
     }
     add(RemarkKind::Text, String::new());
     add(RemarkKind::Heading, "How to read the figures".to_owned());
@@ -190,30 +189,9 @@ fn remarks(analysis: &Analysis) -> Vec<Remark> {
     all
 }
 
-fn properties(analysis: &Analysis) -> Vec<(&'static str, String)> {
+fn properties(analysis: &AnalysisView) -> Vec<(&'static str, String)> {
     let trace = &analysis.trace;
     let header = trace.header();
-    let ended = match trace.end().map(|end| &end.outcome) {
-        Some(Outcome::Exited(status)) => format!("exit status {status}"),
-        Some(Outcome::Stopped) => "stopped by the program".to_owned(),
-        Some(Outcome::Full) => "recording stopped early".to_owned(),
-        None => "the run did not end, or is still going on".to_owned(),
-    };
-    let modes = [
-        (header.mode.byrd, "every exit re-enterable (--byrd)"),
-        (header.mode.no_tail, "a box for every last call (--no-tail)"),
-        (header.mode.keep_last, "flight recorder (--keep last)"),
-    ];
-    let modes: Vec<&str> = modes
-        .iter()
-        .filter(|mode| mode.0)
-        .map(|mode| mode.1)
-        .collect();
-    let modes = if modes.is_empty() {
-        "default".to_owned()
-    } else {
-        modes.join(", ")
-    };
     let clock = trace.clock().ticks_per_second() / 1e6;
     vec![
         ("command", printable(&header.command.join(" "))),
@@ -221,8 +199,8 @@ fn properties(analysis: &Analysis) -> Vec<(&'static str, String)> {
         ("engine", printable(&header.engine)),
         ("recorder", printable(&header.recorder)),
         ("machine", printable(&header.machine)),
-        ("ended", ended),
-        ("mode", modes),
+        ("ended", remarks::ending(trace)),
+        ("mode", remarks::modes(trace)),
         ("clock", format!("{:?}, {clock:.3} MHz", header.clock)),
         ("size", format!("{} bytes", count(trace.size()))),
         ("events", count(analysis.events())),
@@ -235,7 +213,7 @@ fn properties(analysis: &Analysis) -> Vec<(&'static str, String)> {
 }
 
 /// How much of the time is the recorder's own.
-fn distortion(analysis: &Analysis) -> String {
+fn distortion(analysis: &AnalysisView) -> String {
     let Some(compensation) = &analysis.profile.net else {
         return "unknown: how much of the time is the recorder's own cannot be said".to_owned();
     };
@@ -253,67 +231,7 @@ fn distortion(analysis: &Analysis) -> String {
 }
 
 /// Ticks of work thrown away by backtracking, in all.
-fn undone(analysis: &Analysis) -> u64 {
+fn undone(analysis: &AnalysisView) -> u64 {
     let pairs = analysis.profile.backtracks.values();
     pairs.fold(0, |sum, pair| sum.saturating_add(pair.undone_ticks))
-}
-
-fn losses(analysis: &Analysis) -> Vec<String> {
-    let profile = &analysis.profile;
-    let mut lines = Vec::new();
-    if analysis.trace.end().is_none() {
-        lines.push("the run did not end in order, or is still going on: the figures are those up to the last event written".to_owned());
-    }
-    let lost = profile.lost_events();
-    if lost > 0 {
-        lines.push(format!(
-            "{} lost; figures of what ran meanwhile are missing, boxes of before are shown as <unknown>",
-            counted(lost, "event was", "events were")
-        ));
-    }
-    for damage in profile.damage.iter().take(MOST_LISTED) {
-        let stream = damage
-            .stream
-            .map_or_else(String::new, |id| format!(", stream {id}"));
-        lines.push(format!(
-            "damaged at byte {}{stream}: {}",
-            count(damage.offset),
-            damage.what
-        ));
-    }
-    for violation in profile.violations.iter().take(MOST_LISTED) {
-        lines.push(format!(
-            "impossible event {} of stream {} at byte {}: {}",
-            count(violation.event),
-            violation.stream,
-            count(violation.offset),
-            violation.what
-        ));
-    }
-    let damaged = profile.damage.len().saturating_sub(MOST_LISTED) as u64;
-    let impossible = profile.violation_count.saturating_sub(MOST_LISTED as u64);
-    for (more, what) in [
-        (damaged, "damaged places"),
-        (impossible, "impossible events"),
-    ] {
-        if more > 0 {
-            lines.push(format!("… and {} more {what}", count(more)));
-        }
-    }
-    lines
-}
-
-fn does_not_hold(analysis: &Analysis, imbalance: &Imbalance) -> String {
-    let place = match imbalance.place {
-        Place::Predicate(index) => analysis.predicate(index).to_owned(),
-        Place::Stream(id) => format!("stream {id}"),
-        Place::Context(row) => format!("context {row}"),
-        Place::Trace => "the trace".to_owned(),
-    };
-    format!(
-        "a defect of Portmortem, please report it: of {place}, {} does not hold ({} and {})",
-        imbalance.law,
-        count(imbalance.left),
-        count(imbalance.right)
-    )
 }

@@ -19,7 +19,7 @@ use portmortem_analyzer::{FocusOn, Window};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding};
 use crate::table::Table;
 use crate::theme::Theme;
@@ -181,7 +181,7 @@ pub trait Screen: Debug {
     fn bindings(&self) -> &'static [Binding];
 
     /// Shows another analysis: the first one, or one of another part of the trace.
-    fn follow(&mut self, analysis: &Arc<Analysis>);
+    fn follow(&mut self, analysis: &Arc<AnalysisView>);
 
     /// Does what a key asks for. What it has no use for goes to its table, then to the program.
     fn act(&mut self, action: Action) -> Effect;

@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use portmortem_analyzer::figures::{Determinism, PredicateFigures};
-use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::tables::{self, Cell, PredicateRow, Row};
 use portmortem_analyzer::trace::PredicateIndex;
-use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use rustc_hash::FxHashMap;
 
-use super::{Effect, Screen, first_event, how_many, integer};
-use crate::analysis::Analysis;
+use super::{Effect, Screen, first_event, how_many};
+use crate::analysis::AnalysisView;
 use crate::keys::{self, Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
@@ -38,7 +35,7 @@ impl Screen for Predicates {
         KEYS
     }
 
-    fn follow(&mut self, analysis: &Arc<Analysis>) {
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         Table::fill(&mut self.table, Box::new(Rows::new(analysis)), "self_ns");
     }
 
@@ -102,166 +99,70 @@ impl Screen for Predicates {
 /// Predicates that were called.
 #[derive(Debug)]
 struct Rows {
-    analysis: Arc<Analysis>,
+    analysis: Arc<AnalysisView>,
     used: Vec<PredicateIndex>,
-    /// Paths by their numbers, escaped.
-    files: FxHashMap<u32, String>,
 }
 
 const SELF_SHARE: usize = 0;
 const INCLUSIVE_SHARE: usize = 1;
 
+const fn of(name: &'static str) -> Column {
+    Column::of(tables::Table::Predicates, name)
+}
+
 const COLUMNS: &[Column] = &[
-    Column::new(
+    of("self_ns").shown_as(
         "self_share",
         "self %",
         Kind::Share,
-        "self time, of all time",
+        "Self time, of all time.",
     ),
-    Column::new(
-        "inclusive_share",
-        "incl %",
-        Kind::Share,
-        "inclusive time, of all time",
-    )
-    .hidden(),
-    Column::new(
-        "self_ns",
-        "self",
-        Kind::Time,
-        "time in the predicate itself",
-    ),
-    Column::new(
-        "inclusive_ns",
-        "incl",
-        Kind::Time,
-        "time in it and all it calls, recursion once",
-    ),
-    Column::new("calls", "calls", Kind::Count, "boxes opened"),
-    Column::new("exits", "exits", Kind::Count, "exits of both kinds"),
-    Column::new("redos", "redos", Kind::Count, "re-entries by backtracking"),
-    Column::new("fails", "fails", Kind::Count, "final failures"),
-    Column::new("determinism", "det", Kind::Text, "determinism, as observed"),
-    Column::new(
-        "undone_ns",
-        "undone",
-        Kind::Time,
-        "time of work thrown away by redos into it",
-    ),
-    Column::new(
-        "failed_ns",
-        "failed",
-        Kind::Time,
-        "inclusive time that ended in failure",
-    ),
-    Column::new(
-        "events",
-        "events",
-        Kind::Count,
-        "port events: a cost that is the same on every run",
-    ),
-    Column::new(
-        "exceptions",
-        "exc.",
-        Kind::Count,
-        "boxes left by an exception",
-    ),
-    Column::new(
-        "tail_calls",
-        "last calls",
-        Kind::Count,
-        "calls that took over their caller's frame",
-    ),
-    Column::new(
-        "exits_det",
-        "det exits",
-        Kind::Count,
-        "exits that left no choicepoint",
-    ),
-    Column::new(
-        "exits_nondet",
-        "nondet ex.",
-        Kind::Count,
-        "exits that left a choicepoint",
-    ),
-    Column::new("cuts", "cut", Kind::Count, "choicepoints cut"),
-    Column::new(
-        "pending",
-        "pending",
-        Kind::Count,
-        "choicepoints left at the end",
-    ),
-    Column::new("open", "open", Kind::Count, "boxes still active at the end"),
-    Column::new(
-        "raised_ns",
-        "raised",
-        Kind::Time,
-        "inclusive time that ended in an exception",
-    )
-    .hidden(),
-    Column::new(
-        "open_ns",
-        "in open",
-        Kind::Time,
-        "inclusive time that did not end",
-    )
-    .hidden(),
-    Column::new(
-        "self_failed_ns",
-        "self failed",
-        Kind::Time,
-        "self time that ended in failure",
-    )
-    .hidden(),
-    Column::new(
-        "self_raised_ns",
-        "self raised",
-        Kind::Time,
-        "self time that ended in an exception",
-    )
-    .hidden(),
-    Column::new(
-        "lifetime_ns",
-        "lifetime",
-        Kind::Time,
-        "how long its choicepoints lived",
-    )
-    .hidden(),
-    Column::new(
-        "max_height",
-        "height",
-        Kind::Count,
-        "most choicepoints at once, its own on top",
-    )
-    .hidden(),
-    Column::new("file", "file", Kind::Text, "source file").hidden(),
-    Column::new("line", "line", Kind::Count, "line of the first clause").hidden(),
-    Column::new("predicate", "predicate", Kind::Name, "module:name/arity"),
+    of("inclusive_ns")
+        .shown_as(
+            "inclusive_share",
+            "incl %",
+            Kind::Share,
+            "Inclusive time, of all time.",
+        )
+        .hidden(),
+    of("self_ns"),
+    of("inclusive_ns"),
+    of("calls"),
+    of("exits"),
+    of("redos"),
+    of("fails"),
+    of("determinism"),
+    of("undone_ns"),
+    of("failed_ns"),
+    of("events"),
+    of("exceptions"),
+    of("tail_calls"),
+    of("exits_det"),
+    of("exits_nondet"),
+    of("cuts"),
+    of("pending"),
+    of("open"),
+    of("raised_ns").hidden(),
+    of("open_ns").hidden(),
+    of("self_failed_ns").hidden(),
+    of("self_raised_ns").hidden(),
+    of("self_open_ns").hidden(),
+    of("lifetime_ns").hidden(),
+    of("max_height").hidden(),
+    of("file").hidden(),
+    of("line").hidden(),
+    of("predicate").name(),
 ];
 
 impl Rows {
-    fn new(analysis: &Arc<Analysis>) -> Self {
+    fn new(analysis: &Arc<AnalysisView>) -> Self {
         let predicates = &analysis.profile.predicates;
-        let used: Vec<PredicateIndex> = (0..predicates.len() as PredicateIndex)
-            .filter(|&index| predicates[index as usize].is_used())
-            .collect();
-        let mut files = FxHashMap::default();
-        for info in analysis.trace.predicates() {
-            let file = info.declared.file;
-            if let Some((id, path)) = file.and_then(|id| Some((id, analysis.trace.file(id)?))) {
-                files.entry(id).or_insert_with(|| printable(path));
-            }
-        }
+        let used = (0..predicates.len() as PredicateIndex)
+            .filter(|&index| predicates[index as usize].is_used());
         Self {
-            files,
-            used,
+            used: used.collect(),
             analysis: Arc::clone(analysis),
         }
-    }
-
-    fn declared(&self, row: usize) -> Option<&portmortem_tracer::format::Predicate> {
-        let predicates = self.analysis.trace.predicates();
-        Some(&predicates.get(self.used[row] as usize)?.declared)
     }
 }
 
@@ -275,47 +176,8 @@ impl Source for Rows {
     }
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
-        let analysis = &*self.analysis;
-        let index = self.used[row];
-        let figures = &analysis.profile.predicates[index as usize];
-        let times = || analysis.predicate_times(index);
-        let ns = |ticks| analysis.recorded(ticks).map_or(Cell::Missing, integer);
-        match COLUMNS[column].name {
-            "self_share" | "self_ns" => integer(analysis.ns(times().self_ticks)),
-            "inclusive_share" | "inclusive_ns" => integer(analysis.ns(times().inclusive_ticks)),
-            "calls" => integer(figures.calls),
-            "exits" => integer(figures.exits()),
-            "redos" => integer(figures.redos),
-            "fails" => integer(figures.fails),
-            "determinism" => figures
-                .determinism(analysis.trace.header().mode.byrd)
-                .map_or(Cell::Missing, |seen| Cell::Text(Determinism::name(seen))),
-            "undone_ns" => ns(figures.undone_ticks),
-            "failed_ns" => ns(figures.failed_ticks),
-            "events" => integer(events(figures)),
-            "exceptions" => integer(figures.exceptions),
-            "tail_calls" => integer(figures.tail_calls),
-            "exits_det" => integer(figures.exits_det),
-            "exits_nondet" => integer(figures.exits_nondet),
-            "cuts" => integer(figures.cuts),
-            "pending" => integer(figures.pending),
-            "open" => integer(figures.open),
-            "raised_ns" => ns(figures.raised_ticks),
-            "open_ns" => ns(figures.open_ticks),
-            "self_failed_ns" => ns(figures.self_failed_ticks),
-            "self_raised_ns" => ns(figures.self_raised_ticks),
-            "lifetime_ns" => ns(figures.lifetime_ticks),
-            "max_height" => integer(figures.max_height),
-            "file" => self
-                .declared(row)
-                .and_then(|declared| self.files.get(&declared.file?))
-                .map_or(Cell::Missing, |file| Cell::Text(file)),
-            "line" => self
-                .declared(row)
-                .filter(|declared| declared.line > 0)
-                .map_or(Cell::Missing, |declared| integer(declared.line.into())),
-            _ => Cell::Text(analysis.predicate(index)),
-        }
+        let of = self.analysis.tables().predicate(self.used[row]);
+        COLUMNS[column].cell(self.is_net(), |at| PredicateRow::cell(&of, at))
     }
 
     fn key(&self, row: usize) -> u64 {
@@ -326,19 +188,11 @@ impl Source for Rows {
         self.analysis.total_ns()
     }
 
+    fn is_net(&self) -> bool {
+        self.analysis.is_net()
+    }
+
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {
         Some(self.used[row])
     }
-}
-
-/// Port events of the boxes of a predicate.
-fn events(figures: &PredicateFigures) -> u64 {
-    [
-        figures.exits(),
-        figures.redos,
-        figures.fails,
-        figures.exceptions,
-    ]
-    .iter()
-    .fold(figures.calls, |sum, &count| sum.saturating_add(count))
 }

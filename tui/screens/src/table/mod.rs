@@ -21,6 +21,7 @@ use ratatui::layout::Rect;
 use rustc_hash::FxHashSet;
 
 use crate::condition::{Condition, Field};
+use crate::format::percent;
 use crate::keys::Action;
 
 pub use source::{Column, Kind, Source, key_of, path_key};
@@ -378,7 +379,9 @@ impl Table {
     pub fn csv(&self, only: Option<usize>) -> String {
         let columns: Vec<usize> = (0..self.shown.len()).filter(|&at| self.shown[at]).collect();
         let mut writer = csv::Writer::from_writer(Vec::new());
-        let names = columns.iter().map(|&at| self.source.columns()[at].name);
+        let about = |at: usize| &self.source.columns()[at];
+        let (net, whole) = (self.source.is_net(), self.source.whole());
+        let names = columns.iter().map(|&at| about(at).file_name(net));
         // Writing to memory does not fail.
         let _ = writer.write_record(names);
         let rows = self.order.iter().map(|&row| row as usize);
@@ -386,6 +389,9 @@ impl Table {
             let cells = columns.iter().map(|&at| match self.source.cell(row, at) {
                 Cell::Missing => String::new(),
                 Cell::Text(text) => field(text).into_owned(),
+                Cell::Integer(part) if about(at).kind == Kind::Share && whole > 0 => {
+                    percent(part.max(0) as u64, whole)
+                }
                 Cell::Integer(number) => number.to_string(),
                 Cell::Bool(bool) => bool.to_string(),
             });

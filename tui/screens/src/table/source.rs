@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 
-use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::tables::{self, Cell, Unit};
 use portmortem_analyzer::trace::PredicateIndex;
 use rustc_hash::FxHasher;
 
@@ -43,10 +43,10 @@ impl Kind {
     }
 }
 
-/// A column.
+/// A column of a list: one of the catalogue ([`portmortem_analyzer::tables`]), and how it is shown.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
-    /// Its name in conditions and files: that of the exported tables where there is one.
+    /// Its name in conditions, and in files if times are as recorded.
     pub name: &'static str,
     /// Its heading; the unit of times is added.
     pub heading: &'static str,
@@ -56,10 +56,75 @@ pub struct Column {
     pub kind: Kind,
     /// Shown until the user says otherwise.
     pub shown: bool,
+    /// Its place in the catalogue.
+    place: usize,
+    /// What is shown of it where times are net.
+    net: Net,
+}
+
+/// What is shown of a column where times are net.
+#[derive(Debug, Clone, Copy)]
+enum Net {
+    /// The same: it has no time of boxes.
+    Same,
+    /// This column of the catalogue, which has this name.
+    Times(usize, &'static str),
+    /// Nothing: net times of this kind are not known.
+    Unknown,
 }
 
 impl Column {
-    /// A column that is shown.
+    /// A column of the catalogue.
+    #[must_use]
+    pub const fn of(table: tables::Table, name: &'static str) -> Self {
+        let place = table.place(name);
+        let column = &table.all_columns()[place];
+        let net = match (column.unit, table.net_of(place)) {
+            (Unit::Time, Some(net)) => Net::Times(net, table.all_columns()[net].name),
+            (Unit::Time, None) => Net::Unknown,
+            _ => Net::Same,
+        };
+        let kind = match (column.kind, column.unit) {
+            (_, Unit::Time | Unit::Clock) => Kind::Time,
+            (tables::Kind::Text, _) => Kind::Text,
+            (tables::Kind::Integer, _) => Kind::Count,
+            (tables::Kind::Bool, _) => Kind::Bool,
+        };
+        Self {
+            place,
+            net,
+            ..Self::new(name, column.title, kind, column.help)
+        }
+    }
+
+    /// The same, named and shown otherwise.
+    #[must_use]
+    pub const fn shown_as(
+        self,
+        name: &'static str,
+        heading: &'static str,
+        kind: Kind,
+        about: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            heading,
+            about,
+            kind,
+            ..self
+        }
+    }
+
+    /// The same as the name of its rows: it is never scrolled out.
+    #[must_use]
+    pub const fn name(self) -> Self {
+        Self {
+            kind: Kind::Name,
+            ..self
+        }
+    }
+
+    /// A column that is in no table.
     #[must_use]
     pub const fn new(
         name: &'static str,
@@ -73,6 +138,17 @@ impl Column {
             about,
             kind,
             shown: true,
+            place: usize::MAX,
+            net: Net::Same,
+        }
+    }
+
+    /// The same; in files its net times have this name.
+    #[must_use]
+    pub const fn net_name(self, name: &'static str) -> Self {
+        Self {
+            net: Net::Times(self.place, name),
+            ..self
         }
     }
 
@@ -84,9 +160,31 @@ impl Column {
             ..self
         }
     }
+
+    /// Its cell in a row, of which `cell` has all cells of the catalogue; with recorded or net times.
+    pub fn cell<'c>(&self, net: bool, cell: impl FnOnce(usize) -> Cell<'c>) -> Cell<'c> {
+        match self.net {
+            Net::Times(place, _) if net => cell(place),
+            Net::Unknown if net => Cell::Missing,
+            _ => cell(self.place),
+        }
+    }
+
+    /// Its name in files: it says which times are in it.
+    #[must_use]
+    pub fn file_name(&self, net: bool) -> String {
+        match (self.net, self.kind) {
+            (Net::Times(..), Kind::Share) if net => match self.name.strip_suffix("share") {
+                Some(of) => format!("{of}comp_share"),
+                None => format!("{}_comp", self.name),
+            },
+            (Net::Times(_, name), _) if net => name.to_owned(),
+            _ => self.name.to_owned(),
+        }
+    }
 }
 
-/// Rows, which never change. Texts are escaped already.
+/// Rows, which never change. Texts are escaped where they are drawn.
 pub trait Source: Debug + Send + Sync {
     /// The columns.
     fn columns(&self) -> &'static [Column];
@@ -103,6 +201,11 @@ pub trait Source: Debug + Send + Sync {
     /// What shares are of, in ns.
     fn whole(&self) -> u64 {
         0
+    }
+
+    /// Whether times are net.
+    fn is_net(&self) -> bool {
+        false
     }
 
     /// The predicate that a row is about.

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -334,7 +335,7 @@ fn title(heading: &str, kind: Kind, unit: TimeUnit) -> String {
 fn plain(kind: Kind, cell: Cell, unit: TimeUnit) -> String {
     match (kind, cell) {
         (_, Cell::Missing) => "–".to_owned(),
-        (_, Cell::Text(text)) => text.to_owned(),
+        (_, Cell::Text(text)) => printable(text),
         (_, Cell::Bool(bool)) => if bool { "yes" } else { "no" }.to_owned(),
         (Kind::Time, Cell::Integer(ns)) => unit.format(ns.max(0) as u64),
         (_, Cell::Integer(number)) => format::count(number.max(0) as u64),

@@ -5,8 +5,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use portmortem_analyzer::Filters;
 use portmortem_analyzer::trace::Trace;
-use portmortem_screens::{App, Scope, ThemeName, view};
+use portmortem_screens::{App, ThemeName, view};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -23,8 +24,13 @@ pub(crate) fn sample(name: &str) -> PathBuf {
 /// The screens of a sample trace, analysed.
 pub(crate) fn app(trace: &str, theme: ThemeName) -> App {
     let path = sample(trace);
-    let mut app =
-        App::new(Trace::open(&path).unwrap(), &path, theme, Scope::default()).without_sources();
+    let mut app = App::new(
+        Trace::open(&path).unwrap(),
+        &path,
+        theme,
+        Filters::default(),
+    )
+    .without_sources();
     app.wait();
     app
 }

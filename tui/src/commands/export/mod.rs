@@ -18,15 +18,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Error, Result, bail};
-use portmortem_analyzer::Trace;
 use portmortem_analyzer::export::{Csv, ExportError, Exporter, Json, TableWriter};
 use portmortem_analyzer::tables::Table;
 use portmortem_analyzer::trace::names::printable;
+use portmortem_analyzer::{Analysis, Filters, Trace};
 use portmortem_frames::{Arrow, Parquet};
-use portmortem_screens::Scope;
 
-use super::analysis::{Analysis, INCOMPLETE, with_progress_of};
+use super::analysis::{INCOMPLETE, with_progress_of};
 use crate::cli::{ExportArgs, ExportFormat};
+use crate::report::losses;
 use inputs::Input;
 use order::InOrder;
 use progress::{Progress, RowsAsBytes};
@@ -140,7 +140,7 @@ impl<'a> Export<'a> {
                 return Ok(());
             }
         };
-        let losses = analysis.losses();
+        let losses = losses(&analysis);
         if !losses.is_empty() {
             self.remark(turn, Remark::Incomplete(losses));
         }
@@ -165,7 +165,8 @@ impl<'a> Export<'a> {
             partition_of(name).with_context(|| path.display().to_string())?;
         }
         let trace = Trace::open(path)?;
-        Analysis::indexed(trace, path, name.clone(), Scope::default(), turn.done)
+        let analysis = Analysis::of(trace, path, Filters::default(), turn.done)?;
+        Ok(analysis.named(name.clone()))
     }
 
     /// Writes a file of its own for a table of a trace: a partition of the table in the way of Hive. Its name

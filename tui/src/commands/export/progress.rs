@@ -3,9 +3,9 @@
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use portmortem_analyzer::Analysis;
 use portmortem_analyzer::tables::Table;
 
-use super::super::analysis::Analysis;
 use super::inputs::Input;
 
 /// What is done of all traces together.
@@ -70,7 +70,7 @@ const STEP: u64 = 1 << 16;
 impl<'a> RowsAsBytes<'a> {
     pub(super) fn new(analysis: &Analysis, table: Table, done: &'a AtomicU64) -> Self {
         let (bytes, events) = match table {
-            Table::Events => (analysis.trace.size(), analysis.report().events()),
+            Table::Events => (analysis.trace.size(), analysis.events()),
             _ => (0, 0),
         };
         let bytes_per_step = u128::from(bytes) * u128::from(STEP) / u128::from(events.max(STEP));

@@ -22,7 +22,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Effect, EventTarget, Screen};
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::condition::EventCondition;
 use crate::format::count;
 use crate::keys::{self, Action, Binding};
@@ -214,7 +214,7 @@ impl Screen for Events {
         keys::EVENTS
     }
 
-    fn follow(&mut self, analysis: &Arc<Analysis>) {
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         let stream = self.reader.as_ref().map_or(0, |reader| reader.stream);
         self.reader = Some(Reader::new(analysis, stream));
         let filter = std::mem::take(&mut self.filter);

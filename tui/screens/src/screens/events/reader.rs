@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::StreamFigures;
 use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::moment::Stack;
@@ -12,7 +13,7 @@ use portmortem_analyzer::walk::{Step, Walk};
 use portmortem_tracer::format::Event;
 
 use super::leaves;
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::condition::EventCondition;
 
 /// Boxes of a stack that are kept to be shown or copied.
@@ -24,7 +25,7 @@ const MOST_LOOKED_AT: usize = 100_000;
 /// A stream, and which of its events are listed.
 #[derive(Debug, Clone)]
 pub(super) struct Reader {
-    pub(super) analysis: Arc<Analysis>,
+    pub(super) analysis: Arc<AnalysisView>,
     /// Its place in the trace.
     pub(super) stream: usize,
     condition: Option<Arc<EventCondition>>,
@@ -47,7 +48,7 @@ pub(super) struct Stacks {
 }
 
 impl Reader {
-    pub(super) fn new(analysis: &Arc<Analysis>, stream: usize) -> Self {
+    pub(super) fn new(analysis: &Arc<AnalysisView>, stream: usize) -> Self {
         Self {
             analysis: Arc::clone(analysis),
             stream,
@@ -92,8 +93,7 @@ impl Reader {
 
     /// Whether a box is part of the one around it, or outside of what is looked at.
     pub(super) fn is_hidden(&self, boxed: &OpenBox) -> bool {
-        let trail = self.analysis.trail();
-        self.analysis.hides(boxed.predicate) || trail.is_some_and(|trail| !trail.is_in_focus(boxed))
+        !boxed.is_shown(&self.analysis.scope)
     }
 
     /// Whether an event is listed: it is visible, and the condition holds.
@@ -117,8 +117,8 @@ impl Reader {
 
     /// An event as a row of the table `events`.
     pub(super) fn row(&self, step: &Step) -> Option<EventRow<'_>> {
-        let Analysis { trace, name, .. } = &*self.analysis;
-        Some(EventRow::of(trace, name, self.info()?.id, step))
+        let Analysis { trace, name, .. } = &**self.analysis;
+        Some(EventRow::of(trace, name, self.info()?.id, *step))
     }
 
     /// The stacks at an event: a box that ends there is still on the chain.

@@ -10,7 +10,7 @@ use portmortem_analyzer::{FocusOn, Hide, Window};
 use super::jumps::Then;
 use super::search::{Leg, Search, Way};
 use super::*;
-use crate::scope::{Filter, Scope};
+use portmortem_analyzer::{Filter, Filters};
 
 fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -23,18 +23,18 @@ fn screen(trace: Trace) -> (Events, Vec<Step>) {
 }
 
 fn screen_hiding(trace: Trace, hide: &[String]) -> (Events, Vec<Step>) {
-    let mut scope = Scope::default();
+    let mut scope = Filters::default();
     for pattern in hide {
         scope.push(Filter::Hide(pattern.clone()));
     }
     screen_of(trace, scope)
 }
 
-fn screen_of(trace: Trace, scope: Scope) -> (Events, Vec<Step>) {
+fn screen_of(trace: Trace, scope: Filters) -> (Events, Vec<Step>) {
     let trace = Arc::new(trace);
     let all = Walk::from(&trace, None, &trace.streams()[0], 0).collect();
     let path = Path::new("no such file.pmt");
-    let analysis = Analysis::part(trace, path, scope);
+    let analysis = AnalysisView::part(trace, path, scope);
     let mut screen = Events::default();
     screen.follow(&Arc::new(analysis));
     screen.area.height = 20;
@@ -130,7 +130,7 @@ fn only_what_the_filter_says_is_listed() {
         let (mut screen, all) = screen(trace);
         let trace = Arc::clone(&screen.reader.as_ref().unwrap().analysis.trace);
         let condition = EventCondition::parse(text).unwrap();
-        let holds = |step: &&Step| condition.holds(&EventRow::of(&trace, "", 1, step));
+        let holds = |step: &&Step| condition.holds(&EventRow::of(&trace, "", 1, **step));
         let mut listed: Vec<Step> = all.iter().filter(holds).copied().collect();
         assert!(!listed.is_empty() && listed.len() < all.len());
         // From the middle: to the next match, and all of them are there.
@@ -248,7 +248,7 @@ fn what_is_outside_the_focus_is_not_listed() {
     let trace = Trace::open(&sample("queens.pmt")).unwrap();
     let named = |predicate: &PredicateIndex| trace.predicate_name(*predicate) == "attack/2";
     let attack = (0..trace.predicates().len() as u32).find(named).unwrap();
-    let mut scope = Scope::default();
+    let mut scope = Filters::default();
     scope.push(Filter::Focus(FocusOn::Predicate(attack)));
     let (mut screen, all) = screen_of(trace, scope);
     // By name: the box is one of attack/2, became one by a last call, or was called by one that is inside.
@@ -279,7 +279,7 @@ fn what_is_outside_the_window_is_not_listed() {
         from: ticks[1000],
         until: ticks[3000],
     };
-    let mut scope = Scope::default();
+    let mut scope = Filters::default();
     scope.push(Filter::Window(window));
     let (mut screen, mut all) = screen_of(trace, scope);
     all.retain(|step| step.tick >= window.from && step.tick < window.until);

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::tree::{Measure, Tree};
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 
 /// How long a key waits for the tree, before it is drawn that it is made.
 pub(super) const PATIENCE: Duration = Duration::from_millis(10);
@@ -44,7 +44,7 @@ impl Drop for Build {
 }
 
 impl Build {
-    pub(super) fn start(analysis: &Arc<Analysis>, measure: Measure, inverted: bool) -> Self {
+    pub(super) fn start(analysis: &Arc<AnalysisView>, measure: Measure, inverted: bool) -> Self {
         let (sender, tree) = channel();
         let progress = Arc::new(Progress::default());
         let total = analysis.profile.contexts.len() as u64;

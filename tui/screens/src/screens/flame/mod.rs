@@ -17,7 +17,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Effect, Screen, ScreenId};
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::condition::{Condition, Field, FieldKind};
 use crate::format;
 use crate::keys::{Action, Binding, bind};
@@ -32,7 +32,7 @@ const MOST_SUMMED: usize = 200_000;
 /// The screen.
 #[derive(Debug)]
 pub(super) struct Flame {
-    analysis: Option<Arc<Analysis>>,
+    analysis: Option<Arc<AnalysisView>>,
     measure: Measure,
     inverted: bool,
     tree: Tree,
@@ -294,7 +294,7 @@ impl Screen for Flame {
         KEYS
     }
 
-    fn follow(&mut self, analysis: &Arc<Analysis>) {
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         self.wanted = self.predicate().or(self.wanted);
         self.analysis = Some(Arc::clone(analysis));
         let (measure, inverted) = self.coming();

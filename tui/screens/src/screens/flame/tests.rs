@@ -1,5 +1,5 @@
-use portmortem_analyzer::Profile;
 use portmortem_analyzer::figures::contexts::ContextFigures;
+use portmortem_analyzer::{Analysis, Filters, Profile};
 
 use super::build::Progress;
 use super::tree::Node;
@@ -14,20 +14,20 @@ fn context(parent: Option<u32>, predicate: u32, self_ticks: u64) -> ContextFigur
     }
 }
 
-fn analysis(contexts: Vec<ContextFigures>) -> Analysis {
+fn analysis(contexts: Vec<ContextFigures>) -> AnalysisView {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/queens.pmt");
-    let trace = Arc::new(portmortem_analyzer::Trace::open(&path).unwrap());
-    Analysis {
-        profile: Profile {
-            contexts,
-            ..Profile::default()
-        },
-        ..Analysis::part(trace, &path, Default::default())
-    }
+    let trace = portmortem_analyzer::Trace::open(&path).unwrap();
+    let (progress, filters) = (Default::default(), Filters::default());
+    let mut of = Analysis::of(trace, &path, filters, &progress).unwrap();
+    of.profile = Profile {
+        contexts,
+        ..Profile::default()
+    };
+    AnalysisView::new(Arc::new(of), true)
 }
 
 /// `0` (10 itself) calls `1` (20) and `2` (30), which calls `1` (40).
-fn small() -> Analysis {
+fn small() -> AnalysisView {
     analysis(vec![
         context(None, 0, 10),
         context(Some(0), 1, 20),
@@ -36,7 +36,7 @@ fn small() -> Analysis {
     ])
 }
 
-fn tree(analysis: &Analysis, inverted: bool) -> Tree {
+fn tree(analysis: &AnalysisView, inverted: bool) -> Tree {
     Tree::of(analysis, Measure::Inclusive, inverted, &Progress::default()).unwrap()
 }
 

@@ -5,7 +5,7 @@ use portmortem_analyzer::figures::contexts::ContextFigures;
 use portmortem_analyzer::trace::PredicateIndex;
 use rustc_hash::FxHashMap;
 
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 
 use super::build::Progress;
 
@@ -48,7 +48,7 @@ impl Measure {
     }
 
     /// What a row of the call tree has of it itself.
-    fn own(self, analysis: &Analysis, row: usize, context: &ContextFigures) -> u64 {
+    fn own(self, analysis: &AnalysisView, row: usize, context: &ContextFigures) -> u64 {
         match self {
             Self::Inclusive | Self::SelfTime => analysis.context_times(row).self_ticks,
             Self::Undone => context.undone_ticks,
@@ -83,7 +83,7 @@ pub(super) struct Tree {
 impl Tree {
     /// `None` if it was given up.
     pub(super) fn of(
-        analysis: &Analysis,
+        analysis: &AnalysisView,
         measure: Measure,
         inverted: bool,
         progress: &Progress,
@@ -166,7 +166,7 @@ impl Tree {
 
 /// Every context that has a size of its own, below the box of its predicate: its callers, one below the other.
 fn invert(
-    analysis: &Analysis,
+    analysis: &AnalysisView,
     measure: Measure,
     nodes: &mut Vec<Node>,
     progress: &Progress,

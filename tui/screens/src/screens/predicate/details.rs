@@ -182,7 +182,7 @@ fn port_box(view: &View, figures: &PredicateFigures, theme: &Theme) -> Vec<Line<
 
 /// A time of which only what was recorded is known.
 fn recorded(view: &View, ticks: u64) -> String {
-    let known = view.analysis.recorded(ticks);
+    let known = (!view.analysis.is_net()).then(|| view.analysis.ns(ticks));
     known.map_or_else(|| "–".to_owned(), time)
 }
 

@@ -11,7 +11,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Effect, Screen, ScreenId, first_event};
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::keys::{self, Action, Binding, bind};
 use crate::table::Table;
 use crate::theme::Theme;
@@ -29,7 +29,7 @@ pub(super) struct Predicate {
 /// What is shown of a predicate.
 #[derive(Debug)]
 struct View {
-    analysis: Arc<Analysis>,
+    analysis: Arc<AnalysisView>,
     subject: PredicateIndex,
     table: Table,
     listing: Listing,
@@ -52,7 +52,7 @@ const KEYS: &[Binding] = &[
 ];
 
 impl View {
-    fn new(analysis: &Arc<Analysis>, subject: PredicateIndex) -> Self {
+    fn new(analysis: &Arc<AnalysisView>, subject: PredicateIndex) -> Self {
         let rows = Neighbours::new(analysis, subject);
         let itself = rows.itself();
         let mut table = Table::new(Box::new(rows), Some("time_ns"));
@@ -71,7 +71,7 @@ impl Screen for Predicate {
         KEYS
     }
 
-    fn follow(&mut self, analysis: &Arc<Analysis>) {
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         match &mut self.view {
             Some(view) => {
                 view.analysis = Arc::clone(analysis);
@@ -162,7 +162,7 @@ impl Screen for Predicate {
 }
 
 /// Opens the source of a predicate, if it is known.
-pub(crate) fn edit(analysis: &Analysis, predicate: PredicateIndex) -> Effect {
+pub(crate) fn edit(analysis: &AnalysisView, predicate: PredicateIndex) -> Effect {
     match analysis.source(predicate) {
         Some((file, line)) => Effect::Edit(analysis.locate(file), line.max(1)),
         None => Effect::Say(format!(

@@ -4,17 +4,17 @@
 use std::sync::Arc;
 
 use portmortem_analyzer::figures::{Caller, EdgeFigures};
-use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::tables::{self, Cell, EdgeRow, Row as _};
 use portmortem_analyzer::trace::PredicateIndex;
 
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::screens::integer;
 use crate::table::{Column, Kind, Source, key_of};
 
 /// The rows.
 #[derive(Debug)]
 pub(super) struct Neighbours {
-    analysis: Arc<Analysis>,
+    analysis: Arc<AnalysisView>,
     subject: PredicateIndex,
     rows: Vec<Row>,
 }
@@ -36,36 +36,42 @@ struct Row {
     edge: EdgeFigures,
 }
 
+const fn of(name: &'static str) -> Column {
+    Column::of(tables::Table::Edges, name)
+}
+
 const COLUMNS: &[Column] = &[
     Column::new(
         "share",
         "%",
         Kind::Share,
-        "time, of the inclusive time of the predicate",
-    ),
+        "Time, of the inclusive time of the predicate.",
+    )
+    .net_name("comp_share"),
     Column::new(
         "time_ns",
         "time",
         Kind::Time,
-        "callers: time served; callees: time spent in them",
-    ),
-    Column::new("calls", "calls", Kind::Count, "calls along this edge"),
-    Column::new("exits", "exits", Kind::Count, "exits of the boxes called"),
-    Column::new("redos", "redos", Kind::Count, "re-entries of them"),
-    Column::new("fails", "fails", Kind::Count, "final failures of them"),
+        "Of callers: time served. Of callees: time spent in them.",
+    )
+    .net_name("time_comp_ns"),
+    of("calls"),
+    of("exits"),
+    of("redos"),
+    of("fails"),
+    of("tail_calls").hidden(),
     Column::new(
-        "tail_calls",
-        "last calls",
-        Kind::Count,
-        "calls that took over the caller's frame",
+        "role",
+        "",
+        Kind::Text,
+        "Called by, total, in itself, calls.",
     )
     .hidden(),
-    Column::new("role", "", Kind::Text, "called by, total, in itself, calls").hidden(),
-    Column::new("predicate", "predicate", Kind::Name, "caller or callee"),
+    Column::new("predicate", "predicate", Kind::Name, "Caller or callee."),
 ];
 
 impl Neighbours {
-    pub(super) fn new(analysis: &Arc<Analysis>, subject: PredicateIndex) -> Self {
+    pub(super) fn new(analysis: &Arc<AnalysisView>, subject: PredicateIndex) -> Self {
         let edges = &analysis.profile.edges;
         let me = Caller::Predicate(subject);
         let callers = edges.iter().filter(|((_, callee), _)| *callee == subject);
@@ -85,10 +91,15 @@ impl Neighbours {
             who: Caller::Predicate(callee),
             edge,
         });
+        let figures = analysis.profile.predicates.get(subject as usize);
+        let total = figures.map_or_else(EdgeFigures::default, |figures| EdgeFigures {
+            ports: figures.ports,
+            ..EdgeFigures::default()
+        });
         let own = [Role::Subject, Role::Itself].map(|role| Row {
             role,
             who: me,
-            edge: EdgeFigures::default(),
+            edge: total,
         });
         Self {
             rows: callers.chain(own).chain(callees).collect(),
@@ -103,41 +114,35 @@ impl Neighbours {
         found.unwrap_or(0)
     }
 
-    fn ticks(&self, row: &Row) -> Option<u64> {
-        let analysis = &self.analysis;
-        let subject = Caller::Predicate(self.subject);
-        match (row.role, row.who) {
-            (Role::Caller, caller) => Some(analysis.edge_times(caller, self.subject).served_ticks),
-            (Role::Recursive, _) => None,
-            (Role::Subject, _) => Some(analysis.predicate_times(self.subject).inclusive_ticks),
-            (Role::Itself, _) => Some(analysis.predicate_times(self.subject).self_ticks),
-            (Role::Callee, Caller::Predicate(callee)) => {
-                Some(analysis.edge_times(subject, callee).spent_ticks)
-            }
-            (Role::Callee, Caller::Root) => None,
+    /// The time of a row; recursive calls have none.
+    fn time(&self, row: &Row) -> Cell<'_> {
+        let ns = |ticks| integer(self.analysis.ns(ticks));
+        let own = self.analysis.predicate_times(self.subject);
+        match row.role {
+            Role::Caller => self.edge(row, of("served_ns")),
+            Role::Recursive => Cell::Missing,
+            Role::Subject => ns(own.inclusive_ticks),
+            Role::Itself => ns(own.self_ticks),
+            Role::Callee => self.edge(row, of("spent_ns")),
         }
     }
 
-    fn count(&self, row: &Row, name: &str) -> Cell<'_> {
-        let figures = self.analysis.profile.predicates.get(self.subject as usize);
-        let count = match (row.role, figures) {
-            (Role::Itself, _) => None,
-            (Role::Subject, figures) => figures.map(|figures| match name {
-                "calls" => figures.calls,
-                "exits" => figures.exits(),
-                "redos" => figures.redos,
-                "fails" => figures.fails,
-                _ => figures.tail_calls,
-            }),
-            _ => Some(match name {
-                "calls" => row.edge.calls,
-                "exits" => row.edge.exits(),
-                "redos" => row.edge.redos,
-                "fails" => row.edge.fails,
-                _ => row.edge.tail_calls,
-            }),
+    fn edge(&self, row: &Row, column: Column) -> Cell<'_> {
+        let me = Caller::Predicate(self.subject);
+        let pair = match row.who {
+            Caller::Predicate(callee) if row.role == Role::Callee => (me, callee),
+            who => (who, self.subject),
         };
-        count.map_or(Cell::Missing, integer)
+        let of = self.analysis.tables().edge(pair, row.edge);
+        column.cell(self.is_net(), |at| EdgeRow::cell(&of, at))
+    }
+
+    /// A count: of the predicate itself it is its own, and none is only of the time in itself.
+    fn count(&self, row: &Row, column: Column) -> Cell<'_> {
+        match row.role {
+            Role::Itself => Cell::Missing,
+            _ => self.edge(row, column),
+        }
     }
 }
 
@@ -153,9 +158,7 @@ impl Source for Neighbours {
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
         let row = &self.rows[row];
         match COLUMNS[column].name {
-            "share" | "time_ns" => self
-                .ticks(row)
-                .map_or(Cell::Missing, |ticks| integer(self.analysis.ns(ticks))),
+            "share" | "time_ns" => self.time(row),
             "role" => Cell::Text(match row.role {
                 Role::Caller | Role::Recursive => "called by",
                 Role::Subject => "= total",
@@ -167,7 +170,7 @@ impl Source for Neighbours {
                 Role::Itself => "in itself",
                 _ => self.analysis.caller(row.who),
             }),
-            name => self.count(row, name),
+            _ => self.count(row, COLUMNS[column]),
         }
     }
 
@@ -179,6 +182,10 @@ impl Source for Neighbours {
     fn whole(&self) -> u64 {
         let times = self.analysis.predicate_times(self.subject);
         self.analysis.ns(times.inclusive_ticks)
+    }
+
+    fn is_net(&self) -> bool {
+        self.analysis.is_net()
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {

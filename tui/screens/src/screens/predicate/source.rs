@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 
 /// Longest file that is looked into: a key must not take long.
 const MAX_BYTES: u64 = 4 << 20;
@@ -27,7 +27,7 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    pub(super) fn of(analysis: &Analysis, predicate: PredicateIndex) -> Self {
+    pub(super) fn of(analysis: &AnalysisView, predicate: PredicateIndex) -> Self {
         let Some((file, line)) = analysis.source(predicate) else {
             return Self {
                 place: "source: not known".to_owned(),

@@ -3,61 +3,47 @@
 use std::sync::Arc;
 
 use portmortem_analyzer::net::centers::CenterSum;
-use portmortem_analyzer::tables::Cell;
-use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::tables::{self, Cell, CenterRow, Row};
+use portmortem_analyzer::trace::{Center, PredicateIndex};
 
-use super::super::integer;
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::table::{Column, Kind, Source, key_of};
 
 /// Cost centres: name, how often entered, and what ran inside.
 #[derive(Debug)]
 pub(super) struct Centers {
-    analysis: Arc<Analysis>,
+    analysis: Arc<AnalysisView>,
+    sums: Vec<(Center, CenterSum)>,
+}
+
+const fn of(name: &'static str) -> Column {
+    Column::of(tables::Table::Centers, name)
 }
 
 const COLUMNS: &[Column] = &[
-    Column::new(
+    of("self_ns").shown_as(
         "share",
         "self %",
         Kind::Share,
-        "time in the centre and in none inside it, of all time",
+        "Time in the centre and in none inside it, of all time.",
     ),
-    Column::new(
-        "self_ns",
-        "self",
-        Kind::Time,
-        "time in the centre and in none inside it",
-    ),
-    Column::new("entered", "entered", Kind::Count, "how often"),
-    Column::new("calls", "calls", Kind::Count, "boxes opened in it"),
-    Column::new("exits", "exits", Kind::Count, "exits of both kinds"),
-    Column::new("redos", "redos", Kind::Count, "re-entries"),
-    Column::new("fails", "fails", Kind::Count, "final failures"),
-    Column::new(
-        "exceptions",
-        "exc.",
-        Kind::Count,
-        "boxes left by an exception",
-    ),
-    Column::new("cuts", "cuts", Kind::Count, "choicepoints cut"),
-    Column::new(
-        "cost_center",
-        "cost centre",
-        Kind::Name,
-        "its name; what ran in none is <outside>",
-    ),
+    of("self_ns"),
+    of("entered"),
+    of("calls"),
+    of("exits"),
+    of("redos"),
+    of("fails"),
+    of("exceptions"),
+    of("cuts"),
+    of("cost_center").name(),
 ];
 
 impl Centers {
-    pub(super) fn new(analysis: &Arc<Analysis>) -> Self {
+    pub(super) fn new(analysis: &Arc<AnalysisView>) -> Self {
         Self {
             analysis: Arc::clone(analysis),
+            sums: analysis.centers().into_iter().collect(),
         }
-    }
-
-    fn time(&self, sum: &CenterSum) -> Option<u64> {
-        self.analysis.shown(sum.figures.self_ticks, sum.net_ticks)
     }
 }
 
@@ -67,35 +53,33 @@ impl Source for Centers {
     }
 
     fn rows(&self) -> usize {
-        self.analysis.centers.len()
+        self.sums.len()
     }
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
-        let sum = &self.analysis.centers[row].1;
-        let figures = &sum.figures;
-        match COLUMNS[column].name {
-            "share" | "self_ns" => self.time(sum).map_or(Cell::Missing, integer),
-            "entered" => integer(sum.entered),
-            "calls" => integer(figures.calls),
-            "exits" => integer(figures.exits_det.saturating_add(figures.exits_nondet)),
-            "redos" => integer(figures.redos),
-            "fails" => integer(figures.fails),
-            "exceptions" => integer(figures.exceptions),
-            "cuts" => integer(figures.cuts),
-            _ => Cell::Text(self.analysis.center(self.analysis.centers[row].0)),
-        }
+        let (center, sum) = self.sums[row];
+        let of = self.analysis.tables().in_center(center, sum);
+        COLUMNS[column].cell(self.is_net(), |at| CenterRow::cell(&of, at))
     }
 
     fn key(&self, row: usize) -> u64 {
-        key_of(self.analysis.centers[row].0)
+        key_of(self.sums[row].0)
     }
 
     fn whole(&self) -> u64 {
-        let times = self.analysis.centers.iter();
-        times.filter_map(|(_, sum)| self.time(sum)).sum()
+        let sums = self.sums.iter().map(|(_, sum)| sum);
+        let ticks = sums.filter_map(|sum| match self.is_net() {
+            true => sum.net_ticks,
+            false => Some(sum.figures.self_ticks),
+        });
+        ticks.map(|ticks| self.analysis.ns(ticks)).sum()
+    }
+
+    fn is_net(&self) -> bool {
+        self.analysis.is_net()
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {
-        self.analysis.centers[row].0
+        self.sums[row].0
     }
 }

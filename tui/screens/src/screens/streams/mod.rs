@@ -4,15 +4,14 @@ mod centers;
 
 use std::sync::Arc;
 
-use portmortem_analyzer::tables::Cell;
-use portmortem_analyzer::trace::names::printable;
+use portmortem_analyzer::tables::{self, Cell, Row, StreamRow};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, EventTarget, Screen, how_many, integer};
-use crate::analysis::Analysis;
+use super::{Effect, EventTarget, Screen, how_many};
+use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
-use crate::table::{Column, Kind, Source, Table, key_of};
+use crate::table::{Column, Source, Table, key_of};
 use crate::theme::Theme;
 use centers::Centers;
 
@@ -45,7 +44,7 @@ impl Screen for Streams {
         KEYS
     }
 
-    fn follow(&mut self, analysis: &Arc<Analysis>) {
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         Table::fill(&mut self.table, Box::new(Rows::new(analysis)), "stream");
         self.follow_centers(analysis);
         if let Some(table) = &mut self.table
@@ -112,8 +111,8 @@ impl Screen for Streams {
 }
 
 impl Streams {
-    fn follow_centers(&mut self, analysis: &Arc<Analysis>) {
-        if analysis.centers.is_empty() {
+    fn follow_centers(&mut self, analysis: &Arc<AnalysisView>) {
+        if !analysis.trace.has_centers() {
             (self.centers, self.shows_centers) = (None, false);
             return;
         }
@@ -125,84 +124,36 @@ impl Streams {
     }
 }
 
-/// Streams: rows of the analyser's table, with escaped names.
+/// Streams: rows of the analyser's table.
 #[derive(Debug)]
 struct Rows {
-    rows: Vec<(Vec<u64>, &'static str, String)>,
+    analysis: Arc<AnalysisView>,
+}
+
+const fn of(name: &'static str) -> Column {
+    Column::of(tables::Table::Streams, name)
 }
 
 const COLUMNS: &[Column] = &[
-    Column::new("stream", "stream", Kind::Count, "number of the stream"),
-    Column::new("kind", "kind", Kind::Text, "thread or engine"),
-    Column::new("events", "events", Kind::Count, "events read"),
-    Column::new(
-        "lost_events",
-        "lost",
-        Kind::Count,
-        "events known to be lost",
-    ),
-    Column::new(
-        "self_ns",
-        "traced",
-        Kind::Time,
-        "time while a traced box was active",
-    ),
-    Column::new("untraced_ns", "untraced", Kind::Time, "time while none was"),
-    Column::new("paused_ns", "paused", Kind::Time, "time in pauses"),
-    Column::new(
-        "gap_ns",
-        "gaps",
-        Kind::Time,
-        "time in which events were lost",
-    ),
-    Column::new(
-        "first_ns",
-        "from",
-        Kind::Time,
-        "its beginning, since that of the trace",
-    ),
-    Column::new("last_ns", "to", Kind::Time, "its end, or last event"),
-    Column::new(
-        "max_depth",
-        "depth",
-        Kind::Count,
-        "most frames open at once",
-    ),
-    Column::new(
-        "max_choices",
-        "choices",
-        Kind::Count,
-        "most frames that could be re-entered at once",
-    ),
-    Column::new("name", "name", Kind::Name, "its name in the engine"),
+    of("stream"),
+    of("kind"),
+    of("events"),
+    of("lost_events"),
+    of("self_ns"),
+    of("untraced_ns"),
+    of("paused_ns"),
+    of("gap_ns"),
+    of("first_ns"),
+    of("last_ns"),
+    of("max_depth"),
+    of("max_choices"),
+    of("name").name(),
 ];
 
 impl Rows {
-    fn new(analysis: &Analysis) -> Self {
-        let rows = analysis.tables().streams().map(|row| {
-            let numbers = vec![
-                row.stream.into(),
-                0,
-                row.events,
-                row.lost_events,
-                row.self_ns,
-                row.untraced_ns,
-                row.paused_ns,
-                row.gap_ns,
-                row.first_ns,
-                row.last_ns,
-                row.max_depth,
-                row.max_choices,
-            ];
-            let kind = if row.kind == "engine" {
-                "engine"
-            } else {
-                "thread"
-            };
-            (numbers, kind, printable(row.name))
-        });
+    fn new(analysis: &Arc<AnalysisView>) -> Self {
         Self {
-            rows: rows.collect(),
+            analysis: Arc::clone(analysis),
         }
     }
 }
@@ -213,19 +164,15 @@ impl Source for Rows {
     }
 
     fn rows(&self) -> usize {
-        self.rows.len()
+        self.analysis.profile.streams.len()
     }
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
-        let (numbers, kind, name) = &self.rows[row];
-        match COLUMNS[column].name {
-            "kind" => Cell::Text(kind),
-            "name" => Cell::Text(name),
-            _ => integer(numbers[column]),
-        }
+        let of = self.analysis.tables().stream(row);
+        COLUMNS[column].cell(false, |at| StreamRow::cell(&of, at))
     }
 
     fn key(&self, row: usize) -> u64 {
-        key_of(self.rows[row].0[0])
+        key_of(self.analysis.profile.streams[row].stream)
     }
 }

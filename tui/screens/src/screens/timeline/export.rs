@@ -1,10 +1,10 @@
 //! The columns of a picture as a table.
 
 use super::pictures::Picture;
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 
 /// A row for every column that was read.
-pub(super) fn csv(analysis: &Analysis, picture: &Picture) -> Option<String> {
+pub(super) fn csv(analysis: &AnalysisView, picture: &Picture) -> Option<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer
         .write_record([

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::runs::Shows;
 use super::{Timeline, format};
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::theme::Theme;
 
 impl Timeline {
@@ -103,14 +103,14 @@ impl Timeline {
 }
 
 /// A time; in ticks if it is so short that nanoseconds say little.
-pub(super) fn length(analysis: &Analysis, ticks: u64) -> String {
+pub(super) fn length(analysis: &AnalysisView, ticks: u64) -> String {
     match analysis.ns(ticks) {
         ..10 => format::counted(ticks, "tick", "ticks"),
         ns => format::time(ns),
     }
 }
 
-fn about_column(analysis: &Analysis, column: &Column) -> String {
+fn about_column(analysis: &AnalysisView, column: &Column) -> String {
     let counts = &column.counts;
     let mut text = String::new();
     for (number, one, many) in [

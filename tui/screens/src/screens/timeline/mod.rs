@@ -25,7 +25,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Effect, EventTarget, Screen};
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 use crate::condition::{Condition, Field, FieldKind};
 use crate::format;
 use crate::keys::{Action, Binding};
@@ -96,7 +96,7 @@ const NAME: &[Field] = &[Field {
 }];
 
 impl Timeline {
-    fn analysis(&self) -> Option<&Arc<Analysis>> {
+    fn analysis(&self) -> Option<&Arc<AnalysisView>> {
         self.pictures.as_ref().map(|pictures| &pictures.analysis)
     }
 
@@ -216,7 +216,7 @@ impl Screen for Timeline {
         KEYS
     }
 
-    fn follow(&mut self, analysis: &Arc<Analysis>) {
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         let streams = &analysis.profile.streams;
         let from = streams.iter().map(|stream| stream.first_tick).min();
         // An event at the last tick is one, too.

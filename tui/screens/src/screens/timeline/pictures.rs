@@ -9,7 +9,7 @@ use portmortem_analyzer::timeline::{
     Began, Blocks, Cell, Column, Control, Ended, Reader, Segment, Stretch,
 };
 
-use crate::analysis::Analysis;
+use crate::analysis::AnalysisView;
 
 /// So many events are read at once, for all pictures of a screen together: some milliseconds.
 const AT_ONCE: u64 = 100_000;
@@ -32,7 +32,7 @@ pub(super) struct Picture {
 /// The pictures of a trace.
 #[derive(Debug)]
 pub(super) struct Pictures {
-    pub(super) analysis: Arc<Analysis>,
+    pub(super) analysis: Arc<AnalysisView>,
     blocks: Arc<Blocks>,
     /// The newest last.
     kept: Vec<Picture>,
@@ -54,7 +54,7 @@ impl Drop for Job {
 }
 
 impl Job {
-    fn start(analysis: &Arc<Analysis>, blocks: &Arc<Blocks>, windows: Vec<Stretch>) -> Self {
+    fn start(analysis: &Arc<AnalysisView>, blocks: &Arc<Blocks>, windows: Vec<Stretch>) -> Self {
         let (sender, found) = channel();
         let control = Arc::new(Control::default());
         let job = Self {
@@ -79,12 +79,12 @@ impl Job {
     }
 }
 
-fn reader<'a>(analysis: &'a Analysis, blocks: &'a Blocks) -> Reader<'a> {
-    Reader::new(&analysis.trace, blocks, analysis.trail(), &analysis.hidden)
+fn reader<'a>(analysis: &'a AnalysisView, blocks: &'a Blocks) -> Reader<'a> {
+    Reader::new(&analysis.trace, blocks, analysis.trail(), &analysis.scope)
 }
 
 impl Pictures {
-    pub(super) fn new(analysis: &Arc<Analysis>) -> Self {
+    pub(super) fn new(analysis: &Arc<AnalysisView>) -> Self {
         Self {
             analysis: Arc::clone(analysis),
             blocks: Arc::new(Blocks::of(&analysis.trace)),

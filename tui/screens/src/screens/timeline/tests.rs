@@ -11,7 +11,7 @@ use ratatui::backend::TestBackend;
 
 use super::runs::Shows;
 use super::*;
-use crate::scope::{Filter, Scope};
+use portmortem_analyzer::{Filter, Filters};
 
 /// A recording of streams of `p0/0`, `p1/0` and so on; events with ticks since the beginning.
 fn record(name: &str, streams: &[&[(Event, u64)]]) -> PathBuf {
@@ -42,12 +42,12 @@ fn record(name: &str, streams: &[&[(Event, u64)]]) -> PathBuf {
     path
 }
 
-fn analysis(path: &Path, hide: &[&str]) -> Arc<Analysis> {
-    let mut scope = Scope::default();
+fn analysis(path: &Path, hide: &[&str]) -> Arc<AnalysisView> {
+    let mut scope = Filters::default();
     for pattern in hide {
         scope.push(Filter::Hide((*pattern).to_owned()));
     }
-    Arc::new(Analysis::part(
+    Arc::new(AnalysisView::part(
         Arc::new(Trace::open(path).unwrap()),
         path,
         scope,

@@ -1,4 +1,4 @@
-//! Numbers, times and names as text of a known width.
+//! Counts, times, shares and names as text for people, of a known width.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -58,6 +58,26 @@ pub fn count(value: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// Three digits of a count of 100,000 and more: `123k`, `5.00G`.
+#[must_use]
+pub fn rounded(value: u64) -> String {
+    if value < 100_000 {
+        return count(value);
+    }
+    let (mut value, mut unit) = (value as f64 / 1e3, 0);
+    // What would be written as 1000.
+    while value >= 999.5 {
+        value /= 1e3;
+        unit += 1;
+    }
+    let decimals = match value {
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}{}", ["k", "M", "G", "T", "P", "E"][unit])
 }
 
 /// `1 stream`, `2,000 streams`
@@ -159,6 +179,12 @@ impl TimeUnit {
             Self::Microseconds => format!("{:.1}", ns / 1e3),
         }
     }
+
+    /// A time in nanoseconds, with the unit.
+    #[must_use]
+    pub fn with_unit(self, ns: u64) -> String {
+        format!("{} {}", self.format(ns), self.name())
+    }
 }
 
 #[cfg(test)]
@@ -193,6 +219,27 @@ mod tests {
             TimeUnit::for_longest(123_456_789).format(1_234_567),
             "1.235"
         );
+        assert_eq!(TimeUnit::for_longest(900).with_unit(900), "0.9 µs");
+    }
+
+    #[test]
+    fn counts_have_separators() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
         assert_eq!(count(5_000_050_000), "5,000,050,000");
+    }
+    #[test]
+    fn large_counts_are_rounded() {
+        for (value, text) in [
+            (99_999, "99,999"),
+            (100_000, "100k"),
+            (999_499, "999k"),
+            (999_500, "1.00M"),
+            (9_996_000, "10.0M"),
+            (5_000_050_000, "5.00G"),
+            (u64::MAX, "18.4E"),
+        ] {
+            assert_eq!(rounded(value), text);
+        }
     }
 }

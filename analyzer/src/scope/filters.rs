@@ -1,13 +1,11 @@
-//! What of a trace all screens look at: a stack of filters, of which Esc takes the newest away.
+//! What a user asks to look at: a stack of filters, of which the newest can be taken away.
 
-use portmortem_analyzer::trace::PredicateIndex;
-use portmortem_analyzer::trace::Trace;
-use portmortem_analyzer::trace::names::printable;
-use portmortem_analyzer::{Focus, FocusOn, Hide, ReplayOptions, Window};
+use super::{Focus, FocusOn, Hide, Window};
+use crate::text::time;
+use crate::trace::names::printable;
+use crate::trace::{PredicateIndex, StreamInfo, Trace};
 
-use crate::format::time;
-
-/// A filter on all screens.
+/// A filter on all figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Filter {
     /// Predicates of a pattern are part of their callers.
@@ -18,6 +16,8 @@ pub enum Filter {
     Focus(FocusOn),
     /// Only what happens then.
     Window(Window),
+    /// Only the stream of this number, and others asked for so.
+    Stream(u32),
 }
 
 impl Filter {
@@ -43,6 +43,13 @@ impl Filter {
                 format!("in: {more}{}", names.join(" › "))
             }
             Self::Window(window) => format!("time: {}", window_text(*window, trace)),
+            Self::Stream(id) => {
+                let info = trace.streams().iter().find(|info| info.id == *id);
+                let name = info.map_or("", StreamInfo::name);
+                format!("stream: {id} {}", printable(name))
+                    .trim_end()
+                    .to_owned()
+            }
         }
     }
 }
@@ -62,11 +69,11 @@ pub fn window_text(window: Window, trace: &Trace) -> String {
 
 /// The filters that are on, the newest last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Scope {
+pub struct Filters {
     filters: Vec<Filter>,
 }
 
-impl Scope {
+impl Filters {
     /// One filter more.
     pub fn push(&mut self, filter: Filter) {
         self.filters.push(filter);
@@ -89,21 +96,18 @@ impl Scope {
         self.filters.is_empty()
     }
 
-    /// Whether boxes are part of others, or left out.
-    #[must_use]
-    pub fn has_transparent(&self) -> bool {
-        let mut filters = self.filters.iter();
-        filters.any(|filter| !matches!(filter, Filter::Window(_)))
+    fn each<'f, T>(&'f self, pick: impl Fn(&'f Filter) -> Option<T>) -> impl Iterator<Item = T> {
+        self.filters.iter().filter_map(pick)
     }
 
     /// What is hidden.
     #[must_use]
     pub fn hide(&self) -> Hide {
-        let patterns = self.filters.iter().filter_map(|filter| match filter {
+        let patterns = self.each(|filter| match filter {
             Filter::Hide(pattern) => Some(pattern),
             _ => None,
         });
-        let ones = self.filters.iter().filter_map(|filter| match filter {
+        let ones = self.each(|filter| match filter {
             Filter::HideOne(predicate) => Some(*predicate),
             _ => None,
         });
@@ -113,7 +117,7 @@ impl Scope {
     /// Where it looks.
     #[must_use]
     pub fn focus(&self) -> Focus {
-        let places = self.filters.iter().filter_map(|filter| match filter {
+        let places = self.each(|filter| match filter {
             Filter::Focus(place) => Some(place),
             _ => None,
         });
@@ -123,21 +127,20 @@ impl Scope {
     /// The time that all windows share.
     #[must_use]
     pub fn window(&self) -> Option<Window> {
-        let windows = self.filters.iter().filter_map(|filter| match filter {
+        let windows = self.each(|filter| match filter {
             Filter::Window(window) => Some(*window),
             _ => None,
         });
         windows.reduce(Window::and)
     }
 
-    /// How to replay it.
+    /// Numbers of the streams; none if all are meant.
     #[must_use]
-    pub fn options(&self) -> ReplayOptions<'static> {
-        ReplayOptions {
-            hide: self.hide(),
-            focus: self.focus(),
-            window: self.window(),
-            ..ReplayOptions::default()
-        }
+    pub fn streams(&self) -> Vec<u32> {
+        let streams = self.each(|filter| match filter {
+            Filter::Stream(id) => Some(*id),
+            _ => None,
+        });
+        streams.collect()
     }
 }

@@ -1,0 +1,220 @@
+//! A trace, what of it is looked at, and all that is known of that. Commands and screens begin with it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use crate::figures::Caller;
+use crate::figures::laws::{self, Imbalance};
+use crate::figures::profile::Profile;
+use crate::index::{self, Index, IndexError};
+use crate::net::centers::{CenterSum, by_center};
+use crate::replay::{self, ReplayOptions};
+use crate::scope::{Filters, FocusOn, Scope};
+use crate::tables::{OUTSIDE, ROOT, Tables};
+use crate::trace::{Center, PredicateIndex, Trace, TraceError};
+use crate::walk::Trail;
+
+/// Traces of more bytes get an index in memory if there is none beside them, so that every event is near.
+const LARGE: u64 = 4 << 20;
+
+/// A trace and the figures of what is looked at. It never changes.
+#[derive(Debug)]
+pub struct Analysis {
+    /// What the tables call the trace: its file name without extension, unless that is ambiguous.
+    pub name: String,
+    /// Where the trace is.
+    pub path: PathBuf,
+    /// The trace.
+    pub trace: Arc<Trace>,
+    /// What was asked for.
+    pub filters: Filters,
+    /// The same in terms of the trace: which boxes are looked at.
+    pub scope: Arc<Scope>,
+    /// Figures of that.
+    pub profile: Profile,
+    /// Sums that do not come out.
+    pub imbalances: Vec<Imbalance>,
+    /// Its index, if it has a good one and moments of the trace were asked for.
+    index: Option<Index>,
+    /// Places from which any event is near, if it has no index, or to follow the focus.
+    scanned: Option<Trail>,
+}
+
+impl Analysis {
+    /// The figures of the trace at `path`, from its index if that is possible. `progress` counts bytes up to
+    /// [`Trace::size`].
+    ///
+    /// # Errors
+    /// If the trace became shorter meanwhile. A later reader of its events must ask again ([`Trace::check_whole`]).
+    pub fn of(
+        trace: Trace,
+        path: &Path,
+        filters: Filters,
+        progress: &AtomicU64,
+    ) -> Result<Self, TraceError> {
+        let options = ReplayOptions {
+            progress: Some(progress),
+            ..ReplayOptions::of(&filters)
+        };
+        let profile = index::profile(&trace, path, &options);
+        trace.check_whole(path)?;
+        Ok(Self::new(Arc::new(trace), path, filters, profile))
+    }
+
+    /// The figures of the whole trace at `path`: every event is read, whether or not it has an index.
+    ///
+    /// # Errors
+    /// If the trace became shorter meanwhile.
+    pub fn replayed(trace: Trace, path: &Path, progress: &AtomicU64) -> Result<Self, TraceError> {
+        let options = ReplayOptions {
+            progress: Some(progress),
+            ..ReplayOptions::default()
+        };
+        let profile = replay::replay(&trace, &options);
+        trace.check_whole(path)?;
+        let filters = Filters::default();
+        Ok(Self::new(Arc::new(trace), path, filters, profile))
+    }
+
+    /// All that screens show, moments, too. `None` if it was cancelled.
+    #[must_use]
+    pub fn explored(
+        trace: Arc<Trace>,
+        path: &Path,
+        filters: Filters,
+        progress: &AtomicU64,
+        cancel: &AtomicBool,
+    ) -> Option<Self> {
+        let found = Index::load(&trace, path);
+        let missing = matches!(found, Err(IndexError::Missing)) && trace.size() > LARGE;
+        let found = match found {
+            Err(_) if missing && filters.is_everything() => {
+                Index::build(&trace, path, Some(progress))
+            }
+            found => found,
+        };
+        let options = ReplayOptions {
+            progress: Some(progress),
+            cancel: Some(cancel),
+            ..ReplayOptions::of(&filters)
+        };
+        let figures = || match &found {
+            Ok(index) if filters.is_everything() => Some(index.profile()),
+            // One that is stale is made again.
+            Err(_) if filters.is_everything() => Some(index::profile(&trace, path, &options)),
+            _ => replay::try_replay(&trace, &options),
+        };
+        let scope = Arc::new(Scope::of(&trace, &filters));
+        let scans = found.is_err() || scope.is_focused();
+        let scan = || scans.then(|| Trail::scan(&trace, Arc::clone(&scope), progress, cancel));
+        let (profile, scanned) = rayon::join(figures, scan);
+        let (profile, scanned) = (profile?, scanned.flatten());
+        Some(Self {
+            index: found.ok(),
+            scanned,
+            ..Self::new(trace, path, filters, profile)
+        })
+    }
+
+    fn new(trace: Arc<Trace>, path: &Path, filters: Filters, profile: Profile) -> Self {
+        let name = path.file_stem().unwrap_or(path.as_os_str());
+        Self {
+            name: name.to_string_lossy().into_owned(),
+            path: path.to_owned(),
+            scope: Arc::new(Scope::of(&trace, &filters)),
+            trace,
+            filters,
+            imbalances: laws::check(&profile),
+            profile,
+            index: None,
+            scanned: None,
+        }
+    }
+
+    /// The same, called otherwise in tables.
+    #[must_use]
+    pub fn named(self, name: String) -> Self {
+        Self { name, ..self }
+    }
+
+    /// Places from which any event is near, if they are known.
+    #[must_use]
+    pub fn trail(&self) -> Option<&Trail> {
+        let index = self.index.as_ref().map(Index::trail);
+        self.scanned.as_ref().or(index)
+    }
+
+    /// What ran in each cost centre; nothing if the trace has none.
+    #[must_use]
+    pub fn centers(&self) -> BTreeMap<Center, CenterSum> {
+        let centers = self.trace.has_centers();
+        centers
+            .then(|| by_center(&self.trace, &self.profile))
+            .unwrap_or_default()
+    }
+
+    /// As tables.
+    #[must_use]
+    pub fn tables(&self) -> Tables<'_> {
+        Tables::new(&self.name, &self.trace, &self.profile)
+    }
+
+    /// Nanoseconds of a number of ticks.
+    #[must_use]
+    pub fn ns(&self, ticks: u64) -> u64 {
+        self.trace.clock().duration_ns(ticks)
+    }
+
+    /// Name of a predicate, escaped.
+    #[must_use]
+    pub fn predicate(&self, index: PredicateIndex) -> &str {
+        self.trace.predicate_name(index)
+    }
+
+    /// Name of a caller, escaped.
+    #[must_use]
+    pub fn caller(&self, caller: Caller) -> &str {
+        match caller {
+            Caller::Root => ROOT,
+            Caller::Predicate(index) => self.predicate(index),
+        }
+    }
+
+    /// Name of a cost centre, escaped.
+    #[must_use]
+    pub fn center(&self, center: Center) -> &str {
+        center.map_or(OUTSIDE, |index| self.predicate(index))
+    }
+
+    /// Events read, in all streams.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        let streams = self.profile.streams.iter();
+        streams.fold(0, |sum, stream| sum.saturating_add(stream.events))
+    }
+
+    /// File, as the trace names it, and line of the first clause of a predicate.
+    #[must_use]
+    pub fn source(&self, index: PredicateIndex) -> Option<(&str, u32)> {
+        let declared = &self.trace.predicates().get(index as usize)?.declared;
+        Some((self.trace.file(declared.file?)?, declared.line))
+    }
+
+    /// The place of a row of the call tree, to look only there. A recursive call is where its context is.
+    #[must_use]
+    pub fn place(&self, context: usize) -> Option<FocusOn> {
+        let rows = &self.profile.contexts;
+        let mut path = Vec::new();
+        let mut at = rows.get(context);
+        while let Some(row) = at {
+            if !row.recursive {
+                path.push(row.predicate);
+            }
+            at = row.parent.and_then(|parent| rows.get(parent as usize));
+        }
+        path.reverse();
+        (!path.is_empty()).then_some(FocusOn::Context(path))
+    }
+}

@@ -1,0 +1,110 @@
+//! What must be known beside figures: how a run was recorded and ended, what was lost, which sums do not come out.
+
+use portmortem_tracer::format::Outcome;
+
+use crate::Analysis;
+use crate::figures::laws::Place;
+use crate::text::{count, counted};
+use crate::trace::Trace;
+
+/// How the recorded run ended, in a few words.
+#[must_use]
+pub fn ending(trace: &Trace) -> String {
+    match trace.end().map(|end| &end.outcome) {
+        Some(Outcome::Exited(status)) => format!("exit status {status}"),
+        Some(Outcome::Stopped) => "stopped by the program".to_owned(),
+        Some(Outcome::Full) => "recording stopped early".to_owned(),
+        None => "the run did not end".to_owned(),
+    }
+}
+
+/// In which modes it was recorded.
+#[must_use]
+pub fn modes(trace: &Trace) -> String {
+    let mode = trace.header().mode;
+    let all = [
+        (mode.byrd, "every exit re-enterable (--byrd)"),
+        (mode.no_tail, "a box for every last call (--no-tail)"),
+        (mode.keep_last, "flight recorder (--keep last)"),
+    ];
+    let on: Vec<&str> = all
+        .iter()
+        .filter(|mode| mode.0)
+        .map(|mode| mode.1)
+        .collect();
+    if on.is_empty() {
+        "default".to_owned()
+    } else {
+        on.join(", ")
+    }
+}
+
+/// What was lost: one line each. More than `most` of a kind are only counted.
+#[must_use]
+pub fn losses(analysis: &Analysis, most: usize) -> Vec<String> {
+    let (trace, profile) = (&analysis.trace, &analysis.profile);
+    let mut lines = Vec::new();
+    if trace.end().is_none() {
+        lines.push(
+            "the run did not end in order, or is still going on: the figures are those up to the last event written"
+                .to_owned(),
+        );
+    }
+    let lost = profile.lost_events();
+    if lost > 0 {
+        // A recording that keeps its beginning ends at the first event that it cannot keep.
+        let least = if trace.header().mode.keep_last {
+            ""
+        } else {
+            "at least "
+        };
+        lines.push(format!(
+            "{least}{} lost; figures of what ran meanwhile are missing, boxes of before are shown as <unknown>",
+            counted(lost, "event was", "events were")
+        ));
+    }
+    lines.extend(profile.damage.iter().take(most).map(|damage| {
+        let stream = damage
+            .stream
+            .map_or_else(String::new, |id| format!(", stream {id}"));
+        format!("damaged at byte {}{stream}: {}", damage.offset, damage.what)
+    }));
+    let more = |all: u64, what| {
+        let more = all.saturating_sub(most as u64);
+        (more > 0).then(|| format!("… and {} more {what}", count(more)))
+    };
+    lines.extend(more(profile.damage.len() as u64, "damaged places"));
+    lines.extend(profile.violations.iter().take(most).map(|violation| {
+        format!(
+            "impossible event {} of stream {} at byte {}: {}",
+            count(violation.event),
+            violation.stream,
+            violation.offset,
+            violation.what
+        )
+    }));
+    lines.extend(more(profile.violation_count, "impossible events"));
+    lines
+}
+
+/// Laws that do not hold, `most` at most: one line each.
+#[must_use]
+pub fn defects(analysis: &Analysis, most: usize) -> Vec<String> {
+    let broken = analysis.imbalances.iter().take(most);
+    broken
+        .map(|imbalance| {
+            let place = match imbalance.place {
+                Place::Predicate(index) => analysis.predicate(index).to_owned(),
+                Place::Stream(id) => format!("stream {id}"),
+                Place::Context(row) => format!("context {row}"),
+                Place::Trace => "the trace".to_owned(),
+            };
+            format!(
+                "a defect of Portmortem, please report it: of {place}, {} does not hold ({} and {})",
+                imbalance.law,
+                count(imbalance.left),
+                count(imbalance.right)
+            )
+        })
+        .collect()
+}
