@@ -192,7 +192,7 @@ fn beginning_of_the_loop(sandbox: &Sandbox) {
     sandbox
         .portmortem(["report", "run.pmt"])
         .exits(3)
-        .shows("events were lost")
+        .shows(" lost; figures of what ran meanwhile are missing")
         .shows("recording stopped")
         .shows("exit status 0");
     let profiled = Profiled::of(&sandbox.path("run.pmt"));

@@ -23,7 +23,7 @@ pub enum Unit {
     None,
     /// Things.
     Count,
-    /// Nanoseconds that boxes took, the recorder's own included; [`Column::net`] names those without.
+    /// Nanoseconds that boxes took, the recorder's own included; `Table::net_of` leads to those without.
     Time,
     /// Nanoseconds that say when, or how long by the clock. Net times do not concern them.
     Clock,
