@@ -149,10 +149,11 @@ impl Analysis {
     /// What ran in each cost centre; nothing if the trace has none.
     #[must_use]
     pub fn centers(&self) -> BTreeMap<Center, CenterSum> {
-        let centers = self.trace.has_centers();
-        centers
-            .then(|| by_center(&self.trace, &self.profile))
-            .unwrap_or_default()
+        if self.trace.has_centers() {
+            by_center(&self.trace, &self.profile)
+        } else {
+            BTreeMap::new()
+        }
     }
 
     /// As tables.

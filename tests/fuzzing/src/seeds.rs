@@ -79,8 +79,7 @@ pub fn scopes() -> Vec<Vec<u8>> {
 /// Of the target `index`.
 #[must_use]
 pub fn indexes() -> Vec<Vec<u8>> {
-    [1, 1500, u64::MAX]
-        .map(indexes::index_every)
+    indexes::genuine()
         .iter()
         .flat_map(|index| [with_mode(0, indexes::contents(index)), with_mode(1, index)])
         .collect()
