@@ -114,16 +114,28 @@ impl Analysis {
         Some(Self {
             index: found.ok(),
             scanned,
-            ..Self::new(trace, path, filters, profile)
+            ..Self::with_scope(trace, path, filters, scope, profile)
         })
     }
 
     fn new(trace: Arc<Trace>, path: &Path, filters: Filters, profile: Profile) -> Self {
+        let scope = Arc::new(Scope::of(&trace, &filters));
+        Self::with_scope(trace, path, filters, scope, profile)
+    }
+
+    /// `scope` is what the filters mean in the trace.
+    fn with_scope(
+        trace: Arc<Trace>,
+        path: &Path,
+        filters: Filters,
+        scope: Arc<Scope>,
+        profile: Profile,
+    ) -> Self {
         let name = path.file_stem().unwrap_or(path.as_os_str());
         Self {
             name: name.to_string_lossy().into_owned(),
             path: path.to_owned(),
-            scope: Arc::new(Scope::of(&trace, &filters)),
+            scope,
             trace,
             filters,
             imbalances: laws::check(&profile),

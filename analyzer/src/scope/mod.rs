@@ -164,13 +164,7 @@ impl<'s> Sight<'s> {
     /// Whether a box is transparent into which the box `id` departs.
     #[inline(always)]
     pub(crate) fn depart(&mut self, id: u32, predicate: PredicateIndex) -> bool {
-        let hidden = self.scope.hidden[predicate as usize];
-        if !self.focused {
-            return hidden;
-        }
-        let way = self.scope.focus.enter(self.way_of(id), predicate, hidden);
-        self.put(id, way);
-        !self.scope.shows(way, predicate)
+        self.call(id, id, predicate)
     }
 
     /// Where a box is. Every box was put here when it was called.
