@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::books::{Books, CallArc, Figures, NEVER, NONE, Place, PlaceId, SHARED, SHARED_PORTS};
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
-use crate::figures::{Caller, EdgeFigures, Port, PortCounts, PredicateFigures};
+use crate::figures::{self, Caller, EdgeFigures, Port, PortCounts, PredicateFigures};
 use crate::trace::{Center, PredicateIndex};
 
 /// By predicate, the unknown one last.
@@ -76,8 +76,8 @@ pub(super) fn edges(books: &Books) -> BTreeMap<(Caller, PredicateIndex), EdgeFig
 }
 
 /// The call tree, in its order.
-pub(super) fn contexts(books: &Books) -> Vec<ContextFigures> {
-    let rows = rows(books);
+pub(super) fn contexts(books: &Books, by_place: &[CenterFigures]) -> Vec<ContextFigures> {
+    let rows = rows(books, by_place);
     // By place: whether it or one below has figures. A place is always after the one above.
     let mut used: Vec<bool> = rows.iter().map(ContextFigures::is_used).collect();
     let is_row = |id: usize, place: &Place| place.row as usize == id && place.above != NONE;
@@ -129,7 +129,7 @@ pub(super) fn contexts(books: &Books) -> Vec<ContextFigures> {
 }
 
 /// By place, without what is below; all on the first place of each row.
-fn rows(books: &Books) -> Vec<ContextFigures> {
+fn rows(books: &Books, by_place: &[CenterFigures]) -> Vec<ContextFigures> {
     let row_of = |place: PlaceId| books.places[place as usize].row as usize;
     let mut rows: Vec<ContextFigures> = books
         .places
@@ -142,20 +142,16 @@ fn rows(books: &Books) -> Vec<ContextFigures> {
             ..ContextFigures::default()
         })
         .collect();
-    for arc in books.arcs.iter().filter(|arc| arc.place != NONE) {
-        let row = &mut rows[row_of(arc.place)];
-        let figures = &arc.figures;
+    for (place, figures) in books.places.iter().zip(by_place) {
+        let row = &mut rows[place.row as usize];
         row.ports.add(&figures.ports);
-        row.self_ticks += figures.self_by.iter().sum::<u64>();
-        row.undone_ticks += figures.undone;
-        add_ports(&mut row.inside, figures, &figures.covered);
-        let caller = &mut rows[row_of(arc.from)];
-        add_ports(&mut caller.outside, figures, &figures.followed);
-        // A box is cut from outside only.
-        rows[row_of(arc.place)].inside[Port::Cut as usize] = 0;
+        row.self_ticks += figures.self_ticks;
+        figures::add_ports(&mut row.inside, &figures.inside);
+        figures::add_ports(&mut row.outside, &figures.outside);
+        row.hidden.add(&figures.hidden);
     }
-    for (place, hidden) in &books.hidden {
-        rows[row_of(*place)].hidden.add(hidden);
+    for arc in books.arcs.iter().filter(|arc| arc.place != NONE) {
+        rows[row_of(arc.place)].undone_ticks += arc.figures.undone;
     }
     for row in &mut rows {
         row.inclusive_ticks = row.self_ticks;
@@ -164,32 +160,41 @@ fn rows(books: &Books) -> Vec<ContextFigures> {
 }
 
 /// By cost centre and predicate.
-pub(super) fn centers(books: &Books) -> BTreeMap<(Center, PredicateIndex), CenterFigures> {
-    let mut rows = vec![CenterFigures::default(); books.places.len()];
+pub(super) fn centers(
+    books: &Books,
+    by_place: &[CenterFigures],
+) -> BTreeMap<(Center, PredicateIndex), CenterFigures> {
+    let mut all = BTreeMap::<_, CenterFigures>::new();
+    for (place, figures) in books.places.iter().zip(by_place) {
+        if place.above != NONE && *figures != CenterFigures::default() {
+            let center = (place.center != NONE).then_some(place.center);
+            let row = all.entry((center, place.predicate)).or_default();
+            row.add(figures);
+        }
+    }
+    all
+}
+
+/// What the boxes of each place did.
+pub(super) fn by_place(books: &Books) -> Vec<CenterFigures> {
+    let mut all = vec![CenterFigures::default(); books.places.len()];
     for arc in books.arcs.iter().filter(|arc| arc.place != NONE) {
         let figures = &arc.figures;
-        let row = &mut rows[arc.place as usize];
-        row.ports.add(&figures.ports);
-        row.self_ticks += figures.self_by.iter().sum::<u64>();
-        add_ports(&mut row.inside, figures, &figures.covered);
+        let here = &mut all[arc.place as usize];
+        here.ports.add(&figures.ports);
+        here.self_ticks += figures.self_by.iter().sum::<u64>();
+        add_ports(&mut here.inside, figures, &figures.covered);
         // A box is cut from outside only.
-        row.inside[Port::Cut as usize] = 0;
-        let caller = &mut rows[arc.from as usize];
+        here.inside[Port::Cut as usize] = 0;
+        let caller = &mut all[arc.from as usize];
         add_ports(&mut caller.outside, figures, &figures.followed);
     }
     for (place, hidden) in &books.hidden {
-        rows[*place as usize].hidden = *hidden;
+        all[*place as usize].hidden = *hidden;
     }
     for ((own, place), ticks) in &books.elsewhere {
-        rows[*own as usize].self_ticks -= ticks;
-        rows[*place as usize].self_ticks += ticks;
-    }
-    let mut all = BTreeMap::<_, CenterFigures>::new();
-    for (place, row) in books.places.iter().zip(&rows) {
-        if place.above != NONE && *row != CenterFigures::default() {
-            let center = (place.center != NONE).then_some(place.center);
-            all.entry((center, place.predicate)).or_default().add(row);
-        }
+        all[*own as usize].self_ticks -= ticks;
+        all[*place as usize].self_ticks += ticks;
     }
     all
 }

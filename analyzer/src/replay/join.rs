@@ -57,11 +57,12 @@ impl Join {
     /// The figures of all that was joined, with those of its streams.
     pub(super) fn into_profile(self, streams: Vec<StreamFigures>) -> Profile {
         let books = &self.books;
+        let by_place = assemble::by_place(books);
         Profile {
             predicates: assemble::predicates(books),
             edges: assemble::edges(books),
-            contexts: assemble::contexts(books),
-            centers: assemble::centers(books),
+            contexts: assemble::contexts(books, &by_place),
+            centers: assemble::centers(books, &by_place),
             backtracks: self.backtracks,
             cuts: self.cuts,
             streams,
