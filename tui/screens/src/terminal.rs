@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::clipboard::CopyToClipboard;
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, Event};
 use ratatui::crossterm::execute;
@@ -189,11 +190,10 @@ fn serve(app: &mut App, request: Request, mouse: bool, terminal: &mut Screen) ->
     match request {
         Request::Quit => {}
         Request::Redraw => terminal.clear()?,
-        Request::Copy(text) => {
-            let mut out = io::stdout();
-            write!(out, "\x1b]52;c;{}\x07", base64(text.as_bytes()))?;
-            out.flush()?;
-        }
+        Request::Copy(text) => execute!(
+            io::stdout(),
+            CopyToClipboard::to_clipboard_from(text.as_bytes())
+        )?,
         Request::Write(path, text) => {
             let written = write_new(&path, &text);
             let shown = path.display();
@@ -255,27 +255,6 @@ fn no_option(path: &Path) -> PathBuf {
     }
 }
 
-/// RFC 4648, which OSC 52 wants.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let bits = chunk
-            .iter()
-            .fold(0, |bits, &byte| bits << 8 | u32::from(byte));
-        let bits = bits << (8 * (3 - chunk.len()));
-        for digit in 0..4 {
-            if digit <= chunk.len() {
-                let at = bits >> (18 - 6 * digit) & 63;
-                text.push(DIGITS[at as usize].into());
-            } else {
-                text.push('=');
-            }
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,18 +268,6 @@ mod tests {
             ("a/b.pl", "./a/b.pl"),
         ] {
             assert_eq!(no_option(Path::new(path)).to_str(), Some(given));
-        }
-    }
-
-    #[test]
-    fn base64_as_in_the_rfc() {
-        for (bytes, text) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foobar", "Zm9vYmFy"),
-        ] {
-            assert_eq!(base64(bytes.as_bytes()), text);
         }
     }
 }

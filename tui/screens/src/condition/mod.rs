@@ -17,7 +17,6 @@
 //! cells of a row, as the tables of the analyser have them.
 
 mod events;
-mod lexer;
 mod parser;
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,13 @@
-//! Tokens to conditions.
+//! Text to conditions. The last alternative of each choice says what was expected where the text goes on otherwise.
 
 use portmortem_analyzer::scope::duration::{decimal, unit_ns};
 use regex::{Regex, RegexBuilder};
+use winnow::combinator::{alt, eof, not, opt, peek, preceded, repeat, separated, terminated};
+use winnow::error::{ParseError, ParserError};
+use winnow::prelude::*;
+use winnow::stream::Stateful;
+use winnow::token::{any, none_of, one_of, take_while};
 
-use super::lexer::{Token, tokens};
 use super::{Comparison, Condition, ConditionError, Field, FieldKind, Node, Operand};
 
 /// Deeper nesting is refused: evaluation recurses.
@@ -12,19 +16,60 @@ const MAX_DEPTH: usize = 64;
 /// Regular expressions that would take more memory than this are refused.
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
-pub(super) fn parse(text: &str, fields: &[Field]) -> Result<Node, ConditionError> {
-    let mut parser = Parser {
-        text,
-        tokens: tokens(text)?,
-        at: 0,
-        fields,
-        depth: 0,
-    };
-    let node = parser.any()?;
-    match parser.peek() {
-        None => Ok(node),
-        Some(_) => Err(parser.expected("`and` or `or`")),
+type Input<'a> = Stateful<&'a str, Context<'a>>;
+
+#[derive(Debug, Clone, Copy)]
+struct Context<'a> {
+    fields: &'a [Field<'a>],
+    depth: usize,
+}
+
+/// Why a parser does not go on.
+#[derive(Debug)]
+enum Failure {
+    /// Something else may be there.
+    Other,
+    /// The text is no condition.
+    Refused(ConditionError),
+}
+
+impl From<ConditionError> for Failure {
+    fn from(error: ConditionError) -> Self {
+        Self::Refused(error)
     }
+}
+
+impl<'a> ParserError<Input<'a>> for Failure {
+    type Inner = Self;
+
+    fn from_input(_: &Input<'a>) -> Self {
+        Self::Other
+    }
+
+    fn is_backtrack(&self) -> bool {
+        matches!(self, Self::Other)
+    }
+
+    fn into_inner(self) -> Result<Self, Self> {
+        Ok(self)
+    }
+}
+
+type Parsed<T> = Result<T, Failure>;
+
+pub(super) fn parse(text: &str, fields: &[Field]) -> Result<Node, ConditionError> {
+    let input = Stateful {
+        input: text,
+        state: Context { fields, depth: 0 },
+    };
+    let end = alt((preceded(blank, eof).void(), expected("`and` or `or`")));
+    let parsed = terminated(any_of, end).parse(input);
+    parsed.map_err(
+        |error: ParseError<Input, Failure>| match error.into_inner() {
+            Failure::Refused(error) => error,
+            Failure::Other => wanted("a condition", text),
+        },
+    )
 }
 
 /// Rows that have `text` in a column of text.
@@ -53,181 +98,171 @@ fn regex(pattern: &str, any_case: bool) -> Result<Regex, ConditionError> {
         })
 }
 
-struct Parser<'a> {
-    text: &'a str,
-    tokens: Vec<(usize, Token)>,
-    at: usize,
-    fields: &'a [Field<'a>],
-    depth: usize,
+fn wanted(expected: &'static str, rest: &str) -> ConditionError {
+    let place = match rest.trim_start() {
+        "" => "at the end".to_owned(),
+        rest => format!("before {rest:?}"),
+    };
+    ConditionError::Expected { expected, place }
 }
 
-impl Parser<'_> {
-    fn peek(&self) -> Option<&Token> {
-        self.tokens.get(self.at).map(|(_, token)| token)
-    }
+/// Refuses whatever there is.
+fn expected<'a, T>(expected: &'static str) -> impl Parser<Input<'a>, T, Failure> {
+    move |input: &mut Input<'a>| Err(wanted(expected, input).into())
+}
 
-    fn take(&mut self) -> Option<Token> {
-        let token = self.peek().cloned();
-        self.at += 1;
-        token
-    }
+fn blank<'a>(input: &mut Input<'a>) -> Parsed<&'a str> {
+    take_while(0.., char::is_whitespace).parse_next(input)
+}
 
-    fn is_word(&self, word: &str) -> bool {
-        matches!(self.peek(), Some(Token::Word(text)) if text.eq_ignore_ascii_case(word))
-    }
+fn sign<'a>(sign: &'static str) -> impl Parser<Input<'a>, &'a str, Failure> {
+    preceded(blank, sign)
+}
 
-    fn expected(&self, expected: &'static str) -> ConditionError {
-        let place = match self.tokens.get(self.at) {
-            Some(&(at, _)) => format!("before {:?}", &self.text[at..]),
-            None => "at the end".to_owned(),
-        };
-        ConditionError::Expected { expected, place }
-    }
+/// Text without quotes. `!` ends it only where an operator begins: it may be part of a name.
+fn bare<'a>(input: &mut Input<'a>) -> Parsed<&'a str> {
+    let ends = |c: char| c.is_whitespace() || "<>=~()\"".contains(c);
+    let letter = preceded(
+        not(alt((one_of(ends).void(), "!=".void(), "!~".void()))),
+        any,
+    );
+    let word = repeat::<_, _, (), _, _>(1.., letter).take();
+    preceded(blank, word).parse_next(input)
+}
 
-    fn any(&mut self) -> Result<Node, ConditionError> {
-        let mut parts = vec![self.all()?];
-        while self.is_word("or") {
-            self.at += 1;
-            parts.push(self.all()?);
+/// Text in quotes, so it is never a column or `and`. `\"` stands for a quote; `\` before anything else stays, because regular
+/// expressions are full of it.
+fn quoted(input: &mut Input) -> Parsed<String> {
+    let letter = alt(("\\\"".value('"'), none_of('"')));
+    let text = repeat(0.., letter).fold(String::new, |text: String, c| {
+        text + c.encode_utf8(&mut [0; 4])
+    });
+    let end = alt(("\"".void(), expected("a closing quote")));
+    preceded(sign("\""), terminated(text, end)).parse_next(input)
+}
+
+fn keyword<'a>(word: &'static str) -> impl Parser<Input<'a>, (), Failure> {
+    bare.verify(move |text: &str| text.eq_ignore_ascii_case(word))
+        .void()
+}
+
+fn any_of(input: &mut Input) -> Parsed<Node> {
+    let parts = separated(1.., all_of, keyword("or"));
+    parts
+        .map(|parts| single(parts, Node::Any))
+        .parse_next(input)
+}
+
+fn all_of(input: &mut Input) -> Parsed<Node> {
+    let end = alt((preceded(blank, eof).void(), sign(")").void(), keyword("or")));
+    let goes_on = alt((keyword("and"), peek(not(end))));
+    let (first, others): (_, Vec<Node>) =
+        (factor, repeat(0.., preceded(goes_on, factor))).parse_next(input)?;
+    let parts = [first].into_iter().chain(others).collect();
+    Ok(single(parts, Node::All))
+}
+
+fn factor(input: &mut Input) -> Parsed<Node> {
+    if input.state.depth == MAX_DEPTH {
+        return Err(ConditionError::TooDeep.into());
+    }
+    input.state.depth += 1;
+    let closed = alt((sign(")"), expected("`)`")));
+    let node = alt((
+        preceded(keyword("not"), factor).map(|node| Node::Not(Box::new(node))),
+        preceded(sign("("), terminated(any_of, closed)),
+        anywhere,
+        of_column,
+        expected("a condition"),
+    ))
+    .parse_next(input);
+    input.state.depth -= 1;
+    node
+}
+
+/// `~ text`, or a text in quotes: looked for in all columns of text.
+fn anywhere(input: &mut Input) -> Parsed<Node> {
+    let fields = input.state.fields;
+    Ok(match opt(sign("~")).parse_next(input)? {
+        Some(_) => search(&pattern(input)?, true, fields)?,
+        None => word(&quoted(input)?, fields)?,
+    })
+}
+
+/// A word alone, or a comparison that begins with it.
+fn of_column(input: &mut Input) -> Parsed<Node> {
+    not(alt((keyword("and"), keyword("or")))).parse_next(input)?;
+    let name = bare(input)?;
+    let fields = input.state.fields;
+    let found = column(name, fields);
+    let unknown = || ConditionError::UnknownColumn(name.to_owned());
+    if let Some(comparison) = opt(comparison).parse_next(input)? {
+        let at = found.ok_or_else(unknown)?;
+        return Ok(Node::Compare(at, comparison, operand(input, at)?));
+    }
+    if let Some(sign) = opt(alt((sign("~"), sign("!~")))).parse_next(input)? {
+        let at = found.ok_or_else(unknown)?;
+        if fields[at].kind != FieldKind::Text {
+            return Err(mismatch(&fields[at], "is no text").into());
         }
-        Ok(single(parts, Node::Any))
+        let node = Node::Matches(at, regex(&pattern(input)?, true)?);
+        return Ok(match sign {
+            "~" => node,
+            _ => Node::Not(Box::new(node)),
+        });
     }
+    // A column of truth values is a condition itself.
+    Ok(
+        match found.filter(|&at| fields[at].kind == FieldKind::Bool) {
+            Some(at) => Node::Compare(at, Comparison::Equal, Operand::Bool(true)),
+            None => word(name, fields)?,
+        },
+    )
+}
 
-    fn all(&mut self) -> Result<Node, ConditionError> {
-        let mut parts = vec![self.factor()?];
-        loop {
-            if self.is_word("and") {
-                self.at += 1;
-            } else if self.peek().is_none()
-                || self.is_word("or")
-                || self.peek() == Some(&Token::Close)
-            {
-                return Ok(single(parts, Node::All));
-            }
-            parts.push(self.factor()?);
-        }
-    }
+fn comparison(input: &mut Input) -> Parsed<Comparison> {
+    let sign = alt((
+        "<=".value(Comparison::AtMost),
+        "=<".value(Comparison::AtMost),
+        ">=".value(Comparison::AtLeast),
+        "!=".value(Comparison::NotEqual),
+        "==".value(Comparison::Equal),
+        "=".value(Comparison::Equal),
+        "<".value(Comparison::Less),
+        ">".value(Comparison::Greater),
+    ));
+    preceded(blank, sign).parse_next(input)
+}
 
-    fn factor(&mut self) -> Result<Node, ConditionError> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(ConditionError::TooDeep);
-        }
-        let node = self.nested();
-        self.depth -= 1;
-        node
-    }
+fn pattern(input: &mut Input) -> Parsed<String> {
+    let bare = bare.map(str::to_owned);
+    alt((bare, quoted, expected("a regular expression"))).parse_next(input)
+}
 
-    fn nested(&mut self) -> Result<Node, ConditionError> {
-        if self.is_word("not") {
-            self.at += 1;
-            return Ok(Node::Not(Box::new(self.factor()?)));
+fn operand(input: &mut Input, left: usize) -> Parsed<Operand> {
+    let before = *input;
+    let fields = input.state.fields;
+    let field = fields[left];
+    let bare = bare.map(|text| (text.to_owned(), column(text, fields)));
+    let quoted = quoted.map(|text| (text, None));
+    let (text, other) = alt((bare, quoted, expected("a value"))).parse_next(input)?;
+    let operand = match (field.kind, other) {
+        (kind, Some(other)) if comparable(kind, fields[other].kind) => Some(Operand::Column(other)),
+        (FieldKind::Text, _) => Some(Operand::Text(text)),
+        (FieldKind::Bool, _) => match text.as_str() {
+            "true" | "yes" => Some(Operand::Bool(true)),
+            "false" | "no" => Some(Operand::Bool(false)),
+            _ => None,
+        },
+        (FieldKind::Count | FieldKind::Time { .. }, _) => {
+            number(&text, &field)?.map(Operand::Number)
         }
-        if self.is_word("and") || self.is_word("or") {
-            return Err(self.expected("a condition"));
-        }
-        match self.peek() {
-            Some(Token::Open) => {
-                self.at += 1;
-                let node = self.any()?;
-                if self.peek() != Some(&Token::Close) {
-                    return Err(self.expected("`)`"));
-                }
-                self.at += 1;
-                Ok(node)
-            }
-            Some(Token::Matches) => {
-                self.at += 1;
-                let pattern = self.pattern()?;
-                search(&pattern, true, self.fields)
-            }
-            Some(Token::Quoted(text)) => {
-                let text = text.clone();
-                self.at += 1;
-                word(&text, self.fields)
-            }
-            Some(Token::Word(text)) => {
-                let text = text.clone();
-                self.at += 1;
-                self.after(&text)
-            }
-            _ => Err(self.expected("a condition")),
-        }
-    }
-
-    /// A word alone, or a comparison that begins with it.
-    fn after(&mut self, name: &str) -> Result<Node, ConditionError> {
-        let found = column(name, self.fields);
-        let unknown = || ConditionError::UnknownColumn(name.to_owned());
-        match self.peek() {
-            Some(Token::Compare(comparison)) => {
-                let comparison = *comparison;
-                self.at += 1;
-                let at = found.ok_or_else(unknown)?;
-                let operand = self.operand(at)?;
-                Ok(Node::Compare(at, comparison, operand))
-            }
-            Some(Token::Matches | Token::MatchesNot) => {
-                let negated = self.take() == Some(Token::MatchesNot);
-                let at = found.ok_or_else(unknown)?;
-                if self.fields[at].kind != FieldKind::Text {
-                    return Err(mismatch(&self.fields[at], "is no text"));
-                }
-                let node = Node::Matches(at, regex(&self.pattern()?, true)?);
-                Ok(if negated {
-                    Node::Not(Box::new(node))
-                } else {
-                    node
-                })
-            }
-            // A column of truth values is a condition itself.
-            _ => match found.filter(|&at| self.fields[at].kind == FieldKind::Bool) {
-                Some(at) => Ok(Node::Compare(at, Comparison::Equal, Operand::Bool(true))),
-                None => word(name, self.fields),
-            },
-        }
-    }
-
-    fn pattern(&mut self) -> Result<String, ConditionError> {
-        match self.peek() {
-            Some(Token::Word(text) | Token::Quoted(text)) => {
-                let text = text.clone();
-                self.at += 1;
-                Ok(text)
-            }
-            _ => Err(self.expected("a regular expression")),
-        }
-    }
-
-    fn operand(&mut self, left: usize) -> Result<Operand, ConditionError> {
-        let field = self.fields[left];
-        let (text, quoted) = match self.peek() {
-            Some(Token::Word(text)) => (text.clone(), false),
-            Some(Token::Quoted(text)) => (text.clone(), true),
-            _ => return Err(self.expected("a value")),
-        };
-        let other = column(&text, self.fields).filter(|_| !quoted);
-        let operand = match (field.kind, other) {
-            (kind, Some(other)) if comparable(kind, self.fields[other].kind) => {
-                Some(Operand::Column(other))
-            }
-            (FieldKind::Text, _) => Some(Operand::Text(text)),
-            (FieldKind::Bool, _) => match text.as_str() {
-                "true" | "yes" => Some(Operand::Bool(true)),
-                "false" | "no" => Some(Operand::Bool(false)),
-                _ => None,
-            },
-            (FieldKind::Count | FieldKind::Time { .. }, _) => {
-                number(&text, &field)?.map(Operand::Number)
-            }
-        };
-        let operand = operand.ok_or_else(|| match field.kind {
-            FieldKind::Bool => self.expected("true or false"),
-            _ => self.expected("a number"),
-        })?;
-        self.at += 1;
-        Ok(operand)
-    }
+    };
+    let kind = match field.kind {
+        FieldKind::Bool => "true or false",
+        _ => "a number",
+    };
+    Ok(operand.ok_or_else(|| wanted(kind, &before))?)
 }
 
 fn single(mut parts: Vec<Node>, wrap: fn(Vec<Node>) -> Node) -> Node {
