@@ -76,14 +76,18 @@ pub(crate) fn text(buffer: &Buffer) -> String {
     text
 }
 
-/// The letters, then which style is where: runs of cells by line, and a list of the styles.
-pub(crate) fn styled(buffer: &Buffer) -> String {
-    let mut styles: Vec<Style> = Vec::new();
-    let mut runs = String::new();
-    for y in 0..buffer.area.height {
+/// The letters of a picture that was drawn in several themes, then which style is where: runs of cells by line, and a list of
+/// the styles, in each theme.
+pub(crate) fn styled(pictures: &[Buffer]) -> String {
+    let letters: Vec<String> = pictures.iter().map(text).collect();
+    assert!(letters.iter().all(|other| *other == letters[0]));
+    let area = pictures[0].area;
+    let mut styles: Vec<Vec<Style>> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    for y in 0..area.height {
         let mut line: Vec<(usize, u16)> = Vec::new();
-        for x in 0..buffer.area.width {
-            let style = buffer[(x, y)].style();
+        for x in 0..area.width {
+            let style: Vec<Style> = pictures.iter().map(|each| each[(x, y)].style()).collect();
             let at = styles.iter().position(|other| *other == style);
             let at = at.unwrap_or_else(|| {
                 styles.push(style);
@@ -94,21 +98,24 @@ pub(crate) fn styled(buffer: &Buffer) -> String {
                 _ => line.push((at, 1)),
             }
         }
-        let shown: Vec<String> = line
-            .iter()
-            .map(|(at, length)| format!("{at}x{length}"))
-            .collect();
-        let _ = writeln!(runs, "{}", shown.join(" "));
+        let runs = line.iter().map(|(at, length)| format!("{at}x{length}"));
+        lines.push(runs.collect::<Vec<_>>().join(" "));
     }
-    let mut out = text(buffer) + "\n" + &runs + "\n";
+    let mut out = format!("{}\n", letters[0]);
+    for same in lines.chunk_by(|a, b| a == b) {
+        let times = match same.len() {
+            1 => String::new(),
+            times => format!(" ({times} lines)"),
+        };
+        let _ = writeln!(out, "{}{times}", same[0]);
+    }
+    out.push('\n');
     for (at, style) in styles.iter().enumerate() {
-        let _ = writeln!(
-            out,
-            "{at}: {:?} on {:?} {:?}",
-            style.fg.unwrap_or_default(),
-            style.bg.unwrap_or_default(),
-            style.add_modifier
-        );
+        let named = style.iter().map(|style| {
+            let (fg, bg) = (style.fg.unwrap_or_default(), style.bg.unwrap_or_default());
+            format!("{fg:?} on {bg:?} {:?}", style.add_modifier)
+        });
+        let _ = writeln!(out, "{at}: {}", named.collect::<Vec<_>>().join("; "));
     }
     out
 }
