@@ -74,29 +74,33 @@ bench-record: engine test-packages
 bench-truth: engine test-packages
 	$(CARGO) build --release --package portmortem-swi
 	$(CARGO) build --release --package portmortem-tests --bin bench-truth
-	$(or $(CARGO_TARGET_DIR),target)/release/bench-truth $(BENCH)
+	$(TARGET)/release/bench-truth $(BENCH)
 
 # The recorder alone, called in a loop from C.
 bench-recorder:
-	$(CARGO) bench --package portmortem-tracer
+	@tools/install-packages gcc libc6-dev
+	$(CARGO) build --release --package portmortem-tracer
+	cc -std=c11 -D_GNU_SOURCE -O2 -pthread -I tracer/include tests/bench/recorder.c -o $(TARGET)/release/bench-recorder \
+		-L $(TARGET)/release -lportmortem_tracer -Wl,-rpath,$(abspath $(TARGET))/release
+	$(TARGET)/release/bench-recorder $(or $(TMPDIR),/tmp)/portmortem-bench.pmt
 
 # The analysis of a large trace: side by side with reading its bytes, and with uftrace on a recording of its own.
 # For example: make bench-replay BENCH='--events 1000000000 --workload backtrack'
 bench-replay:
 	@tools/install-packages gcc libc6-dev uftrace
 	$(CARGO) build --release --package portmortem-tests --bin bench-replay
-	$(or $(CARGO_TARGET_DIR),target)/release/bench-replay $(BENCH)
+	$(TARGET)/release/bench-replay $(BENCH)
 
 # How well cost models predict: tables 2 to 4 of Mera et al. 2006 on this machine, and sizes that were never run.
 bench-models: engine
 	$(CARGO) build --release --package portmortem --package portmortem-swi
 	$(CARGO) build --release --package portmortem-tests --bin bench-models
-	$(or $(CARGO_TARGET_DIR),target)/release/bench-models $(BENCH)
+	$(TARGET)/release/bench-models $(BENCH)
 
 # The screens: how long keys take on traces; the program that makes large ones is target/release/generate-trace.
 bench-screens:
-	$(CARGO) build --release --package portmortem-screens --example bench-screens
-	$(or $(CARGO_TARGET_DIR),target)/release/examples/bench-screens $(or $(TRACES),traces/queens.pmt)
+	$(CARGO) build --release --package portmortem-tests --bin bench-screens
+	$(TARGET)/release/bench-screens $(or $(TRACES),traces/queens.pmt)
 
 # Draw the pictures of the screens again, which README.md and docs/commands.md show.
 pictures:
@@ -114,4 +118,4 @@ engine:
 
 test-packages:
 	@tools/install-packages gcc gprolog-doc python3-venv swi-prolog-test tmux
-	@tools/python-environment $(or $(CARGO_TARGET_DIR),target)/python tests/requirements.txt
+	@tools/python-environment $(TARGET)/python tests/requirements.txt

@@ -1,11 +1,6 @@
 //! `portmortem record --baseline`: the program runs again, and net times are fitted to that. How well they fit, the tests of the analyzer
 //! say, with times that are given; here nothing depends on how long anything took.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::fs;
 use std::path::Path;
 

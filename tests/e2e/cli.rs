@@ -1,11 +1,6 @@
 //! The command line: what reports look like, what exports contain, help and completions, and that nothing a
 //! program calls itself can harm a terminal.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::collections::BTreeMap;
 use std::fs;
 

@@ -4,11 +4,6 @@
 //! What is not comparable is said by the lists, with the reason: whole programs (`comparable: false`) and
 //! single predicates (`except`). Everything else must agree, predicates that only one of the two saw included.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;

@@ -8,11 +8,6 @@
 //! To know how many events there must be, the programs leave a byte in a file after each round of events. The
 //! write goes to the system at once, so the bytes outlive the kill and count what certainly happened before it.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

@@ -1,11 +1,6 @@
 //! Traces that are damaged, cut off, or no traces at all: a clear message and status 1, or what is left, a remark
 //! and status 3. Never a panic, and never figures that are wrong in silence.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::fs;
 
 use portmortem_tests::{Outcome, Sandbox, Status, sample};

@@ -1,10 +1,5 @@
 //! Debray's four tables ("Profiling Prolog Programs", 1988, section 4): all 36 numbers, from real recordings.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::collections::BTreeMap;
 use std::fs;
 

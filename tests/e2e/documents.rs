@@ -1,14 +1,10 @@
 //! What the documents say: their examples print what they show, their tables name all columns, and a reader
 //! written from the specification of the format finds the same figures.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::env;
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 
 use portmortem_analyzer::tables::{Kind, Table};
 use portmortem_tests::{Sandbox, built, repository, sample};
@@ -23,21 +19,34 @@ fn examples() {
         copy(&repository(directory), &place.join(directory));
     }
     fs::copy(repository("README.md"), place.join("README.md")).unwrap();
-    env::set_current_dir(&place).unwrap();
+    // The commands of FILE.md run in FILE.in.
+    for document in documents(&place) {
+        symlink(&place, document.with_extension("in")).unwrap();
+    }
     let cases = trycmd::TestCases::new();
     cases
         .register_bin("portmortem", built::portmortem())
         .env("LC_ALL", "C.UTF-8")
         .env("NO_COLOR", "1")
-        .case("README.md")
-        .case("docs/*.md");
+        .case(place.join("README.md"))
+        .case(place.join("docs/*.md"));
     // Fails if any example does.
     drop(cases);
-    env::set_current_dir("/").unwrap();
     if env::var_os("TRYCMD").is_some_and(|what| what == "overwrite") {
-        copy(&place.join("docs"), &repository("docs"));
-        fs::copy(place.join("README.md"), repository("README.md")).unwrap();
+        for document in documents(&place) {
+            let original = repository("").join(document.strip_prefix(&place).unwrap());
+            fs::copy(document, original).unwrap();
+        }
     }
+}
+
+/// `README.md` and those of `docs/`, below a directory.
+fn documents(place: &Path) -> Vec<PathBuf> {
+    let docs = fs::read_dir(place.join("docs")).unwrap();
+    let mut found: Vec<PathBuf> = docs.map(|entry| entry.unwrap().path()).collect();
+    found.push(place.join("README.md"));
+    found.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    found
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -1,10 +1,5 @@
 //! `portmortem export`: files that other programs read, of many traces at once, whole or not at all.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};

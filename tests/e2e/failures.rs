@@ -1,10 +1,5 @@
 //! What can go wrong around a recording: each does what a user expects, and none leaves a broken trace.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;

@@ -1,10 +1,5 @@
 //! Generated traces: every figure is known by construction, and must be found again to the last count and tick.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,5 @@
 //! Recursive generators and last-call loops: what makes other tracers quadratic must stay linear, and exact.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::fs;
 
 use portmortem_tests::{Profiled, Sandbox, trap};

@@ -1,10 +1,5 @@
 //! The program and its library find each other wherever they are put.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;

@@ -1,10 +1,5 @@
 //! `library(portmortem)`, installed as a pack and used from a program of its own.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::fs;
 
 use portmortem_analyzer::figures::StreamFigures;

@@ -1,10 +1,5 @@
 //! Nothing that is recorded or drawn names the machine where that was done, as far as it need not.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

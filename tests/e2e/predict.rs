@@ -1,10 +1,5 @@
 //! `portmortem predict` on real recordings: functions of the size found, times of other sizes and other platforms.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use portmortem_models::platform::Platform;
 use portmortem_tests::{Sandbox, repository};
 use serde_json::Value;

@@ -1,11 +1,6 @@
 //! A recorded program must do what it does unrecorded: same output, same errors, same exit status; and its
 //! trace must be whole.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::path::Path;
 
 use portmortem_tests::catalogue::{self, Program};

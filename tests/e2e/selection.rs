@@ -1,11 +1,6 @@
 //! What is recorded: predicates chosen by name, libraries, built-ins, what appears during the run, threads and
 //! engines; where it is defined; and what is kept where room is short.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::fs;
 
 use portmortem_tests::{Profiled, Sandbox, Status, sample, trap};

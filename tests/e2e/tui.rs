@@ -1,11 +1,6 @@
 //! The screens in a real terminal (tmux), through the real program: a session as a user has one, and the terminal
 //! as it was before, however the program ends.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "in a test a panic is a failure with its place"
-)]
-
 use std::fs;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -228,6 +223,22 @@ fn the_terminal_is_given_back_after_a_panic() {
     tmux.keys(&["F12"]);
     tmux.waits_for("PORTMORTEM_TEST_PANIC was set");
     tmux.is_back("101");
+}
+
+#[test]
+fn a_row_is_copied_through_the_terminal() {
+    let tmux = Tmux::start(80, 24);
+    tmux.command(&["set-option", "-s", "set-clipboard", "on"]);
+    tmux.line("\"$portmortem\" tui $TRACE");
+    tmux.waits_for("7 predicates");
+    tmux.keys(&["y"]);
+    let begin = Instant::now();
+    while tmux.command(&["list-buffers"]).is_empty() {
+        assert!(begin.elapsed() < PATIENCE, "nothing was copied");
+        thread::sleep(Duration::from_millis(10));
+    }
+    let copied = tmux.command(&["show-buffer"]);
+    assert!(copied.contains("attack/3"), "{copied:?}");
 }
 
 /// Whether it is there and not only waits to be buried.

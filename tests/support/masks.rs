@@ -67,26 +67,26 @@ pub fn headline(text: &str) -> String {
 
 /// A report for a golden file: without its times, and without what depends on them.
 ///
-/// Which columns are times the headings say: numbers under a unit of time, `%`, `incl.` or `net` become `#`. Widths depend
-/// on them, so columns are two blanks apart. Callers and callees of a predicate are in the order of their times,
-/// so they are put into the order of their text. All counts and names stay.
+/// Which columns are times the headings say: numbers under a unit of time, `%`, `incl.` or `net` become `#`. Columns of times
+/// are as wide as their headings, and all columns are two blanks apart: both depend on times. Else columns keep their
+/// width and alignment. Callers and callees of a predicate are in the order of their times, so they are put into the
+/// order of their text. All counts and names stay.
 #[must_use]
 pub fn times(report: &str) -> String {
-    let mut columns: Vec<usize> = Vec::new();
     let mut masked: Vec<String> = Vec::new();
     // Whether there were garbage collections and stack shifts depends on time, too.
     let program = |line: &&str| !ENGINE_WORK.iter().any(|name| line.contains(name));
-    for line in report.lines().filter(program) {
-        if let Some(found) = heading(line) {
-            columns = found;
-            masked.push(with_units_masked(line));
-        } else if line.trim().is_empty() {
-            columns.clear();
-            masked.push(String::new());
-        } else if columns.is_empty() {
-            masked.push(in_sentence(line));
+    let lines: Vec<&str> = report.lines().filter(program).collect();
+    let mut rest = lines.as_slice();
+    while let [first, others @ ..] = rest {
+        if is_heading(first) {
+            let end = rest.iter().position(|line| line.trim().is_empty());
+            let (table, after) = rest.split_at(end.unwrap_or(rest.len()));
+            masked.extend(in_columns(table));
+            rest = after;
         } else {
-            masked.push(in_columns(line, &columns));
+            masked.push(in_sentence(first));
+            rest = others;
         }
     }
     for mark in ["  <  ", "  >  "] {
@@ -97,49 +97,66 @@ pub fn times(report: &str) -> String {
     masked.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Ends of the columns of times of a table's heading; None if the line is no heading.
-fn heading(line: &str) -> Option<Vec<usize>> {
-    let first = line.find("calls")?;
-    line[first..]
-        .split_whitespace()
-        .nth(1)
-        .filter(|&next| next == "exits")?;
-    let mut ends = Vec::new();
-    for (at, word) in words(line) {
-        if at < first && (is_unit(word) || ["%", "incl.", "net"].contains(&word)) {
-            ends.push(line[..at].chars().count() + word.chars().count());
-        }
-    }
-    Some(ends)
+/// Whether a table with counts begins with this line.
+fn is_heading(line: &str) -> bool {
+    line.find("calls").is_some_and(|at| {
+        line[at..]
+            .split_whitespace()
+            .nth(1)
+            .is_some_and(|next| next == "exits")
+    })
 }
 
 fn is_unit(word: &str) -> bool {
     ["s", "ms", "µs"].contains(&word)
 }
 
-fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
-    line.split_whitespace()
-        .map(move |word| (word.as_ptr() as usize - line.as_ptr() as usize, word))
+/// The columns of a table, with `#` for times. A column ends where all lines have a blank.
+fn in_columns(table: &[&str]) -> Vec<String> {
+    let lines: Vec<Vec<char>> = table.iter().map(|line| line.chars().collect()).collect();
+    let width = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let used = |at: &usize| {
+        let at = *at;
+        lines
+            .iter()
+            .any(|line| line.get(at).is_some_and(|&c| c != ' '))
+    };
+    let places: Vec<usize> = (0..width).filter(used).collect();
+    let mut masked = vec![String::new(); lines.len()];
+    for column in places.chunk_by(|a, b| a + 1 == *b) {
+        let cell = |line: &Vec<char>| -> String {
+            let at = |at: &usize| line.get(*at).unwrap_or(&' ');
+            column.iter().map(at).collect()
+        };
+        let mut cells: Vec<String> = lines.iter().map(cell).collect();
+        let last = cells[0].split_whitespace().last().unwrap_or_default();
+        if is_unit(last) || ["%", "incl.", "net"].contains(&last) {
+            mask_column(&mut cells);
+        }
+        for (line, cell) in masked.iter_mut().zip(cells) {
+            line.push_str("  ");
+            line.push_str(&cell);
+        }
+    }
+    masked
+        .iter()
+        .map(|line| line.trim_end().to_owned())
+        .collect()
 }
 
-fn with_units_masked(line: &str) -> String {
-    let shown: Vec<&str> = line
-        .split_whitespace()
+/// A column of times, its heading first.
+fn mask_column(cells: &mut [String]) {
+    let words = cells[0].split_whitespace();
+    let words: Vec<&str> = words
         .map(|word| if is_unit(word) { "UNIT" } else { word })
         .collect();
-    format!("  {}", shown.join("  "))
-}
-
-/// The cells that end in the columns of times become `#`.
-fn in_columns(line: &str, columns: &[usize]) -> String {
-    let shown: Vec<&str> = words(line)
-        .map(|(at, word)| {
-            let end = line[..at].chars().count() + word.chars().count();
-            let time = columns.contains(&end) && word != "–";
-            if time { "#" } else { word }
-        })
-        .collect();
-    format!("  {}", shown.join("  "))
+    let heading = words.join(" ");
+    let width = heading.len();
+    for cell in &mut cells[1..] {
+        let shown = if cell.trim() == "–" { "–" } else { "#" };
+        *cell = format!("{shown:>width$}");
+    }
+    cells[0] = heading;
 }
 
 /// `1.234 ms` becomes `# UNIT`.
@@ -177,7 +194,7 @@ mod tests {
         let report = "1 event, 1.5 ms in all; x\n\n  self ms      %  calls  exits  predicate\n    0.100  100.0  1,234      3  p/1\n";
         assert_eq!(
             times(report),
-            "1 event, # UNIT in all; x\n\n  self  UNIT  %  calls  exits  predicate\n  #  #  1,234  3  p/1\n"
+            "1 event, # UNIT in all; x\n\n  self UNIT  %  calls  exits  predicate\n          #  #  1,234      3  p/1\n"
         );
     }
 }

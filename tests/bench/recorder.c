@@ -1,6 +1,6 @@
 /*
  * What an event costs over reading the clock: the recorder alone, called in a loop.
- * `bench TRACE` prints nanoseconds per event, the best of several rounds.
+ * `make bench-recorder` prints nanoseconds per event, the best of several rounds.
  */
 #include <pthread.h>
 #include <stdio.h>

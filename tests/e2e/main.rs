@@ -1,0 +1,27 @@
+//! The end-to-end tests: the built program on the real engine. Each module is one subject.
+//!
+//! One of them alone: `cargo nextest run --workspace -E 'binary(e2e) & test(crash::)'`.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "in a test a panic is a failure with its place"
+)]
+
+mod baseline;
+mod cli;
+mod counts;
+mod crash;
+mod damage;
+mod debray;
+mod documents;
+mod export;
+mod failures;
+mod generated;
+mod generator;
+mod install;
+mod library;
+mod portable;
+mod predict;
+mod same_behaviour;
+mod selection;
+mod tui;
