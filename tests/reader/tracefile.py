@@ -8,7 +8,7 @@ FILE_HEADER = 4096
 BLOCK_HEADER = 128
 ALIGN = 512
 FOOTER = 32
-NEWEST_VERSION = 3
+NEWEST_VERSION = 4
 MAX_RECORD = 65536
 EVENTS, RECORDS, INDEX = 1, 2, 3
 UNKNOWN = "<unknown>"
@@ -281,6 +281,7 @@ class Trace:
 
     def _read_record(self, at):
         cost = lambda: (at.option(at.u32), at.u32(), at.u32(), at.u32(), at.u64())
+        trial = lambda: (at.array(8, at.u64), at.u64(), at.u64(), at.u64(), at.u64())
         number, fields = at.variant(
             lambda: (at.u32(), at.string()),
             lambda: (at.u32(), at.string(), at.string(), at.u32(), at.option(at.u32), at.u32()),
@@ -295,6 +296,7 @@ class Trace:
             lambda: (at.array(8, at.u32), at.array(8, at.u32), at.u32(), at.u32(), at.u32()),
             lambda: (at.u64(), at.u32(), at.u32()),
             lambda: (at.option(at.u32), at.u32(), at.u32()),
+            lambda: (at.u64(), at.list_of(trial)),
         )
         if not at.done():
             raise Malformed("bytes are left over behind a record")

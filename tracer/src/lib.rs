@@ -28,7 +28,6 @@
 
 mod amend;
 mod block;
-pub mod calibration;
 pub mod capi;
 pub mod clock;
 mod describe;
@@ -45,6 +44,7 @@ mod slow;
 mod sources;
 mod space;
 mod stream;
+pub mod trials;
 
 pub use amend::{AmendError, amend};
 pub use options::{Keep, MIN_MAX_SIZE, Options};

@@ -13,8 +13,8 @@ use crate::block::Block;
 use crate::clock::{self, Pair};
 use crate::ending;
 use crate::format::{
-    Cost, Dialect, Header, MAX_COSTS, Outcome, PortCosts, Predicate, Record, StreamBegin,
-    StreamKind, encode_header, shorten,
+    Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, StreamBegin, StreamKind,
+    encode_header, shorten,
 };
 use crate::locks::{self, Locked};
 use crate::options::{Keep, MIN_MAX_SIZE, Options};
@@ -415,10 +415,9 @@ impl Recorder {
         self.inner.text(text)
     }
 
-    /// Says what recording costs on this machine.
-    pub fn port_costs(&self, costs: &PortCosts) {
-        let add = |shared: &mut Shared| self.inner.append(shared, &Record::PortCosts(*costs));
-        self.inner.with(add);
+    /// Adds what is known of the cost of recording on this machine: [`Record::Trials`] or [`Record::PortCosts`].
+    pub fn recording_costs(&self, known: &Record) {
+        self.inner.with(|shared| self.inner.append(shared, known));
     }
 
     /// Adds something that the reader of a report should know. A long note is cut.

@@ -6,8 +6,8 @@ use portmortem_tracer::format::{
     BLOCK_MAGIC, Baseline, BlockError, BlockHeader, ClockSource, Cost, Dialect, Event, EventError,
     FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Fit, Footer, Header, HeaderError, Index,
     IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts, Predicate, Record, StreamBegin,
-    StreamKind, WireError, crc32, decode_header, decode_index, decode_record, encode_header,
-    encode_index, encode_record, read_record, read_varint, write_varint,
+    StreamKind, Trial, Trials, WireError, crc32, decode_header, decode_index, decode_record,
+    encode_header, encode_index, encode_record, read_record, read_varint, write_varint,
 };
 use proptest::prelude::*;
 
@@ -65,6 +65,19 @@ fn cost() -> impl Strategy<Value = Cost> {
     )
 }
 
+fn trial() -> impl Strategy<Value = Trial> {
+    any::<([u64; 8], [u64; 4])>().prop_map(|(counts, others)| {
+        let [arguments, ticks, leaf_ticks, untraced] = others;
+        Trial {
+            counts,
+            arguments,
+            ticks,
+            leaf_ticks,
+            untraced,
+        }
+    })
+}
+
 fn record() -> impl Strategy<Value = Record> {
     let outcome = prop_oneof![
         any::<i32>().prop_map(Outcome::Exited),
@@ -118,6 +131,8 @@ fn record() -> impl Strategy<Value = Record> {
                 reach,
             })
         }),
+        (any::<u64>(), prop::collection::vec(trial(), 0..20))
+            .prop_map(|(empty, trials)| Record::Trials(Trials { empty, trials })),
         any::<(u64, u32, u32)>().prop_map(|(ns, runs, engine_work)| {
             Record::Baseline(Baseline {
                 ns,

@@ -213,7 +213,9 @@ fn nearest(most: u64, value: u64, mut function: impl FnMut(u64) -> u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use portmortem_tracer::format::{Dialect, Event, Header, Outcome, PortCosts, StreamKind};
+    use portmortem_tracer::format::{
+        Dialect, Event, Header, Outcome, PortCosts, Record, StreamKind,
+    };
     use portmortem_tracer::{Options, Recorder};
 
     use super::*;
@@ -223,10 +225,10 @@ mod tests {
     fn recorded(path: &std::path::Path, calls: u32, cost: u32) -> (Trace, Profile) {
         let header = Header::of_this_process("some engine");
         let recorder = Recorder::create(path, &header, &Options::default()).unwrap();
-        recorder.port_costs(&PortCosts {
+        recorder.recording_costs(&Record::PortCosts(PortCosts {
             inside: [cost * COST_UNIT as u32; 8],
             ..PortCosts::default()
-        });
+        }));
         let main = recorder.predicate("user", "main", 0, None, 0);
         let leaf = recorder.predicate("odd module", "a leaf", 1, None, 0);
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
@@ -300,10 +302,10 @@ mod tests {
         let path = directory.path().join("c.pmt");
         let header = Header::of_this_process("some engine");
         let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-        recorder.port_costs(&PortCosts {
+        recorder.recording_costs(&Record::PortCosts(PortCosts {
             inside: [COST_UNIT as u32; 8],
             ..PortCosts::default()
-        });
+        }));
         let main = recorder.predicate("user", "main", 0, None, 0);
         let collection = recorder.predicate("system", "garbage_collect", 0, None, 0);
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
@@ -391,10 +393,10 @@ mod tests {
         let path = directory.path().join("d.pmt");
         let header = Header::of_this_process("some engine");
         let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
-        recorder.port_costs(&PortCosts {
+        recorder.recording_costs(&Record::PortCosts(PortCosts {
             inside: [COST_UNIT as u32; 8],
             ..PortCosts::default()
-        });
+        }));
         let begin = portmortem_tracer::clock::ticks();
         for (name, id) in [("main", 0), ("worker", 1)] {
             assert_eq!(recorder.predicate("user", name, 0, None, 0), id);

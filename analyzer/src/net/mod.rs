@@ -1,7 +1,7 @@
 //! Times as they would be without the recorder: a pass over a profile.
 //!
 //! Each event that was written took time of its own, part of it in the stretch of the box that was entered or
-//! left, part in that of the caller ([`PortCosts`]). The profile counts both for every row of the call tree
+//! left, part in that of the caller ([`PortCosts`], fitted to the trials that the recorder ran). The profile counts both for every row of the call tree
 //! ([`crate::figures::contexts::ContextFigures::inside`]), so the cost of a row is a sum of products, in integers.
 //! What is left of the row's self time is its compensated self time. Time of hidden boxes is their callers', and so is what
 //! recording them took ([`HiddenFigures`]).
@@ -22,6 +22,7 @@ pub mod baseline;
 pub mod centers;
 pub mod rates;
 mod times;
+pub(crate) mod trials;
 
 pub use rates::{Rate, Rates};
 pub(crate) use times::share;

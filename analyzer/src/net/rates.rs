@@ -7,6 +7,7 @@ use portmortem_tracer::format::{COST_UNIT, Fit, PortCosts};
 
 use crate::figures::contexts::ContextFigures;
 use crate::figures::{Port, PortCounts};
+use crate::net::trials;
 use crate::trace::{BoxKind, PredicateIndex, Trace};
 
 /// What recording costs in a trace.
@@ -65,7 +66,9 @@ impl Rates {
     /// As a trace says; `None` if it does not.
     #[must_use]
     pub fn of(trace: &Trace) -> Option<Self> {
-        let rates = Self::new(trace, trace.port_costs()?);
+        // Traces before version 4 have costs instead of trials.
+        let fitted = || trials::costs(trace.trials()?);
+        let rates = Self::new(trace, &trace.port_costs().copied().or_else(fitted)?);
         Some(match trace.baseline() {
             Some(baseline) => rates.fitted(trace, baseline.engine_work, trace.fits()),
             None => rates,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use portmortem_tracer::format::{
     BLOCK_HEADER_BYTES, Baseline, BlockHeader, Cost, Dialect, ENGINE_WORK, Fit, PortCosts,
-    Predicate, Record, StreamBegin, StreamKind, read_record,
+    Predicate, Record, StreamBegin, StreamKind, Trials, read_record,
 };
 use rustc_hash::FxHashMap;
 
@@ -98,6 +98,7 @@ pub(super) struct Directory {
     /// All costs were written.
     pub(super) costs_complete: bool,
     pub(super) port_costs: Option<PortCosts>,
+    pub(super) trials: Option<Trials>,
     pub(super) baseline: Option<Baseline>,
     pub(super) fits: Vec<Fit>,
     pub(super) end: Option<(End, Pair)>,
@@ -303,6 +304,10 @@ impl Reader<'_> {
             }
             Record::PortCosts(costs) => {
                 self.directory.port_costs = Some(costs);
+                None
+            }
+            Record::Trials(trials) => {
+                self.directory.trials = Some(trials);
                 None
             }
             Record::Baseline(baseline) => {

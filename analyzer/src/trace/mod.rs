@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use portmortem_tracer::format::{
     Baseline, BlockHeader, Cost, FORMAT_VERSION, Fit, Header, HeaderError, Outcome, PortCosts,
-    decode_header,
+    Trials, decode_header,
 };
 use rayon::prelude::*;
 
@@ -273,10 +273,16 @@ impl Trace {
         &self.directory.notes
     }
 
-    /// What recording cost on that machine; `None` if the trace does not say.
+    /// What recording cost on that machine; `None` if the trace does not say, or has [trials](Self::trials) instead.
     #[must_use]
     pub fn port_costs(&self) -> Option<&PortCosts> {
         self.directory.port_costs.as_ref()
+    }
+
+    /// What the recorder ran to find that out.
+    #[must_use]
+    pub fn trials(&self) -> Option<&Trials> {
+        self.directory.trials.as_ref()
     }
 
     /// How long the program runs unrecorded, if that was measured.

@@ -3,7 +3,7 @@
 use portmortem_tracer::format::{
     BLOCK_ALIGN, BLOCK_HEADER_BYTES, BLOCK_MAGIC, Baseline, Cost, Dialect, Event, Fit, Footer,
     Header, Index, IndexEntry, Mode, Outcome, PortCosts, Predicate, Record, StreamBegin,
-    StreamKind, encode_header, encode_index, encode_record,
+    StreamKind, Trial, Trials, encode_header, encode_index, encode_record,
 };
 
 use crate::mutation::Random;
@@ -103,7 +103,7 @@ fn records(shape: &Shape) -> Vec<u8> {
     encode(&records)
 }
 
-fn costs() -> [Record; 6] {
+fn costs() -> [Record; 7] {
     let cost = |predicate, count| Cost {
         center: Some(5),
         predicate,
@@ -130,6 +130,16 @@ fn costs() -> [Record; 6] {
             argument: 100,
             slowdown: 50,
             reach: 8,
+        }),
+        Record::Trials(Trials {
+            empty: 30,
+            trials: vec![Trial {
+                counts: [100; 8],
+                arguments: 300,
+                ticks: 2000,
+                leaf_ticks: 700,
+                untraced: 900,
+            }],
         }),
         Record::Baseline(Baseline {
             ns: 900,

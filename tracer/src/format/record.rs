@@ -114,13 +114,15 @@ pub enum Record {
         /// Everything up to the end of the recording has been counted and written.
         last: bool,
     },
-    /// What recording costs on the machine of the recording (since format version 2). Without it, nothing is
-    /// known of that.
+    /// What recording costs on the machine of the recording (format versions 2 and 3; later recorders leave
+    /// [`Record::Trials`]).
     PortCosts(PortCosts),
     /// What the run takes when it is not recorded (since format version 3).
     Baseline(Baseline),
     /// How costs are fitted to that (since format version 3).
     Fit(Fit),
+    /// What the recorder ran on the machine of the recording, to find out what recording costs (since format version 4).
+    Trials(Trials),
 }
 
 /// How many costs a record has at most: what decodes them is bounded like any record.
@@ -158,6 +160,30 @@ pub struct PortCosts {
     pub slowdown: u32,
     /// Ticks of own work after an event that are slowed down.
     pub reach: u32,
+}
+
+/// Small programs that ran before the recording. Without them, nothing is known of what recording costs.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
+pub struct Trials {
+    /// Ticks of the loop around the first two.
+    pub empty: u64,
+    /// The first calls a predicate that does nothing, the second one that fails at once; the others have all ports.
+    pub trials: Vec<Trial>,
+}
+
+/// One small program, recorded and not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
+pub struct Trial {
+    /// Events by kind of port, in the order of [`PortCosts`]; a `CUT` counts once for each box.
+    pub counts: [u64; 8],
+    /// Arguments of all boxes entered.
+    pub arguments: u64,
+    /// Ticks of a recorded run.
+    pub ticks: u64,
+    /// Those of them between a `CALL` and a way out that follows on it.
+    pub leaf_ticks: u64,
+    /// Ticks of an unrecorded run.
+    pub untraced: u64,
 }
 
 /// How long a program runs without being recorded: found out after the recording, by running it again.

@@ -1,17 +1,16 @@
-//! Measuring what recording costs, before the first recording of a process.
+//! Trials of what recording costs, before the first recording of a process.
 //!
 //! `portmortem_calibrate.pl` runs small programs of its own, unrecorded and then recorded into a file that has no name, so that nothing of it
-//! stays, however the process ends;
-//! [`portmortem_tracer::calibration`] makes costs of both. They hold for one way of wrapping, and are kept for later recordings of
-//! the same process that wrap alike.
+//! stays, however the process ends. What was counted and timed goes into the trace; the analyser makes costs of it. It holds for one
+//! way of wrapping, and is kept for later recordings of the same process that wrap alike.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use portmortem_tracer::calibration::{self, Run, Trial};
-use portmortem_tracer::format::{Header, Mode, PortCosts};
+use portmortem_tracer::format::{Header, Mode, Trial, Trials};
+use portmortem_tracer::trials::runs;
 use portmortem_tracer::{Options, Recorder, clock};
 
 use crate::control::{strings, text};
@@ -20,7 +19,7 @@ use crate::recording::{self, Recording, Selection};
 
 struct Known {
     mode: Mode,
-    costs: PortCosts,
+    trials: Trials,
 }
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
@@ -31,13 +30,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What recording in this way costs, if it has been measured.
-pub(crate) fn costs(mode: &Mode) -> Option<PortCosts> {
+/// Trials of recording in this way, if there were any.
+pub(crate) fn trials(mode: &Mode) -> Option<Trials> {
     let known = lock(&KNOWN);
     known
         .as_ref()
         .filter(|known| alike(&known.mode, mode))
-        .map(|known| known.costs)
+        .map(|known| known.trials.clone())
 }
 
 /// Whether wrappers are the same in both.
@@ -53,9 +52,9 @@ pub(crate) fn ticks(term: Term) -> Foreign {
     }))
 }
 
-/// `calibrated(+Settings)`: what such a recording costs is known. `Settings` are those of `open/2`.
+/// `calibrated(+Settings)`: there were trials of such a recording. `Settings` are those of `open/2`.
 pub(crate) fn is_calibrated(settings: Term) -> Foreign {
-    Foreign::from(costs(&mode(settings)).is_some())
+    Foreign::from(trials(&mode(settings)).is_some())
 }
 
 fn mode(settings: Term) -> Mode {
@@ -120,29 +119,29 @@ pub(crate) fn close(empty: Term, untraced: Term) -> Foreign {
         .iter()
         .filter_map(|ticks| ticks.parse().ok())
         .collect();
-    let found = text(empty).parse().ok().and_then(|empty| {
-        let trials = trials(&calibration::runs(&trace)?, &untraced);
-        calibration::costs(&trials, empty)
-    });
-    let Some(costs) = found else {
+    let (Ok(empty), Some(runs)) = (text(empty).parse(), runs(&trace)) else {
         return FALSE;
     };
-    *lock(&KNOWN) = Some(Known { mode, costs });
+    let trials = Trials {
+        empty,
+        trials: quartiles(&runs, &untraced),
+    };
+    *lock(&KNOWN) = Some(Known { mode, trials });
     TRUE
 }
 
 /// Runs of all programs follow on each other, round after round: of each the one at the first quartile of time.
 /// Others that use the machine make some rounds longer, and none shorter.
-fn trials(runs: &[Run], untraced: &[u64]) -> Vec<Trial> {
+fn quartiles(runs: &[Trial], untraced: &[u64]) -> Vec<Trial> {
     let number = untraced.len().max(1);
     let programs = untraced.iter().enumerate();
     programs
         .filter_map(|(program, untraced)| {
-            let mut rounds: Vec<&Run> = runs.iter().skip(program).step_by(number).collect();
+            let mut rounds: Vec<&Trial> = runs.iter().skip(program).step_by(number).collect();
             rounds.sort_by_key(|run| run.ticks);
             Some(Trial {
-                run: **rounds.get(rounds.len() / 4)?,
                 untraced: *untraced,
+                ..**rounds.get(rounds.len() / 4)?
             })
         })
         .collect()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::slice;
 
-use portmortem_tracer::format::{ENGINE_HOME, Header, Mode};
+use portmortem_tracer::format::{ENGINE_HOME, Header, Mode, Record};
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::{Keep, Options, Recorder, clock};
 
@@ -41,8 +41,8 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
     if request.symbolic {
         // Its wrappers cost what they cost; nothing is known of that.
         symbolic::begin();
-    } else if let Some(costs) = calibrate::costs(&request.mode) {
-        recorder.port_costs(&costs);
+    } else if let Some(trials) = calibrate::trials(&request.mode) {
+        recorder.recording_costs(&Record::Trials(trials));
     }
     recording::start(Recording {
         recorder,

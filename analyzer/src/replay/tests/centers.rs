@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use portmortem_tracer::format::{
-    COST_UNIT, Dialect, Event, Header, Outcome, PortCosts, StreamKind,
+    COST_UNIT, Dialect, Event, Header, Outcome, PortCosts, Record, StreamKind,
 };
 use portmortem_tracer::{Options, Recorder, clock};
 use proptest::prelude::*;
@@ -39,11 +39,11 @@ fn trace(streams: &[Vec<Event>], dialect: Dialect) -> Trace {
         [A, B]
     );
     assert_eq!(recorder.cost_center("a"), A);
-    recorder.port_costs(&PortCosts {
+    recorder.recording_costs(&Record::PortCosts(PortCosts {
         inside: [2 * COST_UNIT as u32; 8],
         outside: [COST_UNIT as u32; 8],
         ..PortCosts::default()
-    });
+    }));
     for (name, id) in [("in_b", IN_B), ("p", P), ("q", Q)] {
         assert_eq!(recorder.predicate("user", name, 0, None, 0), id);
     }

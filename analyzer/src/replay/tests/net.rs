@@ -2,7 +2,7 @@
 
 use portmortem_tracer::Options;
 use portmortem_tracer::format::{
-    Baseline, COST_UNIT, Dialect, Event, Outcome, PortCosts, StreamKind,
+    Baseline, COST_UNIT, Dialect, Event, Outcome, PortCosts, Record, StreamKind, Trial, Trials,
 };
 
 use super::files::{declare, recorder, trace};
@@ -25,16 +25,21 @@ const STRETCH: u64 = 1000;
 /// departs into `r`, and what is left is cut. An event costs 3 ticks inside and 5 outside, an argument 7; of collections a
 /// quarter is left.
 fn recorded() -> Trace {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("trace.pmt");
-    let recorder = recorder(&path, &Options::default());
     let unit = COST_UNIT as u32;
-    recorder.port_costs(&PortCosts {
+    recorded_with(&Record::PortCosts(PortCosts {
         inside: [3 * unit; 8],
         outside: [5 * unit; 8],
         argument: 7 * unit,
         ..PortCosts::default()
-    });
+    }))
+}
+
+/// The same with other costs.
+fn recorded_with(costs: &Record) -> Trace {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace.pmt");
+    let recorder = recorder(&path, &Options::default());
+    recorder.recording_costs(costs);
     declare(&recorder, 5);
     let call = |predicate| Event::Call { predicate };
     let events = [
@@ -66,13 +71,9 @@ fn recorded() -> Trace {
     let baseline = Baseline {
         ns: 1,
         runs: 1,
-        engine_work: unit / 4,
+        engine_work: COST_UNIT as u32 / 4,
     };
-    portmortem_tracer::amend(
-        &path,
-        &[portmortem_tracer::format::Record::Baseline(baseline)],
-    )
-    .unwrap();
+    portmortem_tracer::amend(&path, &[Record::Baseline(baseline)]).unwrap();
     trace(std::fs::read(&path).unwrap())
 }
 
@@ -114,6 +115,36 @@ fn what_recording_hidden_boxes_took_is_taken_off_their_callers_time() {
     assert_eq!(own(&all, COLLECTION), STRETCH / 4);
     let without_p = net(&trace, &[P], Focus::default());
     assert_eq!(own(&without_p, MAIN), own(&all, MAIN) + own(&all, P));
+}
+
+/// Recorders of earlier versions fitted the costs, and left them in the trace.
+#[test]
+fn trials_are_as_good_as_the_costs_fitted_to_them() {
+    let trials = Trials {
+        empty: 10,
+        trials: [[9, 0, 9, 0, 0, 0, 0, 0], [9, 2, 0, 4, 4, 9, 0, 0]]
+            .map(|counts| Trial {
+                counts,
+                arguments: 20,
+                ticks: 900,
+                leaf_ticks: 300,
+                untraced: 300,
+            })
+            .to_vec(),
+    };
+    let costs = crate::net::trials::costs(&trials).unwrap();
+    let fitted = net(
+        &recorded_with(&Record::PortCosts(costs)),
+        &[],
+        Focus::default(),
+    );
+    let found = net(
+        &recorded_with(&Record::Trials(trials)),
+        &[],
+        Focus::default(),
+    );
+    assert!(found.net_ticks < found.recorded_ticks);
+    assert_eq!(found, fitted);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What the recording of an event costs, from small programs that ran recorded and unrecorded.
 //!
-//! A *trial* is such a program: how often each port occurred, and how many ticks more it took. Costs are
+//! A [`Trial`] is such a program: how often each port occurred, and how many ticks more it took. Costs are
 //! the non-negative least-squares solution over all trials, weighted so that the error is relative to
 //! the unrecorded time. Every box is entered as often as it is left, so counts alone do not say how the cost of a
 //! box is shared by its `CALL` and its `EXIT`: a small ridge draws all costs towards their mean, which decides that
@@ -10,12 +10,7 @@
 //! `CALL` and `EXIT` of a box that does nothing lies what the unrecorded call takes, and the inner
 //! part of both events.
 
-use std::collections::HashMap;
-
-use crate::format::{
-    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, COST_UNIT, Event, PortCosts, Record,
-    decode_header, read_record,
-};
+use portmortem_tracer::format::{COST_UNIT, PortCosts, Trial, Trials};
 
 /// Kinds of ports, in the order of [`PortCosts`].
 const KINDS: usize = 8;
@@ -24,119 +19,10 @@ const EXIT_DET: usize = 2;
 const FAIL: usize = 5;
 const CUT: usize = 6;
 
-/// One recorded run of a small program, between two marks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Run {
-    /// Events by kind, in the order of [`PortCosts`]; a `CUT` counts once for each box.
-    pub counts: [u64; KINDS],
-    /// Arguments of all boxes entered.
-    pub arguments: u64,
-    /// Ticks from mark to mark.
-    pub ticks: u64,
-    /// Those of them between a `CALL` and a way out that follows on it.
-    pub leaf_ticks: u64,
-}
-
-/// One small program, recorded and not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Trial {
-    /// A recorded run.
-    pub run: Run,
-    /// Ticks of an unrecorded run.
-    pub untraced: u64,
-}
-
-/// The runs in a trace of one stream: whatever lies between the first and second mark, the third and fourth, and so on.
-/// `None` if the trace is not whole.
-#[must_use]
-pub fn runs(trace: &[u8]) -> Option<Vec<Run>> {
-    let (_, file_id) = decode_header(trace).ok()?;
-    let arities = arities(trace, file_id)?;
-    let mut runs = Vec::new();
-    let mut run: Option<Run> = None;
-    let mut after_call = false;
-    let mut last = 0;
-    for (header, payload) in blocks(trace, file_id) {
-        if header.kind != BlockKind::Events {
-            continue;
-        }
-        let mut bytes = payload?;
-        let mut tick = header.base_tick;
-        while !bytes.is_empty() {
-            let (event, delta, length) = Event::decode(bytes).ok()?;
-            bytes = &bytes[length..];
-            tick = tick.checked_add(delta)?;
-            let delta = tick.saturating_sub(last);
-            last = tick;
-            if let Some(run) = &mut run {
-                run.ticks += delta;
-            }
-            if matches!(event, Event::Mark { .. }) {
-                match run.take() {
-                    Some(done) => runs.push(done),
-                    None => run = Some(Run::default()),
-                }
-            } else if let (Some(run), Some((kind, count))) = (&mut run, kind(event)) {
-                run.counts[kind] += count;
-                if let Event::Call { predicate } | Event::Tail { predicate } = event {
-                    run.arguments += u64::from(*arities.get(&predicate)?);
-                }
-                if after_call && matches!(kind, EXIT_DET | FAIL) {
-                    run.leaf_ticks += delta;
-                }
-            }
-            after_call = matches!(event, Event::Call { .. });
-        }
-    }
-    Some(runs)
-}
-
-/// The blocks of a trace and what was written into them, as far as it is there.
-fn blocks(trace: &[u8], file_id: u64) -> impl Iterator<Item = (BlockHeader, Option<&[u8]>)> {
-    let mut at = crate::format::FILE_HEADER_BYTES;
-    std::iter::from_fn(move || {
-        let header = BlockHeader::parse(trace.get(at..)?, file_id).ok()?;
-        let start = at + BLOCK_HEADER_BYTES;
-        at += (header.size as usize).max(BLOCK_ALIGN);
-        let payload = trace.get(start..start + header.committed as usize);
-        Some((header, payload))
-    })
-}
-
-/// Numbers of arguments, by predicate.
-fn arities(trace: &[u8], file_id: u64) -> Option<HashMap<u32, u32>> {
-    let mut arities = HashMap::new();
-    for (header, payload) in blocks(trace, file_id) {
-        let (payload, mut at) = (payload?, 0);
-        while header.kind == BlockKind::Records && at < payload.len() {
-            if let Record::Predicate(predicate) = read_record(payload, &mut at).ok()? {
-                arities.insert(predicate.id, predicate.arity);
-            }
-        }
-    }
-    Some(arities)
-}
-
-fn kind(event: Event) -> Option<(usize, u64)> {
-    let kind = match event {
-        Event::Call { .. } => CALL,
-        Event::Tail { .. } => 1,
-        Event::ExitDet => EXIT_DET,
-        Event::ExitNondet => 3,
-        Event::Redo => 4,
-        Event::Fail => FAIL,
-        Event::Cut { count } => return Some((CUT, count.into())),
-        Event::Exception => 7,
-        Event::Pause | Event::Resume | Event::Gap { .. } | Event::Mark { .. } => return None,
-    };
-    Some((kind, 1))
-}
-
-/// Costs from trials. The first calls a predicate that does nothing, the second one that fails at once;
-/// `empty` ticks of either are the loop around it. `None` if there is too little to go by.
-#[must_use]
-pub fn costs(trials: &[Trial], empty: u64) -> Option<PortCosts> {
-    let [exits, fails, ..] = trials else {
+/// Costs from trials; `None` if there is too little to go by.
+pub(crate) fn costs(found: &Trials) -> Option<PortCosts> {
+    let Trials { empty, trials } = found;
+    let [exits, fails, ..] = trials.as_slice() else {
         return None;
     };
     let Fit {
@@ -147,9 +33,9 @@ pub fn costs(trials: &[Trial], empty: u64) -> Option<PortCosts> {
     } = fit(trials)?;
     // The inner parts of CALL and EXIT, and of CALL and FAIL.
     let inner = |trial: &Trial| {
-        let called = trial.run.counts[CALL].max(1) as f64;
-        let itself = trial.untraced.saturating_sub(empty) as f64;
-        (trial.run.leaf_ticks as f64 - itself) / called
+        let called = trial.counts[CALL].max(1) as f64;
+        let itself = trial.untraced.saturating_sub(*empty) as f64;
+        (trial.leaf_ticks as f64 - itself) / called
     };
     let share = (inner(exits) / (total[CALL] + total[EXIT_DET]).max(1.0)).clamp(0.0, 1.0);
     let mut inside = total.map(|cost| cost * share);
@@ -194,9 +80,9 @@ fn fit(trials: &[Trial]) -> Option<Fit> {
     let (mut all, mut extra) = (0.0, 0.0);
     for trial in trials.iter().filter(|trial| trial.untraced > 0) {
         let weight = 1.0 / trial.untraced as f64;
-        let events = trial.run.counts.iter().sum::<u64>() as f64 * weight;
+        let events = trial.counts.iter().sum::<u64>() as f64 * weight;
         all += events * events;
-        extra += events * trial.run.ticks.saturating_sub(trial.untraced) as f64 * weight;
+        extra += events * trial.ticks.saturating_sub(trial.untraced) as f64 * weight;
     }
     if all <= 0.0 || extra <= 0.0 {
         return None;
@@ -208,7 +94,7 @@ fn fit(trials: &[Trial]) -> Option<Fit> {
     for trial in trials.iter().filter(|trial| trial.untraced > 0) {
         let weight = 1.0 / trial.untraced as f64;
         let row = unknowns(trial, reach).map(|amount| amount * weight);
-        let more = trial.run.ticks.saturating_sub(trial.untraced) as f64 * weight;
+        let more = trial.ticks.saturating_sub(trial.untraced) as f64 * weight;
         for (at, x) in row.iter().enumerate() {
             right[at] += x * more;
             for (sum, y) in normal[at].iter_mut().zip(row) {
@@ -242,11 +128,11 @@ fn fit(trials: &[Trial]) -> Option<Fit> {
 /// How much of each unknown there is in a trial.
 fn unknowns(trial: &Trial, reach: f64) -> [f64; UNKNOWNS] {
     let mut amounts = [0.0; UNKNOWNS];
-    for (amount, count) in amounts.iter_mut().zip(trial.run.counts) {
+    for (amount, count) in amounts.iter_mut().zip(trial.counts) {
         *amount = count as f64;
     }
     let events: f64 = amounts.iter().sum();
-    amounts[ARGUMENT] = trial.run.arguments as f64;
+    amounts[ARGUMENT] = trial.arguments as f64;
     amounts[WORK] = (trial.untraced as f64).min(events * reach);
     amounts
 }
@@ -285,12 +171,12 @@ mod tests {
 
     fn trial(counts: [u64; KINDS], untraced: u64) -> Trial {
         let cost: u64 = counts.iter().zip(TRUE_COSTS).map(|(n, c)| n * c).sum();
-        let run = Run {
+        Trial {
             counts,
             ticks: untraced + cost,
-            ..Run::default()
-        };
-        Trial { run, untraced }
+            untraced,
+            ..Trial::default()
+        }
     }
 
     #[test]
@@ -303,17 +189,21 @@ mod tests {
             trial([500, 0, 0, 500, 0, 0, 500, 0], 50_000),
             trial([300, 900, 100, 0, 0, 0, 0, 200], 60_000),
         ];
-        trials[0].run.leaf_ticks = 1000 * (30 + 150);
-        trials[1].run.leaf_ticks = 1000 * (30 + 100);
-        let costs = costs(&trials, 60_000).unwrap();
-        for trial in &trials {
+        trials[0].leaf_ticks = 1000 * (30 + 150);
+        trials[1].leaf_ticks = 1000 * (30 + 100);
+        let found = Trials {
+            empty: 60_000,
+            trials,
+        };
+        let costs = costs(&found).unwrap();
+        for trial in &found.trials {
             let explained: u64 = (0..KINDS)
-                .map(|k| trial.run.counts[k] * u64::from(costs.inside[k] + costs.outside[k]))
+                .map(|k| trial.counts[k] * u64::from(costs.inside[k] + costs.outside[k]))
                 .sum::<u64>();
-            let events: u64 = trial.run.counts.iter().sum();
+            let events: u64 = trial.counts.iter().sum();
             let work = trial.untraced.min(events * u64::from(costs.reach));
             let explained = (explained + work * u64::from(costs.slowdown)) / COST_UNIT;
-            let more = trial.run.ticks - trial.untraced;
+            let more = trial.ticks - trial.untraced;
             assert!(
                 explained.abs_diff(more) * 50 < more,
                 "{explained} for {more}: {costs:?}"
@@ -324,10 +214,62 @@ mod tests {
         assert_eq!(costs.inside[CUT], 0);
     }
 
+    /// Recorders of format versions 2 and 3 fitted costs themselves: the same ones.
+    #[test]
+    fn costs_are_those_of_earlier_recorders() {
+        let trial = |counts, arguments, ticks, leaf_ticks, untraced| Trial {
+            counts,
+            arguments,
+            ticks,
+            leaf_ticks,
+            untraced,
+        };
+        let mut found = Trials {
+            empty: 61_000,
+            trials: vec![
+                trial([500, 0, 500, 0, 0, 0, 0, 0], 0, 262_000, 91_000, 91_500),
+                trial([500, 0, 0, 0, 0, 500, 0, 0], 0, 214_000, 70_500, 88_000),
+                trial([20, 1500, 20, 0, 0, 0, 0, 0], 4560, 285_000, 9_000, 76_000),
+                trial(
+                    [300, 0, 0, 700, 400, 0, 300, 0],
+                    1200,
+                    243_000,
+                    12_000,
+                    64_000,
+                ),
+                trial(
+                    [200, 100, 100, 250, 250, 100, 0, 0],
+                    2000,
+                    171_000,
+                    20_000,
+                    410_000,
+                ),
+                trial([150, 30, 20, 0, 0, 10, 0, 120], 500, 99_000, 7_000, 38_000),
+            ],
+        };
+        let all = PortCosts {
+            inside: [86701, 49126, 37203, 3001, 0, 2387, 0, 57915],
+            outside: [156710, 88795, 67245, 5424, 0, 11496, 346122, 104680],
+            argument: 0,
+            slowdown: 0,
+            reach: 374,
+        };
+        assert_eq!(costs(&found), Some(all));
+        found.trials.truncate(3);
+        let few = PortCosts {
+            inside: [54396, 49292, 69508, 51855, 51855, 34692, 0, 51855],
+            outside: [96112, 87094, 122813, 91622, 91622, 66973, 143477, 91622],
+            argument: 0,
+            slowdown: 34,
+            reach: 420,
+        };
+        assert_eq!(costs(&found), Some(few));
+    }
+
     #[test]
     fn nothing_comes_of_nothing() {
-        assert_eq!(costs(&[], 0), None);
-        assert_eq!(costs(&[trial([0; KINDS], 10); 2], 5), None);
-        assert_eq!(runs(b"no trace"), None);
+        assert_eq!(costs(&Trials::default()), None);
+        let trials = vec![trial([0; KINDS], 10); 2];
+        assert_eq!(costs(&Trials { empty: 5, trials }), None);
     }
 }
