@@ -144,6 +144,7 @@ fn net_times_are_shown_where_they_are_known() {
             "share,inclusive_ns,self_ns,",
             "comp_share,inclusive_comp_ns,self_comp_ns,",
         ),
+        (4, "self_ns;", "self_comp_ns;"),
     ] {
         assert!(recorded[screen].starts_with(names), "{}", recorded[screen]);
         assert!(net[screen].starts_with(net_names), "{}", net[screen]);

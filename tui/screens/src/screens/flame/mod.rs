@@ -438,9 +438,10 @@ impl Screen for Flame {
         "flame.folded"
     }
 
-    /// Folded stacks: outermost first, `;` between, then the size of the innermost itself, in ns or events.
+    /// Folded stacks: outermost first, `;` between, then the size of the innermost itself. The first frame of all says what that is.
     fn export(&self) -> Option<String> {
         let analysis = self.analysis.as_ref()?;
+        let size_of = self.measure.column(analysis.is_net());
         let mut text = String::new();
         let mut pending = vec![self.root];
         while let Some(at) = pending.pop() {
@@ -457,7 +458,7 @@ impl Screen for Flame {
                 } else {
                     own
                 };
-                text += &format!("{} {size}\n", names.join(";"));
+                text += &format!("{size_of};{} {size}\n", names.join(";"));
             }
         }
         Some(text)

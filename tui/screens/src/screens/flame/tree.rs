@@ -42,6 +42,16 @@ impl Measure {
         }
     }
 
+    /// The column of exported tables that has the size of a box without those below.
+    pub(super) fn column(self, net: bool) -> &'static str {
+        match self {
+            Self::Inclusive | Self::SelfTime if net => "self_comp_ns",
+            Self::Inclusive | Self::SelfTime => "self_ns",
+            Self::Undone => "undone_ns",
+            Self::Events => "events",
+        }
+    }
+
     /// Whether sizes are ticks.
     pub(super) fn is_time(self) -> bool {
         self != Self::Events

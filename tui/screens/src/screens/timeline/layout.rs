@@ -25,7 +25,7 @@ pub(super) const FOOT: u16 = 2;
 pub(super) struct Layout {
     /// Cells of a row of boxes.
     pub(super) width: u32,
-    /// Streams with their rows of boxes.
+    /// Streams, by their place among those looked at, with their rows of boxes.
     pub(super) bands: Vec<(usize, Rect)>,
 }
 
@@ -38,12 +38,11 @@ impl Timeline {
             let span = self.place.view.span();
             self.set_view(self.place.view.from, span);
         }
-        let streams = self.streams();
-        let (many, single) = (streams.len(), streams.len() == 1);
+        let (many, single) = (self.streams.len(), self.streams.len() == 1);
         // Rows that a stream has any use for.
-        let rows: Vec<u16> = streams
-            .iter()
-            .map(|stream| stream.max_depth.clamp(1, u64::from(u16::MAX / 2)) as u16)
+        let rows: Vec<u16> = (0..many)
+            .map(|band| self.figures(band).map_or(0, |stream| stream.max_depth))
+            .map(|depth| depth.clamp(1, u64::from(u16::MAX / 2)) as u16)
             .collect();
         let body = area.height - 1 - FOOT;
         let own = match rows.get(self.place.band) {
@@ -59,13 +58,13 @@ impl Timeline {
         self.first_band = first_row(self.first_band, self.place.band, shown, many);
         self.layout.bands.clear();
         let mut y = area.y + 1;
-        for stream in (self.first_band..many).take(shown) {
-            let is_open = stream == self.place.band && !self.folded;
+        for band in (self.first_band..many).take(shown) {
+            let is_open = band == self.place.band && !self.folded;
             let above = u16::from(!single) + if is_open { LANES } else { 0 };
-            let lines = if stream == self.place.band {
+            let lines = if band == self.place.band {
                 own
             } else {
-                FOLDED + extra.min(rows[stream].saturating_sub(FOLDED - 1))
+                FOLDED + extra.min(rows[band].saturating_sub(FOLDED - 1))
             };
             let rows = Rect {
                 x: area.x + GUTTER,
@@ -78,7 +77,7 @@ impl Timeline {
                 let (first, row) = (self.first_row as usize, self.place.row as usize);
                 self.first_row = first_row(first, row, height, usize::MAX) as u32;
             }
-            self.layout.bands.push((stream, rows));
+            self.layout.bands.push((band, rows));
             y += lines;
         }
     }

@@ -70,6 +70,8 @@ struct Place {
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
     pictures: Option<Pictures>,
+    /// The streams that are looked at, by their place in the trace.
+    streams: Vec<usize>,
     /// All that can be shown.
     whole: View,
     /// What is shown. The cursor is at a tick of it, at a depth of a stream.
@@ -100,17 +102,17 @@ impl Timeline {
         self.pictures.as_ref().map(|pictures| &pictures.analysis)
     }
 
-    fn streams(&self) -> &[StreamFigures] {
-        self.analysis()
-            .map_or(&[], |analysis| &analysis.profile.streams)
+    fn figures(&self, band: usize) -> Option<&StreamFigures> {
+        let stream = *self.streams.get(band)?;
+        self.analysis()?.profile.streams.get(stream)
     }
 
-    /// What is shown of a stream.
-    fn stretch(&self, stream: usize) -> Stretch {
-        let selected = stream == self.place.band && !self.folded;
+    /// What is shown of a stream, by its band.
+    fn stretch(&self, band: usize) -> Stretch {
+        let selected = band == self.place.band && !self.folded;
         let first_row = if selected { self.first_row } else { 0 };
         Stretch {
-            stream,
+            stream: self.streams.get(band).map_or(usize::MAX, |stream| *stream),
             from: self.place.view.from,
             to: self.place.view.to,
             columns: self.layout.width,
@@ -167,7 +169,7 @@ impl Timeline {
         let began = only.filter(|only| only.began == Began::Call);
         let number = began.map(|only| only.called);
         Some(EventTarget::At {
-            stream: self.place.band,
+            stream: *self.streams.get(self.place.band)?,
             number: number.or(self.column()?.first_event)?,
         })
     }
@@ -178,23 +180,11 @@ impl Timeline {
 
     /// Makes the pictures that are in sight, or begins to.
     fn look(&mut self) {
-        let streams: Vec<usize> = self
-            .layout
-            .bands
-            .iter()
-            .map(|(stream, _)| *stream)
-            .collect();
-        let (mut first, mut rest) = (Vec::new(), Vec::new());
-        for stream in streams {
-            if stream == self.place.band {
-                first.push(self.stretch(stream));
-            } else {
-                rest.push(self.stretch(stream));
-            }
-        }
-        first.append(&mut rest);
+        let mut bands: Vec<usize> = self.layout.bands.iter().map(|(band, _)| *band).collect();
+        bands.sort_by_key(|band| *band != self.place.band);
+        let stretches: Vec<Stretch> = bands.into_iter().map(|band| self.stretch(band)).collect();
         if let Some(pictures) = &mut self.pictures {
-            pictures.show(&first);
+            pictures.show(&stretches);
         }
         if self.fresh
             && let Some(picture) = self.picture().filter(|picture| picture.whole)
@@ -217,20 +207,22 @@ impl Screen for Timeline {
     }
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
-        let streams = &analysis.profile.streams;
-        let from = streams.iter().map(|stream| stream.first_tick).min();
+        let figures = &analysis.profile.streams;
+        let streams = 0..figures.len();
+        let looked_at = |stream: &usize| analysis.scope.has_stream(figures[*stream].stream);
+        let streams: Vec<usize> = streams.filter(looked_at).collect();
+        let each = || streams.iter().map(|stream| &figures[*stream]);
+        let from = each().map(|stream| stream.first_tick).min();
         // An event at the last tick is one, too.
-        let to = streams
-            .iter()
-            .map(|stream| stream.last_tick.saturating_add(1))
-            .max();
+        let to = each().map(|stream| stream.last_tick.saturating_add(1));
+        let to = to.max();
         let from = from.unwrap_or(0);
         let whole = View {
             from,
             to: to.unwrap_or(0).max(from.saturating_add(1)),
         };
-        if self.whole != whole {
-            self.whole = whole;
+        if (&self.whole, &self.streams) != (&whole, &streams) {
+            (self.whole, self.streams) = (whole, streams);
             self.zooms.clear();
             self.range = (None, None);
             self.fresh = true;
@@ -246,7 +238,7 @@ impl Screen for Timeline {
     }
 
     fn act(&mut self, action: Action) -> Effect {
-        if self.streams().is_empty() {
+        if self.streams.is_empty() {
             return Effect::Unused;
         }
         let fresh = std::mem::take(&mut self.fresh);
@@ -267,7 +259,7 @@ impl Screen for Timeline {
             }
             Action::RangeBegin => return self.set_range(false),
             Action::RangeEnd => return self.set_range(true),
-            Action::Toggle => self.folded = !self.folded && self.streams().len() > 1,
+            Action::Toggle => self.folded = !self.folded && self.streams.len() > 1,
             Action::NextStream => return self.band_by(true),
             Action::PreviousStream => return self.band_by(false),
             Action::Up => self.row_by(-1),

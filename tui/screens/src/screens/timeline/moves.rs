@@ -170,7 +170,7 @@ impl Timeline {
 
     pub(super) fn row_by(&mut self, rows: i64) {
         let to = i64::from(self.place.row) + rows;
-        let last = self.streams().len().saturating_sub(1);
+        let last = self.streams.len().saturating_sub(1);
         if self.folded || to < 0 || (to > i64::from(self.deepest()) && rows == 1) {
             let band = self.place.band;
             let next = if rows > 0 {
@@ -192,7 +192,7 @@ impl Timeline {
     }
 
     pub(super) fn band_by(&mut self, later: bool) -> Effect {
-        let streams = self.streams().len();
+        let streams = self.streams.len();
         if streams < 2 {
             return Effect::Say("there is no other stream".to_owned());
         }

@@ -318,6 +318,26 @@ fn every_stream_has_a_band() {
 }
 
 #[test]
+fn streams_that_are_left_out_have_no_band() {
+    let other = [(CALL(3), 2000), (Event::Exception, 9000)];
+    let path = record("left-out", &[&small(), &other, &other]);
+    let mut scope = Filters::default();
+    scope.push(Filter::Stream(2));
+    scope.push(Filter::Stream(3));
+    let trace = Arc::new(Trace::open(&path).unwrap());
+    let mut screen = Timeline::default();
+    screen.follow(&Arc::new(AnalysisView::part(trace, &path, scope)));
+    let shown = drawn(&mut screen, 108, 30).join("\n");
+    assert!(!shown.contains("thread 1 "), "{shown}");
+    assert!(shown.contains("▼thread 2 t1") && shown.contains(" thread 3 t2"));
+    screen.act(Action::NextStream);
+    assert_eq!((screen.place.band, screen.stretch(1).stream), (1, 2));
+    assert!(drawn(&mut screen, 108, 30).join("\n").contains("▼thread 3"));
+    screen.act(Action::NextStream);
+    assert_eq!(screen.place.band, 0);
+}
+
+#[test]
 fn pauses_gaps_and_new_blocks_are_shown() {
     let events = [
         (CALL(0), 0),

@@ -49,7 +49,7 @@ fn put(buf: &mut Buffer, x: u16, y: u16, text: &str, width: usize, style: Style)
 
 impl Timeline {
     pub(super) fn draw_all(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
-        if self.streams().is_empty() {
+        if self.streams.is_empty() {
             let text = "nothing was recorded";
             buf.set_stringn(area.x + 2, area.y, text, 60, theme.faint);
             return;
@@ -57,8 +57,8 @@ impl Timeline {
         self.lay_out(area);
         self.look();
         self.ruler(area, buf, theme);
-        for (stream, rows) in self.layout.bands.clone() {
-            self.draw_band(stream, rows, buf, theme);
+        for (band, rows) in self.layout.bands.clone() {
+            self.draw_band(band, rows, buf, theme);
         }
         let foot = Rect {
             y: area.bottom() - FOOT,
@@ -104,17 +104,17 @@ impl Timeline {
         }
     }
 
-    fn draw_band(&self, stream: usize, rows: Rect, buf: &mut Buffer, theme: &Theme) {
-        let window = self.stretch(stream);
+    fn draw_band(&self, band: usize, rows: Rect, buf: &mut Buffer, theme: &Theme) {
+        let window = self.stretch(band);
         let pictures = self.pictures.as_ref();
         let Some(picture) = pictures.and_then(|pictures| pictures.get(&window)) else {
             return;
         };
-        let selected = stream == self.place.band;
+        let selected = band == self.place.band;
         let is_open = selected && !self.folded;
         let lanes = if is_open { LANES } else { 0 };
-        if self.streams().len() > 1 {
-            self.name(stream, rows, lanes + 1, buf, theme);
+        if self.streams.len() > 1 {
+            self.name(band, rows, lanes + 1, buf, theme);
         }
         if is_open {
             self.lanes(picture, rows, buf, theme);
@@ -145,21 +145,20 @@ impl Timeline {
     }
 
     /// The line with what a stream is.
-    fn name(&self, stream: usize, rows: Rect, above: u16, buf: &mut Buffer, theme: &Theme) {
+    fn name(&self, band: usize, rows: Rect, above: u16, buf: &mut Buffer, theme: &Theme) {
         let Some(analysis) = self.analysis() else {
             return;
         };
-        let (Some(info), Some(figures)) = (
-            analysis.trace.streams().get(stream),
-            self.streams().get(stream),
-        ) else {
+        let info = self.streams.get(band);
+        let info = info.and_then(|stream| analysis.trace.streams().get(*stream));
+        let Some((info, figures)) = info.zip(self.figures(band)) else {
             return;
         };
         let kind = match info.kind() {
             StreamKind::Thread => "thread",
             StreamKind::Engine => "engine",
         };
-        let selected = stream == self.place.band;
+        let selected = band == self.place.band;
         let sign = match (selected, self.folded) {
             (true, false) => "▼",
             (true, true) => "▶",
