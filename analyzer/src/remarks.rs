@@ -3,7 +3,7 @@
 use portmortem_tracer::format::Outcome;
 
 use crate::Analysis;
-use crate::figures::laws::Place;
+use crate::figures::laws::Subject;
 use crate::text::{count, counted};
 use crate::trace::Trace;
 
@@ -93,11 +93,11 @@ pub fn defects(analysis: &Analysis, most: usize) -> Vec<String> {
     let broken = analysis.imbalances.iter().take(most);
     broken
         .map(|imbalance| {
-            let place = match imbalance.place {
-                Place::Predicate(index) => analysis.predicate(index).to_owned(),
-                Place::Stream(id) => format!("stream {id}"),
-                Place::Context(row) => format!("context {row}"),
-                Place::Trace => "the trace".to_owned(),
+            let place = match imbalance.subject {
+                Subject::Predicate(index) => analysis.predicate(index).to_owned(),
+                Subject::Stream(id) => format!("stream {id}"),
+                Subject::Context(row) => format!("context {row}"),
+                Subject::Trace => "the trace".to_owned(),
             };
             format!(
                 "a defect of Portmortem, please report it: of {place}, {} does not hold ({} and {})",

@@ -1,10 +1,10 @@
-//! The boxes of one stream that are active or can be re-entered, and what each port books.
+//! The boxes of one stream that are active or can be re-entered, and what each port adds to the totals.
 //!
 //! They lie on stacks, as in an engine: what was made after a box that is left for good is gone, too,
 //! so memory is bounded by what is alive. A box that departs into another keeps a link for each
 //! pair of caller and callee, one after the other, as long as nothing inside it is alive.
 
-use super::figures::{Books, Stream, WayOut};
+use super::figures::{Stream, Totals, WayOut};
 
 /// No box.
 pub(super) const NOBODY: u32 = u32::MAX;
@@ -167,8 +167,8 @@ impl Boxes {
 
     /// A box is called.
     #[inline]
-    pub(super) fn call(&mut self, edge: u32, predicate: u32, resume: u32, books: &mut Books) {
-        books.counts[edge as usize].calls += 1;
+    pub(super) fn call(&mut self, edge: u32, predicate: u32, resume: u32, totals: &mut Totals) {
+        totals.counts[edge as usize].calls += 1;
         self.boxes.push(PhysicalBox {
             parent: self.active,
             base: self.height(),
@@ -213,11 +213,11 @@ impl Boxes {
 
     /// The active box departs, as it may.
     #[inline]
-    pub(super) fn depart(&mut self, edge: u32, predicate: u32, books: &mut Books) {
+    pub(super) fn depart(&mut self, edge: u32, predicate: u32, totals: &mut Totals) {
         let Some(active) = self.active().copied() else {
             return;
         };
-        let counts = &mut books.counts[edge as usize];
+        let counts = &mut totals.counts[edge as usize];
         counts.calls += 1;
         counts.tail_calls += 1;
         let known = self.link_of(&active, edge);
@@ -258,7 +258,7 @@ impl Boxes {
 
     /// The active box is left, in whatever way; gives where its caller goes on.
     #[inline]
-    pub(super) fn leave(&mut self, way_out: WayOut, books: &mut Books) -> u32 {
+    pub(super) fn leave(&mut self, way_out: WayOut, totals: &mut Totals) -> u32 {
         let Some(left) = self.active().copied() else {
             return 0;
         };
@@ -268,11 +268,11 @@ impl Boxes {
             self.blame = Blame::On(Some(self.links[first].predicate));
         }
         for at in first..first + usize::from(left.links) {
-            self.leave_link(at, way_out, books);
+            self.leave_link(at, way_out, totals);
         }
         self.depth -= 1;
         match way_out {
-            WayOut::ExitNondet => self.keep(&left, books),
+            WayOut::ExitNondet => self.keep(&left, totals),
             WayOut::ExitDet | WayOut::Fail => {
                 self.boxes.truncate(self.active as usize);
                 self.links.truncate(first);
@@ -288,11 +288,11 @@ impl Boxes {
     }
 
     #[inline]
-    fn leave_link(&mut self, at: usize, way_out: WayOut, books: &mut Books) {
+    fn leave_link(&mut self, at: usize, way_out: WayOut, totals: &mut Totals) {
         let link = &mut self.links[at];
         let times = u64::from(link.times);
-        let counts = &mut books.counts[link.edge as usize];
-        let row = &mut books.predicates[link.predicate as usize];
+        let counts = &mut totals.counts[link.edge as usize];
+        let row = &mut totals.predicates[link.predicate as usize];
         let own = std::mem::take(&mut link.self_ticks);
         row.self_ticks += own;
         if matches!(way_out, WayOut::ExitDet | WayOut::ExitNondet) {
@@ -322,7 +322,7 @@ impl Boxes {
             return;
         }
         let stretch = self.now - presence.since;
-        books.counts[presence.edge as usize].served_ticks += stretch;
+        totals.counts[presence.edge as usize].served_ticks += stretch;
         row.inclusive_ticks += stretch;
         match way_out {
             WayOut::ExitDet | WayOut::ExitNondet => {}
@@ -333,7 +333,7 @@ impl Boxes {
     }
 
     /// Puts the active box, which was just left, on the choice stack.
-    fn keep(&mut self, left: &PhysicalBox, books: &mut Books) {
+    fn keep(&mut self, left: &PhysicalBox, totals: &mut Totals) {
         self.choices.push(Choice {
             id: self.active,
             boxes: self.boxes.len() as u32,
@@ -346,7 +346,7 @@ impl Boxes {
         self.figures.max_choices = self.figures.max_choices.max(height);
         let first = left.first_link as usize;
         for link in &self.links[first..first + usize::from(left.links)] {
-            let row = &mut books.predicates[link.predicate as usize];
+            let row = &mut totals.predicates[link.predicate as usize];
             row.max_height = row.max_height.max(height);
         }
     }
@@ -367,7 +367,7 @@ impl Boxes {
 
     /// The newest box that can be re-entered, which the active one had called, is active again.
     #[inline]
-    pub(super) fn redo(&mut self, books: &mut Books) {
+    pub(super) fn redo(&mut self, totals: &mut Totals) {
         let Some(choice) = self.choices.pop() else {
             return;
         };
@@ -385,14 +385,14 @@ impl Boxes {
         let outermost = self.links[first].predicate;
         let undone = (self.work() - choice.work) - (self.undone - choice.undone);
         self.undone += undone;
-        books.predicates[outermost as usize].undone_ticks += undone;
-        let row = books.backtracks.entry((failed, outermost)).or_default();
+        totals.predicates[outermost as usize].undone_ticks += undone;
+        let row = totals.backtracks.entry((failed, outermost)).or_default();
         row.0 += 1;
         row.1 += undone;
         for at in first..first + usize::from(entered.links) {
             let link = self.links[at];
-            books.counts[link.edge as usize].redos += u64::from(link.times);
-            let row = &mut books.predicates[link.predicate as usize];
+            totals.counts[link.edge as usize].redos += u64::from(link.times);
+            let row = &mut totals.predicates[link.predicate as usize];
             row.lifetime_ticks += (self.now - choice.since) * u64::from(link.times);
             self.arrive(link.predicate, link.edge, link.times);
         }
@@ -406,38 +406,38 @@ impl Boxes {
     }
 
     /// The choice stack is cut to a height.
-    pub(super) fn cut(&mut self, height: u32, books: &mut Books) {
+    pub(super) fn cut(&mut self, height: u32, totals: &mut Totals) {
         let cutter = self.context();
         for choice in self.choices.drain(height as usize..) {
             let cut = &self.boxes[choice.id as usize];
             let first = cut.first_link as usize;
             for link in &self.links[first..first + usize::from(cut.links)] {
                 let times = u64::from(link.times);
-                books.counts[link.edge as usize].cuts += times;
-                let row = &mut books.predicates[link.predicate as usize];
+                totals.counts[link.edge as usize].cuts += times;
+                let row = &mut totals.predicates[link.predicate as usize];
                 row.lifetime_ticks += (self.now - choice.since) * times;
-                *books.cuts.entry((cutter, link.predicate)).or_default() += times;
+                *totals.cuts.entry((cutter, link.predicate)).or_default() += times;
             }
         }
         self.release();
     }
 
     /// The stream ends: what is active is open, what can be re-entered is pending.
-    pub(super) fn end(mut self, books: &mut Books) {
+    pub(super) fn end(mut self, totals: &mut Totals) {
         self.figures.self_ticks = self.work();
         while self.active != NOBODY {
-            self.leave(WayOut::Open, books);
+            self.leave(WayOut::Open, totals);
         }
         for choice in &self.choices {
             let kept = &self.boxes[choice.id as usize];
             let first = kept.first_link as usize;
             for link in &self.links[first..first + usize::from(kept.links)] {
                 let times = u64::from(link.times);
-                books.counts[link.edge as usize].pending += times;
-                let row = &mut books.predicates[link.predicate as usize];
+                totals.counts[link.edge as usize].pending += times;
+                let row = &mut totals.predicates[link.predicate as usize];
                 row.lifetime_ticks += (self.now - choice.since) * times;
             }
         }
-        books.streams.push(self.figures);
+        totals.streams.push(self.figures);
     }
 }

@@ -6,7 +6,7 @@ use portmortem_tracer::clock;
 use portmortem_tracer::format::Event;
 
 use super::boxes::Boxes;
-use super::figures::{Books, WayOut};
+use super::figures::{Totals, WayOut};
 use super::program::{Goal, Program};
 use super::random::{Dice, Random};
 
@@ -79,23 +79,23 @@ impl<'p> Engine<'p> {
     }
 
     /// Makes at most so many events; whether there are more to make.
-    pub(super) fn run(&mut self, at_most: u64, books: &mut Books) -> bool {
+    pub(super) fn run(&mut self, at_most: u64, totals: &mut Totals) -> bool {
         let stop = self.remaining.saturating_sub(at_most);
         while self.remaining > stop {
             self.dice = Dice(self.random.next());
-            self.step(books);
+            self.step(totals);
         }
         self.remaining > 0
     }
 
     /// Ends the stream. `false` if the clock has overtaken it, so that the end of the stream is
     /// later than its last event, at a tick that the generator does not know.
-    pub(super) fn end(self, books: &mut Books) -> bool {
+    pub(super) fn end(self, totals: &mut Totals) -> bool {
         self.stream.end();
         let in_time = clock::ticks() <= self.tick;
         let mut boxes = self.boxes;
         boxes.figures.last_tick = self.tick;
-        boxes.end(books);
+        boxes.end(totals);
         in_time
     }
 
@@ -119,7 +119,7 @@ impl<'p> Engine<'p> {
 
     /// At most one event.
     #[inline]
-    fn step(&mut self, books: &mut Books) {
+    fn step(&mut self, totals: &mut Totals) {
         if let Some(what) = self.dice.rare()
             && self.rare(what)
         {
@@ -129,9 +129,9 @@ impl<'p> Engine<'p> {
             return self.pause();
         }
         match self.control {
-            Control::Forward => self.forward(books),
-            Control::Backward => self.backward(books),
-            Control::Raise { late, height } => self.raise(late, height, books),
+            Control::Forward => self.forward(totals),
+            Control::Backward => self.backward(totals),
+            Control::Raise { late, height } => self.raise(late, height, totals),
         }
     }
 
@@ -180,49 +180,49 @@ impl<'p> Engine<'p> {
     }
 
     #[inline]
-    fn forward(&mut self, books: &mut Books) {
+    fn forward(&mut self, totals: &mut Totals) {
         let Some(active) = self.boxes.active() else {
-            return self.top_level(books);
+            return self.top_level(totals);
         };
         match self.program.goal(self.goal) {
             Goal::Call { edge, again } => {
                 let left = again.then(|| active.left.saturating_sub(1));
-                self.call(edge, left, books);
+                self.call(edge, left, totals);
             }
             Goal::Cut => {
                 self.goal += 1;
                 if let Some(active) = self.boxes.active_mut() {
                     active.alternatives = 0;
                 }
-                self.cut(self.boxes.base(), books);
+                self.cut(self.boxes.base(), totals);
             }
             Goal::Builtin => self.goal += 1,
             Goal::End => {
                 let alternatives = active.alternatives > 0;
                 if alternatives || self.boxes.choices_inside() > 0 {
                     self.record(Event::ExitNondet);
-                    self.goal = self.boxes.leave(WayOut::ExitNondet, books);
+                    self.goal = self.boxes.leave(WayOut::ExitNondet, totals);
                 } else {
                     self.record(Event::ExitDet);
-                    self.goal = self.boxes.leave(WayOut::ExitDet, books);
+                    self.goal = self.boxes.leave(WayOut::ExitDet, totals);
                 }
             }
         }
     }
 
     /// Nobody is active: the next solution, no more solutions, or the whole program again.
-    fn top_level(&mut self, books: &mut Books) {
+    fn top_level(&mut self, totals: &mut Totals) {
         if self.boxes.height() == 0 {
-            self.call(0, None, books);
+            self.call(0, None, totals);
         } else if self.dice.coin() {
-            self.redo(books);
+            self.redo(totals);
         } else {
-            self.cut(0, books);
+            self.cut(0, totals);
         }
     }
 
     #[inline]
-    fn call(&mut self, edge: u32, left: Option<u32>, books: &mut Books) {
+    fn call(&mut self, edge: u32, left: Option<u32>, totals: &mut Totals) {
         if self.boxes.paused {
             return self.pause();
         }
@@ -230,10 +230,10 @@ impl<'p> Engine<'p> {
         let predicate = program.callee(edge);
         if self.is_last_call() && self.boxes.may_depart(edge) {
             self.record(Event::Tail { predicate });
-            self.boxes.depart(edge, predicate, books);
+            self.boxes.depart(edge, predicate, totals);
         } else {
             self.record(Event::Call { predicate });
-            self.boxes.call(edge, predicate, self.goal + 1, books);
+            self.boxes.call(edge, predicate, self.goal + 1, totals);
         }
         self.enter(predicate, left);
     }
@@ -273,9 +273,9 @@ impl<'p> Engine<'p> {
     }
 
     #[inline]
-    fn backward(&mut self, books: &mut Books) {
+    fn backward(&mut self, totals: &mut Totals) {
         if self.boxes.choices_inside() > 0 {
-            return self.redo(books);
+            return self.redo(totals);
         }
         let Some(active) = self.boxes.active_mut() else {
             self.control = Control::Forward;
@@ -289,45 +289,45 @@ impl<'p> Engine<'p> {
             return;
         }
         self.record(Event::Fail);
-        self.boxes.leave(WayOut::Fail, books);
+        self.boxes.leave(WayOut::Fail, totals);
     }
 
-    fn redo(&mut self, books: &mut Books) {
+    fn redo(&mut self, totals: &mut Totals) {
         self.record(Event::Redo);
-        self.boxes.redo(books);
+        self.boxes.redo(totals);
         while self.innermost_redo && self.boxes.called_newest() {
-            self.boxes.redo(books);
+            self.boxes.redo(totals);
         }
         self.control = Control::Backward;
     }
 
-    fn cut(&mut self, height: u32, books: &mut Books) {
+    fn cut(&mut self, height: u32, totals: &mut Totals) {
         let count = self.boxes.height() - height;
         if count > 0 {
             self.record(Event::Cut { count });
-            self.boxes.cut(height, books);
+            self.boxes.cut(height, totals);
         }
     }
 
-    fn raise(&mut self, late: bool, height: u32, books: &mut Books) {
+    fn raise(&mut self, late: bool, height: u32, totals: &mut Totals) {
         let Some(active) = self.boxes.active() else {
-            return self.caught(height, books);
+            return self.caught(height, totals);
         };
         if self.catches(active.predicate) {
-            return self.caught(height, books);
+            return self.caught(height, totals);
         }
         let base = self.boxes.base();
         if base < self.boxes.height() && !late {
-            return self.cut(base, books);
+            return self.cut(base, totals);
         }
         self.record(Event::Exception);
-        self.goal = self.boxes.leave(WayOut::Exception, books);
+        self.goal = self.boxes.leave(WayOut::Exception, totals);
         let height = base;
         self.control = Control::Raise { late, height };
     }
 
-    fn caught(&mut self, height: u32, books: &mut Books) {
+    fn caught(&mut self, height: u32, totals: &mut Totals) {
         self.control = Control::Forward;
-        self.cut(height, books);
+        self.cut(height, totals);
     }
 }

@@ -147,7 +147,7 @@ pub(super) struct Counts {
 
 /// What all streams of a trace add to.
 #[derive(Debug, Default)]
-pub(super) struct Books {
+pub(super) struct Totals {
     /// By edge of the program.
     pub(super) counts: Vec<Counts>,
     /// By predicate; only what is not a sum over edges.
@@ -159,7 +159,7 @@ pub(super) struct Books {
     pub(super) streams: Vec<Stream>,
 }
 
-impl Books {
+impl Totals {
     pub(super) fn new(edges: usize, predicates: usize) -> Self {
         Self {
             counts: vec![Counts::default(); edges],

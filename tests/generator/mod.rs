@@ -3,7 +3,7 @@
 //! A made-up Prolog program (`program`, `workloads`) is run by a small engine (`engine`) that does
 //! what the model says an engine does: clauses and goals in order, the newest choice first on failure,
 //! cuts, exceptions, last calls. What is random is which clause is selected, what fails and how long
-//! recursions are. The engine records through the real recorder and keeps its own books at each port
+//! recursions are. The engine records through the real recorder and keeps its own totals at each port
 //! (`boxes`, `figures`); it shares no code with the analyser.
 //!
 //! The same [`Shape`] makes the same events and the same figures. Only the ticks begin elsewhere:
@@ -24,8 +24,8 @@ use portmortem_tracer::format::{Dialect, Header, Outcome, StreamKind};
 use portmortem_tracer::{Options, Recorder};
 
 use engine::{Engine, Settings};
-use figures::Books;
 pub use figures::Figures;
+use figures::Totals;
 use program::Program;
 use random::Random;
 
@@ -175,11 +175,11 @@ pub fn generate(path: &Path, shape: &Shape) -> Result<Figures> {
         marks: ["elsewhere", "remark"].map(|text| recorder.text(text)),
         lead: LEAD + shape.events.saturating_mul(1 << 8),
     };
-    let mut books = Books::new(program.edges.len(), program.predicates.len());
+    let mut totals = Totals::new(program.edges.len(), program.predicates.len());
     let mut first = 0;
     while first < shape.streams {
         let end = shape.streams.min(first + AT_ONCE);
-        together(first..end, shape, &settings, &recorder, &mut books)?;
+        together(first..end, shape, &settings, &recorder, &mut totals)?;
         first = end;
     }
     ensure!(
@@ -189,7 +189,7 @@ pub fn generate(path: &Path, shape: &Shape) -> Result<Figures> {
     );
     let close = recorder.close(Outcome::Exited(0));
     close.with_context(|| format!("cannot finish {}", path.display()))?;
-    Ok(books.into_figures(&program.edges))
+    Ok(totals.into_figures(&program.edges))
 }
 
 /// Makes some streams in turns.
@@ -198,7 +198,7 @@ fn together(
     shape: &Shape,
     settings: &Settings,
     recorder: &Recorder,
-    books: &mut Books,
+    totals: &mut Totals,
 ) -> Result<()> {
     let dialect = if shape.innermost_redo {
         Dialect::InnermostRedo
@@ -217,8 +217,8 @@ fn together(
     while !engines.is_empty() {
         let which = turns.below(engines.len() as u32) as usize;
         let turn = 1 + turns.below(MOST_EVENTS_IN_A_TURN);
-        if !engines[which].run(turn.into(), books) {
-            let in_time = engines.swap_remove(which).end(books);
+        if !engines[which].run(turn.into(), totals) {
+            let in_time = engines.swap_remove(which).end(totals);
             ensure!(
                 in_time,
                 "making the trace took longer than what is in it; try again"

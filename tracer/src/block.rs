@@ -11,7 +11,7 @@ use crate::format::{
     BLOCK_ALIGN, BLOCK_HEADER_BYTES, BLOCK_MAGIC, BlockClose, BlockStart, block_offset, crc32,
     encode_close, with_crc,
 };
-use crate::space::Slot;
+use crate::segment::Slot;
 
 /// An open block, and the right to write it.
 #[derive(Debug)]

@@ -20,9 +20,9 @@ use crate::locks::{self, Locked};
 use crate::options::{Keep, MIN_MAX_SIZE, Options};
 use crate::records::{MAX_LAST_NOTE, Records};
 use crate::registry;
-use crate::segment::check_size_limit;
+use crate::segment::{Slot, check_size_limit};
 use crate::sources::Sources;
-use crate::space::{Exhausted, MAX_BLOCK, MIN_BLOCK, Slot, Space};
+use crate::space::{Exhausted, MAX_BLOCK, MIN_BLOCK, Space};
 use crate::stream::{Core, Stream};
 
 /// The id of a name that could not be recorded, because the recording has ended.
@@ -70,7 +70,7 @@ pub enum RecordError {
 /// Where a recording is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum State {
+pub(crate) enum Phase {
     /// Everything is recorded.
     Recording,
     /// Not even names have room any more: events are counted as lost.
@@ -81,7 +81,7 @@ pub(crate) enum State {
     Forked,
 }
 
-impl State {
+impl Phase {
     /// Whether blocks may still be written, if only to say what was lost.
     pub(crate) fn may_write(self) -> bool {
         matches!(self, Self::Recording | Self::Full)
@@ -91,7 +91,7 @@ impl State {
 /// What all streams of a recording share and the lock does not protect.
 #[derive(Debug)]
 pub(crate) struct Inner {
-    state: AtomicU8,
+    phase: AtomicU8,
     file_id: u64,
     path: PathBuf,
     sources: Sources,
@@ -103,7 +103,7 @@ pub(crate) struct Inner {
     shared: Mutex<Option<Shared>>,
 }
 
-/// What the lock protects. The state leaves [`State::Recording`] only while it is held, except in
+/// What the lock protects. The phase leaves [`Phase::Recording`] only while it is held, except in
 /// the child of a fork.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -119,18 +119,18 @@ pub(crate) struct Shared {
 }
 
 impl Inner {
-    pub(crate) fn state(&self) -> State {
-        match self.state.load(Ordering::Acquire) {
-            0 => State::Recording,
-            1 => State::Full,
-            2 => State::Closed,
-            _ => State::Forked,
+    pub(crate) fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Acquire) {
+            0 => Phase::Recording,
+            1 => Phase::Full,
+            2 => Phase::Closed,
+            _ => Phase::Forked,
         }
     }
 
     /// Only for [`registry`], which tells the streams as well.
-    pub(crate) fn set_state(&self, state: State) {
-        self.state.store(state as u8, Ordering::Release);
+    pub(crate) fn set_phase(&self, phase: Phase) {
+        self.phase.store(phase as u8, Ordering::Release);
     }
 
     pub(crate) fn lock(&self) -> Locked<'_, Option<Shared>> {
@@ -161,7 +161,7 @@ impl Inner {
     /// Runs `action` on what the lock protects, unless the recording has ended.
     fn with<T>(&self, action: impl FnOnce(&mut Shared) -> T) -> Option<T> {
         // The lock may be held for ever in the child of a fork: look before taking it.
-        if !self.state().may_write() {
+        if !self.phase().may_write() {
             return None;
         }
         self.lock().as_mut().map(action)
@@ -169,9 +169,9 @@ impl Inner {
 
     /// Appends a record that events will need. Without it there must be none of them.
     fn append(&self, shared: &mut Shared, record: &Record) {
-        if !shared.append(record) && self.state() == State::Recording {
+        if !shared.append(record) && self.phase() == Phase::Recording {
             shared.note_exhaustion();
-            registry::stop_streams(self, State::Full);
+            registry::stop_streams(self, Phase::Full);
         }
     }
 
@@ -300,7 +300,7 @@ impl Recorder {
             }
         })?;
         let inner = Arc::new(Inner {
-            state: AtomicU8::new(State::Recording as u8),
+            phase: AtomicU8::new(Phase::Recording as u8),
             file_id,
             path: path.to_owned(),
             sources,
@@ -453,7 +453,7 @@ impl Recorder {
     /// a fork, nor when not even names have room.
     #[must_use]
     pub fn is_recording(&self) -> bool {
-        self.inner.state() == State::Recording
+        self.inner.phase() == Phase::Recording
     }
 
     /// Whether the limit or a full disk has cost events.
@@ -472,14 +472,14 @@ impl Recorder {
     /// # Errors
     /// [`RecordError`] if the end cannot be written. All that was recorded is still readable.
     pub fn close(&self, outcome: Outcome) -> Result<(), RecordError> {
-        if !self.inner.state().may_write() {
+        if !self.inner.phase().may_write() {
             return Ok(());
         }
         let mut guard = self.inner.lock();
         let Some(mut shared) = guard.take() else {
             return Ok(());
         };
-        registry::stop_streams(&self.inner, State::Closed);
+        registry::stop_streams(&self.inner, Phase::Closed);
         drop(guard);
         let outcome = match outcome {
             Outcome::Stopped if shared.exhaustion_noted => Outcome::Full,

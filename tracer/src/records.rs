@@ -5,7 +5,8 @@ use crate::clock;
 use crate::format::{
     BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockKind, BlockStart, Record, encode_record,
 };
-use crate::space::{self, Slot, Space};
+use crate::segment::Slot;
+use crate::space::{self, Space};
 
 /// Room that is kept for the last records, for a disk may be full by then: a note of at most
 /// [`MAX_LAST_NOTE`] bytes and the end, which has less than 32.

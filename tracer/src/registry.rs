@@ -1,8 +1,8 @@
 //! Every live stream of the process, so that all streams of a recording can be stopped at once.
 //!
 //! A stream looks at nothing but its own limit at each event. Whoever stops a recording holds the
-//! recorder's lock, sets its state and clears those limits; a stream that opens a block, or
-//! makes it larger, holds the same lock, looks at the state and sets its limit.
+//! recorder's lock, sets its phase and clears those limits; a stream that opens a block, or
+//! makes it larger, holds the same lock, looks at the phase and sets its limit.
 //!
 //! After a fork the child would write into the parent's file through the shared mapping. A handler
 //! in the child stops every recording there, before any code of the child runs. It never takes a
@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, Once};
 
 use crate::locks::{self, Locked};
-use crate::recorder::{Inner, State};
+use crate::recorder::{Inner, Phase};
 use crate::stream::Core;
 
 /// The live streams. Pointers stay valid while they are in here: a stream leaves before it is freed.
@@ -69,11 +69,11 @@ pub(crate) fn remove_stream(stream: &Core) {
     }
 }
 
-/// Changes the state of a recorder and makes its streams notice it at their next event. The caller
+/// Changes the phase of a recorder and makes its streams notice it at their next event. The caller
 /// has the recorder's lock.
-pub(crate) fn stop_streams(recorder: &Inner, state: State) {
+pub(crate) fn stop_streams(recorder: &Inner, phase: Phase) {
     let registry = lock();
-    recorder.set_state(state);
+    recorder.set_phase(phase);
     for &stream in &registry.streams {
         // SAFETY: a live stream, by the invariant of the registry.
         let stream = unsafe { &*stream };
@@ -114,7 +114,7 @@ extern "C" fn in_child() {
         // is never taken away: nothing of it is dropped in the child.
         unsafe {
             Arc::increment_strong_count(recorder);
-            (*recorder).set_state(State::Forked);
+            (*recorder).set_phase(Phase::Forked);
         }
     }
     for &stream in &registry.streams {

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
 use memmap2::{MmapOptions, MmapRaw};
 
@@ -16,6 +17,14 @@ use memmap2::{MmapOptions, MmapRaw};
 pub(crate) struct Segment {
     map: MmapRaw,
     offset: u64,
+}
+
+/// Room for one block.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(crate) segment: Arc<Segment>,
+    pub(crate) offset: u64,
+    pub(crate) size: u32,
 }
 
 impl Segment {

@@ -6,7 +6,7 @@ use crate::block::Block;
 use crate::clock;
 use crate::format::{BlockKind, BlockStart, Event, MAX_EVENT_BYTES, Record};
 use crate::options::Keep;
-use crate::recorder::State;
+use crate::recorder::Phase;
 use crate::space;
 use crate::stream::Core;
 
@@ -104,16 +104,16 @@ impl Core {
     /// Whether no event can be recorded any more.
     pub(crate) fn has_stopped(&self) -> bool {
         let denied = || self.cold.try_borrow().is_ok_and(|cold| cold.denied);
-        match self.recorder.state() {
-            State::Recording => self.recorder.keep() == Keep::First && denied(),
-            State::Full | State::Closed | State::Forked => true,
+        match self.recorder.phase() {
+            Phase::Recording => self.recorder.keep() == Keep::First && denied(),
+            Phase::Full | Phase::Closed | Phase::Forked => true,
         }
     }
 
     /// Opens the next block, whose first event happens at `tick`, if there is room for one.
     fn next_block(&self, cold: &mut Cold, tick: u64) -> bool {
         let recorder = &self.recorder;
-        if recorder.state() != State::Recording {
+        if recorder.phase() != Phase::Recording {
             return false;
         }
         let retry = recorder.keep() == Keep::Last && cold.dropped.is_multiple_of(RETRY_AFTER);
@@ -127,7 +127,7 @@ impl Core {
         let mut shared = recorder.lock();
         let Some(shared) = shared
             .as_mut()
-            .filter(|_| recorder.state() == State::Recording)
+            .filter(|_| recorder.phase() == Phase::Recording)
         else {
             return false;
         };
@@ -182,7 +182,7 @@ impl Core {
         let mut shared = recorder.lock();
         let extended = shared
             .as_mut()
-            .filter(|_| recorder.state() == State::Recording)
+            .filter(|_| recorder.phase() == Phase::Recording)
             .is_some_and(|shared| shared.extend_events(block, by));
         if extended {
             cold.blocks_size += u64::from(block.place().1 - size);
@@ -224,7 +224,7 @@ impl Core {
     fn lose(&self, cold: &mut Cold, event: Event) {
         cold.count_lost(event);
         if let Some(block) = &cold.block
-            && self.recorder.state().may_write()
+            && self.recorder.phase().may_write()
         {
             block.set_dropped(cold.dropped);
         }
@@ -232,7 +232,7 @@ impl Core {
 
     /// Ends the stream, if its recording is still there and no method of the stream was interrupted.
     pub(crate) fn finish(&self) {
-        if !self.recorder.state().may_write() {
+        if !self.recorder.phase().may_write() {
             return;
         }
         let Ok(mut cold) = self.cold.try_borrow_mut() else {

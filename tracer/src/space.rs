@@ -15,7 +15,7 @@ use std::sync::{Arc, Weak};
 use crate::block::Block;
 use crate::format::{BLOCK_ALIGN, FILE_HEADER_BYTES};
 use crate::options::Keep;
-use crate::segment::{self, Segment};
+use crate::segment::{self, Segment, Slot};
 
 /// The smallest block: the first of a stream.
 pub(crate) const MIN_BLOCK: u32 = 512;
@@ -29,14 +29,6 @@ const FIRST_SEGMENT: u64 = 1 << 20;
 const MAX_SEGMENT: u64 = 16 << 20;
 /// On a disk that is nearly full, smaller and smaller segments use what is left.
 const MIN_SEGMENT: u64 = 16 << 10;
-
-/// Room for one block.
-#[derive(Debug)]
-pub(crate) struct Slot {
-    pub(crate) segment: Arc<Segment>,
-    pub(crate) offset: u64,
-    pub(crate) size: u32,
-}
 
 /// Why there is no more space.
 #[derive(Debug)]

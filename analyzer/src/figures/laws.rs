@@ -59,7 +59,7 @@ pub enum Law {
 
 /// What a sum is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum Subject {
     /// A predicate.
     Predicate(PredicateIndex),
     /// A stream, by its id.
@@ -76,7 +76,7 @@ pub struct Imbalance {
     /// Which.
     pub law: Law,
     /// Of what.
-    pub place: Place,
+    pub subject: Subject,
     /// The left side, boxes or ticks.
     pub left: u64,
     /// The right side.
@@ -87,7 +87,7 @@ pub struct Imbalance {
 #[must_use]
 pub fn check(profile: &Profile) -> Vec<Imbalance> {
     let mut balance = Balance {
-        place: Place::Trace,
+        subject: Subject::Trace,
         found: Vec::new(),
     };
     let (by_callee, by_caller) = sums(&profile.edges);
@@ -99,7 +99,7 @@ pub fn check(profile: &Profile) -> Vec<Imbalance> {
         centers.entry(*predicate).or_default().add(figures);
     }
     for ((figures, predicate), contexts) in profile.predicates.iter().zip(0..).zip(&contexts) {
-        balance.place = Place::Predicate(predicate);
+        balance.subject = Subject::Predicate(predicate);
         let served = by_callee.get(&predicate).copied().unwrap_or_default();
         let spent = by_caller
             .get(&Caller::Predicate(predicate))
@@ -124,12 +124,12 @@ pub fn check(profile: &Profile) -> Vec<Imbalance> {
     }
     of_tree(&mut balance, &profile.contexts);
     for s in &profile.streams {
-        balance.place = Place::Stream(s.stream);
+        balance.subject = Subject::Stream(s.stream);
         let left = sum([s.self_ticks, s.untraced_ticks, s.paused_ticks, s.gap_ticks]);
         let right = s.last_tick.saturating_sub(s.first_tick);
         balance.equal(Law::Time, left, right);
     }
-    balance.place = Place::Trace;
+    balance.subject = Subject::Trace;
     let of_predicates = sum(profile.predicates.iter().map(|figures| figures.self_ticks));
     let by_root = by_caller
         .get(&Caller::Root)
@@ -142,7 +142,7 @@ pub fn check(profile: &Profile) -> Vec<Imbalance> {
 /// What does not come out so far.
 struct Balance {
     /// What the next sums are about.
-    place: Place,
+    subject: Subject,
     found: Vec<Imbalance>,
 }
 
@@ -151,7 +151,7 @@ impl Balance {
         if left != right {
             self.found.push(Imbalance {
                 law,
-                place: self.place,
+                subject: self.subject,
                 left,
                 right,
             });
@@ -221,7 +221,7 @@ fn of_contexts(balance: &mut Balance, p: &PredicateFigures, contexts: &ContextFi
 fn of_tree(balance: &mut Balance, rows: &[ContextFigures]) {
     let mut sums: Vec<u64> = rows.iter().map(|row| row.self_ticks).collect();
     for (at, row) in rows.iter().enumerate().rev() {
-        balance.place = Place::Context(at as u32);
+        balance.subject = Subject::Context(at as u32);
         balance.equal(Law::Tree, sums[at], row.inclusive_ticks);
         if let Some(sum) = row.parent.and_then(|parent| sums.get_mut(parent as usize)) {
             *sum = sum.saturating_add(row.inclusive_ticks);
@@ -313,12 +313,12 @@ mod tests {
 
     #[test]
     fn an_imbalance_has_its_numbers() {
-        let place = Place::Predicate(0);
+        let subject = Subject::Predicate(0);
         assert_eq!(
             check(&unbalanced()),
             [Imbalance {
                 law: Law::Ports,
-                place,
+                subject,
                 left: 2,
                 right: 1
             }]

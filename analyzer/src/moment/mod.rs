@@ -229,10 +229,10 @@ mod tests {
     const UNKNOWN: PredicateIndex = 99;
 
     /// Name, predicate, caller and depth of a box.
-    type Place = (u64, PredicateIndex, Option<u64>, u64);
+    type Located = (u64, PredicateIndex, Option<u64>, u64);
 
     /// Where the box of each event is.
-    fn places(dialect: Dialect, events: &[Event]) -> Vec<Option<Place>> {
+    fn places(dialect: Dialect, events: &[Event]) -> Vec<Option<Located>> {
         let mut moment = Moment::beginning(dialect, UNKNOWN);
         (0..)
             .zip(events)

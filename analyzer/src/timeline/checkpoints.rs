@@ -9,9 +9,9 @@ use crate::moment::stack::StackChange;
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{Start, Trail};
 
-/// A checkpoint, or the beginning of a block, on the time axis.
+/// Where a stream can be read from, on the time axis: a checkpoint, or the beginning of a block.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Anchor {
     /// Number of the event that comes next.
     pub(super) event: u64,
     /// Its tick. Events before it have none that is greater.
@@ -20,43 +20,43 @@ pub(super) struct Place {
 
 /// Where the blocks of a trace begin.
 #[derive(Debug)]
-pub struct Blocks(Vec<Place>);
+pub struct Blocks(Vec<Anchor>);
 
 impl Blocks {
     /// Reads the headers of all blocks of events: once for all pictures of a trace.
     #[must_use]
     pub fn of(trace: &Trace) -> Self {
-        let mut last = Place { event: 0, tick: 0 };
-        let place = |offset: u64| {
+        let mut last = Anchor { event: 0, tick: 0 };
+        let anchor = |offset: u64| {
             let bytes = trace.bytes().get(usize::try_from(offset).ok()?..)?;
             let header = BlockHeader::parse(bytes, trace.file_id()).ok()?;
-            Some(Place {
+            Some(Anchor {
                 event: header.first_event,
                 tick: header.base_tick,
             })
         };
         // They were valid when the trace was opened; one that is not has changed underneath.
-        let places = trace.block_offsets().map(|offset| {
-            last = place(offset).unwrap_or(last);
+        let anchors = trace.block_offsets().map(|offset| {
+            last = anchor(offset).unwrap_or(last);
             last
         });
-        Self(places.collect())
+        Self(anchors.collect())
     }
 
-    pub(super) fn of_stream(&self, stream: &StreamInfo) -> &[Place] {
+    pub(super) fn of_stream(&self, stream: &StreamInfo) -> &[Anchor] {
         self.0.get(stream.blocks.clone()).unwrap_or_default()
     }
 
-    /// The places of a stream where a walk can begin, in order.
-    pub(super) fn places(&self, trail: &Trail, stream: usize) -> Vec<Place> {
-        let place = |start: &Start| {
+    /// The anchors of a stream where a walk can begin, in order.
+    pub(super) fn anchors(&self, trail: &Trail, stream: usize) -> Vec<Anchor> {
+        let anchor = |start: &Start| {
             let block = self.0.get(start.block)?;
-            Some(Place {
+            Some(Anchor {
                 event: start.event,
                 tick: block.tick,
             })
         };
-        trail.starts(stream).iter().map_while(place).collect()
+        trail.starts(stream).iter().map_while(anchor).collect()
     }
 
     /// How many events there are from one number to a tick, or up to a block more.
@@ -110,8 +110,8 @@ pub(super) fn outline(
     columns: &mut [Column],
 ) {
     let starts = trail.starts(window.stream).iter();
-    let all: Vec<(&Start, Place)> = starts
-        .zip(blocks.places(trail, window.stream))
+    let all: Vec<(&Start, Anchor)> = starts
+        .zip(blocks.anchors(trail, window.stream))
         .filter(|(start, _)| stream.blocks.contains(&start.block))
         .collect();
     let lowest = window.first_row as usize + window.rows as usize;
@@ -120,14 +120,14 @@ pub(super) fn outline(
     let mut stay: Vec<Option<usize>> = vec![None; columns.len()];
     let column = |at: usize| window.start_of(at as u32)..window.start_of(at as u32 + 1);
     let mut first = 0;
-    for (at, (start, place)) in all.iter().enumerate() {
+    for (at, (start, anchor)) in all.iter().enumerate() {
         boxes.change(&start.active);
         let Some((next, until)) = all.get(at + 1) else {
             break;
         };
         let popped = usize::try_from(next.active.popped).unwrap_or(usize::MAX);
         let kept = boxes.height.saturating_sub(popped);
-        while first < columns.len() && column(first).end <= place.tick {
+        while first < columns.len() && column(first).end <= anchor.tick {
             first += 1;
         }
         for (at, stay) in stay.iter_mut().enumerate().skip(first) {
@@ -136,7 +136,7 @@ pub(super) fn outline(
             if ticks.start > until.tick {
                 break;
             }
-            let begins = ticks.start > place.tick;
+            let begins = ticks.start > anchor.tick;
             *stay = match *stay {
                 None if begins => Some(kept),
                 None => Some(0),

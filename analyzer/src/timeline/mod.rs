@@ -37,7 +37,7 @@ use rayon::prelude::*;
 use crate::scope::Scope;
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{Trail, Walk};
-use checkpoints::Place;
+use checkpoints::Anchor;
 use painter::{Painter, predicate_shown};
 
 pub use checkpoints::Blocks;
@@ -47,7 +47,7 @@ pub use column::{Began, Cell, Column, Counts, Ended, Segment};
 const STRIDE: u64 = 1 << 12;
 
 /// So many checkpoints in a part of a window that what is read before its first column does not matter.
-const PLACES_PER_PART: usize = 4;
+const ANCHORS_PER_PART: usize = 4;
 
 /// The most parts of a window.
 const MOST_PARTS: usize = 256;
@@ -127,7 +127,7 @@ pub struct Reader<'t> {
     trail: Option<&'t Trail>,
     scope: &'t Scope,
     /// Each part of a window that is read on its own has at least so many checkpoints.
-    places_per_part: usize,
+    anchors_per_part: usize,
 }
 
 /// Columns that are read on their own, and from where.
@@ -153,7 +153,7 @@ impl<'t> Reader<'t> {
             blocks,
             trail,
             scope,
-            places_per_part: PLACES_PER_PART,
+            anchors_per_part: ANCHORS_PER_PART,
         }
     }
 
@@ -178,7 +178,7 @@ impl<'t> Reader<'t> {
             return Some(self.empty(window));
         };
         let part = self.part(
-            &self.places(window.stream),
+            &self.anchors(window.stream),
             window,
             stream,
             0..window.columns,
@@ -242,19 +242,19 @@ impl<'t> Reader<'t> {
         vec![column; window.columns as usize]
     }
 
-    fn places(&self, stream: usize) -> Vec<Place> {
+    fn anchors(&self, stream: usize) -> Vec<Anchor> {
         self.trail
-            .map_or_else(Vec::new, |trail| self.blocks.places(trail, stream))
+            .map_or_else(Vec::new, |trail| self.blocks.anchors(trail, stream))
     }
 
     /// Parts of about the same number of checkpoints.
     fn parts(&self, window: &Stretch, stream: &StreamInfo) -> Vec<Part> {
-        let places = self.places(window.stream);
-        let inside = places
+        let anchors = self.anchors(window.stream);
+        let inside = anchors
             .iter()
-            .filter(|place| (window.from..window.to).contains(&place.tick));
-        let inside: Vec<&Place> = inside.collect();
-        let many = (inside.len() / self.places_per_part).clamp(1, MOST_PARTS);
+            .filter(|anchor| (window.from..window.to).contains(&anchor.tick));
+        let inside: Vec<&Anchor> = inside.collect();
+        let many = (inside.len() / self.anchors_per_part).clamp(1, MOST_PARTS);
         let mut cuts: Vec<u32> = (1..many)
             .filter_map(|at| window.column_of(inside[at * inside.len() / many].tick))
             .collect();
@@ -264,7 +264,7 @@ impl<'t> Reader<'t> {
         let mut parts = Vec::with_capacity(cuts.len());
         for cut in cuts {
             if cut > begin {
-                parts.push(self.part(&places, window, stream, begin..cut));
+                parts.push(self.part(&anchors, window, stream, begin..cut));
                 begin = cut;
             }
         }
@@ -273,15 +273,15 @@ impl<'t> Reader<'t> {
 
     fn part(
         &self,
-        places: &[Place],
+        anchors: &[Anchor],
         window: &Stretch,
         stream: &StreamInfo,
         columns: Range<u32>,
     ) -> Part {
         let begin = window.start_of(columns.start);
         // Events at the tick of a checkpoint may lie before it.
-        let before = places.partition_point(|place| place.tick < begin);
-        let event = before.checked_sub(1).map_or(0, |at| places[at].event);
+        let before = anchors.partition_point(|anchor| anchor.tick < begin);
+        let event = before.checked_sub(1).map_or(0, |at| anchors[at].event);
         Part {
             columns,
             event: self.known_from(stream, event),

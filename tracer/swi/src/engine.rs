@@ -15,7 +15,7 @@ use crate::collections::Collections;
 use crate::ffi;
 use crate::frames::FrameCache;
 use crate::recording;
-use crate::symbolic::Tally;
+use crate::symbolic::CostCounter;
 
 /// What the ports of one engine work on.
 pub(crate) struct Engine {
@@ -35,7 +35,7 @@ pub(crate) struct Engine {
     /// Garbage collections and stack shifts so far.
     pub(crate) collections: Collections,
     /// What is counted in a symbolic recording.
-    pub(crate) symbolic: Option<Box<Tally>>,
+    pub(crate) symbolic: Option<Box<CostCounter>>,
     /// How many boxes make [`Engine::exception`] suspect the stack limit; none once it has said so.
     suspicious_depth: usize,
 }
@@ -239,7 +239,7 @@ fn attach(slot: &'static Slot, epoch: u32) -> *mut Engine {
         quiet: false,
         tails: current.tails,
         collections: Collections::new(),
-        symbolic: current.symbolic.then(|| Box::new(Tally::new())),
+        symbolic: current.symbolic.then(|| Box::new(CostCounter::new())),
         suspicious_depth: current.stack_limit / BOX_BYTES / 4,
     });
     let Some(made) = made else {

@@ -201,7 +201,7 @@ fn from_checkpoints_pictures_are_the_same() {
             let hidden = Hide::new(hidden).mask(&trace);
             let scope = hiding(&hidden);
             let mut reader = Reader::new(&trace, &blocks, Some(index.trail()), &scope);
-            reader.places_per_part = 1;
+            reader.anchors_per_part = 1;
             let story = brute::tell(&trace, &reader.scope.hidden, 0);
             for _ in 0..6 {
                 let window = cut().new_tree(&mut runner).unwrap().current();

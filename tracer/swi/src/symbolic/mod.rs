@@ -2,20 +2,20 @@
 //!
 //! In a symbolic recording the copy of a predicate is an instrumented one (`portmortem_symbolic.pl`): it calls the
 //! foreign predicates below when it is called, when a clause is entered or commits, and around built-ins. `program`
-//! has what is known of the clauses beforehand, `unify` says what a head does to a call, `tally` is the state of one
-//! engine, and `ledger` has the counts of all engines until they are written.
+//! has what is known of the clauses beforehand, `unify` says what a head does to a call, `counter` is the state of one
+//! engine, and `totals` has the counts of all engines until they are written.
 //!
 //! None of the predicates fails, leaves a choicepoint, or binds anything but its own output.
 
-mod ledger;
+mod counter;
 mod program;
-mod tally;
+mod totals;
 mod unify;
 
 use crate::engine::{self, Engine};
 use crate::ffi::{self, Foreign, TRUE, Term};
-pub(crate) use ledger::{begin, finish, mark};
-pub(crate) use tally::Tally;
+pub(crate) use counter::CostCounter;
+pub(crate) use totals::{begin, finish, mark};
 
 /// `set(+PredicateId, +Heads, -Set)`: makes the heads of a predicate's clauses known, in their order.
 pub(crate) fn set(predicate: Term, heads: Term, set: Term) -> Foreign {
@@ -32,8 +32,9 @@ pub(crate) fn goal(set: Term, clause: Term, costs: Term, goal: Term) -> Foreign 
 /// `called(+Set, +Goal, -Serial)`: a predicate is about to be run. `Serial` names the call, or is 0 if it is not counted.
 pub(crate) fn called(set: Term, goal: Term, serial: Term) -> Foreign {
     let mut given = 0;
-    counting(|tally, active| {
-        given = program::set(integer(set) as usize).map_or(0, |set| tally.call(active, set, goal));
+    counting(|counter, active| {
+        given =
+            program::set(integer(set) as usize).map_or(0, |set| counter.call(active, set, goal));
     });
     unify(serial, given)
 }
@@ -42,21 +43,23 @@ pub(crate) fn called(set: Term, goal: Term, serial: Term) -> Foreign {
 /// the predicate was run and now.
 pub(crate) fn neck(serial: Term, clause: Term, before: Term, now: Term) -> Foreign {
     let remain = integer(before) != integer(now);
-    counting(|tally, active| tally.enter(active, integer(serial), integer(clause) as u32, remain));
+    counting(|counter, active| {
+        counter.enter(active, integer(serial), integer(clause) as u32, remain)
+    });
     TRUE
 }
 
 /// `commit(+Serial)`: the clause has cut its alternatives.
 pub(crate) fn commit(serial: Term) -> Foreign {
-    counting(|tally, active| tally.commit(active, integer(serial)));
+    counting(|counter, active| counter.commit(active, integer(serial)));
     TRUE
 }
 
 /// `run(+Goal)`: a goal of a clause's body is about to be run.
 pub(crate) fn run(goal: Term) -> Foreign {
-    counting(|tally, active| {
+    counting(|counter, active| {
         if let Some(goal) = program::goal(integer(goal) as usize) {
-            tally.run(active, &goal);
+            counter.run(active, &goal);
         }
     });
     TRUE
@@ -69,10 +72,10 @@ pub(crate) fn build(left: Term, goal: Term) -> Foreign {
 
 /// `arith(+Set, +Clause, +Expression)`: an expression is about to be evaluated.
 pub(crate) fn arith(set: Term, clause: Term, expression: Term) -> Foreign {
-    counting(|tally, active| {
+    counting(|counter, active| {
         if let Some(set) = program::set(integer(set) as usize) {
             let operators = unify::operators(expression);
-            tally.evaluate(active, &set, integer(clause) as u32, &operators);
+            counter.evaluate(active, &set, integer(clause) as u32, &operators);
         }
     });
     TRUE
@@ -88,11 +91,11 @@ pub(crate) fn unbound_now(variables: Term, mask: Term) -> Foreign {
 
 /// `bound(+Set, +Clause, +Variables, +Mask)`: a built-in has succeeded; `Mask` is what was unbound before.
 pub(crate) fn bound(set: Term, clause: Term, variables: Term, mask: Term) -> Foreign {
-    counting(|tally, active| {
+    counting(|counter, active| {
         let updates = integer(mask) & !unbound_mask(variables);
         if let Some(set) = program::set(integer(set) as usize) {
             let updates = u64::from(updates.count_ones());
-            tally.update(active, &set, integer(clause) as u32, updates);
+            counter.update(active, &set, integer(clause) as u32, updates);
         }
     });
     TRUE
@@ -115,18 +118,18 @@ fn unbound_mask(variables: Term) -> i64 {
     mask
 }
 
-/// Does something with the tally of the calling engine and the index of its active box, if it is counting.
-fn counting(action: impl FnOnce(&mut Tally, usize)) {
+/// Does something with the counter of the calling engine and the index of its active box, if it is counting.
+fn counting(action: impl FnOnce(&mut CostCounter, usize)) {
     // SAFETY: the state is used within this call only.
     let engine = unsafe { engine::existing() };
     if let Some(Engine {
-        symbolic: Some(tally),
+        symbolic: Some(counter),
         boxes,
         quiet: false,
         ..
     }) = engine
     {
-        action(tally, boxes.active_index());
+        action(counter, boxes.active_index());
     }
 }
 

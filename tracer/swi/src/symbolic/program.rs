@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::integer;
-use super::ledger::{self, Symbol};
+use super::totals::{self, Symbol};
 use crate::ffi::{self, Atom, Functor, Term};
 use crate::recording;
 
@@ -169,7 +169,7 @@ fn cost(pair: Term) -> Option<(Symbol, u64)> {
         both.then_some((name, count))?
     };
     let name = crate::control::text(name);
-    let symbol = ledger::with(|ledger| ledger.symbol(&name))?;
+    let symbol = totals::with(|totals| totals.symbol(&name))?;
     Some((symbol, u64::try_from(integer(count)).ok()?))
 }
 

@@ -6,11 +6,11 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 ///
 /// Every turn must pass, used or not, or those after it wait forever.
 pub(super) struct InOrder<T> {
-    state: Mutex<State<T>>,
+    current: Mutex<Turn<T>>,
     passed: Condvar,
 }
 
-struct State<T> {
+struct Turn<T> {
     turn: usize,
     thing: T,
 }
@@ -18,7 +18,7 @@ struct State<T> {
 impl<T> InOrder<T> {
     pub(super) fn new(thing: T) -> Self {
         Self {
-            state: Mutex::new(State { turn: 0, thing }),
+            current: Mutex::new(Turn { turn: 0, thing }),
             passed: Condvar::new(),
         }
     }
@@ -30,24 +30,24 @@ impl<T> InOrder<T> {
 
     /// Ends a turn, after waiting for it; nothing if it has passed already.
     pub(super) fn pass(&self, turn: usize) {
-        let mut state = self.wait_for(turn);
-        if state.turn == turn {
-            state.turn += 1;
+        let mut current = self.wait_for(turn);
+        if current.turn == turn {
+            current.turn += 1;
             self.passed.notify_all();
         }
     }
 
     pub(super) fn into_inner(self) -> T {
-        let state = self.state.into_inner();
-        state.unwrap_or_else(PoisonError::into_inner).thing
+        let current = self.current.into_inner();
+        current.unwrap_or_else(PoisonError::into_inner).thing
     }
 
     // A thread that panics ends the program with an error when it is joined; until then the others
     // must not be left waiting, so poison is of no interest.
-    fn wait_for(&self, turn: usize) -> MutexGuard<'_, State<T>> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+    fn wait_for(&self, turn: usize) -> MutexGuard<'_, Turn<T>> {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         self.passed
-            .wait_while(state, |state| state.turn < turn)
+            .wait_while(current, |current| current.turn < turn)
             .unwrap_or_else(PoisonError::into_inner)
     }
 }

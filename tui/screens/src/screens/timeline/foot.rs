@@ -47,8 +47,8 @@ impl Timeline {
             _ => vec![Span::styled(" not read yet", theme.faint)],
         };
         buf.set_line(area.x, area.y, &Line::from(line), area.width);
-        let window = self.stretch(self.place.band);
-        let (at, begin) = (self.column_at(), self.place.cursor);
+        let window = self.stretch(self.position.band);
+        let (at, begin) = (self.column_at(), self.position.cursor);
         let since = analysis.trace.clock().since_start_ns(begin);
         let cell = length(analysis, window.start_of(at + 1) - window.start_of(at));
         let mut text = format!(
@@ -72,7 +72,7 @@ impl Timeline {
         match self.column() {
             Some(column) if column.gap_ticks > 0 => "events were lost here",
             Some(column) if column.paused_ticks > 0 => "recording is paused here",
-            _ if self.place.row > 0 => "nobody at this depth",
+            _ if self.position.row > 0 => "nobody at this depth",
             _ => "nobody traced is active",
         }
     }

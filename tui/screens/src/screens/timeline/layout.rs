@@ -35,8 +35,8 @@ impl Timeline {
         let width = u32::from(area.width - GUTTER - 1);
         if width != self.layout.width {
             self.layout.width = width;
-            let span = self.place.view.span();
-            self.set_view(self.place.view.from, span);
+            let span = self.position.view.span();
+            self.set_view(self.position.view.from, span);
         }
         let (many, single) = (self.streams.len(), self.streams.len() == 1);
         // Rows that a stream has any use for.
@@ -45,7 +45,7 @@ impl Timeline {
             .map(|depth| depth.clamp(1, u64::from(u16::MAX / 2)) as u16)
             .collect();
         let body = area.height - 1 - FOOT;
-        let own = match rows.get(self.place.band) {
+        let own = match rows.get(self.position.band) {
             _ if self.folded => FOLDED,
             Some(_) if single => body,
             rows => LANES + 1 + rows.map_or(0, |rows| *rows),
@@ -55,13 +55,13 @@ impl Timeline {
         let own = own.min(body - others * FOLDED);
         let extra = (body - own - others * FOLDED) / others.max(1);
         let shown = usize::from(others) + 1;
-        self.first_band = first_row(self.first_band, self.place.band, shown, many);
+        self.first_band = first_row(self.first_band, self.position.band, shown, many);
         self.layout.bands.clear();
         let mut y = area.y + 1;
         for band in (self.first_band..many).take(shown) {
-            let is_open = band == self.place.band && !self.folded;
+            let is_open = band == self.position.band && !self.folded;
             let above = u16::from(!single) + if is_open { LANES } else { 0 };
-            let lines = if band == self.place.band {
+            let lines = if band == self.position.band {
                 own
             } else {
                 FOLDED + extra.min(rows[band].saturating_sub(FOLDED - 1))
@@ -74,7 +74,7 @@ impl Timeline {
             };
             if is_open {
                 let height = usize::from(rows.height);
-                let (first, row) = (self.first_row as usize, self.place.row as usize);
+                let (first, row) = (self.first_row as usize, self.position.row as usize);
                 self.first_row = first_row(first, row, height, usize::MAX) as u32;
             }
             self.layout.bands.push((band, rows));

@@ -59,7 +59,7 @@ impl View {
 
 /// What Esc goes back to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Place {
+struct Position {
     view: View,
     cursor: u64,
     row: u32,
@@ -75,11 +75,11 @@ pub(super) struct Timeline {
     /// All that can be shown.
     whole: View,
     /// What is shown. The cursor is at a tick of it, at a depth of a stream.
-    place: Place,
+    position: Position,
     /// Nothing was asked for yet: the cursor goes to where there is something to see.
     fresh: bool,
     /// What was shown before each zoom.
-    zooms: Vec<Place>,
+    zooms: Vec<Position>,
     /// All bands are folded.
     folded: bool,
     first_band: usize,
@@ -109,12 +109,12 @@ impl Timeline {
 
     /// What is shown of a stream, by its band.
     fn stretch(&self, band: usize) -> Stretch {
-        let selected = band == self.place.band && !self.folded;
+        let selected = band == self.position.band && !self.folded;
         let first_row = if selected { self.first_row } else { 0 };
         Stretch {
             stream: self.streams.get(band).map_or(usize::MAX, |stream| *stream),
-            from: self.place.view.from,
-            to: self.place.view.to,
+            from: self.position.view.from,
+            to: self.position.view.to,
             columns: self.layout.width,
             first_row: first_row / ROWS_STEP * ROWS_STEP,
             rows: ROWS,
@@ -122,11 +122,15 @@ impl Timeline {
     }
 
     fn picture(&self) -> Option<&Picture> {
-        self.pictures.as_ref()?.get(&self.stretch(self.place.band))
+        self.pictures
+            .as_ref()?
+            .get(&self.stretch(self.position.band))
     }
 
     fn column_at(&self) -> u32 {
-        let column = self.stretch(self.place.band).column_of(self.place.cursor);
+        let column = self
+            .stretch(self.position.band)
+            .column_of(self.position.cursor);
         column.unwrap_or(0)
     }
 
@@ -137,7 +141,7 @@ impl Timeline {
     /// What is under the cursor; `None` if it is not known.
     fn cell(&self) -> Option<Cell> {
         let row = self
-            .place
+            .position
             .row
             .checked_sub(self.picture()?.window.first_row)?;
         self.column()?.cell(row as usize)
@@ -147,7 +151,7 @@ impl Timeline {
         let Some(picture) = self.picture() else {
             return Vec::new();
         };
-        let row = self.place.row.saturating_sub(picture.window.first_row);
+        let row = self.position.row.saturating_sub(picture.window.first_row);
         runs(picture, row as usize)
     }
 
@@ -169,7 +173,7 @@ impl Timeline {
         let began = only.filter(|only| only.began == Began::Call);
         let number = began.map(|only| only.called);
         Some(EventTarget::At {
-            stream: *self.streams.get(self.place.band)?,
+            stream: *self.streams.get(self.position.band)?,
             number: number.or(self.column()?.first_event)?,
         })
     }
@@ -181,7 +185,7 @@ impl Timeline {
     /// Makes the pictures that are in sight, or begins to.
     fn look(&mut self) {
         let mut bands: Vec<usize> = self.layout.bands.iter().map(|(band, _)| *band).collect();
-        bands.sort_by_key(|band| *band != self.place.band);
+        bands.sort_by_key(|band| *band != self.position.band);
         let stretches: Vec<Stretch> = bands.into_iter().map(|band| self.stretch(band)).collect();
         if let Some(pictures) = &mut self.pictures {
             pictures.show(&stretches);
@@ -226,10 +230,10 @@ impl Screen for Timeline {
             self.zooms.clear();
             self.range = (None, None);
             self.fresh = true;
-            self.place = Place {
+            self.position = Position {
                 view: whole,
                 cursor: whole.from + whole.span() / 2,
-                ..Place::default()
+                ..Position::default()
             };
         }
         self.pictures = Some(Pictures::new(analysis));
@@ -286,7 +290,7 @@ impl Screen for Timeline {
         let Some(place) = self.zooms.pop() else {
             return false;
         };
-        self.place = place;
+        self.position = place;
         true
     }
 
@@ -335,7 +339,7 @@ impl Screen for Timeline {
     }
 
     fn window(&self) -> Option<Window> {
-        let View { from, to: until } = self.place.view;
+        let View { from, to: until } = self.position.view;
         self.marked().or(Some(Window { from, until }))
     }
 
@@ -343,9 +347,9 @@ impl Screen for Timeline {
         let Some(analysis) = self.analysis() else {
             return String::new();
         };
-        let part = analysis.ns(self.place.view.span());
+        let part = analysis.ns(self.position.view.span());
         let whole = format::time(analysis.ns(self.whole.span()));
-        if self.place.view == self.whole {
+        if self.position.view == self.whole {
             format!("all {whole}")
         } else {
             format!("{} of {whole}", format::time(part))
@@ -377,15 +381,17 @@ impl Screen for Timeline {
         let Some(&(band, rows)) = hit.next() else {
             return false;
         };
-        let before = (self.place, self.run());
-        if band != self.place.band {
+        let before = (self.position, self.run());
+        if band != self.position.band {
             self.go_to_band(band);
         } else {
             let first = if self.folded { 0 } else { self.first_row };
-            self.place.row = (first + u32::from(y - rows.y)).min(self.deepest());
+            self.position.row = (first + u32::from(y - rows.y)).min(self.deepest());
         }
         self.go_to_column(u32::from(x - rows.x));
-        self.run() == before.1 && self.place.row == before.0.row && self.place.band == before.0.band
+        self.run() == before.1
+            && self.position.row == before.0.row
+            && self.position.band == before.0.band
     }
 
     fn enter(&self) -> Action {

@@ -12,7 +12,7 @@ impl Timeline {
     /// The cursor goes to a column.
     pub(super) fn go_to_column(&mut self, column: u32) {
         let last = self.layout.width.saturating_sub(1);
-        self.place.cursor = self.stretch(self.place.band).start_of(column.min(last));
+        self.position.cursor = self.stretch(self.position.band).start_of(column.min(last));
     }
 
     /// The least span: a tick for every column.
@@ -29,18 +29,18 @@ impl Timeline {
         let latest = self.whole.to.saturating_sub(span).max(self.whole.from);
         let from = from.clamp(self.whole.from, latest);
         let to = from.saturating_add(span);
-        self.place.view = View { from, to };
-        self.place.cursor = self
-            .place
+        self.position.view = View { from, to };
+        self.position.cursor = self
+            .position
             .cursor
             .clamp(from, to.saturating_sub(1).max(from));
     }
 
     pub(super) fn zoom_to(&mut self, from: u64, span: u64, nothing: &str) -> Effect {
-        let before = self.place;
+        let before = self.position;
         self.set_view(from, span);
-        if self.place.view == before.view {
-            self.place = before;
+        if self.position.view == before.view {
+            self.position = before;
             return Effect::Say(nothing.to_owned());
         }
         self.zooms.push(before);
@@ -48,21 +48,21 @@ impl Timeline {
     }
 
     pub(super) fn zoom_in(&mut self) -> Effect {
-        let View { from, .. } = self.place.view;
-        let span = self.place.view.span();
-        let left = (self.place.cursor - from) / 2;
+        let View { from, .. } = self.position.view;
+        let span = self.position.view.span();
+        let left = (self.position.cursor - from) / 2;
         self.zoom_to(
-            self.place.cursor - left,
+            self.position.cursor - left,
             span / 2,
             "no closer: a cell is a tick",
         )
     }
 
     pub(super) fn zoom_out(&mut self) -> Effect {
-        let View { from, .. } = self.place.view;
-        let span = self.place.view.span();
-        let left = (self.place.cursor - from).saturating_mul(2);
-        let from = self.place.cursor.saturating_sub(left);
+        let View { from, .. } = self.position.view;
+        let span = self.position.view.span();
+        let left = (self.position.cursor - from).saturating_mul(2);
+        let from = self.position.cursor.saturating_sub(left);
         self.zoom_to(from, span.saturating_mul(2), "this is all there is")
     }
 
@@ -71,7 +71,7 @@ impl Timeline {
         let Some(run) = self.run() else {
             return Effect::Done;
         };
-        let window = self.stretch(self.place.band);
+        let window = self.stretch(self.position.band);
         let (from, to) = match run.shows {
             Shows::One(segment) => (segment.from, segment.to),
             Shows::Many(_) if run.columns.len() as u32 * 2 < window.columns => (
@@ -86,7 +86,7 @@ impl Timeline {
             Shows::Nobody => return Effect::Say("no box here".to_owned()),
         };
         let length = (to - from).max(1);
-        if length >= self.place.view.span() {
+        if length >= self.position.view.span() {
             return Effect::Say("the box fills the view".to_owned());
         }
         let around = length / 16;
@@ -99,19 +99,19 @@ impl Timeline {
 
     /// Shows what is earlier or later by a part of the view; the cursor stays in its column.
     pub(super) fn pan(&mut self, later: bool, part: u64) {
-        let View { from, .. } = self.place.view;
-        let (span, column) = (self.place.view.span(), self.column_at());
+        let View { from, .. } = self.position.view;
+        let (span, column) = (self.position.view.span(), self.column_at());
         let by = (span / part).max(1);
         let to = if later {
             from.saturating_add(by)
         } else {
             from.saturating_sub(by)
         };
-        let before = self.place.view;
+        let before = self.position.view;
         self.set_view(to, span);
         let last = self.layout.width.saturating_sub(1);
         // At an end of everything the cursor goes there.
-        match (self.place.view == before, later) {
+        match (self.position.view == before, later) {
             (true, true) => self.go_to_column(last),
             (true, false) => self.go_to_column(0),
             (false, _) => self.go_to_column(column),
@@ -120,14 +120,14 @@ impl Timeline {
 
     pub(super) fn cell_by(&mut self, later: bool) {
         let (at, width) = (self.column_at(), self.layout.width);
-        let before = self.place.view;
+        let before = self.position.view;
         if later && at + 1 < width {
             self.go_to_column(at + 1);
         } else if !later && at > 0 {
             self.go_to_column(at - 1);
         } else {
             self.pan(later, 4);
-            if self.place.view != before {
+            if self.position.view != before {
                 // A terminal may be a few columns wide.
                 let column = if later {
                     width - width / 4
@@ -169,10 +169,10 @@ impl Timeline {
     }
 
     pub(super) fn row_by(&mut self, rows: i64) {
-        let to = i64::from(self.place.row) + rows;
+        let to = i64::from(self.position.row) + rows;
         let last = self.streams.len().saturating_sub(1);
         if self.folded || to < 0 || (to > i64::from(self.deepest()) && rows == 1) {
-            let band = self.place.band;
+            let band = self.position.band;
             let next = if rows > 0 {
                 band + 1
             } else {
@@ -182,12 +182,12 @@ impl Timeline {
                 return self.go_to_band(next.min(last));
             }
         }
-        self.place.row = u32::try_from(to.clamp(0, i64::from(self.deepest()))).unwrap_or(0);
+        self.position.row = u32::try_from(to.clamp(0, i64::from(self.deepest()))).unwrap_or(0);
     }
 
     pub(super) fn go_to_band(&mut self, band: usize) {
-        self.place.band = band;
-        self.place.row = 0;
+        self.position.band = band;
+        self.position.row = 0;
         self.first_row = 0;
     }
 
@@ -197,27 +197,27 @@ impl Timeline {
             return Effect::Say("there is no other stream".to_owned());
         }
         let by = if later { 1 } else { streams - 1 };
-        self.go_to_band((self.place.band + by) % streams);
+        self.go_to_band((self.position.band + by) % streams);
         Effect::Done
     }
 
     /// To the next column that `is` what is looked for, or the one before: in sight, or near.
     fn search_column(&mut self, later: bool, what: &str, is: impl Fn(&Column) -> bool) -> Effect {
-        let before = self.place;
+        let before = self.position;
         let at = self.stretch(before.band).start_of(self.column_at());
         if let Some(found) = self.column_beyond(at, later, &is) {
             self.go_to_found(found);
             return Effect::Done;
         }
         for _ in 0..MOST_VIEWS {
-            let View { from, to } = self.place.view;
+            let View { from, to } = self.position.view;
             let next = if later {
                 to
             } else {
                 from.saturating_sub(to - from)
             };
             self.set_view(next, to - from);
-            if self.place.view == (View { from, to }) {
+            if self.position.view == (View { from, to }) {
                 break;
             }
             self.look();
@@ -235,7 +235,7 @@ impl Timeline {
                 break;
             }
         }
-        self.place = before;
+        self.position = before;
         let side = if later { "after" } else { "before" };
         Effect::Say(format!("no {what} near, {side} this; - shows more"))
     }
@@ -265,7 +265,7 @@ impl Timeline {
         let cells = &picture.columns[column as usize].cells;
         let mut rows = (picture.window.first_row..).zip(cells);
         let row = rows.find(|(_, cell)| cell.fails + cell.redos + cell.exceptions > 0);
-        self.place.row = row.map_or(self.place.row, |(row, _)| row);
+        self.position.row = row.map_or(self.position.row, |(row, _)| row);
     }
 
     pub(super) fn next_failure(&mut self, later: bool) -> Effect {
@@ -280,7 +280,7 @@ impl Timeline {
     }
 
     pub(super) fn set_range(&mut self, end: bool) -> Effect {
-        let window = self.stretch(self.place.band);
+        let window = self.stretch(self.position.band);
         let at = window.start_of(self.column_at() + u32::from(end));
         let place = if end {
             &mut self.range.1
@@ -306,11 +306,11 @@ impl Timeline {
 
     /// The first and the last thing that there is.
     pub(super) fn go_to_end(&mut self, end: bool) -> Effect {
-        let before = self.place;
+        let before = self.position;
         let from = if end { self.whole.to } else { self.whole.from };
-        self.set_view(from, self.place.view.span());
+        self.set_view(from, self.position.view.span());
         self.go_to_column(if end { u32::MAX } else { 0 });
-        if self.place.view == before.view {
+        if self.position.view == before.view {
             return Effect::Done;
         }
         self.zooms.push(before);

@@ -79,7 +79,7 @@ fn screen(path: &Path, hide: &[&str]) -> Timeline {
         .filter_map(|stream| Some(trace.events(stream).next()?.tick));
     screen.whole.from = first.min().unwrap();
     screen.set_view(screen.whole.from, to);
-    screen.place.cursor = screen.whole.from;
+    screen.position.cursor = screen.whole.from;
     drawn(&mut screen, 108, 21);
     screen
 }
@@ -118,7 +118,7 @@ fn the_cursor_goes_from_box_to_box() {
     let mut screen = screen(&record("cursor", &[&small()]), &[]);
     assert_eq!(screen.predicate(), Some(0));
     screen.act(Action::Down);
-    assert_eq!((screen.place.row, screen.predicate()), (1, None));
+    assert_eq!((screen.position.row, screen.predicate()), (1, None));
     let mut shown = Vec::new();
     for _ in 0..4 {
         screen.act(Action::Right);
@@ -152,7 +152,7 @@ fn the_cursor_goes_from_box_to_box() {
     );
     screen.act(Action::Up);
     screen.act(Action::Up);
-    assert_eq!(screen.place.row, 0);
+    assert_eq!(screen.position.row, 0);
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn each_zoom_is_undone_on_its_own() {
         Action::ZoomIn,
     ]
     .map(|action| {
-        let before = screen.place;
+        let before = screen.position;
         assert_eq!(screen.act(action), Effect::Step, "{action:?}");
         drawn(&mut screen, 108, 21);
         assert_eq!(screen.predicate(), Some(1), "{action:?}");
@@ -175,11 +175,11 @@ fn each_zoom_is_undone_on_its_own() {
     });
     for place in places.into_iter().rev() {
         assert!(screen.undo());
-        assert_eq!(screen.place, place);
+        assert_eq!(screen.position, place);
     }
     assert!(!screen.undo());
     while screen.act(Action::ZoomIn) == Effect::Step {}
-    assert_eq!(screen.place.view.span(), u64::from(screen.layout.width));
+    assert_eq!(screen.position.view.span(), u64::from(screen.layout.width));
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_box_is_zoomed_to_from_end_to_end() {
     screen.act(Action::Right);
     let begin = screen.whole.from;
     screen.act(Action::Zoom);
-    let View { from, to } = screen.place.view;
+    let View { from, to } = screen.position.view;
     assert_eq!((from, to), (begin + 1000 - 125, begin + 3000 + 125));
     drawn(&mut screen, 108, 21);
     screen.act(Action::Up);
@@ -205,8 +205,8 @@ fn failures_and_redos_are_found_in_order() {
     let begin = screen.whole.from;
     let mut ticks = Vec::new();
     while screen.act(Action::NextMatch) == Effect::Done {
-        ticks.push((screen.place.cursor - begin).next_multiple_of(100));
-        assert_eq!(screen.place.row, 1);
+        ticks.push((screen.position.cursor - begin).next_multiple_of(100));
+        assert_eq!(screen.position.row, 1);
     }
     assert_eq!(ticks, [3000, 7000]);
     assert_eq!(screen.act(Action::PreviousMatch), Effect::Done);
@@ -218,20 +218,22 @@ fn failures_are_found_beyond_what_is_shown() {
     let mut screen = screen(&record("beyond", &[&small()]), &[]);
     let begin = screen.whole.from;
     screen.set_view(begin, 2000);
-    screen.place.cursor = begin;
+    screen.position.cursor = begin;
     drawn(&mut screen, 108, 21);
     assert_eq!(screen.act(Action::NextMatch), Effect::Step);
     drawn(&mut screen, 108, 21);
-    assert!(screen.column().unwrap().counts.fails == 1 && screen.place.view.from == begin + 2000);
+    assert!(
+        screen.column().unwrap().counts.fails == 1 && screen.position.view.from == begin + 2000
+    );
     assert!(screen.undo());
-    assert_eq!(screen.place.view.from, begin);
+    assert_eq!(screen.position.view.from, begin);
     screen.set_view(begin + 8000, 2000);
     drawn(&mut screen, 108, 21);
     assert_eq!(screen.act(Action::PreviousMatch), Effect::Step);
     assert_eq!(screen.column().unwrap().counts.redos, 1);
-    let place = screen.place;
+    let place = screen.position;
     assert!(matches!(screen.act(Action::NextMatch), Effect::Say(_)));
-    assert_eq!(screen.place, place);
+    assert_eq!(screen.position, place);
 }
 
 #[test]
@@ -275,12 +277,12 @@ fn hidden_boxes_are_not_drawn() {
         "{shown:#?}"
     );
     // Others hidden leave the view alone.
-    let view = screen.place.view;
+    let view = screen.position.view;
     screen.act(Action::ZoomIn);
     screen.undo();
     screen.whole.from = analysis(&path, &[]).profile.streams[0].first_tick;
     screen.follow(&analysis(&path, &[]));
-    assert_eq!(screen.place.view, view);
+    assert_eq!(screen.position.view, view);
     assert!(drawn(&mut screen, 108, 21)[6].contains("▏p1/0"));
 }
 
@@ -300,10 +302,10 @@ fn every_stream_has_a_band() {
     );
     screen.act(Action::Down);
     screen.act(Action::Down);
-    assert_eq!((screen.place.band, screen.place.row), (1, 0));
+    assert_eq!((screen.position.band, screen.position.row), (1, 0));
     screen.act(Action::PreviousStream);
     screen.act(Action::PreviousStream);
-    assert_eq!(screen.place.band, 19);
+    assert_eq!(screen.position.band, 19);
     assert!(
         drawn(&mut screen, 108, 30)
             .join("\n")
@@ -331,10 +333,10 @@ fn streams_that_are_left_out_have_no_band() {
     assert!(!shown.contains("thread 1 "), "{shown}");
     assert!(shown.contains("▼thread 2 t1") && shown.contains(" thread 3 t2"));
     screen.act(Action::NextStream);
-    assert_eq!((screen.place.band, screen.stretch(1).stream), (1, 2));
+    assert_eq!((screen.position.band, screen.stretch(1).stream), (1, 2));
     assert!(drawn(&mut screen, 108, 30).join("\n").contains("▼thread 3"));
     screen.act(Action::NextStream);
-    assert_eq!(screen.place.band, 0);
+    assert_eq!(screen.position.band, 0);
 }
 
 #[test]
@@ -406,7 +408,7 @@ fn pictures_that_are_kept_take_bounded_room() {
     let mut screen = screen(&record("kept", &[&small()]), &[]);
     for at in 0..400_u64 {
         screen.set_view(screen.whole.from + at, 5000);
-        screen.place.view.to += at;
+        screen.position.view.to += at;
         screen.look();
     }
     let pictures = screen.pictures.as_ref().unwrap();
@@ -439,7 +441,7 @@ fn a_second_click_is_as_good_as_enter() {
     assert_eq!((screen.predicate(), screen.column_at()), (Some(1), 20));
     assert!(screen.click(rows[0].x + 25, rows[0].y + 1));
     assert!(!screen.click(rows[1].x + 50, rows[1].y));
-    assert_eq!((screen.place.band, screen.predicate()), (1, Some(3)));
+    assert_eq!((screen.position.band, screen.predicate()), (1, Some(3)));
     assert!(!screen.click(0, 0));
 }
 

@@ -72,7 +72,7 @@ impl Timeline {
         let Some(analysis) = self.analysis() else {
             return;
         };
-        let window = self.stretch(self.place.band);
+        let window = self.stretch(self.position.band);
         let clock = analysis.trace.clock();
         let x = |column: u32| area.x + GUTTER + column as u16;
         let line = " ".repeat(area.width.into());
@@ -110,7 +110,7 @@ impl Timeline {
         let Some(picture) = pictures.and_then(|pictures| pictures.get(&window)) else {
             return;
         };
-        let selected = band == self.place.band;
+        let selected = band == self.position.band;
         let is_open = selected && !self.folded;
         let lanes = if is_open { LANES } else { 0 };
         if self.streams.len() > 1 {
@@ -125,7 +125,7 @@ impl Timeline {
             let is_used = runs
                 .iter()
                 .any(|run| !matches!(run.shows, Shows::Nobody | Shows::Unknown));
-            let at_cursor = selected && row == self.place.row;
+            let at_cursor = selected && row == self.position.row;
             if is_used || at_cursor {
                 let depth = format::right(&format::count(row.into()), GUTTER as usize - 1);
                 let style = if at_cursor { theme.key } else { theme.faint };
@@ -158,7 +158,7 @@ impl Timeline {
             StreamKind::Thread => "thread",
             StreamKind::Engine => "engine",
         };
-        let selected = band == self.place.band;
+        let selected = band == self.position.band;
         let sign = match (selected, self.folded) {
             (true, false) => "▼",
             (true, true) => "▶",

@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::ledger::{
-    self, BOUND, CALLS, CELLS, CHOICES, EXPRESSION, GIUNIF, GOUNIF, Ledger, NARGS, Place, STEP,
-    TRIED, UPDATES, VIUNIF, VOUNIF,
-};
 use super::program::{Clause, Goal, Set};
+use super::totals::{
+    self, BOUND, CALLS, CELLS, CHOICES, CostSite, CostTotals, EXPRESSION, GIUNIF, GOUNIF, NARGS,
+    STEP, TRIED, UPDATES, VIUNIF, VOUNIF,
+};
 use super::unbound;
 use super::unify::{self, Outcome};
 use crate::ffi::{self, Term};
 
 /// The state that goes with the boxes of an engine: by index of the box, the root included.
-pub(crate) struct Tally {
+pub(crate) struct CostCounter {
     boxes: Vec<Entry>,
     serial: i64,
 }
@@ -39,7 +39,7 @@ struct Call {
     open: bool,
 }
 
-impl Tally {
+impl CostCounter {
     pub(crate) fn new() -> Self {
         Self {
             boxes: vec![Entry::default()],
@@ -75,9 +75,9 @@ impl Tally {
             return;
         };
         if call.open {
-            ledger::with(|ledger| {
+            totals::with(|totals| {
                 for &(clause, _) in &call.candidates[call.tried..] {
-                    ledger.add(call.place(center, clause as u32 + 1), TRIED, 1);
+                    totals.add(call.site(center, clause as u32 + 1), TRIED, 1);
                 }
             });
         }
@@ -98,8 +98,8 @@ impl Tally {
             tried: 0,
             open: true,
         };
-        let place = call.place(self.center(active), 0);
-        ledger::with(|ledger| ledger.add(place, CALLS, 1));
+        let site = call.site(self.center(active), 0);
+        totals::with(|totals| totals.add(site, CALLS, 1));
         if let Some(entry) = self.boxes.get_mut(active) {
             entry.call = Some(call);
         }
@@ -120,17 +120,17 @@ impl Tally {
             .position(|&(at, _)| at == index);
         let Some(passed) = passed else { return };
         call.tried = first + passed + 1;
-        let place = call.place(center, number);
+        let site = call.site(center, number);
         let outcome = call.candidates[first + passed].1;
-        ledger::with(|ledger| {
+        totals::with(|totals| {
             for &(clause, _) in &call.candidates[first..=first + passed] {
-                ledger.add(call.place(center, clause as u32 + 1), TRIED, 1);
+                totals.add(call.site(center, clause as u32 + 1), TRIED, 1);
             }
-            ledger.add(place, CHOICES, u64::from(remain));
-            ledger.add(place, BOUND, outcome.bound);
-            ledger.add(place, UPDATES, outcome.bound);
-            ledger.add(place, CELLS, outcome.cells);
-            step(ledger, place, &call.set.clauses[index], &call.unbound);
+            totals.add(site, CHOICES, u64::from(remain));
+            totals.add(site, BOUND, outcome.bound);
+            totals.add(site, UPDATES, outcome.bound);
+            totals.add(site, CELLS, outcome.cells);
+            step(totals, site, &call.set.clauses[index], &call.unbound);
         });
     }
 
@@ -143,14 +143,14 @@ impl Tally {
 
     /// A goal of a clause's body runs.
     pub(super) fn run(&self, active: usize, goal: &Goal) {
-        let place = Place {
+        let site = CostSite {
             center: self.center(active),
             predicate: goal.predicate,
             clause: goal.clause,
         };
-        ledger::with(|ledger| {
+        totals::with(|totals| {
             for &(symbol, count) in &goal.costs {
-                ledger.add(place, symbol, count);
+                totals.add(site, symbol, count);
             }
         });
     }
@@ -163,24 +163,24 @@ impl Tally {
         clause: u32,
         operators: &HashMap<String, u64>,
     ) {
-        let place = self.place(active, set, clause);
-        ledger::with(|ledger| {
-            ledger.add(place, EXPRESSION, u64::from(!operators.is_empty()));
+        let site = self.site(active, set, clause);
+        totals::with(|totals| {
+            totals.add(site, EXPRESSION, u64::from(!operators.is_empty()));
             for (name, &count) in operators {
-                let symbol = ledger.symbol(&format!("arith:{name}"));
-                ledger.add(place, symbol, count);
+                let symbol = totals.symbol(&format!("arith:{name}"));
+                totals.add(site, symbol, count);
             }
         });
     }
 
     /// A built-in has given values to variables.
     pub(super) fn update(&self, active: usize, set: &Set, clause: u32, updates: u64) {
-        let place = self.place(active, set, clause);
-        ledger::with(|ledger| ledger.add(place, UPDATES, updates));
+        let site = self.site(active, set, clause);
+        totals::with(|totals| totals.add(site, UPDATES, updates));
     }
 
-    fn place(&self, active: usize, set: &Set, clause: u32) -> Place {
-        Place {
+    fn site(&self, active: usize, set: &Set, clause: u32) -> CostSite {
+        CostSite {
             center: self.center(active),
             predicate: set.predicate,
             clause,
@@ -192,7 +192,7 @@ impl Tally {
     }
 
     fn center_of(&self, id: u32) -> Option<u32> {
-        ledger::with(|ledger| ledger.center(id))?
+        totals::with(|totals| totals.center(id))?
     }
 
     /// The newest call in the active box, if it is this one.
@@ -203,8 +203,8 @@ impl Tally {
 }
 
 impl Call {
-    fn place(&self, center: Option<u32>, clause: u32) -> Place {
-        Place {
+    fn site(&self, center: Option<u32>, clause: u32) -> CostSite {
+        CostSite {
             center,
             predicate: self.set.predicate,
             clause,
@@ -213,15 +213,15 @@ impl Call {
 }
 
 /// A clause is entered: Mera et al. 2006, section 2.2.
-fn step(ledger: &mut Ledger, place: Place, clause: &Clause, modes: &[bool]) {
-    ledger.add(place, STEP, 1);
-    ledger.add(place, NARGS, clause.arity as u64);
+fn step(totals: &mut CostTotals, site: CostSite, clause: &Clause, modes: &[bool]) {
+    totals.add(site, STEP, 1);
+    totals.add(site, NARGS, clause.arity as u64);
     let (variables, symbols) = clause.unified(modes, false);
-    ledger.add(place, VIUNIF, variables);
-    ledger.add(place, GIUNIF, symbols);
+    totals.add(site, VIUNIF, variables);
+    totals.add(site, GIUNIF, symbols);
     let (variables, symbols) = clause.unified(modes, true);
-    ledger.add(place, VOUNIF, variables);
-    ledger.add(place, GOUNIF, symbols);
+    totals.add(site, VOUNIF, variables);
+    totals.add(site, GOUNIF, symbols);
 }
 
 /// The clauses that are tried: those not excluded by the leftmost argument that has a value and

@@ -13,7 +13,7 @@ use crate::recording;
 /// So many counts are written together; a process that is killed loses fewer.
 const WRITE_EVERY: u32 = 1 << 18;
 
-/// What is counted, by its place in [`Ledger::names`].
+/// What is counted, by its place in [`CostTotals::names`].
 pub(super) type Symbol = u32;
 
 pub(super) const CALLS: Symbol = 0;
@@ -49,7 +49,7 @@ const NAMES: [&str; 13] = [
 
 /// Where something is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct CostSite {
     /// The cost centre, by its id.
     pub(super) center: Option<u32>,
     /// The predicate, by its id.
@@ -60,8 +60,8 @@ pub(super) struct Place {
 
 /// The counts of one recording.
 #[derive(Default)]
-pub(super) struct Ledger {
-    counts: HashMap<(Place, Symbol), u64>,
+pub(super) struct CostTotals {
+    counts: HashMap<(CostSite, Symbol), u64>,
     names: Vec<String>,
     numbers: HashMap<String, Symbol>,
     /// Counts since the last writing.
@@ -70,7 +70,7 @@ pub(super) struct Ledger {
     marks: HashMap<u32, u32>,
 }
 
-static LEDGER: Mutex<Option<Ledger>> = Mutex::new(None);
+static TOTALS: Mutex<Option<CostTotals>> = Mutex::new(None);
 
 thread_local! {
     /// This thread has the lock, or waits for it. Counting is too frequent to hold back signals meanwhile, as
@@ -78,20 +78,20 @@ thread_local! {
     static LOCKING: Cell<bool> = const { Cell::new(false) };
 }
 
-fn locked<T>(action: impl FnOnce(&mut Option<Ledger>) -> T) -> T {
+fn locked<T>(action: impl FnOnce(&mut Option<CostTotals>) -> T) -> T {
     LOCKING.set(true);
-    let done = action(&mut LEDGER.lock().unwrap_or_else(PoisonError::into_inner));
+    let done = action(&mut TOTALS.lock().unwrap_or_else(PoisonError::into_inner));
     LOCKING.set(false);
     done
 }
 
 /// A symbolic recording begins.
 pub(crate) fn begin() {
-    let mut ledger = Ledger::default();
+    let mut totals = CostTotals::default();
     for name in NAMES {
-        ledger.symbol(name);
+        totals.symbol(name);
     }
-    locked(|current| *current = Some(ledger));
+    locked(|current| *current = Some(totals));
 }
 
 /// The recording ends: what is left is written. If a signal interrupted this thread while it was counting, it
@@ -100,33 +100,33 @@ pub(crate) fn finish(recorder: &Recorder) {
     if LOCKING.get() {
         return;
     }
-    if let Some(mut ledger) = locked(Option::take) {
-        ledger.write(recorder, true);
+    if let Some(mut totals) = locked(Option::take) {
+        totals.write(recorder, true);
     }
 }
 
 /// Boxes of this predicate, or of the centre itself, enter a cost centre.
 pub(crate) fn mark(id: u32, center: u32) {
     locked(|current| {
-        if let Some(ledger) = current {
-            ledger.marks.insert(id, center);
+        if let Some(totals) = current {
+            totals.marks.insert(id, center);
         }
     });
 }
 
-/// Does something with the ledger of the recording in progress.
-pub(super) fn with<T>(action: impl FnOnce(&mut Ledger) -> T) -> Option<T> {
+/// Does something with the totals of the recording in progress.
+pub(super) fn with<T>(action: impl FnOnce(&mut CostTotals) -> T) -> Option<T> {
     locked(|current| {
-        let ledger = current.as_mut()?;
-        let done = action(ledger);
-        if ledger.since >= WRITE_EVERY {
-            recording::with(|current| ledger.write(&current.recorder, false));
+        let totals = current.as_mut()?;
+        let done = action(totals);
+        if totals.since >= WRITE_EVERY {
+            recording::with(|current| totals.write(&current.recorder, false));
         }
         Some(done)
     })
 }
 
-impl Ledger {
+impl CostTotals {
     /// The symbol of this name.
     pub(super) fn symbol(&mut self, name: &str) -> Symbol {
         if let Some(&symbol) = self.numbers.get(name) {
@@ -138,9 +138,9 @@ impl Ledger {
         symbol
     }
 
-    pub(super) fn add(&mut self, place: Place, symbol: Symbol, count: u64) {
+    pub(super) fn add(&mut self, site: CostSite, symbol: Symbol, count: u64) {
         if count > 0 {
-            *self.counts.entry((place, symbol)).or_default() += count;
+            *self.counts.entry((site, symbol)).or_default() += count;
             self.since += 1;
         }
     }
@@ -158,10 +158,10 @@ impl Ledger {
         for part in counts.chunks(MAX_COSTS) {
             let costs: Vec<Cost> = part
                 .iter()
-                .map(|&((place, symbol), count)| Cost {
-                    center: place.center,
-                    predicate: place.predicate,
-                    clause: place.clause,
+                .map(|&((site, symbol), count)| Cost {
+                    center: site.center,
+                    predicate: site.predicate,
+                    clause: site.clause,
                     symbol: recorder.text(&self.names[symbol as usize]),
                     count,
                 })
