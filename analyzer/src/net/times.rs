@@ -28,14 +28,6 @@ impl NetTimes {
         net.net_ticks
     }
 
-    /// Which part of the recorded time is the recorder's own, in thousandths.
-    #[must_use]
-    pub fn distortion_permille(&self) -> u64 {
-        let own = self.recorded_ticks - self.net_ticks;
-        let scaled = u128::from(own) * 1000 / u128::from(self.recorded_ticks.max(1));
-        scaled as u64
-    }
-
     fn contexts(&mut self, rows: &[ContextFigures], first: usize, rates: &Rates) {
         let above = |row: &ContextFigures| row.parent.map(|at| at as usize - first);
         let mut times = vec![Times::default(); rows.len()];
@@ -244,6 +236,11 @@ mod tests {
         profile
     }
 
+    /// Which part of the recorded time is the recorder's own, in thousandths.
+    fn distortion_permille(net: &NetTimes) -> u64 {
+        (net.recorded_ticks - net.net_ticks) * 1000 / net.recorded_ticks.max(1)
+    }
+
     #[test]
     fn each_row_loses_what_its_events_cost() {
         // 5 ticks of a box are its own, 7 its caller's.
@@ -258,7 +255,7 @@ mod tests {
         assert_eq!((found.clamps, found.recorded_ticks), (1, 1625));
         assert_eq!(found.net_ticks, 918 + 365 + 85);
         assert_eq!(found.contexts[0].inclusive_ticks, found.net_ticks);
-        assert_eq!(found.distortion_permille(), 158);
+        assert_eq!(distortion_permille(&found), 158);
     }
 
     #[test]
@@ -326,7 +323,7 @@ mod tests {
     #[test]
     fn without_costs_nothing_changes() {
         let found = NetTimes::of(&profile(), &rates(PortCosts::default(), &[]));
-        assert_eq!((found.clamps, found.distortion_permille()), (0, 0));
+        assert_eq!((found.clamps, distortion_permille(&found)), (0, 0));
         assert_eq!(found.predicates[2].inclusive_ticks, 125);
     }
 
@@ -341,7 +338,7 @@ mod tests {
         };
         let found = NetTimes::of(&profile(), &rates(all, &[]));
         assert_eq!((found.clamps, found.net_ticks), (4, 0));
-        assert_eq!(found.distortion_permille(), 1000);
+        assert_eq!(distortion_permille(&found), 1000);
         let nothing = NetTimes::of(&Profile::default(), &rates(all, &[]));
         assert_eq!(nothing.clamps, 0);
     }

@@ -1,6 +1,6 @@
 //! Screen 1: all predicates, a row each.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use portmortem_analyzer::tables::{self, Cell, PredicateRow, Row};
 use portmortem_analyzer::trace::PredicateIndex;
@@ -110,7 +110,7 @@ const fn of(name: &'static str) -> Column {
     Column::of(tables::Table::Predicates, name)
 }
 
-const COLUMNS: &[Column] = &[
+const CHOSEN: &[Column] = &[
     of("self_ns").shown_as(
         "self_share",
         "self %",
@@ -142,17 +142,11 @@ const COLUMNS: &[Column] = &[
     of("cuts"),
     of("pending"),
     of("open"),
-    of("raised_ns").hidden(),
-    of("open_ns").hidden(),
-    of("self_failed_ns").hidden(),
-    of("self_raised_ns").hidden(),
-    of("self_open_ns").hidden(),
-    of("lifetime_ns").hidden(),
-    of("max_height").hidden(),
-    of("file").hidden(),
-    of("line").hidden(),
     of("predicate").name(),
 ];
+
+static COLUMNS: LazyLock<Vec<Column>> =
+    LazyLock::new(|| Column::and_others(tables::Table::Predicates, CHOSEN));
 
 impl Rows {
     fn new(analysis: &Arc<AnalysisView>) -> Self {
@@ -168,7 +162,7 @@ impl Rows {
 
 impl Source for Rows {
     fn columns(&self) -> &'static [Column] {
-        COLUMNS
+        &COLUMNS
     }
 
     fn rows(&self) -> usize {

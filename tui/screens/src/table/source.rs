@@ -97,6 +97,27 @@ impl Column {
         }
     }
 
+    /// These columns of a table and, before the last of them, all others that have figures of their own: hidden until the user
+    /// says otherwise. The trace is the same in all rows, and net times are shown instead of recorded ones.
+    #[must_use]
+    pub fn and_others(table: tables::Table, chosen: &[Self]) -> Vec<Self> {
+        let columns = table.all_columns();
+        let is_net = |at| (0..columns.len()).any(|recorded| table.net_of(recorded) == Some(at));
+        let is_other = |at: &usize| {
+            columns[*at].name != "trace"
+                && !is_net(*at)
+                && chosen.iter().all(|column| column.place != *at)
+        };
+        let others = (0..columns.len()).filter(is_other);
+        let mut all = chosen.to_vec();
+        let end = chosen.len().saturating_sub(1);
+        all.splice(
+            end..end,
+            others.map(|at| Self::of(table, columns[at].name).hidden()),
+        );
+        all
+    }
+
     /// The same, named and shown otherwise.
     #[must_use]
     pub const fn shown_as(
