@@ -31,7 +31,9 @@ use crate::figures::contexts::ContextFigures;
 use crate::figures::laws;
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
-use crate::figures::{BacktrackFigures, Caller, EdgeFigures, PredicateFigures, StreamFigures};
+use crate::figures::{
+    BacktrackFigures, Caller, EdgeFigures, PortTotals, PredicateFigures, StreamFigures,
+};
 use crate::moment::OpenBox;
 use crate::moment::checkpoint::Checkpoint;
 use crate::net::Rates;
@@ -42,8 +44,8 @@ use crate::walk::{STRIDE, Scan, Trail};
 
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
-/// Version of the contents; an index of any other is made again.
-const VERSION: u32 = 12;
+/// Version of the contents, and how many counters they have; an index of any other is made again.
+const VERSION: u32 = (13 << 8) + PortTotals::COUNTERS as u32;
 
 const HEAD_BYTES: usize = 24;
 

@@ -20,6 +20,10 @@ macro_rules! totals {
         }
 
         impl $name {
+            /// How many counters there are.
+            pub(crate) const COUNTERS: usize =
+                [$(stringify!($event),)* $(stringify!($end),)*].len();
+
             /// Adds the counts of other boxes.
             pub fn add(&mut self, other: &Self) {
                 $(self.$event = self.$event.saturating_add(other.$event);)*
