@@ -172,7 +172,10 @@ impl Figures {
                 ports.fails += boxes;
                 ports.fails_dry += fresh;
             }
-            WayOut::Exception => ports.exceptions += boxes,
+            WayOut::Exception => {
+                ports.exceptions += boxes;
+                ports.exceptions_dry += fresh;
+            }
             WayOut::Open => ports.open += boxes,
         }
     }
