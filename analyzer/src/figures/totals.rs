@@ -75,8 +75,6 @@ totals! {
             tail_calls,
             /// Boxes left by an exception.
             exceptions,
-            /// Those of `exceptions` whose box had never exited.
-            exceptions_dry,
         }
         ends {
             /// Boxes still active at the end (or where the trace lost track).

@@ -172,10 +172,7 @@ impl Figures {
                 ports.fails += boxes;
                 ports.fails_dry += fresh;
             }
-            WayOut::Exception => {
-                ports.exceptions += boxes;
-                ports.exceptions_dry += fresh;
-            }
+            WayOut::Exception => ports.exceptions += boxes,
             WayOut::Open => ports.open += boxes,
         }
     }

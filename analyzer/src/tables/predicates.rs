@@ -73,8 +73,6 @@ rows! {
     on request {
         /// Exits of both kinds.
         "exits" Count exits: u64 = p.figures.exits();
-        /// Boxes left by an exception that had never exited.
-        "exc. first" Count exceptions_dry: u64 = p.figures.exceptions_dry;
         /// How long its choicepoints lived, all together, in ns; pauses and gaps not counted.
         "lifetime" Time lifetime_ns: u64 = p.tables.ns(p.figures.lifetime_ticks);
         /// Greatest number of boxes that could be re-entered at once, one of the predicate the

@@ -547,10 +547,7 @@ impl<'f> Stream<'f> {
                     ports.exits_nondet += 1;
                     ports.exits_again += again;
                 }
-                Event::Exception => {
-                    ports.exceptions += 1;
-                    ports.exceptions_dry += 1 - again;
-                }
+                Event::Exception => ports.exceptions += 1,
                 _ => {
                     ports.fails += 1;
                     ports.fails_dry += 1 - again;
