@@ -8,7 +8,7 @@ FILE_HEADER = 4096
 BLOCK_HEADER = 128
 ALIGN = 512
 FOOTER = 32
-NEWEST_VERSION = 3
+NEWEST_VERSION = 4
 MAX_RECORD = 65536
 EVENTS, RECORDS, INDEX = 1, 2, 3
 UNKNOWN = "<unknown>"
@@ -223,6 +223,17 @@ class Predicate:
 
 
 @dataclass
+class Site:
+    id: int
+    callee: int
+    caller: int
+    clause: int
+    goal: int
+    line: int
+    file: object
+
+
+@dataclass
 class StreamInfo:
     id: int
     dialect: int = 0
@@ -246,6 +257,7 @@ class Trace:
         self.description = description(text)
         self.files = {}
         self.predicates = {}
+        self.sites = {}
         self.end = None
         self.records_lost = False
         self._streams = {}
@@ -295,6 +307,7 @@ class Trace:
             lambda: (at.array(8, at.u32), at.array(8, at.u32), at.u32(), at.u32(), at.u32()),
             lambda: (at.u64(), at.u32(), at.u32()),
             lambda: (at.option(at.u32), at.u32(), at.u32()),
+            lambda: Site(*(at.u32() for _ in range(6)), at.option(at.u32)),
         )
         if not at.done():
             raise Malformed("bytes are left over behind a record")
@@ -311,6 +324,8 @@ class Trace:
             stream.end = stream.end or fields[1:]
         elif number == 6:
             self.end = fields
+        elif number == 13:
+            self.sites.setdefault(fields.id, fields)
 
     def _set_clock(self, blocks):
         pairs = [(block.base_tick, block.base_ns) for block in blocks]
@@ -335,6 +350,13 @@ class Trace:
         module = "" if predicate.module == "user" else predicate.module + ":"
         return f"{module}{predicate.name}/{predicate.arity}"
 
+    def callee(self, id):
+        """The predicate that a call of this id is one of: the callee of a site, any other as it is."""
+        site = self.sites.get(id)
+        if site is None or id in self.predicates or site.caller not in self.predicates:
+            return id
+        return site.callee if site.callee in self.predicates else id
+
     def events(self, stream):
         """The events of a stream with their ticks: (name, argument, tick), gaps included."""
         tick = number = 0
@@ -357,6 +379,8 @@ class Trace:
                 except Malformed:
                     lost_track = True
                     break
+                if name in ("call", "tail"):
+                    argument = self.callee(argument)
                 if name in ("call", "tail") and argument not in self.predicates:
                     if checked is None and not self.records_lost:
                         lost_track = True

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use portmortem_tracer::format::{
     BLOCK_HEADER_BYTES, Baseline, BlockHeader, Cost, Dialect, ENGINE_WORK, Fit, PortCosts,
-    Predicate, Record, StreamBegin, StreamKind, read_record,
+    Predicate, Record, Site, StreamBegin, StreamKind, read_record,
 };
 use rustc_hash::FxHashMap;
 
@@ -120,6 +120,7 @@ impl Directory {
             predicates: FxHashMap::default(),
             centers: FxHashMap::default(),
             in_centers: FxHashMap::default(),
+            sites: FxHashMap::default(),
             streams: FxHashMap::default(),
         };
         reader.blocks(bytes, file_id, records);
@@ -183,14 +184,16 @@ impl Default for Ids {
 }
 
 impl Ids {
-    /// From the ids in ascending order.
-    fn new(ids: &[u32]) -> Self {
-        let size = ids.last().map_or(0, |&last| last as usize + 1);
-        if size > 2 * ids.len() + 1024 {
-            return Self::Sparse(ids.iter().copied().zip(0..).collect());
+    /// From pairs of an id and its index; the first index of an id counts.
+    fn new(pairs: &[(u32, PredicateIndex)]) -> Self {
+        let last = pairs.iter().map(|&(id, _)| id).max();
+        let size = last.map_or(0, |last| last as usize + 1);
+        let pairs = pairs.iter().rev().copied();
+        if size > 2 * pairs.len() + 1024 {
+            return Self::Sparse(pairs.collect());
         }
         let mut dense = vec![ABSENT; size];
-        for (&id, index) in ids.iter().zip(0..) {
+        for (id, index) in pairs {
             dense[id as usize] = index;
         }
         Self::Dense(dense)
@@ -216,6 +219,7 @@ struct Reader<'d> {
     centers: FxHashMap<u32, String>,
     /// From predicates to centres.
     in_centers: FxHashMap<u32, u32>,
+    sites: FxHashMap<u32, Site>,
     streams: FxHashMap<u32, StreamInfo>,
 }
 
@@ -271,6 +275,7 @@ impl Reader<'_> {
                 predicate,
                 center,
             ),
+            Record::Site { id, site } => conflict(&mut self.sites, "site", id, site),
             Record::Costs { costs, last } => {
                 self.directory.costs.extend(costs);
                 self.directory.costs_complete |= last;
@@ -329,6 +334,7 @@ impl Reader<'_> {
             predicates,
             centers,
             in_centers,
+            sites,
             streams,
             ..
         } = self;
@@ -339,8 +345,17 @@ impl Reader<'_> {
             .collect();
         infos.extend(predicates.into_values().map(PredicateInfo::new));
         infos.sort_unstable_by_key(|info| info.declared.id);
-        let ids: Vec<u32> = infos.iter().map(|info| info.declared.id).collect();
-        directory.ids = Ids::new(&ids);
+        let mut pairs: Vec<_> = infos.iter().map(|info| info.declared.id).zip(0..).collect();
+        let ids = Ids::new(&pairs);
+        let declared = |id| {
+            ids.get(id)
+                .filter(|&index| !infos[index as usize].is_center)
+        };
+        pairs.extend(sites.iter().filter_map(|(&id, site)| {
+            let callee = declared(site.callee)?;
+            declared(site.caller).map(|_| (id, callee))
+        }));
+        directory.ids = Ids::new(&pairs);
         for at in 0..infos.len() {
             let id = infos[at].declared.id;
             let center = if infos[at].is_center {
@@ -447,13 +462,13 @@ mod tests {
 
     #[test]
     fn ids_far_apart_take_little_room() {
-        let ids = Ids::new(&[0, 7, u32::MAX]);
+        let ids = Ids::new(&[(0, 0), (7, 1), (u32::MAX, 2)]);
         assert!(matches!(ids, Ids::Sparse(_)));
         assert_eq!(
             [0, 7, u32::MAX, 8].map(|id| ids.get(id)),
             [Some(0), Some(1), Some(2), None]
         );
-        let ids = Ids::new(&[0, 1, 3]);
+        let ids = Ids::new(&[(0, 0), (1, 1), (3, 2), (3, 0)]);
         assert!(matches!(ids, Ids::Dense(_)));
         assert_eq!(
             [0, 1, 2, 3, 4].map(|id| ids.get(id)),
