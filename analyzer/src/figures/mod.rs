@@ -122,6 +122,20 @@ pub struct EdgeFigures {
     pub spent_ticks: u64,
 }
 
+/// The figures of one site: a goal in a clause. Calls of a predicate by a caller that do not say their site have a row of their own.
+///
+/// Rows of a pair of caller and callee sum to its [`EdgeFigures`]. The caller is the predicate of the box that called: for a goal in an
+/// argument, as of `findall/3`, that is not the predicate of the site's clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
+pub struct SiteFigures {
+    /// Of boxes called there.
+    pub ports: PortTotals,
+    /// Ticks of outermost activations of the callee entered there. Sums to [`EdgeFigures::served_ticks`].
+    pub served_ticks: u64,
+    /// Ticks thrown away by redos into boxes called there. Sums over callers to [`PredicateFigures::undone_ticks`] of the callee.
+    pub undone_ticks: u64,
+}
+
 /// A caller: a predicate, or nobody traced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum Caller {
@@ -298,6 +312,19 @@ impl EdgeFigures {
         for (sum, part) in [
             (&mut self.served_ticks, other.served_ticks),
             (&mut self.spent_ticks, other.spent_ticks),
+        ] {
+            *sum = sum.saturating_add(part);
+        }
+    }
+}
+
+impl SiteFigures {
+    /// Adds the figures of another part of the run.
+    pub fn add(&mut self, other: &Self) {
+        self.ports.add(&other.ports);
+        for (sum, part) in [
+            (&mut self.served_ticks, other.served_ticks),
+            (&mut self.undone_ticks, other.undone_ticks),
         ] {
             *sum = sum.saturating_add(part);
         }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::books::{Books, CallArc, Figures, NEVER, NONE, Place, PlaceId, SHARED, SHARED_PORTS};
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
-use crate::figures::{self, Caller, EdgeFigures, Port, PortCounts, PredicateFigures};
-use crate::trace::{Center, PredicateIndex};
+use crate::figures::{self, Caller, EdgeFigures, Port, PortCounts, PredicateFigures, SiteFigures};
+use crate::trace::{Center, PredicateIndex, SiteIndex};
 
 /// By predicate, the unknown one last.
 pub(super) fn predicates(books: &Books) -> Vec<PredicateFigures> {
@@ -48,14 +48,8 @@ pub(super) fn edges(books: &Books) -> BTreeMap<(Caller, PredicateIndex), EdgeFig
     let mut all: BTreeMap<_, EdgeFigures> = BTreeMap::new();
     let mut spent: BTreeMap<_, u64> = BTreeMap::new();
     for arc in &books.arcs {
-        let caller = books.places[arc.from as usize].predicate;
-        let caller = if caller == books.begin() {
-            Caller::Root
-        } else {
-            Caller::Predicate(caller)
-        };
         let figures = &arc.figures;
-        let pair = (caller, arc.predicate);
+        let pair = (caller(books, arc), arc.predicate);
         all.entry(pair).or_default().add(&EdgeFigures {
             ports: figures.ports,
             served_ticks: figures.outer(),
@@ -73,6 +67,32 @@ pub(super) fn edges(books: &Books) -> BTreeMap<(Caller, PredicateIndex), EdgeFig
     // An arc may stand for a moment in which nothing happened: where track was lost.
     all.retain(|_, figures| *figures != EdgeFigures::default());
     all
+}
+
+/// By caller, callee and site.
+pub(super) fn sites(
+    books: &Books,
+) -> BTreeMap<(Caller, PredicateIndex, Option<SiteIndex>), SiteFigures> {
+    let mut all: BTreeMap<_, SiteFigures> = BTreeMap::new();
+    for arc in &books.arcs {
+        let figures = &arc.figures;
+        let key = (caller(books, arc), arc.predicate, books.site(arc.callable));
+        all.entry(key).or_default().add(&SiteFigures {
+            ports: figures.ports,
+            served_ticks: figures.outer(),
+            undone_ticks: figures.undone,
+        });
+    }
+    all.retain(|_, figures| *figures != SiteFigures::default());
+    all
+}
+
+/// Who calls by an arc.
+fn caller(books: &Books, arc: &CallArc) -> Caller {
+    match books.places[arc.from as usize].predicate {
+        caller if caller == books.begin() => Caller::Root,
+        caller => Caller::Predicate(caller),
+    }
 }
 
 /// The call tree, in its order.

@@ -42,9 +42,9 @@ pub(super) struct Join {
 }
 
 impl Join {
-    /// Nothing joined yet. `centers`: as of [`Books::new`].
-    pub(super) fn new(centers: &Arc<[Center]>) -> Self {
-        let mut books = Books::new(centers);
+    /// Nothing joined yet. `centers` and `callees`: as of [`Books::new`].
+    pub(super) fn new(centers: &Arc<[Center]>, callees: &Arc<[PredicateIndex]>) -> Self {
+        let mut books = Books::new(centers, callees);
         books.root(NONE);
         Self {
             books,
@@ -61,6 +61,7 @@ impl Join {
         Profile {
             predicates: assemble::predicates(books),
             edges: assemble::edges(books),
+            sites: assemble::sites(books),
             contexts: assemble::contexts(books, &by_place),
             centers: assemble::centers(books, &by_place),
             backtracks: self.backtracks,
@@ -205,7 +206,7 @@ impl Join {
                 continue;
             }
             let from = self.place_here(chunk, &mut places, arc.from);
-            let id = self.books.arc(from, arc.predicate);
+            let id = self.books.arc(from, arc.callable);
             let context = chunk.books.places[arc.from as usize].context;
             let (root, way) = origins[context as usize];
             let way = if way == NONE { id } else { way };

@@ -9,10 +9,10 @@ use portmortem_tracer::format::{
 use rustc_hash::FxHashMap;
 
 use super::{Block, End};
-use crate::trace::PredicateIndex;
 use crate::trace::clock::Pair;
 use crate::trace::damage::{Damage, DamageKind};
 use crate::trace::names;
+use crate::trace::{Callable, PredicateIndex};
 
 /// The module that stands in [`PredicateInfo::declared`] of a cost centre, so that patterns can mean it.
 pub const CENTER_MODULE: &str = "cost_center";
@@ -30,6 +30,23 @@ pub struct PredicateInfo {
     pub center: Option<PredicateIndex>,
     /// Whether this is a cost centre, and no predicate.
     pub is_center: bool,
+}
+
+/// A goal in a clause that calls a predicate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SiteInfo {
+    /// The predicate whose clause it is in.
+    pub caller: PredicateIndex,
+    /// The predicate that it calls.
+    pub callee: PredicateIndex,
+    /// Number of the clause in its predicate, from 1.
+    pub clause: u32,
+    /// Number of the goal in the clause, from 1, in the order in which goals are written.
+    pub goal: u32,
+    /// File id of the clause.
+    pub file: Option<u32>,
+    /// Line of the goal, 0 if unknown.
+    pub line: u32,
 }
 
 /// A stream of a trace: the events of one Prolog thread or engine.
@@ -88,6 +105,8 @@ pub struct StreamEnd {
 pub(super) struct Directory {
     /// By [`PredicateIndex`].
     pub(super) predicates: Vec<PredicateInfo>,
+    /// By [`crate::trace::SiteIndex`].
+    pub(super) sites: Vec<SiteInfo>,
     pub(super) ids: Ids,
     pub(super) files: FxHashMap<u32, String>,
     pub(super) texts: FxHashMap<u32, String>,
@@ -167,15 +186,15 @@ impl Directory {
     }
 }
 
-/// From predicate ids, which a damaged or hostile file may choose freely, to indices.
+/// From ids of predicates and sites, which a damaged or hostile file may choose freely, to indices.
 #[derive(Debug)]
 pub(super) enum Ids {
     /// Recorders count from 0, so this is what there is in practice.
-    Dense(Vec<PredicateIndex>),
-    Sparse(FxHashMap<u32, PredicateIndex>),
+    Dense(Vec<Callable>),
+    Sparse(FxHashMap<u32, Callable>),
 }
 
-const ABSENT: PredicateIndex = PredicateIndex::MAX;
+const ABSENT: Callable = Callable::MAX;
 
 impl Default for Ids {
     fn default() -> Self {
@@ -184,11 +203,11 @@ impl Default for Ids {
 }
 
 impl Ids {
-    /// From pairs of an id and its index; the first index of an id counts.
-    fn new(pairs: &[(u32, PredicateIndex)]) -> Self {
+    /// From pairs of an id and its index.
+    fn new(pairs: &[(u32, Callable)]) -> Self {
         let last = pairs.iter().map(|&(id, _)| id).max();
         let size = last.map_or(0, |last| last as usize + 1);
-        let pairs = pairs.iter().rev().copied();
+        let pairs = pairs.iter().copied();
         if size > 2 * pairs.len() + 1024 {
             return Self::Sparse(pairs.collect());
         }
@@ -200,7 +219,7 @@ impl Ids {
     }
 
     #[inline]
-    pub(super) fn get(&self, id: u32) -> Option<PredicateIndex> {
+    pub(super) fn get(&self, id: u32) -> Option<Callable> {
         match self {
             Self::Dense(dense) => dense
                 .get(id as usize)
@@ -347,14 +366,16 @@ impl Reader<'_> {
         infos.sort_unstable_by_key(|info| info.declared.id);
         let mut pairs: Vec<_> = infos.iter().map(|info| info.declared.id).zip(0..).collect();
         let ids = Ids::new(&pairs);
-        let declared = |id| {
-            ids.get(id)
-                .filter(|&index| !infos[index as usize].is_center)
-        };
-        pairs.extend(sites.iter().filter_map(|(&id, site)| {
-            let callee = declared(site.callee)?;
-            declared(site.caller).map(|_| (id, callee))
-        }));
+        let mut sites: Vec<(u32, Site)> = sites.into_iter().collect();
+        sites.sort_unstable_by_key(|&(id, _)| id);
+        for (id, site) in sites {
+            if let (None, Some(info)) = (ids.get(id), SiteInfo::new(&site, &ids, &infos)) {
+                // After the predicates and the unknown one.
+                let callable = infos.len() + 1 + directory.sites.len();
+                pairs.push((id, callable as Callable));
+                directory.sites.push(info);
+            }
+        }
         directory.ids = Ids::new(&pairs);
         for at in 0..infos.len() {
             let id = infos[at].declared.id;
@@ -430,6 +451,26 @@ impl PredicateInfo {
     }
 }
 
+impl SiteInfo {
+    /// `None` if its caller or callee is not a known predicate.
+    fn new(site: &Site, ids: &Ids, predicates: &[PredicateInfo]) -> Option<Self> {
+        let predicate = |id| {
+            let index = ids.get(id)?;
+            let info = &predicates[index as usize];
+            (!info.is_center).then_some((index, &info.declared))
+        };
+        let ((caller, declared), (callee, _)) = (predicate(site.caller)?, predicate(site.callee)?);
+        Some(Self {
+            caller,
+            callee,
+            clause: site.clause,
+            goal: site.goal,
+            file: site.file.or(declared.file),
+            line: site.line,
+        })
+    }
+}
+
 impl StreamInfo {
     fn new(id: u32) -> Self {
         Self {
@@ -468,7 +509,7 @@ mod tests {
             [0, 7, u32::MAX, 8].map(|id| ids.get(id)),
             [Some(0), Some(1), Some(2), None]
         );
-        let ids = Ids::new(&[(0, 0), (1, 1), (3, 2), (3, 0)]);
+        let ids = Ids::new(&[(0, 0), (1, 1), (3, 2)]);
         assert!(matches!(ids, Ids::Dense(_)));
         assert_eq!(
             [0, 1, 2, 3, 4].map(|id| ids.get(id)),
