@@ -350,15 +350,15 @@ class Trace:
         module = "" if predicate.module == "user" else predicate.module + ":"
         return f"{module}{predicate.name}/{predicate.arity}"
 
-    def callee(self, id):
-        """The predicate that a call of this id is one of: the callee of a site, any other as it is."""
+    def site(self, id):
+        """The site that a call of this id is from, or None."""
         site = self.sites.get(id)
-        if site is None or id in self.predicates or site.caller not in self.predicates:
-            return id
-        return site.callee if site.callee in self.predicates else id
+        known = site and site.caller in self.predicates and site.callee in self.predicates
+        return site if known and id not in self.predicates else None
 
     def events(self, stream):
-        """The events of a stream with their ticks: (name, argument, tick), gaps included."""
+        """The events of a stream with their ticks: (name, argument, tick), gaps included. Of calls the argument is
+        a pair: the predicate, and the site or None."""
         tick = number = 0
         lost_track = False
         total = stream.end[1] if stream.end else None
@@ -380,12 +380,14 @@ class Trace:
                     lost_track = True
                     break
                 if name in ("call", "tail"):
-                    argument = self.callee(argument)
-                if name in ("call", "tail") and argument not in self.predicates:
-                    if checked is None and not self.records_lost:
-                        lost_track = True
-                        break
-                    argument = None
+                    site = self.site(argument)
+                    predicate = site.callee if site else argument
+                    if predicate not in self.predicates:
+                        if checked is None and not self.records_lost:
+                            lost_track = True
+                            break
+                        predicate = None
+                    argument = (predicate, site)
                 tick += delta
                 number += 1
                 yield name, argument, tick

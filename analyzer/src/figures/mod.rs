@@ -145,6 +145,17 @@ pub enum Caller {
     Predicate(PredicateIndex),
 }
 
+impl Caller {
+    /// The predicate, if it is one.
+    #[must_use]
+    pub fn predicate(self) -> Option<PredicateIndex> {
+        match self {
+            Self::Root => None,
+            Self::Predicate(predicate) => Some(predicate),
+        }
+    }
+}
+
 /// What backtracking from the failure of one predicate into boxes of another threw away: the
 /// *backtrack edge* (Debray 1988, section 3.3).
 ///
