@@ -45,7 +45,7 @@ use crate::walk::{STRIDE, Scan, Trail};
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
 /// Version of the contents; an index of any other is made again.
-const VERSION: u32 = 13;
+const VERSION: u32 = 14;
 
 const HEAD_BYTES: usize = 24;
 

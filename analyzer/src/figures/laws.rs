@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::profile::Profile;
-use crate::figures::{Caller, EdgeFigures, PortTotals, PredicateFigures, SiteFigures};
+use crate::figures::{
+    BacktrackFigures, Caller, EdgeFigures, PortTotals, PredicateFigures, SiteFigures,
+};
 use crate::trace::PredicateIndex;
 
 /// Which sum does not come out.
@@ -50,7 +52,7 @@ pub enum Law {
     #[error("self time + inclusive time of all contexts below = inclusive time")]
     Tree,
     /// What redos throw away is some failure's fault.
-    #[error("undone time over all that failed = undone time")]
+    #[error("undone and collected time over all that failed = undone time")]
     Backtracks,
     /// A box is cut while somebody is active.
     #[error("cuts over all that cut = cuts")]
@@ -95,7 +97,7 @@ pub fn check(profile: &Profile) -> Vec<Imbalance> {
     };
     let (by_callee, by_caller) = sums(&profile.edges);
     let contexts = by_predicate(&profile.contexts, profile.predicates.len());
-    let backtracks = by_second(&profile.backtracks, |figures| figures.undone_ticks);
+    let backtracks = by_second(&profile.backtracks, BacktrackFigures::all_ticks);
     let cuts = by_second(&profile.cuts, |boxes| *boxes);
     let mut centers = BTreeMap::<PredicateIndex, CenterFigures>::new();
     for ((_, predicate), figures) in &profile.centers {

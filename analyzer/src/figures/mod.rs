@@ -102,7 +102,7 @@ pub struct PredicateFigures {
     pub self_open_ticks: u64,
     /// Ticks that boxes ran, of any predicate, thrown away by redos into boxes of this one: all since
     /// the box exited, less what redos in between had thrown away already. Where one event re-enters
-    /// several boxes the outermost is charged first.
+    /// several boxes the outermost is charged first. What was collected is in it ([`BacktrackFigures::collected_ticks`]).
     pub undone_ticks: u64,
     /// Ticks that choicepoints of the predicate lived: for each re-enterable box from its exit until it
     /// was re-entered or cut, or the end; pauses and gaps not counted.
@@ -167,8 +167,20 @@ impl Caller {
 pub struct BacktrackFigures {
     /// Boxes, outermost logical ones, that were re-entered.
     pub count: u64,
-    /// Ticks undone. Sums over what failed to [`PredicateFigures::undone_ticks`] of what was re-entered.
+    /// Ticks undone because something failed.
     pub undone_ticks: u64,
+    /// Ticks undone where nothing failed: a collector (`findall/3` and the like,
+    /// [`crate::trace::PredicateInfo::is_collector`]) was active and asked for the next solution. With `undone_ticks` they sum over what
+    /// failed to [`PredicateFigures::undone_ticks`] of what was re-entered.
+    pub collected_ticks: u64,
+}
+
+impl BacktrackFigures {
+    /// Ticks thrown away, for whatever reason.
+    #[must_use]
+    pub fn all_ticks(&self) -> u64 {
+        self.undone_ticks.saturating_add(self.collected_ticks)
+    }
 }
 
 /// What happened to one stream.

@@ -115,6 +115,7 @@ impl Profile {
             let sum = self.backtracks.entry(*pair).or_default();
             sum.count = sum.count.saturating_add(part.count);
             sum.undone_ticks = sum.undone_ticks.saturating_add(part.undone_ticks);
+            sum.collected_ticks = sum.collected_ticks.saturating_add(part.collected_ticks);
         }
         for (pair, part) in &other.cuts {
             let sum = self.cuts.entry(*pair).or_default();

@@ -9,7 +9,7 @@
 use portmortem_tracer::format::{Dialect, Event};
 use rustc_hash::FxHashMap;
 
-use super::backtrack::{Backtrack, Choice, Failed, Idle, Taken, Who};
+use super::backtrack::{Backtrack, Cause, Choice, Failed, Idle, Taken, Who};
 use super::books::{ArcId, Books, NEVER, NONE, PlaceId, WayOut, add};
 use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
 use super::impossible::Violations;
@@ -60,7 +60,7 @@ pub(super) struct Chunk<'c> {
     pub(super) levels: Vec<RootId>,
     pub(super) choices: Vec<Choice>,
     pub(super) taken: Vec<Taken>,
-    pub(super) backtracks: FxHashMap<(Who, Who), Backtrack>,
+    pub(super) backtracks: FxHashMap<(Cause, Who), Backtrack>,
     pub(super) cuts: FxHashMap<(Who, Who), u64>,
     /// By arc: undone work that is perhaps none.
     pub(super) idle: FxHashMap<ArcId, Idle>,
@@ -505,17 +505,18 @@ impl<'c> Chunk<'c> {
     fn fail(&mut self) {
         self.expect_active();
         let active = self.boxes.get(self.active);
-        let failed = if active.root != NONE {
-            Failed::Somebody(Who::Outer(active.root))
+        let who = if active.root != NONE {
+            Some(Who::Outer(active.root))
         } else if active.arc == NONE {
-            Failed::Nobody
+            None
         } else {
-            Failed::Somebody(Who::Predicate(
-                self.books.arcs[active.arc as usize].predicate,
-            ))
+            let predicate = self.books.arcs[active.arc as usize].predicate;
+            Some(Who::Predicate(predicate))
         };
         self.close(WayOut::Fail);
-        self.failed = failed;
+        self.failed = who.map_or(Failed::Nobody, |who| {
+            Failed::Somebody(Cause { who, failed: true })
+        });
     }
 
     /// The active box is left for good.

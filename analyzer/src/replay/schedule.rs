@@ -361,7 +361,7 @@ impl<'t> Run<'t> {
             works,
             next: AtomicUsize::new(0),
             joined: Mutex::new(Joined {
-                join: Join::new(&scope.centers, &scope.callees),
+                join: Join::new(scope),
                 next: 0,
                 ready: BTreeMap::new(),
                 streams: Vec::new(),

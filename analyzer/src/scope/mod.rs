@@ -9,7 +9,7 @@ pub mod window;
 
 use std::sync::Arc;
 
-use crate::trace::{BoxKind, Center, PredicateIndex, Trace};
+use crate::trace::{BoxKind, Center, PredicateIndex, PredicateInfo, Trace};
 
 pub use filters::{Filter, Filters};
 use focus::Way;
@@ -28,6 +28,8 @@ pub struct Scope {
     pub(crate) centers: Arc<[Center]>,
     /// By site: the predicate that it calls.
     pub(crate) callees: Arc<[PredicateIndex]>,
+    /// By predicate: whether its boxes collect solutions. The unknown one does not.
+    pub(crate) collectors: Arc<[bool]>,
     pub(crate) focus: Focus,
     pub(crate) window: Option<Window>,
     /// Numbers of streams; all if there are none.
@@ -53,6 +55,11 @@ impl Scope {
             kinds: BoxKind::by_predicate(trace),
             centers: trace.centers().collect(),
             callees: trace.sites().iter().map(|site| site.callee).collect(),
+            collectors: trace
+                .predicates()
+                .iter()
+                .map(PredicateInfo::is_collector)
+                .collect(),
             ..Self::default()
         }
     }

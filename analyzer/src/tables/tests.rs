@@ -70,7 +70,10 @@ fn columns_are_those_of_the_interface() {
             "trace id parent predicate depth recursive calls exits redos fails exceptions events self_ns \
              inclusive_ns undone_ns self_comp_ns inclusive_comp_ns",
         ),
-        (Table::Backtracks, "trace failed resumed count undone_ns"),
+        (
+            Table::Backtracks,
+            "trace failed resumed count undone_ns collected_ns",
+        ),
         (Table::Cuts, "trace cutter predicate count"),
         (
             Table::Choicepoints,
@@ -227,7 +230,10 @@ fn rows_say_what_the_profile_has() {
     );
     assert_eq!(
         rows(tables, Table::Backtracks),
-        [["x", zero, one, "7", "0"], ["x", ROOT, one, "3", "0"]]
+        [
+            ["x", zero, one, "7", "0", "0"],
+            ["x", ROOT, one, "3", "0", "0"]
+        ]
     );
     assert_eq!(
         rows(tables, Table::Cuts),

@@ -17,6 +17,20 @@ use crate::trace::{Callable, PredicateIndex};
 /// The module that stands in [`PredicateInfo::declared`] of a cost centre, so that patterns can mean it.
 pub const CENTER_MODULE: &str = "cost_center";
 
+/// Predicates that collect solutions, and the modules that an engine may have them in.
+const COLLECTORS: [(&str, u32); 9] = [
+    ("findall", 3),
+    ("findall", 4),
+    ("findnsols", 4),
+    ("findnsols", 5),
+    ("forall", 2),
+    ("bagof", 3),
+    ("setof", 3),
+    ("aggregate_all", 3),
+    ("aggregate_all", 4),
+];
+const COLLECTOR_MODULES: [&str; 3] = ["system", "$bags", "aggregate"];
+
 /// A predicate of a trace, or a cost centre: what a box can be of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PredicateInfo {
@@ -415,6 +429,20 @@ impl PredicateInfo {
         self.declared.module == "system"
             && self.declared.arity == 0
             && ENGINE_WORK.contains(&self.declared.name.as_str())
+    }
+
+    /// Whether it asks a goal for one solution after the other, and keeps what it needs of each: then going back into the goal
+    /// throws away nothing that is missed.
+    #[must_use]
+    pub fn is_collector(&self) -> bool {
+        let Predicate {
+            module,
+            name,
+            arity,
+            ..
+        } = &self.declared;
+        COLLECTOR_MODULES.contains(&module.as_str())
+            && COLLECTORS.contains(&(name.as_str(), *arity))
     }
 
     /// Whether its boxes are calls that the program makes: neither of a cost centre itself nor the engine's own work.

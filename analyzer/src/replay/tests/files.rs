@@ -8,7 +8,7 @@ use portmortem_tracer::{Keep, Options, Recorder, clock};
 use proptest::prelude::*;
 
 use super::random::{self, Limits};
-use super::{Events, Script, kind, naive};
+use super::{Events, Script, collects, kind, naive};
 use crate::export::{self, Exporter, Table};
 use crate::figures::Caller;
 use crate::figures::laws;
@@ -33,6 +33,7 @@ pub(super) fn declare(recorder: &Recorder, predicates: u32) {
 
 fn named(predicate: u32) -> (&'static str, String, u32) {
     match kind(predicate) {
+        _ if collects(predicate) => ("system", "forall".to_owned(), 2),
         BoxKind::EngineWork => ("system", "garbage_collect".to_owned(), 0),
         BoxKind::Call { arity } => ("user", format!("p{predicate}"), arity),
     }

@@ -64,6 +64,7 @@ impl Script {
             kinds: (0..).map(kind).take(hidden.len()).collect(),
             centers: (0..hidden.len() as u32).map(|of| self.center(of)).collect(),
             callees: self.callees().into(),
+            collectors: (0..self.hidden.len() as u32).map(collects).collect(),
             hidden,
             focus: self.places.iter().fold(Focus::default(), Focus::within),
             window: self.window,
@@ -107,6 +108,11 @@ impl Script {
         let profile = parallel::replay_in(self, usize::MAX, &mut violations).unwrap();
         (profile, violations)
     }
+}
+
+/// Whether boxes of a predicate of a script collect solutions.
+fn collects(predicate: u32) -> bool {
+    predicate == 2
 }
 
 /// What boxes of a predicate of a script are.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use portmortem_tracer::format::{Dialect, Event};
 
-use super::{Events, Script, kind};
+use super::{Events, Script, collects, kind};
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::profile::Profile;
@@ -130,8 +130,8 @@ struct Stream<'f> {
     lost: bool,
     /// The window has not begun.
     early: bool,
-    /// The failure that is still being backtracked from.
-    failed: Option<Caller>,
+    /// The failure that is still being backtracked from, and whether it was recorded.
+    failed: Option<(Caller, bool)>,
     stream: StreamFigures,
 }
 
@@ -417,7 +417,7 @@ impl<'f> Stream<'f> {
                 }
                 self.failed = outermost
                     .filter(|_| event == Event::Fail)
-                    .map(|at| Caller::Predicate(self.boxes[at].predicate));
+                    .map(|at| (Caller::Predicate(self.boxes[at].predicate), true));
             }
             Event::Redo => self.redo(),
             Event::Cut { count } => (0..count).for_each(|_| self.cut()),
@@ -588,7 +588,7 @@ impl<'f> Stream<'f> {
     }
 
     fn redo(&mut self) {
-        let failed = self.failed.unwrap_or(self.context());
+        let failed = self.failed.unwrap_or((self.context(), false));
         if self.choices.is_empty() {
             self.call(self.figures.unknown);
             self.way_out(Event::ExitNondet);
@@ -605,7 +605,7 @@ impl<'f> Stream<'f> {
         self.failed = Some(failed);
     }
 
-    fn enter(&mut self, failed: Caller) {
+    fn enter(&mut self, failed: (Caller, bool)) {
         let frame = self.choices.pop().unwrap();
         let boxes = self.frames[frame].boxes.clone();
         let context = self.context();
@@ -651,7 +651,7 @@ impl<'f> Stream<'f> {
         }
     }
 
-    fn undo(&mut self, frame: usize, outermost: usize, failed: Caller) {
+    fn undo(&mut self, frame: usize, outermost: usize, (failed, recorded): (Caller, bool)) {
         let slices = &mut self.work[self.frames[frame].before..];
         let undone: u64 = slices.iter().sum();
         slices.fill(0);
@@ -669,7 +669,12 @@ impl<'f> Stream<'f> {
         let backtrack = self.figures.backtracks.entry((failed, *predicate));
         let backtrack = backtrack.or_default();
         backtrack.count += 1;
-        backtrack.undone_ticks += undone;
+        match failed {
+            Caller::Predicate(who) if collects(who) && who != self.figures.unknown && !recorded => {
+                backtrack.collected_ticks += undone;
+            }
+            _ => backtrack.undone_ticks += undone,
+        }
     }
 
     fn cut(&mut self) {

@@ -24,7 +24,7 @@ pub(super) fn replay_in(
     violations: &mut Vec<ViolationKind>,
 ) -> Result<Profile, GiveUp> {
     let scope = script.scope();
-    let mut join = Join::new(&scope.centers, &scope.callees);
+    let mut join = Join::new(&scope);
     let mut streams = Vec::new();
     for (events, id) in script.streams.iter().zip(1..) {
         let splits = !scope.has_transparent()
