@@ -32,20 +32,20 @@ use crate::figures::laws;
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
 use crate::figures::{
-    BacktrackFigures, Caller, EdgeFigures, PortTotals, PredicateFigures, StreamFigures,
+    BacktrackFigures, Caller, EdgeFigures, PortTotals, PredicateFigures, SiteFigures, StreamFigures,
 };
 use crate::moment::OpenBox;
 use crate::moment::checkpoint::Checkpoint;
 use crate::net::Rates;
 use crate::replay::{self, ReplayOptions};
-use crate::trace::{Center, PredicateIndex};
+use crate::trace::{Center, PredicateIndex, SiteIndex};
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{STRIDE, Scan, Trail};
 
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
 /// Version of the contents, and how many counters they have; an index of any other is made again.
-const VERSION: u32 = (13 << 8) + PortTotals::COUNTERS as u32;
+const VERSION: u32 = (15 << 8) + PortTotals::COUNTERS as u32;
 
 const HEAD_BYTES: usize = 24;
 
@@ -69,6 +69,7 @@ struct Contents {
     of: Fingerprint,
     predicates: Vec<PredicateFigures>,
     edges: BTreeMap<(Caller, PredicateIndex), EdgeFigures>,
+    sites: BTreeMap<(Caller, PredicateIndex, Option<SiteIndex>), SiteFigures>,
     contexts: Vec<ContextFigures>,
     backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
     cuts: BTreeMap<(Caller, PredicateIndex), u64>,
@@ -166,6 +167,7 @@ impl Index {
         let Profile {
             predicates,
             edges,
+            sites,
             contexts,
             backtracks,
             cuts,
@@ -178,6 +180,7 @@ impl Index {
                 of,
                 predicates,
                 edges,
+                sites,
                 contexts,
                 backtracks,
                 cuts,
@@ -259,6 +262,7 @@ impl Index {
         Profile {
             predicates: contents.predicates,
             edges: contents.edges,
+            sites: contents.sites,
             contexts: contents.contexts,
             backtracks: contents.backtracks,
             cuts: contents.cuts,
@@ -277,6 +281,13 @@ impl Contents {
         let pair = |(caller, callee): &(Caller, PredicateIndex)| {
             known(*callee) && !matches!(caller, Caller::Predicate(caller) if !known(*caller))
         };
+        // A site calls one predicate.
+        let at_site = |(_, callee, site): &(Caller, PredicateIndex, Option<SiteIndex>)| {
+            site.is_none_or(|site| {
+                let site = trace.sites().get(site as usize);
+                site.is_some_and(|site| site.callee == *callee)
+            })
+        };
         let above = |(id, row): (u32, &ContextFigures)| {
             let parent = row.parent.map(|parent| self.contexts.get(parent as usize));
             let depth = match parent {
@@ -292,6 +303,10 @@ impl Contents {
             && self.streams.len() == trace.streams().len()
             && self.streams.iter().zip(trace.streams()).all(is_stream)
             && self.edges.keys().all(pair)
+            && self
+                .sites
+                .keys()
+                .all(|key| pair(&(key.0, key.1)) && at_site(key))
             && self.backtracks.keys().all(pair)
             && self.cuts.keys().all(pair)
             && self
@@ -580,13 +595,14 @@ mod tests {
         let (path, trace, index) = indexed(directory.path());
         index.save(&path).unwrap();
         assert!(Index::load(&trace, &path).is_ok());
-        let lies: [fn(&mut Contents); 12] = [
+        let lies: [fn(&mut Contents); 13] = [
             |contents| contents.contexts[0].parent = Some(7),
             |contents| contents.contexts[1].depth += 1,
             |contents| contents.predicates[0].calls += 1,
             |contents| contents.predicates[0].self_ticks += 1,
             |contents| contents.predicates[0].undone_ticks += 1,
             |contents| contents.edges.values_mut().next().unwrap().exits_det += 1,
+            |contents| contents.sites.values_mut().next().unwrap().redos += 1,
             |contents| *contents.cuts.values_mut().next().unwrap() += 1,
             |contents| contents.streams[0].stream += 1,
             |contents| contents.streams[0].events += 1,

@@ -182,8 +182,7 @@ fn of_duckdb(sandbox: &Sandbox, directory: &str) -> Sums {
     printed.lines().map(cell).collect()
 }
 
-const ALL: &str =
-    "predicates,edges,contexts,backtracks,cuts,choicepoints,cycles,streams,centers,costs,events";
+const ALL: &str = "predicates,edges,sites,contexts,backtracks,cuts,choicepoints,cycles,streams,centers,costs,events";
 
 /// Threads, exceptions, recursion through others, many choicepoints: something for every table.
 const SAMPLES: [&str; 4] = ["queens", "threads_exceptions", "parser", "debray1"];
@@ -239,6 +238,7 @@ fn usual_tables_and_one() {
             "cycles.csv",
             "edges.csv",
             "predicates.csv",
+            "sites.csv",
             "streams.csv"
         ]
     );

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use portmortem_analyzer::figures::laws;
 use portmortem_analyzer::figures::{Caller, PredicateFigures};
 use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
-use portmortem_tests::generator::figures::{Predicate, Stream};
+use portmortem_tests::generator::figures::{Predicate, Site, Stream};
 use portmortem_tests::generator::{Figures, Shape, Workload, generate};
 
 /// Makes a trace, replays it on so many threads and compares.
@@ -35,6 +35,7 @@ fn compare(known: &Figures, found: &Profile, path: &Path, what: &str) {
     assert_eq!(laws::check(found), [], "{what}");
     compare_predicates(known, found, what);
     compare_edges(known, found, what);
+    compare_sites(known, found, what);
     compare_backtracking(known, found, what);
     compare_streams(known, found, path, what);
     compare_contexts(known, found, what);
@@ -99,6 +100,34 @@ fn compare_edges(known: &Figures, found: &Profile, what: &str) {
         );
     }
     assert_eq!(found.edges.len(), known.edges.len(), "{what}");
+}
+
+fn compare_sites(known: &Figures, found: &Profile, what: &str) {
+    let first = known.predicates.len() as u32;
+    for row in &known.sites {
+        let site = row.id.map(|id| id - first);
+        let key = (caller(row.caller), row.callee, site);
+        let figures = found.sites.get(&key).copied().unwrap_or_default();
+        let of_site = Site {
+            id: row.id,
+            caller: row.caller,
+            callee: row.callee,
+            calls: figures.calls,
+            tail_calls: figures.tail_calls,
+            exits_det: figures.exits_det,
+            exits_nondet: figures.exits_nondet,
+            redos: figures.redos,
+            fails: figures.fails,
+            exceptions: figures.exceptions,
+            cuts: figures.cuts,
+            open: figures.open,
+            pending: figures.pending,
+            served_ticks: figures.served_ticks,
+            undone_ticks: figures.undone_ticks,
+        };
+        assert_eq!(of_site, *row, "{what}: {key:?}");
+    }
+    assert_eq!(found.sites.len(), known.sites.len(), "{what}");
 }
 
 fn compare_backtracking(known: &Figures, found: &Profile, what: &str) {
@@ -206,6 +235,8 @@ fn several_streams_and_programs_of_other_sizes() {
 #[test]
 fn two_million_events() {
     let (known, _) = check(&Shape::new(Workload::Mixed, 2_000_000, 1), 2);
+    let by_site = known.sites.iter().filter(|row| row.id.is_some()).count();
+    assert!(by_site > 500, "only {by_site} sites call");
     let used = known.predicates.iter().filter(|row| row.calls > 0).count();
     assert!(used > 150, "only {used} predicates of 200 are called");
     for (name, count) in [

@@ -382,10 +382,14 @@ impl Boxes {
         self.deeper();
         let entered = self.boxes[choice.id as usize];
         let first = entered.first_link as usize;
-        let outermost = self.links[first].predicate;
+        let Link {
+            edge,
+            predicate: outermost,
+            ..
+        } = self.links[first];
         let undone = (self.work() - choice.work) - (self.undone - choice.undone);
         self.undone += undone;
-        totals.predicates[outermost as usize].undone_ticks += undone;
+        totals.counts[edge as usize].undone_ticks += undone;
         let row = totals.backtracks.entry((failed, outermost)).or_default();
         row.0 += 1;
         row.1 += undone;

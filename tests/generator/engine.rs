@@ -229,10 +229,14 @@ impl<'p> Engine<'p> {
         let program = self.program;
         let predicate = program.callee(edge);
         if self.is_last_call() && self.boxes.may_depart(edge) {
-            self.record(Event::Tail { predicate });
+            self.record(Event::Tail {
+                predicate: program.id(edge),
+            });
             self.boxes.depart(edge, predicate, totals);
         } else {
-            self.record(Event::Call { predicate });
+            self.record(Event::Call {
+                predicate: program.id(edge),
+            });
             self.boxes.call(edge, predicate, self.goal + 1, totals);
         }
         self.enter(predicate, left);

@@ -3,8 +3,12 @@
 //! Names and meanings are those of `portmortem_analyzer::figures`; the rows are types of their own,
 //! because the analyser is what they are compared with.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+
+use super::program::Way;
 
 /// Everything known about a generated trace.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -13,6 +17,9 @@ pub struct Figures {
     pub predicates: Vec<Predicate>,
     /// Pairs of caller and callee that occurred, ordered.
     pub edges: Vec<Edge>,
+    /// Goals of clauses that were called and name their sites, in the order of their ids; and the calls of each pair that
+    /// do not.
+    pub sites: Vec<Site>,
     /// What failed and what was re-entered, ordered.
     pub backtracks: Vec<Backtrack>,
     /// What cut and what was cut, ordered.
@@ -71,6 +78,32 @@ pub struct Edge {
     pub served_ticks: u64,
 }
 
+/// Figures of one site, or of the calls of a caller and callee that do not name theirs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[allow(
+    missing_docs,
+    reason = "portmortem_analyzer::figures says what each is"
+)]
+pub struct Site {
+    /// Id of the site.
+    pub id: Option<u32>,
+    /// `None`: nobody traced.
+    pub caller: Option<u32>,
+    pub callee: u32,
+    pub calls: u64,
+    pub tail_calls: u64,
+    pub exits_det: u64,
+    pub exits_nondet: u64,
+    pub redos: u64,
+    pub fails: u64,
+    pub exceptions: u64,
+    pub cuts: u64,
+    pub open: u64,
+    pub pending: u64,
+    pub served_ticks: u64,
+    pub undone_ticks: u64,
+}
+
 /// What backtracking from one predicate into another threw away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Backtrack {
@@ -127,7 +160,7 @@ pub(super) enum WayOut {
     Open,
 }
 
-/// Counts of one pair of caller and callee; those of predicates are sums of them.
+/// Counts of one edge of the program; those of predicates, and of pairs of caller and callee, are sums of them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) calls: u64,
@@ -143,6 +176,7 @@ pub(super) struct Counts {
     pub(super) open: u64,
     pub(super) pending: u64,
     pub(super) served_ticks: u64,
+    pub(super) undone_ticks: u64,
 }
 
 /// What all streams of a trace add to.
@@ -168,17 +202,19 @@ impl Totals {
         }
     }
 
-    /// `edges` are caller and callee of each edge.
-    pub(super) fn into_figures(self, edges: &[(Option<u32>, u32)]) -> Figures {
+    /// `ways` are how each edge calls.
+    pub(super) fn into_figures(self, ways: &[Way]) -> Figures {
         let mut predicates = self.predicates;
-        let mut rows = Vec::new();
-        for (counts, &(caller, callee)) in self.counts.iter().zip(edges) {
-            counts.add_to(&mut predicates[callee as usize]);
+        let mut edges = BTreeMap::<_, Edge>::new();
+        let mut sites = Vec::new();
+        for (counts, way) in self.counts.iter().zip(ways) {
+            counts.add_to(&mut predicates[way.callee as usize]);
             if counts.calls > 0 {
-                rows.push(counts.edge(caller, callee));
+                sites.push(counts.site(way));
+                let edge = edges.entry((way.caller, way.callee)).or_default();
+                counts.add_to_edge(edge, way);
             }
         }
-        rows.sort_unstable_by_key(|edge| (edge.caller, edge.callee));
         let mut streams = self.streams;
         streams.sort_unstable_by_key(|stream| stream.stream);
         let backtracks = self.backtracks.into_iter();
@@ -198,7 +234,8 @@ impl Totals {
         cuts.sort_unstable_by_key(|row| (row.cutter, row.cut));
         Figures {
             predicates,
-            edges: rows,
+            edges: edges.into_values().collect(),
+            sites,
             backtracks,
             cuts,
             streams,
@@ -220,18 +257,36 @@ impl Counts {
         row.cuts += self.cuts;
         row.open += self.open;
         row.pending += self.pending;
+        row.undone_ticks += self.undone_ticks;
     }
 
-    fn edge(&self, caller: Option<u32>, callee: u32) -> Edge {
-        Edge {
-            caller,
-            callee,
+    fn add_to_edge(&self, row: &mut Edge, way: &Way) {
+        (row.caller, row.callee) = (way.caller, way.callee);
+        row.calls += self.calls;
+        row.tail_calls += self.tail_calls;
+        row.exits += self.exits_det + self.exits_nondet;
+        row.redos += self.redos;
+        row.fails += self.fails;
+        row.served_ticks += self.served_ticks;
+    }
+
+    fn site(&self, way: &Way) -> Site {
+        Site {
+            id: way.site.map(|_| way.id),
+            caller: way.caller,
+            callee: way.callee,
             calls: self.calls,
             tail_calls: self.tail_calls,
-            exits: self.exits_det + self.exits_nondet,
+            exits_det: self.exits_det,
+            exits_nondet: self.exits_nondet,
             redos: self.redos,
             fails: self.fails,
+            exceptions: self.exceptions,
+            cuts: self.cuts,
+            open: self.open,
+            pending: self.pending,
             served_ticks: self.served_ticks,
+            undone_ticks: self.undone_ticks,
         }
     }
 }

@@ -20,7 +20,7 @@ mod workloads;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use portmortem_tracer::format::{Dialect, Header, Outcome, StreamKind};
+use portmortem_tracer::format::{Dialect, Header, Outcome, Site, StreamKind};
 use portmortem_tracer::{Options, Recorder};
 
 use engine::{Engine, Settings};
@@ -30,7 +30,7 @@ use program::Program;
 use random::Random;
 
 /// Counts up when the same [`Shape`] makes other events than before.
-pub const EDITION: u32 = 1;
+pub const EDITION: u32 = 2;
 
 /// So many streams are written at the same time, as threads would.
 const AT_ONCE: u64 = 8;
@@ -168,6 +168,7 @@ pub fn generate(path: &Path, shape: &Shape) -> Result<Figures> {
     let recorder = Recorder::create(path, &header, &options)?;
     let program = shape.program();
     name_predicates(&recorder, &program, shape.workload);
+    name_sites(&recorder, &program);
     let settings = Settings {
         program: &program,
         seed: shape.seed,
@@ -244,5 +245,21 @@ fn name_predicates(recorder: &Recorder, program: &Program, workload: Workload) {
         };
         // Ids are in the order of definition, from 0, as those of the program.
         let _ = recorder.predicate(module, &name, id % 5, Some(&file), line);
+    }
+}
+
+fn name_sites(recorder: &Recorder, program: &Program) {
+    for way in &program.edges {
+        if let (Some(caller), Some((clause, goal))) = (way.caller, way.site) {
+            // Ids go on after those of predicates, in the order of edges.
+            let _ = recorder.site(Site {
+                callee: way.callee,
+                caller,
+                clause,
+                goal,
+                line: 1000 * (caller + 1) + 10 * clause + goal,
+                file: None,
+            });
+        }
     }
 }

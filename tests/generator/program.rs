@@ -59,13 +59,29 @@ pub(super) struct Program {
     /// There are exceptions now and then.
     pub(super) exceptions: bool,
     pub(super) predicates: Vec<Predicate>,
-    /// Caller and callee. The first one is the call of predicate 0 by nobody.
-    pub(super) edges: Vec<(Option<u32>, u32)>,
+    /// Who calls what, and where. The first one is the call of predicate 0 by nobody.
+    pub(super) edges: Vec<Way>,
     /// Where each clause begins in `goals`.
     clauses: Vec<u32>,
     goals: Vec<Goal>,
-    ids: HashMap<(Option<u32>, u32), u32>,
+    ids: HashMap<Way, u32>,
+    /// Calls in clauses so far.
+    calls: u32,
 }
+
+/// How a predicate is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Way {
+    pub(super) caller: Option<u32>,
+    pub(super) callee: u32,
+    /// Clause and goal, each from 1, if its events name them.
+    pub(super) site: Option<(u32, u32)>,
+    /// What its events name: the predicate or the site.
+    pub(super) id: u32,
+}
+
+/// The calls of each such number in clauses do not name their sites.
+const WITHOUT_SITE: u32 = 8;
 
 impl Program {
     /// A program of so many predicates, without clauses as yet.
@@ -74,19 +90,20 @@ impl Program {
             predicates: vec![Predicate::default(); predicates as usize],
             ..Self::default()
         };
-        program.edge(None, 0);
+        program.edge(None, 0, None);
         program
     }
 
     /// The predicate's clauses, at most 255, and its fate; only once for each predicate.
     pub(super) fn define(&mut self, predicate: u32, fate: Fate, clauses: &[Vec<Say>]) {
         let first_clause = self.clauses.len() as u32;
-        for body in clauses {
+        for (body, clause) in clauses.iter().zip(1..) {
             self.clauses.push(self.goals.len() as u32);
-            for &goal in body {
+            for (&goal, at) in body.iter().zip(1..) {
+                let place = (clause, at);
                 let goal = match goal {
-                    Say::Call(callee) => self.call(predicate, callee, false),
-                    Say::Again(callee) => self.call(predicate, callee, true),
+                    Say::Call(callee) => self.call(predicate, callee, place, false),
+                    Say::Again(callee) => self.call(predicate, callee, place, true),
                     Say::Cut => Goal::Cut,
                     Say::Builtin => Goal::Builtin,
                 };
@@ -104,18 +121,31 @@ impl Program {
         };
     }
 
-    fn call(&mut self, caller: u32, callee: u32, again: bool) -> Goal {
-        let edge = self.edge(Some(caller), callee);
+    fn call(&mut self, caller: u32, callee: u32, place: (u32, u32), again: bool) -> Goal {
+        self.calls += 1;
+        let site = (!self.calls.is_multiple_of(WITHOUT_SITE)).then_some(place);
+        let edge = self.edge(Some(caller), callee, site);
         Goal::Call { edge, again }
     }
 
-    fn edge(&mut self, caller: Option<u32>, callee: u32) -> u32 {
+    fn edge(&mut self, caller: Option<u32>, callee: u32, site: Option<(u32, u32)>) -> u32 {
+        let sites = self.edges.iter().filter(|way| way.site.is_some()).count();
+        let id = match site {
+            None => callee,
+            Some(_) => (self.predicates.len() + sites) as u32,
+        };
+        let way = Way {
+            caller,
+            callee,
+            site,
+            id,
+        };
         let next = self.edges.len() as u32;
-        let id = *self.ids.entry((caller, callee)).or_insert(next);
-        if id == next {
-            self.edges.push((caller, callee));
+        let edge = *self.ids.entry(way).or_insert(next);
+        if edge == next {
+            self.edges.push(way);
         }
-        id
+        edge
     }
 
     #[inline(always)]
@@ -131,7 +161,13 @@ impl Program {
 
     #[inline(always)]
     pub(super) fn callee(&self, edge: u32) -> u32 {
-        self.edges[edge as usize].1
+        self.edges[edge as usize].callee
+    }
+
+    /// What events name that call by an edge.
+    #[inline(always)]
+    pub(super) fn id(&self, edge: u32) -> u32 {
+        self.edges[edge as usize].id
     }
 }
 

@@ -13,9 +13,10 @@ OUTCOMES = {"fail": "failed", "exception": "raised", "open": "open"}
 
 
 class Box:
-    def __init__(self, predicate, caller):
+    def __init__(self, predicate, caller, site):
         self.predicate = predicate
         self.caller = caller
+        self.site = site
         self.exits = 0
         # Ticks of this activation: while the box was active; while it was the outermost of its predicate.
         self.own = 0
@@ -32,11 +33,12 @@ class Frame:
 
 
 class Figures:
-    """Sums over all streams: counters by predicate, and by (caller, callee)."""
+    """Sums over all streams: counters by predicate, by (caller, callee), and by site: (caller, callee, id of the site)."""
 
     def __init__(self, trace):
         self.predicates = defaultdict(Counter)
         self.edges = defaultdict(Counter)
+        self.sites = defaultdict(Counter)
         for stream in trace.streams:
             Replay(self, trace, stream).run()
 
@@ -63,7 +65,12 @@ class Replay:
             else:
                 self.pass_time(tick - now)
                 port = getattr(self, name)
-                port(argument) if name in ("call", "tail", "cut", "mark") else port()
+                if name in ("call", "tail"):
+                    port(*argument)
+                elif name in ("cut", "mark"):
+                    port(argument)
+                else:
+                    port()
             now = max(now, tick)
         if self.stream.end:
             self.pass_time(max(self.stream.end[0] - now, 0))
@@ -105,12 +112,13 @@ class Replay:
             outermost = predicates.index(predicate)
             if self.lost and outermost == 0:
                 self.predicate(UNKNOWN)["open_time"] += ticks
-                caller = ROOT
+                caller, site = ROOT, None
             else:
                 box = chain[outermost - self.lost]
                 box.outermost += ticks
-                caller = box.caller
+                caller, site = box.caller, box.site
             self.edge(caller, predicate)["served"] += ticks
+            self.site(caller, predicate, site)["served"] += ticks
             innermost = len(predicates) - 1 - predicates[::-1].index(predicate)
             if innermost + 1 < len(predicates):
                 self.edge(predicate, predicates[innermost + 1])["spent"] += ticks
@@ -121,20 +129,34 @@ class Replay:
     def edge(self, caller, callee):
         return self.figures.edges[caller, callee]
 
+    def site(self, caller, callee, site):
+        """Calls without a site are of the box that called, others of the predicate of the site's clause."""
+        if site:
+            return self.figures.sites[site.caller, callee, site.id]
+        return self.figures.sites[caller, callee, None]
+
+    def sums(self, box):
+        """All counters of a box."""
+        return (
+            self.predicate(box.predicate),
+            self.edge(box.caller, box.predicate),
+            self.site(box.caller, box.predicate, box.site),
+        )
+
     # events
 
-    def call(self, predicate, tail=False):
-        caller = self.caller()
+    def call(self, predicate, site=None, tail=False):
+        box = Box(predicate, self.caller(), site)
         if not tail:
             self.active = Frame(self.active)
-        self.active.boxes.append(Box(predicate, caller))
-        for sums in (self.predicate(predicate), self.edge(caller, predicate)):
+        self.active.boxes.append(box)
+        for sums in self.sums(box):
             sums["calls"] += 1
             sums["tail_calls"] += tail
 
-    def tail(self, predicate):
+    def tail(self, predicate, site):
         self.some_active()
-        self.call(predicate, tail=True)
+        self.call(predicate, site, tail=True)
 
     def some_active(self):
         """If no box is active, one was called before the gap."""
@@ -161,14 +183,13 @@ class Replay:
         self.some_active()
         for box in self.active.boxes:
             sums = self.predicate(box.predicate)
-            edge = self.edge(box.caller, box.predicate)
-            sums[way] += 1
+            for each in self.sums(box):
+                each[way] += 1
+                each["exits"] += way.startswith("exit")
             if way.startswith("exit"):
-                edge["exits"] += 1
                 sums["exits_again"] += box.exits > 0
                 box.exits += 1
             elif way == "fail":
-                edge["fails"] += 1
                 sums["fails_dry"] += box.exits == 0
             if outcome := OUTCOMES.get(way):
                 sums["self_" + outcome] += box.own
@@ -192,10 +213,11 @@ class Replay:
         # All work since the exit is thrown away, less the work that redos in between have undone already.
         undone = (self.work - frame.work) - (self.undone - frame.undone)
         self.undone += undone
-        self.predicate(frame.boxes[0].predicate)["undone"] += undone
+        for sums in self.sums(frame.boxes[0]):
+            sums["undone"] += undone
         for box in frame.boxes:
-            self.predicate(box.predicate)["redos"] += 1
-            self.edge(box.caller, box.predicate)["redos"] += 1
+            for sums in self.sums(box):
+                sums["redos"] += 1
         return frame
 
     def cut(self, count):
@@ -207,7 +229,8 @@ class Replay:
 
     def discard(self, way):
         for box in self.choices.pop().boxes:
-            self.predicate(box.predicate)[way] += 1
+            for sums in self.sums(box):
+                sums[way] += 1
 
     def pause(self):
         self.paused = True

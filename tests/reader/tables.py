@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Prints the table `predicates` or `edges` of a trace as CSV: the columns of `portmortem export` without net times.
+"""Prints the table `predicates`, `edges` or `sites` of a trace as CSV: the columns of `portmortem export` without net times.
 
     tables.py predicates TRACE.pmt
     tables.py edges TRACE.pmt
+    tables.py sites TRACE.pmt
     tables.py --compare DIRECTORY TRACE.pmt...
 
-The last form compares both tables of all traces with predicates.csv and edges.csv, that `portmortem export`
+The last form compares these tables of all traces with predicates.csv, edges.csv and sites.csv, that `portmortem export`
 has written into DIRECTORY, cell by cell. Exit status 1 if any cell differs.
 """
 
@@ -72,15 +73,46 @@ def edge_rows(name, trace, figures):
                 "tail_calls": sums["tail_calls"],
                 "exits": sums["exits"],
                 "redos": sums["redos"],
-                "fails": sums["fails"],
+                "fails": sums["fail"],
                 "recursive": "true" if caller == callee else "false",
                 "served_ns": ns(sums["served"]),
                 "spent_ns": ns(sums["spent"]),
             }
 
 
-TABLES = {"predicates": predicate_rows, "edges": edge_rows}
-KEYS = {"predicates": ("trace", "predicate"), "edges": ("trace", "caller", "callee")}
+def site_rows(name, trace, figures):
+    ns = trace.duration_ns
+    for (caller, callee, id), sums in figures.sites.items():
+        if not any(sums.values()):
+            continue
+        site = trace.sites.get(id)
+        file = site and (trace.predicates[site.caller].file if site.file is None else site.file)
+        yield {
+            "trace": name,
+            "caller": ROOT if caller == ROOT else trace.name(caller),
+            "clause": site.clause if site else "",
+            "goal": site.goal if site else "",
+            "file": trace.files.get(file, ""),
+            "line": site and site.line or "",
+            "callee": trace.name(callee),
+            "calls": sums["calls"],
+            "tail_calls": sums["tail_calls"],
+            "exits": sums["exits"],
+            "redos": sums["redos"],
+            "fails": sums["fail"],
+            "exceptions": sums["exception"],
+            "cuts": sums["cuts"],
+            "served_ns": ns(sums["served"]),
+            "undone_ns": ns(sums["undone"]),
+        }
+
+
+TABLES = {"predicates": predicate_rows, "edges": edge_rows, "sites": site_rows}
+KEYS = {
+    "predicates": ("trace", "predicate"),
+    "edges": ("trace", "caller", "callee"),
+    "sites": ("trace", "caller", "clause", "goal", "line", "callee"),
+}
 
 
 def rows_of(table, path):

@@ -223,6 +223,17 @@ class Predicate:
 
 
 @dataclass
+class Site:
+    id: int
+    callee: int
+    caller: int
+    clause: int
+    goal: int
+    line: int
+    file: object
+
+
+@dataclass
 class StreamInfo:
     id: int
     dialect: int = 0
@@ -246,6 +257,7 @@ class Trace:
         self.description = description(text)
         self.files = {}
         self.predicates = {}
+        self.sites = {}
         self.end = None
         self.records_lost = False
         self._streams = {}
@@ -296,6 +308,7 @@ class Trace:
             lambda: (at.array(8, at.u32), at.array(8, at.u32), at.u32(), at.u32(), at.u32()),
             lambda: (at.u64(), at.u32(), at.u32()),
             lambda: (at.option(at.u32), at.u32(), at.u32()),
+            lambda: Site(*(at.u32() for _ in range(6)), at.option(at.u32)),
             lambda: (at.u64(), at.list_of(trial)),
         )
         if not at.done():
@@ -313,6 +326,8 @@ class Trace:
             stream.end = stream.end or fields[1:]
         elif number == 6:
             self.end = fields
+        elif number == 13:
+            self.sites.setdefault(fields.id, fields)
 
     def _set_clock(self, blocks):
         pairs = [(block.base_tick, block.base_ns) for block in blocks]
@@ -337,8 +352,15 @@ class Trace:
         module = "" if predicate.module == "user" else predicate.module + ":"
         return f"{module}{predicate.name}/{predicate.arity}"
 
+    def site(self, id):
+        """The site that a call of this id is from, or None."""
+        site = self.sites.get(id)
+        known = site and site.caller in self.predicates and site.callee in self.predicates
+        return site if known and id not in self.predicates else None
+
     def events(self, stream):
-        """The events of a stream with their ticks: (name, argument, tick), gaps included."""
+        """The events of a stream with their ticks: (name, argument, tick), gaps included. Of calls the argument is
+        a pair: the predicate, and the site or None."""
         tick = number = 0
         lost_track = False
         total = stream.end[1] if stream.end else None
@@ -359,11 +381,15 @@ class Trace:
                 except Malformed:
                     lost_track = True
                     break
-                if name in ("call", "tail") and argument not in self.predicates:
-                    if checked is None and not self.records_lost:
-                        lost_track = True
-                        break
-                    argument = None
+                if name in ("call", "tail"):
+                    site = self.site(argument)
+                    predicate = site.callee if site else argument
+                    if predicate not in self.predicates:
+                        if checked is None and not self.records_lost:
+                            lost_track = True
+                            break
+                        predicate = None
+                    argument = (predicate, site)
                 tick += delta
                 number += 1
                 yield name, argument, tick

@@ -167,8 +167,7 @@ impl Profiled {
     }
 
     fn is_engine_work(&self, predicate: u32) -> bool {
-        let index = self.trace.predicate_index(predicate);
-        let info = index.and_then(|at| self.trace.predicates().get(at as usize));
+        let info = self.trace.predicates().get(predicate as usize);
         info.is_some_and(PredicateInfo::is_engine_work)
     }
 

@@ -118,6 +118,23 @@ uint32_t pm_predicate(const pm_recorder *recorder,
                       uint32_t line);
 
 /**
+ * Makes a goal of a clause known and gives its id, the same for the same goal: a call or a last call of
+ * that id is one of the predicate `callee`, from there. `clause` counts the clauses of the predicate
+ * `caller` from 1, `goal` the goals of that clause from 1, in the order in which they are written. `file` may be
+ * null if it is that of the caller, `line` 0.
+ *
+ * Requires:
+ * `recorder` is null or open; `file` is null or a string.
+ */
+uint32_t pm_site(const pm_recorder *recorder,
+                 uint32_t callee,
+                 uint32_t caller,
+                 uint32_t clause,
+                 uint32_t goal,
+                 const char *file,
+                 uint32_t line);
+
+/**
  * Makes a text known and gives its id, the same for the same text.
  *
  * Requires:
@@ -267,7 +284,7 @@ static inline uint64_t pm_inline_ticks(void) {
 #define PM_FAST 0
 #endif
 
-/* Records an event whose code and argument fit two bytes: `rest`, of which `length` count. */
+/* Records an event whose code and argument fit three bytes: `rest`, of which `length` count. */
 static inline void pm_inline_put(pm_stream *stream, uint32_t tag, uint32_t rest, uint32_t length,
                                  uint32_t event, uint64_t argument) {
   uint64_t now = PM_TICKS();
@@ -277,7 +294,7 @@ static inline void pm_inline_put(pm_stream *stream, uint32_t tag, uint32_t rest,
   /* Another thread may stop the stream by storing null here. */
   uint8_t *limit = __atomic_load_n(&stream->limit, __ATOMIC_RELAXED);
   if (__builtin_expect(delta < 4096 && cursor < limit, 1)) {
-    uint32_t word = tag | (uint32_t)delta << 3 | rest << 16;
+    uint64_t word = tag | delta << 3 | (uint64_t)rest << 16;
     uint8_t *payload = stream->payload;
     __builtin_memcpy(cursor, &word, sizeof word);
     cursor += 2 + length;
@@ -300,16 +317,22 @@ static inline void pm_inline_put_predicate(pm_stream *stream, uint32_t tag, uint
     pm_inline_put(stream, tag, predicate, 1, tag, predicate);
   else if (predicate < 1u << 14)
     pm_inline_put(stream, tag, (predicate & 0x7f) | 0x80 | predicate >> 7 << 8, 2, tag, predicate);
+  else if (predicate < 1u << 21)
+    pm_inline_put(stream, tag,
+                  (predicate & 0x7f) | 0x80 | ((predicate >> 7 & 0x7f) | 0x80) << 8 |
+                      predicate >> 14 << 16,
+                  3, tag, predicate);
   else
     pm_stream_slow(stream, PM_TICKS(), tag, predicate);
 }
 
-/* A new box of `predicate`, called by the active box. */
+/* A new box of `predicate`, called by the active box. The id may be that of a site of the predicate. */
 static inline void pm_call(pm_stream *stream, uint32_t predicate) {
   pm_inline_put_predicate(stream, PM_EVENT_CALL, predicate);
 }
 
-/* A last call whose caller's frame is gone: the active box departs into `predicate`. */
+/* A last call whose caller's frame is gone: the active box departs into `predicate`, or the predicate of
+ * the site with this id. */
 static inline void pm_tail(pm_stream *stream, uint32_t predicate) {
   pm_inline_put_predicate(stream, PM_EVENT_TAIL, predicate);
 }

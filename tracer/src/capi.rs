@@ -12,8 +12,8 @@ use std::ptr::{self, NonNull};
 
 use crate::clock;
 use crate::format::{
-    CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, Dialect, Event, Header, Outcome, StreamKind,
-    TAG_CALL, TAG_CUT, TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_FAIL, TAG_REDO, TAG_TAIL,
+    CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, Dialect, Event, Header, Outcome, Site,
+    StreamKind, TAG_CALL, TAG_CUT, TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_FAIL, TAG_REDO, TAG_TAIL,
 };
 use crate::options::{Keep, Options};
 use crate::recorder::{NO_ID, Recorder};
@@ -216,6 +216,39 @@ pub unsafe extern "C" fn pm_predicate(
         };
         let (module, name) = (module.unwrap_or_default(), name.unwrap_or_default());
         recorder.predicate(&module, &name, arity, file.as_deref(), line)
+    })
+}
+
+/// Makes a goal of a clause known and gives its id, the same for the same goal: a call or a last call of
+/// that id is one of the predicate `callee`, from there. `clause` counts the clauses of the predicate
+/// `caller` from 1, `goal` the goals of that clause from 1, in the order in which they are written. `file` may be
+/// null if it is that of the caller, `line` 0.
+///
+/// # Safety
+/// `recorder` is null or open; `file` is null or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_site(
+    recorder: *const PmRecorder,
+    callee: u32,
+    caller: u32,
+    clause: u32,
+    goal: u32,
+    file: *const c_char,
+    line: u32,
+) -> u32 {
+    guarded(PM_NO_ID, || {
+        // SAFETY: as the caller promises.
+        let (recorder, file) = unsafe { (recorder_of(recorder), text_of(file)) };
+        recorder.map_or(PM_NO_ID, |recorder| {
+            recorder.site(Site {
+                callee,
+                caller,
+                clause,
+                goal,
+                line,
+                file: file.map(|path| recorder.file(&path)),
+            })
+        })
     })
 }
 

@@ -46,7 +46,7 @@ static inline uint64_t pm_inline_ticks(void) {
 #define PM_FAST 0
 #endif
 
-/* Records an event whose code and argument fit two bytes: `rest`, of which `length` count. */
+/* Records an event whose code and argument fit three bytes: `rest`, of which `length` count. */
 static inline void pm_inline_put(pm_stream *stream, uint32_t tag, uint32_t rest, uint32_t length,
                                  uint32_t event, uint64_t argument) {
   uint64_t now = PM_TICKS();
@@ -56,7 +56,7 @@ static inline void pm_inline_put(pm_stream *stream, uint32_t tag, uint32_t rest,
   /* Another thread may stop the stream by storing null here. */
   uint8_t *limit = __atomic_load_n(&stream->limit, __ATOMIC_RELAXED);
   if (__builtin_expect(delta < 4096 && cursor < limit, 1)) {
-    uint32_t word = tag | (uint32_t)delta << 3 | rest << 16;
+    uint64_t word = tag | delta << 3 | (uint64_t)rest << 16;
     uint8_t *payload = stream->payload;
     __builtin_memcpy(cursor, &word, sizeof word);
     cursor += 2 + length;
@@ -79,16 +79,22 @@ static inline void pm_inline_put_predicate(pm_stream *stream, uint32_t tag, uint
     pm_inline_put(stream, tag, predicate, 1, tag, predicate);
   else if (predicate < 1u << 14)
     pm_inline_put(stream, tag, (predicate & 0x7f) | 0x80 | predicate >> 7 << 8, 2, tag, predicate);
+  else if (predicate < 1u << 21)
+    pm_inline_put(stream, tag,
+                  (predicate & 0x7f) | 0x80 | ((predicate >> 7 & 0x7f) | 0x80) << 8 |
+                      predicate >> 14 << 16,
+                  3, tag, predicate);
   else
     pm_stream_slow(stream, PM_TICKS(), tag, predicate);
 }
 
-/* A new box of `predicate`, called by the active box. */
+/* A new box of `predicate`, called by the active box. The id may be that of a site of the predicate. */
 static inline void pm_call(pm_stream *stream, uint32_t predicate) {
   pm_inline_put_predicate(stream, PM_EVENT_CALL, predicate);
 }
 
-/* A last call whose caller's frame is gone: the active box departs into `predicate`. */
+/* A last call whose caller's frame is gone: the active box departs into `predicate`, or the predicate of
+ * the site with this id. */
 static inline void pm_tail(pm_stream *stream, uint32_t predicate) {
   pm_inline_put_predicate(stream, PM_EVENT_TAIL, predicate);
 }

@@ -13,7 +13,7 @@ use crate::block::Block;
 use crate::clock::{self, Pair};
 use crate::ending;
 use crate::format::{
-    Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, StreamBegin, StreamKind,
+    Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, Site, StreamBegin, StreamKind,
     encode_header, shorten,
 };
 use crate::locks::{self, Locked};
@@ -112,8 +112,10 @@ pub(crate) struct Shared {
     files: HashMap<String, u32>,
     texts: HashMap<String, u32>,
     next_text: u32,
-    next_predicate: u32,
+    /// The next id of what events call: a predicate, a cost centre, a site.
+    next_callable: u32,
     centers: HashMap<String, u32>,
+    sites: HashMap<Site, u32>,
     next_stream: u32,
     exhaustion_noted: bool,
 }
@@ -224,6 +226,12 @@ impl Shared {
         self.space.closed(offset, size);
     }
 
+    fn new_callable(&mut self) -> u32 {
+        let id = self.next_callable;
+        self.next_callable += 1;
+        id
+    }
+
     pub(crate) fn append(&mut self, record: &Record) -> bool {
         self.records.append(&mut self.space, record)
     }
@@ -313,8 +321,9 @@ impl Recorder {
                 files: HashMap::new(),
                 texts: HashMap::new(),
                 next_text: 0,
-                next_predicate: 0,
+                next_callable: 0,
                 centers: HashMap::new(),
+                sites: HashMap::new(),
                 next_stream: 1,
                 exhaustion_noted: false,
             })),
@@ -342,9 +351,8 @@ impl Recorder {
         line: u32,
     ) -> u32 {
         let add = |shared: &mut Shared| {
-            let file = file.map(|path| self.file(shared, path));
-            let id = shared.next_predicate;
-            shared.next_predicate += 1;
+            let file = file.map(|path| self.known_file(shared, path));
+            let id = shared.new_callable();
             let (module, name) = (bounded(module), bounded(name));
             let predicate = Predicate {
                 id,
@@ -360,7 +368,14 @@ impl Recorder {
         self.inner.with(add).unwrap_or(NO_ID)
     }
 
-    fn file(&self, shared: &mut Shared, path: &str) -> u32 {
+    /// Makes a source file known and gives its id, the same for the same path.
+    #[must_use]
+    pub fn file(&self, path: &str) -> u32 {
+        let add = |shared: &mut Shared| self.known_file(shared, path);
+        self.inner.with(add).unwrap_or(NO_ID)
+    }
+
+    fn known_file(&self, shared: &mut Shared, path: &str) -> u32 {
         if let Some(&id) = shared.files.get(path) {
             return id;
         }
@@ -376,6 +391,23 @@ impl Recorder {
         id
     }
 
+    /// Makes a goal of a clause known and gives its id, the same for the same site, from the numbers that
+    /// predicates have: [`crate::Stream::call`] of it is a call of its callee from there. The ids in it are from
+    /// [`Recorder::predicate`] and [`Recorder::file`].
+    #[must_use]
+    pub fn site(&self, site: Site) -> u32 {
+        let add = |shared: &mut Shared| {
+            if let Some(&id) = shared.sites.get(&site) {
+                return id;
+            }
+            let id = shared.new_callable();
+            shared.sites.insert(site, id);
+            self.inner.append(shared, &Record::Site { id, site });
+            id
+        };
+        self.inner.with(add).unwrap_or(NO_ID)
+    }
+
     /// Makes a cost centre known and gives its id, the same for the same name, from the numbers that
     /// predicates have: [`crate::Stream::call`] enters it. A long name is cut.
     #[must_use]
@@ -385,8 +417,7 @@ impl Recorder {
             if let Some(&id) = shared.centers.get(&name) {
                 return id;
             }
-            let id = shared.next_predicate;
-            shared.next_predicate += 1;
+            let id = shared.new_callable();
             shared.centers.insert(name.clone(), id);
             self.inner.append(shared, &Record::CostCenter { id, name });
             id

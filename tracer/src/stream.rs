@@ -144,9 +144,9 @@ impl Core {
         }
     }
 
-    /// Records an event whose code and argument fit two bytes: `rest`, of which `length` count.
+    /// Records an event whose code and argument fit three bytes: `rest`, of which `length` count.
     #[inline(always)]
-    fn put(&self, tag: u8, rest: u16, length: usize, event: Event) {
+    fn put(&self, tag: u8, rest: u32, length: usize, event: Event) {
         let now = clock::ticks();
         if !self.put_soon(now, tag, rest, length) {
             self.slow(event, now);
@@ -155,7 +155,7 @@ impl Core {
 
     /// Records such an event if it comes soon after the last one, and there is room.
     #[inline(always)]
-    fn put_soon(&self, now: u64, tag: u8, rest: u16, length: usize) -> bool {
+    fn put_soon(&self, now: u64, tag: u8, rest: u32, length: usize) -> bool {
         let hot = &self.hot;
         let delta = now.wrapping_sub(hot.last_tick.get());
         let cursor = hot.cursor.get();
@@ -163,11 +163,11 @@ impl Core {
             return false;
         }
         // Below 4096 the head byte and the byte of `delta >> 5` are the tag and the delta side by side.
-        let word = u32::from(tag) | (delta as u32) << TAG_BITS | u32::from(rest) << 16;
+        let word = u64::from(tag) | delta << TAG_BITS | u64::from(rest) << 16;
         // SAFETY: below the limit there is room for the longest event in the open block, which is
         // this thread's to write.
         unsafe {
-            cursor.cast::<u32>().write_unaligned(word.to_le());
+            cursor.cast::<u64>().write_unaligned(word.to_le());
             hot.commit(2 + length, now);
         }
         true
@@ -184,10 +184,13 @@ impl Core {
     #[inline(always)]
     fn put_predicate_soon(&self, now: u64, tag: u8, predicate: u32) -> bool {
         if predicate < 1 << 7 {
-            self.put_soon(now, tag, predicate as u16, 1)
+            self.put_soon(now, tag, predicate, 1)
         } else if predicate < 1 << 14 {
-            let rest = (predicate & 0x7f | 0x80 | (predicate >> 7) << 8) as u16;
+            let rest = predicate & 0x7f | 0x80 | (predicate >> 7) << 8;
             self.put_soon(now, tag, rest, 2)
+        } else if predicate < 1 << 21 {
+            let high = (predicate >> 7 & 0x7f | 0x80) << 8 | (predicate >> 14) << 16;
+            self.put_soon(now, tag, predicate & 0x7f | 0x80 | high, 3)
         } else {
             false
         }
@@ -258,14 +261,15 @@ impl Stream {
         self.core().id
     }
 
-    /// A new box of `predicate`, called by the active box.
+    /// A new box of `predicate`, called by the active box. The id may be that of a site of the predicate.
     #[inline]
     pub fn call(&self, predicate: u32) {
         self.core()
             .put_with_predicate(TAG_CALL, predicate, Event::Call { predicate });
     }
 
-    /// A last call whose caller's frame is gone: the active box departs into `predicate`.
+    /// A last call whose caller's frame is gone: the active box departs into `predicate`. The id may be that
+    /// of a site of the predicate.
     #[inline]
     pub fn tail(&self, predicate: u32) {
         self.core()

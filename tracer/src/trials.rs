@@ -73,8 +73,14 @@ fn arities(trace: &[u8], file_id: u64) -> Option<HashMap<u32, u32>> {
     for (header, payload) in blocks(trace, file_id) {
         let (payload, mut at) = (payload?, 0);
         while header.kind == BlockKind::Records && at < payload.len() {
-            if let Record::Predicate(predicate) = read_record(payload, &mut at).ok()? {
-                arities.insert(predicate.id, predicate.arity);
+            match read_record(payload, &mut at).ok()? {
+                Record::Predicate(predicate) => {
+                    arities.insert(predicate.id, predicate.arity);
+                }
+                Record::Site { id, site } => {
+                    arities.insert(id, *arities.get(&site.callee)?);
+                }
+                _ => {}
             }
         }
     }

@@ -9,7 +9,9 @@ mod reader;
 
 use std::process::Command;
 
-use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Record, StreamBegin, StreamKind};
+use portmortem_tracer::format::{
+    Dialect, Event, Header, Outcome, Record, Site, StreamBegin, StreamKind,
+};
 use portmortem_tracer::{Options, Recorder, Stream};
 use reader::Trace;
 
@@ -98,6 +100,19 @@ fn an_engine_in_c_writes_the_same_bytes() {
     let main = recorder.predicate("user", "main", 0, Some("engine.c"), 1);
     let nrev = recorder.predicate("user", "nrev", 2, None, 0);
     assert_eq!((main, nrev, recorder.text("hello")), (0, 1, 0));
+    let site = Site {
+        callee: nrev,
+        caller: main,
+        clause: 1,
+        goal: 2,
+        line: 3,
+        file: None,
+    };
+    let elsewhere = Site {
+        file: Some(recorder.file("other.c")),
+        ..site
+    };
+    assert_eq!((recorder.site(site), recorder.site(elsewhere)), (2, 3));
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
     replay(&stream, &script);
     stream.end();
@@ -114,6 +129,11 @@ fn an_engine_in_c_writes_the_same_bytes() {
     assert_eq!(trace.header.engine, "engine.c 1");
     assert_eq!(trace.outcome(), Some(&Outcome::Exited(42)));
     assert_eq!(trace.notes(), ["played by C"]);
+    let sites = trace.records.iter().filter_map(|record| match record {
+        Record::Site { id, site } => Some((*id, *site)),
+        _ => None,
+    });
+    assert_eq!(sites.collect::<Vec<_>>(), [(2, site), (3, elsewhere)]);
     assert!(
         trace
             .records
@@ -125,7 +145,7 @@ fn an_engine_in_c_writes_the_same_bytes() {
     assert_eq!(
         trace.stream(2).kinds(),
         [
-            Event::Call { predicate: 1 },
+            Event::Call { predicate: 2 },
             Event::Pause,
             Event::Resume,
             Event::Mark { text: 0 }

@@ -5,16 +5,21 @@
 use portmortem_tracer::format::{
     BLOCK_MAGIC, Baseline, BlockError, BlockHeader, ClockSource, Cost, Dialect, Event, EventError,
     FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Fit, Footer, Header, HeaderError, Index,
-    IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts, Predicate, Record, StreamBegin,
+    IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts, Predicate, Record, Site, StreamBegin,
     StreamKind, Trial, Trials, WireError, crc32, decode_header, decode_index, decode_record,
     encode_header, encode_index, encode_record, read_record, read_varint, write_varint,
 };
 use proptest::prelude::*;
 
+/// Of any length in the file.
+fn id() -> impl Strategy<Value = u32> {
+    (any::<u32>(), 0u32..32).prop_map(|(value, shift)| value >> shift)
+}
+
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
-        any::<u32>().prop_map(|predicate| Event::Call { predicate }),
-        any::<u32>().prop_map(|predicate| Event::Tail { predicate }),
+        id().prop_map(|predicate| Event::Call { predicate }),
+        id().prop_map(|predicate| Event::Tail { predicate }),
         Just(Event::ExitDet),
         Just(Event::ExitNondet),
         Just(Event::Redo),
@@ -139,6 +144,18 @@ fn record() -> impl Strategy<Value = Record> {
                 runs,
                 engine_work,
             })
+        }),
+        any::<(u32, [u32; 5], Option<u32>)>().prop_map(|(id, numbers, file)| {
+            let [callee, caller, clause, goal, line] = numbers;
+            let site = Site {
+                callee,
+                caller,
+                clause,
+                goal,
+                line,
+                file,
+            };
+            Record::Site { id, site }
         }),
         any::<(Option<u32>, u32, u32)>().prop_map(|(predicate, costs, left)| {
             Record::Fit(Fit {
@@ -272,6 +289,10 @@ proptest! {
 fn the_bytes_of_the_specification() {
     let mut bytes = Vec::new();
     Event::Call { predicate: 300 }.encode(100, &mut bytes);
+    Event::Tail {
+        predicate: (1 << 21) - 1,
+    }
+    .encode(0, &mut bytes);
     Event::ExitDet.encode(4095, &mut bytes);
     Event::Cut { count: 1 }.encode(4096, &mut bytes);
     Event::Exception.encode(0, &mut bytes);
@@ -282,6 +303,11 @@ fn the_bytes_of_the_specification() {
             3,
             0xac,
             2,
+            2,
+            0,
+            0xff,
+            0xff,
+            0x7f,
             31 << 3 | 3,
             127,
             7,
@@ -292,7 +318,7 @@ fn the_bytes_of_the_specification() {
             0,
             1
         ],
-        "call, exit, cut, exception"
+        "call, tail, exit, cut, exception"
     );
 }
 

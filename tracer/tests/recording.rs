@@ -8,7 +8,7 @@ mod reader;
 use std::fs;
 
 use portmortem_tracer::format::{
-    BlockKind, Dialect, Event, Header, Outcome, Predicate, Record, StreamKind,
+    BlockKind, Dialect, Event, Header, Outcome, Predicate, Record, Site, StreamKind,
 };
 use portmortem_tracer::{Keep, NO_ID, Options, RecordError, Recorder, Stream};
 use proptest::prelude::*;
@@ -28,6 +28,42 @@ fn begin(options: Options) -> (TempDir, Recorder) {
 
 fn thread(recorder: &Recorder) -> Stream {
     recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo)
+}
+
+#[test]
+fn a_goal_has_one_id_among_those_of_predicates() {
+    let (_directory, recorder) = begin(Options::default());
+    let caller = recorder.predicate("user", "main", 0, Some("/p/main.pl"), 3);
+    let callee = recorder.predicate("user", "app", 3, Some("/p/main.pl"), 9);
+    let site = |goal, file| Site {
+        callee,
+        caller,
+        clause: 1,
+        goal,
+        line: 4,
+        file,
+    };
+    let first = site(1, None);
+    let second = site(2, Some(recorder.file("/p/more.pl")));
+    assert_eq!((recorder.site(first), recorder.site(second)), (2, 3));
+    assert_eq!((recorder.site(first), recorder.site(second)), (2, 3));
+    assert_eq!(recorder.cost_center("name"), 4);
+    recorder.close(Outcome::Stopped).unwrap();
+    assert_eq!(recorder.site(first), NO_ID);
+
+    let trace = Trace::read(recorder.path());
+    let path = "/p/more.pl".to_owned();
+    assert_eq!(
+        trace.records[3..6],
+        [
+            Record::File { id: 1, path },
+            Record::Site { id: 2, site: first },
+            Record::Site {
+                id: 3,
+                site: second
+            },
+        ]
+    );
 }
 
 #[test]
@@ -52,6 +88,8 @@ fn every_port_comes_back() {
     stream.call(128);
     stream.call(16_383);
     stream.call(16_384);
+    stream.call((1 << 21) - 1);
+    stream.call(1 << 21);
     stream.tail(u32::MAX);
     stream.exit_det();
     stream.exit_nondet();
@@ -107,6 +145,10 @@ fn every_port_comes_back() {
             Event::Call { predicate: 128 },
             Event::Call { predicate: 16_383 },
             Event::Call { predicate: 16_384 },
+            Event::Call {
+                predicate: (1 << 21) - 1
+            },
+            Event::Call { predicate: 1 << 21 },
             Event::Tail {
                 predicate: u32::MAX
             },

@@ -182,6 +182,7 @@ Examples:
   portmortem report run.pmt                              hottest predicates, their callers and callees
   portmortem report run.pmt --sort fails --top 10
   portmortem report run.pmt --predicate attack/3         callers, itself, callees
+  portmortem report run.pmt --sites --top 10             which goal of which clause took the time
   portmortem report run.pmt --hide 'maplist*' --hide call
   portmortem report run.pmt --focus solve/2 --time 1s..2s      one predicate in a range of time
   portmortem report run.pmt --time load..solve                 from pm_mark(load) to pm_mark(solve)
@@ -206,6 +207,9 @@ pub(crate) struct ReportArgs {
     /// Show only this predicate with its callers and callees
     #[arg(long, value_name = "GLOB")]
     pub(crate) predicate: Option<String>,
+    /// Show the goals of clauses that made calls, those with the most served time first
+    #[arg(long, conflicts_with = "columns")]
+    pub(crate) sites: bool,
     /// Output format
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,

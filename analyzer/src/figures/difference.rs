@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::centers::CenterFigures;
 use super::contexts::{ContextFigures, ContextTree};
 use super::profile::Profile;
-use super::{BacktrackFigures, Caller, EdgeFigures, PredicateFigures, StreamFigures};
+use super::{BacktrackFigures, Caller, EdgeFigures, PredicateFigures, SiteFigures, StreamFigures};
 use crate::trace::PredicateIndex;
 
 type Pairs<T> = BTreeMap<(Caller, PredicateIndex), T>;
@@ -20,6 +20,12 @@ impl Profile {
         }
         less(&mut self.edges, &before.edges, since_edge);
         self.edges.retain(|_, left| *left != EdgeFigures::default());
+        for (key, before) in &before.sites {
+            if let Some(figures) = self.sites.get_mut(key) {
+                figures.ports.take(&before.ports);
+            }
+        }
+        self.sites.retain(|_, left| *left != SiteFigures::default());
         less(&mut self.backtracks, &before.backtracks, since_backtrack);
         self.backtracks
             .retain(|_, left| *left != BacktrackFigures::default());

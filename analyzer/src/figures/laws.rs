@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::profile::Profile;
-use crate::figures::{Caller, EdgeFigures, PortTotals, PredicateFigures};
+use crate::figures::{
+    BacktrackFigures, Caller, EdgeFigures, PortTotals, PredicateFigures, SiteFigures,
+};
 use crate::trace::PredicateIndex;
 
 /// Which sum does not come out.
@@ -37,6 +39,9 @@ pub enum Law {
     /// Ports are counted alike for predicates and for their callers.
     #[error("{0} over all callers = {0}")]
     Edges(&'static str),
+    /// Every call is from one site, or from none that is known.
+    #[error("{0} over all sites = {0}")]
+    Sites(&'static str),
     /// Every box is in one context.
     #[error("{0} over all contexts = {0}")]
     Contexts(&'static str),
@@ -47,7 +52,7 @@ pub enum Law {
     #[error("self time + inclusive time of all contexts below = inclusive time")]
     Tree,
     /// What redos throw away is some failure's fault.
-    #[error("undone time over all that failed = undone time")]
+    #[error("undone and collected time over all that failed = undone time")]
     Backtracks,
     /// A box is cut while somebody is active.
     #[error("cuts over all that cut = cuts")]
@@ -92,7 +97,7 @@ pub fn check(profile: &Profile) -> Vec<Imbalance> {
     };
     let (by_callee, by_caller) = sums(&profile.edges);
     let contexts = by_predicate(&profile.contexts, profile.predicates.len());
-    let backtracks = by_second(&profile.backtracks, |figures| figures.undone_ticks);
+    let backtracks = by_second(&profile.backtracks, BacktrackFigures::all_ticks);
     let cuts = by_second(&profile.cuts, |boxes| *boxes);
     let mut centers = BTreeMap::<PredicateIndex, CenterFigures>::new();
     for ((_, predicate), figures) in &profile.centers {
@@ -122,6 +127,7 @@ pub fn check(profile: &Profile) -> Vec<Imbalance> {
         let cut = cuts.get(&predicate).copied().unwrap_or_default();
         balance.equal(Law::Cuts, cut, figures.cuts);
     }
+    of_sites(&mut balance, profile);
     of_tree(&mut balance, &profile.contexts);
     for s in &profile.streams {
         balance.subject = Subject::Stream(s.stream);
@@ -188,6 +194,33 @@ fn of_edges(
     let left = sum([p.self_ticks, spent.spent_ticks]);
     balance.equal(Law::Spent, left, p.inclusive_ticks);
     of_ports(balance, Law::Edges, &served.ports, &p.ports);
+}
+
+/// Sites of each caller and callee sum to its edge, those of each callee to what redos into it threw away.
+fn of_sites(balance: &mut Balance, profile: &Profile) {
+    let mut pairs: BTreeMap<(Caller, PredicateIndex), SiteFigures> = BTreeMap::new();
+    let mut undone: BTreeMap<PredicateIndex, u64> = BTreeMap::new();
+    for (&(caller, callee, _), figures) in &profile.sites {
+        pairs.entry((caller, callee)).or_default().add(figures);
+        let sum = undone.entry(callee).or_default();
+        *sum = sum.saturating_add(figures.undone_ticks);
+    }
+    for pair in profile.edges.keys() {
+        pairs.entry(*pair).or_default();
+    }
+    for (pair, sites) in &pairs {
+        balance.subject = Subject::Predicate(pair.1);
+        let edge = profile.edges.get(pair).copied().unwrap_or_default();
+        of_ports(balance, Law::Sites, &sites.ports, &edge.ports);
+        let served = (sites.served_ticks, edge.served_ticks);
+        balance.equal(Law::Sites("served time"), served.0, served.1);
+    }
+    for (figures, predicate) in profile.predicates.iter().zip(0..) {
+        balance.subject = Subject::Predicate(predicate);
+        let sites = undone.get(&predicate).copied().unwrap_or_default();
+        let law = Law::Sites("undone time");
+        balance.equal(law, sites, figures.undone_ticks);
+    }
 }
 
 /// Sums over rows are the counts of the predicate.
@@ -299,6 +332,11 @@ mod tests {
             ..Default::default()
         };
         profile.edges.insert((Caller::Root, 0), edge);
+        let site = SiteFigures {
+            ports,
+            ..Default::default()
+        };
+        profile.sites.insert((Caller::Root, 0, Some(3)), site);
         profile.contexts.push(ContextFigures {
             ports,
             ..Default::default()
@@ -331,6 +369,8 @@ mod tests {
         profile.predicates[0].exits_det = 2;
         profile.predicates[0].self_failed_ticks = 3;
         profile.contexts[0].inclusive_ticks = 5;
+        let sites = profile.sites.values_mut();
+        sites.for_each(|figures| figures.served_ticks = 1);
         profile.cuts.insert((Caller::Root, 0), 7);
         let laws: Vec<Law> = check(&profile).iter().map(|found| found.law).collect();
         assert_eq!(
@@ -342,6 +382,7 @@ mod tests {
                 Law::Contexts("inclusive time"),
                 Law::Centers("exits_det"),
                 Law::Cuts,
+                Law::Sites("served time"),
                 Law::Tree,
             ]
         );

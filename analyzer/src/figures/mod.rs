@@ -102,7 +102,7 @@ pub struct PredicateFigures {
     pub self_open_ticks: u64,
     /// Ticks that boxes ran, of any predicate, thrown away by redos into boxes of this one: all since
     /// the box exited, less what redos in between had thrown away already. Where one event re-enters
-    /// several boxes the outermost is charged first.
+    /// several boxes the outermost is charged first. What was collected is in it ([`BacktrackFigures::collected_ticks`]).
     pub undone_ticks: u64,
     /// Ticks that choicepoints of the predicate lived: for each re-enterable box from its exit until it
     /// was re-entered or cut, or the end; pauses and gaps not counted.
@@ -122,6 +122,20 @@ pub struct EdgeFigures {
     pub spent_ticks: u64,
 }
 
+/// The figures of one site: a goal in a clause. Calls of a predicate by a caller that do not say their site have a row of their own.
+///
+/// Rows of a pair of caller and callee sum to its [`EdgeFigures`]. The caller is the predicate of the box that called: for a goal in an
+/// argument, as of `findall/3`, that is not the predicate of the site's clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
+pub struct SiteFigures {
+    /// Of boxes called there.
+    pub ports: PortTotals,
+    /// Ticks of outermost activations of the callee entered there. Sums to [`EdgeFigures::served_ticks`].
+    pub served_ticks: u64,
+    /// Ticks thrown away by redos into boxes called there. Sums over callers to [`PredicateFigures::undone_ticks`] of the callee.
+    pub undone_ticks: u64,
+}
+
 /// A caller: a predicate, or nobody traced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum Caller {
@@ -129,6 +143,17 @@ pub enum Caller {
     Root,
     /// A predicate.
     Predicate(PredicateIndex),
+}
+
+impl Caller {
+    /// The predicate, if it is one.
+    #[must_use]
+    pub fn predicate(self) -> Option<PredicateIndex> {
+        match self {
+            Self::Root => None,
+            Self::Predicate(predicate) => Some(predicate),
+        }
+    }
 }
 
 /// What backtracking from the failure of one predicate into boxes of another threw away: the
@@ -142,8 +167,20 @@ pub enum Caller {
 pub struct BacktrackFigures {
     /// Boxes, outermost logical ones, that were re-entered.
     pub count: u64,
-    /// Ticks undone. Sums over what failed to [`PredicateFigures::undone_ticks`] of what was re-entered.
+    /// Ticks undone because something failed.
     pub undone_ticks: u64,
+    /// Ticks undone where nothing failed: a collector (`findall/3` and the like,
+    /// [`crate::trace::PredicateInfo::is_collector`]) was active and asked for the next solution. With `undone_ticks` they sum over what
+    /// failed to [`PredicateFigures::undone_ticks`] of what was re-entered.
+    pub collected_ticks: u64,
+}
+
+impl BacktrackFigures {
+    /// Ticks thrown away, for whatever reason.
+    #[must_use]
+    pub fn all_ticks(&self) -> u64 {
+        self.undone_ticks.saturating_add(self.collected_ticks)
+    }
 }
 
 /// What happened to one stream.
@@ -298,6 +335,19 @@ impl EdgeFigures {
         for (sum, part) in [
             (&mut self.served_ticks, other.served_ticks),
             (&mut self.spent_ticks, other.spent_ticks),
+        ] {
+            *sum = sum.saturating_add(part);
+        }
+    }
+}
+
+impl SiteFigures {
+    /// Adds the figures of another part of the run.
+    pub fn add(&mut self, other: &Self) {
+        self.ports.add(&other.ports);
+        for (sum, part) in [
+            (&mut self.served_ticks, other.served_ticks),
+            (&mut self.undone_ticks, other.undone_ticks),
         ] {
             *sum = sum.saturating_add(part);
         }

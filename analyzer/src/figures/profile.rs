@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::{ContextFigures, ContextTree};
 use crate::figures::net_times::NetTimes;
-use crate::figures::{BacktrackFigures, Caller, EdgeFigures, PredicateFigures, StreamFigures};
+use crate::figures::{
+    BacktrackFigures, Caller, EdgeFigures, PredicateFigures, SiteFigures, StreamFigures,
+};
 use crate::trace::damage::Damage;
-use crate::trace::{Center, PredicateIndex};
+use crate::trace::{Center, PredicateIndex, SiteIndex};
 
 /// How many violations a profile lists; the rest is only counted.
 pub const MAX_VIOLATIONS: usize = 1000;
@@ -21,6 +23,8 @@ pub struct Profile {
     pub predicates: Vec<PredicateFigures>,
     /// By caller and callee.
     pub edges: BTreeMap<(Caller, PredicateIndex), EdgeFigures>,
+    /// By caller, callee and site. Rows of a pair of caller and callee sum to that of `edges`.
+    pub sites: BTreeMap<(Caller, PredicateIndex, Option<SiteIndex>), SiteFigures>,
     /// The call tree. Each row comes before those below it; rows below the same one are ordered by
     /// predicate, the recursive one first, and each is followed by its own.
     pub contexts: Vec<ContextFigures>,
@@ -103,11 +107,15 @@ impl Profile {
         for (pair, part) in &other.edges {
             self.edges.entry(*pair).or_default().add(part);
         }
+        for (key, part) in &other.sites {
+            self.sites.entry(*key).or_default().add(part);
+        }
         self.merge_contexts(other.contexts);
         for (pair, part) in &other.backtracks {
             let sum = self.backtracks.entry(*pair).or_default();
             sum.count = sum.count.saturating_add(part.count);
             sum.undone_ticks = sum.undone_ticks.saturating_add(part.undone_ticks);
+            sum.collected_ticks = sum.collected_ticks.saturating_add(part.collected_ticks);
         }
         for (pair, part) in &other.cuts {
             let sum = self.cuts.entry(*pair).or_default();

@@ -127,6 +127,7 @@ macro_rules! has_totals {
 has_totals!(
     super::PredicateFigures,
     super::EdgeFigures,
+    super::SiteFigures,
     super::contexts::ContextFigures,
     super::centers::CenterFigures
 );

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::books::{Books, CallArc, Figures, NEVER, NONE, Place, PlaceId, SHARED, SHARED_PORTS};
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
-use crate::figures::{self, Caller, EdgeFigures, Port, PortCounts, PredicateFigures};
-use crate::trace::{Center, PredicateIndex};
+use crate::figures::{self, Caller, EdgeFigures, Port, PortCounts, PredicateFigures, SiteFigures};
+use crate::trace::{Center, PredicateIndex, SiteIndex};
 
 /// By predicate, the unknown one last.
 pub(super) fn predicates(books: &Books) -> Vec<PredicateFigures> {
@@ -43,36 +43,63 @@ fn predicate(arc: &CallArc) -> PredicateFigures {
     }
 }
 
-/// By caller and callee.
-pub(super) fn edges(books: &Books) -> BTreeMap<(Caller, PredicateIndex), EdgeFigures> {
-    let mut all: BTreeMap<_, EdgeFigures> = BTreeMap::new();
-    let mut spent: BTreeMap<_, u64> = BTreeMap::new();
+/// A caller, a callee, and the goal that calls if that is known.
+type At = (Caller, PredicateIndex, Option<SiteIndex>);
+
+/// By caller, callee and site: its figures, and the ticks that the caller's innermost boxes waited for boxes called there, modulo
+/// 2⁶⁴. Those are right only in sums over the sites of a pair: a chunk does not tell by which of them a box of before was left.
+pub(super) fn by_site(books: &Books) -> BTreeMap<At, (SiteFigures, u64)> {
+    let mut all: BTreeMap<_, (SiteFigures, u64)> = BTreeMap::new();
     for arc in &books.arcs {
-        let caller = books.places[arc.from as usize].predicate;
-        let caller = if caller == books.begin() {
-            Caller::Root
-        } else {
-            Caller::Predicate(caller)
-        };
         let figures = &arc.figures;
-        let pair = (caller, arc.predicate);
-        all.entry(pair).or_default().add(&EdgeFigures {
+        let key = (caller(books, arc), arc.predicate, books.site(arc.callable));
+        let (sum, spent) = all.entry(key).or_default();
+        let served = figures.outer();
+        sum.add(&SiteFigures {
             ports: figures.ports,
-            served_ticks: figures.outer(),
-            spent_ticks: 0,
+            served_ticks: served,
+            undone_ticks: figures.undone,
         });
-        let sum = spent.entry(pair).or_default();
-        *sum = sum
-            .wrapping_add(figures.outer())
+        *spent = spent
+            .wrapping_add(served)
             .wrapping_add(figures.inner)
             .wrapping_sub(figures.less);
     }
-    for (pair, ticks) in spent {
-        all.entry(pair).or_default().spent_ticks = ticks;
+    all
+}
+
+/// By caller and callee.
+pub(super) fn edges(
+    by_site: &BTreeMap<At, (SiteFigures, u64)>,
+) -> BTreeMap<(Caller, PredicateIndex), EdgeFigures> {
+    let mut all: BTreeMap<_, EdgeFigures> = BTreeMap::new();
+    for (&(caller, callee, _), (figures, spent)) in by_site {
+        let edge = all.entry((caller, callee)).or_default();
+        edge.ports.add(&figures.ports);
+        edge.served_ticks = edge.served_ticks.saturating_add(figures.served_ticks);
+        edge.spent_ticks = edge.spent_ticks.wrapping_add(*spent);
     }
     // An arc may stand for a moment in which nothing happened: where track was lost.
     all.retain(|_, figures| *figures != EdgeFigures::default());
     all
+}
+
+/// By caller, callee and site.
+pub(super) fn sites(by_site: BTreeMap<At, (SiteFigures, u64)>) -> BTreeMap<At, SiteFigures> {
+    let figures = by_site
+        .into_iter()
+        .map(|(key, (figures, _))| (key, figures));
+    figures
+        .filter(|(_, figures)| *figures != SiteFigures::default())
+        .collect()
+}
+
+/// Who calls by an arc.
+fn caller(books: &Books, arc: &CallArc) -> Caller {
+    match books.places[arc.from as usize].predicate {
+        caller if caller == books.begin() => Caller::Root,
+        caller => Caller::Predicate(caller),
+    }
 }
 
 /// The call tree, in its order.

@@ -38,7 +38,7 @@ pub(super) enum Taken {
         root: RootId,
         now: u64,
         live: Live,
-        failed: Who,
+        cause: Cause,
     },
     /// Some are discarded.
     Cut { count: u32, now: u64, by: Who },
@@ -56,6 +56,15 @@ pub(super) enum Who {
     Before,
 }
 
+/// Why a box is re-entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Cause {
+    /// What failed, or was active when something failed that is not recorded.
+    pub(super) who: Who,
+    /// It failed itself. Not known of [`Who::Before`].
+    pub(super) failed: bool,
+}
+
 /// Whose failure a redo would come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failed {
@@ -64,7 +73,7 @@ pub(super) enum Failed {
     /// There was no port in the chunk yet.
     AsBefore,
     /// That of a box, which may have been some redos ago.
-    Somebody(Who),
+    Somebody(Cause),
 }
 
 /// What one backtrack edge threw away.
@@ -132,14 +141,15 @@ impl Chunk<'_> {
     }
 
     /// Who failed, that a box is re-entered.
-    fn failing(&mut self) -> Who {
-        let failed = match self.failed {
-            Failed::Nobody => self.inner(),
-            Failed::AsBefore => Who::Before,
-            Failed::Somebody(who) => who,
+    fn failing(&mut self) -> Cause {
+        let active = |who| Cause { who, failed: false };
+        let cause = match self.failed {
+            Failed::Nobody => active(self.inner()),
+            Failed::AsBefore => active(Who::Before),
+            Failed::Somebody(cause) => cause,
         };
-        self.failed = Failed::Somebody(failed);
-        failed
+        self.failed = Failed::Somebody(cause);
+        cause
     }
 
     /// The predicate of the innermost visible logical box.
@@ -156,15 +166,15 @@ impl Chunk<'_> {
     }
 
     pub(super) fn redo(&mut self) {
-        let failed = self.failing();
+        let cause = self.failing();
         let Some(choice) = self.choices.pop() else {
             return if self.whole {
-                self.redo_unknown(failed)
+                self.redo_unknown(cause)
             } else {
-                self.redo_root(failed)
+                self.redo_root(cause)
             };
         };
-        self.reenter(&choice, failed);
+        self.reenter(&choice, cause);
     }
 
     /// Whether a box was called by the active one; not by one before whose room that now has.
@@ -177,7 +187,7 @@ impl Chunk<'_> {
     }
 
     /// Enters a box again that exited in the chunk.
-    pub(super) fn reenter(&mut self, choice: &Choice, failed: Who) {
+    pub(super) fn reenter(&mut self, choice: &Choice, cause: Cause) {
         let from = self.place();
         let caller = self.books.places[from as usize].predicate;
         let elsewhere = !self.is_called_by_active(choice.id);
@@ -204,7 +214,7 @@ impl Chunk<'_> {
             Who::Outer(boxed.root)
         };
         add(&mut arc.figures.undone, undone);
-        let edge = self.backtracks.entry((failed, resumed)).or_default();
+        let edge = self.backtracks.entry((cause, resumed)).or_default();
         edge.count += 1;
         add(&mut edge.undone, undone);
         if idle > 0 {
@@ -237,7 +247,7 @@ impl Chunk<'_> {
 
     /// Enters a box again that exited before the chunk.
     #[cold]
-    fn redo_root(&mut self, failed: Who) {
+    fn redo_root(&mut self, cause: Cause) {
         // Its caller is of before the chunk, too, and did not depart since.
         let place = self.place();
         self.unusual |= self.books.places[place as usize].above != NONE;
@@ -259,7 +269,7 @@ impl Chunk<'_> {
             root,
             now: self.now,
             live,
-            failed,
+            cause,
         });
         // From here on live work is counted from what it was when the box exited.
         self.undo(&Live {

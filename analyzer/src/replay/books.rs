@@ -1,10 +1,11 @@
 //! Where the replay books counts and time: on the arcs between calling contexts.
 //!
 //! A *place* is where a box stands: a context (the distinct predicates on its chain, see
-//! [`crate::figures::contexts`]), its own predicate, and its cost centre. An *arc* is a call from a place; it leads to a place.
+//! [`crate::figures::contexts`]), its own predicate, and its cost centre. An *arc* is a call from a place, by a site or by none that
+//! is known; it leads to a place.
 //! Every box was entered by one arc and books everything there, so an event touches one record. All
 //! tables are sums over arcs, made at the end: rows of the call tree by place, edges by the predicates
-//! of both places, predicates by callee.
+//! of both places, predicates by callee, sites by site.
 //!
 //! Time of a box `y` of `q`, entered by arc `a`, is booked when its activation ends:
 //!
@@ -23,7 +24,7 @@ use rustc_hash::FxHashMap;
 
 use crate::figures::contexts::HiddenFigures;
 use crate::figures::{Port, PortTotals};
-use crate::trace::{Center, PredicateIndex};
+use crate::trace::{Callable, Center, PredicateIndex, SiteIndex};
 
 /// No box, no arc, no place, no chain, no root.
 pub(super) const NONE: u32 = u32::MAX;
@@ -211,6 +212,8 @@ pub(super) fn add(sum: &mut u64, part: u64) {
 #[repr(C)]
 pub(super) struct CallArc {
     pub(super) predicate: PredicateIndex,
+    /// What was called: the predicate, or a site of it.
+    pub(super) callable: Callable,
     /// Where it leads.
     pub(super) place: PlaceId,
     /// Where it comes from.
@@ -262,6 +265,8 @@ pub(super) struct Books {
     center_ids: FxHashMap<u64, PlaceId>,
     /// By predicate: the cost centre that its boxes enter.
     centers: Arc<[Center]>,
+    /// By site: the predicate that it calls.
+    callees: Arc<[PredicateIndex]>,
     /// Self time, in ticks, that hidden boxes of another centre had on behalf of a box: from its place to theirs.
     pub(super) elsewhere: FxHashMap<(PlaceId, PlaceId), u64>,
     /// What hidden boxes did, by the place of the visible ones whose work that is.
@@ -270,8 +275,9 @@ pub(super) struct Books {
 }
 
 impl Books {
-    /// Empty books. `centers`: by predicate, the unknown one included, the cost centre that its boxes enter.
-    pub(super) fn new(centers: &Arc<[Center]>) -> Self {
+    /// Empty books. `centers`: by predicate, the unknown one included, the cost centre that its boxes enter. `callees`: by
+    /// site, the predicate that it calls.
+    pub(super) fn new(centers: &Arc<[Center]>, callees: &Arc<[PredicateIndex]>) -> Self {
         Self {
             places: Vec::new(),
             arcs: Vec::new(),
@@ -280,6 +286,7 @@ impl Books {
             place_ids: FxHashMap::default(),
             center_ids: FxHashMap::default(),
             centers: Arc::clone(centers),
+            callees: Arc::clone(callees),
             elsewhere: FxHashMap::default(),
             hidden: FxHashMap::default(),
             begin: centers.len() as PredicateIndex,
@@ -304,42 +311,70 @@ impl Books {
         place
     }
 
-    /// The arc by which a box at `from` calls `predicate`.
+    /// The predicate that is called.
+    pub(super) fn callee(&self, callable: Callable) -> PredicateIndex {
+        self.site(callable)
+            .map_or(callable, |site| self.callees[site as usize])
+    }
+
+    /// The site by which it is called, if that is known.
+    pub(super) fn site(&self, callable: Callable) -> Option<SiteIndex> {
+        callable.checked_sub(self.begin)
+    }
+
+    /// The arc by which a box at `from` calls a predicate, or a site of it.
     #[inline(always)]
-    pub(super) fn arc(&mut self, from: PlaceId, predicate: PredicateIndex) -> ArcId {
-        let key = key(from, predicate);
+    pub(super) fn arc(&mut self, from: PlaceId, callable: Callable) -> ArcId {
+        let key = key(from, callable);
         let slot = (key.wrapping_mul(SPREAD) >> (64 - RECENT_BITS)) as usize;
         let (recent, arc) = self.recent[slot];
         if recent == key {
             return arc;
         }
-        let arc = self.find_arc(from, predicate);
+        let arc = self.find_arc(from, callable);
         self.recent[slot] = (key, arc);
         arc
     }
 
     #[inline(never)]
-    fn find_arc(&mut self, from: PlaceId, predicate: PredicateIndex) -> ArcId {
-        match self.arc_ids.get(&key(from, predicate)) {
+    fn find_arc(&mut self, from: PlaceId, callable: Callable) -> ArcId {
+        match self.arc_ids.get(&key(from, callable)) {
             Some(arc) => *arc,
-            None => self.new_arc(from, predicate),
+            None => self.new_arc(from, callable),
         }
     }
 
     /// An arc for what boxes of before the chunk do in it; it comes from and leads to no place.
     pub(super) fn loose_arc(&mut self) -> ArcId {
-        self.push_arc(NONE, self.begin, NONE, true)
+        self.push_arc(CallArc {
+            predicate: self.begin,
+            callable: NONE,
+            place: NONE,
+            from: NONE,
+            extends: true,
+            height: NEVER,
+            figures: Figures::default(),
+        })
     }
 
     #[cold]
-    fn new_arc(&mut self, from: PlaceId, predicate: PredicateIndex) -> ArcId {
+    fn new_arc(&mut self, from: PlaceId, callable: Callable) -> ArcId {
+        let predicate = self.callee(callable);
         let caller = self.places[from as usize];
         let center = self.center_below(from, predicate);
         let place = self.place_below(caller.context, predicate, center);
         let reached = &self.places[place as usize];
         let extends = reached.context == reached.row;
-        let arc = self.push_arc(from, predicate, place, extends);
-        self.arc_ids.insert(key(from, predicate), arc);
+        let arc = self.push_arc(CallArc {
+            predicate,
+            callable,
+            place,
+            from,
+            extends,
+            height: NEVER,
+            figures: Figures::default(),
+        });
+        self.arc_ids.insert(key(from, callable), arc);
         arc
     }
 
@@ -410,21 +445,8 @@ impl Books {
         }
     }
 
-    fn push_arc(
-        &mut self,
-        from: PlaceId,
-        predicate: PredicateIndex,
-        place: PlaceId,
-        extends: bool,
-    ) -> ArcId {
-        self.arcs.push(CallArc {
-            predicate,
-            place,
-            from,
-            extends,
-            height: NEVER,
-            figures: Figures::default(),
-        });
+    fn push_arc(&mut self, arc: CallArc) -> ArcId {
+        self.arcs.push(arc);
         self.arcs.len() as ArcId - 1
     }
 
@@ -466,8 +488,8 @@ impl Books {
     }
 }
 
-/// Names a predicate seen from a place; no place is [`NONE`], so none has the key `u64::MAX`.
+/// Names a predicate, or a site, seen from a place; no place is [`NONE`], so none has the key `u64::MAX`.
 #[inline(always)]
-fn key(place: PlaceId, predicate: PredicateIndex) -> u64 {
-    u64::from(place) << 32 | u64::from(predicate)
+fn key(place: PlaceId, callable: Callable) -> u64 {
+    u64::from(place) << 32 | u64::from(callable)
 }

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use super::books::{ArcId, NONE, PlaceId};
-use crate::trace::PredicateIndex;
+use crate::trace::{Callable, PredicateIndex};
 
 /// A box in one arena.
 pub(super) type BoxId = u32;
@@ -101,8 +101,8 @@ pub(super) struct Chain {
     pub(super) last: usize,
     /// Like [`Group::own`], of the box that was called.
     pub(super) base_own: u64,
-    /// A departure into this predicate is one like the last: from and to the same place.
-    pub(super) again: PredicateIndex,
+    /// A departure into this is one like the last: from and to the same place.
+    pub(super) again: Callable,
     /// Such departures that are not yet in the group, and the sum of their times.
     pub(super) run: (u64, u64),
 }

@@ -9,15 +9,14 @@
 use portmortem_tracer::format::{Dialect, Event};
 use rustc_hash::FxHashMap;
 
-use super::backtrack::{Backtrack, Choice, Failed, Idle, Taken, Who};
+use super::backtrack::{Backtrack, Cause, Choice, Failed, Idle, Taken, Who};
 use super::books::{ArcId, Books, NEVER, NONE, PlaceId, WayOut, add};
 use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
 use super::impossible::Violations;
 use super::moved::Moves;
 use crate::figures::{Port, StreamFigures};
 use crate::scope::{Scope, Sight};
-use crate::trace::BoxKind;
-use crate::trace::PredicateIndex;
+use crate::trace::{BoxKind, Callable, PredicateIndex};
 
 /// A box of before the chunk.
 #[derive(Debug)]
@@ -61,7 +60,7 @@ pub(super) struct Chunk<'c> {
     pub(super) levels: Vec<RootId>,
     pub(super) choices: Vec<Choice>,
     pub(super) taken: Vec<Taken>,
-    pub(super) backtracks: FxHashMap<(Who, Who), Backtrack>,
+    pub(super) backtracks: FxHashMap<(Cause, Who), Backtrack>,
     pub(super) cuts: FxHashMap<(Who, Who), u64>,
     /// By arc: undone work that is perhaps none.
     pub(super) idle: FxHashMap<ArcId, Idle>,
@@ -108,7 +107,7 @@ impl<'c> Chunk<'c> {
             sight: Sight::new(scope),
             hides: scope.has_transparent(),
             early: false,
-            books: Books::new(&scope.centers),
+            books: Books::new(&scope.centers, &scope.callees),
             boxes: Boxes::default(),
             roots: Vec::new(),
             levels: Vec::new(),
@@ -227,8 +226,12 @@ impl<'c> Chunk<'c> {
     #[inline(always)]
     fn port(&mut self, event: Event) {
         match event {
-            Event::Call { predicate } => self.call(predicate),
-            Event::Tail { predicate } => self.tail(predicate),
+            Event::Call {
+                predicate: callable,
+            } => self.call(callable),
+            Event::Tail {
+                predicate: callable,
+            } => self.tail(callable),
             Event::ExitDet => self.way_out(WayOut::ExitDet),
             Event::ExitNondet => self.exit_nondet(),
             Event::Redo => self.redo(),
@@ -327,23 +330,24 @@ impl<'c> Chunk<'c> {
     }
 
     #[inline(always)]
-    pub(super) fn call(&mut self, predicate: PredicateIndex) {
+    pub(super) fn call(&mut self, callable: Callable) {
         let from = self.place();
         let parent = self.active;
         let base = self.height();
         let id = self.boxes.next();
         let mut engine_work = false;
-        let (arc, place, waits) = if self.sight.call(parent, id, predicate) {
+        let (arc, place, waits) = if self.hides && self.is_transparent(parent, id, callable) {
+            let predicate = self.books.callee(callable);
             let place = self.books.place_of_hidden(from, predicate);
             engine_work = self.call_hidden((from, place), predicate);
             (NONE, place, self.visible(parent))
         } else {
             let caller = self.books.places[from as usize].predicate;
-            let id = self.books.arc(from, predicate);
+            let id = self.books.arc(from, callable);
             let arc = &mut self.books.arcs[id as usize];
             arc.figures.ports.calls += 1;
             self.slots[caller as usize] = id;
-            (id, arc.place, self.slots[predicate as usize])
+            (id, arc.place, self.slots[arc.predicate as usize])
         };
         self.depth += 1;
         self.max_depth = self.max_depth.max(self.depth);
@@ -364,6 +368,12 @@ impl<'c> Chunk<'c> {
         made.since = self.now;
         made.own = 0;
         self.active = id;
+    }
+
+    /// Whether the box `id`, called by another or departed into by itself, is transparent.
+    fn is_transparent(&mut self, caller: BoxId, id: BoxId, callable: Callable) -> bool {
+        let predicate = self.books.callee(callable);
+        self.sight.call(caller, id, predicate)
     }
 
     /// Counts the call of a hidden box; whether it is the engine's own work. Its caller and the box itself are at
@@ -399,7 +409,7 @@ impl<'c> Chunk<'c> {
         self.count_hidden(port, kind, (caller, place));
     }
 
-    fn tail(&mut self, predicate: PredicateIndex) {
+    fn tail(&mut self, callable: Callable) {
         self.expect_active();
         self.failed = Failed::Nobody;
         let height = self.height();
@@ -413,14 +423,14 @@ impl<'c> Chunk<'c> {
             self.unusual |= !self.whole;
         }
         if let Some(chain) = &mut self.boxes.get_mut(self.active).chain
-            && chain.again == predicate
+            && chain.again == callable
         {
             return chain.depart_again(self.now);
         }
-        if self.sight.depart(self.active, predicate) {
-            return self.tail_hidden(predicate);
+        if self.hides && self.is_transparent(self.active, self.active, callable) {
+            return self.tail_hidden(self.books.callee(callable));
         }
-        self.depart(predicate);
+        self.depart(callable);
     }
 
     /// The active box departs into a hidden one, whose work is that of the visible box before.
@@ -441,16 +451,16 @@ impl<'c> Chunk<'c> {
     }
 
     /// The active box departs, not as it did the last time.
-    fn depart(&mut self, predicate: PredicateIndex) {
+    fn depart(&mut self, callable: Callable) {
         self.settle(self.active);
         let from = self.place();
         let caller = self.books.places[from as usize].predicate;
-        let id = self.books.arc(from, predicate);
+        let id = self.books.arc(from, callable);
         let arc = &mut self.books.arcs[id as usize];
         arc.figures.ports.calls += 1;
         arc.figures.ports.tail_calls += 1;
         self.slots[caller as usize] = id;
-        let waits = self.slots[predicate as usize];
+        let waits = self.slots[arc.predicate as usize];
         let active = self.boxes.get_mut(self.active);
         active.place = arc.place;
         if active.is_hidden() {
@@ -462,11 +472,7 @@ impl<'c> Chunk<'c> {
             return;
         }
         let own = std::mem::take(&mut active.own);
-        let again = if from == active.place {
-            predicate
-        } else {
-            NONE
-        };
+        let again = if from == active.place { callable } else { NONE };
         let chain = self.boxes.chain(self.active);
         chain.depart(caller, id, waits, self.now, own);
         chain.again = again;
@@ -499,17 +505,18 @@ impl<'c> Chunk<'c> {
     fn fail(&mut self) {
         self.expect_active();
         let active = self.boxes.get(self.active);
-        let failed = if active.root != NONE {
-            Failed::Somebody(Who::Outer(active.root))
+        let who = if active.root != NONE {
+            Some(Who::Outer(active.root))
         } else if active.arc == NONE {
-            Failed::Nobody
+            None
         } else {
-            Failed::Somebody(Who::Predicate(
-                self.books.arcs[active.arc as usize].predicate,
-            ))
+            let predicate = self.books.arcs[active.arc as usize].predicate;
+            Some(Who::Predicate(predicate))
         };
         self.close(WayOut::Fail);
-        self.failed = failed;
+        self.failed = who.map_or(Failed::Nobody, |who| {
+            Failed::Somebody(Cause { who, failed: true })
+        });
     }
 
     /// The active box is left for good.

@@ -18,7 +18,8 @@ pub(super) struct Read {
 }
 
 impl Chunk<'_> {
-    /// Replays the next event, of an engine that speaks `dialect`. Ticks never go backwards.
+    /// Replays the next event, of an engine that speaks `dialect`. Ticks never go backwards. What it calls is a
+    /// [`Callable`](crate::trace::Callable).
     #[inline]
     pub(super) fn step(&mut self, dialect: Dialect, event: Event, tick: u64) {
         if self.early && self.scope.window.is_some_and(|window| tick >= window.from) {
@@ -121,7 +122,7 @@ impl Chunk<'_> {
     }
 }
 
-/// The next event, the ticks since the one before, and what follows; `None` if there is none that can be read.
+/// The next event, whose calls are of a [`Callable`](crate::trace::Callable), the ticks since the one before, and what follows; `None` if there is none that can be read.
 #[inline(always)]
 fn next<'b>(trace: &Trace, bytes: &'b [u8]) -> Option<(Event, u64, &'b [u8])> {
     if bytes.is_empty() {
@@ -129,7 +130,7 @@ fn next<'b>(trace: &Trace, bytes: &'b [u8]) -> Option<(Event, u64, &'b [u8])> {
     }
     let (mut event, delta, length) = Event::decode(bytes).ok()?;
     if let Event::Call { predicate } | Event::Tail { predicate } = &mut event {
-        *predicate = trace.predicate_index(*predicate)?;
+        *predicate = trace.callable(*predicate)?;
     }
     Some((event, delta, &bytes[length..]))
 }

@@ -4,7 +4,7 @@
 //! the call that it must have had, and from then on it is like any other. So the conservation laws
 //! hold. After a gap such boxes are expected; without one before they are violations.
 
-use super::backtrack::{Failed, Who};
+use super::backtrack::{Cause, Failed, Who};
 use super::books::{ArcId, NONE, WayOut, add};
 use super::boxes::{BoxId, PhysicalBox};
 use super::chunk::{Chunk, logical};
@@ -56,14 +56,14 @@ impl Chunk<'_> {
 
     /// A redo while the choice stack is empty.
     #[cold]
-    pub(super) fn redo_unknown(&mut self, failed: Who) {
+    pub(super) fn redo_unknown(&mut self, cause: Cause) {
         self.suspect(ViolationKind::NothingToRedo);
         self.call(self.unknown());
         self.exit_nondet();
         if let Some(choice) = self.choices.pop() {
-            self.reenter(&choice, failed);
+            self.reenter(&choice, cause);
         }
-        self.failed = Failed::Somebody(failed);
+        self.failed = Failed::Somebody(cause);
     }
 
     /// A cut of `count` boxes more than there are.

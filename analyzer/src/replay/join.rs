@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::assemble;
-use super::backtrack::{Failed, Taken, Who};
+use super::backtrack::{Cause, Failed, Taken, Who};
 use super::books::{
     ArcId, Books, CUT, CallArc, Figures, NEVER, NONE, OUTCOMES, PlaceId, WayOut, add,
 };
@@ -18,7 +18,8 @@ use super::state::{Choice, Meaning, NOBODY, State};
 use crate::figures::profile::Profile;
 use crate::figures::{BacktrackFigures, Caller, StreamFigures};
 use crate::moment::checkpoint::Change;
-use crate::trace::{Center, PredicateIndex};
+use crate::scope::Scope;
+use crate::trace::PredicateIndex;
 
 /// Why a replay in chunks cannot go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,18 +37,21 @@ use GiveUp::Unusual;
 #[derive(Debug)]
 pub(super) struct Join {
     books: Books,
+    /// By predicate: whether its boxes collect solutions.
+    collectors: Arc<[bool]>,
     backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
     cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     state: State,
 }
 
 impl Join {
-    /// Nothing joined yet. `centers`: as of [`Books::new`].
-    pub(super) fn new(centers: &Arc<[Center]>) -> Self {
-        let mut books = Books::new(centers);
+    /// Nothing joined yet.
+    pub(super) fn new(scope: &Scope) -> Self {
+        let mut books = Books::new(&scope.centers, &scope.callees);
         books.root(NONE);
         Self {
             books,
+            collectors: Arc::clone(&scope.collectors),
             backtracks: BTreeMap::new(),
             cuts: BTreeMap::new(),
             state: State::new(0),
@@ -58,9 +62,11 @@ impl Join {
     pub(super) fn into_profile(self, streams: Vec<StreamFigures>) -> Profile {
         let books = &self.books;
         let by_place = assemble::by_place(books);
+        let by_site = assemble::by_site(books);
         Profile {
             predicates: assemble::predicates(books),
-            edges: assemble::edges(books),
+            edges: assemble::edges(&by_site),
+            sites: assemble::sites(by_site),
             contexts: assemble::contexts(books, &by_place),
             centers: assemble::centers(books, &by_place),
             backtracks: self.backtracks,
@@ -110,7 +116,7 @@ impl Join {
         let failed = match chunk.failed {
             Failed::Nobody => None,
             Failed::AsBefore => self.state.failed,
-            Failed::Somebody(who) => Some(self.who(who, &meaning)),
+            Failed::Somebody(cause) => Some(self.cause(cause, &meaning)),
         };
         self.book_roots(chunk, &meaning)?;
         self.state.failed = failed;
@@ -205,7 +211,7 @@ impl Join {
                 continue;
             }
             let from = self.place_here(chunk, &mut places, arc.from);
-            let id = self.books.arc(from, arc.predicate);
+            let id = self.books.arc(from, arc.callable);
             let context = chunk.books.places[arc.from as usize].context;
             let (root, way) = origins[context as usize];
             let way = if way == NONE { id } else { way };
@@ -321,7 +327,7 @@ impl Join {
 
     /// Books backtracks and cuts.
     fn book_pairs(&mut self, chunk: &Chunk, meaning: &Meaning) {
-        for ((failed, resumed), edge) in &chunk.backtracks {
+        for ((cause, resumed), edge) in &chunk.backtracks {
             let Caller::Predicate(resumed) = self.who(*resumed, meaning) else {
                 continue;
             };
@@ -329,10 +335,8 @@ impl Join {
             if meaning.ends_in_nobody && edge.idle.level == chunk.levels.len() as u32 {
                 undone = undone.wrapping_sub(edge.idle.ticks);
             }
-            let key = (self.who(*failed, meaning), resumed);
-            let sum = self.backtracks.entry(key).or_default();
-            sum.count += edge.count;
-            add(&mut sum.undone_ticks, undone);
+            let cause = self.cause(*cause, meaning);
+            self.book_backtracks(cause, resumed, edge.count, undone);
         }
         for ((by, cut), count) in &chunk.cuts {
             let by = self.who(*by, meaning);
@@ -347,6 +351,26 @@ impl Join {
         }
     }
 
+    /// Books that a predicate was re-entered so often, and what that threw away.
+    fn book_backtracks(
+        &mut self,
+        (who, failed): (Caller, bool),
+        resumed: PredicateIndex,
+        count: u64,
+        ticks: u64,
+    ) {
+        let collector = who
+            .predicate()
+            .and_then(|who| self.collectors.get(who as usize));
+        let sum = self.backtracks.entry((who, resumed)).or_default();
+        sum.count += count;
+        if !failed && collector == Some(&true) {
+            add(&mut sum.collected_ticks, ticks);
+        } else {
+            add(&mut sum.undone_ticks, ticks);
+        }
+    }
+
     /// Books in the table of cuts that a box was cut.
     fn book_cut(&mut self, by: Caller, id: BoxId, count: u64) {
         for (arc, boxes) in logical(self.state.boxes.get(id)) {
@@ -358,12 +382,7 @@ impl Join {
     fn who(&self, who: Who, meaning: &Meaning) -> Caller {
         let root = match who {
             Who::Predicate(predicate) => return Caller::Predicate(predicate),
-            Who::Before => {
-                return self
-                    .state
-                    .failed
-                    .unwrap_or_else(|| self.inner(self.state.active));
-            }
+            Who::Before => return self.before().0,
             Who::Inner(root) => return self.inner(meaning.boxes[root as usize]),
             Who::Outer(root) => meaning.boxes[root as usize],
         };
@@ -372,6 +391,19 @@ impl Join {
         }
         let arc = self.state.boxes.get(root).arc;
         Caller::Predicate(self.books.arcs[arc as usize].predicate)
+    }
+
+    /// What failed before the chunk, and whether it did itself: else it is what is active.
+    fn before(&self) -> (Caller, bool) {
+        let active = || (self.inner(self.state.active), false);
+        self.state.failed.unwrap_or_else(active)
+    }
+
+    fn cause(&self, cause: Cause, meaning: &Meaning) -> (Caller, bool) {
+        match cause.who {
+            Who::Before => self.before(),
+            who => (self.who(who, meaning), cause.failed),
+        }
     }
 
     /// The predicate of the innermost logical box of a box.
@@ -392,7 +424,7 @@ impl Join {
                     root,
                     now,
                     live,
-                    failed,
+                    cause,
                 } => {
                     let Some(choice) = self.state.choices.pop() else {
                         return;
@@ -404,10 +436,8 @@ impl Join {
                     let arc = self.state.boxes.get(id).arc;
                     add(&mut self.books.figures(arc).undone, undone);
                     let resumed = self.books.arcs[arc as usize].predicate;
-                    let key = (self.who(failed, meaning), resumed);
-                    let edge = self.backtracks.entry(key).or_default();
-                    edge.count += 1;
-                    add(&mut edge.undone_ticks, undone);
+                    let cause = self.cause(cause, meaning);
+                    self.book_backtracks(cause, resumed, 1, undone);
                     self.end_choice(&choice, begin + now, |_, _, _| {});
                 }
                 Taken::Cut { count, now, by } => {

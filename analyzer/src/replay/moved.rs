@@ -3,7 +3,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::books::{ArcId, NONE, Place};
+use super::books::{ArcId, CallArc, NONE, Place};
 use super::boxes::{BoxId, Chain, PhysicalBox, Stage};
 use super::chunk::Chunk;
 use crate::trace::PredicateIndex;
@@ -36,9 +36,13 @@ impl Chunk<'_> {
             return;
         }
         let caller = self.books.places[from as usize].predicate;
-        let predicate = self.books.arcs[boxed.arc as usize].predicate;
+        let CallArc {
+            predicate,
+            callable,
+            ..
+        } = self.books.arcs[boxed.arc as usize];
         let chain = boxed.chain.take();
-        let arc = self.books.arc(from, predicate);
+        let arc = self.books.arc(from, callable);
         self.slots[caller as usize] = arc;
         let mut place = self.books.arcs[arc as usize].place;
         let chain = chain.map(|chain| {
@@ -118,12 +122,12 @@ impl Chunk<'_> {
         let mut arcs = Vec::with_capacity(chain.groups.len());
         for &(old, ..) in chain.groups.keys() {
             let caller = self.caller(old);
-            let predicate = self.books.arcs[old as usize].predicate;
+            let callable = self.books.arcs[old as usize].callable;
             let Place {
                 context, center, ..
             } = self.books.places[place as usize];
             let from = self.books.place_in(context, caller, center);
-            let arc = self.books.arc(from, predicate);
+            let arc = self.books.arc(from, callable);
             place = self.books.arcs[arc as usize].place;
             arcs.push(arc);
         }

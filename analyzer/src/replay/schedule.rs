@@ -87,7 +87,17 @@ impl<'t> Reader<'t> {
 
     /// Replays an event that was read by itself.
     fn step(&mut self, chunk: &mut Chunk, dialect: Dialect, event: TimedEvent) {
-        chunk.step(dialect, event.event, event.tick);
+        let trace = self.events.trace();
+        let named = match event.event {
+            Event::Call { predicate } => Event::Call {
+                predicate: trace.callable_at(predicate, event.site),
+            },
+            Event::Tail { predicate } => Event::Tail {
+                predicate: trace.callable_at(predicate, event.site),
+            },
+            other => other,
+        };
+        chunk.step(dialect, named, event.tick);
         let (number, offset) = (self.events.number(), self.events.offset());
         self.note(chunk, |_| (number, offset));
     }
@@ -351,7 +361,7 @@ impl<'t> Run<'t> {
             works,
             next: AtomicUsize::new(0),
             joined: Mutex::new(Joined {
-                join: Join::new(&scope.centers),
+                join: Join::new(scope),
                 next: 0,
                 ready: BTreeMap::new(),
                 streams: Vec::new(),

@@ -28,8 +28,9 @@ pub(super) struct State {
     pub(super) paused_ticks: u64,
     /// Work that is not undone, modulo 2⁶⁴.
     pub(super) live: u64,
-    /// What failed, if that was the last port.
-    pub(super) failed: Option<Caller>,
+    /// What failed, if that was the last port; or what was active when something failed that is not recorded, some redos
+    /// ago: then false.
+    pub(super) failed: Option<(Caller, bool)>,
 }
 
 /// An entry of the choice stack.

@@ -9,7 +9,7 @@ pub mod window;
 
 use std::sync::Arc;
 
-use crate::trace::{BoxKind, Center, PredicateIndex, Trace};
+use crate::trace::{BoxKind, Center, PredicateIndex, PredicateInfo, Trace};
 
 pub use filters::{Filter, Filters};
 use focus::Way;
@@ -26,6 +26,10 @@ pub struct Scope {
     pub(crate) kinds: Vec<BoxKind>,
     /// By predicate, the unknown one included: the cost centre that its boxes enter.
     pub(crate) centers: Arc<[Center]>,
+    /// By site: the predicate that it calls.
+    pub(crate) callees: Arc<[PredicateIndex]>,
+    /// By predicate: whether its boxes collect solutions. The unknown one does not.
+    pub(crate) collectors: Arc<[bool]>,
     pub(crate) focus: Focus,
     pub(crate) window: Option<Window>,
     /// Numbers of streams; all if there are none.
@@ -50,6 +54,12 @@ impl Scope {
             hidden: hide.mask(trace),
             kinds: BoxKind::by_predicate(trace),
             centers: trace.centers().collect(),
+            callees: trace.sites().iter().map(|site| site.callee).collect(),
+            collectors: trace
+                .predicates()
+                .iter()
+                .map(PredicateInfo::is_collector)
+                .collect(),
             ..Self::default()
         }
     }
@@ -148,8 +158,8 @@ impl<'s> Sight<'s> {
         }
     }
 
-    /// Whether a box of `predicate` called by `caller` is transparent; it will be `id`.
-    #[inline(always)]
+    /// Whether a box of `predicate` called by `caller` is transparent; it will be `id`. A box that departs is both.
+    #[inline]
     pub(crate) fn call(&mut self, caller: u32, id: u32, predicate: PredicateIndex) -> bool {
         let hidden = self.scope.hidden[predicate as usize];
         if !self.focused {
@@ -159,12 +169,6 @@ impl<'s> Sight<'s> {
         let way = focus.enter(self.way_of(caller), predicate, hidden);
         self.put(id, way);
         !self.scope.shows(way, predicate)
-    }
-
-    /// Whether a box is transparent into which the box `id` departs.
-    #[inline(always)]
-    pub(crate) fn depart(&mut self, id: u32, predicate: PredicateIndex) -> bool {
-        self.call(id, id, predicate)
     }
 
     /// Where a box is. Every box was put here when it was called.

@@ -21,8 +21,11 @@ rows! {
         "into what" None resumed: &'t str = b.tables.trace.predicate_name(b.resumed);
         /// How many times.
         "times" Count count: u64 = b.figures.count;
-        /// Time of work thrown away, in ns. Sums over `failed` to the undone time of `resumed`.
+        /// Time of work thrown away because something failed, in ns.
         "undone" Time undone_ns: u64 = b.tables.ns(b.figures.undone_ticks);
+        /// Time of work thrown away where nothing failed, in ns: `failed` is a collector like `findall/3`, which asked for the next
+        /// solution. With `undone_ns` it sums over `failed` to the undone time of `resumed`.
+        "collected" Time collected_ns: u64 = b.tables.ns(b.figures.collected_ticks);
     }
 }
 

@@ -14,6 +14,7 @@ mod edges;
 mod events;
 mod predicates;
 mod row;
+mod sites;
 mod streams;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ pub use edges::{Edge, EdgeRow};
 pub use events::{EventAt, EventRow, port};
 pub use predicates::{Predicate, PredicateRow};
 pub use row::{Cell, Column, Kind, Row, Unit, is_called};
+pub use sites::{Site, SiteRow};
 pub use streams::{Stream, StreamRow};
 
 /// The caller of boxes without traced ancestor.
@@ -94,6 +96,8 @@ tables! {
     Predicates "predicates" "a row per predicate that was called" PredicateRow predicates;
     /// [`Tables::edges`].
     Edges "edges" "a row per caller and callee" EdgeRow edges;
+    /// [`Tables::sites`].
+    Sites "sites" "a row per goal of a clause that made calls" SiteRow sites;
     /// [`Tables::contexts`].
     Contexts "contexts" "a row per calling context: the call tree, recursion folded" ContextRow contexts;
     /// [`Tables::backtracks`].

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::Path;
 
+use portmortem_tracer::format::{Dialect, Header, Outcome, Site, StreamKind};
+use portmortem_tracer::{Options, Recorder};
+
 use super::*;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::{BacktrackFigures, PortTotals, PredicateFigures, StreamFigures};
@@ -58,11 +61,19 @@ fn columns_are_those_of_the_interface() {
              served_comp_ns spent_comp_ns",
         ),
         (
+            Table::Sites,
+            "trace caller clause goal file line callee calls tail_calls exits redos fails exceptions cuts served_ns \
+             undone_ns",
+        ),
+        (
             Table::Contexts,
             "trace id parent predicate depth recursive calls exits redos fails exceptions events self_ns \
              inclusive_ns undone_ns self_comp_ns inclusive_comp_ns",
         ),
-        (Table::Backtracks, "trace failed resumed count undone_ns"),
+        (
+            Table::Backtracks,
+            "trace failed resumed count undone_ns collected_ns",
+        ),
         (Table::Cuts, "trace cutter predicate count"),
         (
             Table::Choicepoints,
@@ -219,7 +230,10 @@ fn rows_say_what_the_profile_has() {
     );
     assert_eq!(
         rows(tables, Table::Backtracks),
-        [["x", zero, one, "7", "0"], ["x", ROOT, one, "3", "0"]]
+        [
+            ["x", zero, one, "7", "0", "0"],
+            ["x", ROOT, one, "3", "0", "0"]
+        ]
     );
     assert_eq!(
         rows(tables, Table::Cuts),
@@ -233,6 +247,56 @@ fn rows_say_what_the_profile_has() {
     assert_eq!((predicate.predicate, predicate.events), (one, 13));
     let stream = tables.streams().next().unwrap();
     assert_eq!((stream.kind, stream.name, stream.events), ("thread", "", 3));
+}
+
+/// `main` calls `p` by two goals, one of them in another file, and without a site.
+#[test]
+fn calls_without_a_site_have_a_row() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run.pmt");
+    let header = Header::of_this_process("test engine");
+    let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
+    let main = recorder.predicate("user", "main", 0, Some("a.pl"), 1);
+    let p = recorder.predicate("user", "p", 1, None, 0);
+    let goal = |goal, line, file| Site {
+        callee: p,
+        caller: main,
+        clause: 1,
+        goal,
+        line,
+        file,
+    };
+    let second = recorder.site(goal(2, 0, Some(recorder.file("b.pl"))));
+    let first = recorder.site(goal(1, 2, None));
+    let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+    stream.call(main);
+    stream.call(first);
+    stream.exit_nondet();
+    stream.call(second);
+    stream.fail();
+    stream.redo();
+    stream.exit_det();
+    stream.call(p);
+    stream.exit_nondet();
+    stream.cut();
+    stream.tail(first);
+    stream.exit_det();
+    stream.end();
+    recorder.close(Outcome::Exited(0)).unwrap();
+
+    let trace = Trace::open(&path).unwrap();
+    let profile = replay(&trace, &ReplayOptions::default());
+    let rows = rows(Tables::new("x", &trace, &profile), Table::Sites);
+    let shown: Vec<_> = rows.iter().map(|row| row[1..14].join(" ")).collect();
+    assert_eq!(
+        shown,
+        [
+            "<root> - - - - main/0 1 0 1 0 0 0 0",
+            "main/0 1 1 a.pl 2 p/1 2 1 3 1 0 0 0",
+            "main/0 1 2 b.pl - p/1 1 0 0 0 1 0 0",
+            "main/0 - - - - p/1 1 0 1 0 0 0 1",
+        ]
+    );
 }
 
 #[test]

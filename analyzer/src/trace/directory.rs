@@ -4,18 +4,32 @@ use std::ops::Range;
 
 use portmortem_tracer::format::{
     BLOCK_HEADER_BYTES, Baseline, BlockHeader, Cost, Dialect, ENGINE_WORK, Fit, PortCosts,
-    Predicate, Record, StreamBegin, StreamKind, Trials, read_record,
+    Predicate, Record, Site, StreamBegin, StreamKind, Trials, read_record,
 };
 use rustc_hash::FxHashMap;
 
 use super::{Block, End};
-use crate::trace::PredicateIndex;
 use crate::trace::clock::Pair;
 use crate::trace::damage::{Damage, DamageKind};
 use crate::trace::names;
+use crate::trace::{Callable, PredicateIndex};
 
 /// The module that stands in [`PredicateInfo::declared`] of a cost centre, so that patterns can mean it.
 pub const CENTER_MODULE: &str = "cost_center";
+
+/// Predicates that collect solutions, and the modules that an engine may have them in.
+const COLLECTORS: [(&str, u32); 9] = [
+    ("findall", 3),
+    ("findall", 4),
+    ("findnsols", 4),
+    ("findnsols", 5),
+    ("forall", 2),
+    ("bagof", 3),
+    ("setof", 3),
+    ("aggregate_all", 3),
+    ("aggregate_all", 4),
+];
+const COLLECTOR_MODULES: [&str; 3] = ["system", "$bags", "aggregate"];
 
 /// A predicate of a trace, or a cost centre: what a box can be of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +44,23 @@ pub struct PredicateInfo {
     pub center: Option<PredicateIndex>,
     /// Whether this is a cost centre, and no predicate.
     pub is_center: bool,
+}
+
+/// A goal in a clause that calls a predicate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SiteInfo {
+    /// The predicate whose clause it is in.
+    pub caller: PredicateIndex,
+    /// The predicate that it calls.
+    pub callee: PredicateIndex,
+    /// Number of the clause in its predicate, from 1.
+    pub clause: u32,
+    /// Number of the goal in the clause, from 1, in the order in which goals are written.
+    pub goal: u32,
+    /// File id of the clause.
+    pub file: Option<u32>,
+    /// Line of the goal, 0 if unknown.
+    pub line: u32,
 }
 
 /// A stream of a trace: the events of one Prolog thread or engine.
@@ -88,6 +119,8 @@ pub struct StreamEnd {
 pub(super) struct Directory {
     /// By [`PredicateIndex`].
     pub(super) predicates: Vec<PredicateInfo>,
+    /// By [`crate::trace::SiteIndex`].
+    pub(super) sites: Vec<SiteInfo>,
     pub(super) ids: Ids,
     pub(super) files: FxHashMap<u32, String>,
     pub(super) texts: FxHashMap<u32, String>,
@@ -121,6 +154,7 @@ impl Directory {
             predicates: FxHashMap::default(),
             centers: FxHashMap::default(),
             in_centers: FxHashMap::default(),
+            sites: FxHashMap::default(),
             streams: FxHashMap::default(),
         };
         reader.blocks(bytes, file_id, records);
@@ -167,15 +201,15 @@ impl Directory {
     }
 }
 
-/// From predicate ids, which a damaged or hostile file may choose freely, to indices.
+/// From ids of predicates and sites, which a damaged or hostile file may choose freely, to indices.
 #[derive(Debug)]
 pub(super) enum Ids {
     /// Recorders count from 0, so this is what there is in practice.
-    Dense(Vec<PredicateIndex>),
-    Sparse(FxHashMap<u32, PredicateIndex>),
+    Dense(Vec<Callable>),
+    Sparse(FxHashMap<u32, Callable>),
 }
 
-const ABSENT: PredicateIndex = PredicateIndex::MAX;
+const ABSENT: Callable = Callable::MAX;
 
 impl Default for Ids {
     fn default() -> Self {
@@ -184,21 +218,23 @@ impl Default for Ids {
 }
 
 impl Ids {
-    /// From the ids in ascending order.
-    fn new(ids: &[u32]) -> Self {
-        let size = ids.last().map_or(0, |&last| last as usize + 1);
-        if size > 2 * ids.len() + 1024 {
-            return Self::Sparse(ids.iter().copied().zip(0..).collect());
+    /// From pairs of an id and its index.
+    fn new(pairs: &[(u32, Callable)]) -> Self {
+        let last = pairs.iter().map(|&(id, _)| id).max();
+        let size = last.map_or(0, |last| last as usize + 1);
+        let pairs = pairs.iter().copied();
+        if size > 2 * pairs.len() + 1024 {
+            return Self::Sparse(pairs.collect());
         }
         let mut dense = vec![ABSENT; size];
-        for (&id, index) in ids.iter().zip(0..) {
+        for (id, index) in pairs {
             dense[id as usize] = index;
         }
         Self::Dense(dense)
     }
 
     #[inline]
-    pub(super) fn get(&self, id: u32) -> Option<PredicateIndex> {
+    pub(super) fn get(&self, id: u32) -> Option<Callable> {
         match self {
             Self::Dense(dense) => dense
                 .get(id as usize)
@@ -217,6 +253,7 @@ struct Reader<'d> {
     centers: FxHashMap<u32, String>,
     /// From predicates to centres.
     in_centers: FxHashMap<u32, u32>,
+    sites: FxHashMap<u32, Site>,
     streams: FxHashMap<u32, StreamInfo>,
 }
 
@@ -272,6 +309,7 @@ impl Reader<'_> {
                 predicate,
                 center,
             ),
+            Record::Site { id, site } => conflict(&mut self.sites, "site", id, site),
             Record::Costs { costs, last } => {
                 self.directory.costs.extend(costs);
                 self.directory.costs_complete |= last;
@@ -334,6 +372,7 @@ impl Reader<'_> {
             predicates,
             centers,
             in_centers,
+            sites,
             streams,
             ..
         } = self;
@@ -344,8 +383,19 @@ impl Reader<'_> {
             .collect();
         infos.extend(predicates.into_values().map(PredicateInfo::new));
         infos.sort_unstable_by_key(|info| info.declared.id);
-        let ids: Vec<u32> = infos.iter().map(|info| info.declared.id).collect();
-        directory.ids = Ids::new(&ids);
+        let mut pairs: Vec<_> = infos.iter().map(|info| info.declared.id).zip(0..).collect();
+        let ids = Ids::new(&pairs);
+        let mut sites: Vec<(u32, Site)> = sites.into_iter().collect();
+        sites.sort_unstable_by_key(|&(id, _)| id);
+        for (id, site) in sites {
+            if let (None, Some(info)) = (ids.get(id), SiteInfo::new(&site, &ids, &infos)) {
+                // After the predicates and the unknown one.
+                let callable = infos.len() + 1 + directory.sites.len();
+                pairs.push((id, callable as Callable));
+                directory.sites.push(info);
+            }
+        }
+        directory.ids = Ids::new(&pairs);
         for at in 0..infos.len() {
             let id = infos[at].declared.id;
             let center = if infos[at].is_center {
@@ -386,6 +436,20 @@ impl PredicateInfo {
             && ENGINE_WORK.contains(&self.declared.name.as_str())
     }
 
+    /// Whether it asks a goal for one solution after the other, and keeps what it needs of each: then going back into the goal
+    /// throws away nothing that is missed.
+    #[must_use]
+    pub fn is_collector(&self) -> bool {
+        let Predicate {
+            module,
+            name,
+            arity,
+            ..
+        } = &self.declared;
+        COLLECTOR_MODULES.contains(&module.as_str())
+            && COLLECTORS.contains(&(name.as_str(), *arity))
+    }
+
     /// Whether its boxes are calls that the program makes: neither of a cost centre itself nor the engine's own work.
     #[must_use]
     pub fn is_called_by_program(&self) -> bool {
@@ -417,6 +481,26 @@ impl PredicateInfo {
             center: None,
             is_center: true,
         }
+    }
+}
+
+impl SiteInfo {
+    /// `None` if its caller or callee is not a known predicate.
+    fn new(site: &Site, ids: &Ids, predicates: &[PredicateInfo]) -> Option<Self> {
+        let predicate = |id| {
+            let index = ids.get(id)?;
+            let info = &predicates[index as usize];
+            (!info.is_center).then_some((index, &info.declared))
+        };
+        let ((caller, declared), (callee, _)) = (predicate(site.caller)?, predicate(site.callee)?);
+        Some(Self {
+            caller,
+            callee,
+            clause: site.clause,
+            goal: site.goal,
+            file: site.file.or(declared.file),
+            line: site.line,
+        })
     }
 }
 
@@ -452,13 +536,13 @@ mod tests {
 
     #[test]
     fn ids_far_apart_take_little_room() {
-        let ids = Ids::new(&[0, 7, u32::MAX]);
+        let ids = Ids::new(&[(0, 0), (7, 1), (u32::MAX, 2)]);
         assert!(matches!(ids, Ids::Sparse(_)));
         assert_eq!(
             [0, 7, u32::MAX, 8].map(|id| ids.get(id)),
             [Some(0), Some(1), Some(2), None]
         );
-        let ids = Ids::new(&[0, 1, 3]);
+        let ids = Ids::new(&[(0, 0), (1, 1), (3, 2)]);
         assert!(matches!(ids, Ids::Dense(_)));
         assert_eq!(
             [0, 1, 2, 3, 4].map(|id| ids.get(id)),

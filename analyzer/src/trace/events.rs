@@ -10,13 +10,15 @@ use std::ops::Range;
 use portmortem_tracer::format::{BLOCK_HEADER_BYTES, BlockHeader, Closing, Event};
 
 use crate::trace::damage::{Damage, DamageKind};
-use crate::trace::{self, Block, StreamEnd, StreamInfo, Trace};
+use crate::trace::{self, Block, PredicateIndex, SiteIndex, StreamEnd, StreamInfo, Trace};
 
 /// An event and its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimedEvent {
     /// What happened. Predicates are [`crate::trace::PredicateIndex`], not the ids of the file.
     pub event: Event,
+    /// The goal that made the call, if this is one and it says so.
+    pub site: Option<SiteIndex>,
     /// When, in ticks.
     pub tick: u64,
 }
@@ -130,6 +132,10 @@ impl<'t> Events<'t> {
         })
     }
 
+    pub(crate) fn trace(&self) -> &'t Trace {
+        self.trace
+    }
+
     /// Where in the file the block is that is being read, and how many bytes it takes.
     pub(crate) fn block(&self) -> (u64, u64) {
         let size = self.current.block.as_ref().map_or(0, |block| block.size);
@@ -213,14 +219,16 @@ impl<'t> Events<'t> {
             Ok(decoded) => decoded,
             Err(error) => return self.give_up(DamageKind::Event(error)),
         };
-        let event = match event {
-            Event::Call { predicate } => Event::Call {
-                predicate: self.resolve(predicate)?,
-            },
-            Event::Tail { predicate } => Event::Tail {
-                predicate: self.resolve(predicate)?,
-            },
-            other => other,
+        let (event, site) = match event {
+            Event::Call { predicate } => {
+                let (predicate, site) = self.resolve(predicate)?;
+                (Event::Call { predicate }, site)
+            }
+            Event::Tail { predicate } => {
+                let (predicate, site) = self.resolve(predicate)?;
+                (Event::Tail { predicate }, site)
+            }
+            other => (other, None),
         };
         let current = &mut self.current;
         self.offset = current.start + current.at as u64;
@@ -230,23 +238,24 @@ impl<'t> Events<'t> {
         self.tick = self.tick.saturating_add(delta);
         Some(TimedEvent {
             event,
+            site,
             tick: self.tick,
         })
     }
 
-    /// The index of a predicate id. One that is declared nowhere stands for itself in a block with
+    /// The predicate that a call of this id is one of, and its site. An id that is declared nowhere stands for itself in a block with
     /// a correct checksum, or when records were lost: then the box is real and only its name is
     /// missing. Otherwise it is a sign that the bytes are not events.
     #[inline]
-    fn resolve(&mut self, id: u32) -> Option<u32> {
-        match self.trace.predicate_index(id) {
-            Some(index) => Some(index),
-            None => self.undeclared(id),
+    fn resolve(&mut self, id: u32) -> Option<(PredicateIndex, Option<SiteIndex>)> {
+        match self.trace.callable(id) {
+            Some(callable) => Some(self.trace.callee(callable)),
+            None => self.undeclared(id).map(|unknown| (unknown, None)),
         }
     }
 
     #[cold]
-    fn undeclared(&mut self, predicate: u32) -> Option<u32> {
+    fn undeclared(&mut self, predicate: u32) -> Option<PredicateIndex> {
         let what = DamageKind::UnknownPredicate { predicate };
         if !self.current.checked && self.trace.names_complete() {
             return self.give_up(what);
@@ -334,6 +343,7 @@ impl<'t> Events<'t> {
         self.lost_track = false;
         gap.then_some(TimedEvent {
             event: Event::Gap { lost },
+            site: None,
             tick: self.tick,
         })
     }
@@ -375,6 +385,7 @@ impl<'t> Events<'t> {
             self.tick = self.tick.max(end.tick);
             TimedEvent {
                 event: Event::Gap { lost },
+                site: None,
                 tick: self.tick,
             }
         })

@@ -31,11 +31,17 @@ use directory::Directory;
 use events::Events;
 use mapping::{Mapping, MappingError};
 
-pub use directory::{CENTER_MODULE, PredicateInfo, StreamEnd, StreamInfo};
+pub use directory::{CENTER_MODULE, PredicateInfo, SiteInfo, StreamEnd, StreamInfo};
 pub use kind::BoxKind;
 
 /// Index into [`Trace::predicates`] and [`crate::Profile::predicates`].
 pub type PredicateIndex = u32;
+
+/// Index into [`Trace::sites`].
+pub type SiteIndex = u32;
+
+/// What a call names: a predicate by its [`PredicateIndex`], the unknown one included, or after those a site.
+pub(crate) type Callable = u32;
 
 /// A cost centre, by its row in [`Trace::predicates`]; `None` is outside of all, and
 /// [`Trace::unknown_predicate`] is the centre of boxes of before a gap.
@@ -211,10 +217,44 @@ impl Trace {
         self.directory.predicates.len() as PredicateIndex
     }
 
+    /// The goals in clauses that calls name, by [`SiteIndex`]: in the order of their ids, without holes.
+    #[must_use]
+    pub fn sites(&self) -> &[SiteInfo] {
+        &self.directory.sites
+    }
+
     /// Where the predicate with this id stands in [`Trace::predicates`].
     #[must_use]
     pub fn predicate_index(&self, id: u32) -> Option<PredicateIndex> {
+        let index = self.directory.ids.get(id)?;
+        (index < self.unknown_predicate()).then_some(index)
+    }
+
+    /// What a call of this id names.
+    #[inline]
+    pub(crate) fn callable(&self, id: u32) -> Option<Callable> {
         self.directory.ids.get(id)
+    }
+
+    /// The predicate that a call of this is one of, and from which site.
+    pub(crate) fn callee(&self, callable: Callable) -> (PredicateIndex, Option<SiteIndex>) {
+        match callable.checked_sub(self.first_site()) {
+            None => (callable, None),
+            Some(site) => (self.sites()[site as usize].callee, Some(site)),
+        }
+    }
+
+    /// What a call of a predicate names, if it says its site.
+    pub(crate) fn callable_at(
+        &self,
+        predicate: PredicateIndex,
+        site: Option<SiteIndex>,
+    ) -> Callable {
+        site.map_or(predicate, |site| self.first_site() + site)
+    }
+
+    fn first_site(&self) -> Callable {
+        self.unknown_predicate() + 1
     }
 
     /// Name of the predicate as Prolog would write it, `<unknown>` if it is not known.

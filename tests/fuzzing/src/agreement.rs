@@ -79,6 +79,7 @@ fn assert_same(found: &Profile, wanted: &Profile, way: &str) {
     assert_eq!(found.streams, wanted.streams, "streams, {way}");
     assert_eq!(found.predicates, wanted.predicates, "predicates, {way}");
     assert_eq!(edges(found), edges(wanted), "edges, {way}");
+    assert_eq!(found.sites, wanted.sites, "sites, {way}");
     assert_eq!(found.contexts, wanted.contexts, "contexts, {way}");
     assert_eq!(found.backtracks, wanted.backtracks, "backtracks, {way}");
     assert_eq!(found.cuts, wanted.cuts, "cuts, {way}");

@@ -2,7 +2,7 @@
 
 use portmortem_tracer::format::{
     BLOCK_ALIGN, BLOCK_HEADER_BYTES, BLOCK_MAGIC, Baseline, Cost, Dialect, Event, Fit, Footer,
-    Header, Index, IndexEntry, Mode, Outcome, PortCosts, Predicate, Record, StreamBegin,
+    Header, Index, IndexEntry, Mode, Outcome, PortCosts, Predicate, Record, Site, StreamBegin,
     StreamKind, Trial, Trials, encode_header, encode_index, encode_record,
 };
 
@@ -86,6 +86,18 @@ fn records(shape: &Shape) -> Vec<u8> {
             line: id + 1,
         }));
     }
+    let goals = SITES.zip([(0, 1), (1, 2), (1, 1)]);
+    records.extend(goals.map(|(id, (caller, callee))| Record::Site {
+        id,
+        site: Site {
+            callee,
+            caller,
+            clause: 1,
+            goal: id,
+            line: id,
+            file: None,
+        },
+    }));
     let text = "unify".to_owned();
     records.push(Record::Text { id: 0, text });
     for stream in 1..=shape.streams {
@@ -102,6 +114,9 @@ fn records(shape: &Shape) -> Vec<u8> {
     }
     encode(&records)
 }
+
+/// Ids of sites.
+const SITES: std::ops::Range<u32> = 6..9;
 
 fn costs() -> [Record; 7] {
     let cost = |predicate, count| Cost {
@@ -255,8 +270,8 @@ struct Frame {
 struct Engine {
     dialect: Dialect,
     odd: bool,
-    /// Numbers below this are predicates or cost centres.
-    predicates: usize,
+    /// Predicates, cost centres and sites.
+    callables: Vec<u32>,
     frames: Vec<Frame>,
     active: Option<usize>,
     choices: Vec<usize>,
@@ -268,7 +283,7 @@ impl Engine {
         Self {
             dialect: shape.dialect,
             odd: shape.odd,
-            predicates: if shape.costs { 6 } else { 5 },
+            callables: (0..if shape.costs { 6 } else { 5 }).chain(SITES).collect(),
             frames: Vec::new(),
             active: None,
             choices: Vec::new(),
@@ -287,7 +302,7 @@ impl Engine {
     }
 
     fn step(&mut self, random: &mut Random) -> Option<Event> {
-        let predicate = random.below(self.predicates) as u32;
+        let predicate = self.callables[random.below(self.callables.len())];
         let base = self.active.map_or(0, |active| self.frames[active].base);
         let is_det = self.choices.len() == base;
         if self.odd && random.below(30) == 0 {

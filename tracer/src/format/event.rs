@@ -10,12 +10,12 @@ use super::varint;
 pub enum Event {
     /// A new box of `predicate`, called by the active box.
     Call {
-        /// Predicate id.
+        /// Id of the predicate, or of a site of it.
         predicate: u32,
     },
     /// A last call whose caller's frame is gone: the active box departs into `predicate`.
     Tail {
-        /// Predicate id.
+        /// Id of the predicate, or of a site of it.
         predicate: u32,
     },
     /// The active box exits and leaves no choicepoint.
@@ -118,14 +118,14 @@ impl Event {
         }
     }
 
-    /// Nearly all events: one or two bytes of delta after the first five bits, and of the argument.
+    /// Nearly all events: one or two bytes of delta after the first five bits, and up to three of the argument.
     #[inline(always)]
     fn decode_short(word: u64) -> Option<(Self, u64, usize)> {
         let (high, after) = short(word >> 8)?;
         let delta = high << 5 | (word & 0xff) >> TAG_BITS;
         let length = 1 + after;
         let argument = || -> Option<(u32, usize)> {
-            let (value, more) = short(word >> (8 * length))?;
+            let (value, more) = medium(word >> (8 * length))?;
             Some((value as u32, length + more))
         };
         Some(match word as u8 & 7 {
@@ -202,6 +202,19 @@ fn short(word: u64) -> Option<(u64, usize)> {
         Some((word & 0x7f, 1))
     } else if word & 0x8000 == 0 {
         Some((word & 0x7f | (word >> 1) & 0x3f80, 2))
+    } else {
+        None
+    }
+}
+
+/// A varint of up to three bytes at the low end of a word: its value and length.
+#[inline(always)]
+fn medium(word: u64) -> Option<(u64, usize)> {
+    if let Some(read) = short(word) {
+        Some(read)
+    } else if word & 0x80_0000 == 0 {
+        let value = word & 0x7f | (word >> 1) & 0x3f80 | (word >> 2) & 0x1f_c000;
+        Some((value, 3))
     } else {
         None
     }

@@ -121,6 +121,13 @@ pub enum Record {
     Baseline(Baseline),
     /// How costs are fitted to that (since format version 3).
     Fit(Fit),
+    /// A goal in a clause: events that call it name it instead of the predicate (since format version 4).
+    Site {
+        /// Its id, one of the numbers that predicates have, too.
+        id: u32,
+        /// Which goal.
+        site: Site,
+    },
     /// What the recorder ran on the machine of the recording, to find out what recording costs (since format version 4).
     Trials(Trials),
 }
@@ -229,6 +236,23 @@ pub struct Predicate {
     pub file: Option<u32>,
     /// Line of its first clause, 0 if unknown.
     pub line: u32,
+}
+
+/// A goal in a clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
+pub struct Site {
+    /// Id of the predicate that the goal calls.
+    pub callee: u32,
+    /// Id of the predicate whose clause it is in.
+    pub caller: u32,
+    /// Number of the clause in its predicate, from 1.
+    pub clause: u32,
+    /// Number of the goal in the clause, from 1, in the order in which goals are written.
+    pub goal: u32,
+    /// Line of the goal, 0 if unknown.
+    pub line: u32,
+    /// File id, if the clause is in another file than the caller's first one.
+    pub file: Option<u32>,
 }
 
 /// The beginning of a stream.

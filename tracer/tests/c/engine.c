@@ -104,8 +104,13 @@ int main(int argc, char **argv) {
   if (pm_predicate(recorder, "user", "main", 0, "engine.c", 1) != 0 ||
       pm_predicate(recorder, "user", "nrev", 2, NULL, 0) != 1 || pm_text(recorder, "hello") != 0)
     return 4;
+  const uint32_t site = pm_site(recorder, 1, 0, 1, 2, NULL, 3);
+  if (site != 2 || pm_site(recorder, 1, 0, 1, 2, "other.c", 3) != 3 ||
+      pm_site(recorder, 1, 0, 1, 2, NULL, 3) != site)
+    return 7;
   /* What another function failed to give is accepted. */
   if (pm_predicate(NULL, "user", "p", 0, NULL, 0) != PM_NO_ID || pm_text(NULL, "") != PM_NO_ID ||
+      pm_site(NULL, 0, 0, 1, 1, NULL, 0) != PM_NO_ID ||
       pm_stream_begin(NULL, PM_THREAD, "t", PM_EVERY_REDO) || pm_close(NULL, 0) || pm_is_full(NULL))
     return 5;
   pm_stream_end(NULL);
@@ -116,7 +121,7 @@ int main(int argc, char **argv) {
   pm_stream_end(stream);
 
   pm_stream *other = pm_stream_begin(recorder, PM_ENGINE, "gen", PM_INNERMOST_REDO);
-  pm_call(other, 1);
+  pm_call(other, site);
   pm_pause(other);
   pm_resume(other);
   pm_mark(other, "hello");

@@ -4,16 +4,19 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use portmortem_analyzer::export::Csv;
-use portmortem_analyzer::tables::{EdgeRow, PredicateRow, Row};
+use portmortem_analyzer::tables::{EdgeRow, PredicateRow, Row, SiteRow, Table};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::{Analysis, Tables};
 
 use super::analysis::{analyse, exit_code};
 use super::scope;
 use crate::cli::{AskedColumn, ReportArgs, ReportFormat};
-use crate::report::{WIDTH, as_list, headline, order, overview, predicates, remarks};
+use crate::report::{
+    WIDTH, as_list, headline, order, overview, predicates, remarks, site_column, site_order,
+    site_table,
+};
 
 /// How many predicates a report for people shows unless it is said.
 const USUAL_TOP: usize = 20;
@@ -30,6 +33,13 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         Some(pattern) => Some(scope::matching(&analysis.trace, pattern)?),
         None => None,
     };
+    let mut out = Vec::new();
+    if args.sites {
+        sites(&analysis, chosen.as_deref(), args, &mut out)?;
+        analysis.trace.check_whole(path)?;
+        io::stdout().write_all(&out)?;
+        return Ok(exit_code(&analysis));
+    }
     let rows = Rows {
         tables: analysis.tables(),
         order: order(analysis.tables(), chosen.as_deref(), args.sort),
@@ -38,7 +48,6 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         top: args.top,
     };
     // Cost centres are read from the events: nothing is printed before it is known that they were all there.
-    let mut out = Vec::new();
     match args.format {
         ReportFormat::Text => text(&analysis, &rows, &mut out)?,
         ReportFormat::Csv => csv(&rows, &mut out)?,
@@ -98,6 +107,52 @@ impl Rows<'_> {
             _ => self.columns.clone(),
         }
     }
+}
+
+/// The table of sites in one of the formats.
+fn sites(
+    analysis: &Analysis,
+    chosen: Option<&[PredicateIndex]>,
+    args: &ReportArgs,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let Some(sort) = site_column(args.sort) else {
+        let column = &PredicateRow::ALL[args.sort];
+        bail!("sites have no column {}", column.short_name());
+    };
+    let sites = site_order(analysis, chosen, sort);
+    let shown = &sites[..sites.len().min(args.top.unwrap_or(usize::MAX))];
+    match args.format {
+        ReportFormat::Text => {
+            let table = site_table(analysis, &sites, args.top.unwrap_or(USUAL_TOP));
+            let (lines, _) = remarks(analysis);
+            writeln!(
+                out,
+                "{}\n{table}\n{}",
+                headline(analysis),
+                as_list(&lines).trim_end()
+            )?;
+        }
+        ReportFormat::Csv => {
+            let names = Table::Sites.columns().iter().map(|column| column.name);
+            let mut writer = Csv::with_names(names, Box::new(out))?;
+            for site in shown {
+                SiteRow::new(site).with_cells(|cells| writer.row(cells))?;
+            }
+            writer.finish()?;
+        }
+        ReportFormat::Json => {
+            let (remarks, incomplete) = remarks(analysis);
+            let report = serde_json::json!({
+                "sites": shown.iter().map(SiteRow::new).collect::<Vec<_>>(),
+                "incomplete": incomplete,
+                "remarks": remarks,
+            });
+            serde_json::to_writer_pretty(&mut *out, &report)?;
+            writeln!(out)?;
+        }
+    }
+    Ok(())
 }
 
 fn text(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {

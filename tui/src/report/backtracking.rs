@@ -33,15 +33,21 @@ pub(crate) fn table(report: &Analysis, top: usize) -> String {
         let resumed = report.trace.predicate_name(*resumed);
         format!("{} > {resumed}", report.caller(*failed))
     });
-    let columns = [
+    let mut columns = vec![
         Column::right(
             format!("undone {}", unit.name()),
             numbers(&|edge| unit.format(report.ns(edge.undone_ticks))),
         ),
         Column::right("%", numbers(&|edge| percent(edge.undone_ticks, total))),
+    ];
+    if shown.iter().any(|(_, edge)| edge.collected_ticks > 0) {
+        let collected = numbers(&|edge| unit.format(report.ns(edge.collected_ticks)));
+        columns.push(Column::right("collected", collected));
+    }
+    columns.extend([
         Column::counts("times", &counts),
         Column::left("what failed > what was re-entered", names.collect()),
-    ];
+    ]);
     let mut text = render(&columns, WIDTH);
     let more = (edges.len() - shown.len()) as u64;
     if more > 0 {

@@ -87,7 +87,7 @@ pub(crate) fn order(
     order.into_iter().map(|(_, _, index)| index).collect()
 }
 
-fn compare(a: Cell, b: Cell) -> Ordering {
+pub(super) fn compare(a: Cell, b: Cell) -> Ordering {
     match (a, b) {
         (Cell::Integer(a), Cell::Integer(b)) => b.cmp(&a),
         (Cell::Text(a), Cell::Text(b)) => a.cmp(b),

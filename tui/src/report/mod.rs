@@ -8,6 +8,7 @@ mod costs;
 mod flat;
 mod neighbours;
 mod remarks;
+mod sites;
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::text::TimeUnit;
@@ -15,6 +16,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 
 pub(crate) use flat::order;
 pub(crate) use remarks::{as_list, distortion, headline, losses, remarks};
+pub(crate) use sites::{column as site_column, order as site_order, table as site_table};
 
 /// The width that reports are laid out for.
 pub(crate) const WIDTH: usize = 80;

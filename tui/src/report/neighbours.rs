@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::{Caller, EdgeFigures};
 use portmortem_analyzer::text::{count, percent, shorten};
-use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::{PredicateIndex, SiteIndex};
 
 use unicode_width::UnicodeWidthStr;
 
@@ -18,6 +18,7 @@ use crate::text_table::{Column, render};
 const MOST_NEIGHBOURS: usize = 12;
 
 /// A line of the block.
+#[derive(Debug, Clone)]
 struct Line {
     mark: &'static str,
     name: String,
@@ -105,57 +106,114 @@ fn place(report: &Analysis, index: PredicateIndex) -> Option<String> {
 }
 
 fn callers(report: &Analysis, index: PredicateIndex) -> Vec<Line> {
-    let mut lines: Vec<Line> = report
-        .profile
-        .edges
-        .iter()
-        .filter(|((_, callee), _)| *callee == index)
-        .map(|((caller, _), edge)| {
-            let recursive = *caller == Caller::Predicate(index);
-            Line {
-                mark: "<",
-                name: if recursive {
-                    "<recursive>".to_owned()
-                } else {
-                    report.caller(*caller).to_owned()
-                },
-                figures: *edge,
-                ticks: (!recursive).then_some(edge.served_ticks),
-            }
-        })
-        .collect();
-    lines.sort_by_key(|line| Reverse((line.ticks, line.figures.calls)));
-    summed_up(lines, "<")
+    let edges = report.profile.edges.iter();
+    let callers = edges.filter(|((_, callee), _)| *callee == index);
+    let lines = callers.map(|(&(caller, _), edge)| {
+        let recursive = caller == Caller::Predicate(index);
+        let name = if recursive {
+            "<recursive>".to_owned()
+        } else {
+            report.caller(caller).to_owned()
+        };
+        let line = Line {
+            mark: "<",
+            name,
+            figures: *edge,
+            ticks: (!recursive).then_some(edge.served_ticks),
+        };
+        with_sites(report, (caller, index), line, !recursive)
+    });
+    summed_up(lines.collect(), "<")
 }
 
 fn callees(report: &Analysis, index: PredicateIndex) -> Vec<Line> {
-    let mut lines: Vec<Line> = report
-        .profile
-        .edges
-        .range((Caller::Predicate(index), 0)..=(Caller::Predicate(index), PredicateIndex::MAX))
-        .filter(|((_, callee), _)| *callee != index)
-        .map(|((_, callee), edge)| Line {
+    let me = Caller::Predicate(index);
+    let edges = &report.profile.edges;
+    let callees = edges.range((me, 0)..=(me, PredicateIndex::MAX));
+    let others = callees.filter(|((_, callee), _)| *callee != index);
+    let lines = others.map(|(&(_, callee), edge)| {
+        let line = Line {
             mark: ">",
-            name: report.predicate(*callee).to_owned(),
+            name: report.predicate(callee).to_owned(),
             figures: *edge,
             ticks: Some(edge.spent_ticks),
-        })
-        .collect();
-    lines.sort_by_key(|line| Reverse((line.ticks, line.figures.calls)));
-    summed_up(lines, ">")
+        };
+        // Of sites it is known what they served. Where each of the two calls the other, that is not what was spent there.
+        let is_spent = edge.served_ticks == edge.spent_ticks;
+        with_sites(report, (me, callee), line, is_spent)
+    });
+    summed_up(lines.collect(), ">")
 }
 
-/// The largest, and one line for all others.
-fn summed_up(mut lines: Vec<Line>, mark: &'static str) -> Vec<Line> {
-    if lines.len() > MOST_NEIGHBOURS {
-        let rest = lines.split_off(MOST_NEIGHBOURS - 1);
+/// The line of an edge, and below it one for each of its sites, with their time if that is known. A single site is named in the
+/// line itself.
+fn with_sites(
+    report: &Analysis,
+    (caller, callee): (Caller, PredicateIndex),
+    mut line: Line,
+    timed: bool,
+) -> Vec<Line> {
+    let key = |site| (caller, callee, site);
+    let sites = &report.profile.sites;
+    let sites = sites.range(key(None)..=key(Some(SiteIndex::MAX)));
+    let goals: Vec<_> = sites.map(|(key, figures)| (key.2, figures)).collect();
+    match goals[..] {
+        [] | [(None, _)] => vec![line],
+        [(Some(site), _)] => {
+            let goal = goal(report, caller, site);
+            line.name.push_str("  ");
+            line.name.push_str(&goal);
+            vec![line]
+        }
+        _ => {
+            let below = goals.into_iter().map(|(site, figures)| Line {
+                mark: "",
+                name: site.map_or_else(
+                    || "  no site".to_owned(),
+                    |site| format!("  {}", goal(report, caller, site)),
+                ),
+                figures: EdgeFigures {
+                    ports: figures.ports,
+                    ..EdgeFigures::default()
+                },
+                ticks: timed.then_some(figures.served_ticks),
+            });
+            let below = below.map(|line| vec![line]).collect();
+            [vec![line], summed_up(below, "")].concat()
+        }
+    }
+}
+
+/// Where a goal is, seen from the caller: its line, or which goal of which clause it is.
+fn goal(report: &Analysis, caller: Caller, site: SiteIndex) -> String {
+    let info = &report.trace.sites()[site as usize];
+    let place = match info.line {
+        0 => format!("clause {}, goal {}", info.clause, info.goal),
+        line => format!("line {line}"),
+    };
+    if caller == Caller::Predicate(info.caller) {
+        place
+    } else {
+        format!("{place} of {}", report.predicate(info.caller))
+    }
+}
+
+/// The largest, each with what is below it, and one line for all others.
+fn summed_up(mut groups: Vec<Vec<Line>>, mark: &'static str) -> Vec<Line> {
+    groups.sort_by_key(|group| Reverse((group[0].ticks, group[0].figures.calls)));
+    let rest = if groups.len() > MOST_NEIGHBOURS {
+        groups.split_off(MOST_NEIGHBOURS - 1)
+    } else {
+        Vec::new()
+    };
+    let mut lines = groups.concat();
+    if !rest.is_empty() {
         let mut figures = EdgeFigures::default();
-        rest.iter().for_each(|line| figures.add(&line.figures));
-        let ticks = rest.iter().filter_map(|line| line.ticks).sum();
-        let name = format!("… {} others", rest.len());
+        rest.iter().for_each(|group| figures.add(&group[0].figures));
+        let ticks = rest.iter().filter_map(|group| group[0].ticks).sum();
         lines.push(Line {
             mark,
-            name,
+            name: format!("… {} others", rest.len()),
             figures,
             ticks: Some(ticks),
         });

@@ -12,19 +12,11 @@ use crate::figures::BacktrackFigures;
 use crate::figures::Caller::{self, Root};
 use crate::figures::profile::Profile;
 
-/// What failed, what was re-entered, how often, and ticks undone.
+/// What failed, what was re-entered, how often, and ticks undone, those of collectors included.
 fn backtracks(profile: &Profile) -> Vec<(Caller, u32, u64, u64)> {
     let figures = profile.backtracks.iter();
     figures
-        .map(
-            |(
-                &(failed, resumed),
-                &BacktrackFigures {
-                    count,
-                    undone_ticks,
-                },
-            )| { (failed, resumed, count, undone_ticks) },
-        )
+        .map(|(&(failed, resumed), figures)| (failed, resumed, figures.count, figures.all_ticks()))
         .collect()
 }
 
@@ -364,4 +356,40 @@ fn hidden_choicepoints() {
     assert_eq!((p.max_height, p.lifetime_ticks), (2, 2));
     assert_eq!(profile.cuts, BTreeMap::from([((Root, P), 1)]));
     assert_eq!(profile.predicates[Q as usize], Default::default());
+}
+
+/// `r` collects solutions: it calls `p`, which calls `q`, and asks both for more. Once the last solution is found `p` fails, and
+/// `r` fails, too, because its caller expects another list.
+#[test]
+fn what_is_collected_is_not_undone() {
+    let profile = profile(&[
+        (call(P), 0),
+        (ExitNondet, 1),
+        (call(R), 1),
+        (call(P), 2),
+        (call(Q), 4),
+        (ExitNondet, 8),
+        (ExitNondet, 16),
+        (Redo, 32),
+        (Redo, 32),
+        (Fail, 64),
+        (Fail, 64),
+        (Fail, 128),
+        (Redo, 128),
+        (Fail, 128),
+    ]);
+    let figures: Vec<_> = profile.backtracks.into_iter().collect();
+    let backtrack = |count, undone_ticks, collected_ticks| BacktrackFigures {
+        count,
+        undone_ticks,
+        collected_ticks,
+    };
+    assert_eq!(
+        figures,
+        [
+            // All since the exit of the first `p`, less what was collected before.
+            ((by(R), P), backtrack(2, 103, 16)),
+            ((by(R), Q), backtrack(1, 0, 8)),
+        ]
+    );
 }

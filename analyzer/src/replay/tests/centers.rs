@@ -331,6 +331,7 @@ fn run(choices: &[Choice], dialect: Dialect, gaps: bool) -> Vec<Event> {
         predicates: 5,
         dialect,
         gaps,
+        sites: false,
     };
     let events = random::run(choices, limits, 0);
     events.into_iter().map(|(event, _)| event).collect()

@@ -78,6 +78,7 @@ fn sample() -> Vec<u8> {
         predicates: 5,
         dialect: Dialect::EveryRedo,
         gaps: false,
+        sites: true,
     };
     let streams: Vec<Events> = (0..3)
         .map(|_| {

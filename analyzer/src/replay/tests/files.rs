@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
-use portmortem_tracer::format::{Dialect, Event, Header, Outcome, StreamKind};
+use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Site, StreamKind};
 use portmortem_tracer::{Keep, Options, Recorder, clock};
 use proptest::prelude::*;
 
 use super::random::{self, Limits};
-use super::{Events, Script, kind, naive};
+use super::{Events, Script, collects, kind, naive};
 use crate::export::{self, Exporter, Table};
 use crate::figures::Caller;
 use crate::figures::laws;
@@ -33,6 +33,7 @@ pub(super) fn declare(recorder: &Recorder, predicates: u32) {
 
 fn named(predicate: u32) -> (&'static str, String, u32) {
     match kind(predicate) {
+        _ if collects(predicate) => ("system", "forall".to_owned(), 2),
         BoxKind::EngineWork => ("system", "garbage_collect".to_owned(), 0),
         BoxKind::Call { arity } => ("user", format!("p{predicate}"), arity),
     }
@@ -47,10 +48,33 @@ pub(crate) fn record(script: &Script) -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("trace.pmt");
     let recorder = recorder(&path, &Options::default());
-    declare(&recorder, script.hidden.len() as u32);
+    let predicates = script.hidden.len() as u32;
+    declare(&recorder, predicates);
+    for (callee, site) in script.callees().into_iter().zip(0..) {
+        let site = Site {
+            callee,
+            caller: site % 3 % predicates,
+            clause: 1,
+            goal: site + 1,
+            line: 0,
+            file: None,
+        };
+        assert_eq!(recorder.site(site), predicates + site.goal - 1);
+    }
+    // No id stands for the unknown predicate.
+    let id = |callable| callable - u32::from(callable > predicates);
     for events in &script.streams {
         let stream = recorder.stream(StreamKind::Thread, "a thread", script.dialect);
         for &(event, tick) in events {
+            let event = match event {
+                Event::Call { predicate } => Event::Call {
+                    predicate: id(predicate),
+                },
+                Event::Tail { predicate } => Event::Tail {
+                    predicate: id(predicate),
+                },
+                other => other,
+            };
             stream.record_at(event, tick);
         }
     }
@@ -85,6 +109,7 @@ fn script() -> impl Strategy<Value = Script> {
             predicates: hidden.len() as u32,
             dialect,
             gaps: true,
+            sites: true,
         };
         let mut streams: Vec<Events> = streams
             .iter()

@@ -34,7 +34,7 @@ type Events = Vec<(Event, u64)>;
 #[derive(Debug, Clone)]
 pub(crate) struct Script {
     dialect: Dialect,
-    /// By predicate.
+    /// By predicate. Each has two sites: `p` those of the numbers `p` and `p` + number of predicates.
     hidden: Vec<bool>,
     /// By predicate: the cost centre that its boxes enter.
     centers: Vec<Center>,
@@ -63,10 +63,26 @@ impl Script {
         Scope {
             kinds: (0..).map(kind).take(hidden.len()).collect(),
             centers: (0..hidden.len() as u32).map(|of| self.center(of)).collect(),
+            callees: self.callees().into(),
+            collectors: (0..self.hidden.len() as u32).map(collects).collect(),
             hidden,
             focus: self.places.iter().fold(Focus::default(), Focus::within),
             window: self.window,
             streams: Vec::new(),
+        }
+    }
+
+    /// By site: the predicate that it calls.
+    fn callees(&self) -> Vec<u32> {
+        let predicates = self.hidden.len() as u32;
+        (0..2 * predicates).map(|site| site % predicates).collect()
+    }
+
+    /// The predicate that a call is one of, and its site.
+    fn callee(&self, callable: u32) -> (u32, Option<u32>) {
+        match callable.checked_sub(self.hidden.len() as u32 + 1) {
+            None => (callable, None),
+            Some(site) => (self.callees()[site as usize], Some(site)),
         }
     }
 
@@ -92,6 +108,11 @@ impl Script {
         let profile = parallel::replay_in(self, usize::MAX, &mut violations).unwrap();
         (profile, violations)
     }
+}
+
+/// Whether boxes of a predicate of a script collect solutions.
+fn collects(predicate: u32) -> bool {
+    predicate == 2
 }
 
 /// What boxes of a predicate of a script are.

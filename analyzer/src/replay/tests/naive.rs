@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use portmortem_tracer::format::{Dialect, Event};
 
-use super::{Events, Script, kind};
+use super::{Events, Script, collects, kind};
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::profile::Profile;
 use crate::figures::{
-    BacktrackFigures, Caller, EdgeFigures, Port, PortTotals, PredicateFigures, StreamFigures,
+    BacktrackFigures, Caller, EdgeFigures, Port, PortTotals, PredicateFigures, SiteFigures,
+    StreamFigures,
 };
 use crate::scope::focus::FocusOn;
 use crate::trace::{BoxKind, Center};
@@ -30,6 +31,7 @@ fn replay_all(script: &Script, valid: bool) -> Profile {
     let mut figures = Figures {
         predicates: vec![PredicateFigures::default(); unknown as usize + 1],
         edges: BTreeMap::new(),
+        sites: BTreeMap::new(),
         contexts: BTreeMap::new(),
         centers: BTreeMap::new(),
         backtracks: BTreeMap::new(),
@@ -51,7 +53,11 @@ fn replay_all(script: &Script, valid: bool) -> Profile {
     figures
         .edges
         .retain(|_, figures| *figures != EdgeFigures::default());
+    figures
+        .sites
+        .retain(|_, figures| *figures != SiteFigures::default());
     Profile {
+        sites: std::mem::take(&mut figures.sites),
         contexts: figures.rows(),
         centers: figures.centers,
         predicates: figures.predicates,
@@ -72,6 +78,7 @@ type Spot = (Path, Center);
 struct Figures {
     predicates: Vec<PredicateFigures>,
     edges: BTreeMap<(Caller, u32), EdgeFigures>,
+    sites: BTreeMap<(Caller, u32, Option<u32>), SiteFigures>,
     contexts: BTreeMap<Path, ContextFigures>,
     centers: BTreeMap<(Center, u32), CenterFigures>,
     backtracks: BTreeMap<(Caller, u32), BacktrackFigures>,
@@ -83,6 +90,7 @@ struct Figures {
 /// A logical box.
 struct Logical {
     predicate: u32,
+    site: Option<u32>,
     caller: Caller,
     path: Path,
     center: Center,
@@ -122,8 +130,8 @@ struct Stream<'f> {
     lost: bool,
     /// The window has not begun.
     early: bool,
-    /// The failure that is still being backtracked from.
-    failed: Option<Caller>,
+    /// The failure that is still being backtracked from, and whether it was recorded.
+    failed: Option<(Caller, bool)>,
     stream: StreamFigures,
 }
 
@@ -269,17 +277,20 @@ impl<'f> Stream<'f> {
         for &predicate in &stack.iter().copied().collect::<BTreeSet<_>>() {
             self.figures.predicates[predicate as usize].inclusive_ticks += ticks;
             let outermost = stack.iter().position(|&p| p == predicate).unwrap();
-            let caller = match outermost.checked_sub(below) {
+            let (caller, site) = match outermost.checked_sub(below) {
                 Some(at) => {
-                    self.boxes[boxes[at]].outermost += ticks;
-                    self.boxes[boxes[at]].caller
+                    let outermost = &mut self.boxes[boxes[at]];
+                    outermost.outermost += ticks;
+                    (outermost.caller, outermost.site)
                 }
                 None => {
                     self.figures.predicates[predicate as usize].open_ticks += ticks;
-                    Caller::Root
+                    (Caller::Root, None)
                 }
             };
             self.figures.edge(caller, predicate).served_ticks += ticks;
+            let at_site = self.figures.site(caller, predicate, site);
+            at_site.served_ticks += ticks;
             let last = stack.iter().rposition(|&p| p == predicate).unwrap();
             if let Some(&child) = stack.get(last + 1) {
                 self.figures
@@ -296,7 +307,8 @@ impl<'f> Stream<'f> {
         }
     }
 
-    fn open(&mut self, predicate: u32, tail: bool) {
+    fn open(&mut self, callable: u32, tail: bool) {
+        let (predicate, site) = self.figures.script.callee(callable);
         let frame = self.active.unwrap();
         self.frames[frame].predicates.push(predicate);
         let (from, called_in) = (self.spot(), self.center());
@@ -323,6 +335,7 @@ impl<'f> Stream<'f> {
         self.frames[frame].boxes.push(at);
         self.boxes.push(Logical {
             predicate,
+            site,
             caller,
             path,
             center,
@@ -341,6 +354,7 @@ impl<'f> Stream<'f> {
     fn count(&mut self, at: usize, count: impl Fn(&mut PortTotals)) {
         let Logical {
             predicate,
+            site,
             caller,
             path,
             center,
@@ -349,12 +363,13 @@ impl<'f> Stream<'f> {
         count(&mut self.figures.predicates[*predicate as usize].ports);
         let edge = self.figures.edges.entry((*caller, *predicate));
         count(&mut edge.or_default().ports);
+        count(&mut self.figures.site(*caller, *predicate, *site).ports);
         let row = self.figures.contexts.entry(path.clone());
         count(&mut row.or_default().ports);
         count(&mut self.figures.center(*center, *predicate).ports);
     }
 
-    fn call(&mut self, predicate: u32) {
+    fn call(&mut self, callable: u32) {
         let parent = self.active;
         // The new frame is empty, so the caller is still the innermost box.
         self.frames.push(Frame {
@@ -366,7 +381,7 @@ impl<'f> Stream<'f> {
         });
         self.active = Some(self.frames.len() - 1);
         self.note_depth();
-        self.open(predicate, false);
+        self.open(callable, false);
     }
 
     fn note_depth(&mut self) {
@@ -402,7 +417,7 @@ impl<'f> Stream<'f> {
                 }
                 self.failed = outermost
                     .filter(|_| event == Event::Fail)
-                    .map(|at| Caller::Predicate(self.boxes[at].predicate));
+                    .map(|at| (Caller::Predicate(self.boxes[at].predicate), true));
             }
             Event::Redo => self.redo(),
             Event::Cut { count } => (0..count).for_each(|_| self.cut()),
@@ -573,7 +588,7 @@ impl<'f> Stream<'f> {
     }
 
     fn redo(&mut self) {
-        let failed = self.failed.unwrap_or(self.context());
+        let failed = self.failed.unwrap_or((self.context(), false));
         if self.choices.is_empty() {
             self.call(self.figures.unknown);
             self.way_out(Event::ExitNondet);
@@ -590,7 +605,7 @@ impl<'f> Stream<'f> {
         self.failed = Some(failed);
     }
 
-    fn enter(&mut self, failed: Caller) {
+    fn enter(&mut self, failed: (Caller, bool)) {
         let frame = self.choices.pop().unwrap();
         let boxes = self.frames[frame].boxes.clone();
         let context = self.context();
@@ -636,19 +651,30 @@ impl<'f> Stream<'f> {
         }
     }
 
-    fn undo(&mut self, frame: usize, outermost: usize, failed: Caller) {
+    fn undo(&mut self, frame: usize, outermost: usize, (failed, recorded): (Caller, bool)) {
         let slices = &mut self.work[self.frames[frame].before..];
         let undone: u64 = slices.iter().sum();
         slices.fill(0);
         let Logical {
-            predicate, path, ..
+            predicate,
+            site,
+            caller,
+            path,
+            ..
         } = &self.boxes[outermost];
         self.figures.predicates[*predicate as usize].undone_ticks += undone;
+        let at_site = self.figures.site(*caller, *predicate, *site);
+        at_site.undone_ticks += undone;
         self.figures.context(path).undone_ticks += undone;
         let backtrack = self.figures.backtracks.entry((failed, *predicate));
         let backtrack = backtrack.or_default();
         backtrack.count += 1;
-        backtrack.undone_ticks += undone;
+        match failed {
+            Caller::Predicate(who) if collects(who) && who != self.figures.unknown && !recorded => {
+                backtrack.collected_ticks += undone;
+            }
+            _ => backtrack.undone_ticks += undone,
+        }
     }
 
     fn cut(&mut self) {
@@ -724,6 +750,10 @@ fn path(stack: &[u32], predicate: u32) -> Path {
 impl Figures {
     fn edge(&mut self, caller: Caller, callee: u32) -> &mut EdgeFigures {
         self.edges.entry((caller, callee)).or_default()
+    }
+
+    fn site(&mut self, caller: Caller, callee: u32, site: Option<u32>) -> &mut SiteFigures {
+        self.sites.entry((caller, callee, site)).or_default()
     }
 
     fn context(&mut self, path: &[u32]) -> &mut ContextFigures {

@@ -24,7 +24,7 @@ pub(super) fn replay_in(
     violations: &mut Vec<ViolationKind>,
 ) -> Result<Profile, GiveUp> {
     let scope = script.scope();
-    let mut join = Join::new(&scope.centers);
+    let mut join = Join::new(&scope);
     let mut streams = Vec::new();
     for (events, id) in script.streams.iter().zip(1..) {
         let splits = !scope.has_transparent()
@@ -108,6 +108,7 @@ fn script(hide: bool) -> impl Strategy<Value = Script> {
             predicates: hidden.len() as u32,
             dialect,
             gaps: false,
+            sites: true,
         };
         let streams = streams
             .iter()
@@ -146,6 +147,7 @@ pub(crate) fn long() -> impl Strategy<Value = Script> {
             predicates,
             dialect: Dialect::EveryRedo,
             gaps: false,
+            sites: true,
         };
         let run = |choices: &Vec<_>| {
             let mut events = random::run(choices, limits, 0);

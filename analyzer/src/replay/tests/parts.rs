@@ -37,6 +37,7 @@ fn script(gaps: bool) -> impl Strategy<Value = Script> {
                 predicates: 4,
                 dialect,
                 gaps,
+                sites: true,
             };
             Script {
                 dialect,

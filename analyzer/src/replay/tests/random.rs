@@ -23,6 +23,18 @@ pub(crate) struct Limits {
     pub(crate) predicates: u32,
     pub(crate) dialect: Dialect,
     pub(crate) gaps: bool,
+    /// Calls may name sites, two of each predicate: after the predicates and the unknown one.
+    pub(crate) sites: bool,
+}
+
+impl Limits {
+    fn callable(self, which: u8) -> u32 {
+        let all = if self.sites { 3 } else { 1 } * self.predicates;
+        match u32::from(which) % all {
+            predicate if predicate < self.predicates => predicate,
+            site => site + 1,
+        }
+    }
 }
 
 pub(crate) fn choices(most: usize) -> impl Strategy<Value = Vec<Choice>> {
@@ -110,7 +122,7 @@ impl Engine {
             return self.emit(Event::Mark { text: 1 });
         }
         self.emit(Event::Call {
-            predicate: u32::from(which) % self.limits.predicates,
+            predicate: self.limits.callable(which),
         });
         self.open();
     }
@@ -128,7 +140,7 @@ impl Engine {
             return self.call(which);
         }
         self.emit(Event::Tail {
-            predicate: u32::from(which) % self.limits.predicates,
+            predicate: self.limits.callable(which),
         });
     }
 

@@ -141,7 +141,7 @@ proptest! {
         innermost in any::<bool>(),
     ) {
         let dialect = if innermost { Dialect::InnermostRedo } else { Dialect::EveryRedo };
-        let limits = Limits { predicates: 5, dialect, gaps: true };
+        let limits = Limits { predicates: 5, dialect, gaps: true, sites: false, };
         let trace = record(&random::run(&choices, limits, 1), 5, dialect);
         let patterns = hidden.iter().map(|at| format!("p{at}/0"));
         let blocks = Blocks::of(&trace);
@@ -194,6 +194,7 @@ fn from_checkpoints_pictures_are_the_same() {
             predicates: 4,
             dialect: Dialect::EveryRedo,
             gaps: false,
+            sites: false,
         };
         let (trace, index) = indexed(&random::run(&choices, limits, 1), 4);
         for hidden in [&[][..], &["p0/*", "p2/*"], &["p1/*"]] {

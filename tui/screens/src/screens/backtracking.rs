@@ -130,6 +130,7 @@ const BACKTRACKS: &[Column] = &[
         "Undone time, of all that was undone.",
     ),
     of_backtracks("undone_ns"),
+    of_backtracks("collected_ns").hidden(),
     of_backtracks("count"),
     of_backtracks("failed").name(),
     of_backtracks("resumed").name(),

@@ -260,12 +260,30 @@ fn source(view: &View, theme: &Theme) -> Vec<Line<'static>> {
             Determinism::name(seen)
         )));
     }
+    let has_goals = !view.goals.is_empty() && !view.listing.lines.is_empty();
+    if has_goals {
+        first.push(Span::raw("  goals: time served, calls, fails"));
+    }
     let mut lines = vec![Line::from(first)];
     for (number, text) in &view.listing.lines {
         let here = *number == view.listing.line;
         let sign = if here { '>' } else { ' ' };
         let style = if here { theme.subject } else { theme.text };
-        lines.push(Line::styled(format!("{sign}{number:>5}  {text}"), style));
+        let mut spans = vec![Span::styled(format!("{sign}{number:>5}  "), style)];
+        if has_goals {
+            let goals = view.goals.get(number).map(|goals| {
+                let served = recorded(view, goals.served_ticks);
+                format!(
+                    "{served:>9} {:>9} {:>9}",
+                    count(goals.calls),
+                    count(goals.fails)
+                )
+            });
+            let goals = goals.unwrap_or_default();
+            spans.push(Span::styled(format!("{goals:29}  "), theme.key));
+        }
+        spans.push(Span::styled(text.clone(), style));
+        lines.push(Line::from(spans));
     }
     lines
 }

@@ -1,11 +1,13 @@
-//! Screen 2: one predicate: its callers, itself, its callees; its box with the ports; its source.
+//! Screen 2: one predicate: its callers, itself, its callees; its box with the ports; its source, with the figures of its goals.
 
 mod details;
 mod neighbours;
 mod source;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use portmortem_analyzer::figures::SiteFigures;
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -33,6 +35,8 @@ struct View {
     subject: PredicateIndex,
     table: Table,
     listing: Listing,
+    /// By line of the source.
+    goals: BTreeMap<u32, SiteFigures>,
 }
 
 const KEYS: &[Binding] = &[
@@ -62,6 +66,7 @@ impl View {
             subject,
             table,
             listing: Listing::of(analysis, subject),
+            goals: source::goals(analysis, subject),
         }
     }
 }
@@ -75,6 +80,7 @@ impl Screen for Predicate {
         match &mut self.view {
             Some(view) => {
                 view.analysis = Arc::clone(analysis);
+                view.goals = source::goals(analysis, view.subject);
                 view.table
                     .follow(Box::new(Neighbours::new(analysis, view.subject)));
             }

@@ -1,8 +1,10 @@
-//! The source around the first clause of a predicate, as far as it can be read.
+//! The source around the first clause of a predicate, as far as it can be read, and the figures of its goals by line.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 
+use portmortem_analyzer::figures::{Caller, SiteFigures};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
@@ -42,6 +44,25 @@ impl Listing {
         };
         Self { place, lines, line }
     }
+}
+
+/// By line: what the goals of the predicate's clauses called, if the trace says which did. Only those in the file of its first
+/// clause.
+pub(super) fn goals(
+    analysis: &AnalysisView,
+    predicate: PredicateIndex,
+) -> BTreeMap<u32, SiteFigures> {
+    let file = analysis.source(predicate).map(|(file, _)| file);
+    let mut lines = BTreeMap::<u32, SiteFigures>::new();
+    for site in analysis.tables().site_list() {
+        if site.caller == Caller::Predicate(predicate)
+            && site.file() == file
+            && let Some(line) = site.line()
+        {
+            lines.entry(line).or_default().add(&site.figures);
+        }
+    }
+    lines
 }
 
 /// What cannot be read is not there: the file may have moved since.

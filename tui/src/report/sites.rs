@@ -1,0 +1,98 @@
+//! The goals of clauses that made calls: a line for each, and one for the calls of each caller and callee that do not say their goal.
+
+use portmortem_analyzer::Analysis;
+use portmortem_analyzer::tables::{Row, Site, SiteRow, Table};
+use portmortem_analyzer::text::{count, percent};
+use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::names::printable;
+
+use super::flat::compare;
+use super::{WIDTH, unit};
+use crate::text_table::{Column, render};
+
+/// The rows of the table `sites`, or those of them whose caller or callee was `chosen`, sorted by a column of it: numbers the
+/// largest first, texts alphabetically; what is not known comes last.
+pub(crate) fn order<'t>(
+    report: &'t Analysis,
+    chosen: Option<&[PredicateIndex]>,
+    sort: usize,
+) -> Vec<Site<'t>> {
+    let mut sites = report.tables().site_list();
+    if let Some(chosen) = chosen {
+        sites.retain(|site| {
+            let caller = site.caller.predicate();
+            chosen.contains(&site.callee) || caller.is_some_and(|caller| chosen.contains(&caller))
+        });
+    }
+    sites.sort_by(|a, b| compare(SiteRow::cell(a, sort), SiteRow::cell(b, sort)));
+    sites
+}
+
+/// The column by which sites are sorted if a user asks for a column of predicates.
+pub(crate) fn column(of_predicates: usize) -> Option<usize> {
+    match Table::Predicates.all_columns()[of_predicates].name {
+        "self_ns" | "inclusive_ns" => Some(Table::Sites.place("served_ns")),
+        "predicate" => Some(Table::Sites.place("caller")),
+        name => Table::Sites.find(name),
+    }
+}
+
+/// The first `top` of these sites, and a line on the rest.
+pub(crate) fn table(report: &Analysis, sites: &[Site], top: usize) -> String {
+    let shown = &sites[..sites.len().min(top)];
+    let unit = unit(report);
+    let total = report.profile.total_ticks();
+    let cells = |cell: &dyn Fn(&Site) -> String| shown.iter().map(cell).collect::<Vec<_>>();
+    let counts = |heading, value: fn(&Site) -> u64| {
+        Column::counts(heading, &shown.iter().map(value).collect::<Vec<u64>>())
+    };
+    let time = |ticks| unit.format(report.ns(ticks));
+    let columns = [
+        Column::right(
+            format!("served {}", unit.name()),
+            cells(&|site| time(site.figures.served_ticks)),
+        ),
+        Column::right(
+            "%",
+            cells(&|site| percent(site.figures.served_ticks, total)),
+        )
+        .dispensable(2),
+        counts("calls", |site| site.figures.calls),
+        counts("exits", |site| site.figures.exits()),
+        counts("redos", |site| site.figures.redos),
+        counts("fails", |site| site.figures.fails),
+        Column::right("undone", cells(&|site| time(site.figures.undone_ticks))).dispensable(1),
+        Column::left(
+            "goal",
+            cells(&|site| {
+                let callee = report.predicate(site.callee);
+                format!("{}: {} > {callee}", place(site), report.caller(site.caller))
+            }),
+        ),
+    ];
+    let mut text = render(&columns, WIDTH);
+    let more = sites.len() - shown.len();
+    if more > 0 {
+        text.push_str(&format!(
+            "  … and {} more; --top {} shows all\n",
+            count(more as u64),
+            sites.len()
+        ));
+    }
+    text
+}
+
+/// `file:line` of a goal, the file without its directories; which goal of which clause it is where that is not known.
+fn place(site: &Site) -> String {
+    let Some(info) = site.info() else {
+        return "no site".to_owned();
+    };
+    match (site.file(), site.line()) {
+        (Some(file), Some(line)) => {
+            let name = file.rsplit('/').next().unwrap_or(file);
+            format!("{}:{line}", printable(name))
+        }
+        (None, Some(line)) => format!("line {line}"),
+        (_, None) => format!("clause {}, goal {}", info.clause, info.goal),
+    }
+}
