@@ -23,6 +23,11 @@ fn traps() {
 }
 
 #[test]
+fn traps_with_boxes_of_built_ins() {
+    check_all(&catalogue::traps(), &["--boundary"]);
+}
+
+#[test]
 fn classic_programs() {
     let sandbox = Sandbox::new();
     check_all(&catalogue::corpus(sandbox.directory()), &[]);
@@ -180,7 +185,7 @@ deep(N) :- N1 is N-1, deep(N1), true.
     sandbox
         .portmortem(["record", "limits.pl"])
         .succeeds()
-        .prints("depth_limit_exceeded\ninference_limit_exceeded\n");
+        .prints("52\ninference_limit_exceeded\n");
 }
 
 fn check(program: &Program, options: &[&str]) -> Result<(), String> {

@@ -108,6 +108,9 @@ pub(crate) struct RecordArgs {
     /// Leave out these predicates or modules: their time goes to their callers
     #[arg(long, value_name = "GLOB")]
     pub(crate) exclude: Vec<String>,
+    /// Give the built-in and library predicates that the program calls directly boxes, too
+    #[arg(long, conflicts_with_all = ["byrd", "no_tail", "symbolic"])]
+    pub(crate) boundary: bool,
     /// Record library predicates too
     #[arg(long)]
     pub(crate) libraries: bool,
@@ -127,6 +130,9 @@ pub(crate) struct RecordArgs {
     /// Give every last call a box of its own (recursion then needs memory for its depth)
     #[arg(long)]
     pub(crate) no_tail: bool,
+    /// Put no ports at the goals of clauses: slower, and without sites. For engines where that goes wrong, and to compare
+    #[arg(long, hide = true)]
+    pub(crate) wrappers_only: bool,
     /// Limit the size of the trace, e.g. 500M or 2G
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) max_size: Option<u64>,

@@ -27,6 +27,18 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_copies.pl"),
     ),
     (
+        "portmortem_goals.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_goals.pl"),
+    ),
+    (
+        "portmortem_boundary.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_boundary.pl"),
+    ),
+    (
+        "portmortem_lines.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_lines.pl"),
+    ),
+    (
         "portmortem_symbolic.pl",
         include_str!("../../tracer/swi/prolog/portmortem_symbolic.pl"),
     ),

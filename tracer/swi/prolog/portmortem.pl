@@ -32,6 +32,9 @@ Options of pm_record/2 and pm_start/2:
   - include(+Patterns), exclude(+Patterns)
     Predicates to record, as =|module:name/arity|= with `*` and `?`.
     Default: all predicates of the user's own modules.
+  - boundary(+Boolean)
+    Give the built-in and library predicates that recorded clauses call directly
+    boxes, but not what they call in turn. Default: `false`.
   - libraries(+Boolean), builtins(+Boolean)
     Record library predicates, and built-in ones, as well.
   - byrd(+Boolean)

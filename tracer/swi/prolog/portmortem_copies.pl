@@ -1,5 +1,7 @@
 :- module(portmortem_copies,
-          [ copy_predicate/3,           % :Head, -CopyName, -Clauses
+          [ copy_predicate/5,           % :Head, -CopyName, -Refs, -Clauses, -Flag
+            with_flag/2,                % +Flag, :Goal
+            store_clause/4,             % +Ref, +Clause, +Module, +CopyName
             remove_copy/2,              % :Head, +CopyName
             same_modes/3,               % :Head, +CopyName, +More
             new_copy_name/4,            % +Module, :Head, :Naming, -CopyName
@@ -31,35 +33,40 @@ places in files are those of the original clauses.
 
 :- meta_predicate
     without_warnings(0),
-    with_other_flag(+, 0),
+    with_flag(+, 0),
     new_copy_name(+, +, 3, -).
 
-%!  copy_predicate(:Head, -CopyName, -Clauses) is semidet.
+%!  copy_predicate(:Head, -CopyName, -Refs, -Clauses, -Flag) is semidet.
 %
-%   Make a copy. Clauses are terms (Head :- Body), or rules, that the original may have
-%   been compiled from. Fails if no copy has the same code. An earlier copy may still
+%   Make a copy. Clauses are terms (Head :- Body), or rules, that the clauses Refs of the original may have
+%   been compiled from, in with_flag(Flag, ...). Fails if no copy has the same code. An earlier copy may still
 %   be running, so every copy gets a new name.
 
-copy_predicate(M:Head, CopyName, Clauses) :-
+copy_predicate(M:Head, CopyName, Refs, Clauses, Flag) :-
     findall(Ref, nth_clause(M:Head, _, Ref), Refs),
-    (   without_warnings(copy_clauses(Refs, M:Head, CopyName, Clauses))
-    ->  true
-    ;   compiler_flag(Flag),
-        with_other_flag(Flag, without_warnings(copy_clauses(Refs, M:Head, CopyName, Clauses)))
-    ->  true
-    ).
+    compiler_flag(Flag),
+    with_flag(Flag, copy_clauses(Refs, M:Head, CopyName, Clauses)),
+    !.
 
 %   What the compiler makes of a clause depends on these flags, which a file may have set for itself.
 
+compiler_flag(none).
 compiler_flag(optimise).
 compiler_flag(optimise_unify).
 
-with_other_flag(Flag, Goal) :-
+%!  with_flag(+Flag, :Goal) is semidet.
+%
+%   Run Goal once, without warnings of the compiler's, which has warned of the original already. If Flag is not `none`, it has its other value.
+
+with_flag(none, Goal) :-
+    !,
+    without_warnings(Goal).
+with_flag(Flag, Goal) :-
     current_prolog_flag(Flag, Value),
     other(Value, Other),
     setup_call_cleanup(
         set_prolog_flag(Flag, Other),
-        Goal,
+        without_warnings(Goal),
         set_prolog_flag(Flag, Value)).
 
 other(true, false).
@@ -133,8 +140,6 @@ remove_copy(M:Head, CopyName) :-
     functor(Head, _, Arity),
     catch(abolish(M:CopyName/Arity), error(_, _), true).
 
-%   The compiler has warned of the original already.
-
 without_warnings(Goal) :-
     setup_call_cleanup(
         '$style_check'(Old, 0),
@@ -178,6 +183,13 @@ copy_was_called(P) :-
     catch('$fetch_vm'(Copy, 0, _, Supervisor), error(_, _), fail),
     Supervisor \== s_virgin,
     !.
+
+%!  store_clause(+Ref, +Clause, +Module, +CopyName) is det.
+%
+%   Add a clause to a copy. It is in the file and line where the clause Ref is.
+
+store_clause(Ref, Clause, M, CopyName) :-
+    store(Ref, Clause, M, CopyName, _).
 
 store(Ref, Clause, M, CopyName, Copy) :-
     (   clause_property(Ref, file(File)),

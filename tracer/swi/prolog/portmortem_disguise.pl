@@ -13,6 +13,7 @@ error finds what it would find without Portmortem.
 */
 
 :- use_module(portmortem_engine).
+:- use_module(portmortem_goals, [original_place/4]).
 
 :- set_module(class(library)).
 
@@ -97,6 +98,14 @@ copied_name(CopyName, Name) :-
 wrapper_name(Name) :-
     starts_with(Name, '$wrap$').
 
+%   Predicates whose frames the program would not have.
+
+added_name(Name) :-
+    wrapper_name(Name),
+    !.
+added_name(Name) :-
+    starts_with(Name, '$pm_argument_').
+
 starts_with(Name, Prefix) :-
     atom(Name),
     Name \== [],
@@ -125,7 +134,7 @@ own_property(Head, _) :-
     own_head(Head).
 
 own_name(Name) :-
-    wrapper_name(Name),
+    added_name(Name),
     !.
 own_name(Name) :-
     copied_name(Name, _).
@@ -328,8 +337,14 @@ known_attribute(parent, Real, Frame, Parent) :-
     program_parent(Real, Frame, Parent0, _),
     Parent = Parent0.
 known_attribute(pc, Real, Frame, PC) :-
-    program_parent(Real, Frame, _, Child),
-    attribute(Real, Child, pc, PC).
+    program_parent(Real, Frame, Parent, Child),
+    attribute(Real, Child, pc, PC0),
+    (   attribute(Real, Parent, clause, Copy),
+        original_clause(Copy, Clause),
+        original_place(Copy, PC0, Clause, PC1)
+    ->  PC = PC1
+    ;   PC = PC0
+    ).
 known_attribute(level, Real, Frame, Level) :-
     attribute(Real, Frame, level, Level0),
     wrappers_above(Real, Frame, 0, 0, Wrappers),
@@ -348,12 +363,15 @@ known_attribute(predicate_indicator, Real, Frame, PI) :-
     ).
 known_attribute(clause, Real, Frame, Clause) :-
     attribute(Real, Frame, clause, Clause0),
-    (   nth_clause(CopyHead, N, Clause0),
-        original_goal(CopyHead, Head),
-        nth_clause(Head, N, Clause1)
+    (   original_clause(Clause0, Clause1)
     ->  Clause = Clause1
     ;   Clause = Clause0
     ).
+
+original_clause(Copy, Clause) :-
+    nth_clause(CopyHead, N, Copy),
+    original_goal(CopyHead, Head),
+    nth_clause(Head, N, Clause).
 
 %   The attribute of another frame, or another attribute.
 
@@ -368,23 +386,23 @@ attribute(real(call(Wrapped), M), Frame, Key, Value) :-
     compound_name_arguments(Call, Closure, [Frame, Key, Argument]),
     @(call(Call), M).
 
-%   The nearest ancestor of Frame that is not a wrapper's frame; Child is the frame whose parent it is.
+%   The nearest ancestor of Frame that is not a frame of ours; Child is the frame whose parent it is.
 
 program_parent(Real, Frame, Parent, Child) :-
     attribute(Real, Frame, parent, Above),
-    (   wrapper_frame(Real, Above)
+    (   added_frame(Real, Above)
     ->  program_parent(Real, Above, Parent, Child)
     ;   Parent = Above,
         Child = Frame
     ).
 
-wrapper_frame(Real, Frame) :-
+added_frame(Real, Frame) :-
     attribute(Real, Frame, predicate_indicator, PI),
     ( PI = _:Name/_ ; PI = Name/_ ),
     !,
-    wrapper_name(Name).
+    added_name(Name).
 
-%   How many ancestors are wrappers' frames. In deep recursion counting them all would take longer than
+%   How many ancestors are frames of ours. In deep recursion counting them all would take longer than
 %   what the level is wanted for.
 
 wrappers_above(_, _, 10000, Count, Count) :-
@@ -392,7 +410,7 @@ wrappers_above(_, _, 10000, Count, Count) :-
 wrappers_above(Real, Frame, Seen, Count0, Count) :-
     attribute(Real, Frame, parent, Parent),
     !,
-    (   wrapper_frame(Real, Parent)
+    (   added_frame(Real, Parent)
     ->  Count1 is Count0+1
     ;   Count1 = Count0
     ),
@@ -416,7 +434,7 @@ asking_module(_, Value, M) :-
 
 caller_of_wrapper(Real, Frame, Caller) :-
     attribute(Real, Frame, parent, Parent),
-    (   wrapper_frame(Real, Frame)
+    (   added_frame(Real, Frame)
     ->  Caller = Parent
     ;   caller_of_wrapper(Real, Parent, Caller)
     ).

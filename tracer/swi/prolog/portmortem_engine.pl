@@ -1,6 +1,7 @@
 :- module(portmortem_engine,
           [ wrap_in_place/4,            % :Head, +Name, -Wrapped, +Body
             wrap_in_place/5,            % :Head, +Name, -Closure, -Wrapped, +Body
+            opaque_wrapper/1,           % :Head
             has_wrapper/2,              % :Head, +Name
             exit/3,                     % ?Box, ?Before, -Goal
             only_guards/2,              % +Choice, +Before
@@ -36,6 +37,20 @@ wrap_in_place(M:Head, Name, Closure, Wrapped, Body) :-
 wrap_in_place(M:Head, Name, Closure, Wrapped, Body) :-
     '$wrap_predicate'(M:Head, Name, Closure, Wrapped, Body).
 :- endif.
+
+%!  opaque_wrapper(:Head) is det.
+%
+%   A transparent wrapper looks for its module through all its callers: quadratic in the depth. That of a predicate
+%   which is not transparent need not be.
+
+opaque_wrapper(M:Head) :-
+    (   '$get_predicate_attribute'(M:Head, transparent, 1)
+    ->  true
+    ;   functor(Head, Name, Arity),
+        atom_concat('$wrap$', Name, WrapperName),
+        functor(Wrapper, WrapperName, Arity),
+        '$set_predicate_attribute'(M:Wrapper, transparent, false)
+    ).
 
 %!  has_wrapper(:Head, +Name) is semidet.
 %

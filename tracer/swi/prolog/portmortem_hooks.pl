@@ -9,6 +9,7 @@ are wrapped.
 
 :- use_module(portmortem_engine).
 :- use_module(portmortem_wrap).
+:- use_module(portmortem_lines).
 :- use_module(portmortem_disguise).
 
 :- set_module(class(library)).
@@ -33,6 +34,7 @@ install_hooks :-
     hook(system:'$execute_directive_3'(Goal), directive(Goal)),
     hook(system:'$start_consult'(Again, _), reading(Again)),
     hook(system:'$unload_file'(Gone), unloading(Gone)),
+    hook(system:'$store_clause'(Clause, Layout, _, _), storing(Clause, Layout)),
     forall('$member'(Head-Clause,
                      [ assert(C1)-C1, asserta(C2)-C2, assertz(C3)-C3,
                        assert(C4,_)-C4, asserta(C5,_)-C5, assertz(C6,_)-C6 ]),
@@ -81,7 +83,8 @@ continuation_hook :-
 
 reset_hook :-
     wrap_in_place(system:reset(_, _, _), portmortem_hook, Wrapped,
-                  ( '$pm_before_reset'(Active),
+                  ( portmortem_wrap:continuations_begin,
+                    '$pm_before_reset'(Active),
                     prolog_current_choice(Before),
                     Wrapped,
                     prolog_current_choice(After),
@@ -160,7 +163,10 @@ appeared(M0, Clause) :-
 before(loaded(File)) :-
     file_loaded(File),
     wrap_new(loaded).
+before(storing(Clause, Layout)) :-
+    note_clause(Clause, Layout).
 before(reading(File)) :-
+    forget_lines(File),
     file_changes(File).
 before(unloading(File)) :-
     file_goes(File).

@@ -10,13 +10,15 @@
             file_goes/1,                % +File
             leave_out/3,                % +Module, +Name, +Arity
             declare_center/4,           % +Module, +Name, +Arity, +Center
-            is_recorded/2               % +Module, :Head
+            is_recorded/2,              % +Module, :Head
+            continuations_begin/0
           ]).
 
 /** <module> Put a wrapper with the ports around every selected predicate
 
 A static predicate's clauses are copied and the wrapper ends in a last call to
-the copy, so that last calls stay last calls. Where a copy would not be the same
+the copy, so that last calls stay last calls. The copies have ports at their goals and call each other; the wrapper
+is what all others call. Where a copy would not be the same
 predicate, the wrapper calls the predicate itself through its closure.
 
 What it calls itself is not recorded: its work runs in as_own/1.
@@ -25,18 +27,26 @@ What it calls itself is not recorded: its work runs in as_own/1.
 :- set_module(class(library)).
 :- use_module(portmortem_engine).
 :- use_module(portmortem_copies).
+:- use_module(portmortem_goals).
+:- use_module(portmortem_boundary).
+:- use_module(portmortem_lines, [control/1]).
 :- use_module(portmortem_disguise).
 :- use_module(portmortem_symbolic).
 
 :- dynamic
     wrapped/6,          % Name, Arity, Module, Id, How, Generation
+    instrumented/4,     % Name, Arity, Module, CopyName: a copy with ports at its goals, which others call
+    boundary_id/4,      % Name, Arity, Module, Id: of a predicate that is not recorded, but whose calls are
+    withdrawn/5,        % Name, Arity, Module, Id, CopyName: a copy that others call no longer
+    prepared/5,         % Name, Arity, Module, Id, Copy: to be wrapped; Copy is to_instrument(...) or made(CopyName)
     left_out/3,         % Module, Name, Arity
     declared_center/4,  % Module, Name, Arity, Center
     loaded_file/1,      % File
-    mode/1,             % byrd, symbolic: how wrappers are made
+    mode/1,             % byrd, symbolic, goals: how wrappers and copies are made
     scope/1,            % user, library, system: classes of modules selected
     predefined/3,       % Name, Arity, Module: there before the program
-    active/0.           % wrapping is going on
+    active/0,           % new predicates are wrapped
+    wrapping/0.         % that is being done
 
 %!  start_wrapping(+Options) is det.
 %
@@ -67,8 +77,18 @@ record_autoloading :-
 
 set_mode(Options) :-
     retractall(mode(_)),
+    retractall(boundary_id(_, _, _, _)),
     (   memberchk(byrd(true), Options)
     ->  assertz(mode(byrd))
+    ;   '$member'(Other, [tail(false), symbolic(true), goal_ports(false)]),
+        memberchk(Other, Options)
+    ->  true
+    ;   goal_ports_work
+    ->  assertz(mode(goals)),
+        (   memberchk(boundary(true), Options)
+        ->  assertz(mode(boundary))
+        ;   true
+        )
     ;   true
     ).
 
@@ -82,7 +102,7 @@ wrap_these(M:Heads, Options) :-
         name_predicate(M, Head, Id),
         wrap_as_fits(M, Head, loaded, Id),
         fail
-    ;   true
+    ;   wrap_prepared
     ).
 
 %!  stop_wrapping is det.
@@ -94,11 +114,13 @@ stop_wrapping :-
 
 stop_wrapping_ :-
     retractall(active),
-    (   retract(wrapped(Name, Arity, M, _, _, _)),
+    (   wrapped(Name, Arity, M, _, _, _),
         functor(Head, Name, Arity),
+        withdraw(M, Head),
+        retract(wrapped(Name, Arity, M, _, _, _)),
         catch(take_off(M:Head), error(_, _), true),
         fail
-    ;   true
+    ;   catch(retire_withdrawn, error(_, _), true)
     ),
     portmortem:'$wrappers_changed'.
 
@@ -132,8 +154,10 @@ forget_one(M:Head) :-
     functor(Head, Name, Arity),
     (   wrapped(Name, Arity, M, _, _, _)
     ->  as_own(sig_atomic(with_mutex('$portmortem',
-                                     ( retractall(wrapped(Name, Arity, M, _, _, _)),
-                                       only_call(M:Head, _) ))))
+                                     ( withdraw(M, Head),
+                                       retractall(wrapped(Name, Arity, M, _, _, _)),
+                                       only_call(M:Head, _),
+                                       retire_withdrawn ))))
     ;   true
     ).
 
@@ -184,9 +208,12 @@ file_changes(File) :-
 
 through_closure(M:Head) :-
     functor(Head, Name, Arity),
-    (   retract(wrapped(Name, Arity, M, Id, copy, Generation))
-    ->  assertz(wrapped(Name, Arity, M, Id, closure(loading), Generation)),
-        wrap(closure(loading), M, Head, _, Id)
+    (   wrapped(Name, Arity, M, Id, copy, Generation)
+    ->  withdraw(M, Head),
+        retractall(wrapped(Name, Arity, M, _, _, _)),
+        assertz(wrapped(Name, Arity, M, Id, closure(loading), Generation)),
+        wrap(closure(loading), M, Head, _, Id),
+        retire_withdrawn
     ;   begins_as_declared(M:Head),
         retract(wrapped(Name, Arity, M, Id, closure(always), Generation))
     ->  assertz(wrapped(Name, Arity, M, Id, closure(loading), Generation))
@@ -217,10 +244,12 @@ goes(M:Head) :-
     functor(Head, Name, Arity),
     (   wrapped(Name, Arity, M, Id, copy, Generation),
         copy_was_called(M:Head)
-    ->  retractall(wrapped(Name, Arity, M, _, _, _)),
+    ->  withdraw(M, Head),
+        retractall(wrapped(Name, Arity, M, _, _, _)),
         assertz(wrapped(Name, Arity, M, Id, closure(loading), Generation)),
         functor(General, Name, Arity),
-        wrap_in_place(M:General, portmortem, _, fail)
+        wrap_in_place(M:General, portmortem, _, fail),
+        retire_withdrawn
     ;   forget_one(M:Head)
     ).
 
@@ -247,13 +276,24 @@ wrap_new(When) :-
     as_own(sig_atomic(with_mutex('$portmortem', wrap_new_(When)))).
 wrap_new(_).
 
+%   The engine may load its index of libraries for what a clause calls: that is not the time to begin again.
+
+wrap_new_(_) :-
+    wrapping,
+    !.
 wrap_new_(When) :-
+    setup_call_cleanup(
+        assertz(wrapping),
+        wrap_all_new(When),
+        retractall(wrapping)).
+
+wrap_all_new(When) :-
     (   current_module(M),
         module_in_scope(M),
         '$c_current_predicate'(_, M:Head),
         wrap_if_selected(M, Head, When),
         fail
-    ;   true
+    ;   wrap_prepared
     ).
 
 %!  wrap_one(:Head) is det.
@@ -264,7 +304,16 @@ wrap_one(M:Head) :-
     (   active,
         module_in_scope(M)
     ->  as_own(sig_atomic(with_mutex('$portmortem',
-                                     ( wrap_if_selected(M, Head, loaded) -> true ; true ))))
+                                     wrap_one_(M, Head))))
+    ;   true
+    ).
+
+wrap_one_(_, _) :-
+    wrapping,
+    !.
+wrap_one_(M, Head) :-
+    (   wrap_if_selected(M, Head, loaded)
+    ->  wrap_prepared
     ;   true
     ).
 
@@ -279,6 +328,9 @@ own_module(portmortem_wrap).
 own_module(portmortem_hooks).
 own_module(portmortem_engine).
 own_module(portmortem_copies).
+own_module(portmortem_goals).
+own_module(portmortem_lines).
+own_module(portmortem_boundary).
 own_module(portmortem_disguise).
 own_module(portmortem_symbolic).
 own_module(portmortem_calibrate).
@@ -462,14 +514,138 @@ wrap_as_fits_(M, Head, When, Id) :-
     generation(M:Head, Generation),
     functor(Head, Name, Arity),
     functor(General, Name, Arity),
+    withdraw(M, General),
     how(M, General, When, Id, How, Copy),
-    Error = error(Reason, _),
-    catch(wrap(How, M, General, Copy, Id), Error, true),
-    (   var(Reason)
-    ->  retractall(wrapped(Name, Arity, M, _, _, _)),
-        assertz(wrapped(Name, Arity, M, Id, How, Generation))
-    ;   give_up(M, Name, Arity, Reason)
+    retractall(wrapped(Name, Arity, M, _, _, _)),
+    assertz(wrapped(Name, Arity, M, Id, How, Generation)),
+    (   How == copy,
+        Copy = to_instrument(CopyName, _, _, _)
+    ->  assertz(instrumented(Name, Arity, M, CopyName)),
+        assertz(prepared(Name, Arity, M, Id, Copy))
+    ;   wrap_or_give_up(How, M, General, Copy, Id)
     ).
+
+wrap_or_give_up(How, M, Head, Copy, Id) :-
+    Error = error(Reason, _),
+    catch(wrap(How, M, Head, Copy, Id), Error, true),
+    (   var(Reason)
+    ->  true
+    ;   functor(Head, Name, Arity),
+        retractall(wrapped(Name, Arity, M, _, _, _)),
+        give_up(M, Name, Arity, Reason)
+    ).
+
+%   Copies call each other, so all that are new are made before the first is called.
+
+wrap_prepared :-
+    forall(retract(prepared(Name, Arity, M, Id, to_instrument(CopyName, Refs, Clauses, Flag))),
+           (   as_own_size(M, with_flag(Flag, instrument(M, CopyName, Id, Refs, Clauses, portmortem_wrap:callee))),
+               assertz(prepared(Name, Arity, M, Id, made(CopyName)))
+           )),
+    forall(retract(prepared(Name, Arity, M, Id, made(CopyName))),
+           (   functor(Head, Name, Arity),
+               functor(Copy, CopyName, Arity),
+               same_modes(M:Head, CopyName, []),
+               as_own_size(M, wrap_or_give_up(copy, M, Head, Copy, Id))
+           )),
+    retire_withdrawn.
+
+:- public callee/5.
+
+%   callee(+Module, +Name, +Arity, -Id, -How) is semidet
+%
+%   How a clause with ports at its goals calls the predicate: see instrument/5.
+
+callee(M, Name, Arity, Id, How) :-
+    home(M, Name, Arity, Home),
+    (   wrapped(Name, Arity, Home, Id0, _, _)
+    ->  Id = Id0,
+        (   instrumented(Name, Arity, Home, CopyName)
+        ->  How = copy(Home, CopyName)
+        ;   How = wrapper
+        )
+    ;   mode(boundary),
+        is_boundary(Home, Name, Arity),
+        \+ left_out(Home, Name, Arity),
+        boundary_predicate(Home, Name, Arity, Id),
+        How = itself
+    ).
+
+boundary_predicate(M, Name, Arity, Id) :-
+    boundary_id(Name, Arity, M, Id),
+    !.
+boundary_predicate(M, Name, Arity, Id) :-
+    functor(Head, Name, Arity),
+    portmortem:'$selected'(M, Name, Arity, true),
+    name_predicate(M, Head, Id),
+    assertz(boundary_id(Name, Arity, M, Id)).
+
+%   The module where a predicate of this name is defined.
+
+home(M, Name, Arity, Home) :-
+    functor(Head, Name, Arity),
+    (   '$get_predicate_attribute'(M:Head, imported, Home0)
+    ->  Home = Home0
+    ;   '$get_predicate_attribute'(M:Head, defined, 1),
+        '$c_current_predicate'(_, M:Head)
+    ->  Home = M
+    ;   '$get_predicate_attribute'(system:Head, defined, 1)
+    ->  Home = system
+    ;   '$get_predicate_attribute'(M:'$autoload'(_, _, _), defined, 1)      % which may define it
+    ->  fail
+    ;   M \== user,
+        '$get_predicate_attribute'(user:Head, defined, 1)
+    ->  (   '$get_predicate_attribute'(user:Head, imported, Home0)
+        ->  Home = Home0
+        ;   Home = user
+        )
+    ;   mode(boundary),
+        '$find_library'(M, Name, Arity, Home, _)        % it will be loaded
+    ).
+
+%   withdraw(+Module, :Head) is det
+%
+%   If there is a copy that others call, no new clause will, and it calls the predicate after retire_withdrawn/0. That must not be before
+%   the predicate's wrapper has ceased to call the copy.
+
+withdraw(M, Head) :-
+    functor(Head, Name, Arity),
+    (   retract(instrumented(Name, Arity, M, CopyName))
+    ->  (   retract(prepared(Name, Arity, M, _, _))
+        ->  true                        % never made
+        ;   wrapped(Name, Arity, M, Id, _, _),
+            assertz(withdrawn(Name, Arity, M, Id, CopyName))
+        )
+    ;   true
+    ).
+
+retire_withdrawn :-
+    forall(retract(withdrawn(Name, Arity, M, Id, CopyName)),
+           (   functor(Head, Name, Arity),
+               as_own_size(M, retire_copy(M, Head, CopyName, Id))
+           )).
+
+%!  continuations_begin is det.
+%
+%   A goal is about to be run that may be left by shift/1 and resumed. A clause with ports at its goals could not be:
+%   copies have none from now on.
+
+continuations_begin :-
+    mode(goals),
+    !,
+    as_own(sig_atomic(with_mutex('$portmortem', continuations_begin_))).
+continuations_begin.
+
+continuations_begin_ :-
+    retractall(mode(goals)),
+    findall(M:Head-Id,
+            ( instrumented(Name, Arity, M, _),
+              wrapped(Name, Arity, M, Id, _, _),
+              functor(Head, Name, Arity) ),
+            All),
+    forall('$member'(M:Head-Id, All),
+           wrap_as_fits(M, Head, loaded, Id)),
+    retire_withdrawn.
 
 %   A predicate that is not recorded although it is selected: its time goes to its callers.
 
@@ -535,12 +711,6 @@ uncopyable_goal(Goal) :-
     uncopyable_goal(Part),
     !.
 
-control((_,_)).
-control((_;_)).
-control((_->_)).
-control((_*->_)).
-control(\+_).
-
 looks_at_frames($).
 looks_at_frames(prolog_current_frame).
 looks_at_frames(prolog_current_choice).
@@ -550,7 +720,7 @@ looks_at_frames(context_module).
 looks_at_frames(get_prolog_backtrace).
 
 make_copy(M, Head, Id, Copy) :-
-    copy_predicate(M:Head, CopyName, Clauses),
+    copy_predicate(M:Head, CopyName, Refs, Clauses, Flag),
     functor(Head, _, Arity),
     (   mode(symbolic),
         can_be_counted(Clauses)
@@ -562,12 +732,17 @@ make_copy(M, Head, Id, Copy) :-
         ;   same_modes(M:Head, CountedName, [?,?])
         ),
         Copy = counted(Set, CountedName)
+    ;   mode(goals),
+        Clauses \== []
+    ->  remove_copy(M:Head, CopyName),
+        new_copy_name(M, Head, copy_name, InstrumentedName),
+        Copy = to_instrument(InstrumentedName, Refs, Clauses, Flag)
     ;   same_modes(M:Head, CopyName, []),
         functor(Copy, CopyName, Arity)
     ).
 
 wrap(How, M, Head, Copy, Id) :-
-    Head =.. [Name|Arguments],
+    Head =.. [_|Arguments],
     (   How == copy,
         Copy = counted(Set, CopyName)
     ->  (   mode(byrd)
@@ -583,14 +758,7 @@ wrap(How, M, Head, Copy, Id) :-
         body(M:Head, Id, Target, Body)
     ),
     wrap_in_place(M:Head, portmortem, Wrapped, Body),
-    functor(Head, _, Arity),
-    atom_concat('$wrap$', Name, WrapperName),
-    functor(Wrapper, WrapperName, Arity),
-    (   '$get_predicate_attribute'(M:Head, transparent, 1)
-    ->  true
-    ;   % A transparent wrapper looks for its module through all its callers: quadratic in the depth.
-        '$set_predicate_attribute'(M:Wrapper, transparent, false)
-    ),
+    opaque_wrapper(M:Head),
     portmortem:'$wrappers_changed'.
 
 %   '$pm_enter' leaves Box unbound where there is to be no box: a last call. The body is resolved in

@@ -1,9 +1,12 @@
-//! The open boxes of one engine, as its guards' choicepoints see them.
+//! The open boxes of one engine, as its choicepoints see them.
 //!
-//! Every box has a guard: a choicepoint of the foreign predicate `enter/2`, made when the box is entered.
+//! A box that a wrapper opened has a guard: a choicepoint of the foreign predicate `enter/2`, made when the box is entered.
 //! Guards lie on the engine's choicepoint stack, so boxes form a stack too: when the guard of a box is reached by
 //! backtracking or pruned, every newer guard is gone already. The active box is not always the newest one: boxes
 //! that exited and can be re-entered keep their guards.
+//!
+//! A box that was opened at a goal of an instrumented clause ([`crate::goals`]) has no guard, and lies within one that has. What happens to it without a port of
+//! its own is known from the guards around it: see [`Boxes::is_goal_after`] and [`Boxes::cut_light`].
 
 use crate::frames::FrameId;
 
@@ -50,6 +53,8 @@ enum State {
     Done,
     /// `shift/1` left it: for the engine it is neither inside nor exited, its guard is still there.
     Suspended,
+    /// It was opened at a goal, and is no longer there.
+    Gone,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +64,28 @@ struct OpenBox {
     frame: FrameId,
     /// Index of the box that was active when this one was entered.
     parent: u32,
+    /// How many exited boxes could be re-entered then.
+    exited: u32,
     state: State,
+    /// Opened at a goal: it has no guard.
+    at_goal: bool,
+    /// Opened while recording was paused: its ports are no events.
+    silent: bool,
+    /// Its exit has no guard.
+    light: bool,
+}
+
+impl OpenBox {
+    const ROOT: Self = Self {
+        id: BoxId(0),
+        frame: FrameId::NONE,
+        parent: 0,
+        exited: 0,
+        state: State::Inside,
+        at_goal: false,
+        silent: true,
+        light: false,
+    };
 }
 
 /// What the pruning of a guard means.
@@ -84,38 +110,56 @@ pub(crate) enum Exit {
     Stale,
 }
 
-/// The stack of boxes with a guard. Index 0 is the root: control outside of every box.
+/// The stack of boxes. Index 0 is the root: control outside of every box.
 #[derive(Debug)]
 pub(crate) struct Boxes {
     stack: Vec<OpenBox>,
     active: u32,
     serial: u64,
+    /// Boxes that exited and can be re-entered, in the order of their exits.
+    exited: Vec<u32>,
+    /// Of those, all from here on are being cut.
+    doomed_from: usize,
 }
 
 impl Boxes {
     pub(crate) fn new(first_serial: u64) -> Self {
-        let root = OpenBox {
-            id: BoxId(0),
-            frame: FrameId::NONE,
-            parent: 0,
-            state: State::Inside,
-        };
         Self {
-            stack: vec![root],
+            stack: vec![OpenBox::ROOT],
             active: 0,
             serial: first_serial,
+            exited: Vec::new(),
+            doomed_from: usize::MAX,
         }
     }
 
-    /// How many boxes have a guard.
+    /// How many boxes there are.
     pub(crate) fn depth(&self) -> usize {
         self.stack.len() - 1
+    }
+
+    /// How many of them were opened at goals.
+    pub(crate) fn count_at_goals(&self) -> usize {
+        self.stack.iter().filter(|open| open.at_goal).count()
     }
 
     /// Whether any box is active.
     #[inline]
     pub(crate) fn any_active(&self) -> bool {
         self.active != 0
+    }
+
+    /// Whether a box is active whose ports are events.
+    #[inline]
+    pub(crate) fn is_recorded(&self) -> bool {
+        !self.stack[self.active as usize].silent
+    }
+
+    /// Whether the active box was opened at a goal, and its ports are events.
+    #[inline]
+    pub(crate) fn is_recorded_goal(&self) -> bool {
+        let open = &self.stack[self.active as usize];
+        open.at_goal && !open.silent
     }
 
     /// The active box, or the root.
@@ -130,7 +174,23 @@ impl Boxes {
 
     /// A new box, called by the active one, becomes active. Its wrapper runs in `frame`.
     #[inline]
-    pub(crate) fn enter(&mut self, frame: FrameId) -> BoxId {
+    pub(crate) fn enter(&mut self, frame: FrameId, silent: bool) -> BoxId {
+        self.open(frame, false, silent)
+    }
+
+    /// A new box, called by the active one at a goal of its clause, becomes active.
+    #[inline]
+    pub(crate) fn enter_goal(&mut self) {
+        self.open(FrameId::NONE, true, false);
+    }
+
+    /// The same while recording is paused.
+    pub(crate) fn enter_silently(&mut self) {
+        self.open(FrameId::NONE, true, true);
+    }
+
+    #[inline(always)]
+    fn open(&mut self, frame: FrameId, at_goal: bool, silent: bool) -> BoxId {
         let index = self.stack.len() as u32;
         self.serial += 1;
         let id = BoxId::new(index, self.serial);
@@ -138,10 +198,158 @@ impl Boxes {
             id,
             frame,
             parent: self.active,
+            exited: self.exited.len() as u32,
             state: State::Inside,
+            at_goal,
+            silent,
+            light: false,
         });
         self.active = index;
         id
+    }
+
+    /// The active box is left for good, if it was opened at a goal.
+    #[inline]
+    pub(crate) fn leave_goal(&mut self) {
+        let index = self.active as usize;
+        let open = &self.stack[index];
+        if open.at_goal {
+            self.active = open.parent;
+            self.exited.truncate(open.exited as usize);
+            self.stack.truncate(index);
+        }
+    }
+
+    /// The active box exits and can be re-entered, if it was opened at a goal. `light`: no guard will tell when it cannot be any more.
+    #[inline]
+    pub(crate) fn exit_goal(&mut self, light: bool) -> Option<BoxId> {
+        let open = &mut self.stack[self.active as usize];
+        if !open.at_goal {
+            return None;
+        }
+        open.light = light;
+        let id = open.id;
+        self.leave(State::Exited);
+        self.exited.push(id.index());
+        Some(id)
+    }
+
+    /// Backtracking re-enters the box that exited last. False if its exit has a guard: then this is about a box that is not known.
+    #[inline]
+    pub(crate) fn redo_light(&mut self) -> bool {
+        match self.exited.last() {
+            Some(&index)
+                if self
+                    .stack
+                    .get(index as usize)
+                    .is_some_and(|open| open.light) =>
+            {
+                self.exited.pop();
+                self.stack[index as usize].state = State::Inside;
+                self.active = index;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Backtracking re-enters a box that was opened at a goal. False if it is not known.
+    #[inline]
+    pub(crate) fn redo_goal(&mut self, id: BoxId) -> bool {
+        self.redo(id).is_some()
+    }
+
+    /// Where among the exited boxes `id` is; `None` if it is not one of them.
+    #[inline]
+    pub(crate) fn newest_exit(&self, id: BoxId) -> Option<usize> {
+        self.exited
+            .iter()
+            .rposition(|&index| index == id.index())
+            .filter(|_| {
+                self.stack
+                    .get(id.index() as usize)
+                    .is_some_and(|open| open.id == id)
+            })
+    }
+
+    /// Whether the active box was opened at a goal after the exited box at `position` had exited. If the guard of that box's exit is pruned
+    /// now, an exception leaves the active box.
+    #[inline]
+    pub(crate) fn is_goal_after(&self, position: usize) -> bool {
+        let open = &self.stack[self.active as usize];
+        open.at_goal && open.exited as usize > position
+    }
+
+    /// Whether the active box was opened at a goal, in the box at `index`, whose guard is being pruned.
+    #[inline]
+    pub(crate) fn is_goal_inside(&self, index: u32) -> bool {
+        self.active > index && self.stack[self.active as usize].at_goal
+    }
+
+    /// How many exited boxes there were when the active box was opened.
+    pub(crate) fn exited_before_active(&self) -> usize {
+        self.stack[self.active as usize].exited as usize
+    }
+
+    /// The same for `id`, if it has not been removed.
+    pub(crate) fn exited_before(&self, id: BoxId) -> usize {
+        let open = self.stack.get(id.index() as usize);
+        open.filter(|open| open.id == id)
+            .map_or(self.exited.len(), |open| open.exited as usize)
+    }
+
+    /// Removes the newest exited box if it is not among the first `size`, and has no guard that tells when it is cut. Whether its ports are
+    /// events.
+    #[inline]
+    pub(crate) fn cut_light(&mut self, size: usize) -> Option<bool> {
+        if self.exited.len() <= size {
+            return None;
+        }
+        let index = *self.exited.last()?;
+        let open = self
+            .stack
+            .get_mut(index as usize)
+            .filter(|open| open.light)?;
+        open.state = State::Gone;
+        self.exited.pop();
+        Some(!open.silent)
+    }
+
+    /// Removes the exited box at `position`. Whether its ports are events.
+    #[inline]
+    pub(crate) fn cut_at(&mut self, position: usize) -> bool {
+        let open = &mut self.stack[self.exited.remove(position) as usize];
+        if open.at_goal {
+            open.state = State::Gone;
+        }
+        !open.silent
+    }
+
+    /// The exited boxes from `size` on are being cut, too, as they lie inside of one that was. Those with guards will be told of.
+    pub(crate) fn doom(&mut self, size: usize) {
+        self.doomed_from = self.doomed_from.min(size);
+    }
+
+    /// Removes the newest exited box if it is being cut and has no guard that tells of it.
+    #[inline]
+    pub(crate) fn cut_doomed(&mut self) -> Option<bool> {
+        let cut = self.cut_light(self.doomed_from);
+        if self.exited.len() <= self.doomed_from {
+            self.doomed_from = usize::MAX;
+        }
+        cut
+    }
+
+    /// Forgets boxes at the end of the stack that are gone.
+    #[inline]
+    pub(crate) fn trim(&mut self) {
+        while self
+            .stack
+            .last()
+            .is_some_and(|open| open.state == State::Gone)
+        {
+            self.stack.pop();
+        }
     }
 
     /// Whether the wrapper of `id` runs in `frame`, and not in a frame that a continuation has made from it.
@@ -191,12 +399,20 @@ impl Boxes {
     /// The active box exits and can be re-entered.
     #[inline]
     pub(crate) fn exit_nondet(&mut self) {
+        self.exited.push(self.active);
         self.leave(State::Exited);
     }
 
     /// The active box was left by `shift/1`.
     pub(crate) fn suspend(&mut self) {
+        self.exited.push(self.active);
         self.leave(State::Suspended);
+    }
+
+    /// It is no longer one of the exited boxes; nor is any that exited after it.
+    #[inline]
+    fn take_exit(&mut self, index: u32) {
+        while self.exited.pop().is_some_and(|newest| newest != index) {}
     }
 
     #[inline]
@@ -206,12 +422,11 @@ impl Boxes {
         self.active = open.parent;
     }
 
-    /// Whether `id` is a box of this recording that still has its guard.
+    /// Whether the ports of `id` are events, if it still has its guard.
     #[inline]
-    pub(crate) fn holds(&self, id: BoxId) -> bool {
-        self.stack
-            .get(id.index() as usize)
-            .is_some_and(|open| open.id == id)
+    pub(crate) fn is_silent(&self, id: BoxId) -> bool {
+        let open = self.stack.get(id.index() as usize);
+        open.is_some_and(|open| open.id == id && open.silent)
     }
 
     /// The box that was active when `id` was entered, or the root; None if `id` has no guard any more.
@@ -231,6 +446,7 @@ impl Boxes {
         open.state = State::Inside;
         let parent = open.parent;
         self.active = id.index();
+        self.take_exit(id.index());
         Some(self.resume(parent))
     }
 
@@ -245,6 +461,7 @@ impl Boxes {
         }
         let resumed = self.resume(id.index());
         self.active = open.parent;
+        self.exited.truncate(open.exited as usize);
         self.stack.truncate(index);
         Some(resumed)
     }
@@ -255,6 +472,7 @@ impl Boxes {
         let mut resumed = 0;
         while self.stack[index as usize].state == State::Suspended {
             self.stack[index as usize].state = State::Inside;
+            self.exited.retain(|&exited| exited != index);
             index = self.stack[index as usize].parent;
             resumed += 1;
         }
@@ -269,8 +487,13 @@ impl Boxes {
             return Pruned::Silent;
         };
         self.stack.truncate(index);
+        while self
+            .exited
+            .pop_if(|exited| *exited as usize >= index)
+            .is_some()
+        {}
         match open.state {
-            State::Done | State::Exited => Pruned::Silent,
+            State::Done | State::Exited | State::Gone => Pruned::Silent,
             State::Suspended => Pruned::Cut,
             State::Inside => {
                 self.active = open.parent;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::slice;
 
-use portmortem_tracer::format::{ENGINE_HOME, Header, Mode, Record};
+use portmortem_tracer::format::{ENGINE_HOME, Header, Mode, Record, Site};
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::{Keep, Options, Recorder, clock};
 
@@ -195,6 +195,36 @@ pub(crate) fn predicate(
     }))
 }
 
+/// `site(+Callee, +Caller, +Clause, +Goal, +File, +Line, -Site)`: the id of a goal in a clause. `File` is empty if unknown. While nothing is recorded, it is that of the
+/// predicate called.
+pub(crate) fn site(
+    callee: Term,
+    caller: Term,
+    clause: Term,
+    goal: Term,
+    file: Term,
+    line: Term,
+    id: Term,
+) -> Foreign {
+    let callee = integer(callee);
+    let file = text(file);
+    let given = recording::with(|current| {
+        let file = file_name(&file, &current.home);
+        current.recorder.site(Site {
+            callee,
+            caller: integer(caller),
+            clause: integer(clause),
+            goal: integer(goal),
+            line: integer(line),
+            file: (!file.is_empty()).then(|| current.recorder.file(&file)),
+        })
+    });
+    // SAFETY: a term of our own argument list.
+    Foreign::from(ffi::truth(unsafe {
+        ffi::PL_unify_int64(id, i64::from(given.unwrap_or(callee)))
+    }))
+}
+
 /// The engine's own files are named so that they are found wherever it is installed.
 fn file_name(path: &str, home: &Path) -> String {
     let own = Path::new(path).strip_prefix(home).ok();
@@ -329,6 +359,22 @@ pub(crate) fn strings(list: Term) -> Vec<String> {
     all
 }
 
+/// The numbers of a list.
+pub(crate) fn integers(list: Term) -> Vec<i64> {
+    let mut all = Vec::new();
+    // SAFETY: term references of this foreign call.
+    unsafe {
+        let head = ffi::PL_new_term_ref();
+        let tail = ffi::PL_copy_term_ref(list);
+        while ffi::truth(ffi::PL_get_list(tail, head, tail)) {
+            let mut value = 0;
+            ffi::PL_get_int64(head, &raw mut value);
+            all.push(value);
+        }
+    }
+    all
+}
+
 /// The text of an atom.
 pub(crate) fn atom_text(atom: ffi::Atom) -> String {
     // SAFETY: a reference of this foreign call.
@@ -360,7 +406,8 @@ pub(crate) fn text(term: Term) -> String {
     }
 }
 
-fn integer(term: Term) -> u32 {
+/// A small number.
+pub(crate) fn integer(term: Term) -> u32 {
     let mut value = 0;
     // SAFETY: a term of our own argument list and a place for its value.
     unsafe { ffi::PL_get_int64(term, &raw mut value) };

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use portmortem_tracer::Stream;
 use portmortem_tracer::format::{Dialect, StreamKind};
 
-use crate::boxes::Boxes;
+use crate::boxes::{BoxId, Boxes, Pruned};
 use crate::collections::Collections;
 use crate::ffi;
-use crate::frames::FrameCache;
+use crate::frames::{FrameCache, FrameId};
 use crate::recording;
 use crate::symbolic::CostCounter;
 
@@ -24,6 +24,8 @@ pub(crate) struct Engine {
     pub(crate) stream: Stream,
     pub(crate) boxes: Boxes,
     pub(crate) frames: FrameCache,
+    /// What the clause said that is about to call a wrapper.
+    pub(crate) coming: Option<Coming>,
     /// The program has paused recording.
     paused: bool,
     /// How deep we are in code of our own, which may call predicates that are recorded.
@@ -36,12 +38,36 @@ pub(crate) struct Engine {
     pub(crate) collections: Collections,
     /// What is counted in a symbolic recording.
     pub(crate) symbolic: Option<Box<CostCounter>>,
-    /// How many boxes make [`Engine::exception`] suspect the stack limit; none once it has said so.
+    /// So many boxes make [`Engine::exception`] look how much stack they take; none once it has said so.
     suspicious_depth: usize,
+    /// If they take so much, it suspects the stack limit.
+    suspicious_bytes: usize,
 }
 
-/// What an open box costs on the engine's local stack: the wrapper's frame, the guard's and its choicepoint.
-const BOX_BYTES: usize = 240;
+/// What an instrumented clause says of the call of a wrapper that comes next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Coming {
+    /// Of which predicate the wrapper is.
+    pub(crate) predicate: u32,
+    pub(crate) what: Announced,
+}
+
+/// What is announced of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Announced {
+    /// At a goal of the clause that runs in `frame`. `id` is what the event is to carry.
+    AtGoal { id: u32, frame: FrameId },
+    /// The box is open already.
+    InBox,
+}
+
+/// What an open box costs on the engine's local stack if a wrapper opened it: the wrapper's frame, the guard's and its choicepoint.
+const WRAPPER_BYTES: usize = 240;
+/// The same if it was opened at a goal: a choicepoint.
+const GOAL_BYTES: usize = 80;
+
+/// Which part of the stack limit recording must have taken, to be suspected of an overflow.
+const SUSPICIOUS_PART: usize = 4;
 
 impl Engine {
     /// The number of the recording that the state belongs to.
@@ -68,6 +94,82 @@ impl Engine {
         self.settle_quiet();
     }
 
+    /// The active box fails: it was opened at a goal.
+    pub(crate) fn fail_active(&mut self) {
+        if self.boxes.is_recorded_goal() {
+            self.stream.fail();
+        }
+        self.boxes.leave_goal();
+    }
+
+    /// The active box was re-entered.
+    pub(crate) fn redo_active(&mut self) {
+        self.stream.redo();
+    }
+
+    /// The guard of a box's exit was pruned: the box is cut, and with it all that exited later or inside of it.
+    ///
+    /// If an exception did that, it has left the boxes first that were opened since.
+    pub(crate) fn exit_pruned(&mut self, id: BoxId) {
+        let Some(position) = self.boxes.newest_exit(id) else {
+            return;
+        };
+        let before = self.stream.last_tick();
+        while self.boxes.is_goal_after(position) {
+            self.exception_at_goal();
+        }
+        let inside = self.boxes.exited_before(id);
+        self.cut_light(position + 1);
+        let recorded = self.boxes.cut_at(position);
+        self.cut(recorded);
+        self.boxes.doom(inside);
+        while let Some(recorded) = self.boxes.cut_doomed() {
+            self.cut(recorded);
+        }
+        self.boxes.trim();
+        self.passed_unasked(before);
+    }
+
+    /// The guard of a box was pruned. If the box had not been left, an exception leaves it now, and those inside of it before.
+    pub(crate) fn guard_pruned(&mut self, id: BoxId) {
+        let before = self.stream.last_tick();
+        while self.boxes.is_goal_inside(id.index()) {
+            self.exception_at_goal();
+        }
+        let silent = self.boxes.is_silent(id);
+        if self.boxes.is_active(id) {
+            self.cut_light(self.boxes.exited_before_active());
+        }
+        match self.boxes.prune(id) {
+            Pruned::Silent => return,
+            _ if silent => return,
+            Pruned::Exception => self.exception(),
+            Pruned::Cut => self.stream.cut(),
+        }
+        self.passed_unasked(before);
+    }
+
+    fn exception_at_goal(&mut self) {
+        self.cut_light(self.boxes.exited_before_active());
+        if self.boxes.is_recorded_goal() {
+            self.exception();
+        }
+        self.boxes.leave_goal();
+    }
+
+    /// What exited without a guard and is not among the first `size` is cut.
+    fn cut_light(&mut self, size: usize) {
+        while let Some(recorded) = self.boxes.cut_light(size) {
+            self.cut(recorded);
+        }
+    }
+
+    fn cut(&self, recorded: bool) {
+        if recorded {
+            self.stream.cut();
+        }
+    }
+
     fn settle_quiet(&mut self) {
         let quiet = self.paused || self.own > 0;
         if quiet != self.quiet {
@@ -85,10 +187,16 @@ impl Engine {
         self.stream.exception();
         let depth = self.boxes.depth() + 1;
         if depth >= self.suspicious_depth {
+            let at_goals = self.boxes.count_at_goals();
+            let bytes = at_goals * GOAL_BYTES + (depth - at_goals) * WRAPPER_BYTES;
+            if bytes < self.suspicious_bytes {
+                self.suspicious_depth = depth * 2;
+                return;
+            }
             self.suspicious_depth = usize::MAX;
             let text = format!(
                 "an exception came {depth} boxes deep, where recording took {} MB of stack; if the stack limit was hit, record again with --stack-limit 4G",
-                depth * BOX_BYTES / 1_000_000
+                bytes / 1_000_000
             );
             recording::with(|current| current.recorder.note(&text));
         }
@@ -194,6 +302,26 @@ pub(crate) unsafe fn existing() -> Option<&'static mut Engine> {
     unsafe { own_slot()?.state(epoch) }
 }
 
+/// [`existing`], for the engine whose data `data` is.
+///
+/// # Safety
+/// As for [`of_context`].
+#[inline(always)]
+pub(crate) unsafe fn of_context_if_any(data: *mut c_void) -> Option<&'static mut Engine> {
+    let epoch = recording::epoch()?;
+    let recent = &RECENTLY[(data as usize >> 12) % RECENT];
+    // SAFETY: slots are never freed.
+    let slot = unsafe { &*recent.load(Ordering::Relaxed) };
+    if slot.data.load(Ordering::Relaxed) == data {
+        // SAFETY: our data, so our slot; the caller's promise.
+        if let Some(state) = unsafe { slot.state(epoch) } {
+            return Some(state);
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { existing() }
+}
+
 /// The calling engine's slot.
 #[inline]
 fn own_slot() -> Option<&'static Slot> {
@@ -234,13 +362,15 @@ fn attach(slot: &'static Slot, epoch: u32) -> *mut Engine {
         stream: current.recorder.stream(kind, &name, Dialect::EveryRedo),
         boxes: Boxes::new(u64::from(epoch) << 16),
         frames: FrameCache::new(),
+        coming: None,
         paused: false,
         own: 0,
         quiet: false,
         tails: current.tails,
         collections: Collections::new(),
         symbolic: current.symbolic.then(|| Box::new(CostCounter::new())),
-        suspicious_depth: current.stack_limit / BOX_BYTES / 4,
+        suspicious_depth: current.stack_limit / WRAPPER_BYTES / SUSPICIOUS_PART,
+        suspicious_bytes: current.stack_limit / SUSPICIOUS_PART,
     });
     let Some(made) = made else {
         return ptr::null_mut();

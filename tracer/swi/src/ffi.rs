@@ -28,6 +28,8 @@ pub(crate) const REDO: c_int = 2;
 
 /// `PL_register_foreign_in_module`: the predicate may leave a choicepoint.
 pub(crate) const NONDETERMINISTIC: c_int = 0x04;
+/// `PL_register_foreign_in_module`: the function gets the first argument, their number and a handle.
+pub(crate) const VARARGS: c_int = 0x08;
 
 /// `PL_unify_chars`: make a string.
 pub(crate) const STRING: c_int = 6;
@@ -84,6 +86,7 @@ unsafe extern "C" {
     ) -> c_int;
     pub(crate) fn PL_foreign_control(handle: Control) -> c_int;
     pub(crate) fn PL_foreign_context(handle: Control) -> isize;
+    pub(crate) fn PL_foreign_context_predicate(handle: Control) -> Predicate;
     pub(crate) fn _PL_retry(context: isize) -> Foreign;
     pub(crate) fn PL_get_int64(term: Term, value: *mut i64) -> c_int;
     pub(crate) fn PL_unify_int64(term: Term, value: i64) -> c_int;
@@ -110,9 +113,12 @@ unsafe extern "C" {
     pub(crate) fn PL_get_atom(term: Term, atom: *mut Atom) -> c_int;
     pub(crate) fn PL_get_functor(term: Term, functor: *mut Functor) -> c_int;
     pub(crate) fn PL_get_arg(index: usize, term: Term, argument: Term) -> c_int;
+    pub(crate) fn PL_unify_atom_chars(term: Term, text: *const c_char) -> c_int;
     pub(crate) fn PL_new_atom(text: *const c_char) -> Atom;
     pub(crate) fn PL_new_functor(name: Atom, arity: usize) -> Functor;
     pub(crate) fn PL_new_term_ref() -> Term;
+    pub(crate) fn PL_unify_list(list: Term, head: Term, tail: Term) -> c_int;
+    pub(crate) fn PL_unify_nil(list: Term) -> c_int;
     pub(crate) fn PL_get_list(list: Term, head: Term, tail: Term) -> c_int;
     pub(crate) fn PL_copy_term_ref(term: Term) -> Term;
     pub(crate) fn PL_get_context(context: *mut Context, thread: c_int) -> c_int;

@@ -107,8 +107,8 @@ impl FrameCache {
     }
 }
 
-/// The frame of the wrapper that called us.
-pub(crate) fn wrapper_frame() -> FrameId {
+/// The frame of the clause that called us.
+pub(crate) fn calling_frame() -> FrameId {
     let mut context = ffi::Context::EMPTY;
     if context.fill() && context.step() {
         FrameId::of(&context)

@@ -12,6 +12,10 @@ mod control;
 mod engine;
 mod ffi;
 mod frames;
+mod goal_table;
+mod goals;
+mod layout;
+mod lines;
 mod panics;
 mod ports;
 mod recording;
@@ -50,6 +54,7 @@ macro_rules! nondeterministic {
 pub extern "C" fn install() {
     panics::install_message();
     install_ports();
+    install_goal_ports();
     install_counting();
     install_control();
     // SAFETY: the hook is a static function.
@@ -73,6 +78,22 @@ fn install_ports() {
     port(c"$pm_resumed", 1, resumed, 0);
     let is_cyclic = deterministic!(ports::is_cyclic, (argument), FALSE);
     port(c"$pm_cyclic", 1, is_cyclic, 0);
+}
+
+/// What instrumented clauses call, beside the ports that each goal has for itself.
+fn install_goal_ports() {
+    use goals as g;
+    let port = |name, function: *const c_void, flags| {
+        define(c"system", name, 0, function, ffi::VARARGS | flags);
+    };
+    port(c"$pm_exit", g::exit_port as *const c_void, 0);
+    port(c"$pm_exit_light", g::exit_light_port as *const c_void, 0);
+    port(c"$pm_redo", g::redo_port as *const c_void, 0);
+    port(c"$pm_fail", g::fail_port as *const c_void, 0);
+    let exit_nondet = g::exit_nondet_port as *const c_void;
+    port(c"$pm_exit_nondet", exit_nondet, ffi::NONDETERMINISTIC);
+    let look = layout::look as *const c_void;
+    define(c"portmortem", c"$look", 4, look, ffi::VARARGS);
 }
 
 /// What the copies of a symbolic recording call.
@@ -116,6 +137,14 @@ fn install_control() {
     );
     let predicate = deterministic!(c::predicate, (a, b, d, e, f, g), FALSE);
     control(c"$predicate", 6, predicate);
+    let site = deterministic!(c::site, (a, b, d, e, f, g, h), FALSE);
+    control(c"$site", 7, site);
+    control(c"$lines", 3, deterministic!(lines::lines, (a, b, d), FALSE));
+    control(
+        c"$forget_lines",
+        1,
+        deterministic!(lines::forget, (a), TRUE),
+    );
     control(c"$center", 2, deterministic!(c::center, (a, b), FALSE));
     control(c"$in_center", 2, deterministic!(c::in_center, (a, b), TRUE));
     control(
@@ -154,6 +183,16 @@ fn install_control() {
         c"$goal",
         4,
         deterministic!(symbolic::goal, (a, b, d, e), FALSE),
+    );
+    control(
+        c"$layout_known",
+        0,
+        deterministic!(layout::known, (), FALSE),
+    );
+    control(
+        c"$goal_port",
+        4,
+        deterministic!(goals::make_port, (a, b, d, e), FALSE),
     );
     control(c"$seen", 2, deterministic!(appearing::seen, (a, b), TRUE));
     control(

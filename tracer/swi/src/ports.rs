@@ -15,17 +15,17 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::boxes::{BoxId, Exit, Pruned};
+use crate::boxes::{BoxId, Exit};
 use crate::collections::{self, Stop};
 use crate::control;
-use crate::engine::{self, Engine};
+use crate::engine::{self, Announced, Coming, Engine};
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term, exception_is_pending};
-use crate::frames::wrapper_frame;
+use crate::frames::{FrameId, calling_frame};
 use crate::recording;
 
 /// The guard. First call: `CALL`, and `open` is the box; or, with `open` left unbound and no choicepoint, the wrapped predicate is to run
 /// without a box: it was reached by a last call (`TAIL`), nothing is being recorded, or recording is paused.
-/// Backtracked into: every alternative of the predicate is used up, `FAIL`. Pruned: see [`crate::boxes::Pruned`].
+/// Backtracked into: every alternative of the predicate is used up, `FAIL`. Pruned: see [`Engine::guard_pruned`].
 pub(crate) fn enter(id: Term, open: Term, handle: Control) -> Foreign {
     // SAFETY: `handle` is what the engine passed.
     match unsafe { ffi::PL_foreign_control(handle) } {
@@ -38,13 +38,7 @@ pub(crate) fn enter(id: Term, open: Term, handle: Control) -> Foreign {
         }
         _ => {
             if let Some((engine, id)) = known(handle) {
-                let before = engine.stream.last_tick();
-                match engine.boxes.prune(id) {
-                    Pruned::Silent => return TRUE,
-                    Pruned::Exception => engine.exception(),
-                    Pruned::Cut => engine.stream.cut(),
-                }
-                engine.passed_unasked(before);
+                engine.guard_pruned(id);
             }
             TRUE
         }
@@ -64,25 +58,77 @@ fn enter_first(id: Term, open: Term) -> Foreign {
     let Some(engine) = (unsafe { engine::of_context(context.engine) }) else {
         return TRUE;
     };
+    let coming = engine.coming.take();
     if engine.quiet {
+        return enter_silently(engine, &mut context, open);
+    }
+    let predicate = integer(id) as u32;
+    let call = Call::of(predicate, coming);
+    if call.in_box {
         return TRUE;
     }
-    let last = is_last_call(engine, &mut context);
-    let predicate = integer(id) as u32;
+    let last = is_last_call(engine, &mut context, call.from);
     let recorded = if last {
-        engine.stream.tail_if_soon(predicate)
+        engine.stream.tail_if_soon(call.id)
     } else {
-        engine.stream.call_if_soon(predicate)
+        engine.stream.call_if_soon(call.id)
     };
     if !recorded {
-        return enter_late(id, open);
+        return enter_late(predicate, &call, open);
     }
     entered(engine, predicate, open, last)
 }
 
+/// How a wrapper is called.
+struct Call {
+    /// What the event carries.
+    id: u32,
+    /// The frame of the clause that calls, where that is known.
+    from: FrameId,
+    /// There is a box already.
+    in_box: bool,
+}
+
+impl Call {
+    #[inline(always)]
+    fn of(predicate: u32, coming: Option<Coming>) -> Self {
+        let mut call = Self {
+            id: predicate,
+            from: FrameId::NONE,
+            in_box: false,
+        };
+        match coming.filter(|coming| coming.predicate == predicate) {
+            None => {}
+            Some(Coming {
+                what: Announced::AtGoal { id, frame },
+                ..
+            }) => {
+                call.id = id;
+                call.from = frame;
+            }
+            Some(Coming {
+                what: Announced::InBox,
+                ..
+            }) => call.in_box = true,
+        }
+        call
+    }
+}
+
+/// While recording is paused: a box without events, if clauses may follow that have ports at their goals. An exception that
+/// leaves their boxes must meet a guard.
+#[cold]
+fn enter_silently(engine: &mut Engine, context: &mut ffi::Context, open: Term) -> Foreign {
+    if !recording::has_goals() || is_last_call(engine, context, FrameId::NONE) {
+        return TRUE;
+    }
+    let id = engine.boxes.enter(engine.frames.wrapper(), true);
+    open_guard(engine, id, open)
+}
+
 /// [`enter_first`] after a longer time. Whatever it has looked at may have changed when it is known what was collected.
 #[cold]
-fn enter_late(id: Term, open: Term) -> Foreign {
+fn enter_late(predicate: u32, call: &Call, open: Term) -> Foreign {
     // SAFETY: the reference is not used beyond this statement.
     if unsafe { engine::existing() }.is_some_and(|engine| engine.stream.has_stopped()) {
         control::stop_by_itself();
@@ -100,23 +146,23 @@ fn enter_late(id: Term, open: Term) -> Foreign {
         return TRUE;
     };
     if engine.quiet {
-        return TRUE;
+        return enter_silently(engine, &mut context, open);
     }
-    let predicate = integer(id) as u32;
-    let last = is_last_call(engine, &mut context);
+    let last = is_last_call(engine, &mut context, call.from);
     if last {
-        engine.stream.tail(predicate);
+        engine.stream.tail(call.id);
     } else {
-        engine.stream.call(predicate);
+        engine.stream.call(call.id);
     }
     entered(engine, predicate, open, last)
 }
 
+/// Whether the wrapper took the place of the clause that called it; `from` is that clause's frame, if it is known.
 #[inline(always)]
-fn is_last_call(engine: &mut Engine, context: &mut ffi::Context) -> bool {
-    engine
-        .frames
-        .is_last_call(context, recording::wrapper_generation())
+fn is_last_call(engine: &mut Engine, context: &mut ffi::Context, from: FrameId) -> bool {
+    let frames = &mut engine.frames;
+    let below_wrapper = frames.is_last_call(context, recording::wrapper_generation());
+    (below_wrapper || from != FrameId::NONE && from == frames.wrapper())
         && engine.tails
         && engine.boxes.any_active()
 }
@@ -131,15 +177,20 @@ fn entered(engine: &mut Engine, predicate: u32, open: Term, last: bool) -> Forei
         return TRUE;
     }
     let around = engine.boxes.active_index();
-    let id = engine.boxes.enter(engine.frames.wrapper());
+    let id = engine.boxes.enter(engine.frames.wrapper(), false);
     if let Some(tally) = &mut engine.symbolic {
         tally.opened(engine.boxes.active_index(), around, predicate);
     }
+    open_guard(engine, id, open)
+}
+
+/// Makes the choicepoint that is the guard of a new box.
+#[inline(always)]
+fn open_guard(engine: &mut Engine, id: BoxId, open: Term) -> Foreign {
     // SAFETY: a term of our own argument list.
     if !ffi::truth(unsafe { ffi::PL_unify_int64(open, id.to_raw()) }) {
         // The stack is full: an exception leaves the box.
-        engine.boxes.prune(id);
-        engine.exception();
+        engine.guard_pruned(id);
         return FALSE;
     }
     // SAFETY: the answer that keeps a choicepoint.
@@ -148,7 +199,11 @@ fn entered(engine: &mut Engine, predicate: u32, open: Term, last: bool) -> Forei
 
 #[inline]
 fn fail(engine: &mut Engine, id: BoxId) {
+    let silent = engine.boxes.is_silent(id);
     if let Some(resumed) = engine.boxes.fail(id) {
+        if silent {
+            return;
+        }
         if let Some(tally) = &mut engine.symbolic {
             tally.failed(id.index() as usize);
         }
@@ -190,7 +245,7 @@ pub(crate) fn exit_det(open: Term) -> Foreign {
     if !leave_suspended(engine, box_id(open)) {
         return Foreign::from(!recording::continuations_in_use());
     }
-    if !engine.stream.exit_det_if_soon() {
+    if engine.boxes.is_recorded() && !engine.stream.exit_det_if_soon() {
         return exit_det_late(open);
     }
     engine.boxes.exit_det();
@@ -201,7 +256,9 @@ pub(crate) fn exit_det(open: Term) -> Foreign {
 fn exit_det_late(open: Term) -> Foreign {
     match left_late(open) {
         Ok(engine) => {
-            engine.stream.exit_det();
+            if engine.boxes.is_recorded() {
+                engine.stream.exit_det();
+            }
             engine.boxes.exit_det();
             TRUE
         }
@@ -234,7 +291,7 @@ pub(crate) fn exit_nondet(open: Term, handle: Control) -> Foreign {
             if !leave_suspended(engine, id) {
                 return TRUE;
             }
-            if !engine.stream.exit_nondet_if_soon() {
+            if engine.boxes.is_recorded() && !engine.stream.exit_nondet_if_soon() {
                 return exit_nondet_late(open);
             }
             engine.boxes.exit_nondet();
@@ -248,12 +305,8 @@ pub(crate) fn exit_nondet(open: Term, handle: Control) -> Foreign {
             FALSE
         }
         _ => {
-            if let Some((engine, id)) = known(handle)
-                && engine.boxes.holds(id)
-            {
-                let before = engine.stream.last_tick();
-                engine.stream.cut();
-                engine.passed_unasked(before);
+            if let Some((engine, id)) = known(handle) {
+                engine.exit_pruned(id);
             }
             TRUE
         }
@@ -264,7 +317,9 @@ pub(crate) fn exit_nondet(open: Term, handle: Control) -> Foreign {
 fn exit_nondet_late(open: Term) -> Foreign {
     match left_late(open) {
         Ok(engine) => {
-            engine.stream.exit_nondet();
+            if engine.boxes.is_recorded() {
+                engine.stream.exit_nondet();
+            }
             engine.boxes.exit_nondet();
             // SAFETY: the answer that keeps a choicepoint.
             unsafe { ffi::_PL_retry(box_id(open).to_raw() as isize) }
@@ -276,6 +331,7 @@ fn exit_nondet_late(open: Term) -> Foreign {
 #[inline]
 fn redo(engine: &mut Engine, id: BoxId) {
     if let Some(resumed) = engine.boxes.redo(id)
+        && !engine.boxes.is_silent(id)
         && (resumed > 0 || !engine.stream.redo_if_soon())
     {
         redo_late(resumed);
@@ -301,7 +357,7 @@ fn redo_late(resumed: usize) {
 /// A wrapper's clause that a continuation resumed is not the box: its first frame was left by `shift/1`.
 #[inline]
 fn leave_suspended(engine: &mut Engine, id: BoxId) -> bool {
-    if recording::continuations_in_use() && !engine.boxes.is_frame_of(id, wrapper_frame()) {
+    if recording::continuations_in_use() && !engine.boxes.is_frame_of(id, calling_frame()) {
         return false;
     }
     match engine.boxes.classify_exit(id) {
@@ -318,8 +374,11 @@ fn leave_suspended(engine: &mut Engine, id: BoxId) -> bool {
 fn leave_boxes_inside(engine: &mut Engine, id: BoxId) {
     if let Exit::Below(count) = engine.boxes.classify_exit(id) {
         for _ in 0..count {
+            let recorded = engine.boxes.is_recorded();
             engine.boxes.suspend();
-            engine.stream.exit_nondet();
+            if recorded {
+                engine.stream.exit_nondet();
+            }
         }
     }
 }

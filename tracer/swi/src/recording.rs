@@ -21,6 +21,7 @@ static OPEN: AtomicBool = AtomicBool::new(false);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 static WRAPPER_GENERATION: AtomicU32 = AtomicU32::new(0);
 static CONTINUATIONS: AtomicBool = AtomicBool::new(false);
+static GOALS: AtomicBool = AtomicBool::new(false);
 static CURRENT: Mutex<Option<Recording>> = Mutex::new(None);
 
 /// The trace and what is to be recorded in it.
@@ -103,6 +104,17 @@ pub(crate) fn continuations_in_use() -> bool {
 /// A delimited continuation is about to be resumed.
 pub(crate) fn continuation_resumed() {
     CONTINUATIONS.store(true, Ordering::Relaxed);
+}
+
+/// Whether clauses with ports at their goals have been made in this process.
+#[inline]
+pub(crate) fn has_goals() -> bool {
+    GOALS.load(Ordering::Relaxed)
+}
+
+/// Clauses with ports at their goals are being made.
+pub(crate) fn goals_made() {
+    GOALS.store(true, Ordering::Relaxed);
 }
 
 fn current() -> Locked<'static, Option<Recording>> {

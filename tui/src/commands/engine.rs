@@ -87,6 +87,7 @@ fn boot_script(args: &RecordArgs, output: &Path, library: &Path, directory: &Pat
         }
     }
     for (key, set) in [
+        ("boundary", args.boundary),
         ("libraries", args.libraries),
         ("builtins", args.builtins),
         ("byrd", args.byrd),
@@ -95,6 +96,9 @@ fn boot_script(args: &RecordArgs, output: &Path, library: &Path, directory: &Pat
         if set {
             options.push(format!("{key}(true)"));
         }
+    }
+    if args.wrappers_only {
+        options.push("goal_ports(false)".to_owned());
     }
     if args.no_tail {
         options.push("tail(false)".to_owned());

@@ -1,0 +1,469 @@
+:- module(portmortem_goals,
+          [ goal_ports_work/0,
+            instrument/6,               % +Module, +CopyName, +Id, +Refs, +Clauses, :Callee
+            original_place/4,           % +CopyRef, +PC, +Ref, -OriginalPC
+            retire_copy/4               % +Module, :Head, +CopyName, +Id
+          ]).
+
+/** <module> Ports at the goals of clauses
+
+A copied clause calls other copies directly. The ports are goals of the clause
+itself, so that a call of a recorded predicate has no frame of a wrapper: see
+`goals.rs`. An inner goal `q(X)` becomes
+
+```
+( ( '$pm_call_7', ( q_copy(X), Exit ; '$pm_fail' ) ) *-> true )
+```
+
+where Exit is `( '$pm_exit', ! ; '$pm_exit_nondet' )` if a cut may come later that
+removes the choicepoints of q_copy/1, and `( '$pm_exit_light', ! ; true ; '$pm_redo' )`
+if none can. A soft cut without an else branch costs nothing, and a cut in its
+condition is local to it. The last goal of a clause becomes
+
+```
+( '$pm_last_8' -> q_copy(X) ; as above )
+```
+
+What is called through its wrapper stays a call of the wrapper, after a port that
+says where the call is.
+*/
+
+:- set_module(class(library)).
+:- use_module(portmortem_engine).
+:- use_module(portmortem_copies).
+:- use_module(portmortem_lines).
+
+:- dynamic ports_work/1.        % Boolean: what was found out
+
+%!  goal_ports_work is semidet.
+%
+%   The library knows where this version of the engine keeps its choicepoints.
+
+goal_ports_work :-
+    ports_work(Answer),
+    !,
+    Answer == true.
+goal_ports_work :-
+    (   looked(3),
+        portmortem:'$layout_known',
+        test
+    ->  assertz(ports_work(true))
+    ;   assertz(ports_work(false)),
+        fail
+    ).
+
+%   Look in states that differ: the newest choicepoint is one of the clause that asks, of its caller, of
+%   another predicate, and of a foreign one.
+
+looked(0) :-
+    !.
+looked(N) :-
+    (   look
+    ;   true
+    ),
+    look,
+    two(_),
+    look,
+    between(1, 2, _),
+    look,
+    N1 is N-1,
+    looked(N1),
+    !.
+
+two(1).
+two(2).
+
+look :-
+    (   asked
+    ;   true
+    ).
+look :-
+    asked.
+
+asked :-
+    prolog_current_frame(Frame),
+    prolog_current_choice(Choice),
+    prolog_choice_attribute(Choice, parent, Parent),
+    prolog_choice_attribute(Choice, frame, ChoiceFrame),
+    portmortem:'$look'(Frame, Choice, Parent, ChoiceFrame),
+    true.
+
+%   The ports tell what leaves a choicepoint from what does not, and last calls from others.
+
+test :-
+    leaves(one(_), false),
+    leaves(two(_), true),
+    leaves(( two(_), ! ), false),
+    leaves(between(1, 2, _), true),
+    \+ leaves(fail, _).
+
+one(1).
+
+leaves(Goal, Leaves) :-
+    (   Goal, ( '$pm_exit', !, Left = false ; Left = true )
+    ;   '$pm_fail'
+    ),
+    !,
+    Left == Leaves.
+
+                 /*******************************
+                 *            CLAUSES           *
+                 *******************************/
+
+:- meta_predicate instrument(+, +, +, +, +, 5).
+
+%!  instrument(+Module, +CopyName, +Id, +Refs, +Clauses, :Callee) is det.
+%
+%   Make a copy under this name, with ports at its goals. Clauses are terms that the clauses Refs of predicate Id may have been compiled from.
+%   call(Callee, M, Name, Arity, Id, How) is true if the predicate that M:Name/Arity is has the id Id in the trace and is called as
+%   How says: copy(Home, CopyName), wrapper, or `itself` for one that has no wrapper. It fails if calls of it are not recorded.
+
+instrument(M, CopyName, Id, Refs, Clauses, Callee) :-
+    instrument_clauses(Refs, Clauses, 1, M, CopyName, Id, Callee).
+
+instrument_clauses([], [], _, _, _, _, _).
+instrument_clauses([Ref|Refs], [Clause0|Clauses], N, M, CopyName, Id, Callee) :-
+    instrument_clause(Clause0, Ref, N, M, Id, Callee, Clause),
+    store_clause(Ref, Clause, M, CopyName),
+    N1 is N+1,
+    instrument_clauses(Refs, Clauses, N1, M, CopyName, Id, Callee).
+
+instrument_clause(Clause0, Ref, N, M, Id, Callee, Clause) :-
+    with_body(Clause0, Head, Body0, Clause, Body),
+    (   goal_lines(Ref, Body0, File0, Lines)
+    ->  true
+    ;   Lines = []
+    ),
+    (   var(File0)
+    ->  File = ''
+    ;   functor(Head, Name, Arity),
+        functor(General, Name, Arity),
+        predicate_property(M:General, file(File0))      % where the predicate is
+    ->  File = ''
+    ;   File = File0
+    ),
+    Sites = sites(Id, N, File, Lines, 0),
+    instrument_body(Body0, in(M, Callee, Sites), Body).
+
+with_body((Head :- Body0), Head, Body0, (Head :- Body), Body).
+with_body((Head => Body0), Head, Body0, (Head => Body), Body).
+with_body(?=>(Head, Body0), Head, Body0, ?=>(Head, Body), Body).
+
+%   The soft cut around a goal must not stand in the condition of a soft cut of the clause's own: there all
+%   calls go through wrappers.
+
+instrument_body(Body0, In, Body) :-
+    (   has_soft_cut(Body0)
+    ->  marked(Body0, In, Body)
+    ;   instrumented(Body0, last, light, In, Body)
+    ).
+
+%   instrumented(+Goal0, +Place, +Cut, +In, -Goal) is det.
+%
+%   Place is `last` or `inner`; Cut is `heavy` where a cut may come later that removes the goal's choicepoints, or `light`. In is
+%   in(Module, Callee, Sites); the last argument of Sites is the number of goals so far.
+
+instrumented(Goal0, _, _, In, Goal) :-
+    var(Goal0),
+    !,
+    count_goal(In, _),
+    Goal = Goal0.
+instrumented((A0,B0), Place, Cut, In, (A,B)) :-
+    !,
+    (   has_cut(B0)
+    ->  CutA = heavy
+    ;   CutA = Cut
+    ),
+    instrumented(A0, inner, CutA, In, A),
+    instrumented(B0, Place, Cut, In, B).
+instrumented((C0->T0;E0), Place, Cut, In, (C->T;E)) :-
+    !,
+    instrumented(C0, inner, heavy, In, C),
+    instrumented(T0, Place, Cut, In, T),
+    instrumented(E0, Place, Cut, In, E).
+instrumented((A0;B0), Place, Cut, In, (A;B)) :-
+    !,
+    instrumented(A0, inner, Cut, In, A1),
+    (   A1 = (_*->_)                    % which would be a condition here
+    ->  A = (A1,true)
+    ;   A = A1
+    ),
+    instrumented(B0, Place, Cut, In, B).
+instrumented((C0->T0), Place, Cut, In, (C->T)) :-
+    !,
+    instrumented(C0, inner, heavy, In, C),
+    instrumented(T0, Place, Cut, In, T).
+instrumented(\+Goal0, _, _, In, \+Goal) :-
+    !,
+    instrumented(Goal0, inner, heavy, In, Goal).
+instrumented(Goal0, Place, Cut, In, Goal) :-
+    count_goal(In, N),
+    instrumented_arguments(Goal0, In, Goal1),
+    (   callee(Goal0, In, Id, How)
+    ->  site(In, N, Id, Site),
+        with_ports(How, Goal1, Place, Cut, In, Id, Site, Goal)
+    ;   Goal = Goal1
+    ).
+
+%   Goals that a goal gets as arguments become predicates of their own. They are not called through wrappers, so their choicepoints must
+%   have guards where the goal cuts them; and they are no last calls of the clause.
+
+instrumented_arguments(Goal0, In, Goal) :-
+    runs_arguments(Goal0, Places),
+    callee(Goal0, In, _, itself),       % the box that theirs are in
+    !,
+    Goal0 =.. [Name|Arguments0],
+    instrumented_places(Arguments0, 1, Places, In, Arguments),
+    Goal =.. [Name|Arguments].
+instrumented_arguments(Goal, In, Goal) :-
+    count_arguments(Goal, In).
+
+instrumented_places([], _, _, _, []).
+instrumented_places([Argument0|Arguments0], I, Places, In, [Argument|Arguments]) :-
+    (   '$member'(I, Places)
+    ->  instrumented_argument(Argument0, In, Argument)
+    ;   Argument = Argument0
+    ),
+    !,
+    I1 is I+1,
+    instrumented_places(Arguments0, I1, Places, In, Arguments).
+
+instrumented_argument(Goal, In, Goal) :-
+    has_soft_cut(Goal),
+    !,
+    count_goals(Goal, In).
+instrumented_argument(Goal0, In, Goal) :-
+    instrumented(Goal0, inner, heavy, In, Body),
+    (   Body == Goal0
+    ->  Goal = Goal0
+    ;   In = in(M, _, _),
+        term_variables(Goal0, Variables),
+        argument_name(Name),
+        Goal =.. [Name|Variables],
+        '$record_clause'(M:(Goal :- Body), '$portmortem', '$portmortem':1, _)
+    ).
+
+argument_name(Name) :-
+    flag('$portmortem_arguments', N, N+1),
+    atom_concat('$pm_argument_', N, Name).
+
+%   Goals are numbered whether or not they are instrumented.
+
+count_goal(in(_, _, Sites), N) :-
+    arg(5, Sites, N0),
+    N is N0+1,
+    nb_setarg(5, Sites, N).
+
+count_goals(Goal, In) :-
+    nonvar(Goal),
+    control(Goal),
+    !,
+    forall(arg(_, Goal, Part), count_goals(Part, In)).
+count_goals(Goal, In) :-
+    count_goal(In, _),
+    count_arguments(Goal, In).
+
+count_arguments(Goal, In) :-
+    (   runs_arguments(Goal, Places)
+    ->  forall(( '$member'(Place, Places), arg(Place, Goal, Argument) ),
+               count_goals(Argument, In))
+    ;   true
+    ).
+
+callee(Goal0, in(M0, Callee, _), Id, How) :-
+    plain(Goal0, M0, Goal, M),
+    functor(Goal, Name, Arity),
+    call(Callee, M, Name, Arity, Id, How).
+
+plain(Goal, M, Goal, M) :-
+    callable(Goal),
+    Goal \= _:_,
+    !.
+plain(M:Goal0, _, Goal, M1) :-
+    atom(M),
+    nonvar(Goal0),
+    plain(Goal0, M, Goal, M1).
+
+%   The id of the N-th goal of the clause.
+
+site(in(_, _, sites(Caller, Clause, File, Lines, _)), N, Callee, Site) :-
+    (   nth(N, Lines, Line)
+    ->  true
+    ;   Line = 0
+    ),
+    portmortem:'$site'(Callee, Caller, Clause, N, File, Line, Site).
+
+nth(1, [Element|_], Element) :-
+    !.
+nth(N, [_|Elements], Element) :-
+    N1 is N-1,
+    nth(N1, Elements, Element).
+
+with_ports(wrapper, Goal, _, _, _, Id, Site, (Mark, Goal)) :-
+    port(mark, Id, Site, Mark).
+with_ports(copy(Home, CopyName), Goal0, Place, Cut, In, Id, Site, Goal) :-
+    In = in(M, _, _),
+    plain(Goal0, M, Plain, _),
+    Plain =.. [_|Arguments],
+    Copy0 =.. [CopyName|Arguments],
+    (   Home == M
+    ->  Copy = Copy0
+    ;   Copy = Home:Copy0
+    ),
+    boxed(Place, Cut, Copy, Id, Site, Goal).
+with_ports(itself, Goal0, Place0, Cut, in(M, _, _), Id, Site, Goal) :-
+    plain(Goal0, M, Plain, _),
+    functor(Plain, Name, _),
+    (   Name == call                    % which is never a real last call
+    ->  Place = inner
+    ;   Place = Place0
+    ),
+    boxed(Place, Cut, Goal0, Id, Site, Goal).
+
+boxed(Place, Cut, Goal0, Id, Site, Goal) :-
+    port(call, Id, Site, Call),
+    exits(Cut, Exit),
+    Boxed = ( ( Call, ( Goal0, Exit ; '$pm_fail' ) ) *-> true ),
+    (   Place == last
+    ->  port(last, Id, Site, Last),
+        Goal = ( Last -> Goal0 ; Boxed )
+    ;   Goal = Boxed
+    ).
+
+exits(heavy, ( '$pm_exit', ! ; '$pm_exit_nondet' )).
+exits(light, ( '$pm_exit_light', ! ; true ; '$pm_redo' )).
+
+port(Kind, Id, Site, Port) :-
+    portmortem:'$goal_port'(Kind, Id, Site, Port).
+
+%   marked(+Goal0, +In, -Goal) is det
+%
+%   As instrumented/5, but all calls go through wrappers.
+
+marked(Goal0, In, Goal) :-
+    nonvar(Goal0),
+    control(Goal0),
+    !,
+    Goal0 =.. [Name|Parts0],
+    marked_all(Parts0, In, Parts),
+    Goal =.. [Name|Parts].
+marked(Goal0, In, Goal) :-
+    count_goal(In, N),
+    count_arguments(Goal0, In),
+    (   nonvar(Goal0),
+        callee(Goal0, In, Id, How),
+        How \== itself
+    ->  site(In, N, Id, Site),
+        with_ports(wrapper, Goal0, inner, heavy, In, Id, Site, Goal)
+    ;   Goal = Goal0
+    ).
+
+marked_all([], _, []).
+marked_all([Goal0|Goals0], In, [Goal|Goals]) :-
+    marked(Goal0, In, Goal),
+    marked_all(Goals0, In, Goals).
+
+has_soft_cut(Goal) :-
+    nonvar(Goal),
+    (   Goal = (_*->_)
+    ->  true
+    ;   control(Goal),
+        arg(_, Goal, Part),
+        has_soft_cut(Part)
+    ->  true
+    ).
+
+has_cut(Goal) :-
+    nonvar(Goal),
+    (   Goal == !
+    ->  true
+    ;   control(Goal),
+        arg(_, Goal, Part),
+        has_cut(Part)
+    ->  true
+    ).
+
+                 /*******************************
+                 *            PLACES            *
+                 *******************************/
+
+%!  original_place(+CopyRef, +PC, +Ref, -OriginalPC) is semidet.
+%
+%   A call in the clause CopyRef, whose original is Ref, returns to PC. The same call in the original returns to OriginalPC.
+%   Calls are in the same order in both, but for those of the ports, and for a last goal, which the copy has twice.
+
+original_place(CopyRef, PC, Ref, OriginalPC) :-
+    calls(CopyRef, Copied),
+    goal_calls(Copied, 1, Places),
+    '$member'(PC-N, Places),
+    !,
+    calls(Ref, Calls),
+    goal_calls(Calls, 1, Originals),
+    '$member'(OriginalPC-N, Originals),
+    !.
+
+%   The calls of a clause: where each returns to, and the name of what is called, if it is a port.
+
+calls(Ref, Calls) :-
+    calls(Ref, 0, Calls).
+
+calls(Ref, PC, Calls) :-
+    '$fetch_vm'(Ref, PC, Next, Instruction),
+    !,
+    (   called(Instruction, Called)
+    ->  Calls = [Next-Called|Calls1]
+    ;   Calls = Calls1
+    ),
+    calls(Ref, Next, Calls1).
+calls(_, _, []).
+
+called(Instruction, Called) :-
+    functor(Instruction, Name, Arity),
+    '$member'(Prefix, [i_call, i_depart, i_usercall]),
+    sub_atom(Name, 0, _, _, Prefix),
+    !,
+    (   Arity > 0,
+        arg(Arity, Instruction, PI),
+        nonvar(PI),
+        ( PI = _:Predicate/0 ; PI = Predicate/0 ),
+        atom(Predicate),
+        port_kind(Kind),
+        sub_atom(Predicate, 0, _, _, Kind)
+    ->  Called = Kind
+    ;   Called = goal
+    ).
+
+port_kind('$pm_call_').
+port_kind('$pm_last_').
+port_kind('$pm_').
+
+goal_calls([], _, []).
+goal_calls([_-'$pm_last_', PC1-goal, _-'$pm_call_', PC2-goal|Calls], N, [PC1-N, PC2-N|Places]) :-
+    !,
+    N1 is N+1,
+    goal_calls(Calls, N1, Places).
+goal_calls([PC-goal|Calls], N, [PC-N|Places]) :-
+    !,
+    N1 is N+1,
+    goal_calls(Calls, N1, Places).
+goal_calls([_|Calls], N, Places) :-
+    goal_calls(Calls, N, Places).
+
+                 /*******************************
+                 *          OLD COPIES          *
+                 *******************************/
+
+%!  retire_copy(+Module, :Head, +CopyName, +Id) is det.
+%
+%   A copy that is no longer the predicate may still be called: by clauses that run, and by clauses of predicates that were
+%   copied before. From now on it calls the predicate.
+
+retire_copy(M, Head, CopyName, Id) :-
+    Head =.. [_|Arguments],
+    Copy =.. [CopyName|Arguments],
+    (   portmortem:'$goal_port'(forward, Id, Id, Forward)
+    ->  Body = (Forward, Head)
+    ;   Body = Head
+    ),
+    wrap_in_place(M:Copy, portmortem, _, Body),
+    opaque_wrapper(M:Copy).

@@ -1,0 +1,427 @@
+//! The ports at goals of instrumented clauses.
+//!
+//! `portmortem_instrument.pl` puts them around the goals that call recorded predicates:
+//!
+//! ```text
+//! ( ( call, ( Goal, ( exit, ! ; exit_nondet ) ; fail ) ) *-> true )               % where a cut may come later
+//! ( ( call, ( Goal, ( exit_light, ! ; true ; redo ) ; fail ) ) *-> true )         % elsewhere
+//! ( last -> Goal ; as above )                                                     % the last goal of a clause
+//! ```
+//!
+//! `Goal` calls the copy of the predicate. There is no frame between the clause and it, and its choicepoints are those of the two disjunctions.
+//! Whether a port succeeds depends on the engine's own choicepoints alone, never on what is being recorded, so that the program
+//! does the same whatever happens to the recording: `exit` and `exit_light` succeed if `Goal` has left no choicepoint, and `last` if the call that follows is a real last call,
+//! or nothing is to be recorded.
+//!
+//! A box that `call` opened has no guard. It lies within a box that has one, and that guard's pruning tells of exceptions
+//! that leave both; cuts are told by the guards of `exit_nondet` around it.
+
+use std::ffi::{CString, c_void};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::boxes::BoxId;
+use crate::collections::{self, Stop};
+use crate::control;
+use crate::engine::{self, Announced, Coming, Engine};
+use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term, exception_is_pending};
+use crate::frames::calling_frame;
+use crate::goal_table::{self, Goal};
+use crate::layout::{self, Choice};
+use crate::panics::guarded;
+use crate::recording;
+
+/// What a port answers if it panics: `call`, `last` and what marks a call go on, all others try what comes next.
+macro_rules! port {
+    ($name:ident, $port:path, $otherwise:expr) => {
+        pub(crate) extern "C" fn $name(_: Term, _: i32, handle: Control) -> Foreign {
+            guarded($otherwise, || $port(handle))
+        }
+    };
+}
+
+port!(call_port, call, TRUE);
+port!(last_port, last, TRUE);
+port!(mark_port, mark, TRUE);
+port!(forward_port, forward, TRUE);
+port!(exit_port, exit, FALSE);
+port!(exit_light_port, exit_light, FALSE);
+port!(redo_port, redo, FALSE);
+port!(fail_port, fail, FALSE);
+
+/// [`exit_nondet`] is called again when it is backtracked into.
+pub(crate) extern "C" fn exit_nondet_port(_: Term, _: i32, handle: Control) -> Foreign {
+    // SAFETY: `handle` is what the engine passed.
+    let redo = unsafe { ffi::PL_foreign_control(handle) } == ffi::REDO;
+    guarded(Foreign::from(!redo), || exit_nondet(handle))
+}
+
+/// `goal_port(+Kind, +Predicate, +Id, -Name)`: makes a port for a goal that calls the predicate whose id is `Predicate`, and whose events carry `Id`. `Kind` is
+/// `call`, `last`, `mark` or `forward`; the port is the predicate `Name/0` of module `system`.
+pub(crate) fn make_port(kind: Term, predicate: Term, id: Term, name: Term) -> Foreign {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let kind = control::text(kind);
+    let function: Port = match kind.as_str() {
+        "call" => call_port,
+        "last" => last_port,
+        "mark" => mark_port,
+        "forward" => forward_port,
+        _ => return FALSE,
+    };
+    let epoch = recording::epoch().unwrap_or(NO_RECORDING);
+    recording::goals_made();
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let Ok(text) = CString::new(format!("$pm_{kind}_{number}")) else {
+        return FALSE;
+    };
+    let module = c"system".as_ptr();
+    // SAFETY: the function is of the kind it is registered as; a procedure begins with a pointer to its definition, as was found
+    // when the layout was.
+    let port = unsafe {
+        let registered = ffi::PL_register_foreign_in_module(
+            module,
+            text.as_ptr(),
+            0,
+            function as *const c_void,
+            ffi::VARARGS,
+        );
+        let procedure = ffi::PL_predicate(text.as_ptr(), 0, module);
+        if !ffi::truth(registered) || procedure.is_null() {
+            return FALSE;
+        }
+        procedure.cast::<usize>().read()
+    };
+    let goal = Goal {
+        epoch,
+        id: control::integer(id),
+        predicate: control::integer(predicate),
+    };
+    goal_table::add(port, goal);
+    // SAFETY: a term of our own argument list and a terminated text.
+    Foreign::from(ffi::truth(unsafe {
+        ffi::PL_unify_atom_chars(name, text.as_ptr())
+    }))
+}
+
+/// The epoch of a goal that is instrumented when nothing is recorded any more.
+const NO_RECORDING: u32 = 0;
+
+type Port = extern "C" fn(Term, i32, Control) -> Foreign;
+
+/// The state of the engine that calls, if it has one.
+#[inline(always)]
+fn engine_of(handle: Control) -> Option<&'static mut Engine> {
+    // SAFETY: what the engine passed; the state is used within this call only.
+    unsafe { engine::of_context_if_any(layout::engine_of(handle)) }
+}
+
+#[inline(always)]
+fn goal_of(handle: Control) -> Option<&'static Goal> {
+    // SAFETY: what the engine passed.
+    goal_table::goal(unsafe { layout::port_of(handle) })
+}
+
+/// `CALL`.
+#[inline]
+fn call(handle: Control) -> Foreign {
+    if exception_is_pending() {
+        return FALSE;
+    }
+    let (Some(engine), Some(goal)) = (engine_of(handle), goal_of(handle)) else {
+        return TRUE;
+    };
+    if !engine.boxes.any_active() {
+        return TRUE;
+    }
+    if engine.quiet || goal.epoch != engine.epoch() {
+        engine.boxes.enter_silently();
+        return TRUE;
+    }
+    if !engine.stream.call_if_soon(goal.id) {
+        return call_late(goal);
+    }
+    engine.boxes.enter_goal();
+    TRUE
+}
+
+#[cold]
+fn call_late(goal: &Goal) -> Foreign {
+    if let Err(answer) = look() {
+        return answer;
+    }
+    // SAFETY: the state is used within this call only; the reference that the caller had is not used any more.
+    if let Some(engine) = unsafe { engine::existing() }
+        && engine.boxes.any_active()
+    {
+        if engine.quiet || goal.epoch != engine.epoch() {
+            engine.boxes.enter_silently();
+        } else {
+            engine.stream.call(goal.id);
+            engine.boxes.enter_goal();
+        }
+    }
+    TRUE
+}
+
+/// What a port does first after a longer time, at a way in.
+fn look() -> Result<(), Foreign> {
+    // SAFETY: the reference is not used beyond this statement.
+    if unsafe { engine::existing() }.is_some_and(|engine| engine.stream.has_stopped()) {
+        control::stop_by_itself();
+        return Err(TRUE);
+    }
+    collections::look_if_long().map_err(Stop::answer)
+}
+
+/// `TAIL`, if the call that follows is a real last call. If it is none it must have a box, and this fails.
+#[inline]
+fn last(handle: Control) -> Foreign {
+    if exception_is_pending() {
+        return FALSE;
+    }
+    let (Some(engine), Some(goal)) = (engine_of(handle), goal_of(handle)) else {
+        return TRUE;
+    };
+    if engine.quiet || goal.epoch != engine.epoch() || !engine.boxes.is_recorded() {
+        return TRUE;
+    }
+    // SAFETY: the newest choicepoint is that of the condition which this port is.
+    let is_last = unsafe {
+        let condition = Choice::newest(handle);
+        condition.older().address() < condition.frame()
+    };
+    if !is_last {
+        return FALSE;
+    }
+    if !engine.stream.tail_if_soon(goal.id) {
+        return tail_late(goal);
+    }
+    TRUE
+}
+
+#[cold]
+fn tail_late(goal: &Goal) -> Foreign {
+    if let Err(answer) = look() {
+        return answer;
+    }
+    // SAFETY: as in `call_late`.
+    if let Some(engine) = unsafe { engine::existing() }
+        && !engine.quiet
+        && goal.epoch == engine.epoch()
+        && engine.boxes.is_recorded()
+    {
+        engine.stream.tail(goal.id);
+    }
+    TRUE
+}
+
+/// Before a goal that is called through its wrapper: the wrapper's event is to carry the site.
+#[inline]
+fn mark(handle: Control) -> Foreign {
+    if exception_is_pending() {
+        return FALSE;
+    }
+    if let (Some(engine), Some(goal)) = (engine_of(handle), goal_of(handle)) {
+        engine.coming = (goal.epoch == engine.epoch()).then(|| Coming {
+            predicate: goal.predicate,
+            what: Announced::AtGoal {
+                id: goal.id,
+                frame: calling_frame(),
+            },
+        });
+    }
+    TRUE
+}
+
+/// Before a copy that is no longer the predicate calls the predicate: the box is open already.
+fn forward(handle: Control) -> Foreign {
+    if exception_is_pending() {
+        return FALSE;
+    }
+    if let (Some(engine), Some(goal)) = (engine_of(handle), goal_of(handle)) {
+        engine.coming = Some(Coming {
+            predicate: goal.predicate,
+            what: Announced::InBox,
+        })
+        .filter(|_| goal.epoch == engine.epoch());
+    }
+    TRUE
+}
+
+/// Whether the goal before the inner disjunction has left a choicepoint: if not, the one before that of the inner disjunction is that of the
+/// outer one, which belongs to the same frame.
+#[inline(always)]
+fn is_det(handle: Control) -> bool {
+    // SAFETY: the two disjunctions around this port have a choicepoint each.
+    unsafe {
+        let inner = Choice::newest(handle);
+        inner.older().frame() == inner.frame()
+    }
+}
+
+/// `EXIT` without a choicepoint left. If there is one this fails, and [`exit_nondet`] comes next.
+#[inline]
+fn exit(handle: Control) -> Foreign {
+    if exception_is_pending() || !is_det(handle) {
+        return FALSE;
+    }
+    exit_det(handle)
+}
+
+#[inline(always)]
+fn exit_det(handle: Control) -> Foreign {
+    let Some(engine) = engine_of(handle) else {
+        return TRUE;
+    };
+    if engine.boxes.is_recorded_goal() && !engine.stream.exit_det_if_soon() {
+        return exit_det_late();
+    }
+    engine.boxes.leave_goal();
+    TRUE
+}
+
+#[cold]
+fn exit_det_late() -> Foreign {
+    match collections::look_if_long() {
+        Err(stop) => stop.answer(),
+        Ok(()) => {
+            // SAFETY: the state is used within this call only; the reference that the caller had is not used any more.
+            if let Some(engine) = unsafe { engine::existing() } {
+                if engine.boxes.is_recorded_goal() {
+                    engine.stream.exit_det();
+                }
+                engine.boxes.leave_goal();
+            }
+            TRUE
+        }
+    }
+}
+
+/// `EXIT` of either kind. Succeeds if no choicepoint is left.
+#[inline]
+fn exit_light(handle: Control) -> Foreign {
+    if exception_is_pending() {
+        return FALSE;
+    }
+    if is_det(handle) {
+        return exit_det(handle);
+    }
+    if let Some(engine) = engine_of(handle) {
+        if engine.boxes.is_recorded_goal() && !engine.stream.exit_nondet_if_soon() {
+            return exit_light_late();
+        }
+        engine.boxes.exit_goal(true);
+    }
+    FALSE
+}
+
+#[cold]
+fn exit_light_late() -> Foreign {
+    if collections::look_if_long().is_ok() {
+        exit_goal(true);
+    }
+    FALSE
+}
+
+#[cold]
+fn exit_nondet_late() -> Foreign {
+    match collections::look_if_long() {
+        Err(stop) => stop.answer(),
+        Ok(()) => guard_exit(exit_goal(false)),
+    }
+}
+
+/// The answer that keeps a choicepoint, if there is a box.
+#[inline(always)]
+fn guard_exit(id: Option<BoxId>) -> Foreign {
+    // SAFETY: the answer that keeps a choicepoint.
+    id.map_or(TRUE, |id| unsafe { ffi::_PL_retry(id.to_raw() as isize) })
+}
+
+/// The active box exits and can be re-entered, by [`redo`] if it is `light`.
+fn exit_goal(light: bool) -> Option<BoxId> {
+    // SAFETY: the state is used within this call only; the caller has no reference.
+    let engine = unsafe { engine::existing() }?;
+    if engine.boxes.is_recorded_goal() {
+        engine.stream.exit_nondet();
+    }
+    engine.boxes.exit_goal(light)
+}
+
+/// `REDO` of the newest box on the choice stack.
+#[inline]
+fn redo(handle: Control) -> Foreign {
+    if let Some(engine) = engine_of(handle)
+        && engine.boxes.redo_light()
+        && engine.boxes.is_recorded_goal()
+        && !engine.stream.redo_if_soon()
+    {
+        event_late(Engine::redo_active);
+    }
+    FALSE
+}
+
+/// If the handler of a signal throws meanwhile, its exception leaves the box that was re-entered, or after all alternatives are used up: the
+/// event happened before.
+#[cold]
+fn event_late(record: fn(&mut Engine)) {
+    let looked = collections::look_if_long();
+    // SAFETY: the state is used within this call only; the reference that the caller had is not used any more.
+    if let (Some(engine), Ok(()) | Err(Stop::Exception)) = (unsafe { engine::existing() }, looked) {
+        record(engine);
+    }
+}
+
+/// `EXIT` with a choicepoint left; backtracked into: `REDO`; pruned: `CUT`, of what is inside as well.
+#[inline]
+fn exit_nondet(handle: Control) -> Foreign {
+    // SAFETY: `handle` is what the engine passed.
+    match unsafe { ffi::PL_foreign_control(handle) } {
+        ffi::FIRST_CALL => {
+            if exception_is_pending() {
+                return FALSE;
+            }
+            let Some(engine) = engine_of(handle) else {
+                return TRUE;
+            };
+            if engine.boxes.is_recorded_goal() && !engine.stream.exit_nondet_if_soon() {
+                return exit_nondet_late();
+            }
+            guard_exit(engine.boxes.exit_goal(false))
+        }
+        ffi::REDO => {
+            if let Some(engine) = engine_of(handle)
+                && engine.boxes.redo_goal(context(handle))
+                && engine.boxes.is_recorded_goal()
+                && !engine.stream.redo_if_soon()
+            {
+                event_late(Engine::redo_active);
+            }
+            FALSE
+        }
+        _ => {
+            if let Some(engine) = engine_of(handle) {
+                engine.exit_pruned(context(handle));
+            }
+            TRUE
+        }
+    }
+}
+
+#[inline]
+fn context(handle: Control) -> BoxId {
+    // SAFETY: `handle` is what the engine passed, and so is the context it returns.
+    BoxId::from_raw(unsafe { ffi::PL_foreign_context(handle) } as i64)
+}
+
+/// `FAIL`.
+#[inline]
+fn fail(handle: Control) -> Foreign {
+    if let Some(engine) = engine_of(handle) {
+        if engine.boxes.is_recorded_goal() && !engine.stream.fail_if_soon() {
+            event_late(Engine::fail_active);
+            return FALSE;
+        }
+        engine.boxes.leave_goal();
+    }
+    FALSE
+}

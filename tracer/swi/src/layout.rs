@@ -1,0 +1,245 @@
+//! Where the engine keeps what the ports at goals look at: found by looking, once in a process.
+//!
+//! A port at a goal asks the foreign interface nothing, because a call of it costs as much as the event. It reads four things where they lie:
+//! which engine runs, which port was called, the newest choicepoint, and of a choicepoint its kind, the one before and its
+//! frame. Where they lie differs between versions. `portmortem_goals.pl` calls [`look`] in states that it can describe by
+//! documented means; an offset counts as known if it was right every time. Until all are known, and
+//! wherever they cannot be found, no clause gets such ports.
+
+use std::ffi::c_void;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
+
+/// Words of the handle of a foreign call that are looked at.
+const HANDLE_WORDS: usize = 4;
+/// Words of the engine's data.
+const ENGINE_WORDS: usize = 128;
+/// Words of a choicepoint.
+const CHOICE_WORDS: usize = 12;
+const WORD: usize = size_of::<usize>();
+
+/// An offset that is not known.
+const UNKNOWN: usize = usize::MAX;
+
+/// The kind of choicepoint that the debugger makes at every call: nothing can be redone there.
+const DEBUGGER: u32 = 4;
+
+static ENGINE: AtomicUsize = AtomicUsize::new(UNKNOWN);
+static PORT: AtomicUsize = AtomicUsize::new(UNKNOWN);
+static NEWEST: AtomicUsize = AtomicUsize::new(UNKNOWN);
+static PARENT: AtomicUsize = AtomicUsize::new(UNKNOWN);
+static FRAME: AtomicUsize = AtomicUsize::new(UNKNOWN);
+
+/// Offsets that have been right so far.
+#[derive(Clone, Copy)]
+struct Candidates<const WORDS: usize>([bool; WORDS]);
+
+impl<const WORDS: usize> Candidates<WORDS> {
+    const ALL: Self = Self([true; WORDS]);
+
+    /// Keeps those where `wanted` lies.
+    ///
+    /// # Safety
+    /// `WORDS` words can be read at `at`.
+    unsafe fn look(&mut self, at: *const u8, wanted: usize) {
+        for (word, right) in self.0.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            *right &= unsafe { at.cast::<usize>().add(word).read_unaligned() } == wanted;
+        }
+    }
+
+    /// The only one left.
+    fn only(&self) -> Option<usize> {
+        let right = self.0.iter().filter(|&&right| right).count();
+        (right == 1).then(|| self.first())?
+    }
+
+    /// The first one left.
+    fn first(&self) -> Option<usize> {
+        self.0
+            .iter()
+            .position(|&right| right)
+            .map(|word| word * WORD)
+    }
+}
+
+struct Search {
+    looks: usize,
+    engine: Candidates<HANDLE_WORDS>,
+    port: Candidates<HANDLE_WORDS>,
+    newest: Candidates<ENGINE_WORDS>,
+    parent: Candidates<CHOICE_WORDS>,
+    frame: Candidates<CHOICE_WORDS>,
+}
+
+static SEARCH: Mutex<Search> = Mutex::new(Search {
+    looks: 0,
+    engine: Candidates::ALL,
+    port: Candidates::ALL,
+    newest: Candidates::ALL,
+    parent: Candidates::ALL,
+    frame: Candidates::ALL,
+});
+
+/// `look(+Frame, +Choice, +Parent, +ChoiceFrame)`: the clause that calls runs in `Frame`, the newest choicepoint is `Choice`, the one before it
+/// `Parent`, and it belongs to `ChoiceFrame`. Fails if what these are cannot be found.
+pub(crate) extern "C" fn look(arguments: Term, _arity: i32, handle: Control) -> Foreign {
+    let mut context = ffi::Context::EMPTY;
+    if !context.fill() {
+        return FALSE;
+    }
+    let engine = context.engine as usize;
+    if !context.step() {
+        return FALSE;
+    }
+    let place = |argument: usize| -> usize {
+        let mut value = 0;
+        // SAFETY: terms of our own argument list.
+        unsafe { ffi::PL_get_int64(arguments + argument, &raw mut value) };
+        value as usize * WORD
+    };
+    let base = (context.frame as usize).wrapping_sub(place(0));
+    let choice = base.wrapping_add(place(1));
+    let parent = base.wrapping_add(place(2));
+    let frame = base.wrapping_add(place(3));
+    // SAFETY: a handle, of which the first field of the procedure is what the handle refers to.
+    let procedure = unsafe { ffi::PL_foreign_context_predicate(handle) };
+    if procedure.is_null() {
+        return FALSE;
+    }
+    // SAFETY: a procedure begins with a pointer to its definition.
+    let definition = unsafe { procedure.cast::<usize>().read() };
+    let Ok(mut search) = SEARCH.lock() else {
+        return FALSE;
+    };
+    search.looks += 1;
+    // SAFETY: the handle and the engine's data are larger than what is read; so is the newest choicepoint, which is followed by
+    // at least the frame that runs.
+    unsafe {
+        search.engine.look(handle.cast(), engine);
+        search.port.look(handle.cast(), definition);
+        search.newest.look(engine as *const u8, choice);
+        search.parent.look(choice as *const u8, parent);
+        search.frame.look(choice as *const u8, frame);
+    }
+    TRUE
+}
+
+/// `known`: ends the search. Succeeds if everything was found.
+pub(crate) fn known() -> Foreign {
+    Foreign::from(SEARCH.lock().is_ok_and(|search| search.end().is_some()))
+}
+
+impl Search {
+    fn end(&self) -> Option<()> {
+        const ENOUGH: usize = 4;
+        if self.looks < ENOUGH {
+            return None;
+        }
+        let found = [
+            (&ENGINE, self.engine.only()?),
+            (&PORT, self.port.only()?),
+            (&NEWEST, self.newest.only()?),
+            (&PARENT, self.parent.only()?),
+            // The frame that follows a choicepoint begins with its parent, which may be the frame of the choicepoint.
+            (&FRAME, self.frame.first()?),
+        ];
+        for (place, offset) in found {
+            place.store(offset, Ordering::Relaxed);
+        }
+        Some(())
+    }
+}
+
+/// # Safety
+/// A word can be read there.
+#[inline(always)]
+unsafe fn word(start: *const c_void, offset: &AtomicUsize) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe {
+        start
+            .cast::<u8>()
+            .add(offset.load(Ordering::Relaxed))
+            .cast::<usize>()
+            .read()
+    }
+}
+
+/// The address of the data of the engine that calls a port.
+///
+/// # Safety
+/// `handle` is what the engine passed, and the layout is known: no port is called before.
+#[inline(always)]
+pub(crate) unsafe fn engine_of(handle: Control) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    unsafe { word(handle, &ENGINE) as *mut c_void }
+}
+
+/// Tells the port that was called from all others.
+///
+/// # Safety
+/// As for [`engine_of`].
+#[inline(always)]
+pub(crate) unsafe fn port_of(handle: Control) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { word(handle, &PORT) }
+}
+
+/// A choicepoint of the calling engine that something can be redone at.
+#[derive(Clone, Copy)]
+pub(crate) struct Choice(*const c_void);
+
+impl Choice {
+    /// The newest one.
+    ///
+    /// # Safety
+    /// As for [`engine_of`].
+    #[inline(always)]
+    pub(crate) unsafe fn newest(handle: Control) -> Self {
+        // SAFETY: the caller's promise, and the engine's data.
+        unsafe {
+            let engine = engine_of(handle);
+            Self(word(engine, &NEWEST) as *const c_void).or_older()
+        }
+    }
+
+    /// The one before it.
+    ///
+    /// # Safety
+    /// There is one, and none has been removed since the newest was asked for.
+    #[inline(always)]
+    pub(crate) unsafe fn older(self) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Self(word(self.0, &PARENT) as *const c_void).or_older() }
+    }
+
+    #[inline(always)]
+    unsafe fn or_older(self) -> Self {
+        let mut at = self;
+        // SAFETY: a choicepoint begins with its kind, and the oldest is not one of the debugger's.
+        unsafe {
+            while !at.0.is_null() && at.0.cast::<u32>().read() == DEBUGGER {
+                at = Self(word(at.0, &PARENT) as *const c_void);
+            }
+        }
+        at
+    }
+
+    /// The address of the frame that it belongs to.
+    ///
+    /// # Safety
+    /// It is not null.
+    #[inline(always)]
+    pub(crate) unsafe fn frame(self) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { word(self.0, &FRAME) }
+    }
+
+    /// Where it lies.
+    #[inline(always)]
+    pub(crate) fn address(self) -> usize {
+        self.0 as usize
+    }
+}
