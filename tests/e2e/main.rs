@@ -22,6 +22,7 @@ mod install;
 mod library;
 mod portable;
 mod predict;
+mod random_programs;
 mod same_behaviour;
 mod selection;
 mod tui;

@@ -1,0 +1,240 @@
+//! Programs that nobody wrote: every kind of control structure in any order. Recorded, they must do what they do unrecorded, and
+//! ports at goals must tell the same story as wrappers.
+
+use std::fmt::Write as _;
+
+use portmortem_analyzer::Trace;
+use portmortem_analyzer::trace::{PredicateIndex, PredicateInfo};
+use portmortem_tests::{Profiled, Sandbox};
+use portmortem_tracer::format::Event;
+
+/// So many programs are in a file, to start the engine less often.
+const IN_A_FILE: u64 = 20;
+/// Predicates of one program. Each calls later ones only, so that it ends.
+const PREDICATES: u64 = 5;
+/// Calls after which a program is ended: some would take very long.
+const BUDGET: u64 = 1500;
+
+#[test]
+fn they_do_the_same() {
+    for first in (0..200).step_by(IN_A_FILE as usize) {
+        check(first, &[], true);
+        check(first, &["--boundary"], true);
+    }
+}
+
+#[test]
+fn ports_at_goals_say_what_wrappers_say() {
+    for first in (1000..1300).step_by(IN_A_FILE as usize) {
+        let [goals, wrappers] =
+            [&[][..], &["--wrappers-only"]].map(|options| check(first, options, false));
+        let (goals, wrappers) = (ports(&goals.trace), ports(&wrappers.trace));
+        assert!(goals.len() > 1000, "{} events", goals.len());
+        let differs = goals
+            .iter()
+            .zip(&wrappers)
+            .position(|(goal, wrapper)| goal != wrapper);
+        let near = differs.map(|at| at.saturating_sub(5)..(at + 5).min(goals.len()));
+        assert!(
+            goals == wrappers,
+            "programs from {first}: {:?}",
+            near.map(|near| (&goals[near.clone()], &wrappers[near]))
+        );
+    }
+}
+
+/// Runs a file of programs unrecorded and recorded. `cleanup`: with calls of `call_cleanup/2`, beside whose handlers a cut may be
+/// told too early (`docs/limits.md`).
+fn check(first: u64, options: &[&str], cleanup: bool) -> Profiled {
+    let sandbox = Sandbox::with("random.pl", &file(first, cleanup));
+    let plain = sandbox.swipl(["random.pl"]);
+    let mut arguments = vec!["record", "-o", "run.pmt"];
+    arguments.extend(options);
+    arguments.push("random.pl");
+    let recorded = sandbox.portmortem(arguments);
+    let (plain, recorded) = (plain.succeeds().out(), recorded.succeeds().out());
+    let differs = plain.lines().zip(recorded.lines()).find(|(a, b)| a != b);
+    assert!(
+        plain == recorded,
+        "programs from {first} {options:?}: {differs:?}"
+    );
+    Profiled::of(&sandbox.path("run.pmt"))
+}
+
+/// The ports of the program, with names of predicates. Cuts in a row are one.
+fn ports(trace: &Trace) -> Vec<(&'static str, String)> {
+    let name = |predicate: PredicateIndex| trace.predicate_name(predicate).to_owned();
+    let is_engine_work = |predicate: PredicateIndex| {
+        let info = trace.predicates().get(predicate as usize);
+        info.is_some_and(PredicateInfo::is_engine_work)
+    };
+    let mut ports: Vec<(&'static str, String)> = Vec::new();
+    let mut cuts = 0;
+    let mut inside = 0;
+    for timed in trace.events(&trace.streams()[0]) {
+        if let Event::Cut { count } = timed.event {
+            cuts += count;
+            continue;
+        }
+        let port = match timed.event {
+            Event::Call { predicate } if inside > 0 || is_engine_work(predicate) => {
+                inside += 1;
+                continue;
+            }
+            Event::ExitDet | Event::Fail | Event::Exception if inside > 0 => {
+                inside -= 1;
+                continue;
+            }
+            Event::Call { predicate } => ("call", name(predicate)),
+            Event::Tail { predicate } => ("tail", name(predicate)),
+            Event::ExitDet => ("exit", String::new()),
+            Event::ExitNondet => ("exit, can be redone", String::new()),
+            Event::Redo => ("redo", String::new()),
+            Event::Fail => ("fail", String::new()),
+            Event::Exception => ("exception", String::new()),
+            _ => continue,
+        };
+        if cuts > 0 {
+            ports.push(("cut", cuts.to_string()));
+            cuts = 0;
+        }
+        ports.push(port);
+    }
+    ports
+}
+
+fn file(first: u64, cleanup: bool) -> String {
+    let mut text = format!(
+        ":- initialization(main, main).\n:- style_check(-singleton).\n:- style_check(-discontiguous).\n\
+         t :- nb_getval(n, N), N1 is N+1, nb_setval(n, N1), ( N1 > {BUDGET} -> throw(budget) ; true ).\n"
+    );
+    let mut runs = Vec::new();
+    for number in first..first + IN_A_FILE {
+        let dice = Dice(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bf0_3635);
+        text += &Program {
+            number,
+            cleanup,
+            dice,
+        }
+        .text();
+        runs.push(format!("run{number}"));
+    }
+    let _ = writeln!(text, "main :- {}.", runs.join(", "));
+    text
+}
+
+/// Numbers that look random, the same every time (splitmix64).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut value = self.0;
+        value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (value ^ value >> 31) % limit
+    }
+
+    fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        words[self.below(words.len() as u64) as usize]
+    }
+}
+
+struct Program {
+    number: u64,
+    cleanup: bool,
+    dice: Dice,
+}
+
+impl Program {
+    fn text(mut self) -> String {
+        let n = self.number;
+        let mut text = String::new();
+        if self.dice.below(10) == 0 {
+            let _ = writeln!(text, ":- dynamic f{n}/1.");
+        }
+        let _ = writeln!(text, "f{n}(a) :- t.\nf{n}(b).\nf{n}(c) :- t.");
+        for predicate in 0..PREDICATES {
+            if self.dice.below(16) == 0 {
+                let _ = writeln!(text, ":- dynamic p{n}_{predicate}/1.");
+            }
+            for _ in 0..=self.dice.below(3) {
+                let head = self.dice.of(&["X", "X", "a", "b"]);
+                let body = if self.dice.below(7) == 0 {
+                    String::new()
+                } else {
+                    format!(" :- t, {}", self.body(predicate, 2))
+                };
+                let _ = writeln!(text, "p{n}_{predicate}({head}){body}.");
+            }
+        }
+        let _ = writeln!(
+            text,
+            "all{n} :- p{n}_0(X), X == nope.\nall{n} :- p{n}_0(a), !, p{n}_1(b), fail.\n\
+             all{n} :- catch(p{n}_0(_), E, ( E == budget -> throw(E) ; true )), p{n}_2(_), p{n}_1(_).\nall{n}.\n\
+             run{n} :- nb_setval(n, 0), nl, write({n}), nl, ( catch(all{n}, _, true) -> write(yes) ; write(no) )."
+        );
+        text
+    }
+
+    fn body(&mut self, predicate: u64, depth: u32) -> String {
+        let goals = [1, 1, 2, 2, 3][self.dice.below(5) as usize];
+        let goals: Vec<String> = (0..goals).map(|_| self.goal(predicate, depth)).collect();
+        goals.join(", ")
+    }
+
+    fn variable(&mut self) -> &'static str {
+        self.dice.of(&["X", "Y", "Z", "W"])
+    }
+
+    fn call(&mut self, predicate: u64) -> String {
+        let (n, variable) = (self.number, self.variable());
+        let callee = predicate + 1 + self.dice.below(PREDICATES - predicate);
+        if callee < PREDICATES {
+            format!("p{n}_{callee}({variable})")
+        } else {
+            format!("f{n}({variable})")
+        }
+    }
+
+    fn goal(&mut self, predicate: u64, depth: u32) -> String {
+        let kind = self.dice.below(if depth > 0 { 100 } else { 46 });
+        match kind {
+            0..32 => self.call(predicate),
+            32..38 => "!".to_owned(),
+            38..40 => "fail".to_owned(),
+            40..42 => format!("{} = {}", self.variable(), self.dice.of(&["a", "b", "c"])),
+            42..44 => format!("between(1, {}, _)", 1 + self.dice.below(3)),
+            44..46 => format!("write({})", self.dice.of(&["x", "y", "z"])),
+            _ => self.compound(kind, predicate, depth - 1),
+        }
+    }
+
+    fn compound(&mut self, kind: u64, predicate: u64, depth: u32) -> String {
+        let a = self.body(predicate, depth);
+        let b = self.body(predicate, depth);
+        match kind {
+            46..56 => {
+                let c = self.body(predicate, depth);
+                format!("( {a} -> {b} ; {c} )")
+            }
+            56..58 => format!("( {a} -> {b} )"),
+            58..62 => {
+                let c = self.body(predicate, depth);
+                format!("( {a} *-> {b} ; {c} )")
+            }
+            62..70 => format!("( {a} ; {b} )"),
+            70..74 => format!("\\+ ( {a} )"),
+            74..80 => format!("catch(( {a} ), E, ( E == budget -> throw(E) ; {b} ))"),
+            80..83 => "throw(oops)".to_owned(),
+            83..87 => format!("findall(X, ( {a} ), _)"),
+            87..89 => format!("once(( {a} ))"),
+            89..92 => format!("forall({}, ( {a} ))", self.call(predicate)),
+            92..94 if self.cleanup => format!("call_cleanup(( {a} ), {})", self.call(predicate)),
+            92..96 => format!("call(( {a} ))"),
+            96..98 => format!("ignore(( {a} ))"),
+            98..99 => format!("aggregate_all(count, ( {a} ), _)"),
+            _ => format!("maplist(p{}_{}, [X, Y])", self.number, PREDICATES - 1),
+        }
+    }
+}
