@@ -12,6 +12,15 @@ use portmortem_tests::{Sandbox, built, sample};
 /// What takes longer hangs, however busy the machine is.
 const PATIENCE: Duration = Duration::from_secs(900);
 
+/// Asks again and again until there is no complaint any more.
+fn ask_until(ask: impl Fn() -> Result<(), String>) {
+    let begin = Instant::now();
+    while let Err(complaint) = ask() {
+        assert!(begin.elapsed() < PATIENCE, "{complaint}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// A tmux server of its own with a shell in it; gone at the end.
 struct Tmux {
     socket: String,
@@ -76,15 +85,13 @@ impl Tmux {
     }
 
     fn waits_until(&self, what: &str, is: impl Fn(&str) -> bool) {
-        let begin = Instant::now();
-        loop {
+        ask_until(|| {
             let screen = self.screen();
             if is(&screen) {
-                return;
+                return Ok(());
             }
-            assert!(begin.elapsed() < PATIENCE, "{what:?} never came:\n{screen}");
-            thread::sleep(Duration::from_millis(10));
-        }
+            Err(format!("{what:?} never came:\n{screen}"))
+        });
     }
 
     fn waits_for(&self, text: &str) {
@@ -232,11 +239,10 @@ fn a_row_is_copied_through_the_terminal() {
     tmux.line("\"$portmortem\" tui $TRACE");
     tmux.waits_for("7 predicates");
     tmux.keys(&["y"]);
-    let begin = Instant::now();
-    while tmux.command(&["list-buffers"]).is_empty() {
-        assert!(begin.elapsed() < PATIENCE, "nothing was copied");
-        thread::sleep(Duration::from_millis(10));
-    }
+    ask_until(|| match tmux.command(&["list-buffers"]).as_str() {
+        "" => Err("nothing was copied".to_owned()),
+        _ => Ok(()),
+    });
     let copied = tmux.command(&["show-buffer"]);
     assert!(copied.contains("attack/3"), "{copied:?}");
 }
