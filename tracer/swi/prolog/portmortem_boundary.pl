@@ -1,4 +1,7 @@
-:- module(portmortem_boundary, [is_boundary/3]).        % +Home, +Name, +Arity
+:- module(portmortem_boundary,
+          [ is_boundary/3,              % +Home, +Name, +Arity
+            frame_sensitive/1           % ?Name
+          ]).
 
 /** <module> Built-in and library predicates that recorded clauses call directly
 
@@ -9,6 +12,7 @@ time, less than a box costs, and leave no choicepoint.
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_engine, [own_module/1]).
 
 %!  is_boundary(+Home, +Name, +Arity) is semidet.
 %
@@ -17,6 +21,7 @@ time, less than a box costs, and leave no choicepoint.
 is_boundary(Home, Name, Arity) :-
     atom(Name),
     \+ sub_atom(Name, 0, _, _, $),
+    \+ ( Home == system, frame_sensitive(Name) ),
     \+ sees_its_caller(Name, Arity),
     \+ constant_time(Name, Arity),
     functor(Head, Name, Arity),
@@ -24,32 +29,53 @@ is_boundary(Home, Name, Arity) :-
     (   '$get_predicate_attribute'(Home:Head, defined, 1)
     ->  module_property(Home, class(Class)),
         of_the_system(Class),
-        \+ ours(Home)
+        \+ own_module(Home)
     ;   true                            % a library that will be loaded for it
     ).
 
 of_the_system(system).
 of_the_system(library).
 
-ours(Module) :-
-    sub_atom(Module, 0, _, _, portmortem).
+%!  frame_sensitive(?Name) is nondet.
+%
+%   Built-in control structures, and what looks at the frames or choicepoints of its caller.
 
-sees_its_caller(shift, 1).
-sees_its_caller(shift_for_copy, 1).
-sees_its_caller(reset, 3).
-sees_its_caller(call_continuation, 1).
+frame_sensitive(prolog_current_choice).
+frame_sensitive(prolog_current_frame).
+frame_sensitive(prolog_frame_attribute).
+frame_sensitive(prolog_choice_attribute).
+frame_sensitive(prolog_skip_frame).
+frame_sensitive(prolog_skip_level).
+frame_sensitive(prolog_cut_to).
+frame_sensitive(prolog_alert_signal).
+frame_sensitive(deterministic).
+frame_sensitive(halt).
+frame_sensitive(shift).
+frame_sensitive(shift_for_copy).
+frame_sensitive(reset).
+frame_sensitive(call_continuation).
+frame_sensitive(trim_stacks).
+frame_sensitive(abort).
+frame_sensitive(!).
+frame_sensitive(',').
+frame_sensitive(;).
+frame_sensitive('|').
+frame_sensitive(->).
+frame_sensitive(*->).
+frame_sensitive(:).
+frame_sensitive(=).
+frame_sensitive(==).
+frame_sensitive(true).
+frame_sensitive(fail).
+frame_sensitive(false).
+
+%   What a wrapper does not disturb, but ports beside the goal would.
+
 sees_its_caller(tnot, 1).
 sees_its_caller(not_exists, 1).
 sees_its_caller(undefined, 0).
 sees_its_caller(start_tabling, _).
 sees_its_caller(abolish_all_tables, 0).
-sees_its_caller(prolog_current_choice, 1).
-sees_its_caller(prolog_cut_to, 1).
-sees_its_caller(prolog_current_frame, 1).
-sees_its_caller(prolog_skip_frame, 1).
-sees_its_caller(prolog_skip_level, 2).
-sees_its_caller(prolog_alert_signal, 2).
-sees_its_caller(deterministic, 1).
 sees_its_caller(context_module, 1).
 sees_its_caller(strip_module, 3).
 sees_its_caller(prolog_load_context, 2).
@@ -61,16 +87,13 @@ sees_its_caller(debug, 0).
 sees_its_caller(nodebug, 0).
 sees_its_caller(spy, 1).
 sees_its_caller(nospy, 1).
-sees_its_caller(trim_stacks, 0).
 sees_its_caller(call_with_depth_limit, 3).
 sees_its_caller(call_with_inference_limit, 3).
 sees_its_caller(pm_record, 2).
 
 %   Also what ends the program or the clause.
 
-constant_time(=, 2).
 constant_time(\=, 2).
-constant_time(==, 2).
 constant_time(\==, 2).
 constant_time(@<, 2).
 constant_time(@>, 2).
@@ -128,20 +151,7 @@ constant_time(flag, 3).
 constant_time(get_time, 1).
 constant_time(statistics, 2).
 constant_time(nl, 0).
-constant_time(true, 0).
-constant_time(fail, 0).
-constant_time(false, 0).
 constant_time(otherwise, 0).
-constant_time(!, 0).
 constant_time(@, 2).
-constant_time(:, 2).
-constant_time((','), 2).
-constant_time(;, 2).
-constant_time('|', 2).
-constant_time(->, 2).
-constant_time(*->, 2).
 constant_time(\+, 1).
 constant_time(throw, 1).
-constant_time(halt, 0).
-constant_time(halt, 1).
-constant_time(abort, 0).

@@ -6,6 +6,7 @@
             exit/3,                     % ?Box, ?Before, -Goal
             only_guards/2,              % +Choice, +Before
             as_own/1,                   % :Goal
+            own_module/1,               % ?Module
             rules_can_be_wrapped/0
           ]).
 
@@ -123,6 +124,23 @@ as_own(Goal) :-
     ;   portmortem:'$own_end',
         fail
     ).
+
+%!  own_module(?Module) is nondet.
+%
+%   The modules of this library.
+
+own_module(portmortem).
+own_module(portmortem_wrap).
+own_module(portmortem_hooks).
+own_module(portmortem_engine).
+own_module(portmortem_copies).
+own_module(portmortem_goals).
+own_module(portmortem_lines).
+own_module(portmortem_boundary).
+own_module(portmortem_disguise).
+own_module(portmortem_symbolic).
+own_module(portmortem_calibrate).
+own_module(portmortem_trials).
 
 %!  rules_can_be_wrapped is semidet.
 %

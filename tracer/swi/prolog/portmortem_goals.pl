@@ -88,7 +88,7 @@ asked :-
     portmortem:'$look'(Frame, Choice, Parent, ChoiceFrame),
     true.
 
-%   The ports tell what leaves a choicepoint from what does not, and last calls from others.
+%   The ports tell what leaves a choicepoint from what does not.
 
 test :-
     leaves(one(_), false),
@@ -130,10 +130,11 @@ instrument_clauses([Ref|Refs], [Clause0|Clauses], N, M, CopyName, Id, Callee) :-
 
 instrument_clause(Clause0, Ref, N, M, Id, Callee, Clause) :-
     with_body(Clause0, Head, Body0, Clause, Body),
-    (   goal_lines(Ref, Body0, File0, Lines)
+    (   goal_lines(Ref, Body0, File0, LineList)
     ->  true
-    ;   Lines = []
+    ;   LineList = []
     ),
+    Lines =.. [lines|LineList],
     (   var(File0)
     ->  File = ''
     ;   functor(Head, Name, Arity),
@@ -287,17 +288,11 @@ plain(M:Goal0, _, Goal, M1) :-
 %   The id of the N-th goal of the clause.
 
 site(in(_, _, sites(Caller, Clause, File, Lines, _)), N, Callee, Site) :-
-    (   nth(N, Lines, Line)
+    (   arg(N, Lines, Line)
     ->  true
     ;   Line = 0
     ),
     portmortem:'$site'(Callee, Caller, Clause, N, File, Line, Site).
-
-nth(1, [Element|_], Element) :-
-    !.
-nth(N, [_|Elements], Element) :-
-    N1 is N-1,
-    nth(N1, Elements, Element).
 
 with_ports(wrapper, Goal, _, _, _, Id, Site, (Mark, Goal)) :-
     port(mark, Id, Site, Mark).

@@ -164,7 +164,11 @@ before(loaded(File)) :-
     file_loaded(File),
     wrap_new(loaded).
 before(storing(Clause, Layout)) :-
-    note_clause(Clause, Layout).
+    (   '$current_source_module'(M),
+        is_instrumented(M)
+    ->  note_clause(Clause, Layout)
+    ;   true
+    ).
 before(reading(File)) :-
     forget_lines(File),
     file_changes(File).

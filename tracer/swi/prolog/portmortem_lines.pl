@@ -3,7 +3,8 @@
             forget_lines/1,             % +File
             goal_lines/4,               % +Ref, +Body, -File, -Lines
             control/1,                  % ?Goal
-            runs_arguments/2            % +Goal, -Places
+            runs_arguments/2,           % +Goal, -Places
+            nth_arguments/3             % +Places, +Term, -Arguments
           ]).
 
 /** <module> The lines of goals
@@ -78,17 +79,21 @@ goals(Goal, Layout, [Functor-Start|Goals], Rest) :-
     functor_of(Goal, Functor),
     (   runs_arguments(Goal, Places)
     ->  Layout = term_position(_, _, _, _, Layouts),
-        arguments(Places, Goal, Parts),
+        nth_arguments(Places, Goal, Parts),
         Positions =.. [layouts|Layouts],
-        arguments(Places, Positions, PartLayouts),
+        nth_arguments(Places, Positions, PartLayouts),
         all_goals(Parts, PartLayouts, Goals, Rest)
     ;   Goals = Rest
     ).
 
-arguments([], _, []).
-arguments([Place|Places], Term, [Argument|Arguments]) :-
+%!  nth_arguments(+Places, +Term, -Arguments) is semidet.
+%
+%   The arguments of Term at these places.
+
+nth_arguments([], _, []).
+nth_arguments([Place|Places], Term, [Argument|Arguments]) :-
     arg(Place, Term, Argument),
-    arguments(Places, Term, Arguments).
+    nth_arguments(Places, Term, Arguments).
 
 all_goals([], [], Goals, Goals).
 all_goals([Part|Parts], [Layout|Layouts], Goals, Rest) :-
@@ -167,7 +172,7 @@ body_goals(Goal, Goals, Rest) :-
 body_goals(Goal, [Functor|Goals], Rest) :-
     functor_of(Goal, Functor),
     (   runs_arguments(Goal, Places)
-    ->  arguments(Places, Goal, Parts),
+    ->  nth_arguments(Places, Goal, Parts),
         all_body_goals(Parts, Goals, Rest)
     ;   Goals = Rest
     ).

@@ -11,6 +11,7 @@
             leave_out/3,                % +Module, +Name, +Arity
             declare_center/4,           % +Module, +Name, +Arity, +Center
             is_recorded/2,              % +Module, :Head
+            is_instrumented/1,          % +Module
             continuations_begin/0
           ]).
 
@@ -29,7 +30,7 @@ What it calls itself is not recorded: its work runs in as_own/1.
 :- use_module(portmortem_copies).
 :- use_module(portmortem_goals).
 :- use_module(portmortem_boundary).
-:- use_module(portmortem_lines, [control/1]).
+:- use_module(portmortem_lines, [control/1, nth_arguments/3]).
 :- use_module(portmortem_disguise).
 :- use_module(portmortem_symbolic).
 
@@ -323,18 +324,13 @@ module_in_scope(M) :-
     \+ own_module(M),
     portmortem:'$selected_in'(M).
 
-own_module(portmortem).
-own_module(portmortem_wrap).
-own_module(portmortem_hooks).
-own_module(portmortem_engine).
-own_module(portmortem_copies).
-own_module(portmortem_goals).
-own_module(portmortem_lines).
-own_module(portmortem_boundary).
-own_module(portmortem_disguise).
-own_module(portmortem_symbolic).
-own_module(portmortem_calibrate).
-own_module(portmortem_trials).
+%!  is_instrumented(+Module) is semidet.
+%
+%   Clauses of this module may get ports at their goals.
+
+is_instrumented(M) :-
+    mode(goals),
+    module_in_scope(M).
 
 %   Whether the predicate is there, selected, and not yet wrapped as it should be;
 %   if so, wrap it.
@@ -424,35 +420,6 @@ binds_linked(put_attr).
 binds_linked(put_attrs).
 binds_linked(read_pending_codes).
 binds_linked(read_pending_chars).
-
-frame_sensitive(prolog_current_choice).
-frame_sensitive(prolog_current_frame).
-frame_sensitive(prolog_frame_attribute).
-frame_sensitive(prolog_choice_attribute).
-frame_sensitive(prolog_skip_frame).
-frame_sensitive(prolog_skip_level).
-frame_sensitive(prolog_cut_to).
-frame_sensitive(prolog_alert_signal).
-frame_sensitive(deterministic).
-frame_sensitive(halt).
-frame_sensitive(shift).
-frame_sensitive(shift_for_copy).
-frame_sensitive(reset).
-frame_sensitive(call_continuation).
-frame_sensitive(trim_stacks).
-frame_sensitive(abort).
-frame_sensitive(!).
-frame_sensitive(',').
-frame_sensitive(;).
-frame_sensitive('|').
-frame_sensitive(->).
-frame_sensitive(*->).
-frame_sensitive(:).
-frame_sensitive(=).
-frame_sensitive(==).
-frame_sensitive(true).
-frame_sensitive(fail).
-frame_sensitive(false).
 
 name_predicate(M, Head, Id) :-
     functor(Head, Name, Arity),
@@ -798,11 +765,6 @@ is_qualified(Kind) :- integer(Kind), !.
 is_qualified(:).
 is_qualified(^).
 is_qualified(//).
-
-nth_arguments([], _, []).
-nth_arguments([I|Is], Head, [Argument|Arguments]) :-
-    arg(I, Head, Argument),
-    nth_arguments(Is, Head, Arguments).
 
 unless_cyclic([], _, Body, Body).
 unless_cyclic([Argument|Arguments], P, Body0, Body) :-

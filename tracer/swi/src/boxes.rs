@@ -133,6 +133,13 @@ impl Boxes {
         }
     }
 
+    /// The box, unless it is gone.
+    #[inline(always)]
+    fn find(&self, id: BoxId) -> Option<&OpenBox> {
+        let open = self.stack.get(id.index() as usize)?;
+        (open.id == id).then_some(open)
+    }
+
     /// How many boxes there are.
     pub(crate) fn depth(&self) -> usize {
         self.stack.len() - 1
@@ -262,14 +269,8 @@ impl Boxes {
     /// Where among the exited boxes `id` is; `None` if it is not one of them.
     #[inline]
     pub(crate) fn newest_exit(&self, id: BoxId) -> Option<usize> {
-        self.exited
-            .iter()
-            .rposition(|&index| index == id.index())
-            .filter(|_| {
-                self.stack
-                    .get(id.index() as usize)
-                    .is_some_and(|open| open.id == id)
-            })
+        self.find(id)?;
+        self.exited.iter().rposition(|&index| index == id.index())
     }
 
     /// Whether the active box was opened at a goal after the exited box at `position` had exited. If the guard of that box's exit is pruned
@@ -286,15 +287,9 @@ impl Boxes {
         self.active > index && self.stack[self.active as usize].at_goal
     }
 
-    /// How many exited boxes there were when the active box was opened.
-    pub(crate) fn exited_before_active(&self) -> usize {
-        self.stack[self.active as usize].exited as usize
-    }
-
-    /// The same for `id`, if it has not been removed.
+    /// How many exited boxes there were when `id` was opened; all that there are if it has been removed.
     pub(crate) fn exited_before(&self, id: BoxId) -> usize {
-        let open = self.stack.get(id.index() as usize);
-        open.filter(|open| open.id == id)
+        self.find(id)
             .map_or(self.exited.len(), |open| open.exited as usize)
     }
 
@@ -354,9 +349,7 @@ impl Boxes {
 
     /// Whether the wrapper of `id` runs in `frame`, and not in a frame that a continuation has made from it.
     pub(crate) fn is_frame_of(&self, id: BoxId, frame: FrameId) -> bool {
-        self.stack
-            .get(id.index() as usize)
-            .is_some_and(|open| open.id == id && open.frame == frame)
+        self.find(id).is_some_and(|open| open.frame == frame)
     }
 
     /// Whether `id` is the active box.
@@ -425,14 +418,13 @@ impl Boxes {
     /// Whether the ports of `id` are events, if it still has its guard.
     #[inline]
     pub(crate) fn is_silent(&self, id: BoxId) -> bool {
-        let open = self.stack.get(id.index() as usize);
-        open.is_some_and(|open| open.id == id && open.silent)
+        self.find(id).is_some_and(|open| open.silent)
     }
 
     /// The box that was active when `id` was entered, or the root; None if `id` has no guard any more.
     pub(crate) fn parent(&self, id: BoxId) -> Option<BoxId> {
-        let open = self.stack.get(id.index() as usize)?;
-        (open.id == id).then(|| self.stack[open.parent as usize].id)
+        let open = self.find(id)?;
+        Some(self.stack[open.parent as usize].id)
     }
 
     /// Backtracking re-enters an exited box. Returns how many of its ancestors, left by `shift/1`, are re-entered on the
@@ -455,10 +447,7 @@ impl Boxes {
     #[inline]
     pub(crate) fn fail(&mut self, id: BoxId) -> Option<usize> {
         let index = id.index() as usize;
-        let open = *self.stack.get(index)?;
-        if open.id != id {
-            return None;
-        }
+        let open = *self.find(id)?;
         let resumed = self.resume(id.index());
         self.active = open.parent;
         self.exited.truncate(open.exited as usize);
@@ -483,7 +472,7 @@ impl Boxes {
     #[inline]
     pub(crate) fn prune(&mut self, id: BoxId) -> Pruned {
         let index = id.index() as usize;
-        let Some(open) = self.stack.get(index).copied().filter(|open| open.id == id) else {
+        let Some(&open) = self.find(id) else {
             return Pruned::Silent;
         };
         self.stack.truncate(index);

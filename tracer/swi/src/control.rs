@@ -346,30 +346,29 @@ fn with_engine(action: impl FnOnce(&mut Engine)) -> Foreign {
     TRUE
 }
 
+/// The texts of a list.
 pub(crate) fn strings(list: Term) -> Vec<String> {
-    let mut all = Vec::new();
-    // SAFETY: term references of this foreign call.
-    unsafe {
-        let head = ffi::PL_new_term_ref();
-        let tail = ffi::PL_copy_term_ref(list);
-        while ffi::truth(ffi::PL_get_list(tail, head, tail)) {
-            all.push(text(head));
-        }
-    }
-    all
+    elements(list, text)
 }
 
 /// The numbers of a list.
 pub(crate) fn integers(list: Term) -> Vec<i64> {
+    elements(list, |element| {
+        let mut value = 0;
+        // SAFETY: a reference of this foreign call and a place for its value.
+        unsafe { ffi::PL_get_int64(element, &raw mut value) };
+        value
+    })
+}
+
+fn elements<T>(list: Term, read: impl Fn(Term) -> T) -> Vec<T> {
     let mut all = Vec::new();
     // SAFETY: term references of this foreign call.
     unsafe {
         let head = ffi::PL_new_term_ref();
         let tail = ffi::PL_copy_term_ref(list);
         while ffi::truth(ffi::PL_get_list(tail, head, tail)) {
-            let mut value = 0;
-            ffi::PL_get_int64(head, &raw mut value);
-            all.push(value);
+            all.push(read(head));
         }
     }
     all

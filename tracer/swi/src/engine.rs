@@ -138,7 +138,7 @@ impl Engine {
         }
         let silent = self.boxes.is_silent(id);
         if self.boxes.is_active(id) {
-            self.cut_light(self.boxes.exited_before_active());
+            self.cut_light(self.boxes.exited_before(id));
         }
         match self.boxes.prune(id) {
             Pruned::Silent => return,
@@ -150,7 +150,7 @@ impl Engine {
     }
 
     fn exception_at_goal(&mut self) {
-        self.cut_light(self.boxes.exited_before_active());
+        self.cut_light(self.boxes.exited_before(self.boxes.active_id()));
         if self.boxes.is_recorded_goal() {
             self.exception();
         }
@@ -257,22 +257,37 @@ static RECENTLY: [AtomicPtr<Slot>; RECENT] =
 #[inline]
 pub(crate) unsafe fn of_context(data: *mut c_void) -> Option<&'static mut Engine> {
     let epoch = recording::epoch()?;
-    let recent = &RECENTLY[(data as usize >> 12) % RECENT];
-    // SAFETY: slots are never freed.
-    let slot = unsafe { &*recent.load(Ordering::Relaxed) };
-    if slot.data.load(Ordering::Relaxed) == data {
-        // SAFETY: our data, so our slot; the caller's promise.
-        if let Some(state) = unsafe { slot.state(epoch) } {
-            return Some(state);
-        }
+    // SAFETY: the caller's promise.
+    if let Some(state) = unsafe { recent(data, epoch) } {
+        return Some(state);
     }
     // SAFETY: the caller's promise.
     let state = unsafe { current() };
     if let Some(slot) = own_slot() {
         slot.data.store(data, Ordering::Relaxed);
-        recent.store(ptr::from_ref(slot).cast_mut(), Ordering::Relaxed);
+        recent_place(data).store(ptr::from_ref(slot).cast_mut(), Ordering::Relaxed);
     }
     state
+}
+
+/// The state of the engine whose data `data` is, if its slot is among the recent ones.
+///
+/// # Safety
+/// As for [`of_context`].
+#[inline(always)]
+unsafe fn recent(data: *mut c_void, epoch: u32) -> Option<&'static mut Engine> {
+    // SAFETY: slots are never freed.
+    let slot = unsafe { &*recent_place(data).load(Ordering::Relaxed) };
+    if slot.data.load(Ordering::Relaxed) != data {
+        return None;
+    }
+    // SAFETY: our data, so our slot; the caller's promise.
+    unsafe { slot.state(epoch) }
+}
+
+#[inline(always)]
+fn recent_place(data: *mut c_void) -> &'static AtomicPtr<Slot> {
+    &RECENTLY[(data as usize >> 12) % RECENT]
 }
 
 /// The calling engine's state, made if it has none yet. None while nothing is being recorded.
@@ -309,17 +324,8 @@ pub(crate) unsafe fn existing() -> Option<&'static mut Engine> {
 #[inline(always)]
 pub(crate) unsafe fn of_context_if_any(data: *mut c_void) -> Option<&'static mut Engine> {
     let epoch = recording::epoch()?;
-    let recent = &RECENTLY[(data as usize >> 12) % RECENT];
-    // SAFETY: slots are never freed.
-    let slot = unsafe { &*recent.load(Ordering::Relaxed) };
-    if slot.data.load(Ordering::Relaxed) == data {
-        // SAFETY: our data, so our slot; the caller's promise.
-        if let Some(state) = unsafe { slot.state(epoch) } {
-            return Some(state);
-        }
-    }
     // SAFETY: the caller's promise.
-    unsafe { existing() }
+    unsafe { recent(data, epoch).or_else(|| existing()) }
 }
 
 /// The calling engine's slot.

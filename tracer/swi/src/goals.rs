@@ -1,6 +1,6 @@
 //! The ports at goals of instrumented clauses.
 //!
-//! `portmortem_instrument.pl` puts them around the goals that call recorded predicates:
+//! `portmortem_goals.pl` puts them around the goals that call recorded predicates:
 //!
 //! ```text
 //! ( ( call, ( Goal, ( exit, ! ; exit_nondet ) ; fail ) ) *-> true )               % where a cut may come later
@@ -120,14 +120,22 @@ fn goal_of(handle: Control) -> Option<&'static Goal> {
     goal_table::goal(unsafe { layout::port_of(handle) })
 }
 
+/// The engine and the goal of a port before a call, or what the port is to answer: an exception goes on, and
+/// without either there is nothing to record.
+#[inline(always)]
+fn before_call(handle: Control) -> Result<(&'static mut Engine, &'static Goal), Foreign> {
+    if exception_is_pending() {
+        return Err(FALSE);
+    }
+    engine_of(handle).zip(goal_of(handle)).ok_or(TRUE)
+}
+
 /// `CALL`.
 #[inline]
 fn call(handle: Control) -> Foreign {
-    if exception_is_pending() {
-        return FALSE;
-    }
-    let (Some(engine), Some(goal)) = (engine_of(handle), goal_of(handle)) else {
-        return TRUE;
+    let (engine, goal) = match before_call(handle) {
+        Ok(found) => found,
+        Err(answer) => return answer,
     };
     if !engine.boxes.any_active() {
         return TRUE;
@@ -175,11 +183,9 @@ fn look() -> Result<(), Foreign> {
 /// `TAIL`, if the call that follows is a real last call. If it is none it must have a box, and this fails.
 #[inline]
 fn last(handle: Control) -> Foreign {
-    if exception_is_pending() {
-        return FALSE;
-    }
-    let (Some(engine), Some(goal)) = (engine_of(handle), goal_of(handle)) else {
-        return TRUE;
+    let (engine, goal) = match before_call(handle) {
+        Ok(found) => found,
+        Err(answer) => return answer,
     };
     if engine.quiet || goal.epoch != engine.epoch() || !engine.boxes.is_recorded() {
         return TRUE;
@@ -217,34 +223,29 @@ fn tail_late(goal: &Goal) -> Foreign {
 /// Before a goal that is called through its wrapper: the wrapper's event is to carry the site.
 #[inline]
 fn mark(handle: Control) -> Foreign {
-    if exception_is_pending() {
-        return FALSE;
-    }
-    if let (Some(engine), Some(goal)) = (engine_of(handle), goal_of(handle)) {
-        engine.coming = (goal.epoch == engine.epoch()).then(|| Coming {
-            predicate: goal.predicate,
-            what: Announced::AtGoal {
-                id: goal.id,
-                frame: calling_frame(),
-            },
-        });
-    }
-    TRUE
+    announce(handle, |goal| Announced::AtGoal {
+        id: goal.id,
+        frame: calling_frame(),
+    })
 }
 
 /// Before a copy that is no longer the predicate calls the predicate: the box is open already.
 fn forward(handle: Control) -> Foreign {
-    if exception_is_pending() {
-        return FALSE;
+    announce(handle, |_| Announced::InBox)
+}
+
+#[inline(always)]
+fn announce(handle: Control, what: impl FnOnce(&Goal) -> Announced) -> Foreign {
+    match before_call(handle) {
+        Ok((engine, goal)) => {
+            engine.coming = (goal.epoch == engine.epoch()).then(|| Coming {
+                predicate: goal.predicate,
+                what: what(goal),
+            });
+            TRUE
+        }
+        Err(answer) => answer,
     }
-    if let (Some(engine), Some(goal)) = (engine_of(handle), goal_of(handle)) {
-        engine.coming = Some(Coming {
-            predicate: goal.predicate,
-            what: Announced::InBox,
-        })
-        .filter(|_| goal.epoch == engine.epoch());
-    }
-    TRUE
 }
 
 /// Whether the goal before the inner disjunction has left a choicepoint: if not, the one before that of the inner disjunction is that of the
