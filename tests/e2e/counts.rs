@@ -63,10 +63,21 @@ fn compare(program: &Program) -> Vec<String> {
     };
     let sandbox = Sandbox::new();
     let counted = counted(&sandbox, program);
-    let recorded = recorded(&sandbox, program);
+    let recorded = recorded(&sandbox, program, &["--no-boundary"]);
     assert!(!counted.is_empty(), "{}: nothing counted", program.name);
     let keys: BTreeSet<_> = counted.keys().chain(recorded.keys()).collect();
     let mut complaints = Vec::new();
+    let beside_built_ins = self::recorded(&sandbox, program, &[]);
+    for (key, alone) in &recorded {
+        let beside = beside_built_ins.get(key);
+        let indicator = format!("{}:{}/{}", key.0, key.1, key.2);
+        if beside != Some(alone) && !left_out(&indicator) && indicator != POLLED {
+            complaints.push(format!(
+                "{} {key:?}: {alone:?}, beside boxes of built-ins {beside:?} (calls, exits)",
+                program.name
+            ));
+        }
+    }
     for key @ (module, name, arity) in keys {
         let indicator = format!("{module}:{name}/{arity}");
         if CALLED_BY_THE_SYSTEM.contains(&indicator.as_str()) {
@@ -140,13 +151,14 @@ fn counted(sandbox: &Sandbox, program: &Program) -> Counts {
         .collect()
 }
 
-fn recorded(sandbox: &Sandbox, program: &Program) -> Counts {
+fn recorded(sandbox: &Sandbox, program: &Program, options: &[&str]) -> Counts {
     let trace = sandbox.path("run.pmt");
     let mut run = sandbox.command(built::portmortem());
     run.command
         .current_dir(program.file.parent().unwrap())
-        .args(["record", "-o"])
+        .args(["record", "--force", "-o"])
         .arg(&trace)
+        .args(options)
         .args(program.arguments_of_counted_record());
     run.stdin(program.stdin.as_deref().unwrap_or_default())
         .wait()

@@ -78,7 +78,7 @@ fn kill_again_and_again(times: u64, program: &str) {
 /// Returns how many rounds had been worked.
 fn kill_and_look(program: &str, after: Option<&str>) -> u64 {
     let sandbox = Sandbox::with("rounds.pl", program);
-    let arguments = ["record", "-o", "run.pmt", "rounds.pl"];
+    let arguments = ["record", "--no-boundary", "-o", "run.pmt", "rounds.pl"];
     let killed = record_and_kill(&sandbox, &arguments, after);
     if recorded_nothing(&sandbox) {
         // Killed before the recording began: then nothing of the program can have run.
@@ -118,6 +118,7 @@ fn twenty_times_in_boxes_of_every_kind() {
         let program = trap(["endless.pl", "many_streams.pl"][round as usize % 2]);
         let arguments = [
             "record".as_ref(),
+            "--no-boundary".as_ref(),
             "-o".as_ref(),
             "run.pmt".as_ref(),
             program.as_os_str(),
@@ -148,6 +149,7 @@ fn the_end_of_a_flight_recording_is_there() {
         let sandbox = Sandbox::with("rounds.pl", ONE_THREAD);
         let options = [
             "record",
+            "--no-boundary",
             "--max-size",
             "256K",
             "--keep",
@@ -189,7 +191,7 @@ fn a_signal_ends_every_kind_of_recording_in_order() {
         let sandbox = Sandbox::with("rounds.pl", program);
         let recording = sandbox
             .command(built::portmortem())
-            .args(["record", "-o", "run.pmt"])
+            .args(["record", "--no-boundary", "-o", "run.pmt"])
             .args(options)
             .args(["rounds.pl"])
             .start();
@@ -228,6 +230,7 @@ fn the_program_alone_is_killed() {
         .command(built::portmortem())
         .args([
             "record".as_ref(),
+            "--no-boundary".as_ref(),
             "-o".as_ref(),
             "run.pmt".as_ref(),
             program.as_os_str(),

@@ -19,15 +19,15 @@ const BUDGET: u64 = 1500;
 fn they_do_the_same() {
     for first in (0..200).step_by(IN_A_FILE as usize) {
         check(first, &[], true);
-        check(first, &["--boundary"], true);
+        check(first, &["--no-boundary"], true);
     }
 }
 
 #[test]
 fn ports_at_goals_say_what_wrappers_say() {
     for first in (1000..1300).step_by(IN_A_FILE as usize) {
-        let [goals, wrappers] =
-            [&[][..], &["--wrappers-only"]].map(|options| check(first, options, false));
+        let [goals, wrappers] = [&["--no-boundary"][..], &["--wrappers-only"]]
+            .map(|options| check(first, options, false));
         let (goals, wrappers) = (ports(&goals.trace), ports(&wrappers.trace));
         assert!(goals.len() > 1000, "{} events", goals.len());
         let differs = goals

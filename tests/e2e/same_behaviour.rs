@@ -23,8 +23,8 @@ fn traps() {
 }
 
 #[test]
-fn traps_with_boxes_of_built_ins() {
-    check_all(&catalogue::traps(), &["--boundary"]);
+fn traps_without_boxes_of_built_ins() {
+    check_all(&catalogue::traps(), &["--no-boundary"]);
 }
 
 #[test]

@@ -19,7 +19,8 @@ second:app(_).
 ";
 
 fn names_with(options: &[&str]) -> Vec<String> {
-    Sandbox::new().record("two", TWO_MODULES, options).names()
+    let options: Vec<_> = [options, &["--no-boundary"]].concat();
+    Sandbox::new().record("two", TWO_MODULES, &options).names()
 }
 
 #[test]
@@ -34,6 +35,33 @@ fn by_default_the_users_predicates() {
             "second:go/1"
         ]
     );
+}
+
+/// Built-in and library predicates that recorded clauses call directly, but not what those call.
+#[test]
+fn by_default_the_built_ins_that_they_call() {
+    let called_by_users = |options: &[&str]| {
+        let names = Sandbox::new().record("two", TWO_MODULES, options).names();
+        let of_users = |name: &String| name.starts_with("first:") || name.starts_with("second:");
+        let (users, others): (Vec<_>, Vec<_>) = names.into_iter().partition(of_users);
+        (users.len(), others)
+    };
+    let append = &["lists:append/3"][..];
+    for (options, users, others) in [
+        (&[][..], 5, append),
+        (&["--include", "first"], 3, append),
+        (&["--include", "main"], 1, append),
+        (&["--include", "go"], 2, &[]),
+        (&["--exclude", "lists"], 5, &[]),
+        (&["--exclude", "second", "--exclude", "append/3"], 3, &[]),
+        (&["--no-boundary"], 5, &[]),
+    ] {
+        assert_eq!(
+            called_by_users(options),
+            (users, others.iter().map(|&name| name.to_owned()).collect()),
+            "{options:?}"
+        );
+    }
 }
 
 #[test]
@@ -233,7 +261,7 @@ main :- use_module(late), Goal = late(X), call(Goal), writeln(X), consult_more, 
 consult_more :- open('more.pl', write, S), format(S, 'more :- more2.~nmore2.~n', []), close(S),
     consult(more).
 ";
-    let profiled = sandbox.record("p", program, &[]);
+    let profiled = sandbox.record("p", program, &["--no-boundary"]);
     assert_eq!(profiled.edge("main/0", "late:late/1").calls, 1);
     assert_eq!(profiled.edge("late:late/1", "late:helper/1").exits, 1);
     assert_eq!(profiled.edge("more/0", "more2/0").calls, 1);
@@ -281,7 +309,7 @@ write_version(T, Text) :-
     open('v.pl', write, S), write(S, Text), close(S),
     get_time(Now), Stamp is Now+T, set_time_file('v.pl', _, [modified(Stamp)]).
 ";
-    let profiled = sandbox.record("p", program, &[]);
+    let profiled = sandbox.record("p", program, &["--no-boundary"]);
     for (caller, exits) in [("a/1", 2), ("b/1", 1), ("c/1", 3)] {
         let edge = profiled.edge(caller, "v/1");
         assert_eq!((edge.calls, edge.exits), (1, exits), "{caller}");
@@ -418,7 +446,7 @@ num(1). num(2). num(3).
 #[test]
 fn no_tail_gives_every_call_a_box() {
     let sandbox = Sandbox::new();
-    let plain = sandbox.record_file(&sample("queens.pl"), &[]);
+    let plain = sandbox.record_file(&sample("queens.pl"), &["--no-boundary"]);
     let boxed = Sandbox::new().record_file(&sample("queens.pl"), &["--no-tail"]);
     assert_eq!(plain.calls_and_exits(), boxed.calls_and_exits());
     assert!(plain.row("attack/3").tail_calls > 0);

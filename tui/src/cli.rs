@@ -102,15 +102,17 @@ pub(crate) struct RecordArgs {
     /// Run the goal to exhaustion instead of once
     #[arg(long, requires = "goal")]
     pub(crate) all: bool,
-    /// Record only these predicates or modules (may be given more than once)
+    /// Record only these predicates or modules, with the built-in and library predicates that they call
+    /// directly (may be given more than once)
     #[arg(long, value_name = "GLOB")]
     pub(crate) include: Vec<String>,
     /// Leave out these predicates or modules: their time goes to their callers
     #[arg(long, value_name = "GLOB")]
     pub(crate) exclude: Vec<String>,
-    /// Give the built-in and library predicates that the program calls directly boxes, too
-    #[arg(long, conflicts_with_all = ["byrd", "no_tail", "symbolic"])]
-    pub(crate) boundary: bool,
+    /// Leave out the built-in and library predicates that the program calls directly: their time goes to
+    /// their callers
+    #[arg(long)]
+    pub(crate) no_boundary: bool,
     /// Record library predicates too
     #[arg(long)]
     pub(crate) libraries: bool,

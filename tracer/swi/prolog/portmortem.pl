@@ -34,7 +34,8 @@ Options of pm_record/2 and pm_start/2:
     Default: all predicates of the user's own modules.
   - boundary(+Boolean)
     Give the built-in and library predicates that recorded clauses call directly
-    boxes, but not what they call in turn. Default: `false`.
+    boxes, but not what they call in turn. Default: `true`. There are none with
+    byrd(true), symbolic(true) or tail(false).
   - libraries(+Boolean), builtins(+Boolean)
     Record library predicates, and built-in ones, as well.
   - byrd(+Boolean)

@@ -294,8 +294,11 @@ site(in(_, _, sites(Caller, Clause, File, Lines, _)), N, Callee, Site) :-
     ),
     portmortem:'$site'(Callee, Caller, Clause, N, File, Line, Site).
 
-with_ports(wrapper, Goal, _, _, _, Id, Site, (Mark, Goal)) :-
-    port(mark, Id, Site, Mark).
+with_ports(wrapper, Goal, Place, _, _, Id, Site, (Mark, Goal)) :-
+    (   Place == last
+    ->  port(mark_last, Id, Site, Mark)
+    ;   port(mark, Id, Site, Mark)      % the last goal of an argument is no last call either
+    ).
 with_ports(copy(Home, CopyName), Goal0, Place, Cut, In, Id, Site, Goal) :-
     In = in(M, _, _),
     plain(Goal0, M, Plain, _),
@@ -349,7 +352,7 @@ marked(Goal0, In, Goal) :-
         callee(Goal0, In, Id, How),
         How \== itself
     ->  site(In, N, Id, Site),
-        with_ports(wrapper, Goal0, inner, heavy, In, Id, Site, Goal)
+        with_ports(wrapper, Goal0, last, heavy, In, Id, Site, Goal)
     ;   Goal = Goal0
     ).
 

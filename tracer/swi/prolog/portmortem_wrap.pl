@@ -86,9 +86,9 @@ set_mode(Options) :-
     ->  true
     ;   goal_ports_work
     ->  assertz(mode(goals)),
-        (   memberchk(boundary(true), Options)
-        ->  assertz(mode(boundary))
-        ;   true
+        (   memberchk(boundary(false), Options)
+        ->  true
+        ;   assertz(mode(boundary))
         )
     ;   true
     ).
@@ -98,7 +98,7 @@ set_mode(Options) :-
 %   Wrap some predicates, selected or not, and no others.
 
 wrap_these(M:Heads, Options) :-
-    set_mode(Options),
+    set_mode([boundary(false)|Options]),
     (   '$member'(Head, Heads),
         name_predicate(M, Head, Id),
         wrap_as_fits(M, Head, loaded, Id),
@@ -423,11 +423,13 @@ binds_linked(read_pending_chars).
 
 name_predicate(M, Head, Id) :-
     functor(Head, Name, Arity),
-    (   predicate_property(M:Head, file(File))
+    (   is_defined(M:Head),
+        predicate_property(M:Head, file(File))
     ->  true
     ;   File = ''
     ),
-    (   predicate_property(M:Head, line_count(Line))
+    (   is_defined(M:Head),
+        predicate_property(M:Head, line_count(Line))
     ->  true
     ;   Line = 0
     ),
@@ -436,6 +438,12 @@ name_predicate(M, Head, Id) :-
     ->  portmortem:'$in_center'(Id, Center)
     ;   true
     ).
+
+%   predicate_property/2 would load a library that defines it.
+
+is_defined(M:Head) :-
+    '$c_current_predicate'(_, M:Head),
+    '$get_predicate_attribute'(M:Head, defined, 1).
 
 %   A wrapped predicate that was changed by loading gets a new copy; one that
 %   is being loaded again is called through its closure meanwhile.
@@ -505,6 +513,11 @@ wrap_or_give_up(How, M, Head, Copy, Id) :-
 %   Copies call each other, so all that are new are made before the first is called.
 
 wrap_prepared :-
+    (   instrumented(_, _, _, _),
+        \+ mode(goals)
+    ->  continuations_begin_
+    ;   true
+    ),
     forall(retract(prepared(Name, Arity, M, Id, to_instrument(CopyName, Refs, Clauses, Flag))),
            (   as_own_size(M, with_flag(Flag, instrument(M, CopyName, Id, Refs, Clauses, portmortem_wrap:callee))),
                assertz(prepared(Name, Arity, M, Id, made(CopyName)))
@@ -543,7 +556,7 @@ boundary_predicate(M, Name, Arity, Id) :-
     !.
 boundary_predicate(M, Name, Arity, Id) :-
     functor(Head, Name, Arity),
-    portmortem:'$selected'(M, Name, Arity, true),
+    \+ portmortem:'$excluded'(M, Name, Arity),
     name_predicate(M, Head, Id),
     assertz(boundary_id(Name, Arity, M, Id)).
 
@@ -700,13 +713,37 @@ make_copy(M, Head, Id, Copy) :-
         ),
         Copy = counted(Set, CountedName)
     ;   mode(goals),
-        Clauses \== []
+        Clauses \== [],
+        \+ continues(Clauses)
     ->  remove_copy(M:Head, CopyName),
         new_copy_name(M, Head, copy_name, InstrumentedName),
         Copy = to_instrument(InstrumentedName, Refs, Clauses, Flag)
     ;   same_modes(M:Head, CopyName, []),
         functor(Copy, CopyName, Arity)
     ).
+
+%   A program with delimited continuations gets no ports at goals, not even before the first reset/3: a clause that runs
+%   then may resume one. The engine takes a condition that ends in a continuation back to where its choicepoint once was, and with it those of the ports.
+
+continues(Clauses) :-
+    '$member'(Clause, Clauses),
+    arg(2, Clause, Body),
+    mentions_continuations(Body),
+    !,
+    retractall(mode(goals)).
+
+mentions_continuations(Term) :-
+    compound(Term),
+    (   delimits(Term)
+    ->  true
+    ;   arg(_, Term, Part),
+        mentions_continuations(Part)
+    ->  true
+    ).
+
+delimits(reset(_, _, _)).
+delimits(shift(_)).
+delimits(shift_for_copy(_)).
 
 wrap(How, M, Head, Copy, Id) :-
     Head =.. [_|Arguments],

@@ -163,6 +163,13 @@ pub(crate) fn selected(module: Term, name: Term, arity: Term, default: Term) -> 
     Foreign::from(chosen == Some(true))
 }
 
+/// `excluded(+Module, +Name, +Arity)`: whether a predicate is to be left out by name.
+pub(crate) fn excluded(module: Term, name: Term, arity: Term) -> Foreign {
+    let (module, name, arity) = (text(module), text(name), integer(arity));
+    let excluded = recording::with(|current| current.selection.excludes(&module, &name, arity));
+    Foreign::from(excluded == Some(true))
+}
+
 /// `selected_in(+Module)`: whether there can be predicates to record in a module.
 pub(crate) fn selected_in(module: Term) -> Foreign {
     let module = text(module);

@@ -55,7 +55,7 @@ pub(crate) struct Coming {
 /// What is announced of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Announced {
-    /// At a goal of the clause that runs in `frame`. `id` is what the event is to carry.
+    /// At a goal. `id` is what the event is to carry; `frame` runs the clause if the goal is its last one.
     AtGoal { id: u32, frame: FrameId },
     /// The box is open already.
     InBox,

@@ -24,7 +24,7 @@ use crate::collections::{self, Stop};
 use crate::control;
 use crate::engine::{self, Announced, Coming, Engine};
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term, exception_is_pending};
-use crate::frames::calling_frame;
+use crate::frames::{FrameId, calling_frame};
 use crate::goal_table::{self, Goal};
 use crate::layout::{self, Choice};
 use crate::panics::guarded;
@@ -42,6 +42,7 @@ macro_rules! port {
 port!(call_port, call, TRUE);
 port!(last_port, last, TRUE);
 port!(mark_port, mark, TRUE);
+port!(mark_last_port, mark_last, TRUE);
 port!(forward_port, forward, TRUE);
 port!(exit_port, exit, FALSE);
 port!(exit_light_port, exit_light, FALSE);
@@ -56,7 +57,7 @@ pub(crate) extern "C" fn exit_nondet_port(_: Term, _: i32, handle: Control) -> F
 }
 
 /// `goal_port(+Kind, +Predicate, +Id, -Name)`: makes a port for a goal that calls the predicate whose id is `Predicate`, and whose events carry `Id`. `Kind` is
-/// `call`, `last`, `mark` or `forward`; the port is the predicate `Name/0` of module `system`.
+/// `call`, `last`, `mark`, `mark_last` or `forward`; the port is the predicate `Name/0` of module `system`.
 pub(crate) fn make_port(kind: Term, predicate: Term, id: Term, name: Term) -> Foreign {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let kind = control::text(kind);
@@ -64,6 +65,7 @@ pub(crate) fn make_port(kind: Term, predicate: Term, id: Term, name: Term) -> Fo
         "call" => call_port,
         "last" => last_port,
         "mark" => mark_port,
+        "mark_last" => mark_last_port,
         "forward" => forward_port,
         _ => return FALSE,
     };
@@ -220,9 +222,18 @@ fn tail_late(goal: &Goal) -> Foreign {
     TRUE
 }
 
-/// Before a goal that is called through its wrapper: the wrapper's event is to carry the site.
+/// Before an inner goal that is called through its wrapper: the wrapper's event is to carry the site.
 #[inline]
 fn mark(handle: Control) -> Foreign {
+    announce(handle, |goal| Announced::AtGoal {
+        id: goal.id,
+        frame: FrameId::NONE,
+    })
+}
+
+/// The same before the last goal of a clause: if its wrapper gets the frame of the clause, that is a last call.
+#[inline]
+fn mark_last(handle: Control) -> Foreign {
     announce(handle, |goal| Announced::AtGoal {
         id: goal.id,
         frame: calling_frame(),

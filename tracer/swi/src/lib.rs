@@ -131,6 +131,11 @@ fn install_control() {
         deterministic!(c::selected, (a, b, d, e), FALSE),
     );
     control(
+        c"$excluded",
+        3,
+        deterministic!(c::excluded, (a, b, d), FALSE),
+    );
+    control(
         c"$selected_in",
         1,
         deterministic!(c::selected_in, (a), FALSE),

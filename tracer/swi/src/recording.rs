@@ -57,17 +57,17 @@ pub(crate) struct Selection {
 impl Selection {
     /// Whether to record a predicate; `by_default` says what holds where no `--include` was given.
     pub(crate) fn selects(&self, by_default: bool, module: &str, name: &str, arity: u32) -> bool {
-        let any = |patterns: &[PredicatePattern]| {
-            patterns
-                .iter()
-                .any(|pattern| pattern.matches(module, name, arity))
-        };
         let included = if self.include.is_empty() {
             by_default
         } else {
-            any(&self.include)
+            any(&self.include, module, name, arity)
         };
-        included && !any(&self.exclude)
+        included && !self.excludes(module, name, arity)
+    }
+
+    /// Whether `--exclude` names a predicate.
+    pub(crate) fn excludes(&self, module: &str, name: &str, arity: u32) -> bool {
+        any(&self.exclude, module, name, arity)
     }
 
     /// Whether there can be predicates to record in that module.
@@ -75,6 +75,11 @@ impl Selection {
         let mut include = self.include.iter();
         self.include.is_empty() || include.any(|pattern| pattern.matches_in(module))
     }
+}
+
+fn any(patterns: &[PredicatePattern], module: &str, name: &str, arity: u32) -> bool {
+    let mut patterns = patterns.iter();
+    patterns.any(|pattern| pattern.matches(module, name, arity))
 }
 
 /// The number of the recording in progress.

@@ -119,6 +119,7 @@ fn run_again(
     let output = directory.path().join("again.pmt");
     let args = RecordArgs {
         include: whole.counts.keys().cloned().collect(),
+        no_boundary: true,
         ..args.clone()
     };
     let again = engine::run(&args, &output, Streams::Apart(input.again()?))?;

@@ -87,7 +87,6 @@ fn boot_script(args: &RecordArgs, output: &Path, library: &Path, directory: &Pat
         }
     }
     for (key, set) in [
-        ("boundary", args.boundary),
         ("libraries", args.libraries),
         ("builtins", args.builtins),
         ("byrd", args.byrd),
@@ -97,11 +96,14 @@ fn boot_script(args: &RecordArgs, output: &Path, library: &Path, directory: &Pat
             options.push(format!("{key}(true)"));
         }
     }
-    if args.wrappers_only {
-        options.push("goal_ports(false)".to_owned());
-    }
-    if args.no_tail {
-        options.push("tail(false)".to_owned());
+    for (key, unset) in [
+        ("boundary", args.no_boundary),
+        ("goal_ports", args.wrappers_only),
+        ("tail", args.no_tail),
+    ] {
+        if unset {
+            options.push(format!("{key}(false)"));
+        }
     }
     if let Some(limit) = args.max_size {
         let keep = if args.keep == Keep::Last {
