@@ -1,14 +1,17 @@
 //! A trace, what of it is looked at, and all that is known of that. Commands and screens begin with it.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::figures::Caller;
 use crate::figures::laws::{self, Imbalance};
+use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
 use crate::index::{self, Index, IndexError};
+use crate::net::Rates;
 use crate::net::centers::{CenterSum, by_center};
 use crate::replay::{self, ReplayOptions};
 use crate::scope::{Filters, FocusOn, Scope};
@@ -143,6 +146,21 @@ impl Analysis {
             index: None,
             scanned: None,
         }
+    }
+
+    /// Whether the sum of the net times was measured, by unrecorded runs. If it was not, they are a rough estimate.
+    #[must_use]
+    pub fn net_is_measured(&self) -> bool {
+        self.profile.net.is_some() && self.trace.baseline().is_some()
+    }
+
+    /// Where net times are estimated: the least and the most that all time comes to without the recorder's own, in ticks.
+    #[must_use]
+    pub fn net_range(&self) -> Option<RangeInclusive<u64>> {
+        self.profile.net.as_ref()?;
+        let [most, least] = Rates::bounds(&self.trace)?
+            .map(|rates| NetTimes::ticks_left(&self.profile.contexts, 0, &rates));
+        Some(least..=most)
     }
 
     /// The same, called otherwise in tables.

@@ -4,7 +4,7 @@ use portmortem_tracer::format::Outcome;
 
 use crate::Analysis;
 use crate::figures::laws::Subject;
-use crate::text::{count, counted};
+use crate::text::{TimeUnit, count, counted, percent};
 use crate::trace::Trace;
 
 /// How the recorded run ended, in a few words.
@@ -37,6 +37,37 @@ pub fn modes(trace: &Trace) -> String {
     } else {
         on.join(", ")
     }
+}
+
+/// How much of the time recording took, and what is left: measured, or a range.
+#[must_use]
+pub fn recording_share(analysis: &Analysis) -> String {
+    let Some(net) = &analysis.profile.net else {
+        return "it is not known how much of the time recording took".to_owned();
+    };
+    let recorded = net.recorded_ticks;
+    let time = |ticks| {
+        let ns = analysis.ns(ticks);
+        TimeUnit::for_longest(ns).with_unit(ns)
+    };
+    if let Some(baseline) = analysis.trace.baseline() {
+        let runs = counted(baseline.runs.into(), "unrecorded run", "unrecorded runs");
+        let own = percent(recorded - net.net_ticks, recorded);
+        let left = time(net.net_ticks);
+        return format!("net {left}: recording took {own} % of the time, by {runs}");
+    }
+    let range = analysis
+        .net_range()
+        .unwrap_or(net.net_ticks..=net.net_ticks);
+    let (least, most) = (*range.start(), *range.end());
+    let whole = |ticks: u64| (ticks * 100 + recorded / 2) / recorded.max(1);
+    let (least_own, most_own) = (whole(recorded - most), whole(recorded - least));
+    let took = match (least_own, most_own) {
+        (0, 0) => "less than 1 %".to_owned(),
+        (least, most) if least == most => format!("about {most} %"),
+        (least, most) => format!("{least} to {most} %"),
+    };
+    format!("recording took {took} of the time (estimated; see record --baseline)")
 }
 
 /// What was lost: one line each. More than `most` of a kind are only counted.

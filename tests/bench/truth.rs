@@ -1,8 +1,8 @@
-//! `make bench-truth`: compensated times against the truth.
+//! `make bench-truth`: net times against the truth.
 //!
 //! Runs every program of `tests/corpus.json` unrecorded, recorded, and for a baseline, in turn, in this one run; repeats its
 //! goal until the unrecorded run takes 0.2 s. Of the recorded run it takes the inclusive time of the predicate that repeats the
-//! goal, as recorded and compensated, and prints how far the compensated one is from the time of the unrecorded run. Twice: as
+//! goal, as recorded and net, and prints how far the net one is from the time of the unrecorded run. Twice: as
 //! it is estimated from the costs of ports that were measured before the run, and with a baseline, as `record --baseline`
 //! makes it, of the quickest recorded run. Runs for the baseline are no runs that it is compared with.
 //!
@@ -44,9 +44,11 @@ const DRIVER: &str = "portmortem_truth/0";
 struct Measured {
     untraced: f64,
     traced: f64,
-    /// Compensated by costs measured before the run.
+    /// Net, by costs measured before the run.
     estimated: f64,
-    /// Compensated by costs fitted to a baseline.
+    /// The least and the most that reports give it.
+    range: [f64; 2],
+    /// Net, by costs fitted to a baseline.
     fitted: f64,
 }
 
@@ -67,15 +69,19 @@ impl Recording {
         self.seconds(self.profile.predicates[self.driver].inclusive_ticks)
     }
 
-    fn compensated(&self, by: &NetTimes) -> f64 {
+    fn net(&self, by: &NetTimes) -> f64 {
         self.seconds(by.predicates[self.driver].inclusive_ticks)
     }
 }
 
 impl Measured {
-    /// How far a compensated time is from the truth.
-    fn error(&self, compensated: f64) -> f64 {
-        compensated / self.untraced - 1.0
+    /// How far a net time is from the truth.
+    fn error(&self, net: f64) -> f64 {
+        net / self.untraced - 1.0
+    }
+
+    fn is_in_range(&self) -> bool {
+        (self.range[0]..=self.range[1]).contains(&self.untraced)
     }
 }
 
@@ -85,7 +91,7 @@ fn main() -> Result<()> {
     let mut programs = catalogue::corpus(directory.path());
     programs.retain(|program| wanted.is_empty() || wanted.contains(&program.name));
     println!(
-        "{:<20}{:>8}{:>12}{:>12}{:>8}{:>14}{:>9}{:>16}{:>9}",
+        "{:<20}{:>8}{:>12}{:>12}{:>8}{:>14}{:>9}{:>16}{:>16}{:>9}",
         "program",
         "repeats",
         "untraced s",
@@ -93,10 +99,11 @@ fn main() -> Result<()> {
         "ratio",
         "estimated s",
         "error",
+        "range s",
         "with baseline s",
         "error"
     );
-    let (mut estimated, mut fitted) = (Vec::new(), Vec::new());
+    let (mut estimated, mut fitted, mut in_range) = (Vec::new(), Vec::new(), 0);
     for program in &programs {
         let runner = Runner::new(program, directory.path())?;
         let Some(repeats) = runner.repeats()? else {
@@ -107,19 +114,30 @@ fn main() -> Result<()> {
             .with_context(|| format!("program {}", program.name))?;
         let errors = [measured.estimated, measured.fitted].map(|time| measured.error(time));
         println!(
-            "{:<20}{repeats:>8}{:>12.4}{:>12.4}{:>8.2}{:>14.4}{:>8.1}%{:>16.4}{:>8.1}%",
+            "{:<20}{repeats:>8}{:>12.4}{:>12.4}{:>8.2}{:>14.4}{:>8.1}%{:>16}{:>16.4}{:>8.1}%",
             program.name,
             measured.untraced,
             measured.traced,
             measured.traced / measured.untraced,
             measured.estimated,
             errors[0] * 100.0,
+            format!(
+                "{:.2}–{:.2}{}",
+                measured.range[0],
+                measured.range[1],
+                if measured.is_in_range() { "" } else { " !" }
+            ),
             measured.fitted,
             errors[1] * 100.0
         );
+        in_range += usize::from(measured.is_in_range());
         estimated.push((errors[0].abs(), program.name.as_str()));
         fitted.push((errors[1].abs(), program.name.as_str()));
     }
+    println!(
+        "range          {in_range} of {} programs are in theirs",
+        estimated.len()
+    );
     summary("estimated", estimated);
     summary("with baseline", fitted);
     Ok(())
@@ -216,13 +234,17 @@ impl<'a> Runner<'a> {
             Baseline::new(&Outermost::new(trace, profile), &again).context("nothing ran again")?;
         let rates = Rates::of(trace).context("the trace does not say what recording cost")?;
         let fits = measured.fits(trace, profile, &rates);
+        let bounds = Rates::bounds(trace).context("the trace has no trials")?;
+        let [most, least] =
+            bounds.map(|rates| recording.net(&NetTimes::of(profile, &rates)));
         let rates = rates.fitted(trace, measured.baseline.engine_work, &fits);
         let fitted = NetTimes::of(profile, &rates);
         Ok(Measured {
             untraced: quickest(untraced),
             traced: recording.traced(),
-            estimated: estimated.map_or(f64::NAN, |by| recording.compensated(by)),
-            fitted: recording.compensated(&fitted),
+            range: [least, most],
+            estimated: estimated.map_or(f64::NAN, |by| recording.net(by)),
+            fitted: recording.net(&fitted),
         })
     }
 
@@ -236,7 +258,7 @@ impl<'a> Runner<'a> {
         let boot = self.directory.join("truth-boot.pl");
         let include = match only {
             [] => String::new(),
-            only => format!(", include(['{}'])", only.join("', '")),
+            only => format!(", boundary(false), include(['{}'])", only.join("', '")),
         };
         fs::write(
             &boot,

@@ -45,14 +45,14 @@ fn net_times_are_fitted_to_what_the_program_takes() {
     );
     let baseline = fitted(&sandbox);
     let runs = match baseline.runs {
-        1 => "(1 unrecorded run)".to_owned(),
-        runs => format!("({runs} unrecorded runs)"),
+        1 => "by 1 unrecorded run ".to_owned(),
+        runs => format!("by {runs} unrecorded runs "),
     };
     let report = sandbox.portmortem(["report", "run.pmt"]);
     let text = report.succeeds().out();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains(&runs), "{text}");
-    assert!(text.contains("in all what the program takes unrecorded"));
+    assert!(text.contains("their sum is measured"));
     sandbox.portmortem(["index", "run.pmt"]).succeeds();
     let indexed = sandbox.portmortem(["report", "run.pmt"]);
     assert_eq!(indexed.succeeds().out(), report.out());

@@ -553,7 +553,7 @@ fn exported_columns_are_those_of_the_interface() {
         (risky["exceptions"].as_str(), risky["determinism"].as_str()),
         ("1", "")
     );
-    // The interface promises times as whole nanoseconds, and their compensated twins, for now unknown.
+    // The interface promises times as whole nanoseconds, and their net twins, for now unknown.
     for row in &rows {
         for column in ["self_ns", "inclusive_ns", "failed_ns", "undone_ns"] {
             assert!(row[column].parse::<u64>().is_ok(), "{row:?}");

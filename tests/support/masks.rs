@@ -67,7 +67,7 @@ pub fn headline(text: &str) -> String {
 
 /// A report for a golden file: without its times, and without what depends on them.
 ///
-/// Which columns are times the headings say: numbers under a unit of time, `%`, `incl.` or `net` become `#`. Columns of times
+/// Which columns are times the headings say: numbers under a unit of time, `%`, `incl.` or `recorded` become `#`. Columns of times
 /// are as wide as their headings, and all columns are two blanks apart: both depend on times. Else columns keep their
 /// width and alignment. Callers and callees of a predicate are in the order of their times, so they are put into the
 /// order of their text. All counts and names stay.
@@ -130,7 +130,7 @@ fn in_columns(table: &[&str]) -> Vec<String> {
         };
         let mut cells: Vec<String> = lines.iter().map(cell).collect();
         let last = cells[0].split_whitespace().last().unwrap_or_default();
-        if is_unit(last) || ["%", "incl.", "net"].contains(&last) {
+        if is_unit(last) || ["%", "incl.", "recorded"].contains(&last) {
             mask_column(&mut cells);
         }
         for (line, cell) in masked.iter_mut().zip(cells) {
@@ -161,6 +161,12 @@ fn mask_column(cells: &mut [String]) {
 
 /// `1.234 ms` becomes `# UNIT`.
 fn in_sentence(line: &str) -> String {
+    const SHARE: [&str; 2] = ["recording took ", " of the time"];
+    if let Some((before, rest)) = line.split_once(SHARE[0])
+        && let Some((_, after)) = rest.split_once(SHARE[1])
+    {
+        return format!("{before}{}#{}{after}", SHARE[0], SHARE[1]);
+    }
     let mut shown: Vec<String> = line.split(' ').map(str::to_owned).collect();
     for at in 1..shown.len() {
         let unit = shown[at].trim_end_matches([',', ';', '.']).to_owned();

@@ -200,9 +200,9 @@ pub(crate) struct ReportArgs {
     /// The trace
     #[arg(required_unless_present = "columns")]
     pub(crate) trace: Option<PathBuf>,
-    /// Column to sort by: numbers with the largest first, texts alphabetically
-    #[arg(long, value_name = "COLUMN", default_value = "self", value_parser = parse_column)]
-    pub(crate) sort: usize,
+    /// Column to sort by: numbers with the largest first, texts alphabetically [default: self, net where it is measured]
+    #[arg(long, value_name = "COLUMN", value_parser = parse_column)]
+    pub(crate) sort: Option<usize>,
     /// Number of predicates to show [default: 20 as text, else all]
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,

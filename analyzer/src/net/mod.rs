@@ -3,7 +3,7 @@
 //! Each event that was written took time of its own, part of it in the stretch of the box that was entered or
 //! left, part in that of the caller ([`PortCosts`], fitted to the trials that the recorder ran). The profile counts both for every row of the call tree
 //! ([`crate::figures::contexts::ContextFigures::inside`]), so the cost of a row is a sum of products, in integers.
-//! What is left of the row's self time is its compensated self time. Time of hidden boxes is their callers', and so is what
+//! What is left of the row's self time is its net self time. Time of hidden boxes is their callers', and so is what
 //! recording them took ([`HiddenFigures`]).
 //!
 //! Of the engine's own work so much is left as a baseline says, or all. A baseline fits the costs, too ([`crate::net::baseline`]): below
@@ -15,7 +15,7 @@
 //! the top.
 //!
 //! Inclusive times are sums over the tree, so they add up like the recorded ones: for contexts, predicates, and both
-//! columns of edges. Of edges the profile knows no costs: the compensated time of a row is shared by the callers that can have
+//! columns of edges. Of edges the profile knows no costs: the net time of a row is shared by the callers that can have
 //! called it, and that spent in callees by the callees, in proportion to recorded times.
 
 pub mod baseline;

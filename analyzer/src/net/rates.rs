@@ -75,6 +75,28 @@ impl Rates {
         })
     }
 
+    /// If costs are estimated: as cheap and as dear as recording was in one of the trials that they are estimated from.
+    #[must_use]
+    pub fn bounds(trace: &Trace) -> Option<[Self; 2]> {
+        if trace.baseline().is_some() {
+            return None;
+        }
+        let found = trace.trials()?;
+        let costs = trials::costs(found)?;
+        let (least, most) = trials::spread(found, &costs)?;
+        Some([least, most].map(|costs_times| {
+            let fit = Fit {
+                predicate: None,
+                costs: costs_times,
+                left: COST_UNIT as u32,
+            };
+            Self {
+                other: Rate::fitted(&costs, &fit),
+                ..Self::new(trace, &costs)
+            }
+        }))
+    }
+
     /// The same everywhere.
     #[must_use]
     pub fn new(trace: &Trace, ports: &PortCosts) -> Self {

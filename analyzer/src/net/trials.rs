@@ -55,6 +55,24 @@ pub(crate) fn costs(found: &Trials) -> Option<PortCosts> {
     Some(costs)
 }
 
+/// The least and the largest factor, in parts of [`COST_UNIT`], that the costs must have to explain what recording one of the trials cost.
+pub(crate) fn spread(found: &Trials, costs: &PortCosts) -> Option<(u32, u32)> {
+    let factors = found.trials.iter().filter_map(|trial| {
+        let ports: u64 = (0..KINDS)
+            .map(|kind| trial.counts[kind] * u64::from(costs.inside[kind] + costs.outside[kind]))
+            .sum();
+        let work = unknowns(trial, f64::from(costs.reach))[WORK] as u64;
+        let explained =
+            ports + trial.arguments * u64::from(costs.argument) + work * u64::from(costs.slowdown);
+        let more = trial.ticks.saturating_sub(trial.untraced);
+        let factor = u128::from(more) * u128::from(COST_UNIT) * u128::from(COST_UNIT)
+            / u128::from(explained.max(1));
+        (explained > 0).then(|| u32::try_from(factor).unwrap_or(u32::MAX))
+    });
+    let factors: Vec<u32> = factors.collect();
+    Some((*factors.iter().min()?, *factors.iter().max()?))
+}
+
 /// How much the mean of all costs draws on each, relative to the data.
 const RIDGE: f64 = 1e-3;
 

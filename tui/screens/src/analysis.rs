@@ -63,8 +63,8 @@ impl AnalysisView {
     /// Nanoseconds that boxes ran: what shares of time are of.
     #[must_use]
     pub fn total_ns(&self) -> u64 {
-        self.ns(match self.compensation() {
-            Some(compensation) => compensation.net_ticks,
+        self.ns(match self.net_times() {
+            Some(net) => net.net_ticks,
             None => self.profile.total_ticks(),
         })
     }
@@ -72,12 +72,12 @@ impl AnalysisView {
     /// Whether times are shown without the recorder's own.
     #[must_use]
     pub fn is_net(&self) -> bool {
-        self.compensation().is_some()
+        self.net_times().is_some()
     }
 
     /// The times without the recorder's own, if they are shown.
     #[must_use]
-    pub fn compensation(&self) -> Option<&NetTimes> {
+    pub fn net_times(&self) -> Option<&NetTimes> {
         self.profile.net.as_ref().filter(|_| self.net)
     }
 
@@ -85,8 +85,8 @@ impl AnalysisView {
     #[must_use]
     pub fn predicate_times(&self, index: PredicateIndex) -> Times {
         let at = index as usize;
-        if let Some(compensation) = self.compensation() {
-            return compensation.predicates.get(at).copied().unwrap_or_default();
+        if let Some(net) = self.net_times() {
+            return net.predicates.get(at).copied().unwrap_or_default();
         }
         let figures = self.profile.predicates.get(at);
         figures.map_or_else(Times::default, |figures| Times {
@@ -98,8 +98,8 @@ impl AnalysisView {
     /// The same of a row of the call tree.
     #[must_use]
     pub fn context_times(&self, row: usize) -> Times {
-        if let Some(compensation) = self.compensation() {
-            return compensation.contexts.get(row).copied().unwrap_or_default();
+        if let Some(net) = self.net_times() {
+            return net.contexts.get(row).copied().unwrap_or_default();
         }
         let context = self.profile.contexts.get(row);
         context.map_or_else(Times::default, |context| Times {

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use portmortem_analyzer::Analysis;
-use portmortem_analyzer::remarks::{ending, modes};
+use portmortem_analyzer::remarks::{ending, modes, recording_share};
 use portmortem_analyzer::text::{TimeUnit, count, counted};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_tracer::format::StreamKind;
 
 use super::analysis::{analyse_all, exit_code};
-use crate::report::{WIDTH, as_list, distortion, remarks};
+use crate::report::{WIDTH, as_list, remarks};
 use crate::size::format_size;
 use crate::text_table::{Column, render};
 
@@ -56,7 +56,7 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
                 size as f64 / events.max(1) as f64
             ),
         ),
-        ("time", distortion(analysis)),
+        ("recording", recording_share(analysis)),
         ("", clamps(analysis)),
         ("events", count(events)),
         ("predicates", count(trace.predicates().len() as u64)),
@@ -67,15 +67,15 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
     Ok(())
 }
 
-/// How often compensation found less time than it had to take off.
+/// How often a context took less time than recording it costs.
 fn clamps(analysis: &Analysis) -> String {
     match &analysis.profile.net {
         None => "the trace does not say what recording cost".to_owned(),
-        Some(compensation) => format!(
+        Some(net) => format!(
             "{} of {} took less than recording them costs on average",
-            count(compensation.clamps),
+            count(net.clamps),
             counted(
-                compensation.contexts.len() as u64,
+                net.contexts.len() as u64,
                 "calling context",
                 "calling contexts"
             )

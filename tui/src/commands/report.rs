@@ -18,6 +18,16 @@ use crate::report::{
     site_table,
 };
 
+/// By self time unless a user asks for another column: net where it is measured.
+fn sort_column(args: &ReportArgs, analysis: &Analysis) -> usize {
+    let usual = if analysis.net_is_measured() {
+        "self_comp_ns"
+    } else {
+        "self_ns"
+    };
+    args.sort.unwrap_or(Table::Predicates.place(usual))
+}
+
 /// How many predicates a report for people shows unless it is said.
 const USUAL_TOP: usize = 20;
 
@@ -40,9 +50,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         io::stdout().write_all(&out)?;
         return Ok(exit_code(&analysis));
     }
+    let sort = sort_column(args, &analysis);
     let rows = Rows {
         tables: analysis.tables(),
-        order: order(analysis.tables(), chosen.as_deref(), args.sort),
+        order: order(analysis.tables(), chosen.as_deref(), sort),
         is_chosen: chosen.is_some(),
         columns,
         top: args.top,
@@ -116,8 +127,9 @@ fn sites(
     args: &ReportArgs,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let Some(sort) = site_column(args.sort) else {
-        let column = &PredicateRow::ALL[args.sort];
+    let asked = args.sort.unwrap_or(Table::Predicates.place("self_ns"));
+    let Some(sort) = site_column(asked) else {
+        let column = &PredicateRow::ALL[asked];
         bail!("sites have no column {}", column.short_name());
     };
     let sites = site_order(analysis, chosen, sort);

@@ -47,7 +47,7 @@ const fn place(name: &str) -> usize {
 }
 
 /// What is printed unless a user asks for other columns. All times are in the unit of the first.
-const USUAL: &[Printed] = &[
+const RECORDED: &[Printed] = &[
     Printed {
         unit: true,
         ..printed("self_ns")
@@ -56,9 +56,26 @@ const USUAL: &[Printed] = &[
         share: true,
         ..headed("self_ns", "%", 1)
     },
-    headed("self_comp_ns", "net", 0),
+    headed("inclusive_ns", "incl.", 0),
+];
+
+/// The same where net times are measured.
+const NET: &[Printed] = &[
+    Printed {
+        unit: true,
+        ..headed("self_comp_ns", "net self", 0)
+    },
+    Printed {
+        share: true,
+        ..headed("self_comp_ns", "%", 1)
+    },
+    headed("inclusive_comp_ns", "incl.", 0),
+    headed("self_ns", "recorded", 3),
     headed("inclusive_ns", "incl.", 2),
-    headed("inclusive_comp_ns", "net", 0),
+];
+
+/// What follows the times.
+const COUNTS: &[Printed] = &[
     printed("calls"),
     printed("exits"),
     printed("redos"),
@@ -128,28 +145,20 @@ pub(crate) fn table(
     text
 }
 
-/// The usual columns: net times if they are known, exceptions if there were some.
+/// The usual columns: net times first if they are measured, exceptions if there were some.
 fn usual(report: &Analysis, shown: &[PredicateIndex]) -> Vec<Column> {
-    let net = report.profile.net.is_some();
     let raised = |&index: &PredicateIndex| report.profile.predicates[index as usize].exceptions > 0;
     let raised = shown.iter().any(raised);
-    USUAL
+    let times = if report.net_is_measured() {
+        NET
+    } else {
+        RECORDED
+    };
+    times
         .iter()
-        .filter(|printed| match PredicateRow::ALL[printed.place].name {
-            "self_comp_ns" | "inclusive_comp_ns" => net,
-            "exceptions" => raised,
-            _ => true,
-        })
-        .map(|printed| {
-            // The recorded time is dispensable only where there is a net one.
-            let column = column(report, shown, printed);
-            let rank = if net || printed.share {
-                printed.rank
-            } else {
-                0
-            };
-            column.dispensable(rank)
-        })
+        .chain(COUNTS)
+        .filter(|printed| raised || PredicateRow::ALL[printed.place].name != "exceptions")
+        .map(|printed| column(report, shown, printed).dispensable(printed.rank))
         .collect()
 }
 
@@ -182,7 +191,9 @@ fn column(report: &Analysis, shown: &[PredicateIndex], printed: &Printed) -> Col
         });
         return Column::counts(heading, &counts.collect::<Vec<_>>());
     }
-    let total = report.ns(report.profile.total_ticks());
+    let net = report.profile.net.as_ref();
+    let net = net.filter(|_| about.name == "self_comp_ns");
+    let total = report.ns(net.map_or(report.profile.total_ticks(), |net| net.net_ticks));
     let texts = cells.map(|cell| match cell {
         Cell::Integer(part) if printed.share => percent(part.max(0) as u64, total),
         Cell::Integer(ns) if is_time => unit.format(ns.max(0) as u64),

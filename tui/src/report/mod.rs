@@ -15,7 +15,7 @@ use portmortem_analyzer::text::TimeUnit;
 use portmortem_analyzer::trace::PredicateIndex;
 
 pub(crate) use flat::order;
-pub(crate) use remarks::{as_list, distortion, headline, losses, remarks};
+pub(crate) use remarks::{as_list, headline, losses, remarks};
 pub(crate) use sites::{column as site_column, order as site_order, table as site_table};
 
 /// The width that reports are laid out for.

@@ -2,9 +2,8 @@
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::remarks;
-use portmortem_analyzer::text::{TimeUnit, counted, percent, shorten};
+use portmortem_analyzer::text::{TimeUnit, counted, shorten};
 use portmortem_analyzer::trace::names::printable;
-use portmortem_tracer::format::Baseline;
 
 /// More damaged places, violations or notes than this are only counted.
 const MOST_LISTED: usize = 8;
@@ -35,30 +34,8 @@ pub(crate) fn headline(report: &Analysis) -> String {
         "{}\n{}\n{}\n{scope}",
         shorten(&command, super::WIDTH),
         textwrap::fill(&what, super::WIDTH),
-        textwrap::fill(&distortion(report), super::WIDTH)
+        textwrap::fill(&remarks::recording_share(report), super::WIDTH)
     )
-}
-
-/// How much of the time is the recorder's own.
-pub(crate) fn distortion(report: &Analysis) -> String {
-    let Some(compensation) = &report.profile.net else {
-        return "distortion unknown: how much of the time is the recorder's own cannot be said"
-            .to_owned();
-    };
-    let net = report.ns(compensation.net_ticks);
-    let own = compensation.recorded_ticks - compensation.net_ticks;
-    format!(
-        "distortion: {} % of the time is the recorder's own, {} without it{}",
-        percent(own, compensation.recorded_ticks),
-        TimeUnit::for_longest(net).with_unit(net),
-        report.trace.baseline().map_or_else(String::new, measured)
-    )
-}
-
-/// Where the sum of net times comes from, if it was measured.
-fn measured(baseline: &Baseline) -> String {
-    let runs = counted(baseline.runs.into(), "unrecorded run", "unrecorded runs");
-    format!(" ({runs})")
 }
 
 /// What was lost or distorted: one line each, nothing if nothing is to be said.
@@ -112,15 +89,11 @@ fn mode(report: &Analysis, lines: &mut Vec<String>) {
     } else {
         "counts are exact"
     };
-    match &report.profile.net {
-        None => lines.push(format!(
-            "times are as recorded and include the recorder's own, most where calls are cheapest; {counts}"
-        )),
-        Some(_) if report.trace.baseline().is_some() => lines.push(format!(
-            "net times are less the recorder's own: in all what the program takes unrecorded, shared by mean costs of each port; {counts}"
-        )),
-        Some(_) => lines.push(format!(
-            "net times are an estimate: less the recorder's own, by mean costs of each port that were measured before the run (record --baseline measures their sum); {counts}"
-        )),
-    }
+    lines.push(if report.net_is_measured() {
+        format!(
+            "net times are without the recorder's own: their sum is measured, shared by mean costs of each port; {counts}"
+        )
+    } else {
+        format!("times are as recorded and include the recorder's own, most where calls are cheapest; {counts}")
+    });
 }

@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 
 use super::{Effect, Screen};
 use crate::analysis::AnalysisView;
-use crate::format::{count, counted, percent, shorten, time, width};
+use crate::format::{count, counted, shorten, time, width};
 use crate::keys::{self, Action, Binding, bind};
 use crate::theme::Theme;
 
@@ -207,27 +207,17 @@ fn properties(analysis: &AnalysisView) -> Vec<(&'static str, String)> {
         ("predicates", count(trace.predicates().len() as u64)),
         ("streams", count(analysis.profile.streams.len() as u64)),
         ("traced", time(analysis.ns(analysis.profile.total_ticks()))),
-        ("distortion", distortion(analysis)),
+        ("recording", recording(analysis)),
         ("undone", time(analysis.ns(undone(analysis)))),
     ]
 }
 
-/// How much of the time is the recorder's own.
-fn distortion(analysis: &AnalysisView) -> String {
-    let Some(compensation) = &analysis.profile.net else {
-        return "unknown: how much of the time is the recorder's own cannot be said".to_owned();
-    };
-    let own = compensation.recorded_ticks - compensation.net_ticks;
-    let without = match analysis.trace.baseline() {
-        Some(baseline) => counted(baseline.runs.into(), "unrecorded run", "unrecorded runs"),
-        None => "an estimate".to_owned(),
-    };
-    format!(
-        "{} % of the time is the recorder's own, {} without it ({without}); {} took less than recording costs",
-        percent(own, compensation.recorded_ticks),
-        time(analysis.ns(compensation.net_ticks)),
-        counted(compensation.clamps, "context", "contexts"),
-    )
+/// How much of the time recording took.
+fn recording(analysis: &AnalysisView) -> String {
+    let clamps = analysis.profile.net.as_ref().map_or(0, |net| net.clamps);
+    let contexts = counted(clamps, "context", "contexts");
+    let share = remarks::recording_share(analysis);
+    format!("{share}; {contexts} took less than recording costs")
 }
 
 /// Ticks of work thrown away by backtracking, in all.
