@@ -235,8 +235,7 @@ impl<'a> Runner<'a> {
         let rates = Rates::of(trace).context("the trace does not say what recording cost")?;
         let fits = measured.fits(trace, profile, &rates);
         let bounds = Rates::bounds(trace).context("the trace has no trials")?;
-        let [most, least] =
-            bounds.map(|rates| recording.net(&NetTimes::of(profile, &rates)));
+        let [most, least] = bounds.map(|rates| recording.net(&NetTimes::of(profile, &rates)));
         let rates = rates.fitted(trace, measured.baseline.engine_work, &fits);
         let fitted = NetTimes::of(profile, &rates);
         Ok(Measured {

@@ -49,7 +49,7 @@ pub fn by_center(trace: &Trace, profile: &Profile) -> BTreeMap<Center, CenterSum
 /// that of all centres is that of the trace. `None` if the profile has no such times.
 #[must_use]
 pub fn net(trace: &Trace, profile: &Profile) -> Option<BTreeMap<(Center, PredicateIndex), u64>> {
-    let net = profile.net.as_ref()?;
+    let times = profile.net.as_ref()?;
     let rates = Rates::of(trace)?;
     let mut rows_of: BTreeMap<PredicateIndex, Vec<(Center, &CenterFigures)>> = BTreeMap::new();
     for (&(center, of), figures) in &profile.centers {
@@ -78,7 +78,7 @@ pub fn net(trace: &Trace, profile: &Profile) -> Option<BTreeMap<(Center, Predica
             .iter()
             .map(|(center, figures)| ((*center, of), left(figures)))
             .collect();
-        let ticks = net.predicates.get(of as usize)?.self_ticks;
+        let ticks = times.predicates.get(of as usize)?.self_ticks;
         net.extend(share(ticks, &weights));
     }
     Some(net)
