@@ -1,7 +1,10 @@
 //! `make bench-record`: what recording costs.
 //!
 //! Runs every program of `tests/corpus.json` untraced and traced, alternating, in this one run, and prints the ratio of processor
-//! times of the goal alone (loading not counted), the events recorded and their size.
+//! times of the goal alone (loading not counted), the events recorded and their size. Then the same for whole programs, if it is
+//! given no names of programs.
+
+mod slow;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,6 +62,9 @@ fn main() -> Result<()> {
         all.push(measured);
     }
     summary(&all);
+    if wanted.is_empty() {
+        slow::measure(directory.path())?;
+    }
     Ok(())
 }
 
