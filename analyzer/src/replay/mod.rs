@@ -57,6 +57,7 @@ pub(crate) mod tests;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::clauses;
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
@@ -175,13 +176,18 @@ pub fn replay(trace: &Trace, options: &ReplayOptions) -> Profile {
 pub fn try_replay(trace: &Trace, options: &ReplayOptions) -> Option<Profile> {
     let replay = |scope: &Scope| schedule::replay(trace, options, scope, None).ok();
     let scope = options.scope(trace);
-    let mut profile = replay(&scope)?;
+    let (profile, clauses) = rayon::join(
+        || replay(&scope),
+        || clauses::figures(trace, &scope, options.cancel),
+    );
+    let mut profile = profile?;
     if let Some(window) = scope.window {
         profile = profile.since(&replay(&scope.before(window))?);
     }
     profile
         .predicates
         .resize(scope.hidden.len(), Default::default());
+    profile.clauses = clauses;
     profile.damage.extend_from_slice(trace.damage());
     profile.settle();
     profile.net = Rates::of(trace).map(|rates| NetTimes::of(&profile, &rates));
@@ -206,6 +212,7 @@ pub(crate) fn replay_for_index(
     let scope = options.scope(trace);
     let mut checkpoints = Vec::new();
     let mut profile = schedule::replay(trace, &options, &scope, Some(&mut checkpoints)).ok()?;
+    profile.clauses = clauses::figures(trace, &scope, None);
     profile.settle();
     Some((profile, checkpoints))
 }

@@ -43,7 +43,7 @@ What it calls itself is not recorded: its work runs in as_own/1.
     left_out/3,         % Module, Name, Arity
     declared_center/4,  % Module, Name, Arity, Center
     loaded_file/1,      % File
-    mode/1,             % byrd, symbolic, goals: how wrappers and copies are made
+    mode/1,             % byrd, symbolic, goals, boundary, clauses: how wrappers and copies are made
     scope/1,            % user, library, system: classes of modules selected
     predefined/3,       % Name, Arity, Module: there before the program
     active/0,           % new predicates are wrapped
@@ -89,9 +89,22 @@ set_mode(Options) :-
         (   memberchk(boundary(true), Options)
         ->  assertz(mode(boundary))
         ;   true
+        ),
+        (   memberchk(clauses(true), Options)
+        ->  assertz(mode(clauses))
+        ;   true
         )
     ;   true
+    ),
+    (   memberchk(clauses(true), Options),
+        \+ mode(clauses)
+    ->  no_clauses('they have no ports in this mode, or in this version of SWI-Prolog')
+    ;   true
     ).
+
+no_clauses(Why) :-
+    format(string(Text), 'clauses that were entered are not recorded: ~w', [Why]),
+    portmortem:'$note'(Text).
 
 %!  wrap_these(:Heads, +Options) is det.
 %
@@ -505,8 +518,12 @@ wrap_or_give_up(How, M, Head, Copy, Id) :-
 %   Copies call each other, so all that are new are made before the first is called.
 
 wrap_prepared :-
+    (   mode(clauses)
+    ->  Entries = true
+    ;   Entries = false
+    ),
     forall(retract(prepared(Name, Arity, M, Id, to_instrument(CopyName, Refs, Clauses, Flag))),
-           (   as_own_size(M, with_flag(Flag, instrument(M, CopyName, Id, Refs, Clauses, portmortem_wrap:callee))),
+           (   as_own_size(M, with_flag(Flag, instrument(M, CopyName, Id, Refs, Clauses, Entries, portmortem_wrap:callee))),
                assertz(prepared(Name, Arity, M, Id, made(CopyName)))
            )),
     forall(retract(prepared(Name, Arity, M, Id, made(CopyName))),
@@ -605,6 +622,10 @@ continuations_begin.
 
 continuations_begin_ :-
     retractall(mode(goals)),
+    (   retract(mode(clauses))
+    ->  no_clauses('the program uses delimited continuations')
+    ;   true
+    ),
     findall(M:Head-Id,
             ( instrumented(Name, Arity, M, _),
               wrapped(Name, Arity, M, Id, _, _),

@@ -88,6 +88,7 @@ fn boot_script(args: &RecordArgs, output: &Path, library: &Path, directory: &Pat
     }
     for (key, set) in [
         ("boundary", args.boundary),
+        ("clauses", args.clauses),
         ("libraries", args.libraries),
         ("builtins", args.builtins),
         ("byrd", args.byrd),
