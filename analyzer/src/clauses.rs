@@ -20,22 +20,11 @@ pub type Clauses = BTreeMap<(PredicateIndex, Option<ClauseIndex>), ClauseFigures
 /// Events between two looks at whether it was cancelled.
 const LOOK_EVERY: u32 = 1 << 16;
 
-/// The figures of what is looked at; nothing if the trace does not name clauses, or if it was cancelled.
+/// The figures of what is looked at, counts up to the end of its window; nothing if the trace does not name clauses, or if it was cancelled.
 pub(crate) fn figures(trace: &Trace, scope: &Scope, cancel: Option<&AtomicBool>) -> Clauses {
     if trace.clauses().is_empty() {
         return Clauses::new();
     }
-    let mut clauses = until_over(trace, scope, cancel);
-    if let Some(window) = scope.window {
-        for (key, before) in until_over(trace, &scope.before(window), cancel) {
-            clauses.entry(key).or_default().take(&before);
-        }
-        clauses.retain(|_, figures| *figures != ClauseFigures::default());
-    }
-    clauses
-}
-
-fn until_over(trace: &Trace, scope: &Scope, cancel: Option<&AtomicBool>) -> Clauses {
     let clauses = trace.clauses().iter().map(|clause| clause.predicate);
     let mut books = Books::new(scope, clauses.collect(), trace.unknown_predicate());
     for stream in trace.streams() {

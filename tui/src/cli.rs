@@ -112,7 +112,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, conflicts_with_all = ["byrd", "no_tail", "symbolic"])]
     pub(crate) boundary: bool,
     /// Record which clause of each predicate is entered, for `report --clauses` (a tenth to a half slower)
-    #[arg(long, conflicts_with_all = ["byrd", "no_tail", "symbolic", "wrappers_only"])]
+    #[arg(long, conflicts_with_all = ["byrd", "symbolic"])]
     pub(crate) clauses: bool,
     /// Record library predicates too
     #[arg(long)]

@@ -174,20 +174,24 @@ pub fn replay(trace: &Trace, options: &ReplayOptions) -> Profile {
 /// Like [`replay`]; `None` if it was cancelled.
 #[must_use]
 pub fn try_replay(trace: &Trace, options: &ReplayOptions) -> Option<Profile> {
-    let replay = |scope: &Scope| schedule::replay(trace, options, scope, None).ok();
+    let replay = |scope: &Scope| {
+        let (profile, clauses) = rayon::join(
+            || schedule::replay(trace, options, scope, None),
+            || clauses::figures(trace, scope, options.cancel),
+        );
+        Some(Profile {
+            clauses,
+            ..profile.ok()?
+        })
+    };
     let scope = options.scope(trace);
-    let (profile, clauses) = rayon::join(
-        || replay(&scope),
-        || clauses::figures(trace, &scope, options.cancel),
-    );
-    let mut profile = profile?;
+    let mut profile = replay(&scope)?;
     if let Some(window) = scope.window {
         profile = profile.since(&replay(&scope.before(window))?);
     }
     profile
         .predicates
         .resize(scope.hidden.len(), Default::default());
-    profile.clauses = clauses;
     profile.damage.extend_from_slice(trace.damage());
     profile.settle();
     profile.net = Rates::of(trace).map(|rates| NetTimes::of(&profile, &rates));

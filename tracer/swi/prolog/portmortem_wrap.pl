@@ -89,22 +89,17 @@ set_mode(Options) :-
         (   memberchk(boundary(true), Options)
         ->  assertz(mode(boundary))
         ;   true
-        ),
-        (   memberchk(clauses(true), Options)
-        ->  assertz(mode(clauses))
-        ;   true
         )
     ;   true
     ),
-    (   memberchk(clauses(true), Options),
-        \+ mode(clauses)
-    ->  no_clauses('they have no ports in this mode, or in this version of SWI-Prolog')
-    ;   true
+    (   \+ memberchk(clauses(true), Options)
+    ->  true
+    ;   \+ memberchk(byrd(true), Options),
+        \+ memberchk(symbolic(true), Options),
+        goal_ports_work                 % so the port of a clause does
+    ->  assertz(mode(clauses))
+    ;   portmortem:'$note'("clauses that were entered are not recorded: they have no ports in this mode, or in this version of SWI-Prolog")
     ).
-
-no_clauses(Why) :-
-    format(string(Text), 'clauses that were entered are not recorded: ~w', [Why]),
-    portmortem:'$note'(Text).
 
 %!  wrap_these(:Heads, +Options) is det.
 %
@@ -500,7 +495,10 @@ wrap_as_fits_(M, Head, When, Id) :-
     assertz(wrapped(Name, Arity, M, Id, How, Generation)),
     (   How == copy,
         Copy = to_instrument(CopyName, _, _, _)
-    ->  assertz(instrumented(Name, Arity, M, CopyName)),
+    ->  (   mode(goals)
+        ->  assertz(instrumented(Name, Arity, M, CopyName))
+        ;   true
+        ),
         assertz(prepared(Name, Arity, M, Id, Copy))
     ;   wrap_or_give_up(How, M, General, Copy, Id)
     ).
@@ -541,6 +539,7 @@ wrap_prepared :-
 %   How a clause with ports at its goals calls the predicate: see instrument/5.
 
 callee(M, Name, Arity, Id, How) :-
+    mode(goals),
     home(M, Name, Arity, Home),
     (   wrapped(Name, Arity, Home, Id0, _, _)
     ->  Id = Id0,
@@ -600,7 +599,7 @@ withdraw(M, Head) :-
         ;   wrapped(Name, Arity, M, Id, _, _),
             assertz(withdrawn(Name, Arity, M, Id, CopyName))
         )
-    ;   true
+    ;   retractall(prepared(Name, Arity, M, _, _))
     ).
 
 retire_withdrawn :-
@@ -622,10 +621,6 @@ continuations_begin.
 
 continuations_begin_ :-
     retractall(mode(goals)),
-    (   retract(mode(clauses))
-    ->  no_clauses('the program uses delimited continuations')
-    ;   true
-    ),
     findall(M:Head-Id,
             ( instrumented(Name, Arity, M, _),
               wrapped(Name, Arity, M, Id, _, _),
@@ -633,7 +628,7 @@ continuations_begin_ :-
             All),
     forall('$member'(M:Head-Id, All),
            wrap_as_fits(M, Head, loaded, Id)),
-    retire_withdrawn.
+    wrap_prepared.
 
 %   A predicate that is not recorded although it is selected: its time goes to its callers.
 
@@ -720,7 +715,7 @@ make_copy(M, Head, Id, Copy) :-
         ;   same_modes(M:Head, CountedName, [?,?])
         ),
         Copy = counted(Set, CountedName)
-    ;   mode(goals),
+    ;   has_ports,
         Clauses \== []
     ->  remove_copy(M:Head, CopyName),
         new_copy_name(M, Head, copy_name, InstrumentedName),
@@ -728,6 +723,11 @@ make_copy(M, Head, Id, Copy) :-
     ;   same_modes(M:Head, CopyName, []),
         functor(Copy, CopyName, Arity)
     ).
+
+%   Copies have ports: at their goals, or only where a clause is entered.
+
+has_ports :- mode(goals), !.
+has_ports :- mode(clauses).
 
 wrap(How, M, Head, Copy, Id) :-
     Head =.. [_|Arguments],
