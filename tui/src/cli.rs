@@ -111,7 +111,7 @@ pub(crate) struct RecordArgs {
     /// Give the built-in and library predicates that the program calls directly boxes, too
     #[arg(long, conflicts_with_all = ["byrd", "no_tail", "symbolic"])]
     pub(crate) boundary: bool,
-    /// Record which clause of each predicate is entered, for `report --clauses` (a tenth to a half slower)
+    /// Record which clause of each predicate is entered, for `report --clauses` (up to half as slow again)
     #[arg(long, conflicts_with_all = ["byrd", "symbolic"])]
     pub(crate) clauses: bool,
     /// Record library predicates too
