@@ -26,6 +26,7 @@ use rustc_hash::FxHashMap;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::clauses::Clauses;
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::laws;
@@ -38,14 +39,14 @@ use crate::moment::OpenBox;
 use crate::moment::checkpoint::Checkpoint;
 use crate::net::Rates;
 use crate::replay::{self, ReplayOptions};
-use crate::trace::{Center, PredicateIndex, SiteIndex};
+use crate::trace::{Center, ClauseIndex, PredicateIndex, SiteIndex};
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{STRIDE, Scan, Trail};
 
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
 /// Version of the contents, and how many counters they have; an index of any other is made again.
-const VERSION: u32 = (15 << 8) + PortTotals::COUNTERS as u32;
+const VERSION: u32 = (16 << 8) + PortTotals::COUNTERS as u32;
 
 const HEAD_BYTES: usize = 24;
 
@@ -74,6 +75,7 @@ struct Contents {
     backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
     cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     centers: BTreeMap<(Center, PredicateIndex), CenterFigures>,
+    clauses: Clauses,
     streams: Vec<StreamFigures>,
     checkpoints: Arc<[Checkpoint]>,
 }
@@ -172,6 +174,7 @@ impl Index {
             backtracks,
             cuts,
             centers,
+            clauses,
             streams,
             ..
         } = profile;
@@ -185,6 +188,7 @@ impl Index {
                 backtracks,
                 cuts,
                 centers,
+                clauses,
                 streams,
                 checkpoints: checkpoints.into(),
             },
@@ -267,6 +271,7 @@ impl Index {
             backtracks: contents.backtracks,
             cuts: contents.cuts,
             centers: contents.centers,
+            clauses: contents.clauses,
             streams: contents.streams,
             ..Profile::default()
         }
@@ -287,6 +292,11 @@ impl Contents {
                 let site = trace.sites().get(site as usize);
                 site.is_some_and(|site| site.callee == *callee)
             })
+        };
+        let in_clause = |&(predicate, clause): &(PredicateIndex, Option<ClauseIndex>)| {
+            let clause = clause.map(|clause| trace.clauses().get(clause as usize));
+            known(predicate)
+                && clause.is_none_or(|info| info.is_some_and(|info| info.predicate == predicate))
         };
         let above = |(id, row): (u32, &ContextFigures)| {
             let parent = row.parent.map(|parent| self.contexts.get(parent as usize));
@@ -313,6 +323,7 @@ impl Contents {
                 .centers
                 .keys()
                 .all(|(center, predicate)| center.is_none_or(known) && known(*predicate))
+            && self.clauses.keys().all(in_clause)
             && (0..).zip(&self.contexts).all(above)
             && self.checkpoints.iter().all(|checkpoint| {
                 let change = &checkpoint.change;

@@ -7,6 +7,7 @@
 //! | file → header, names, streams, events | [`trace`] |
 //! | what of a trace is looked at | [`scope`] |
 //! | events → figures | [`mod@replay`] → [`figures`] |
+//! | events → figures by clause | [`clauses`] |
 //! | records → symbolic costs | [`costs`] |
 //! | figures → times without the recorder's own | [`net`] |
 //! | a moment of a stream, and how to get there fast | [`moment`], [`walk`], [`index`] |
@@ -19,6 +20,7 @@
 //! here panics on what a file contains, and no length in a file is believed before it is bounded.
 
 pub mod analysis;
+pub mod clauses;
 pub mod costs;
 pub mod export;
 pub mod figures;

@@ -151,7 +151,15 @@ fn a_reader_in_another_language() {
             traces.push(path);
         }
     }
-    assert!(traces.len() >= 10, "{traces:?}");
+    sandbox.write(
+        "clauses.pl",
+        fs::read_to_string(sample("queens.pl")).unwrap(),
+    );
+    sandbox
+        .portmortem(["record", "--clauses", "clauses.pl"])
+        .succeeds();
+    traces.push(sandbox.path("clauses.pmt"));
+    assert!(traces.len() >= 11, "{traces:?}");
     let tables = sandbox.path("tables");
     let mut export = sandbox.command(built::portmortem());
     export.command.arg("export").args(&traces);
@@ -166,7 +174,7 @@ fn a_reader_in_another_language() {
     compare
         .wait()
         .succeeds()
-        .shows("cells of 10 traces compared");
+        .shows("cells of 11 traces compared");
 }
 
 /// The reader tells of a difference: a cell that is wrong in the export, and a row that is missing.

@@ -182,7 +182,7 @@ fn of_duckdb(sandbox: &Sandbox, directory: &str) -> Sums {
     printed.lines().map(cell).collect()
 }
 
-const ALL: &str = "predicates,edges,sites,contexts,backtracks,cuts,choicepoints,cycles,streams,centers,costs,events";
+const ALL: &str = "predicates,edges,sites,clauses,contexts,backtracks,cuts,choicepoints,cycles,streams,centers,costs,events";
 
 /// Threads, exceptions, recursion through others, many choicepoints: something for every table.
 const SAMPLES: [&str; 4] = ["queens", "threads_exceptions", "parser", "debray1"];
@@ -190,9 +190,15 @@ const SAMPLES: [&str; 4] = ["queens", "threads_exceptions", "parser", "debray1"]
 #[test]
 fn every_format_says_the_same() {
     let sandbox = Sandbox::new();
-    let paths = SAMPLES.map(|name| sample(&format!("{name}.pmt")));
-    let traces: Vec<_> = SAMPLES
-        .into_iter()
+    // No sample has clauses.
+    let program = fs::read_to_string(sample("queens.pl")).unwrap();
+    sandbox.record("clauses", &program, &["--clauses"]);
+    let mut paths = SAMPLES.map(|name| sample(&format!("{name}.pmt"))).to_vec();
+    paths.push(sandbox.path("clauses.pmt"));
+    let names = [&SAMPLES[..], &["clauses"]].concat();
+    let traces: Vec<_> = names
+        .iter()
+        .copied()
         .zip(paths.iter().map(PathBuf::as_path))
         .collect();
     let expected = expected(&traces);
@@ -214,7 +220,7 @@ fn every_format_says_the_same() {
     assert_eq!(of_csv(&export("csv")), expected);
     assert_eq!(of_json(&export("json")), expected);
     assert_eq!(of_arrow(&export("arrow")), expected);
-    assert_eq!(of_parquet(&export("parquet"), &SAMPLES), expected);
+    assert_eq!(of_parquet(&export("parquet"), &names), expected);
     assert_eq!(of_duckdb(&sandbox, "parquet"), expected);
 }
 
@@ -232,6 +238,7 @@ fn usual_tables_and_one() {
             "backtracks.csv",
             "centers.csv",
             "choicepoints.csv",
+            "clauses.csv",
             "contexts.csv",
             "costs.csv",
             "cuts.csv",

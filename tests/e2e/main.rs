@@ -8,6 +8,7 @@
 )]
 
 mod baseline;
+mod clauses;
 mod cli;
 mod counts;
 mod crash;

@@ -20,27 +20,53 @@ fn they_do_the_same() {
     for first in (0..200).step_by(IN_A_FILE as usize) {
         check(first, &[], true);
         check(first, &["--no-boundary"], true);
+        check(first, &["--clauses"], true);
+        check(first, &["--clauses", "--no-boundary"], true);
+    }
+}
+
+/// Entries of clauses change no other event.
+#[test]
+fn with_clauses_all_ports_are_the_same() {
+    for first in (2000..2100).step_by(IN_A_FILE as usize) {
+        for boundary in [&[][..], &["--no-boundary"]] {
+            let with = [boundary, &["--clauses"]].concat();
+            let [with, without] = [&with[..], boundary].map(|options| check(first, options, true));
+            let mut with = ports(&with.trace);
+            let entries = with.len();
+            with.retain(|(port, _)| *port != "clause");
+            assert!(with.len() < entries);
+            assert_eq!(with, ports(&without.trace), "from {first}");
+        }
     }
 }
 
 #[test]
 fn ports_at_goals_say_what_wrappers_say() {
     for first in (1000..1300).step_by(IN_A_FILE as usize) {
-        let [goals, wrappers] = [&["--no-boundary"][..], &["--wrappers-only"]]
-            .map(|options| check(first, options, false));
-        let (goals, wrappers) = (ports(&goals.trace), ports(&wrappers.trace));
-        assert!(goals.len() > 1000, "{} events", goals.len());
-        let differs = goals
-            .iter()
-            .zip(&wrappers)
-            .position(|(goal, wrapper)| goal != wrapper);
-        let near = differs.map(|at| at.saturating_sub(5)..(at + 5).min(goals.len()));
-        assert!(
-            goals == wrappers,
-            "programs from {first}: {:?}",
-            near.map(|near| (&goals[near.clone()], &wrappers[near]))
-        );
+        both(first, &["--no-boundary"]);
     }
+    for first in (3000..3100).step_by(IN_A_FILE as usize) {
+        both(first, &["--clauses"]);
+    }
+}
+
+/// Compares a recording at goals with one at wrappers.
+fn both(first: u64, options: &[&str]) {
+    let wrappers = [options, &["--wrappers-only"]].concat();
+    let [goals, wrappers] = [options, &wrappers[..]].map(|options| check(first, options, false));
+    let (goals, wrappers) = (ports(&goals.trace), ports(&wrappers.trace));
+    assert!(goals.len() > 1000, "{} events", goals.len());
+    let differs = goals
+        .iter()
+        .zip(&wrappers)
+        .position(|(goal, wrapper)| goal != wrapper);
+    let near = differs.map(|at| at.saturating_sub(5)..(at + 5).min(goals.len()));
+    assert!(
+        goals == wrappers,
+        "programs from {first} {options:?}: {:?}",
+        near.map(|near| (&goals[near.clone()], &wrappers[near]))
+    );
 }
 
 /// Runs a file of programs unrecorded and recorded. `cleanup`: with calls of `call_cleanup/2`, beside whose handlers a cut may be
@@ -61,7 +87,7 @@ fn check(first: u64, options: &[&str], cleanup: bool) -> Profiled {
     Profiled::of(&sandbox.path("run.pmt"))
 }
 
-/// The ports of the program, with names of predicates. Cuts in a row are one.
+/// The ports of the program, with names of predicates, and the clauses that were entered. Cuts in a row are one.
 fn ports(trace: &Trace) -> Vec<(&'static str, String)> {
     let name = |predicate: PredicateIndex| trace.predicate_name(predicate).to_owned();
     let is_engine_work = |predicate: PredicateIndex| {
@@ -92,6 +118,13 @@ fn ports(trace: &Trace) -> Vec<(&'static str, String)> {
             Event::Redo => ("redo", String::new()),
             Event::Fail => ("fail", String::new()),
             Event::Exception => ("exception", String::new()),
+            Event::Clause { clause } => {
+                let info = &trace.clauses()[trace.clause_index(clause).unwrap() as usize];
+                (
+                    "clause",
+                    format!("{} {}", name(info.predicate), info.number),
+                )
+            }
             _ => continue,
         };
         if cuts > 0 {

@@ -28,6 +28,18 @@ fn traps_without_boxes_of_built_ins() {
 }
 
 #[test]
+fn traps_with_clauses() {
+    check_all(&catalogue::traps(), &["--clauses"]);
+    check_all(&smaller_traps(), &["--clauses", "--no-boundary"]);
+}
+
+#[test]
+fn classic_programs_with_clauses() {
+    let sandbox = Sandbox::new();
+    check_all(&catalogue::corpus(sandbox.directory()), &["--clauses"]);
+}
+
+#[test]
 fn classic_programs() {
     let sandbox = Sandbox::new();
     check_all(&catalogue::corpus(sandbox.directory()), &[]);

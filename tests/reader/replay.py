@@ -13,7 +13,7 @@ OUTCOMES = {"fail": "failed", "exception": "raised", "open": "open"}
 
 
 class Box:
-    def __init__(self, predicate, caller, site):
+    def __init__(self, predicate, caller, site, entry):
         self.predicate = predicate
         self.caller = caller
         self.site = site
@@ -21,11 +21,19 @@ class Box:
         # Ticks of this activation: while the box was active; while it was the outermost of its predicate.
         self.own = 0
         self.outermost = 0
+        # The clause that it is in, if one is known, and the ticks of work in the stream when it entered that.
+        self.clause = None
+        self.entry = entry
+        self.exited = False
+        self.counted = False
 
 
 class Frame:
-    def __init__(self, parent):
+    def __init__(self, parent, base):
         self.parent = parent
+        # Boxes that could be re-entered when it was called; whether it left a choicepoint of its own.
+        self.base = base
+        self.left = False
         self.boxes = []
         # Ticks of work, and of undone work, in the stream when the frame exited.
         self.work = 0
@@ -33,12 +41,14 @@ class Frame:
 
 
 class Figures:
-    """Sums over all streams: counters by predicate, by (caller, callee), and by site: (caller, callee, id of the site)."""
+    """Sums over all streams: counters by predicate, by (caller, callee), by site: (caller, callee, id of the site), and by
+    clause: (predicate, id of the clause)."""
 
     def __init__(self, trace):
         self.predicates = defaultdict(Counter)
         self.edges = defaultdict(Counter)
         self.sites = defaultdict(Counter)
+        self.clauses = defaultdict(Counter)
         for stream in trace.streams:
             Replay(self, trace, stream).run()
 
@@ -54,6 +64,8 @@ class Replay:
         self.paused = False
         self.work = 0
         self.undone = 0
+        # By clause: stretches of work that came to nothing.
+        self.vain = defaultdict(list)
 
     def run(self):
         events = list(self.trace.events(self.stream))
@@ -67,7 +79,7 @@ class Replay:
                 port = getattr(self, name)
                 if name in ("call", "tail"):
                     port(*argument)
-                elif name in ("cut", "mark"):
+                elif name in ("cut", "mark", "clause"):
                     port(argument)
                 else:
                     port()
@@ -102,7 +114,10 @@ class Replay:
         if self.lost:
             predicates.insert(0, UNKNOWN)
         self.predicate(predicates[-1])["self"] += ticks
+        for row in {(box.predicate, box.clause) for box in chain}:
+            self.figures.clauses[row]["inclusive"] += ticks
         if chain:
+            self.in_clause(chain[-1])["self"] += ticks
             chain[-1].own += ticks
         else:
             self.predicate(UNKNOWN)["self_open"] += ticks
@@ -146,9 +161,9 @@ class Replay:
     # events
 
     def call(self, predicate, site=None, tail=False):
-        box = Box(predicate, self.caller(), site)
+        box = Box(predicate, self.caller(), site, self.work)
         if not tail:
-            self.active = Frame(self.active)
+            self.active = Frame(self.active, len(self.choices))
         self.active.boxes.append(box)
         for sums in self.sums(box):
             sums["calls"] += 1
@@ -156,6 +171,7 @@ class Replay:
 
     def tail(self, predicate, site):
         self.some_active()
+        self.count_entry(self.active.boxes[-1])
         self.call(predicate, site, tail=True)
 
     def some_active(self):
@@ -169,6 +185,8 @@ class Replay:
     def exit_nondet(self):
         self.some_active()
         frame = self.active
+        frame.left = len(self.choices) <= frame.base
+        self.in_clause(frame.boxes[-1])["left"] += frame.left
         self.leave("exit_nondet")
         frame.work, frame.undone = self.work, self.undone
         self.choices.append(frame)
@@ -181,6 +199,8 @@ class Replay:
 
     def leave(self, way):
         self.some_active()
+        for box in reversed(self.active.boxes):
+            self.leave_clause(box, way)
         for box in self.active.boxes:
             sums = self.predicate(box.predicate)
             for each in self.sums(box):
@@ -196,6 +216,50 @@ class Replay:
                 sums[outcome + "_time"] += box.outermost
             box.own = box.outermost = 0
         self.active = self.active.parent
+
+    def clause(self, id):
+        if not self.active:
+            return
+        box, clause = self.active.boxes[-1], self.trace.clause(id)
+        if clause and clause.predicate != box.predicate:
+            return
+        if box.counted:
+            self.end_clause(box)
+        box.clause, box.entry = clause and clause.id, self.work
+        box.exited = box.counted = False
+        self.count_entry(box)
+
+    def in_clause(self, box):
+        return self.figures.clauses[box.predicate, box.clause]
+
+    def count_entry(self, box):
+        self.in_clause(box)["entered"] += not box.counted
+        box.counted = True
+
+    def end_clause(self, box):
+        """The box goes on with its next clause, or fails."""
+        sums = self.in_clause(box)
+        if box.exited:
+            sums["exhausted"] += 1
+            return
+        sums["failed"] += 1
+        ticks = self.work - box.entry
+        stretches = self.vain[box.predicate, box.clause]
+        while stretches and stretches[-1][0] >= box.entry:
+            begin, end = stretches.pop()
+            ticks -= end - begin
+        stretches.append((box.entry, self.work))
+        sums["failed_time"] += ticks
+
+    def leave_clause(self, box, way):
+        self.count_entry(box)
+        if way == "fail":
+            self.end_clause(box)
+        elif way.startswith("exit"):
+            box.exited = True
+            self.in_clause(box)["exits"] += 1
+        else:
+            self.in_clause(box)[way] += 1
 
     def redo(self):
         if not self.choices:
@@ -215,7 +279,10 @@ class Replay:
         self.undone += undone
         for sums in self.sums(frame.boxes[0]):
             sums["undone"] += undone
+        self.in_clause(frame.boxes[-1])["left_redos"] += frame.left
+        frame.left = False
         for box in frame.boxes:
+            self.in_clause(box)["redos"] += 1
             for sums in self.sums(box):
                 sums["redos"] += 1
         return frame
@@ -228,7 +295,9 @@ class Replay:
             self.discard("cuts")
 
     def discard(self, way):
-        for box in self.choices.pop().boxes:
+        frame = self.choices.pop()
+        self.in_clause(frame.boxes[-1])["left_" + way] += frame.left
+        for box in frame.boxes:
             for sums in self.sums(box):
                 sums[way] += 1
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Prints the table `predicates`, `edges` or `sites` of a trace as CSV: the columns of `portmortem export` without net times.
+"""Prints the table `predicates`, `edges`, `sites` or `clauses` of a trace as CSV: the columns of `portmortem export` without net times.
 
     tables.py predicates TRACE.pmt
     tables.py edges TRACE.pmt
     tables.py sites TRACE.pmt
+    tables.py clauses TRACE.pmt
     tables.py --compare DIRECTORY TRACE.pmt...
 
-The last form compares these tables of all traces with predicates.csv, edges.csv and sites.csv, that `portmortem export`
-has written into DIRECTORY, cell by cell. Exit status 1 if any cell differs.
+The last form compares these tables of all traces with predicates.csv, edges.csv, sites.csv and clauses.csv, that
+`portmortem export` has written into DIRECTORY, cell by cell. Exit status 1 if any cell differs.
 """
 
 import csv
@@ -107,11 +108,35 @@ def site_rows(name, trace, figures):
         }
 
 
-TABLES = {"predicates": predicate_rows, "edges": edge_rows, "sites": site_rows}
+def clause_rows(name, trace, figures):
+    ns = trace.duration_ns
+    known = {clause.predicate for clause in trace.clauses.values()}
+    for (predicate, id), sums in figures.clauses.items():
+        if predicate not in known or not any(sums.values()):
+            continue
+        clause = trace.clause(id)
+        file = clause and (trace.predicates[predicate].file if clause.file is None else clause.file)
+        yield {
+            "trace": name,
+            "predicate": trace.name(predicate),
+            "clause": clause.number if clause else "",
+            "file": trace.files.get(file, ""),
+            "line": clause and clause.line or "",
+            **{column: sums[column] for column in COUNTS_OF_CLAUSES},
+            "exceptions": sums["exception"],
+            "self_ns": ns(sums["self"]),
+            "inclusive_ns": ns(sums["inclusive"]),
+            "failed_ns": ns(sums["failed_time"]),
+        }
+
+
+COUNTS_OF_CLAUSES = "entered exits redos failed exhausted open left left_redos left_cuts left_pending".split()
+TABLES = {"predicates": predicate_rows, "edges": edge_rows, "sites": site_rows, "clauses": clause_rows}
 KEYS = {
     "predicates": ("trace", "predicate"),
     "edges": ("trace", "caller", "callee"),
     "sites": ("trace", "caller", "clause", "goal", "line", "callee"),
+    "clauses": ("trace", "predicate", "clause", "line"),
 }
 
 

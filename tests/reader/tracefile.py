@@ -234,6 +234,15 @@ class Site:
 
 
 @dataclass
+class Clause:
+    id: int
+    predicate: int
+    number: int
+    line: int
+    file: object
+
+
+@dataclass
 class StreamInfo:
     id: int
     dialect: int = 0
@@ -258,6 +267,7 @@ class Trace:
         self.files = {}
         self.predicates = {}
         self.sites = {}
+        self.clauses = {}
         self.end = None
         self.records_lost = False
         self._streams = {}
@@ -310,6 +320,7 @@ class Trace:
             lambda: (at.option(at.u32), at.u32(), at.u32()),
             lambda: Site(*(at.u32() for _ in range(6)), at.option(at.u32)),
             lambda: (at.u64(), at.list_of(trial)),
+            lambda: Clause(*(at.u32() for _ in range(4)), at.option(at.u32)),
         )
         if not at.done():
             raise Malformed("bytes are left over behind a record")
@@ -328,6 +339,8 @@ class Trace:
             self.end = fields
         elif number == 13:
             self.sites.setdefault(fields.id, fields)
+        elif number == 15:
+            self.clauses.setdefault(fields.id, fields)
 
     def _set_clock(self, blocks):
         pairs = [(block.base_tick, block.base_ns) for block in blocks]
@@ -357,6 +370,11 @@ class Trace:
         site = self.sites.get(id)
         known = site and site.caller in self.predicates and site.callee in self.predicates
         return site if known and id not in self.predicates else None
+
+    def clause(self, id):
+        """The clause of this id, or None."""
+        clause = self.clauses.get(id)
+        return clause if clause and clause.predicate in self.predicates else None
 
     def events(self, stream):
         """The events of a stream with their ticks: (name, argument, tick), gaps included. Of calls the argument is
@@ -411,7 +429,7 @@ def in_order(blocks):
 
 
 SIMPLE = {3: "exit_det", 4: "exit_nondet", 5: "redo", 6: "fail"}
-EXTENDED = {1: "exception", 2: "pause", 3: "resume", 4: "gap", 5: "mark"}
+EXTENDED = {1: "exception", 2: "pause", 3: "resume", 4: "gap", 5: "mark", 6: "clause"}
 
 
 def event(at):
@@ -426,7 +444,7 @@ def event(at):
         name = EXTENDED.get(at.byte())
         if name is None:
             raise Malformed("an unknown event")
-        if name in ("gap", "mark"):
+        if name in ("gap", "mark", "clause"):
             argument = at.leb128()
     elif tag in SIMPLE:
         name = SIMPLE[tag]

@@ -153,7 +153,11 @@ impl Profiled {
             let mut inside = 0;
             for timed in self.trace.events(stream) {
                 match timed.event {
-                    Event::Pause | Event::Resume | Event::Mark { .. } | Event::Gap { .. } => {}
+                    Event::Pause
+                    | Event::Resume
+                    | Event::Mark { .. }
+                    | Event::Clause { .. }
+                    | Event::Gap { .. } => {}
                     Event::Call { predicate } if inside > 0 || self.is_engine_work(predicate) => {
                         inside += 1;
                     }

@@ -13,8 +13,8 @@ use crate::block::Block;
 use crate::clock::{self, Pair};
 use crate::ending;
 use crate::format::{
-    Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, Site, StreamBegin, StreamKind,
-    encode_header, shorten,
+    Clause, Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, Site, StreamBegin,
+    StreamKind, encode_header, shorten,
 };
 use crate::locks::{self, Locked};
 use crate::options::{Keep, MIN_MAX_SIZE, Options};
@@ -116,6 +116,7 @@ pub(crate) struct Shared {
     next_callable: u32,
     centers: HashMap<String, u32>,
     sites: HashMap<Site, u32>,
+    clauses: HashMap<Clause, u32>,
     next_stream: u32,
     exhaustion_noted: bool,
 }
@@ -324,6 +325,7 @@ impl Recorder {
                 next_callable: 0,
                 centers: HashMap::new(),
                 sites: HashMap::new(),
+                clauses: HashMap::new(),
                 next_stream: 1,
                 exhaustion_noted: false,
             })),
@@ -403,6 +405,22 @@ impl Recorder {
             let id = shared.new_callable();
             shared.sites.insert(site, id);
             self.inner.append(shared, &Record::Site { id, site });
+            id
+        };
+        self.inner.with(add).unwrap_or(NO_ID)
+    }
+
+    /// Makes a clause known and gives its id, the same for the same clause: 0, 1, … for [`crate::Stream::clause`]. The ids in it
+    /// are from [`Recorder::predicate`] and [`Recorder::file`].
+    #[must_use]
+    pub fn clause(&self, clause: Clause) -> u32 {
+        let add = |shared: &mut Shared| {
+            if let Some(&id) = shared.clauses.get(&clause) {
+                return id;
+            }
+            let id = shared.clauses.len() as u32;
+            shared.clauses.insert(clause, id);
+            self.inner.append(shared, &Record::Clause { id, clause });
             id
         };
         self.inner.with(add).unwrap_or(NO_ID)

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fe
 
 use crate::clock;
 use crate::format::{
-    BLOCK_HEADER_BYTES, CODE_EXCEPTION, Event, TAG_BITS, TAG_CALL, TAG_CUT, TAG_EXIT_DET,
-    TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL, block_offset,
+    BLOCK_HEADER_BYTES, CODE_CLAUSE, CODE_EXCEPTION, Event, TAG_BITS, TAG_CALL, TAG_CUT,
+    TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL, block_offset,
 };
 use crate::recorder::Inner;
 use crate::slow::Cold;
@@ -183,17 +183,16 @@ impl Core {
 
     #[inline(always)]
     fn put_predicate_soon(&self, now: u64, tag: u8, predicate: u32) -> bool {
-        if predicate < 1 << 7 {
-            self.put_soon(now, tag, predicate, 1)
-        } else if predicate < 1 << 14 {
-            let rest = predicate & 0x7f | 0x80 | (predicate >> 7) << 8;
-            self.put_soon(now, tag, rest, 2)
-        } else if predicate < 1 << 21 {
-            let high = (predicate >> 7 & 0x7f | 0x80) << 8 | (predicate >> 14) << 16;
-            self.put_soon(now, tag, predicate & 0x7f | 0x80 | high, 3)
-        } else {
-            false
-        }
+        short_varint(predicate)
+            .is_some_and(|(bytes, length)| self.put_soon(now, tag, bytes, length))
+    }
+
+    #[inline(always)]
+    fn put_clause_soon(&self, now: u64, clause: u32) -> bool {
+        short_varint(clause).is_some_and(|(bytes, length)| {
+            let rest = u32::from(CODE_CLAUSE) | bytes << 8;
+            self.put_soon(now, TAG_EXTENDED, rest, 1 + length)
+        })
     }
 
     /// A remark at the tick `now`.
@@ -211,6 +210,21 @@ impl Core {
         }
         self.put(TAG_CUT, 1, 1, Event::Cut { count: 1 });
         self.hot.cut_end.set(self.hot.cursor.get());
+    }
+}
+
+/// The LEB128 of a number in one word, and how many bytes it takes, if those are at most three.
+#[inline(always)]
+fn short_varint(value: u32) -> Option<(u32, usize)> {
+    if value < 1 << 7 {
+        Some((value, 1))
+    } else if value < 1 << 14 {
+        Some((value & 0x7f | 0x80 | (value >> 7) << 8, 2))
+    } else if value < 1 << 21 {
+        let high = (value >> 7 & 0x7f | 0x80) << 8 | (value >> 14) << 16;
+        Some((value & 0x7f | 0x80 | high, 3))
+    } else {
+        None
     }
 }
 
@@ -357,6 +371,18 @@ impl Stream {
     #[must_use = "if false, nothing was recorded"]
     pub fn fail_if_soon(&self) -> bool {
         self.core().put_soon(clock::ticks(), TAG_FAIL, 0, 0)
+    }
+
+    /// The innermost logical box of the active one enters a clause ([`crate::Recorder::clause`]).
+    pub fn clause(&self, clause: u32) {
+        self.core().slow(Event::Clause { clause }, clock::ticks());
+    }
+
+    /// [`Stream::clause`], as [`Stream::call_if_soon`].
+    #[inline]
+    #[must_use = "if false, nothing was recorded"]
+    pub fn clause_if_soon(&self, clause: u32) -> bool {
+        self.core().put_clause_soon(clock::ticks(), clause)
     }
 
     /// The tick of the last event.

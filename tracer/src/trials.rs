@@ -18,7 +18,8 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Trial>> {
     let arities = arities(trace, file_id)?;
     let mut runs = Vec::new();
     let mut run: Option<Trial> = None;
-    let mut after_call = false;
+    // When the last box was called, if it has come to no other port since.
+    let mut called = None;
     let mut last = 0;
     for (header, payload) in blocks(trace, file_id) {
         if header.kind != BlockKind::Events {
@@ -45,11 +46,17 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Trial>> {
                 if let Event::Call { predicate } | Event::Tail { predicate } = event {
                     run.arguments += u64::from(*arities.get(&predicate)?);
                 }
-                if after_call && matches!(kind, EXIT_DET | FAIL) {
-                    run.leaf_ticks += delta;
+                if let Some(called) = called
+                    && matches!(kind, EXIT_DET | FAIL)
+                {
+                    run.leaf_ticks += tick - called;
                 }
             }
-            after_call = matches!(event, Event::Call { .. });
+            match event {
+                Event::Call { .. } => called = Some(tick),
+                Event::Clause { .. } => {}
+                _ => called = None,
+            }
         }
     }
     Some(runs)
@@ -97,7 +104,11 @@ fn kind(event: Event) -> Option<(usize, u64)> {
         Event::Fail => FAIL,
         Event::Cut { count } => return Some((6, count.into())),
         Event::Exception => 7,
-        Event::Pause | Event::Resume | Event::Gap { .. } | Event::Mark { .. } => return None,
+        Event::Pause
+        | Event::Resume
+        | Event::Gap { .. }
+        | Event::Mark { .. }
+        | Event::Clause { .. } => return None,
     };
     Some((kind, 1))
 }

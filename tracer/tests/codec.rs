@@ -3,11 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 use portmortem_tracer::format::{
-    BLOCK_MAGIC, Baseline, BlockError, BlockHeader, ClockSource, Cost, Dialect, Event, EventError,
-    FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Fit, Footer, Header, HeaderError, Index,
-    IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts, Predicate, Record, Site, StreamBegin,
-    StreamKind, Trial, Trials, WireError, crc32, decode_header, decode_index, decode_record,
-    encode_header, encode_index, encode_record, read_record, read_varint, write_varint,
+    BLOCK_MAGIC, Baseline, BlockError, BlockHeader, Clause, ClockSource, Cost, Dialect, Event,
+    EventError, FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Fit, Footer, Header, HeaderError,
+    Index, IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts, Predicate, Record, Site,
+    StreamBegin, StreamKind, Trial, Trials, WireError, crc32, decode_header, decode_index,
+    decode_record, encode_header, encode_index, encode_record, read_record, read_varint,
+    write_varint,
 };
 use proptest::prelude::*;
 
@@ -30,6 +31,7 @@ fn event() -> impl Strategy<Value = Event> {
         Just(Event::Resume),
         any::<u64>().prop_map(|lost| Event::Gap { lost }),
         any::<u32>().prop_map(|text| Event::Mark { text }),
+        id().prop_map(|clause| Event::Clause { clause }),
     ]
 }
 
@@ -156,6 +158,16 @@ fn record() -> impl Strategy<Value = Record> {
                 file,
             };
             Record::Site { id, site }
+        }),
+        any::<(u32, [u32; 3], Option<u32>)>().prop_map(|(id, numbers, file)| {
+            let [predicate, number, line] = numbers;
+            let clause = Clause {
+                predicate,
+                number,
+                line,
+                file,
+            };
+            Record::Clause { id, clause }
         }),
         any::<(Option<u32>, u32, u32)>().prop_map(|(predicate, costs, left)| {
             Record::Fit(Fit {

@@ -8,7 +8,7 @@ mod reader;
 use std::fs;
 
 use portmortem_tracer::format::{
-    BlockKind, Dialect, Event, Header, Outcome, Predicate, Record, Site, StreamKind,
+    BlockKind, Clause, Dialect, Event, Header, Outcome, Predicate, Record, Site, StreamKind,
 };
 use portmortem_tracer::{Keep, NO_ID, Options, RecordError, Recorder, Stream};
 use proptest::prelude::*;
@@ -64,6 +64,52 @@ fn a_goal_has_one_id_among_those_of_predicates() {
             },
         ]
     );
+}
+
+#[test]
+fn a_clause_has_one_id_among_clauses() {
+    let (_directory, recorder) = begin(Options::default());
+    let predicate = recorder.predicate("user", "main", 0, Some("/p/main.pl"), 3);
+    let clause = |number| Clause {
+        predicate,
+        number,
+        line: 3,
+        file: None,
+    };
+    assert_eq!(recorder.clause(clause(1)), 0);
+    assert_eq!(recorder.clause(clause(2)), 1);
+    assert_eq!(recorder.clause(clause(1)), 0);
+    let stream = thread(&recorder);
+    // Of every length; those with long ids, and those that come late, take the slow path.
+    let ids = [
+        0,
+        127,
+        128,
+        16_383,
+        16_384,
+        (1 << 21) - 1,
+        1 << 21,
+        u32::MAX,
+    ];
+    for id in ids {
+        if !stream.clause_if_soon(id) {
+            stream.clause(id);
+        }
+    }
+    stream.end();
+    recorder.close(Outcome::Stopped).unwrap();
+    assert_eq!(recorder.clause(clause(1)), NO_ID);
+
+    let trace = Trace::read(recorder.path());
+    assert_eq!(
+        trace.records[2..4],
+        [1, 2].map(|number| Record::Clause {
+            id: number - 1,
+            clause: clause(number)
+        })
+    );
+    let entered = ids.map(|clause| Event::Clause { clause });
+    assert_eq!(trace.stream(1).kinds(), entered);
 }
 
 #[test]

@@ -113,6 +113,9 @@ pub(crate) struct RecordArgs {
     /// their callers
     #[arg(long)]
     pub(crate) no_boundary: bool,
+    /// Record which clause of each predicate is entered, for `report --clauses` (up to half as slow again)
+    #[arg(long, conflicts_with_all = ["byrd", "symbolic"])]
+    pub(crate) clauses: bool,
     /// Record library predicates too
     #[arg(long)]
     pub(crate) libraries: bool,
@@ -200,9 +203,10 @@ pub(crate) struct ReportArgs {
     /// The trace
     #[arg(required_unless_present = "columns")]
     pub(crate) trace: Option<PathBuf>,
-    /// Column to sort by: numbers with the largest first, texts alphabetically [default: self, net where it is measured]
-    #[arg(long, value_name = "COLUMN", value_parser = parse_column)]
-    pub(crate) sort: Option<usize>,
+    /// Column to sort by: numbers with the largest first, texts alphabetically [default: self, net where it is measured;
+    /// of clauses failed_ns]
+    #[arg(long, value_name = "COLUMN", value_parser = parse_sort)]
+    pub(crate) sort: Option<&'static str>,
     /// Number of predicates to show [default: 20 as text, else all]
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,
@@ -218,6 +222,9 @@ pub(crate) struct ReportArgs {
     /// Show the goals of clauses that made calls, those with the most served time first
     #[arg(long, conflicts_with = "columns")]
     pub(crate) sites: bool,
+    /// Show the clauses that were entered, those with the most work in vain first; needs `record --clauses`
+    #[arg(long, conflicts_with_all = ["columns", "sites"])]
+    pub(crate) clauses: bool,
     /// Output format
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
@@ -413,6 +420,16 @@ fn parse_asked(name: &str) -> Result<AskedColumn, String> {
         "help" | "list" => Ok(AskedColumn::List),
         name => parse_column(name).map(AskedColumn::At),
     }
+}
+
+/// The name of a column to sort by, in the catalogue: one of predicates, or one that only clauses have.
+fn parse_sort(name: &str) -> Result<&'static str, String> {
+    let (table, place) = match (parse_column(name), Table::Clauses.find(name.trim())) {
+        (Ok(place), _) => (Table::Predicates, place),
+        (Err(_), Some(place)) => (Table::Clauses, place),
+        (Err(error), None) => return Err(error),
+    };
+    Ok(table.all_columns()[place].name)
 }
 
 /// The place of a column of the table of predicates in the catalogue. `name` is that of the predicate.

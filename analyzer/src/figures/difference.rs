@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::centers::CenterFigures;
+use super::clauses::ClauseFigures;
 use super::contexts::{ContextFigures, ContextTree};
 use super::profile::Profile;
 use super::{BacktrackFigures, Caller, EdgeFigures, PredicateFigures, SiteFigures, StreamFigures};
@@ -40,6 +41,13 @@ impl Profile {
         }
         self.centers
             .retain(|_, left| *left != CenterFigures::default());
+        for (key, before) in &before.clauses {
+            if let Some(figures) = self.clauses.get_mut(key) {
+                figures.take(before);
+            }
+        }
+        self.clauses
+            .retain(|_, left| *left != ClauseFigures::default());
         self.contexts = since_contexts(&self.contexts, &before.contexts);
         let streams: FxHashMap<u32, &StreamFigures> = before
             .streams

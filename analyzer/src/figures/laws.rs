@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::figures::centers::CenterFigures;
+use crate::figures::clauses::ClauseFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::profile::Profile;
 use crate::figures::{
@@ -42,6 +43,15 @@ pub enum Law {
     /// Every call is from one site, or from none that is known.
     #[error("{0} over all sites = {0}")]
     Sites(&'static str),
+    /// Every box is in one clause, or in none that is known.
+    #[error("{0} over all clauses = {0}")]
+    Clauses(&'static str),
+    /// Every entry of a clause has its end.
+    #[error("entered + redos = exits + failed + exhausted + exceptions + open")]
+    Entries,
+    /// Every choicepoint that a clause left has its end.
+    #[error("left = redone + cut + pending")]
+    Left,
     /// Every box is in one context.
     #[error("{0} over all contexts = {0}")]
     Contexts(&'static str),
@@ -128,6 +138,7 @@ pub fn check(profile: &Profile) -> Vec<Imbalance> {
         balance.equal(Law::Cuts, cut, figures.cuts);
     }
     of_sites(&mut balance, profile);
+    of_clauses(&mut balance, profile);
     of_tree(&mut balance, &profile.contexts);
     for s in &profile.streams {
         balance.subject = Subject::Stream(s.stream);
@@ -220,6 +231,39 @@ fn of_sites(balance: &mut Balance, profile: &Profile) {
         let sites = undone.get(&predicate).copied().unwrap_or_default();
         let law = Law::Sites("undone time");
         balance.equal(law, sites, figures.undone_ticks);
+    }
+}
+
+/// Clauses of each predicate that has some sum to it. What was entered or left before a window began shows only at its end.
+fn of_clauses(balance: &mut Balance, profile: &Profile) {
+    let mut sums: BTreeMap<PredicateIndex, ClauseFigures> = BTreeMap::new();
+    for (&(predicate, _), c) in &profile.clauses {
+        sums.entry(predicate).or_default().add(c);
+        balance.subject = Subject::Predicate(predicate);
+        balance.at_most(
+            Law::Outcomes("inclusive time of a clause"),
+            c.failed_ticks,
+            c.inclusive_ticks,
+        );
+        if profile.predicates[predicate as usize].has_no_past() {
+            let ends = sum([c.exits, c.failed, c.exhausted, c.exceptions, c.open]);
+            balance.equal(Law::Entries, sum([c.entered, c.redos]), ends);
+            let ends = sum([c.left_redos, c.left_cuts, c.left_pending]);
+            balance.equal(Law::Left, c.left, ends);
+        }
+    }
+    for (predicate, clauses) in sums {
+        balance.subject = Subject::Predicate(predicate);
+        let of = &profile.predicates[predicate as usize];
+        for (name, left, right) in [
+            ("exits", clauses.exits, sum([of.exits_det, of.exits_nondet])),
+            ("redos", clauses.redos, of.redos),
+            ("exceptions", clauses.exceptions, of.exceptions),
+            ("open", clauses.open, of.open),
+            ("self time", clauses.self_ticks, of.self_ticks),
+        ] {
+            balance.equal(Law::Clauses(name), left, right);
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! other call. Only [`StreamFigures`] speaks of physical boxes, which such calls share.
 
 pub mod centers;
+pub mod clauses;
 pub mod contexts;
 mod difference;
 pub mod laws;
@@ -254,6 +255,11 @@ impl StreamFigures {
 }
 
 impl PredicateFigures {
+    /// Whether none of its boxes was open or re-enterable when the window began.
+    pub(crate) fn has_no_past(&self) -> bool {
+        self.open_before == 0 && self.pending_before == 0
+    }
+
     /// Whether any port event of the predicate was seen.
     #[must_use]
     pub fn is_used(&self) -> bool {

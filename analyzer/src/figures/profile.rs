@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::clauses::Clauses;
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::{ContextFigures, ContextTree};
 use crate::figures::net_times::NetTimes;
@@ -36,6 +37,8 @@ pub struct Profile {
     /// By cost centre and predicate. Rows of a predicate sum to its own. Where the predicate is a centre itself, or
     /// declared to be in one, `calls` is how often that was entered.
     pub centers: BTreeMap<(Center, PredicateIndex), CenterFigures>,
+    /// By predicate and clause, if the trace says which clauses boxes entered. Rows of a predicate sum to its own.
+    pub clauses: Clauses,
     /// By stream id.
     pub streams: Vec<StreamFigures>,
     /// Events that cannot happen where they stand; by stream and event, the first
@@ -123,6 +126,9 @@ impl Profile {
         }
         for (key, part) in &other.centers {
             self.centers.entry(*key).or_default().add(part);
+        }
+        for (key, part) in &other.clauses {
+            self.clauses.entry(*key).or_default().add(part);
         }
         self.streams.extend(other.streams);
         self.violations.extend(other.violations);

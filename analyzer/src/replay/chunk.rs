@@ -240,7 +240,7 @@ impl<'c> Chunk<'c> {
             Event::Cut { count } => self.cut(count),
             Event::Pause => self.paused = true,
             Event::Resume => self.paused = false,
-            Event::Gap { .. } | Event::Mark { .. } => {}
+            Event::Gap { .. } | Event::Mark { .. } | Event::Clause { .. } => {}
         }
     }
 

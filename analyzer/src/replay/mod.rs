@@ -57,6 +57,7 @@ pub(crate) mod tests;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::clauses;
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
@@ -173,7 +174,16 @@ pub fn replay(trace: &Trace, options: &ReplayOptions) -> Profile {
 /// Like [`replay`]; `None` if it was cancelled.
 #[must_use]
 pub fn try_replay(trace: &Trace, options: &ReplayOptions) -> Option<Profile> {
-    let replay = |scope: &Scope| schedule::replay(trace, options, scope, None).ok();
+    let replay = |scope: &Scope| {
+        let (profile, clauses) = rayon::join(
+            || schedule::replay(trace, options, scope, None),
+            || clauses::figures(trace, scope, options.cancel),
+        );
+        Some(Profile {
+            clauses,
+            ..profile.ok()?
+        })
+    };
     let scope = options.scope(trace);
     let mut profile = replay(&scope)?;
     if let Some(window) = scope.window {
@@ -206,6 +216,7 @@ pub(crate) fn replay_for_index(
     let scope = options.scope(trace);
     let mut checkpoints = Vec::new();
     let mut profile = schedule::replay(trace, &options, &scope, Some(&mut checkpoints)).ok()?;
+    profile.clauses = clauses::figures(trace, &scope, None);
     profile.settle();
     Some((profile, checkpoints))
 }

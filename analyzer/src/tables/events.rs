@@ -27,7 +27,7 @@ rows! {
         /// When, in ns since the beginning of the trace.
         "at" Clock ns: u64 = e.trace.clock().since_start_ns(e.step.tick);
         /// `call`, `tail`, `exit_det`, `exit_nondet`, `redo`, `fail`, `exception`, `cut`, `pause`,
-        /// `resume`, `gap` or `mark`.
+        /// `resume`, `gap`, `mark` or `clause`.
         "port" None port: &'t str = port(e.step.event);
         /// Indicator of the predicate that the box runs; of a call or last call, the predicate that
         /// is called.
@@ -42,6 +42,8 @@ rows! {
         "count" Count count: Option<u64> = e.count();
         /// Of a mark: its text.
         "text" None text: Option<&'t str> = e.text();
+        /// Of a `clause`: the number of the clause that the box enters, from 1.
+        "clause" None clause: Option<u32> = e.clause();
     }
 }
 
@@ -111,6 +113,16 @@ impl<'t> EventAt<'t> {
         }
     }
 
+    fn clause(&self) -> Option<u32> {
+        match self.step.event {
+            Event::Clause { clause } => {
+                let at = self.trace.clause_index(clause)?;
+                Some(self.trace.clauses()[at as usize].number)
+            }
+            _ => None,
+        }
+    }
+
     fn text(&self) -> Option<&'t str> {
         match self.step.event {
             Event::Mark { text } => self.trace.text(text),
@@ -135,5 +147,6 @@ pub fn port(event: Event) -> &'static str {
         Event::Resume => "resume",
         Event::Gap { .. } => "gap",
         Event::Mark { .. } => "mark",
+        Event::Clause { .. } => "clause",
     }
 }

@@ -8,6 +8,7 @@
 
 mod centers;
 mod choices;
+mod clauses;
 mod contexts;
 mod cycles;
 mod edges;
@@ -25,6 +26,7 @@ use crate::trace::Trace;
 
 pub use centers::{CenterRow, Cost, CostRow, InCenter, OUTSIDE};
 pub use choices::{Backtrack, BacktrackRow, ChoicepointRow, Cut, CutRow};
+pub use clauses::{Clause, ClauseRow};
 pub use contexts::{Context, ContextRow};
 pub use cycles::{CycleRow, InCycle};
 pub use edges::{Edge, EdgeRow};
@@ -98,6 +100,8 @@ tables! {
     Edges "edges" "a row per caller and callee" EdgeRow edges;
     /// [`Tables::sites`].
     Sites "sites" "a row per goal of a clause that made calls" SiteRow sites;
+    /// [`Tables::clauses`].
+    Clauses "clauses" "a row per clause that was entered, if that was recorded" ClauseRow clauses;
     /// [`Tables::contexts`].
     Contexts "contexts" "a row per calling context: the call tree, recursion folded" ContextRow contexts;
     /// [`Tables::backtracks`].

@@ -66,6 +66,11 @@ fn columns_are_those_of_the_interface() {
              undone_ns",
         ),
         (
+            Table::Clauses,
+            "trace predicate clause file line entered exits redos failed exhausted exceptions open left left_redos \
+             left_cuts left_pending self_ns inclusive_ns failed_ns",
+        ),
+        (
             Table::Contexts,
             "trace id parent predicate depth recursive calls exits redos fails exceptions events self_ns \
              inclusive_ns undone_ns self_comp_ns inclusive_comp_ns",
@@ -93,7 +98,7 @@ fn columns_are_those_of_the_interface() {
         (Table::Costs, "trace cost_center predicate symbol count"),
         (
             Table::Events,
-            "trace stream seq ns port predicate depth box parent count text",
+            "trace stream seq ns port predicate depth box parent count text clause",
         ),
     ] {
         let names: Vec<_> = table.columns().iter().map(|column| column.name).collect();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use portmortem_tracer::format::{
-    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Cost, Dialect, ENGINE_WORK, Fit, PortCosts,
+    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Clause, Cost, Dialect, ENGINE_WORK, Fit, PortCosts,
     Predicate, Record, Site, StreamBegin, StreamKind, Trials, read_record,
 };
 use rustc_hash::FxHashMap;
@@ -60,6 +60,21 @@ pub struct SiteInfo {
     /// File id of the clause.
     pub file: Option<u32>,
     /// Line of the goal, 0 if unknown.
+    pub line: u32,
+}
+
+/// A clause that boxes enter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClauseInfo {
+    /// What events call it.
+    pub id: u32,
+    /// The predicate that it is of.
+    pub predicate: PredicateIndex,
+    /// Its number in the predicate, from 1.
+    pub number: u32,
+    /// File id.
+    pub file: Option<u32>,
+    /// Line where it begins, 0 if unknown.
     pub line: u32,
 }
 
@@ -121,6 +136,8 @@ pub(super) struct Directory {
     pub(super) predicates: Vec<PredicateInfo>,
     /// By [`crate::trace::SiteIndex`].
     pub(super) sites: Vec<SiteInfo>,
+    /// By [`crate::trace::ClauseIndex`].
+    pub(super) clauses: Vec<ClauseInfo>,
     pub(super) ids: Ids,
     pub(super) files: FxHashMap<u32, String>,
     pub(super) texts: FxHashMap<u32, String>,
@@ -155,6 +172,7 @@ impl Directory {
             centers: FxHashMap::default(),
             in_centers: FxHashMap::default(),
             sites: FxHashMap::default(),
+            clauses: FxHashMap::default(),
             streams: FxHashMap::default(),
         };
         reader.blocks(bytes, file_id, records);
@@ -254,6 +272,7 @@ struct Reader<'d> {
     /// From predicates to centres.
     in_centers: FxHashMap<u32, u32>,
     sites: FxHashMap<u32, Site>,
+    clauses: FxHashMap<u32, Clause>,
     streams: FxHashMap<u32, StreamInfo>,
 }
 
@@ -310,6 +329,7 @@ impl Reader<'_> {
                 center,
             ),
             Record::Site { id, site } => conflict(&mut self.sites, "site", id, site),
+            Record::Clause { id, clause } => conflict(&mut self.clauses, "clause", id, clause),
             Record::Costs { costs, last } => {
                 self.directory.costs.extend(costs);
                 self.directory.costs_complete |= last;
@@ -373,6 +393,7 @@ impl Reader<'_> {
             centers,
             in_centers,
             sites,
+            clauses,
             streams,
             ..
         } = self;
@@ -395,6 +416,11 @@ impl Reader<'_> {
                 directory.sites.push(info);
             }
         }
+        directory.clauses = clauses
+            .iter()
+            .filter_map(|(&id, clause)| ClauseInfo::new(id, clause, &ids, &infos))
+            .collect();
+        directory.clauses.sort_unstable_by_key(|info| info.id);
         directory.ids = Ids::new(&pairs);
         for at in 0..infos.len() {
             let id = infos[at].declared.id;
@@ -481,6 +507,21 @@ impl PredicateInfo {
             center: None,
             is_center: true,
         }
+    }
+}
+
+impl ClauseInfo {
+    /// `None` if its predicate is not a known one.
+    fn new(id: u32, clause: &Clause, ids: &Ids, predicates: &[PredicateInfo]) -> Option<Self> {
+        let predicate = ids.get(clause.predicate)?;
+        let info = &predicates[predicate as usize];
+        (!info.is_center).then_some(Self {
+            id,
+            predicate,
+            number: clause.number,
+            file: clause.file.or(info.declared.file),
+            line: clause.line,
+        })
     }
 }
 

@@ -31,7 +31,7 @@ use directory::Directory;
 use events::Events;
 use mapping::{Mapping, MappingError};
 
-pub use directory::{CENTER_MODULE, PredicateInfo, SiteInfo, StreamEnd, StreamInfo};
+pub use directory::{CENTER_MODULE, ClauseInfo, PredicateInfo, SiteInfo, StreamEnd, StreamInfo};
 pub use kind::BoxKind;
 
 /// Index into [`Trace::predicates`] and [`crate::Profile::predicates`].
@@ -39,6 +39,9 @@ pub type PredicateIndex = u32;
 
 /// Index into [`Trace::sites`].
 pub type SiteIndex = u32;
+
+/// Index into [`Trace::clauses`].
+pub type ClauseIndex = u32;
 
 /// What a call names: a predicate by its [`PredicateIndex`], the unknown one included, or after those a site.
 pub(crate) type Callable = u32;
@@ -221,6 +224,24 @@ impl Trace {
     #[must_use]
     pub fn sites(&self) -> &[SiteInfo] {
         &self.directory.sites
+    }
+
+    /// The clauses that boxes enter, by [`ClauseIndex`]: in the order of their ids, without holes. None if entries were not recorded.
+    #[must_use]
+    pub fn clauses(&self) -> &[ClauseInfo] {
+        &self.directory.clauses
+    }
+
+    /// Where the clause with this id stands in [`Trace::clauses`].
+    #[must_use]
+    pub fn clause_index(&self, id: u32) -> Option<ClauseIndex> {
+        let clauses = self.clauses();
+        // Nearly always nothing is missing before it.
+        let index = match clauses.get(id as usize) {
+            Some(info) if info.id == id => id as usize,
+            _ => clauses.binary_search_by_key(&id, |info| info.id).ok()?,
+        };
+        ClauseIndex::try_from(index).ok()
     }
 
     /// Where the predicate with this id stands in [`Trace::predicates`].

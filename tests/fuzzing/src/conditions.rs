@@ -103,6 +103,7 @@ fn rows() -> [EventRow<'static>; 3] {
         r#box: Some(1200),
         parent: Some(1100),
         count: None,
+        clause: None,
         text: None,
     };
     let gap = EventRow {

@@ -47,6 +47,11 @@ pub enum Event {
         /// Text id.
         text: u32,
     },
+    /// The innermost logical box of the active one enters a clause: its head has been unified. No port.
+    Clause {
+        /// Clause id.
+        clause: u32,
+    },
 }
 
 pub(crate) const TAG_BITS: u32 = 3;
@@ -64,6 +69,7 @@ pub(crate) const CODE_PAUSE: u8 = 2;
 pub(crate) const CODE_RESUME: u8 = 3;
 pub(crate) const CODE_GAP: u8 = 4;
 pub(crate) const CODE_MARK: u8 = 5;
+pub(crate) const CODE_CLAUSE: u8 = 6;
 
 /// The longest encoding of an event: head byte, nine bytes of delta, code, ten bytes of argument.
 pub const MAX_EVENT_BYTES: usize = 21;
@@ -191,6 +197,7 @@ impl Event {
             Self::Resume => (TAG_EXTENDED, CODE_RESUME, None),
             Self::Gap { lost } => (TAG_EXTENDED, CODE_GAP, Some(lost)),
             Self::Mark { text } => (TAG_EXTENDED, CODE_MARK, Some(text.into())),
+            Self::Clause { clause } => (TAG_EXTENDED, CODE_CLAUSE, Some(clause.into())),
         }
     }
 }
@@ -237,6 +244,9 @@ fn extended(bytes: &[u8], at: &mut usize) -> Result<Event, EventError> {
         },
         CODE_MARK => Event::Mark {
             text: small(bytes, at)?,
+        },
+        CODE_CLAUSE => Event::Clause {
+            clause: small(bytes, at)?,
         },
         _ => return Err(EventError::UnknownCode(code)),
     })

@@ -18,8 +18,8 @@ pub use block::{
 };
 pub(crate) use block::{BlockStart, encode_close, offset as block_offset, with_crc};
 pub(crate) use event::{
-    CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, TAG_BITS, TAG_CALL, TAG_CUT, TAG_EXIT_DET,
-    TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
+    CODE_CLAUSE, CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, TAG_BITS, TAG_CALL, TAG_CUT,
+    TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
 };
 pub use event::{Event, EventError, MAX_EVENT_BYTES};
 pub use header::{
@@ -28,8 +28,9 @@ pub use header::{
 pub(crate) use header::{header_version, shorten};
 pub use index::{FOOTER_BYTES, FOOTER_MAGIC, Footer, decode_index, encode_index};
 pub use record::{
-    Baseline, COST_UNIT, ClockSource, Cost, Dialect, Fit, Header, Index, IndexEntry, MAX_COSTS,
-    Mode, Outcome, PortCosts, Predicate, Record, Site, StreamBegin, StreamKind, Trial, Trials,
+    Baseline, COST_UNIT, Clause, ClockSource, Cost, Dialect, Fit, Header, Index, IndexEntry,
+    MAX_COSTS, Mode, Outcome, PortCosts, Predicate, Record, Site, StreamBegin, StreamKind, Trial,
+    Trials,
 };
 pub use varint::{VarintError, read as read_varint, write as write_varint};
 pub use wire::{MAX_RECORD_BYTES, WireError, decode_record, encode_record, read_record};

@@ -130,6 +130,13 @@ pub enum Record {
     },
     /// What the recorder ran on the machine of the recording, to find out what recording costs (since format version 4).
     Trials(Trials),
+    /// A clause that boxes enter (since format version 4).
+    Clause {
+        /// Clause id, from 0.
+        id: u32,
+        /// Which clause.
+        clause: Clause,
+    },
 }
 
 /// How many costs a record has at most: what decodes them is bounded like any record.
@@ -252,6 +259,19 @@ pub struct Site {
     /// Line of the goal, 0 if unknown.
     pub line: u32,
     /// File id, if the clause is in another file than the caller's first one.
+    pub file: Option<u32>,
+}
+
+/// A clause of a predicate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
+pub struct Clause {
+    /// Id of the predicate.
+    pub predicate: u32,
+    /// Its number in the predicate, from 1.
+    pub number: u32,
+    /// Line where it begins, 0 if unknown.
+    pub line: u32,
+    /// File id, if it is known and is not that of the predicate's first clause.
     pub file: Option<u32>,
 }
 

@@ -36,6 +36,8 @@ Options of pm_record/2 and pm_start/2:
     Give the built-in and library predicates that recorded clauses call directly
     boxes, but not what they call in turn. Default: `true`. There are none with
     byrd(true), symbolic(true) or tail(false).
+  - clauses(+Boolean)
+    Record which clause of a predicate is entered, too. Default: `false`.
   - libraries(+Boolean), builtins(+Boolean)
     Record library predicates, and built-in ones, as well.
   - byrd(+Boolean)
@@ -144,6 +146,7 @@ foreign_option(include).
 foreign_option(exclude).
 foreign_option(byrd).
 foreign_option(symbolic).
+foreign_option(clauses).
 foreign_option(tail).
 foreign_option(max_size).
 foreign_option(keep).

@@ -1,6 +1,6 @@
 :- module(portmortem_goals,
           [ goal_ports_work/0,
-            instrument/6,               % +Module, +CopyName, +Id, +Refs, +Clauses, :Callee
+            instrument/7,               % +Module, +CopyName, +Id, +Refs, +Clauses, +Entries, :Callee
             original_place/4,           % +CopyRef, +PC, +Ref, -OriginalPC
             retire_copy/4               % +Module, :Head, +CopyName, +Id
           ]).
@@ -23,6 +23,9 @@ condition is local to it. The last goal of a clause becomes
 ```
 ( '$pm_last_8' -> q_copy(X) ; as above )
 ```
+
+If entered clauses are recorded, the body begins with `'$pm_clause'(N)`, after the unifications that it begins with: the
+compiler may have moved them into the head, where they are part of the index.
 
 What is called through its wrapper stays a call of the wrapper, after a port that
 says where the call is.
@@ -110,26 +113,32 @@ leaves(Goal, Leaves) :-
                  *            CLAUSES           *
                  *******************************/
 
-:- meta_predicate instrument(+, +, +, +, +, 5).
+:- meta_predicate instrument(+, +, +, +, +, +, 5).
 
-%!  instrument(+Module, +CopyName, +Id, +Refs, +Clauses, :Callee) is det.
+%!  instrument(+Module, +CopyName, +Id, +Refs, +Clauses, +Entries, :Callee) is det.
 %
 %   Make a copy under this name, with ports at its goals. Clauses are terms that the clauses Refs of predicate Id may have been compiled from.
+%   Entries is `true` if they are to say which of them is entered.
 %   call(Callee, M, Name, Arity, Id, How) is true if the predicate that M:Name/Arity is has the id Id in the trace and is called as
 %   How says: copy(Home, CopyName), wrapper, or `itself` for one that has no wrapper. It fails if calls of it are not recorded.
 
-instrument(M, CopyName, Id, Refs, Clauses, Callee) :-
-    instrument_clauses(Refs, Clauses, 1, M, CopyName, Id, Callee).
+instrument(M, CopyName, Id, Refs, Clauses, Entries, Callee) :-
+    instrument_clauses(Refs, Clauses, 1, M, CopyName, Id, Entries, Callee).
 
-instrument_clauses([], [], _, _, _, _, _).
-instrument_clauses([Ref|Refs], [Clause0|Clauses], N, M, CopyName, Id, Callee) :-
-    instrument_clause(Clause0, Ref, N, M, Id, Callee, Clause),
+instrument_clauses([], [], _, _, _, _, _, _).
+instrument_clauses([Ref|Refs], [Clause0|Clauses], N, M, CopyName, Id, Entries, Callee) :-
+    with_body(Clause0, Head, Body0, Clause, Body),
+    instrument_clause(Head, Body0, Ref, N, M, Id, Callee, Body1),
+    (   Entries == true,
+        entry_port(M:Head, Ref, N, Id, Port)
+    ->  with_entry_port(Body1, Port, Body)
+    ;   Body = Body1
+    ),
     store_clause(Ref, Clause, M, CopyName),
     N1 is N+1,
-    instrument_clauses(Refs, Clauses, N1, M, CopyName, Id, Callee).
+    instrument_clauses(Refs, Clauses, N1, M, CopyName, Id, Entries, Callee).
 
-instrument_clause(Clause0, Ref, N, M, Id, Callee, Clause) :-
-    with_body(Clause0, Head, Body0, Clause, Body),
+instrument_clause(Head, Body0, Ref, N, M, Id, Callee, Body) :-
     (   goal_lines(Ref, Body0, File0, LineList)
     ->  true
     ;   LineList = []
@@ -145,6 +154,34 @@ instrument_clause(Clause0, Ref, N, M, Id, Callee, Clause) :-
     ),
     Sites = sites(Id, N, File, Lines, 0),
     instrument_body(Body0, in(M, Callee, Sites), Body).
+
+%   The port that says that the N-th clause is entered.
+
+entry_port(M:Head, Ref, N, Id, '$pm_clause'(Clause)) :-
+    (   clause_property(Ref, line_count(Line))
+    ->  true
+    ;   Line = 0
+    ),
+    functor(Head, Name, Arity),
+    functor(General, Name, Arity),
+    (   clause_property(Ref, file(File)),
+        \+ predicate_property(M:General, file(File))
+    ->  true
+    ;   File = ''
+    ),
+    portmortem:'$clause'(Id, N, File, Line, Clause).
+
+with_entry_port(Body, Port, (Port,Body)) :-
+    var(Body),
+    !.
+with_entry_port(true, Port, Port) :-
+    !.
+with_entry_port((A=B,Body0), Port, (A=B,Body)) :-
+    !,
+    with_entry_port(Body0, Port, Body).
+with_entry_port(A=B, Port, (A=B,Port)) :-
+    !.
+with_entry_port(Body, Port, (Port,Body)).
 
 with_body((Head :- Body0), Head, Body0, (Head :- Body), Body).
 with_body((Head => Body0), Head, Body0, (Head => Body), Body).
@@ -423,7 +460,7 @@ called(Instruction, Called) :-
     (   Arity > 0,
         arg(Arity, Instruction, PI),
         nonvar(PI),
-        ( PI = _:Predicate/0 ; PI = Predicate/0 ),
+        ( PI = _:Predicate/_ ; PI = Predicate/_ ),
         atom(Predicate),
         port_kind(Kind),
         sub_atom(Predicate, 0, _, _, Kind)

@@ -43,7 +43,7 @@ What it calls itself is not recorded: its work runs in as_own/1.
     left_out/3,         % Module, Name, Arity
     declared_center/4,  % Module, Name, Arity, Center
     loaded_file/1,      % File
-    mode/1,             % byrd, symbolic, goals: how wrappers and copies are made
+    mode/1,             % byrd, symbolic, goals, boundary, clauses: how wrappers and copies are made
     scope/1,            % user, library, system: classes of modules selected
     predefined/3,       % Name, Arity, Module: there before the program
     active/0,           % new predicates are wrapped
@@ -91,6 +91,14 @@ set_mode(Options) :-
         ;   assertz(mode(boundary))
         )
     ;   true
+    ),
+    (   \+ memberchk(clauses(true), Options)
+    ->  true
+    ;   \+ memberchk(byrd(true), Options),
+        \+ memberchk(symbolic(true), Options),
+        goal_ports_work                 % so the port of a clause does
+    ->  assertz(mode(clauses))
+    ;   portmortem:'$note'("clauses that were entered are not recorded: they have no ports in this mode, or in this version of SWI-Prolog")
     ).
 
 %!  wrap_these(:Heads, +Options) is det.
@@ -495,7 +503,10 @@ wrap_as_fits_(M, Head, When, Id) :-
     assertz(wrapped(Name, Arity, M, Id, How, Generation)),
     (   How == copy,
         Copy = to_instrument(CopyName, _, _, _)
-    ->  assertz(instrumented(Name, Arity, M, CopyName)),
+    ->  (   mode(goals)
+        ->  assertz(instrumented(Name, Arity, M, CopyName))
+        ;   true
+        ),
         assertz(prepared(Name, Arity, M, Id, Copy))
     ;   wrap_or_give_up(How, M, General, Copy, Id)
     ).
@@ -513,13 +524,16 @@ wrap_or_give_up(How, M, Head, Copy, Id) :-
 %   Copies call each other, so all that are new are made before the first is called.
 
 wrap_prepared :-
-    (   instrumented(_, _, _, _),
-        \+ mode(goals)
+    (   retract(mode(continuations))
     ->  continuations_begin_
     ;   true
     ),
+    (   mode(clauses)
+    ->  Entries = true
+    ;   Entries = false
+    ),
     forall(retract(prepared(Name, Arity, M, Id, to_instrument(CopyName, Refs, Clauses, Flag))),
-           (   as_own_size(M, with_flag(Flag, instrument(M, CopyName, Id, Refs, Clauses, portmortem_wrap:callee))),
+           (   as_own_size(M, with_flag(Flag, instrument(M, CopyName, Id, Refs, Clauses, Entries, portmortem_wrap:callee))),
                assertz(prepared(Name, Arity, M, Id, made(CopyName)))
            )),
     forall(retract(prepared(Name, Arity, M, Id, made(CopyName))),
@@ -537,6 +551,7 @@ wrap_prepared :-
 %   How a clause with ports at its goals calls the predicate: see instrument/5.
 
 callee(M, Name, Arity, Id, How) :-
+    mode(goals),
     home(M, Name, Arity, Home),
     (   wrapped(Name, Arity, Home, Id0, _, _)
     ->  Id = Id0,
@@ -596,7 +611,7 @@ withdraw(M, Head) :-
         ;   wrapped(Name, Arity, M, Id, _, _),
             assertz(withdrawn(Name, Arity, M, Id, CopyName))
         )
-    ;   true
+    ;   retractall(prepared(Name, Arity, M, _, _))
     ).
 
 retire_withdrawn :-
@@ -625,7 +640,7 @@ continuations_begin_ :-
             All),
     forall('$member'(M:Head-Id, All),
            wrap_as_fits(M, Head, loaded, Id)),
-    retire_withdrawn.
+    wrap_prepared.
 
 %   A predicate that is not recorded although it is selected: its time goes to its callers.
 
@@ -712,9 +727,9 @@ make_copy(M, Head, Id, Copy) :-
         ;   same_modes(M:Head, CountedName, [?,?])
         ),
         Copy = counted(Set, CountedName)
-    ;   mode(goals),
-        Clauses \== [],
-        \+ continues(Clauses)
+    ;   Clauses \== [],
+        note_continuations(Clauses),
+        has_ports
     ->  remove_copy(M:Head, CopyName),
         new_copy_name(M, Head, copy_name, InstrumentedName),
         Copy = to_instrument(InstrumentedName, Refs, Clauses, Flag)
@@ -725,12 +740,15 @@ make_copy(M, Head, Id, Copy) :-
 %   A program with delimited continuations gets no ports at goals, not even before the first reset/3: a clause that runs
 %   then may resume one. The engine takes a condition that ends in a continuation back to where its choicepoint once was, and with it those of the ports.
 
-continues(Clauses) :-
+note_continuations(Clauses) :-
+    mode(goals),
     '$member'(Clause, Clauses),
     arg(2, Clause, Body),
     mentions_continuations(Body),
     !,
-    retractall(mode(goals)).
+    retractall(mode(goals)),
+    assertz(mode(continuations)).
+note_continuations(_).
 
 mentions_continuations(Term) :-
     compound(Term),
@@ -744,6 +762,11 @@ mentions_continuations(Term) :-
 delimits(reset(_, _, _)).
 delimits(shift(_)).
 delimits(shift_for_copy(_)).
+
+%   Copies have ports: at their goals, or only where a clause is entered.
+
+has_ports :- mode(goals), !.
+has_ports :- mode(clauses).
 
 wrap(How, M, Head, Copy, Id) :-
     Head =.. [_|Arguments],

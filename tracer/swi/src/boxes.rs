@@ -73,6 +73,8 @@ struct OpenBox {
     silent: bool,
     /// Its exit has no guard.
     light: bool,
+    /// It departed while recording was paused: whose clauses run in it is not known.
+    strayed: bool,
 }
 
 impl OpenBox {
@@ -85,6 +87,7 @@ impl OpenBox {
         at_goal: false,
         silent: true,
         light: false,
+        strayed: false,
     };
 }
 
@@ -162,6 +165,24 @@ impl Boxes {
         !self.stack[self.active as usize].silent
     }
 
+    /// Whether a box is active whose ports are events, and clauses that are entered are those of its predicate.
+    #[inline]
+    pub(crate) fn knows_predicate(&self) -> bool {
+        let open = &self.stack[self.active as usize];
+        !open.silent && !open.strayed
+    }
+
+    /// The active box departs, and there is no event of it.
+    pub(crate) fn stray(&mut self) {
+        self.stack[self.active as usize].strayed = true;
+    }
+
+    /// The active box departs.
+    #[inline]
+    pub(crate) fn depart(&mut self) {
+        self.stack[self.active as usize].strayed = false;
+    }
+
     /// Whether the active box was opened at a goal, and its ports are events.
     #[inline]
     pub(crate) fn is_recorded_goal(&self) -> bool {
@@ -210,6 +231,7 @@ impl Boxes {
             at_goal,
             silent,
             light: false,
+            strayed: false,
         });
         self.active = index;
         id

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use portmortem_tracer::format::{Header, Mode, Trial, Trials};
+use portmortem_tracer::format::{Header, Trial, Trials};
 use portmortem_tracer::trials::runs;
 use portmortem_tracer::{Options, Recorder, clock};
 
@@ -17,31 +17,35 @@ use crate::control::{strings, text};
 use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
 use crate::recording::{self, Recording, Selection};
 
+/// How predicates are wrapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Way {
+    pub(crate) byrd: bool,
+    pub(crate) no_tail: bool,
+    /// Clauses have a port, too.
+    pub(crate) clauses: bool,
+}
+
 struct Known {
-    mode: Mode,
+    way: Way,
     trials: Trials,
 }
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 /// The calibration that is going on, and where it is recorded.
-static OPEN: Mutex<Option<(File, Mode)>> = Mutex::new(None);
+static OPEN: Mutex<Option<(File, Way)>> = Mutex::new(None);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Trials of recording in this way, if there were any.
-pub(crate) fn trials(mode: &Mode) -> Option<Trials> {
+pub(crate) fn trials(way: Way) -> Option<Trials> {
     let known = lock(&KNOWN);
     known
         .as_ref()
-        .filter(|known| alike(&known.mode, mode))
+        .filter(|known| known.way == way)
         .map(|known| known.trials.clone())
-}
-
-/// Whether wrappers are the same in both.
-fn alike(a: &Mode, b: &Mode) -> bool {
-    (a.byrd, a.no_tail) == (b.byrd, b.no_tail)
 }
 
 /// `ticks(-Ticks)`: the clock of events.
@@ -54,23 +58,22 @@ pub(crate) fn ticks(term: Term) -> Foreign {
 
 /// `calibrated(+Settings)`: there were trials of such a recording. `Settings` are those of `open/2`.
 pub(crate) fn is_calibrated(settings: Term) -> Foreign {
-    Foreign::from(trials(&mode(settings)).is_some())
+    Foreign::from(trials(way(settings)).is_some())
 }
 
-fn mode(settings: Term) -> Mode {
+fn way(settings: Term) -> Way {
     let settings = strings(settings);
     let has = |setting: &str| settings.iter().any(|one| one == setting);
-    let byrd = has("byrd=true");
-    Mode {
-        byrd,
+    Way {
+        byrd: has("byrd=true"),
         no_tail: has("tail=false"),
-        keep_last: false,
+        clauses: has("clauses=true"),
     }
 }
 
 /// `open_calibration(+Settings)`: begins to record into a file of our own. Fails if that is not possible.
 pub(crate) fn open(settings: Term) -> Foreign {
-    let mode = mode(settings);
+    let way = way(settings);
     let path = std::env::temp_dir().join(format!(
         "portmortem-calibration-{}-{:x}.pmt",
         std::process::id(),
@@ -88,13 +91,13 @@ pub(crate) fn open(settings: Term) -> Foreign {
         recorder,
         selection: Selection::default(),
         symbolic: false,
-        tails: !mode.byrd && !mode.no_tail,
+        tails: !way.byrd && !way.no_tail,
         stack_limit: usize::MAX,
         home: PathBuf::new(),
         pseudo: Default::default(),
     });
     if started {
-        *lock(&OPEN) = Some((file, mode));
+        *lock(&OPEN) = Some((file, way));
     }
     Foreign::from(started)
 }
@@ -107,7 +110,7 @@ pub(crate) fn is_open() -> Foreign {
 /// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the first quartile of the ticks that it took unrecorded, as texts;
 /// `Empty` those of the loop around the first two. Fails if nothing comes of it.
 pub(crate) fn close(empty: Term, untraced: Term) -> Foreign {
-    let Some((mut file, mode)) = lock(&OPEN).take() else {
+    let Some((mut file, way)) = lock(&OPEN).take() else {
         return FALSE;
     };
     recording::stop();
@@ -126,7 +129,7 @@ pub(crate) fn close(empty: Term, untraced: Term) -> Foreign {
         empty,
         trials: quartiles(&runs, &untraced),
     };
-    *lock(&KNOWN) = Some(Known { mode, trials });
+    *lock(&KNOWN) = Some(Known { way, trials });
     TRUE
 }
 

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::slice;
 
-use portmortem_tracer::format::{ENGINE_HOME, Header, Mode, Record, Site};
+use portmortem_tracer::format::{Clause, ENGINE_HOME, Header, Mode, Record, Site};
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::{Keep, Options, Recorder, clock};
 
-use crate::calibrate;
+use crate::calibrate::{self, Way};
 use crate::collections::{self, Stop};
 use crate::engine::{self, Engine};
 use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
+use crate::goals::EnteredClause;
 use crate::panics::guarded;
 use crate::recording::{self, Recording, Selection};
 use crate::symbolic;
@@ -41,7 +42,7 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
     if request.symbolic {
         // Its wrappers cost what they cost; nothing is known of that.
         symbolic::begin();
-    } else if let Some(trials) = calibrate::trials(&request.mode) {
+    } else if let Some(trials) = calibrate::trials(request.way()) {
         recorder.recording_costs(&Record::Trials(trials));
     }
     recording::start(Recording {
@@ -68,10 +69,19 @@ struct Request {
     options: Options,
     selection: Selection,
     symbolic: bool,
+    clauses: bool,
     stack_limit: usize,
 }
 
 impl Request {
+    fn way(&self) -> Way {
+        Way {
+            byrd: self.mode.byrd,
+            no_tail: self.mode.no_tail,
+            clauses: self.clauses,
+        }
+    }
+
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key {
             "output" => self.output = PathBuf::from(value),
@@ -81,6 +91,7 @@ impl Request {
             "home" => self.home = PathBuf::from(value),
             "byrd" => self.mode.byrd = value == "true",
             "symbolic" => self.symbolic = value == "true",
+            "clauses" => self.clauses = value == "true",
             "tail" => self.mode.no_tail = value != "true",
             "include" => self.selection.include.push(PredicatePattern::new(value)),
             "exclude" => self.selection.exclude.push(PredicatePattern::new(value)),
@@ -229,6 +240,29 @@ pub(crate) fn site(
     // SAFETY: a term of our own argument list.
     Foreign::from(ffi::truth(unsafe {
         ffi::PL_unify_int64(id, i64::from(given.unwrap_or(callee)))
+    }))
+}
+
+/// `clause(+Predicate, +Number, +File, +Line, -Clause)`: what `'$pm_clause'/1` is to be called with at the beginning of a clause's body. `File` is
+/// empty if unknown.
+pub(crate) fn clause(predicate: Term, number: Term, file: Term, line: Term, id: Term) -> Foreign {
+    let file = text(file);
+    let given = recording::epoch().and_then(|epoch| {
+        let id = recording::with(|current| {
+            let file = file_name(&file, &current.home);
+            current.recorder.clause(Clause {
+                predicate: integer(predicate),
+                number: integer(number),
+                line: integer(line),
+                file: (!file.is_empty()).then(|| current.recorder.file(&file)),
+            })
+        });
+        Some(EnteredClause { epoch, id: id? })
+    });
+    let Some(given) = given else { return FALSE };
+    // SAFETY: a term of our own argument list.
+    Foreign::from(ffi::truth(unsafe {
+        ffi::PL_unify_int64(id, given.to_raw())
     }))
 }
 

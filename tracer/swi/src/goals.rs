@@ -49,6 +49,11 @@ port!(exit_light_port, exit_light, FALSE);
 port!(redo_port, redo, FALSE);
 port!(fail_port, fail, FALSE);
 
+/// At the beginning of a clause's body: `clause(+Clause)`, with [`EnteredClause::to_raw`].
+pub(crate) extern "C" fn clause_port(which: Term, _: i32, handle: Control) -> Foreign {
+    guarded(TRUE, || clause(which, handle))
+}
+
 /// [`exit_nondet`] is called again when it is backtracked into.
 pub(crate) extern "C" fn exit_nondet_port(_: Term, _: i32, handle: Control) -> Foreign {
     // SAFETY: `handle` is what the engine passed.
@@ -102,6 +107,29 @@ pub(crate) fn make_port(kind: Term, predicate: Term, id: Term, name: Term) -> Fo
     Foreign::from(ffi::truth(unsafe {
         ffi::PL_unify_atom_chars(name, text.as_ptr())
     }))
+}
+
+/// A clause, as its copy names it to [`clause_port`]: in one small integer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EnteredClause {
+    /// The recording that the copy was made for.
+    pub(crate) epoch: u32,
+    /// The id of the clause in the trace.
+    pub(crate) id: u32,
+}
+
+impl EnteredClause {
+    /// The engine's small integers end at 2^56 in the oldest version: that is the place of 2^24 recordings.
+    pub(crate) fn to_raw(self) -> i64 {
+        (u64::from(self.epoch) << 32 | u64::from(self.id)) as i64
+    }
+
+    fn from_raw(raw: i64) -> Self {
+        Self {
+            epoch: (raw >> 32) as u32,
+            id: raw as u32,
+        }
+    }
 }
 
 /// The epoch of a goal that is instrumented when nothing is recorded any more.
@@ -189,7 +217,7 @@ fn last(handle: Control) -> Foreign {
         Ok(found) => found,
         Err(answer) => return answer,
     };
-    if engine.quiet || goal.epoch != engine.epoch() || !engine.boxes.is_recorded() {
+    if goal.epoch != engine.epoch() || !engine.boxes.is_recorded() {
         return TRUE;
     }
     // SAFETY: the newest choicepoint is that of the condition which this port is.
@@ -200,9 +228,14 @@ fn last(handle: Control) -> Foreign {
     if !is_last {
         return FALSE;
     }
+    if engine.quiet {
+        engine.boxes.stray();
+        return TRUE;
+    }
     if !engine.stream.tail_if_soon(goal.id) {
         return tail_late(goal);
     }
+    engine.boxes.depart();
     TRUE
 }
 
@@ -218,6 +251,43 @@ fn tail_late(goal: &Goal) -> Foreign {
         && engine.boxes.is_recorded()
     {
         engine.stream.tail(goal.id);
+        engine.boxes.depart();
+    }
+    TRUE
+}
+
+/// `CLAUSE`: the head of the clause has been unified, and the unifications that its body begins with.
+#[inline]
+fn clause(which: Term, handle: Control) -> Foreign {
+    if exception_is_pending() {
+        return FALSE;
+    }
+    let Some(engine) = engine_of(handle) else {
+        return TRUE;
+    };
+    let mut raw = 0;
+    // SAFETY: a term of our own argument list and a place for its value.
+    unsafe { ffi::PL_get_int64(which, &raw mut raw) };
+    let entered = EnteredClause::from_raw(raw);
+    if entered.epoch == engine.epoch()
+        && engine.boxes.knows_predicate()
+        && !engine.stream.clause_if_soon(entered.id)
+    {
+        return clause_late(entered.id);
+    }
+    TRUE
+}
+
+#[cold]
+fn clause_late(id: u32) -> Foreign {
+    if let Err(stop) = collections::look_if_long() {
+        return stop.answer();
+    }
+    // SAFETY: as in `call_late`.
+    if let Some(engine) = unsafe { engine::existing() }
+        && engine.boxes.knows_predicate()
+    {
+        engine.stream.clause(id);
     }
     TRUE
 }

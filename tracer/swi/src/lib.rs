@@ -92,6 +92,8 @@ fn install_goal_ports() {
     port(c"$pm_fail", g::fail_port as *const c_void, 0);
     let exit_nondet = g::exit_nondet_port as *const c_void;
     port(c"$pm_exit_nondet", exit_nondet, ffi::NONDETERMINISTIC);
+    let clause = g::clause_port as *const c_void;
+    define(c"system", c"$pm_clause", 1, clause, ffi::VARARGS);
     let look = layout::look as *const c_void;
     define(c"portmortem", c"$look", 4, look, ffi::VARARGS);
 }
@@ -142,6 +144,8 @@ fn install_control() {
     );
     let predicate = deterministic!(c::predicate, (a, b, d, e, f, g), FALSE);
     control(c"$predicate", 6, predicate);
+    let clause = deterministic!(c::clause, (a, b, d, e, f), FALSE);
+    control(c"$clause", 5, clause);
     let site = deterministic!(c::site, (a, b, d, e, f, g, h), FALSE);
     control(c"$site", 7, site);
     control(c"$lines", 3, deterministic!(lines::lines, (a, b, d), FALSE));

@@ -119,7 +119,11 @@ impl Call {
 /// leaves their boxes must meet a guard.
 #[cold]
 fn enter_silently(engine: &mut Engine, context: &mut ffi::Context, open: Term) -> Foreign {
-    if !recording::has_goals() || is_last_call(engine, context, FrameId::NONE) {
+    if !recording::has_goals() {
+        return TRUE;
+    }
+    if is_last_call(engine, context, FrameId::NONE) {
+        engine.boxes.stray();
         return TRUE;
     }
     let id = engine.boxes.enter(engine.frames.wrapper(), true);
@@ -171,6 +175,7 @@ fn is_last_call(engine: &mut Engine, context: &mut ffi::Context, from: FrameId) 
 #[inline(always)]
 fn entered(engine: &mut Engine, predicate: u32, open: Term, last: bool) -> Foreign {
     if last {
+        engine.boxes.depart();
         if let Some(tally) = &mut engine.symbolic {
             tally.departed(engine.boxes.active_index(), predicate);
         }

@@ -1,4 +1,4 @@
-//! Figures of goals, beside their lines in the source.
+//! Figures of goals, beside their lines in the source, and of clauses, above them.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,7 +11,7 @@ use std::fs;
 
 use portmortem_analyzer::trace::Trace;
 use portmortem_screens::{App, ThemeName};
-use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Site, StreamKind};
+use portmortem_tracer::format::{Clause, Dialect, Event, Header, Outcome, Site, StreamKind};
 use portmortem_tracer::{Options, Recorder, clock};
 use support::{keys, picture, text};
 
@@ -44,10 +44,17 @@ fn the_source_shows_what_each_goal_did() {
             file: None,
         })
     });
+    let clause = recorder.clause(Clause {
+        predicate: main,
+        number: 1,
+        line: 1,
+        file: None,
+    });
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
     let call = |predicate| Event::Call { predicate };
     let events = [
         call(main),
+        Event::Clause { clause },
         call(first),
         Event::ExitDet,
         call(second),
@@ -76,6 +83,12 @@ fn the_source_shows_what_each_goal_did() {
     };
     assert_eq!(goal(" p(1),"), ["1", "0"], "{shown}");
     assert_eq!(goal(" p(2)."), ["1", "1"], "{shown}");
+    let above = lines.iter().position(|line| line.ends_with(" main :-"));
+    let above = lines[above.unwrap() - 1].trim_start();
+    assert!(
+        above.starts_with("clause 1: entered 1, in vain 1 for "),
+        "{shown}"
+    );
     assert!(
         shown.contains("goals: time served, calls, fails"),
         "{shown}"

@@ -87,6 +87,7 @@ fn boot_script(args: &RecordArgs, output: &Path, library: &Path, directory: &Pat
         }
     }
     for (key, set) in [
+        ("clauses", args.clauses),
         ("libraries", args.libraries),
         ("builtins", args.builtins),
         ("byrd", args.byrd),

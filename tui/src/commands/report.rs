@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use portmortem_analyzer::export::Csv;
-use portmortem_analyzer::tables::{EdgeRow, PredicateRow, Row, SiteRow, Table};
+use portmortem_analyzer::tables::{ClauseRow, EdgeRow, PredicateRow, Row, SiteRow, Table};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::{Analysis, Tables};
 
@@ -14,22 +14,25 @@ use super::analysis::{analyse, exit_code};
 use super::scope;
 use crate::cli::{AskedColumn, ReportArgs, ReportFormat};
 use crate::report::{
-    WIDTH, as_list, headline, order, overview, predicates, remarks, site_column, site_order,
-    site_table,
+    WIDTH, as_list, clause_order, clause_table, headline, order, overview, predicates, remarks,
+    site_order, site_table,
 };
 
 /// By self time unless a user asks for another column: net where it is measured.
-fn sort_column(args: &ReportArgs, analysis: &Analysis) -> usize {
+fn sort_column(args: &ReportArgs, analysis: &Analysis) -> &'static str {
     let usual = if analysis.net_is_measured() {
         "self_comp_ns"
     } else {
         "self_ns"
     };
-    args.sort.unwrap_or(Table::Predicates.place(usual))
+    args.sort.unwrap_or(usual)
 }
 
 /// How many predicates a report for people shows unless it is said.
 const USUAL_TOP: usize = 20;
+
+/// Prints a table in place of the usual report, of some predicates only if they were chosen.
+type Listing = fn(&Analysis, Option<&[PredicateIndex]>, &ReportArgs, &mut Vec<u8>) -> Result<()>;
 
 /// Prints the report; status 3 if parts of the trace are missing.
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
@@ -44,13 +47,18 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         None => None,
     };
     let mut out = Vec::new();
-    if args.sites {
-        sites(&analysis, chosen.as_deref(), args, &mut out)?;
+    let of_goals_or_clauses: Option<Listing> = match () {
+        () if args.sites => Some(sites),
+        () if args.clauses => Some(clauses),
+        () => None,
+    };
+    if let Some(print) = of_goals_or_clauses {
+        print(&analysis, chosen.as_deref(), args, &mut out)?;
         analysis.trace.check_whole(path)?;
         io::stdout().write_all(&out)?;
         return Ok(exit_code(&analysis));
     }
-    let sort = sort_column(args, &analysis);
+    let sort = place_in(Table::Predicates, sort_column(args, &analysis))?;
     let rows = Rows {
         tables: analysis.tables(),
         order: order(analysis.tables(), chosen.as_deref(), sort),
@@ -127,16 +135,51 @@ fn sites(
     args: &ReportArgs,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let asked = args.sort.unwrap_or(Table::Predicates.place("self_ns"));
-    let Some(sort) = site_column(asked) else {
-        let column = &PredicateRow::ALL[asked];
-        bail!("sites have no column {}", column.short_name());
+    let sort = match args.sort {
+        None | Some("self_ns" | "inclusive_ns") => "served_ns",
+        Some("predicate") => "caller",
+        Some(other) => other,
     };
-    let sites = site_order(analysis, chosen, sort);
-    let shown = &sites[..sites.len().min(args.top.unwrap_or(usize::MAX))];
+    let sites = site_order(analysis, chosen, place_in(Table::Sites, sort)?);
+    let text = |top| site_table(analysis, &sites, top);
+    listing::<SiteRow>(analysis, "sites", &sites, text, args, out)
+}
+
+/// The table of clauses in one of the formats.
+fn clauses(
+    analysis: &Analysis,
+    chosen: Option<&[PredicateIndex]>,
+    args: &ReportArgs,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let sort = args.sort.unwrap_or("failed_ns");
+    let clauses = clause_order(analysis, chosen, place_in(Table::Clauses, sort)?);
+    let text = |top| clause_table(analysis, &clauses, top);
+    listing::<ClauseRow>(analysis, "clauses", &clauses, text, args, out)
+}
+
+/// The place of a column to sort by.
+fn place_in(table: Table, column: &str) -> Result<usize> {
+    let place = table.find(column);
+    place.with_context(|| {
+        let column = column.strip_suffix("_ns").unwrap_or(column);
+        format!("{} have no column {column}", table.name())
+    })
+}
+
+/// Rows of a table in one of the formats; `text` makes the text of the first so many.
+fn listing<'t, R: Row<'t>>(
+    analysis: &Analysis,
+    name: &str,
+    rows: &[R::Of],
+    text: impl Fn(usize) -> String,
+    args: &ReportArgs,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let shown = &rows[..rows.len().min(args.top.unwrap_or(usize::MAX))];
     match args.format {
         ReportFormat::Text => {
-            let table = site_table(analysis, &sites, args.top.unwrap_or(USUAL_TOP));
+            let table = text(args.top.unwrap_or(USUAL_TOP));
             let (lines, _) = remarks(analysis);
             writeln!(
                 out,
@@ -146,17 +189,17 @@ fn sites(
             )?;
         }
         ReportFormat::Csv => {
-            let names = Table::Sites.columns().iter().map(|column| column.name);
+            let names = R::COLUMNS.iter().map(|column| column.name);
             let mut writer = Csv::with_names(names, Box::new(out))?;
-            for site in shown {
-                SiteRow::new(site).with_cells(|cells| writer.row(cells))?;
+            for row in shown {
+                R::new(row).with_cells(|cells| writer.row(cells))?;
             }
             writer.finish()?;
         }
         ReportFormat::Json => {
             let (remarks, incomplete) = remarks(analysis);
             let report = serde_json::json!({
-                "sites": shown.iter().map(SiteRow::new).collect::<Vec<_>>(),
+                name: shown.iter().map(R::new).collect::<Vec<_>>(),
                 "incomplete": incomplete,
                 "remarks": remarks,
             });

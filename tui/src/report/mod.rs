@@ -4,6 +4,7 @@
 //! who fails into whom, then cost centres and symbolic costs if there are any, then what was lost or distorted.
 
 mod backtracking;
+mod clauses;
 mod costs;
 mod flat;
 mod neighbours;
@@ -14,9 +15,10 @@ use portmortem_analyzer::Analysis;
 use portmortem_analyzer::text::TimeUnit;
 use portmortem_analyzer::trace::PredicateIndex;
 
+pub(crate) use clauses::{order as clause_order, table as clause_table};
 pub(crate) use flat::order;
 pub(crate) use remarks::{as_list, headline, losses, remarks};
-pub(crate) use sites::{column as site_column, order as site_order, table as site_table};
+pub(crate) use sites::{order as site_order, table as site_table};
 
 /// The width that reports are laid out for.
 pub(crate) const WIDTH: usize = 80;

@@ -1,7 +1,7 @@
 //! The goals of clauses that made calls: a line for each, and one for the calls of each caller and callee that do not say their goal.
 
 use portmortem_analyzer::Analysis;
-use portmortem_analyzer::tables::{Row, Site, SiteRow, Table};
+use portmortem_analyzer::tables::{Row, Site, SiteRow};
 use portmortem_analyzer::text::{count, percent};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
@@ -26,15 +26,6 @@ pub(crate) fn order<'t>(
     }
     sites.sort_by(|a, b| compare(SiteRow::cell(a, sort), SiteRow::cell(b, sort)));
     sites
-}
-
-/// The column by which sites are sorted if a user asks for a column of predicates.
-pub(crate) fn column(of_predicates: usize) -> Option<usize> {
-    match Table::Predicates.all_columns()[of_predicates].name {
-        "self_ns" | "inclusive_ns" => Some(Table::Sites.place("served_ns")),
-        "predicate" => Some(Table::Sites.place("caller")),
-        name => Table::Sites.find(name),
-    }
 }
 
 /// The first `top` of these sites, and a line on the rest.

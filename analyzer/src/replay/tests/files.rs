@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
-use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Site, StreamKind};
+use portmortem_tracer::format::{Clause, Dialect, Event, Header, Outcome, Site, StreamKind};
 use portmortem_tracer::{Keep, Options, Recorder, clock};
 use proptest::prelude::*;
 
@@ -60,6 +60,15 @@ pub(crate) fn record(script: &Script) -> Vec<u8> {
             file: None,
         };
         assert_eq!(recorder.site(site), predicates + site.goal - 1);
+    }
+    for (predicate, at) in script.clauses().into_iter().zip(0..) {
+        let clause = Clause {
+            predicate,
+            number: at / predicates + 1,
+            line: 0,
+            file: None,
+        };
+        assert_eq!(recorder.clause(clause), at);
     }
     // No id stands for the unknown predicate.
     let id = |callable| callable - u32::from(callable > predicates);

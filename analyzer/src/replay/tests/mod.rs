@@ -17,6 +17,7 @@ mod scale;
 
 use portmortem_tracer::format::{Dialect, Event};
 
+use crate::clauses::{Books, Clauses, Happened, State};
 use crate::figures::Caller;
 use crate::figures::profile::{Profile, ViolationKind};
 use crate::scope::Scope;
@@ -84,6 +85,37 @@ impl Script {
             None => (callable, None),
             Some(site) => (self.callees()[site as usize], Some(site)),
         }
+    }
+
+    /// By clause: the predicate that it is of. Events may name others, of which nothing is known.
+    fn clauses(&self) -> Vec<u32> {
+        self.callees()
+    }
+
+    /// The figures by clause.
+    fn by_clause(&self, scope: &Scope) -> Clauses {
+        let mut books = Books::new(scope, self.clauses(), self.hidden.len() as u32);
+        for events in &self.streams {
+            let mut state = State::new(&mut books, self.dialect);
+            for &(event, tick) in self.until_over(events) {
+                let happened = match event {
+                    Event::Call { predicate } => Happened::Port(Event::Call {
+                        predicate: self.callee(predicate).0,
+                    }),
+                    Event::Tail { predicate } => Happened::Port(Event::Tail {
+                        predicate: self.callee(predicate).0,
+                    }),
+                    Event::Clause { clause } => {
+                        let is_known = (clause as usize) < self.clauses().len();
+                        Happened::Clause(is_known.then_some(clause))
+                    }
+                    other => Happened::Port(other),
+                };
+                state.happen(happened, tick);
+            }
+            state.finish(events.last().map_or(0, |&(_, tick)| tick));
+        }
+        books.into_clauses()
     }
 
     /// The cost centre that boxes of a predicate enter. That of the unknown predicate is itself.

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use portmortem_tracer::format::{Dialect, Event};
 
 use super::{Events, Script, collects, kind};
+use crate::clauses::Clauses;
 use crate::figures::centers::CenterFigures;
+use crate::figures::clauses::ClauseFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::profile::Profile;
 use crate::figures::{
@@ -36,6 +38,7 @@ fn replay_all(script: &Script, valid: bool) -> Profile {
         centers: BTreeMap::new(),
         backtracks: BTreeMap::new(),
         cuts: BTreeMap::new(),
+        clauses: BTreeMap::new(),
         unknown,
         script: script.clone(),
     };
@@ -56,7 +59,11 @@ fn replay_all(script: &Script, valid: bool) -> Profile {
     figures
         .sites
         .retain(|_, figures| *figures != SiteFigures::default());
+    figures.clauses.retain(|&(predicate, _), figures| {
+        predicate != unknown && *figures != ClauseFigures::default()
+    });
     Profile {
+        clauses: std::mem::take(&mut figures.clauses),
         sites: std::mem::take(&mut figures.sites),
         contexts: figures.rows(),
         centers: figures.centers,
@@ -83,6 +90,7 @@ struct Figures {
     centers: BTreeMap<(Center, u32), CenterFigures>,
     backtracks: BTreeMap<(Caller, u32), BacktrackFigures>,
     cuts: BTreeMap<(Caller, u32), u64>,
+    clauses: Clauses,
     unknown: u32,
     script: Script,
 }
@@ -101,6 +109,19 @@ struct Logical {
     own: u64,
     /// Time of this activation while it was the outermost of its predicate.
     outermost: u64,
+    clause: InClause,
+}
+
+/// The clause that a logical box is in.
+#[derive(Clone, Copy)]
+struct InClause {
+    number: Option<u32>,
+    /// Stretches of time that came before it was entered.
+    before: usize,
+    /// The box has exited since.
+    exited: bool,
+    /// The entry is counted.
+    counted: bool,
 }
 
 /// Logical boxes that share a frame, outermost first; hidden ones are not among them.
@@ -113,6 +134,10 @@ struct Frame {
     parent: Option<usize>,
     /// Slices of work that came before its last exit.
     before: usize,
+    /// The last of its boxes runs what the frame does: it is not hidden.
+    shown: bool,
+    /// It exited, and nothing inside can be re-entered.
+    left: bool,
 }
 
 struct Stream<'f> {
@@ -130,6 +155,10 @@ struct Stream<'f> {
     lost: bool,
     /// The window has not begun.
     early: bool,
+    /// All stretches of time.
+    passed: Vec<u64>,
+    /// Those of them that came to nothing, by clause.
+    vain: BTreeMap<(u32, Option<u32>), BTreeSet<usize>>,
     /// The failure that is still being backtracked from, and whether it was recorded.
     failed: Option<(Caller, bool)>,
     stream: StreamFigures,
@@ -149,6 +178,8 @@ impl<'f> Stream<'f> {
             paused: false,
             lost: false,
             early: false,
+            passed: Vec::new(),
+            vain: BTreeMap::new(),
             failed: None,
             stream: StreamFigures::default(),
         }
@@ -231,6 +262,8 @@ impl<'f> Stream<'f> {
                 self.figures.predicates[predicate].lifetime_ticks += ticks;
             }
         }
+        self.passed.push(ticks);
+        self.pass_in_clauses(ticks);
         let stack = self.predicates_active();
         let Some(&innermost) = stack.last() else {
             self.stream.untraced_ticks += ticks;
@@ -268,6 +301,98 @@ impl<'f> Stream<'f> {
             }
         }
         self.pass_on_chain(&stack, ticks);
+    }
+
+    fn pass_in_clauses(&mut self, ticks: u64) {
+        let stack = self.stack();
+        if let Some(&innermost) = stack.last() {
+            self.in_clause(innermost).self_ticks += ticks;
+        }
+        let rows: BTreeSet<_> = stack.iter().map(|&at| self.clause_of(at)).collect();
+        for row in rows {
+            self.figures.clauses.entry(row).or_default().inclusive_ticks += ticks;
+        }
+    }
+
+    fn clause_of(&self, at: usize) -> (u32, Option<u32>) {
+        (self.boxes[at].predicate, self.boxes[at].clause.number)
+    }
+
+    fn in_clause(&mut self, at: usize) -> &mut ClauseFigures {
+        let row = self.clause_of(at);
+        self.figures.clauses.entry(row).or_default()
+    }
+
+    /// A box comes to a port: the clause that it is in counts as entered.
+    fn count_entry(&mut self, at: usize) {
+        if !std::mem::replace(&mut self.boxes[at].clause.counted, true) {
+            self.in_clause(at).entered += 1;
+        }
+    }
+
+    /// The innermost box of the active frame enters a clause.
+    fn enter_clause(&mut self, clause: u32) {
+        let Some(frame) = self.active.filter(|&frame| self.frames[frame].shown) else {
+            return;
+        };
+        let (Some(&at), Some(&runs)) = (
+            self.frames[frame].boxes.last(),
+            self.frames[frame].predicates.last(),
+        ) else {
+            return;
+        };
+        let of = self.figures.script.clauses().get(clause as usize).copied();
+        if of.is_some_and(|of| of != runs) {
+            return;
+        }
+        if self.boxes[at].clause.counted {
+            self.end_clause(at);
+        }
+        self.boxes[at].clause = InClause {
+            number: of.map(|_| clause),
+            before: self.passed.len(),
+            exited: false,
+            counted: false,
+        };
+        self.count_entry(at);
+    }
+
+    /// A box leaves its clause for the next one, or fails.
+    fn end_clause(&mut self, at: usize) {
+        if self.boxes[at].clause.exited {
+            self.in_clause(at).exhausted += 1;
+            return;
+        }
+        let vain = self.vain.entry(self.clause_of(at)).or_default();
+        let slices = self.boxes[at].clause.before..self.passed.len();
+        let ticks: u64 = slices
+            .filter(|&slice| vain.insert(slice))
+            .map(|slice| self.passed[slice])
+            .sum();
+        let figures = self.in_clause(at);
+        figures.failed += 1;
+        figures.failed_ticks += ticks;
+    }
+
+    /// Whether a frame that can be re-entered lies inside this one.
+    fn has_choices(&self, frame: usize) -> bool {
+        let is_inside = |&choice: &usize| {
+            let mut at = self.frames[choice].parent;
+            while let Some(around) = at {
+                if around == frame {
+                    return true;
+                }
+                at = self.frames[around].parent;
+            }
+            false
+        };
+        self.choices.iter().any(is_inside)
+    }
+
+    /// The clause in which a frame left a choicepoint, if it did.
+    fn left_in(&mut self, frame: usize) -> Option<&mut ClauseFigures> {
+        let at = *self.frames[frame].boxes.last()?;
+        self.frames[frame].left.then(|| self.in_clause(at))
     }
 
     fn pass_on_chain(&mut self, stack: &[u32], ticks: u64) {
@@ -310,7 +435,11 @@ impl<'f> Stream<'f> {
     fn open(&mut self, callable: u32, tail: bool) {
         let (predicate, site) = self.figures.script.callee(callable);
         let frame = self.active.unwrap();
+        if let (true, Some(&before)) = (self.frames[frame].shown, self.frames[frame].boxes.last()) {
+            self.count_entry(before);
+        }
         self.frames[frame].predicates.push(predicate);
+        self.frames[frame].shown = false;
         let (from, called_in) = (self.spot(), self.center());
         let declared = self.figures.script.center(predicate);
         let center = declared.or(self.frames[frame].center);
@@ -333,6 +462,7 @@ impl<'f> Stream<'f> {
         self.count_port(port, Some(&(path.clone(), center)), from.as_ref());
         let at = self.boxes.len();
         self.frames[frame].boxes.push(at);
+        self.frames[frame].shown = true;
         self.boxes.push(Logical {
             predicate,
             site,
@@ -343,6 +473,12 @@ impl<'f> Stream<'f> {
             exits: 0,
             own: 0,
             outermost: 0,
+            clause: InClause {
+                number: None,
+                before: self.passed.len(),
+                exited: false,
+                counted: false,
+            },
         });
         self.count(at, |ports| {
             ports.calls += 1;
@@ -378,6 +514,8 @@ impl<'f> Stream<'f> {
             center: self.center(),
             parent,
             before: 0,
+            shown: false,
+            left: false,
         });
         self.active = Some(self.frames.len() - 1);
         self.note_depth();
@@ -431,6 +569,7 @@ impl<'f> Stream<'f> {
                 self.failed = None;
             }
             Event::Mark { .. } => {}
+            Event::Clause { clause } => self.enter_clause(clause),
         }
         if matches!(
             event,
@@ -537,6 +676,15 @@ impl<'f> Stream<'f> {
     fn way_out(&mut self, event: Event) {
         let frame = self.active.unwrap();
         for at in self.frames[frame].boxes.clone() {
+            self.count_entry(at);
+            match event {
+                Event::ExitDet | Event::ExitNondet => {
+                    self.boxes[at].clause.exited = true;
+                    self.in_clause(at).exits += 1;
+                }
+                Event::Exception => self.in_clause(at).exceptions += 1,
+                _ => self.end_clause(at),
+            }
             let b = &mut self.boxes[at];
             let figures = &mut self.figures.predicates[b.predicate as usize];
             let own = std::mem::take(&mut b.own);
@@ -570,6 +718,10 @@ impl<'f> Stream<'f> {
             });
         }
         if event == Event::ExitNondet {
+            self.frames[frame].left = self.frames[frame].shown && !self.has_choices(frame);
+            if let Some(figures) = self.left_in(frame) {
+                figures.left += 1;
+            }
             self.frames[frame].before = self.work.len();
             self.choices.push(frame);
         }
@@ -639,7 +791,12 @@ impl<'f> Stream<'f> {
         self.frames[frame].parent = self.active;
         self.active = Some(frame);
         self.note_depth();
+        if let Some(figures) = self.left_in(frame) {
+            figures.left_redos += 1;
+        }
+        self.frames[frame].left = false;
         for &at in &boxes {
+            self.in_clause(at).redos += 1;
             self.count(at, |ports| ports.redos += 1);
         }
         if let Some(kind) = self.hidden_kind(frame) {
@@ -686,6 +843,9 @@ impl<'f> Stream<'f> {
             self.stream.max_depth = depth;
         }
         let frame = self.choices.pop().unwrap();
+        if let Some(figures) = self.left_in(frame) {
+            figures.left_cuts += 1;
+        }
         let context = self.context();
         let active = std::mem::replace(&mut self.active, self.frames[frame].parent);
         let mut caller = self.spot();
@@ -718,10 +878,15 @@ impl<'f> Stream<'f> {
             let figures = &mut self.figures.predicates[predicate as usize];
             figures.open_ticks += outermost;
             figures.self_open_ticks += own;
+            self.count_entry(at);
+            self.in_clause(at).open += 1;
             self.count(at, |ports| ports.open += 1);
         }
         self.active = None;
         for frame in std::mem::take(&mut self.choices) {
+            if let Some(figures) = self.left_in(frame) {
+                figures.left_pending += 1;
+            }
             for at in self.frames[frame].boxes.clone() {
                 self.count(at, |ports| ports.pending += 1);
             }

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::random::{self, Limits};
 use super::{Events, Script, files, naive};
+use crate::clauses;
 use crate::figures::StreamFigures;
 use crate::figures::profile::{Profile, ViolationKind};
 use crate::replay::chunk::Chunk;
@@ -41,7 +42,10 @@ pub(super) fn replay_in(
             ..figures
         });
     }
-    Ok(join.into_profile(streams))
+    Ok(Profile {
+        clauses: script.by_clause(&scope),
+        ..join.into_profile(streams)
+    })
 }
 
 fn ends(events: &Events) -> (u64, u64) {
@@ -182,6 +186,7 @@ proptest! {
                 };
                 let fast = pool.install(|| schedule::replay(&trace, &options, &scope, None));
                 let fast = fast.map(|mut profile| {
+                    profile.clauses = clauses::figures(&trace, &scope, None);
                     profile.settle();
                     files::comparable(profile)
                 });

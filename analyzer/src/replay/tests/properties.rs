@@ -60,6 +60,7 @@ fn nonsense(cut: u32) -> impl Strategy<Value = Script> {
         2 => Just(Event::ExitDet),
         2 => Just(Event::ExitNondet),
         2 => Just(Event::Redo),
+        2 => (0..9u32).prop_map(|clause| Event::Clause { clause }),
         1 => Just(Event::Fail),
         1 => Just(Event::Exception),
         1 => prop_oneof![0..4u32, 0..=cut].prop_map(|count| Event::Cut { count }),
@@ -233,6 +234,10 @@ proptest! {
             for row in profile.centers.values_mut() {
                 row.outside[Port::Cut as usize] = 0;
                 row.hidden.outside[Port::Cut as usize] = 0;
+            }
+            // So is what lies inside of a box.
+            for row in profile.clauses.values_mut() {
+                (row.left, row.left_redos, row.left_cuts, row.left_pending) = (0, 0, 0, 0);
             }
             profile.centers.retain(|_, row| *row != CenterFigures::default());
             profile

@@ -28,6 +28,13 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
+    fn predicate(self, callable: u32) -> u32 {
+        match callable.checked_sub(self.predicates) {
+            None => callable,
+            Some(site) => (site - 1) % self.predicates,
+        }
+    }
+
     fn callable(self, which: u8) -> u32 {
         let all = if self.sites { 3 } else { 1 } * self.predicates;
         match u32::from(which) % all {
@@ -40,7 +47,7 @@ impl Limits {
 pub(crate) fn choices(most: usize) -> impl Strategy<Value = Vec<Choice>> {
     let times = prop_oneof![8 => Just(1u8), 2 => 2..6u8];
     let choice =
-        (0..40u8, any::<u8>(), 0..20u8, times).prop_map(|(what, which, after, times)| Choice {
+        (0..46u8, any::<u8>(), 0..20u8, times).prop_map(|(what, which, after, times)| Choice {
             what,
             which,
             after,
@@ -73,6 +80,8 @@ pub(crate) fn run(choices: &[Choice], limits: Limits, tick: u64) -> Vec<(Event, 
 struct Frame {
     parent: Option<usize>,
     base: usize,
+    /// What its innermost logical box runs, if that is known.
+    predicate: Option<u32>,
 }
 
 struct Engine {
@@ -113,7 +122,25 @@ impl Engine {
             36 => self.exception(which),
             37 => self.pause(),
             38 if self.limits.gaps && which < 64 => self.gap(which),
+            40.. => self.clause(which),
             _ => self.emit(Event::Mark { text: 0 }),
+        }
+    }
+
+    /// The active box enters one of the two clauses of its predicate; or somebody says so, who is not to be believed.
+    fn clause(&mut self, which: u8) {
+        let predicates = self.limits.predicates;
+        let active = self.active.and_then(|active| self.boxes[active].predicate);
+        let clause = match active {
+            Some(predicate) if which < 200 => predicate + u32::from(which % 2) * predicates,
+            _ => u32::from(which) % (2 * predicates + 2),
+        };
+        self.emit(Event::Clause { clause });
+    }
+
+    fn runs(&mut self, callable: u32) {
+        if let Some(active) = self.active {
+            self.boxes[active].predicate = Some(self.limits.predicate(callable));
         }
     }
 
@@ -121,16 +148,17 @@ impl Engine {
         if self.paused {
             return self.emit(Event::Mark { text: 1 });
         }
-        self.emit(Event::Call {
-            predicate: self.limits.callable(which),
-        });
+        let predicate = self.limits.callable(which);
+        self.emit(Event::Call { predicate });
         self.open();
+        self.runs(predicate);
     }
 
     fn open(&mut self) {
         self.boxes.push(Frame {
             parent: self.active,
             base: self.choices.len(),
+            predicate: None,
         });
         self.active = Some(self.boxes.len() - 1);
     }
@@ -139,9 +167,9 @@ impl Engine {
         if self.paused || !self.is_det() || self.nobody() {
             return self.call(which);
         }
-        self.emit(Event::Tail {
-            predicate: self.limits.callable(which),
-        });
+        let predicate = self.limits.callable(which);
+        self.emit(Event::Tail { predicate });
+        self.runs(predicate);
     }
 
     /// Nobody can be active: then there is no way out either. After a gap somebody may be.

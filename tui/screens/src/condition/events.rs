@@ -55,6 +55,7 @@ mod tests {
         parent: Some(1100),
         count: None,
         text: None,
+        clause: None,
     };
 
     #[test]

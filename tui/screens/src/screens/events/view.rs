@@ -23,7 +23,11 @@ fn style(event: Event, theme: &Theme) -> Style {
         Event::Fail => fail,
         Event::Exception => exception,
         Event::Gap { .. } => theme.warning,
-        Event::Cut { .. } | Event::Pause | Event::Resume | Event::Mark { .. } => theme.text,
+        Event::Cut { .. }
+        | Event::Pause
+        | Event::Resume
+        | Event::Mark { .. }
+        | Event::Clause { .. } => theme.text,
     }
 }
 
@@ -40,6 +44,13 @@ fn about(reader: &Reader, step: &Step) -> String {
         Event::Gap { lost: 0 } => "events were lost, unknown how many".to_owned(),
         Event::Gap { lost } => counted(lost, "event was lost", "events were lost"),
         Event::Mark { text } => printable(reader.analysis.trace.text(text).unwrap_or_default()),
+        Event::Clause { clause } => {
+            let trace = &reader.analysis.trace;
+            match trace.clause_index(clause) {
+                Some(at) => format!("{name}, clause {}", trace.clauses()[at as usize].number),
+                None => name.to_owned(),
+            }
+        }
         _ => name.to_owned(),
     }
 }

@@ -1,6 +1,7 @@
 //! Drawing of the predicate screen: the neighbours, the four-port box (Byrd; Debray 1988, figure 1) with what
 //! went through each port, how the time ended, choicepoints, source.
 
+use portmortem_analyzer::figures::clauses::ClauseFigures;
 use portmortem_analyzer::figures::{Determinism, PredicateFigures};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -266,6 +267,8 @@ fn source(view: &View, theme: &Theme) -> Vec<Line<'static>> {
     }
     let mut lines = vec![Line::from(first)];
     for (number, text) in &view.listing.lines {
+        let clauses = view.clauses.get(number).into_iter().flatten();
+        lines.extend(clauses.map(|clause| Line::styled(entries(view, clause), theme.key)));
         let here = *number == view.listing.line;
         let sign = if here { '>' } else { ' ' };
         let style = if here { theme.subject } else { theme.text };
@@ -286,4 +289,24 @@ fn source(view: &View, theme: &Theme) -> Vec<Line<'static>> {
         lines.push(Line::from(spans));
     }
     lines
+}
+
+/// What came of the entries of a clause.
+fn entries(view: &View, (number, figures): &(u32, ClauseFigures)) -> String {
+    let mut text = format!(
+        "        clause {number}: entered {}, in vain {}",
+        count(figures.entered),
+        count(figures.failed)
+    );
+    if figures.failed > 0 {
+        text += &format!(" for {}", recorded(view, figures.failed_ticks));
+    }
+    if figures.left > 0 {
+        text += &format!(
+            ", left {} choices, {} unused",
+            count(figures.left),
+            count(figures.left_unused())
+        );
+    }
+    text
 }

@@ -1,4 +1,4 @@
-//! Screen 2: one predicate: its callers, itself, its callees; its box with the ports; its source, with the figures of its goals.
+//! Screen 2: one predicate: its callers, itself, its callees; its box with the ports; its source, with the figures of its goals and clauses.
 
 mod details;
 mod neighbours;
@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use portmortem_analyzer::figures::SiteFigures;
+use portmortem_analyzer::figures::clauses::ClauseFigures;
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -37,6 +38,8 @@ struct View {
     listing: Listing,
     /// By line of the source.
     goals: BTreeMap<u32, SiteFigures>,
+    /// By the line where they begin: numbers of clauses, and what came of them.
+    clauses: BTreeMap<u32, Vec<(u32, ClauseFigures)>>,
 }
 
 const KEYS: &[Binding] = &[
@@ -67,6 +70,7 @@ impl View {
             table,
             listing: Listing::of(analysis, subject),
             goals: source::goals(analysis, subject),
+            clauses: source::clauses(analysis, subject),
         }
     }
 }
@@ -81,6 +85,7 @@ impl Screen for Predicate {
             Some(view) => {
                 view.analysis = Arc::clone(analysis);
                 view.goals = source::goals(analysis, view.subject);
+                view.clauses = source::clauses(analysis, view.subject);
                 view.table
                     .follow(Box::new(Neighbours::new(analysis, view.subject)));
             }

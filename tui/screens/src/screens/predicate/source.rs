@@ -1,9 +1,10 @@
-//! The source around the first clause of a predicate, as far as it can be read, and the figures of its goals by line.
+//! The source around the first clause of a predicate, as far as it can be read, and the figures of its goals and clauses by line.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 
+use portmortem_analyzer::figures::clauses::ClauseFigures;
 use portmortem_analyzer::figures::{Caller, SiteFigures};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
@@ -60,6 +61,25 @@ pub(super) fn goals(
             && let Some(line) = site.line()
         {
             lines.entry(line).or_default().add(&site.figures);
+        }
+    }
+    lines
+}
+
+/// By line where it begins: each clause of the predicate that was entered, if the trace says so. Only those in the file of its first one.
+pub(super) fn clauses(
+    analysis: &AnalysisView,
+    predicate: PredicateIndex,
+) -> BTreeMap<u32, Vec<(u32, ClauseFigures)>> {
+    let file = analysis.source(predicate).map(|(file, _)| file);
+    let mut lines = BTreeMap::<u32, Vec<(u32, ClauseFigures)>>::new();
+    for clause in analysis.tables().clause_list() {
+        if clause.predicate == predicate
+            && clause.file() == file
+            && let Some(info) = clause.info()
+        {
+            let at = lines.entry(info.line).or_default();
+            at.push((info.number, clause.figures));
         }
     }
     lines
