@@ -4,7 +4,7 @@
 //! After a stretch that is long enough for one, [`look`] asks for both counts (`statistics/2`: the foreign interface has no other way);
 //! by what they have grown there was a box of `system:garbage_collect/0` or `system:stack_shift/0`, at the beginning of the stretch.
 //! When in the stretch it was nobody knows, but every tick of it is out of the row of whoever ran. Several collections in one stretch are one box.
-//! What the thread waited ([`crate::waiting`]) is such a box, too, before the others: they never add up to more than the stretch.
+//! What the thread waited ([`crate::waiting`]) is such a box, too, after the others: they never add up to more than the stretch.
 //!
 //! It is asked at all ports but the pruning of a guard, where Prolog may not be called. What a stretch that ends there had of collections
 //! and shifts stays with whoever ran; the next port asks then, so that it is not taken from somebody else. Of waiting it is asked there, too.
@@ -47,6 +47,8 @@ pub(crate) struct Collections {
     /// A stretch of so many ticks is asked about: 0 if any is, `u64::MAX` while a question is being asked.
     due: u64,
     waiting: Waiting,
+    /// The predicate of its boxes, once there was one.
+    waiting_id: Option<u32>,
 }
 
 /// Why a port that has asked is not to go on.
@@ -74,6 +76,7 @@ impl Collections {
             began: (clock::ticks(), clock::monotonic_ns()),
             due: 0,
             waiting: Waiting::new(),
+            waiting_id: None,
         }
     }
 
@@ -117,32 +120,37 @@ impl Engine {
 
     /// [`Engine::note_waiting`], at a port where no more can be asked for.
     pub(crate) fn note_waiting_if_long(&mut self) {
-        let now = clock::ticks();
-        if self.is_long(now) {
-            self.note_waiting(now);
+        if self.is_long(clock::ticks()) {
+            self.note_waiting();
         }
     }
 
-    /// Records what the thread waited in the stretch that ends at `now`.
-    fn note_waiting(&mut self, now: u64) {
-        let ns = self.collections.waiting.since_last();
+    /// Records what the thread waited in the stretch that ends now: the last thing before the event that ends it. A thread that
+    /// waits for the processor mostly does so where it has just called the system, and so between the two, had the system
+    /// still to be called.
+    fn note_waiting(&mut self) {
+        let mut ns = self.collections.waiting.since_last();
         // Time while no box is open is nobody's anyway.
-        if ns > 0 && self.boxes.any_active() {
-            let ticks = ns as f64 * self.collections.rate(now);
-            self.note_work(WAITING, ticks as u64, now);
-        }
-    }
-
-    /// Records that so many ticks of the stretch that ends at `now` were what a name of [`ENGINE_WORK`] stands for; not more than
-    /// the rest of the stretch.
-    fn note_work(&self, name: &'static str, ticks: u64, now: u64) {
-        let begin = self.stream.last_tick();
-        let ticks = ticks.min(now.saturating_sub(begin));
-        if ticks == 0 || self.quiet {
+        if ns == 0 || self.quiet || !self.boxes.any_active() {
             return;
         }
-        let id = recording::with(|current| current.pseudo(name));
-        if let Some(predicate) = id {
+        if self.collections.waiting_id.is_none() {
+            self.collections.waiting_id = recording::with(|current| current.pseudo(WAITING));
+            ns += self.collections.waiting.since_last();
+        }
+        let now = clock::ticks();
+        if let Some(id) = self.collections.waiting_id {
+            let ticks = ns as f64 * self.collections.rate(now);
+            self.note_work(id, ticks as u64, now);
+        }
+    }
+
+    /// Records that so many ticks of the stretch that ends at `now` were what a predicate stands for; not more than the rest of the
+    /// stretch.
+    fn note_work(&self, predicate: u32, ticks: u64, now: u64) {
+        let begin = self.stream.last_tick();
+        let ticks = ticks.min(now.saturating_sub(begin));
+        if ticks > 0 && !self.quiet {
             self.stream.record_at(Event::Call { predicate }, begin);
             self.stream.record_at(Event::ExitDet, begin + ticks);
         }
@@ -158,8 +166,12 @@ impl Engine {
         };
         for kind in 0..KINDS {
             let ns = (seconds[kind] - before[kind]) * 1e9;
-            if ns >= SHORTEST_NS as f64 {
-                self.note_work(ENGINE_WORK[kind], (ns * rate) as u64, now);
+            if ns < SHORTEST_NS as f64 || self.quiet {
+                continue;
+            }
+            let id = recording::with(|current| current.pseudo(ENGINE_WORK[kind]));
+            if let Some(id) = id {
+                self.note_work(id, (ns * rate) as u64, now);
             }
         }
     }
@@ -202,10 +214,8 @@ pub(crate) fn look() -> Result<(), Stop> {
     if let Some(engine) = unsafe { engine::existing() }
         && engine.epoch() == epoch
     {
-        // The question may have waited, too.
-        let now = clock::ticks();
-        engine.note_waiting(now);
-        engine.note_collections(found, now);
+        engine.note_collections(found, clock::ticks());
+        engine.note_waiting();
     }
     if found.is_none() && exception_is_pending() {
         return Err(Stop::Exception);
