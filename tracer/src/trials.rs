@@ -94,12 +94,13 @@ enum EngineWork {
 impl EngineWork {
     fn of(predicate: &Predicate) -> Option<Self> {
         let name = predicate.name.as_str();
-        (predicate.module == "system" && predicate.arity == 0 && ENGINE_WORK.contains(&name)).then(
-            || match name {
-                WAITING => Self::Waiting,
-                _ => Self::Other,
-            },
-        )
+        let is_known =
+            predicate.module == "system" && predicate.arity == 0 && ENGINE_WORK.contains(&name);
+        let work = match name {
+            WAITING => Self::Waiting,
+            _ => Self::Other,
+        };
+        is_known.then_some(work)
     }
 }
 
