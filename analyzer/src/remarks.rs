@@ -3,6 +3,7 @@
 use portmortem_tracer::format::Outcome;
 
 use crate::Analysis;
+use crate::figures::StreamFigures;
 use crate::figures::laws::Subject;
 use crate::text::{TimeUnit, count, counted, percent};
 use crate::trace::Trace;
@@ -16,6 +17,35 @@ pub fn ending(trace: &Trace) -> String {
         Some(Outcome::Full) => "recording stopped early".to_owned(),
         None => "the run did not end".to_owned(),
     }
+}
+
+/// How much of the time threads had no processor, by the time of all and of the main thread; `None` if no waiting was recorded.
+#[must_use]
+pub fn waiting(analysis: &Analysis) -> Option<String> {
+    let streams = &analysis.profile.streams;
+    let sum = |ticks: fn(&StreamFigures) -> u64| {
+        let all = streams.iter().map(ticks);
+        all.fold(0_u64, u64::saturating_add)
+    };
+    let waited = sum(|stream| stream.waiting_ticks);
+    if waited == 0 {
+        return None;
+    }
+    let share = percent(waited, sum(|stream| stream.self_ticks));
+    if streams.len() < 2 {
+        return Some(format!("{share} % of the time"));
+    }
+    let known = analysis.trace.streams();
+    let main = streams.iter().find(|stream| {
+        let mut named = known.iter().filter(|info| info.name() == "main");
+        named.any(|info| info.id == stream.stream)
+    });
+    let of_main = main.map_or_else(String::new, |main| {
+        let share = percent(main.waiting_ticks, main.self_ticks);
+        format!(", {share} % of that of main")
+    });
+    let all = counted(streams.len() as u64, "stream", "streams");
+    Some(format!("{share} % of the time of {all}{of_main}"))
 }
 
 /// In which modes it was recorded.

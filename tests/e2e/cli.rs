@@ -121,7 +121,7 @@ fn column(report: &str, from_right: usize) -> Vec<u64> {
         .collect()
 }
 
-/// Whether a row is of garbage collections or stack shifts.
+/// Whether a line is of garbage collections, stack shifts or waiting.
 fn is_engine_work(row: &str) -> bool {
     ENGINE_WORK.iter().any(|name| row.contains(name))
 }

@@ -203,13 +203,24 @@ impl Core {
 
     #[inline(always)]
     fn cut(&self) {
+        if !self.cut_soon() {
+            self.slow(Event::Cut { count: 1 }, clock::ticks());
+            self.hot.cut_end.set(self.hot.cursor.get());
+        }
+    }
+
+    #[inline(always)]
+    fn cut_soon(&self) -> bool {
         let cursor = self.hot.cursor.get();
         // SAFETY: below the limit the block is open.
         if cursor < self.hot.limit.load(Ordering::Relaxed) && unsafe { self.hot.join_cut() } {
-            return;
+            return true;
         }
-        self.put(TAG_CUT, 1, 1, Event::Cut { count: 1 });
-        self.hot.cut_end.set(self.hot.cursor.get());
+        let soon = self.put_soon(clock::ticks(), TAG_CUT, 1, 1);
+        if soon {
+            self.hot.cut_end.set(self.hot.cursor.get());
+        }
+        soon
     }
 }
 
@@ -383,6 +394,13 @@ impl Stream {
     #[must_use = "if false, nothing was recorded"]
     pub fn clause_if_soon(&self, clause: u32) -> bool {
         self.core().put_clause_soon(clock::ticks(), clause)
+    }
+
+    /// [`Stream::cut`], as [`Stream::call_if_soon`]. A cut that becomes part of the event before is always soon.
+    #[inline]
+    #[must_use = "if false, nothing was recorded"]
+    pub fn cut_if_soon(&self) -> bool {
+        self.core().cut_soon()
     }
 
     /// The tick of the last event.

@@ -1,10 +1,12 @@
 //! Small programs that ran recorded: what is counted of them, for the analyser to find the cost of recording.
+//!
+//! What they waited is no time of theirs, and boxes of the engine's own work are no events of theirs.
 
 use std::collections::HashMap;
 
 use crate::format::{
-    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Event, Record, Trial, decode_header,
-    read_record,
+    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, ENGINE_WORK, Event, Predicate, Record,
+    Trial, WAITING, decode_header, read_record,
 };
 
 const EXIT_DET: usize = 2;
@@ -15,11 +17,12 @@ const FAIL: usize = 5;
 #[must_use]
 pub fn runs(trace: &[u8]) -> Option<Vec<Trial>> {
     let (_, file_id) = decode_header(trace).ok()?;
-    let arities = arities(trace, file_id)?;
+    let declared = declared(trace, file_id)?;
     let mut runs = Vec::new();
     let mut run: Option<Trial> = None;
-    // When the last box was called, if it has come to no other port since.
-    let mut called = None;
+    // Ticks since the last box was called, if it has come to no other port since.
+    let mut leaf: Option<u64> = None;
+    let mut inside = None;
     let mut last = 0;
     for (header, payload) in blocks(trace, file_id) {
         if header.kind != BlockKind::Events {
@@ -33,8 +36,20 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Trial>> {
             tick = tick.checked_add(delta)?;
             let delta = tick.saturating_sub(last);
             last = tick;
+            let work = inside.take();
+            let worked = match work {
+                Some(EngineWork::Waiting) => 0,
+                _ => delta,
+            };
             if let Some(run) = &mut run {
-                run.ticks += delta;
+                run.ticks += worked;
+            }
+            if let Some(ticks) = &mut leaf {
+                *ticks += worked;
+            }
+            inside = engine_work(&declared, event);
+            if work.is_some() || inside.is_some() {
+                continue;
             }
             if matches!(event, Event::Mark { .. }) {
                 match run.take() {
@@ -44,18 +59,18 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Trial>> {
             } else if let (Some(run), Some((kind, count))) = (&mut run, kind(event)) {
                 run.counts[kind] += count;
                 if let Event::Call { predicate } | Event::Tail { predicate } = event {
-                    run.arguments += u64::from(*arities.get(&predicate)?);
+                    run.arguments += u64::from(declared.get(&predicate)?.arity);
                 }
-                if let Some(called) = called
+                if let Some(ticks) = leaf
                     && matches!(kind, EXIT_DET | FAIL)
                 {
-                    run.leaf_ticks += tick - called;
+                    run.leaf_ticks += ticks;
                 }
             }
             match event {
-                Event::Call { .. } => called = Some(tick),
+                Event::Call { .. } => leaf = Some(0),
                 Event::Clause { .. } => {}
-                _ => called = None,
+                _ => leaf = None,
             }
         }
     }
@@ -74,24 +89,63 @@ fn blocks(trace: &[u8], file_id: u64) -> impl Iterator<Item = (BlockHeader, Opti
     })
 }
 
-/// Numbers of arguments, by predicate.
-fn arities(trace: &[u8], file_id: u64) -> Option<HashMap<u32, u32>> {
-    let mut arities = HashMap::new();
+/// A predicate, or a site of it.
+#[derive(Clone, Copy)]
+struct Declared {
+    arity: u32,
+    work: Option<EngineWork>,
+}
+
+/// Of which kind a box of [`ENGINE_WORK`] is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EngineWork {
+    Waiting,
+    Other,
+}
+
+impl EngineWork {
+    fn of(predicate: &Predicate) -> Option<Self> {
+        let name = predicate.name.as_str();
+        let is_known =
+            predicate.module == "system" && predicate.arity == 0 && ENGINE_WORK.contains(&name);
+        let work = match name {
+            WAITING => Self::Waiting,
+            _ => Self::Other,
+        };
+        is_known.then_some(work)
+    }
+}
+
+/// What begins with this event.
+fn engine_work(declared: &HashMap<u32, Declared>, event: Event) -> Option<EngineWork> {
+    let Event::Call { predicate } = event else {
+        return None;
+    };
+    declared.get(&predicate)?.work
+}
+
+/// What events call, by id.
+fn declared(trace: &[u8], file_id: u64) -> Option<HashMap<u32, Declared>> {
+    let mut all = HashMap::new();
     for (header, payload) in blocks(trace, file_id) {
         let (payload, mut at) = (payload?, 0);
         while header.kind == BlockKind::Records && at < payload.len() {
             match read_record(payload, &mut at).ok()? {
                 Record::Predicate(predicate) => {
-                    arities.insert(predicate.id, predicate.arity);
+                    let declared = Declared {
+                        arity: predicate.arity,
+                        work: EngineWork::of(&predicate),
+                    };
+                    all.insert(predicate.id, declared);
                 }
                 Record::Site { id, site } => {
-                    arities.insert(id, *arities.get(&site.callee)?);
+                    all.insert(id, *all.get(&site.callee)?);
                 }
                 _ => {}
             }
         }
     }
-    Some(arities)
+    Some(all)
 }
 
 fn kind(event: Event) -> Option<(usize, u64)> {
@@ -116,6 +170,49 @@ fn kind(event: Event) -> Option<(usize, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::{Dialect, Header, Outcome, StreamKind};
+    use crate::{Options, Recorder};
+
+    /// A run in which a leaf is called: it works for 100 ticks, and so does its caller before and after. Between its ports the
+    /// thread waits first for so many ticks.
+    fn run_with_a_wait_of(ticks: u64) -> Vec<Trial> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace.pmt");
+        let header = Header::of_this_process("some engine");
+        let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
+        let leaf = recorder.predicate("user", "leaf", 2, None, 0);
+        let waiting = recorder.predicate("system", WAITING, 0, None, 0);
+        let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+        let mut tick = crate::clock::ticks();
+        let mut after = |ticks, event| {
+            tick += ticks;
+            stream.record_at(event, tick);
+        };
+        after(0, Event::Mark { text: 0 });
+        after(100, Event::Call { predicate: leaf });
+        if ticks > 0 {
+            after(0, Event::Call { predicate: waiting });
+            after(ticks, Event::ExitDet);
+        }
+        after(100, Event::ExitDet);
+        after(100, Event::Mark { text: 0 });
+        stream.end();
+        recorder.close(Outcome::Stopped).unwrap();
+        runs(&std::fs::read(&path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn waiting_is_not_counted() {
+        let run = Trial {
+            counts: [1, 0, 1, 0, 0, 0, 0, 0],
+            arguments: 2,
+            ticks: 300,
+            leaf_ticks: 100,
+            untraced: 0,
+        };
+        assert_eq!(run_with_a_wait_of(0), [run]);
+        assert_eq!(run_with_a_wait_of(1_000_000), [run]);
+    }
 
     #[test]
     fn nothing_comes_of_nothing() {

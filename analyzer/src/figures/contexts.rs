@@ -29,6 +29,8 @@ pub struct HiddenFigures {
     pub arguments: u64,
     /// Ticks of hidden garbage collections and stack shifts.
     pub engine_ticks: u64,
+    /// Ticks of hidden waiting.
+    pub waiting_ticks: u64,
 }
 
 impl HiddenFigures {
@@ -38,6 +40,7 @@ impl HiddenFigures {
         add_ports(&mut self.outside, &other.outside);
         self.arguments = self.arguments.saturating_add(other.arguments);
         self.engine_ticks = self.engine_ticks.saturating_add(other.engine_ticks);
+        self.waiting_ticks = self.waiting_ticks.saturating_add(other.waiting_ticks);
     }
 
     /// An event of a hidden box, without what of it falls into the time of whoever called that.

@@ -203,6 +203,8 @@ pub struct StreamFigures {
     pub last_tick: u64,
     /// Ticks while a traced box was active, or one of before a gap.
     pub self_ticks: u64,
+    /// The part of `self_ticks` in which the thread had no processor (boxes of `system:waiting/0`).
+    pub waiting_ticks: u64,
     /// Ticks while no traced box was active: before, between and after them.
     pub untraced_ticks: u64,
     /// Ticks between pause and resume.

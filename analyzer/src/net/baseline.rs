@@ -3,9 +3,12 @@
 //! Mean costs of ports do not know how a program uses caches and branch predictors. What recording cost it in all can be
 //! measured: the program is run again, and only its outermost predicates are recorded ([`Outermost`]). The costs of all ports
 //! are multiplied alike until the times without them add up to that ([`Measured::fits`]), below each outermost predicate for itself; but
-//! not by more than programs were seen to need. What then is left over is no cost of any event, but waiting for somebody who
-//! was recorded, and so less in proportion. Garbage collections and stack shifts have a share of their own, because a run that is
+//! not by more than programs were seen to need. What then is left over is no cost of any event, and taken off in
+//! proportion. Garbage collections and stack shifts have a share of their own, because a run that is
 //! not recorded has less of them. How the sums are shared by the predicates stays an estimate, the sums do not.
+//!
+//! Waiting is no work, and is in none of these sums: nobody's costs are fitted to how busy the machine was. It has a share of its own,
+//! too, because a program that waits for its own threads waits for less if they are not recorded.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +19,7 @@ use crate::figures::contexts::ContextFigures;
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
 use crate::net::{Rate, Rates};
-use crate::trace::{PredicateInfo, Trace};
+use crate::trace::{BoxKind, PredicateInfo, Trace};
 
 /// What happened in the outermost boxes of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +33,8 @@ pub struct Outermost {
     pub ns: u64,
     /// Of that, the engine's own work, in ns, as recorded.
     pub engine_ns: u64,
+    /// Waiting, in ns, which is in none of the other times.
+    pub waiting_ns: u64,
 }
 
 /// How often predicates were called from nowhere, and how that ended.
@@ -59,33 +64,45 @@ impl Outermost {
                 sum.fails += figures.fails;
             }
         }
+        let kinds = BoxKind::by_predicate(trace);
+        let is_waiting =
+            |row: &ContextFigures| kinds.get(row.predicate as usize) == Some(&BoxKind::Waiting);
         let mut times: BTreeMap<String, u64> = BTreeMap::new();
-        let mut all = 0;
-        for (at, row) in profile.contexts.iter().enumerate() {
-            if row.parent.is_some() {
-                continue;
+        let (mut all, mut waited, mut first) = (0, 0, 0);
+        // The rows of each outermost predicate follow each other.
+        for below in profile.contexts.chunk_by(|_, next| next.parent.is_some()) {
+            let mut worked = 0;
+            for (at, row) in below.iter().enumerate() {
+                let net = profile.net.as_ref();
+                let ticks = net.map_or(row.self_ticks, |net| net.contexts[first + at].self_ticks);
+                *(if is_waiting(row) {
+                    &mut waited
+                } else {
+                    &mut worked
+                }) += ticks;
             }
-            let net = profile.net.as_ref();
-            let ticks = net.map_or(row.inclusive_ticks, |net| net.contexts[at].inclusive_ticks);
-            all += ticks;
-            let info = trace.predicates().get(row.predicate as usize);
+            first += below.len();
+            all += worked;
+            let info = trace.predicates().get(below[0].predicate as usize);
             if let Some(info) = info.filter(|info| !info.is_engine_work()) {
-                let ns = trace.clock().duration_ns(ticks);
+                let ns = trace.clock().duration_ns(worked);
                 *times.entry(name(info)).or_default() += ns;
             }
         }
-        let engine_ticks = trace
-            .predicates()
-            .iter()
-            .zip(&profile.predicates)
-            .filter(|(info, _)| info.is_engine_work())
-            .map(|(_, figures)| figures.self_ticks)
-            .sum();
+        let ticks_of = |wanted: &[BoxKind]| -> u64 {
+            let known = kinds.iter().zip(&profile.predicates);
+            known
+                .filter(|(kind, _)| wanted.contains(kind))
+                .map(|(_, figures)| figures.self_ticks)
+                .sum()
+        };
+        let engine_ticks = ticks_of(&[BoxKind::EngineWork, BoxKind::Autoload]);
         Self {
             counts,
             times,
             ns: trace.clock().duration_ns(all),
             engine_ns: trace.clock().duration_ns(engine_ticks),
+            waiting_ns: trace.clock().duration_ns(waited),
         }
     }
 }
@@ -102,6 +119,8 @@ pub struct Measured {
     pub baseline: Baseline,
     /// Time of outermost predicates, in ns.
     times: BTreeMap<String, u64>,
+    /// How much of the recorded waiting there was, in parts of [`COST_UNIT`].
+    waiting: u32,
 }
 
 /// Costs are made at most so many times as large, in parts of [`COST_UNIT`]. `make bench-truth` finds no program that needs
@@ -117,8 +136,8 @@ impl Measured {
     #[must_use]
     pub fn new(recorded: &Outermost, unrecorded: &[Outermost]) -> Option<Self> {
         let quickest = unrecorded.iter().min_by_key(|run| run.ns)?;
-        let (part, all) = (quickest.engine_ns, recorded.engine_ns.max(1));
-        let engine_work = u128::from(part.min(all)) * u128::from(COST_UNIT) / u128::from(all);
+        // What else uses the machine makes nobody wait for less.
+        let waiting = unrecorded.iter().map(|run| run.waiting_ns).min();
         let mut times = quickest.times.clone();
         for (predicate, time) in unrecorded.iter().flat_map(|run| &run.times) {
             times
@@ -130,9 +149,13 @@ impl Measured {
             // The rest of that run is engine work at the top.
             ns: sum(&times) + quickest.ns.saturating_sub(sum(&quickest.times)),
             runs: u32::try_from(unrecorded.len()).unwrap_or(u32::MAX),
-            engine_work: engine_work as u32,
+            engine_work: units(quickest.engine_ns, recorded.engine_ns),
         };
-        Some(Self { baseline, times })
+        Some(Self {
+            baseline,
+            times,
+            waiting: units(waiting.unwrap_or(0), recorded.waiting_ns),
+        })
     }
 
     /// How the costs of ports, and times, are to be multiplied so that what is left of recorded times is nearest to what was measured.
@@ -140,6 +163,7 @@ impl Measured {
     pub fn fits(&self, trace: &Trace, profile: &Profile, rates: &Rates) -> Vec<Fit> {
         let rates = Rates {
             engine_work: self.baseline.engine_work,
+            waiting: 0,
             ..rates.clone()
         };
         let rows = &profile.contexts;
@@ -159,8 +183,21 @@ impl Measured {
             }
             first += below.len();
         }
+        let waiting = trace.predicates().iter().find(|info| info.is_waiting());
+        fits.extend(waiting.map(|info| Fit {
+            predicate: Some(info.declared.id),
+            costs: COST_UNIT as u32,
+            left: self.waiting,
+        }));
         fits
     }
+}
+
+/// A part of a whole, in parts of [`COST_UNIT`]; not more than all of it.
+fn units(part: u64, whole: u64) -> u32 {
+    let whole = whole.max(1);
+    let units = u128::from(part.min(whole)) * u128::from(COST_UNIT) / u128::from(whole);
+    units as u32
 }
 
 /// What fits rows, from the first on, to a time in ns.
@@ -214,7 +251,7 @@ fn nearest(most: u64, value: u64, mut function: impl FnMut(u64) -> u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use portmortem_tracer::format::{
-        Dialect, Event, Header, Outcome, PortCosts, Record, StreamKind,
+        Dialect, Event, Header, Outcome, PortCosts, Record, StreamKind, WAITING,
     };
     use portmortem_tracer::{Options, Recorder};
 
@@ -275,6 +312,7 @@ mod tests {
             times: BTreeMap::from([("a".to_owned(), ns - 10), ("b".to_owned(), 10)]),
             ns,
             engine_ns,
+            waiting_ns: engine_ns,
         };
         let recorded = run(500, 64);
         let measured = |recorded: &Outermost, runs: &[Outermost]| {
@@ -348,6 +386,53 @@ mod tests {
         assert!(collections.abs_diff(2_000_000) <= 8_000, "{collections}");
         let left = trace.clock().duration_ns(found.net_ticks);
         assert!(left.abs_diff(wanted) <= wanted / 100, "{left} for {wanted}");
+    }
+
+    /// The first worked for half of its time, and waited for the other, for one that is recorded: unrecorded, both are quicker.
+    #[test]
+    fn waiting_is_neither_work_nor_cost() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("w.pmt");
+        let header = Header::of_this_process("some engine");
+        let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
+        recorder.recording_costs(&Record::PortCosts(PortCosts {
+            inside: [1_000_000 * COST_UNIT as u32; 8],
+            ..PortCosts::default()
+        }));
+        let main = recorder.predicate("user", "main", 0, None, 0);
+        let waiting = recorder.predicate("system", WAITING, 0, None, 0);
+        let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+        let begin = portmortem_tracer::clock::ticks();
+        stream.record_at(Event::Call { predicate: main }, begin);
+        stream.record_at(Event::Call { predicate: waiting }, begin + 4_000_000);
+        stream.record_at(Event::ExitDet, begin + 12_000_000);
+        stream.record_at(Event::ExitDet, begin + 16_000_000);
+        stream.end();
+        recorder.close(Outcome::Exited(0)).unwrap();
+        let trace = Trace::open(&path).unwrap();
+        let profile = replay(&trace, &ReplayOptions::default());
+        let ns = |ticks| trace.clock().duration_ns(ticks);
+        let whole = Outermost::new(&trace, &profile);
+        // A million ticks are the costs of each of two events.
+        let worked = whole.times["user:main/0"];
+        assert!(worked.abs_diff(ns(6_000_000)) <= 1, "{whole:?}");
+        assert_eq!((whole.ns, whole.engine_ns), (worked, 0));
+        assert_eq!(whole.waiting_ns, ns(8_000_000));
+
+        let again = |waited| Outermost {
+            times: BTreeMap::from([("user:main/0".to_owned(), ns(5_000_000))]),
+            ns: ns(5_000_000),
+            waiting_ns: ns(waited),
+            ..whole.clone()
+        };
+        let measured = Measured::new(&whole, &[again(9_000_000), again(2_000_000)]).unwrap();
+        let rates = Rates::of(&trace).unwrap();
+        let fits = measured.fits(&trace, &profile, &rates);
+        let found = NetTimes::of(&profile, &rates.fitted(&trace, 0, &fits));
+        for (at, wanted) in [(0, 5_000_000), (1, 2_000_000)] {
+            let net = found.predicates[at].self_ticks;
+            assert!(net.abs_diff(wanted) <= 9_000, "{net} for {wanted}");
+        }
     }
 
     #[test]

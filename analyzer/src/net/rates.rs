@@ -19,6 +19,8 @@ pub struct Rates {
     pub other: Rate,
     /// What is left of the time of the engine's own work, in parts of [`COST_UNIT`]: all of it, unless it was measured.
     pub engine_work: u32,
+    /// What is left of the time of waiting, in parts of [`COST_UNIT`]: all of it, unless it was measured.
+    pub waiting: u32,
     /// By [`PredicateIndex`].
     pub kinds: Vec<BoxKind>,
 }
@@ -104,6 +106,7 @@ impl Rates {
             outermost: BTreeMap::new(),
             other: Rate::new(*ports),
             engine_work: COST_UNIT as u32,
+            waiting: COST_UNIT as u32,
             kinds: BoxKind::by_predicate(trace),
         }
     }
@@ -117,9 +120,12 @@ impl Rates {
             let rate = Rate::fitted(&ports, fit);
             match fit.predicate.map(|id| trace.predicate_index(id)) {
                 None => self.other = rate,
-                Some(Some(predicate)) => {
-                    self.outermost.insert(predicate, rate);
-                }
+                Some(Some(predicate)) => match BoxKind::of(&self.kinds, predicate) {
+                    BoxKind::Waiting => self.waiting = fit.left,
+                    _ => {
+                        self.outermost.insert(predicate, rate);
+                    }
+                },
                 // Its record is damaged.
                 Some(None) => {}
             }
@@ -135,15 +141,23 @@ impl Rates {
     /// What is left of the row's own time, and what is missing: so much less did it take than recording it costs.
     pub(crate) fn left(&self, row: &ContextFigures, rate: &Rate, missing: u64) -> (u64, u64) {
         match BoxKind::of(&self.kinds, row.predicate) {
-            BoxKind::EngineWork => (part(row.self_ticks, self.engine_work), missing),
+            BoxKind::EngineWork | BoxKind::Autoload => {
+                (part(row.self_ticks, self.engine_work), missing)
+            }
+            // No work, and nothing in it is a cost of recording.
+            BoxKind::Waiting => (part(row.self_ticks, self.waiting), missing),
             BoxKind::Call { arity } => {
-                let engine_work = row.hidden.engine_ticks.min(row.self_ticks);
-                let own = row.self_ticks - engine_work;
+                let waiting = row.hidden.waiting_ticks.min(row.self_ticks);
+                let worked = row.self_ticks - waiting;
+                let engine_work = row.hidden.engine_ticks.min(worked);
+                let own = worked - engine_work;
                 let cost = missing.saturating_add(cost(row, arity, &rate.ports));
                 let left = undisturbed(own.saturating_sub(cost), row, &rate.ports);
-                // Both are parts of the row's self time.
+                // All are parts of the row's self time.
                 (
-                    part(left, rate.left) + part(engine_work, self.engine_work),
+                    part(left, rate.left)
+                        + part(engine_work, self.engine_work)
+                        + part(waiting, self.waiting),
                     cost.saturating_sub(own),
                 )
             }

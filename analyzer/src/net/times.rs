@@ -179,6 +179,7 @@ mod tests {
             outermost: BTreeMap::new(),
             other: Rate::new(ports),
             engine_work: COST_UNIT as u32,
+            waiting: COST_UNIT as u32,
             kinds: kinds.collect(),
         }
     }

@@ -54,6 +54,9 @@ pub(super) enum Who {
     Outer(RootId),
     /// Whoever failed before the chunk, or else the innermost box at its beginning.
     Before,
+    /// Whoever failed before so many boxes, in which the chunk begins, if they happened between two ports; or else the innermost
+    /// logical box of a root.
+    After(u32, RootId),
 }
 
 /// Why a box is re-entered.
@@ -61,11 +64,14 @@ pub(super) enum Who {
 pub(super) struct Cause {
     /// What failed, or was active when something failed that is not recorded.
     pub(super) who: Who,
-    /// It failed itself. Not known of [`Who::Before`].
+    /// It failed itself. Not known of [`Who::Before`] and [`Who::After`].
     pub(super) failed: bool,
 }
 
 /// Whose failure a redo would come from.
+///
+/// What happens between two ports ([`crate::trace::BoxKind::is_between_ports`]) is no step of the program, and changes nothing: whether there was any
+/// depends on time and load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failed {
     /// The last port was no failure: then it is that of the innermost box.
@@ -74,6 +80,11 @@ pub(super) enum Failed {
     AsBefore,
     /// That of a box, which may have been some redos ago.
     Somebody(Cause),
+    /// The last ports were calls of what happens between two ports, so many. When they have exited it is what
+    /// [`Chunk::held`] says.
+    Held(u32),
+    /// The only ports in the chunk were exits of so many boxes of before.
+    Left(u32),
 }
 
 /// What one backtrack edge threw away.
@@ -144,12 +155,38 @@ impl Chunk<'_> {
     fn failing(&mut self) -> Cause {
         let active = |who| Cause { who, failed: false };
         let cause = match self.failed {
-            Failed::Nobody => active(self.inner()),
+            Failed::Nobody | Failed::Held(_) => active(self.inner()),
+            Failed::Left(count) => active(Who::After(count, self.boxes.get(self.active).root)),
             Failed::AsBefore => active(Who::Before),
             Failed::Somebody(cause) => cause,
         };
         self.failed = Failed::Somebody(cause);
         cause
+    }
+
+    /// A predicate is called, which may be why nobody's failure matters any more.
+    pub(super) fn forget_failure(&mut self, called: PredicateIndex) {
+        self.failed = match self.failed {
+            Failed::Nobody => return,
+            _ if !self.scope.kind_of(called).is_between_ports() => Failed::Nobody,
+            Failed::Held(count) => Failed::Held(count + 1),
+            failed => {
+                self.held = failed;
+                Failed::Held(1)
+            }
+        };
+    }
+
+    /// Whose failure matters after the active box has exited.
+    #[inline(always)]
+    pub(super) fn failed_before_exit(&self) -> Failed {
+        match self.failed {
+            Failed::Nobody | Failed::Somebody(_) => Failed::Nobody,
+            Failed::Held(1) => self.held,
+            Failed::Held(count) => Failed::Held(count - 1),
+            Failed::AsBefore => Failed::Left(1),
+            Failed::Left(count) => Failed::Left(count + 1),
+        }
     }
 
     /// The predicate of the innermost visible logical box.

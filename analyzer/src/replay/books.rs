@@ -24,6 +24,7 @@ use rustc_hash::FxHashMap;
 
 use crate::figures::contexts::HiddenFigures;
 use crate::figures::{Port, PortTotals};
+use crate::scope::Scope;
 use crate::trace::{Callable, Center, PredicateIndex, SiteIndex};
 
 /// No box, no arc, no place, no chain, no root.
@@ -272,12 +273,17 @@ pub(super) struct Books {
     /// What hidden boxes did, by the place of the visible ones whose work that is.
     pub(super) hidden: FxHashMap<PlaceId, HiddenFigures>,
     begin: PredicateIndex,
+    /// The predicate whose boxes are time without a processor, and the arcs that lead to it.
+    waiting: Option<PredicateIndex>,
+    waiting_arcs: Vec<ArcId>,
 }
 
 impl Books {
-    /// Empty books. `centers`: by predicate, the unknown one included, the cost centre that its boxes enter. `callees`: by
-    /// site, the predicate that it calls.
-    pub(super) fn new(centers: &Arc<[Center]>, callees: &Arc<[PredicateIndex]>) -> Self {
+    /// Empty books.
+    pub(super) fn new(scope: &Scope) -> Self {
+        let Scope {
+            centers, callees, ..
+        } = scope;
         Self {
             places: Vec::new(),
             arcs: Vec::new(),
@@ -290,7 +296,16 @@ impl Books {
             elsewhere: FxHashMap::default(),
             hidden: FxHashMap::default(),
             begin: centers.len() as PredicateIndex,
+            waiting: scope.waiting(),
+            waiting_arcs: Vec::new(),
         }
+    }
+
+    /// Time without a processor that is booked so far, in ticks.
+    pub(super) fn waited(&self) -> u64 {
+        let ticks = |arc: &ArcId| self.arcs[*arc as usize].figures.self_by;
+        let all = self.waiting_arcs.iter().flat_map(ticks);
+        all.fold(0, u64::wrapping_add)
     }
 
     /// Stands for the predicate of boxes that a chunk begins in, and for nobody.
@@ -375,6 +390,9 @@ impl Books {
             figures: Figures::default(),
         });
         self.arc_ids.insert(key(from, callable), arc);
+        if Some(predicate) == self.waiting {
+            self.waiting_arcs.push(arc);
+        }
         arc
     }
 

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use super::books::{ArcId, NONE, PlaceId};
-use crate::trace::{Callable, PredicateIndex};
+use crate::trace::{BoxKind, Callable, PredicateIndex};
 
 /// A box in one arena.
 pub(super) type BoxId = u32;
@@ -31,8 +31,8 @@ pub(super) struct PhysicalBox {
     pub(super) root: RootId,
     /// It has exited before.
     pub(super) exited: bool,
-    /// Of a hidden box: it is the engine's own work.
-    pub(super) engine_work: bool,
+    /// Of a hidden box: what it is.
+    pub(super) kind: BoxKind,
     /// Boxes inside it may have been called from another place than where it is now: after events
     /// that cannot happen.
     pub(super) moved: bool,
@@ -56,7 +56,7 @@ impl PhysicalBox {
         base: 0,
         root: NONE,
         exited: false,
-        engine_work: false,
+        kind: BoxKind::Call { arity: 0 },
         moved: false,
         chain: None,
         called: 0,

@@ -83,11 +83,15 @@ pub(super) struct Chunk<'c> {
     pub(super) undone: u64,
     pub(super) idle_undone: u64,
     pub(super) failed: Failed,
+    /// What it will be again, if it is [`Failed::Held`].
+    pub(super) held: Failed,
     /// The state at the beginning is known: nobody was active.
     pub(super) whole: bool,
     /// What is active when no box is, in a whole stream: nobody, or after a gap an unknown box.
     pub(super) bottom: BoxId,
     pub(super) gap_ticks: u64,
+    /// Time without a processor that was booked when the stream began.
+    waited_before: u64,
     pub(super) lost_events: u64,
     /// Entries of the choice stack were taken that were there before the active box.
     pub(super) taken_below: bool,
@@ -107,7 +111,7 @@ impl<'c> Chunk<'c> {
             sight: Sight::new(scope),
             hides: scope.has_transparent(),
             early: false,
-            books: Books::new(&scope.centers, &scope.callees),
+            books: Books::new(scope),
             boxes: Boxes::default(),
             roots: Vec::new(),
             levels: Vec::new(),
@@ -130,6 +134,8 @@ impl<'c> Chunk<'c> {
             undone: 0,
             idle_undone: 0,
             failed: Failed::Nobody,
+            held: Failed::Nobody,
+            waited_before: 0,
             whole: false,
             bottom: NONE,
             gap_ticks: 0,
@@ -157,6 +163,7 @@ impl<'c> Chunk<'c> {
         self.now = 0;
         self.paused = false;
         self.paused_ticks = 0;
+        self.waited_before = self.books.waited();
         (self.undone, self.idle_undone) = (0, 0);
         self.failed = Failed::Nobody;
         (self.depth, self.max_depth, self.max_height) = (0, 0, 0);
@@ -200,6 +207,7 @@ impl<'c> Chunk<'c> {
             self_ticks: self.now - untraced,
             untraced_ticks: untraced,
             paused_ticks: self.paused_ticks,
+            waiting_ticks: self.books.waited().wrapping_sub(self.waited_before),
             gap_ticks: self.gap_ticks,
             lost_events: self.lost_events,
             max_depth: self.max_depth.unsigned_abs(),
@@ -272,9 +280,17 @@ impl<'c> Chunk<'c> {
 
     fn note_engine_work(&mut self, stretch: u64) {
         let boxed = self.boxes.get(self.active);
-        if boxed.is_hidden() && boxed.engine_work {
-            let hidden = self.books.hidden(boxed.place);
-            add(&mut hidden.engine_ticks, stretch);
+        if !boxed.is_hidden() {
+            return;
+        }
+        match boxed.kind {
+            BoxKind::Call { .. } => {}
+            BoxKind::EngineWork | BoxKind::Autoload => {
+                add(&mut self.books.hidden(boxed.place).engine_ticks, stretch);
+            }
+            BoxKind::Waiting => {
+                add(&mut self.books.hidden(boxed.place).waiting_ticks, stretch);
+            }
         }
     }
 
@@ -335,11 +351,12 @@ impl<'c> Chunk<'c> {
         let parent = self.active;
         let base = self.height();
         let id = self.boxes.next();
-        let mut engine_work = false;
+        let mut kind = BoxKind::Call { arity: 0 };
         let (arc, place, waits) = if self.hides && self.is_transparent(parent, id, callable) {
             let predicate = self.books.callee(callable);
             let place = self.books.place_of_hidden(from, predicate);
-            engine_work = self.call_hidden((from, place), predicate);
+            kind = self.call_hidden((from, place), predicate);
+            self.forget_failure(predicate);
             (NONE, place, self.visible(parent))
         } else {
             let caller = self.books.places[from as usize].predicate;
@@ -347,11 +364,15 @@ impl<'c> Chunk<'c> {
             let arc = &mut self.books.arcs[id as usize];
             arc.figures.ports.calls += 1;
             self.slots[caller as usize] = id;
-            (id, arc.place, self.slots[arc.predicate as usize])
+            let called = arc.predicate;
+            let made = (id, arc.place, self.slots[called as usize]);
+            if self.failed != Failed::Nobody {
+                self.forget_failure(called);
+            }
+            made
         };
         self.depth += 1;
         self.max_depth = self.max_depth.max(self.depth);
-        self.failed = Failed::Nobody;
         let Some((id, made)) = self.boxes.add() else {
             return self.too_many_boxes(arc);
         };
@@ -362,7 +383,7 @@ impl<'c> Chunk<'c> {
         made.base = base;
         made.root = NONE;
         made.exited = false;
-        made.engine_work = engine_work;
+        made.kind = kind;
         made.moved = false;
         made.called = self.events;
         made.since = self.now;
@@ -376,13 +397,12 @@ impl<'c> Chunk<'c> {
         self.sight.call(caller, id, predicate)
     }
 
-    /// Counts the call of a hidden box; whether it is the engine's own work. Its caller and the box itself are at
-    /// these places.
+    /// Counts the call of a hidden box, and says what it is. Its caller and the box itself are at these places.
     #[cold]
-    fn call_hidden(&mut self, places: (PlaceId, PlaceId), predicate: PredicateIndex) -> bool {
+    fn call_hidden(&mut self, places: (PlaceId, PlaceId), predicate: PredicateIndex) -> BoxKind {
         let kind = self.scope.kind_of(predicate);
         self.count_hidden(Port::Call, kind, places);
-        kind == BoxKind::EngineWork
+        kind
     }
 
     /// Counts a port of a hidden box at one place for it and at the other for its caller.
@@ -395,12 +415,7 @@ impl<'c> Chunk<'c> {
     #[cold]
     pub(super) fn pass_hidden(&mut self, id: BoxId, port: Port) {
         let boxed = self.boxes.get(id);
-        let kind = if boxed.engine_work {
-            BoxKind::EngineWork
-        } else {
-            BoxKind::Call { arity: 0 }
-        };
-        let place = boxed.place;
+        let (kind, place) = (boxed.kind, boxed.place);
         // The caller of a box that is cut may be gone.
         let caller = match port {
             Port::Cut => place,
@@ -528,7 +543,10 @@ impl<'c> Chunk<'c> {
 
     #[inline(always)]
     fn close(&mut self, way_out: WayOut) {
-        self.failed = Failed::Nobody;
+        self.failed = match way_out {
+            WayOut::ExitDet => self.failed_before_exit(),
+            _ => Failed::Nobody,
+        };
         let left = self.active;
         self.leave(way_out);
         let boxed = self.boxes.get(left);

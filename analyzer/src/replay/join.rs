@@ -33,6 +33,12 @@ pub(super) enum GiveUp {
 }
 use GiveUp::Unusual;
 
+/// [`State::failed`] and [`State::held`].
+type FailedBefore = (
+    Option<(Caller, bool)>,
+    Option<(u32, Option<(Caller, bool)>)>,
+);
+
 /// The books of the trace, and the stream that is being put together.
 #[derive(Debug)]
 pub(super) struct Join {
@@ -47,14 +53,14 @@ pub(super) struct Join {
 impl Join {
     /// Nothing joined yet.
     pub(super) fn new(scope: &Scope) -> Self {
-        let mut books = Books::new(&scope.centers, &scope.callees);
+        let mut books = Books::new(scope);
         books.root(NONE);
         Self {
             books,
             collectors: Arc::clone(&scope.collectors),
             backtracks: BTreeMap::new(),
             cuts: BTreeMap::new(),
-            state: State::new(0),
+            state: State::new(0, 0),
         }
     }
 
@@ -78,7 +84,7 @@ impl Join {
 
     /// A stream begins at `tick`.
     pub(super) fn begin_stream(&mut self, tick: u64) {
-        self.state = State::new(tick);
+        self.state = State::new(tick, self.books.waited());
     }
 
     /// Whether time does not count at the end of the last chunk.
@@ -91,7 +97,7 @@ impl Join {
         if chunk.roots.is_empty() {
             return;
         }
-        self.state = State::new(0);
+        self.state = State::new(0, 0);
         let meaning = self.book_arcs(chunk, vec![NOBODY], 0);
         self.book_pairs(chunk, &meaning);
     }
@@ -113,13 +119,9 @@ impl Join {
         let meaning = self.book_arcs(chunk, roots, first);
         self.book_pairs(chunk, &meaning);
         self.take_choices(chunk, &meaning);
-        let failed = match chunk.failed {
-            Failed::Nobody => None,
-            Failed::AsBefore => self.state.failed,
-            Failed::Somebody(cause) => Some(self.cause(cause, &meaning)),
-        };
+        let (failed, held) = self.failed(chunk, chunk.failed, &meaning);
         self.book_roots(chunk, &meaning)?;
-        self.state.failed = failed;
+        (self.state.failed, self.state.held) = (failed, held);
         self.state.hand_over(chunk, &meaning, &self.books);
         Ok(change.then(|| self.state.change(chunk, &meaning, &self.books)))
     }
@@ -144,7 +146,7 @@ impl Join {
                 );
             }
         }
-        self.state.figures()
+        self.state.figures(self.books.waited())
     }
 
     /// Which boxes the roots of a chunk are: of the active chain, and of the choice stack.
@@ -383,6 +385,9 @@ impl Join {
         let root = match who {
             Who::Predicate(predicate) => return Caller::Predicate(predicate),
             Who::Before => return self.before().0,
+            Who::After(left, root) => {
+                return self.after(left, meaning.boxes[root as usize]).0;
+            }
             Who::Inner(root) => return self.inner(meaning.boxes[root as usize]),
             Who::Outer(root) => meaning.boxes[root as usize],
         };
@@ -399,9 +404,44 @@ impl Join {
         self.state.failed.unwrap_or_else(active)
     }
 
+    /// What failed before so many boxes in which the chunk began, and whether it did itself: else it is what is active then.
+    fn after(&self, left: u32, active: BoxId) -> (Caller, bool) {
+        let (failed, _) = self.left(left);
+        failed.unwrap_or_else(|| (self.inner(active), false))
+    }
+
+    /// [`State::failed`] and [`State::held`] when so many boxes in which the chunk began have exited.
+    fn left(&self, left: u32) -> FailedBefore {
+        match self.state.held {
+            Some((count, failed)) if count == left => (failed, None),
+            Some((count, failed)) if count > left => (None, Some((count - left, failed))),
+            _ => (None, None),
+        }
+    }
+
+    /// [`State::failed`] and [`State::held`] when it is this in a chunk.
+    fn failed(&self, chunk: &Chunk, failed: Failed, meaning: &Meaning) -> FailedBefore {
+        match failed {
+            Failed::Nobody => (None, None),
+            Failed::AsBefore => (self.state.failed, self.state.held),
+            Failed::Somebody(cause) => (Some(self.cause(cause, meaning)), None),
+            Failed::Left(left) => self.left(left),
+            Failed::Held(count) => {
+                // What is held is not itself held.
+                let (failed, held) = match chunk.held {
+                    Failed::Held(_) => (None, None),
+                    held => self.failed(chunk, held, meaning),
+                };
+                let (around, failed) = held.unwrap_or((0, failed));
+                (None, Some((around + count, failed)))
+            }
+        }
+    }
+
     fn cause(&self, cause: Cause, meaning: &Meaning) -> (Caller, bool) {
         match cause.who {
             Who::Before => self.before(),
+            Who::After(left, root) => self.after(left, meaning.boxes[root as usize]),
             who => (self.who(who, meaning), cause.failed),
         }
     }

@@ -31,6 +31,10 @@ pub(super) struct State {
     /// What failed, if that was the last port; or what was active when something failed that is not recorded, some redos
     /// ago: then false.
     pub(super) failed: Option<(Caller, bool)>,
+    /// In that many boxes of what happens between two ports, each right inside the one before: what failed before them.
+    pub(super) held: Option<(u32, Option<(Caller, bool)>)>,
+    /// Time without a processor that was booked when the stream began.
+    pub(super) waited_before: u64,
 }
 
 /// An entry of the choice stack.
@@ -75,7 +79,8 @@ impl Meaning {
 }
 
 impl State {
-    pub(super) fn new(tick: u64) -> Self {
+    /// A stream begins at `tick`, when so much waiting had been booked.
+    pub(super) fn new(tick: u64, waited_before: u64) -> Self {
         let mut boxes = Boxes::default();
         let nobody = PhysicalBox {
             place: TOP,
@@ -96,6 +101,8 @@ impl State {
             paused_ticks: 0,
             live: 0,
             failed: None,
+            held: None,
+            waited_before,
         }
     }
 
@@ -117,7 +124,8 @@ impl State {
         }
     }
 
-    pub(super) fn figures(&self) -> StreamFigures {
+    /// Those of the stream, when so much waiting has been booked.
+    pub(super) fn figures(&self, waited: u64) -> StreamFigures {
         let untraced = self.boxes.get(NOBODY).own;
         StreamFigures {
             first_tick: self.first_tick,
@@ -125,6 +133,7 @@ impl State {
             self_ticks: self.now - untraced,
             untraced_ticks: untraced,
             paused_ticks: self.paused_ticks,
+            waiting_ticks: waited.wrapping_sub(self.waited_before),
             max_depth: self.max_depth.unsigned_abs(),
             max_choices: self.max_height.unsigned_abs(),
             ..StreamFigures::default()
@@ -272,7 +281,7 @@ impl Translate<'_> {
             base: self.meaning.height + from.base,
             root: NONE,
             exited: from.exited,
-            engine_work: from.engine_work,
+            kind: from.kind,
             moved: false,
             chain: from
                 .chain

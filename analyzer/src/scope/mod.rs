@@ -122,6 +122,12 @@ impl Scope {
         BoxKind::of(&self.kinds, predicate)
     }
 
+    /// The predicate whose boxes are time without a processor, if there is one.
+    pub(crate) fn waiting(&self) -> Option<PredicateIndex> {
+        let place = self.kinds.iter().position(|kind| *kind == BoxKind::Waiting);
+        place.map(|place| place as PredicateIndex)
+    }
+
     /// Whether the window is over.
     pub(crate) fn is_over(&self, tick: u64) -> bool {
         self.window.is_some_and(|window| tick >= window.until)

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use portmortem_tracer::format::{
     BLOCK_HEADER_BYTES, Baseline, BlockHeader, Clause, Cost, Dialect, ENGINE_WORK, Fit, PortCosts,
-    Predicate, Record, Site, StreamBegin, StreamKind, Trials, read_record,
+    Predicate, Record, Site, StreamBegin, StreamKind, Trials, WAITING, read_record,
 };
 use rustc_hash::FxHashMap;
 
@@ -453,13 +453,19 @@ impl Reader<'_> {
 }
 
 impl PredicateInfo {
-    /// Whether its boxes are garbage collections, stack shifts or autoloads ([`ENGINE_WORK`]), and no calls of the program: how many
-    /// there are depends on time.
+    /// Whether its boxes are garbage collections, stack shifts, waiting or autoloads ([`ENGINE_WORK`]), and no calls of the program:
+    /// how many there are depends on time.
     #[must_use]
     pub fn is_engine_work(&self) -> bool {
         self.declared.module == "system"
             && self.declared.arity == 0
             && ENGINE_WORK.contains(&self.declared.name.as_str())
+    }
+
+    /// Whether its boxes are time without a processor.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.is_engine_work() && self.declared.name == WAITING
     }
 
     /// Whether it asks a goal for one solution after the other, and keeps what it needs of each: then going back into the goal

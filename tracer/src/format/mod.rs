@@ -39,6 +39,9 @@ pub use wire::{MAX_RECORD_BYTES, WireError, decode_record, encode_record, read_r
 pub const ENGINE_HOME: &str = "engine:";
 
 /// Predicates of the module `system`, arity 0, that stand for what an engine does without a call of the program: garbage collections,
-/// stack shifts, loading a library when one of its predicates is first called. How many there are of the first two depends on time, as
-/// nothing else in a trace.
-pub const ENGINE_WORK: [&str; 3] = ["stack_shift", "garbage_collect", "autoload"];
+/// stack shifts, waiting, loading a library when one of its predicates is first called. How many there are of the first three
+/// depends on time and load, as nothing else in a trace.
+pub const ENGINE_WORK: [&str; 4] = ["stack_shift", "garbage_collect", WAITING, "autoload"];
+
+/// The one whose boxes are no work: the thread had no processor.
+pub const WAITING: &str = "waiting";

@@ -70,7 +70,7 @@ abandon :-
 abandon.
 
 %   The programs take turns, and none runs long enough for the processor to know it by heart: what recording costs
-%   in a loop of a few predicates is less than what it costs in a program.
+%   in a loop of a few predicates is less than what it costs in a program. What the thread waits is no time of theirs, recorded or not.
 
 unrecorded(Rounds, Goal, Ticks) :-
     between(1, Rounds, _),
@@ -78,10 +78,9 @@ unrecorded(Rounds, Goal, Ticks) :-
     ;   trial(N, portmortem_trials:nothing),
         Goal = true
     ),
-    portmortem:'$ticks'(Before),
+    portmortem:'$stretch_begins',
     run(N, Goal),
-    portmortem:'$ticks'(After),
-    Ticks is After-Before.
+    portmortem:'$stretch_ends'(Ticks).
 
 recorded(Heads, Options, Rounds) :-
     module_property(portmortem_trials, file(File)),

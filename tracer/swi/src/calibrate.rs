@@ -16,6 +16,7 @@ use portmortem_tracer::{Options, Recorder, clock};
 use crate::control::{strings, text};
 use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
 use crate::recording::{self, Recording, Selection};
+use crate::waiting::Waiting;
 
 /// How predicates are wrapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,11 +49,39 @@ pub(crate) fn trials(way: Way) -> Option<Trials> {
         .map(|known| known.trials.clone())
 }
 
-/// `ticks(-Ticks)`: the clock of events.
-pub(crate) fn ticks(term: Term) -> Foreign {
+/// What is being timed unrecorded.
+struct Stretch {
+    begin: u64,
+    begin_ns: u64,
+    waiting: Waiting,
+}
+
+static TIMED: Mutex<Option<Stretch>> = Mutex::new(None);
+
+/// `stretch_begins`: what follows is timed.
+pub(crate) fn stretch_begins() -> Foreign {
+    let waiting = Waiting::new();
+    *lock(&TIMED) = Some(Stretch {
+        begin_ns: clock::monotonic_ns(),
+        begin: clock::ticks(),
+        waiting,
+    });
+    TRUE
+}
+
+/// `stretch_ends(-Ticks)`: so many ticks of events has it taken, without what the thread waited.
+pub(crate) fn stretch_ends(term: Term) -> Foreign {
+    let (end, end_ns) = (clock::ticks(), clock::monotonic_ns());
+    let Some(mut stretch) = lock(&TIMED).take() else {
+        return FALSE;
+    };
+    let ticks = end.saturating_sub(stretch.begin);
+    let waited = u128::from(stretch.waiting.since_last()) * u128::from(ticks)
+        / u128::from(end_ns.saturating_sub(stretch.begin_ns).max(1));
+    let worked = ticks.saturating_sub(waited as u64);
     // SAFETY: a term of our own argument list.
     Foreign::from(ffi::truth(unsafe {
-        ffi::PL_unify_int64(term, clock::ticks() as i64)
+        ffi::PL_unify_int64(term, worked as i64)
     }))
 }
 

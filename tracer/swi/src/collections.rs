@@ -2,11 +2,12 @@
 //!
 //! The engine does both between two ports and calls no predicate for them, but it counts the processor time that they take, by thread.
 //! After a stretch that is long enough for one, [`look`] asks for both counts (`statistics/2`: the foreign interface has no other way);
-//! by what they have grown there was a box of `system:garbage_collect/0` or `system:stack_shift/0`, at the end of the stretch.
+//! by what they have grown there was a box of `system:garbage_collect/0` or `system:stack_shift/0`, at the beginning of the stretch.
 //! When in the stretch it was nobody knows, but every tick of it is out of the row of whoever ran. Several collections in one stretch are one box.
+//! What the thread waited ([`crate::waiting`]) is such a box, too, after the others: they never add up to more than the stretch.
 //!
-//! It is asked at all ports but the pruning of a guard, where Prolog may not be called. What a stretch that ends there had of both
-//! stays with whoever ran; the next port asks then, so that it is not taken from somebody else.
+//! It is asked at all ports but the pruning of a guard, where Prolog may not be called. What a stretch that ends there had of collections
+//! and shifts stays with whoever ran; the next port asks then, so that it is not taken from somebody else. Of waiting it is asked there, too.
 //!
 //! **The question runs Prolog**: a signal that waits is handled in it, by predicates that come to our ports, stop the
 //! recording, or throw. So no reference to the engine's state is held meanwhile; what the handler calls is recorded as
@@ -16,11 +17,12 @@ use std::ffi::{CStr, c_int};
 use std::ptr;
 
 use portmortem_tracer::clock;
-use portmortem_tracer::format::{ENGINE_WORK, Event};
+use portmortem_tracer::format::{ENGINE_WORK, Event, WAITING};
 
 use crate::engine::{self, Engine};
 use crate::ffi::{self, FALSE, Foreign, TRUE, exception_is_pending};
 use crate::recording;
+use crate::waiting::Waiting;
 
 /// Shorter stretches are not asked about, so that asking does not show in programs with many long built-in calls.
 const LONG_NS: u64 = 20_000;
@@ -32,11 +34,11 @@ const SHORTEST_NS: u64 = 10_000;
 /// How long both clocks must have run for their ratio to say anything.
 const RATIO_NS: u64 = 10_000;
 
-pub(crate) const KINDS: usize = 2;
+const KINDS: usize = 2;
 /// Keys of `statistics/2`, in the order of [`ENGINE_WORK`], whose first names stand for them: processor seconds so far.
 const KEYS: [&CStr; KINDS] = [c"shift_time", c"gctime"];
 
-/// What one engine has collected so far.
+/// What one engine has collected and waited so far.
 pub(crate) struct Collections {
     /// At the last port that asked. Unknown at first, and when recorded and unrecorded work may both have added to it.
     seconds: Option<[f64; KINDS]>,
@@ -44,6 +46,9 @@ pub(crate) struct Collections {
     began: (u64, u64),
     /// A stretch of so many ticks is asked about: 0 if any is, `u64::MAX` while a question is being asked.
     due: u64,
+    waiting: Waiting,
+    /// The predicate of its boxes, once there was one.
+    waiting_id: Option<u32>,
 }
 
 /// Why a port that has asked is not to go on.
@@ -70,6 +75,8 @@ impl Collections {
             seconds: None,
             began: (clock::ticks(), clock::monotonic_ns()),
             due: 0,
+            waiting: Waiting::new(),
+            waiting_id: None,
         }
     }
 
@@ -111,6 +118,44 @@ impl Engine {
         (due != u64::MAX).then_some(self.epoch())
     }
 
+    /// [`Engine::note_waiting`], at a port where no more can be asked for.
+    pub(crate) fn note_waiting_if_long(&mut self) {
+        if self.is_long(clock::ticks()) {
+            self.note_waiting();
+        }
+    }
+
+    /// Records what the thread waited in the stretch that ends now: the last thing before the event that ends it. A thread that
+    /// waits for the processor mostly does so where it has just called the system, and so between the two, had the system
+    /// still to be called.
+    fn note_waiting(&mut self) {
+        let mut ns = self.collections.waiting.since_last();
+        // Time while no box is open is nobody's anyway.
+        if ns == 0 || self.quiet || !self.boxes.any_active() {
+            return;
+        }
+        if self.collections.waiting_id.is_none() {
+            self.collections.waiting_id = recording::with(|current| current.pseudo(WAITING));
+            ns += self.collections.waiting.since_last();
+        }
+        let now = clock::ticks();
+        if let Some(id) = self.collections.waiting_id {
+            let ticks = ns as f64 * self.collections.rate(now);
+            self.note_work(id, ticks as u64, now);
+        }
+    }
+
+    /// Records that so many ticks of the stretch that ends at `now` were what a predicate stands for; not more than the rest of the
+    /// stretch.
+    fn note_work(&self, predicate: u32, ticks: u64, now: u64) {
+        let begin = self.stream.last_tick();
+        let ticks = ticks.min(now.saturating_sub(begin));
+        if ticks > 0 && !self.quiet {
+            self.stream.record_at(Event::Call { predicate }, begin);
+            self.stream.record_at(Event::ExitDet, begin + ticks);
+        }
+    }
+
     /// Records what was collected in the stretch that ends at `now`.
     fn note_collections(&mut self, found: Option<[f64; KINDS]>, now: u64) {
         let rate = self.collections.rate(now);
@@ -119,21 +164,14 @@ impl Engine {
         let (Some(before), Some(seconds)) = (before, found) else {
             return;
         };
-        if self.quiet {
-            return;
-        }
-        let mut rest = now.saturating_sub(self.stream.last_tick());
         for kind in 0..KINDS {
             let ns = (seconds[kind] - before[kind]) * 1e9;
-            let ticks = ((ns * rate) as u64).min(rest);
-            if ns < SHORTEST_NS as f64 || ticks == 0 {
+            if ns < SHORTEST_NS as f64 || self.quiet {
                 continue;
             }
-            let id = recording::with(|current| current.pseudo(kind, ENGINE_WORK[kind]));
-            if let Some(predicate) = id {
-                self.stream.record_at(Event::Call { predicate }, now - rest);
-                rest -= ticks;
-                self.stream.record_at(Event::ExitDet, now - rest);
+            let id = recording::with(|current| current.pseudo(ENGINE_WORK[kind]));
+            if let Some(id) = id {
+                self.note_work(id, (ns * rate) as u64, now);
             }
         }
     }
@@ -152,7 +190,7 @@ pub(crate) fn look_if_long() -> Result<(), Stop> {
         }
         engine.epoch()
     };
-    look(now)?;
+    look()?;
     // SAFETY: the reference is not used beyond this statement.
     match unsafe { engine::existing() } {
         Some(engine) if engine.epoch() == epoch => Ok(()),
@@ -160,9 +198,9 @@ pub(crate) fn look_if_long() -> Result<(), Stop> {
     }
 }
 
-/// Asks what was collected before `now`, and records it. No reference to the engine's state may be in use.
+/// Asks what was collected and waited until now, and records it. No reference to the engine's state may be in use.
 #[cold]
-pub(crate) fn look(now: u64) -> Result<(), Stop> {
+pub(crate) fn look() -> Result<(), Stop> {
     // SAFETY: the reference is not used beyond this statement.
     let Some(epoch) = unsafe { engine::existing() }.and_then(Engine::begin_question) else {
         return Ok(());
@@ -176,7 +214,8 @@ pub(crate) fn look(now: u64) -> Result<(), Stop> {
     if let Some(engine) = unsafe { engine::existing() }
         && engine.epoch() == epoch
     {
-        engine.note_collections(found, now);
+        engine.note_collections(found, clock::ticks());
+        engine.note_waiting();
     }
     if found.is_none() && exception_is_pending() {
         return Err(Stop::Exception);

@@ -7,7 +7,7 @@ use std::slice;
 
 use portmortem_tracer::format::{Clause, ENGINE_HOME, Header, Mode, Record, Site};
 use portmortem_tracer::pattern::PredicatePattern;
-use portmortem_tracer::{Keep, Options, Recorder, clock};
+use portmortem_tracer::{Keep, Options, Recorder};
 
 use crate::calibrate::{self, Way};
 use crate::collections::{self, Stop};
@@ -339,6 +339,7 @@ pub(crate) fn mark(remark: Term) -> Foreign {
     let remark = text(remark);
     // SAFETY: the state is used within this call only.
     if let Some(engine) = unsafe { engine::current() } {
+        engine.note_waiting_if_long();
         engine.stream.mark(&remark);
     }
     TRUE
@@ -374,7 +375,7 @@ fn suspend(action: impl FnOnce(&mut Engine)) -> Foreign {
 
 /// Recording goes on: what was collected until now is nobody's. Also after an exception, which passes on.
 fn go_on(action: impl FnOnce(&mut Engine)) -> Foreign {
-    let looked = collections::look(clock::ticks());
+    let looked = collections::look();
     with_engine(action);
     Foreign::from(!matches!(looked, Err(Stop::Exception)))
 }

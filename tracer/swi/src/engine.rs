@@ -34,7 +34,7 @@ pub(crate) struct Engine {
     pub(crate) quiet: bool,
     /// Whether last calls are recorded as such.
     pub(crate) tails: bool,
-    /// Garbage collections and stack shifts so far.
+    /// Garbage collections, stack shifts and waiting so far.
     pub(crate) collections: Collections,
     /// What is counted in a symbolic recording.
     pub(crate) symbolic: Option<Box<CostCounter>>,
@@ -144,7 +144,7 @@ impl Engine {
             Pruned::Silent => return,
             _ if silent => return,
             Pruned::Exception => self.exception(),
-            Pruned::Cut => self.stream.cut(),
+            Pruned::Cut => self.cut(true),
         }
         self.passed_unasked(before);
     }
@@ -164,8 +164,9 @@ impl Engine {
         }
     }
 
-    fn cut(&self, recorded: bool) {
-        if recorded {
+    fn cut(&mut self, recorded: bool) {
+        if recorded && !self.stream.cut_if_soon() {
+            self.note_waiting_if_long();
             self.stream.cut();
         }
     }
@@ -184,6 +185,7 @@ impl Engine {
 
     /// An exception left a box. If it came deep enough, it may be that of a stack which is full only because of the recording.
     pub(crate) fn exception(&mut self) {
+        self.note_waiting_if_long();
         self.stream.exception();
         let depth = self.boxes.depth() + 1;
         if depth >= self.suspicious_depth {

@@ -20,6 +20,7 @@ mod panics;
 mod ports;
 mod recording;
 mod symbolic;
+mod waiting;
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -169,7 +170,10 @@ fn install_control() {
     control(c"$resume", 0, deterministic!(c::resume, (), TRUE));
     control(c"$own_begin", 0, deterministic!(c::own_begin, (), TRUE));
     control(c"$own_end", 0, deterministic!(c::own_end, (), TRUE));
-    control(c"$ticks", 1, deterministic!(calibrate::ticks, (a), FALSE));
+    let stretch_begins = deterministic!(calibrate::stretch_begins, (), FALSE);
+    control(c"$stretch_begins", 0, stretch_begins);
+    let stretch_ends = deterministic!(calibrate::stretch_ends, (a), FALSE);
+    control(c"$stretch_ends", 1, stretch_ends);
     control(
         c"$calibrated",
         1,

@@ -7,11 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use portmortem_tracer::Recorder;
-use portmortem_tracer::format::Outcome;
+use portmortem_tracer::format::{ENGINE_WORK, Outcome};
 use portmortem_tracer::locks::{self, Locked};
 use portmortem_tracer::pattern::PredicatePattern;
-
-use crate::collections;
 
 /// Odd while something is being recorded; every recording has a number of its own.
 static EPOCH: AtomicU32 = AtomicU32::new(0);
@@ -36,14 +34,19 @@ pub(crate) struct Recording {
     pub(crate) stack_limit: usize,
     /// Where the engine is installed.
     pub(crate) home: PathBuf,
-    /// Ids of predicates that stand for what the engine does without a call; those of [`crate::collections`].
-    pub(crate) pseudo: [OnceLock<u32>; collections::KINDS],
+    /// Ids of predicates that stand for what the engine does without a call, in the order of their names.
+    pub(crate) pseudo: [OnceLock<u32>; ENGINE_WORK.len()],
 }
 
 impl Recording {
-    /// The id of a predicate that stands for what the engine does without a call.
-    pub(crate) fn pseudo(&self, kind: usize, name: &str) -> u32 {
-        *self.pseudo[kind].get_or_init(|| self.recorder.predicate("system", name, 0, None, 0))
+    /// The id of a predicate that stands for what the engine does without a call; its name is one of [`ENGINE_WORK`].
+    pub(crate) fn pseudo(&self, name: &'static str) -> u32 {
+        let declare = || self.recorder.predicate("system", name, 0, None, 0);
+        let mut known = ENGINE_WORK.iter().zip(&self.pseudo);
+        match known.find(|(known, _)| **known == name) {
+            Some((_, id)) => *id.get_or_init(declare),
+            None => declare(),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use portmortem_analyzer::Analysis;
-use portmortem_analyzer::remarks::{ending, modes, recording_share};
+use portmortem_analyzer::remarks::{ending, modes, recording_share, waiting};
 use portmortem_analyzer::text::{TimeUnit, count, counted};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_tracer::format::StreamKind;
@@ -58,6 +58,10 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
         ),
         ("recording", recording_share(analysis)),
         ("", clamps(analysis)),
+        (
+            "waiting",
+            waiting(analysis).unwrap_or_else(|| "none recorded".to_owned()),
+        ),
         ("events", count(events)),
         ("predicates", count(trace.predicates().len() as u64)),
     ];
@@ -119,6 +123,9 @@ fn streams(analysis: &Analysis) -> String {
             column("lost", &|s| count(s.lost_events)),
             column(&format!("lasted {}", unit.name()), &|s| {
                 unit.format(clock.duration_ns(s.last_tick - s.first_tick))
+            }),
+            column(&format!("waiting {}", unit.name()), &|s| {
+                unit.format(clock.duration_ns(s.waiting_ticks))
             }),
             column("depth", &|s| count(s.max_depth)),
             column("choices", &|s| count(s.max_choices)),

@@ -30,8 +30,11 @@ pub(crate) fn headline(report: &Analysis) -> String {
     let scope: String = filters
         .map(|filter| textwrap::fill(&filter.label(&report.trace), super::WIDTH) + "\n")
         .collect();
+    let waiting = remarks::waiting(report).map_or_else(String::new, |share| {
+        textwrap::fill(&format!("waiting: {share}"), super::WIDTH) + "\n"
+    });
     format!(
-        "{}\n{}\n{}\n{scope}",
+        "{}\n{}\n{}\n{waiting}{scope}",
         shorten(&command, super::WIDTH),
         textwrap::fill(&what, super::WIDTH),
         textwrap::fill(&remarks::recording_share(report), super::WIDTH)

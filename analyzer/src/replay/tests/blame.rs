@@ -393,3 +393,26 @@ fn what_is_collected_is_not_undone() {
         ]
     );
 }
+
+/// Garbage collections and waiting come when they come: whoever failed before them has failed.
+#[test]
+fn what_happens_between_two_ports_changes_no_blame() {
+    const COLLECTION: u32 = 3;
+    const WAITING: u32 = 4;
+    let run = |between: &[u32]| {
+        let mut events = vec![(call(P), 0), (call(Q), 1), (ExitNondet, 2), (call(R), 3)];
+        events.push((Fail, 4));
+        for &predicate in between {
+            events.extend([(call(predicate), 4), (ExitDet, 4)]);
+        }
+        events.extend([(Redo, 8), (Fail, 9), (Fail, 9)]);
+        let script = Script::new(5, events);
+        valid(&script)
+    };
+    let quiet = backtracks(&run(&[]));
+    assert_eq!(quiet, [(by(R), Q, 1, 6)]);
+    assert_eq!(backtracks(&run(&[COLLECTION])), quiet);
+    assert_eq!(backtracks(&run(&[COLLECTION, WAITING])), quiet);
+    // A call of the program proves that control went on.
+    assert_eq!(backtracks(&run(&[2])), [(by(P), Q, 1, 6)]);
+}

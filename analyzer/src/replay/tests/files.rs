@@ -35,6 +35,8 @@ fn named(predicate: u32) -> (&'static str, String, u32) {
     match kind(predicate) {
         _ if collects(predicate) => ("system", "forall".to_owned(), 2),
         BoxKind::EngineWork => ("system", "garbage_collect".to_owned(), 0),
+        BoxKind::Waiting => ("system", "waiting".to_owned(), 0),
+        BoxKind::Autoload => ("system", "autoload".to_owned(), 0),
         BoxKind::Call { arity } => ("user", format!("p{predicate}"), arity),
     }
 }

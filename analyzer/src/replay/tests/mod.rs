@@ -62,7 +62,7 @@ impl Script {
         let mut hidden = self.hidden.clone();
         hidden.push(false);
         Scope {
-            kinds: (0..).map(kind).take(hidden.len()).collect(),
+            kinds: (0..).map(kind).take(self.hidden.len()).collect(),
             centers: (0..hidden.len() as u32).map(|of| self.center(of)).collect(),
             callees: self.callees().into(),
             collectors: (0..self.hidden.len() as u32).map(collects).collect(),
@@ -151,6 +151,7 @@ fn collects(predicate: u32) -> bool {
 fn kind(predicate: u32) -> BoxKind {
     match predicate {
         3 => BoxKind::EngineWork,
+        4 => BoxKind::Waiting,
         arity => BoxKind::Call { arity },
     }
 }

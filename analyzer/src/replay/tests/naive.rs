@@ -9,7 +9,7 @@ use super::{Events, Script, collects, kind};
 use crate::clauses::Clauses;
 use crate::figures::centers::CenterFigures;
 use crate::figures::clauses::ClauseFigures;
-use crate::figures::contexts::ContextFigures;
+use crate::figures::contexts::{ContextFigures, HiddenFigures};
 use crate::figures::profile::Profile;
 use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, Port, PortTotals, PredicateFigures, SiteFigures,
@@ -161,6 +161,8 @@ struct Stream<'f> {
     vain: BTreeMap<(u32, Option<u32>), BTreeSet<usize>>,
     /// The failure that is still being backtracked from, and whether it was recorded.
     failed: Option<(Caller, bool)>,
+    /// The failure before the last ports, if those were calls of so many boxes of what happens between two ports.
+    held: Option<(Option<(Caller, bool)>, usize)>,
     stream: StreamFigures,
 }
 
@@ -181,6 +183,7 @@ impl<'f> Stream<'f> {
             passed: Vec::new(),
             vain: BTreeMap::new(),
             failed: None,
+            held: None,
             stream: StreamFigures::default(),
         }
     }
@@ -271,11 +274,19 @@ impl<'f> Stream<'f> {
         };
         self.stream.self_ticks += ticks;
         if let Some(frame) = self.active
-            && self.hidden_kind(frame) == Some(BoxKind::EngineWork)
             && let Some(spot) = self.spot()
         {
-            self.figures.context(&spot.0).hidden.engine_ticks += ticks;
-            self.figures.center_of(&spot).hidden.engine_ticks += ticks;
+            let kind = self.hidden_kind(frame);
+            let add = |hidden: &mut HiddenFigures| match kind {
+                Some(BoxKind::EngineWork) => hidden.engine_ticks += ticks,
+                Some(BoxKind::Waiting) => hidden.waiting_ticks += ticks,
+                _ => {}
+            };
+            add(&mut self.figures.context(&spot.0).hidden);
+            add(&mut self.figures.center_of(&spot).hidden);
+        }
+        if self.figures.kind(innermost) == BoxKind::Waiting {
+            self.stream.waiting_ticks += ticks;
         }
         self.work.push(ticks);
         let center = self.center();
@@ -454,7 +465,8 @@ impl<'f> Stream<'f> {
         if hidden(predicate) || !in_focus(&chain, &self.figures.script.places, hidden) {
             let port = if tail { Port::Tail } else { Port::Call };
             let inside = self.spot();
-            return self.count_hidden(port, kind(predicate), inside, from);
+            let kind = self.figures.kind(predicate);
+            return self.count_hidden(port, kind, inside, from);
         }
         let caller = self.context();
         let path = path(&self.predicates_active(), predicate);
@@ -556,8 +568,18 @@ impl<'f> Stream<'f> {
                 self.failed = outermost
                     .filter(|_| event == Event::Fail)
                     .map(|at| (Caller::Predicate(self.boxes[at].predicate), true));
+                match self.held.take() {
+                    Some((failed, 1)) if event == Event::ExitDet => self.failed = failed,
+                    Some((failed, inside)) if event == Event::ExitDet => {
+                        self.held = Some((failed, inside - 1));
+                    }
+                    _ => {}
+                }
             }
-            Event::Redo => self.redo(),
+            Event::Redo => {
+                self.held = None;
+                self.redo();
+            }
             Event::Cut { count } => (0..count).for_each(|_| self.cut()),
             Event::Pause => self.paused = true,
             Event::Resume => self.paused = false,
@@ -566,16 +588,20 @@ impl<'f> Stream<'f> {
                 self.stream.lost_events += lost;
                 self.paused = false;
                 self.lost = true;
-                self.failed = None;
+                (self.failed, self.held) = (None, None);
             }
             Event::Mark { .. } => {}
             Event::Clause { clause } => self.enter_clause(clause),
         }
-        if matches!(
-            event,
-            Event::Call { .. } | Event::Tail { .. } | Event::Cut { .. }
-        ) {
-            self.failed = None;
+        match event {
+            Event::Call { predicate } if self.is_between_ports(predicate) => {
+                let (failed, inside) = self.held.unwrap_or((self.failed.take(), 0));
+                self.held = Some((failed, inside + 1));
+            }
+            Event::Call { .. } | Event::Tail { .. } | Event::Cut { .. } => {
+                (self.failed, self.held) = (None, None);
+            }
+            _ => {}
         }
     }
 
@@ -661,10 +687,16 @@ impl<'f> Stream<'f> {
         }
     }
 
+    fn is_between_ports(&self, callable: u32) -> bool {
+        let (predicate, _) = self.figures.script.callee(callable);
+        self.figures.kind(predicate).is_between_ports()
+    }
+
     /// What the box of a frame is, if it is hidden.
     fn hidden_kind(&self, frame: usize) -> Option<BoxKind> {
         let frame = &self.frames[frame];
-        frame.boxes.is_empty().then(|| kind(frame.predicates[0]))
+        let outermost = frame.predicates[0];
+        frame.boxes.is_empty().then(|| self.figures.kind(outermost))
     }
 
     fn somebody(&mut self) {
@@ -913,6 +945,14 @@ fn path(stack: &[u32], predicate: u32) -> Path {
 }
 
 impl Figures {
+    /// What boxes of a predicate are; nothing is known of the unknown one.
+    fn kind(&self, predicate: u32) -> BoxKind {
+        if predicate == self.unknown {
+            return BoxKind::Call { arity: 0 };
+        }
+        kind(predicate)
+    }
+
     fn edge(&mut self, caller: Caller, callee: u32) -> &mut EdgeFigures {
         self.edges.entry((caller, callee)).or_default()
     }

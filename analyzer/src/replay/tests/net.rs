@@ -16,14 +16,15 @@ const MAIN: u32 = 0;
 const P: u32 = 1;
 const Q: u32 = 2;
 const COLLECTION: u32 = 3;
-const R: u32 = 4;
+const WAITING: u32 = 4;
+const R: u32 = 5;
 
 /// Ticks between two events.
 const STRETCH: u64 = 1000;
 
-/// `main` calls `p/1`, that calls `q/2`, in which a collection runs and `r/4` leaves a choicepoint. All are re-entered; then `q`
-/// departs into `r`, and what is left is cut. An event costs 3 ticks inside and 5 outside, an argument 7; of collections a
-/// quarter is left.
+/// `main` calls `p/1`, that calls `q/2`, in which a collection runs, the thread waits, and `r/5` leaves a choicepoint. All are
+/// re-entered; then `q` departs into `r`, and what is left is cut. An event costs 3 ticks inside and 5 outside, an argument 7; of
+/// collections a quarter is left, of waiting all.
 fn recorded() -> Trace {
     let unit = COST_UNIT as u32;
     recorded_with(&Record::PortCosts(PortCosts {
@@ -40,13 +41,15 @@ fn recorded_with(costs: &Record) -> Trace {
     let path = directory.path().join("trace.pmt");
     let recorder = recorder(&path, &Options::default());
     recorder.recording_costs(costs);
-    declare(&recorder, 5);
+    declare(&recorder, 6);
     let call = |predicate| Event::Call { predicate };
     let events = [
         call(MAIN),
         call(P),
         call(Q),
         call(COLLECTION),
+        Event::ExitDet,
+        call(WAITING),
         Event::ExitDet,
         call(R),
         Event::ExitNondet,
@@ -98,9 +101,12 @@ fn what_recording_hidden_boxes_took_is_taken_off_their_callers_time() {
         &[Q],
         &[R],
         &[COLLECTION],
+        &[WAITING],
+        &[COLLECTION, WAITING],
         &[Q, COLLECTION],
+        &[Q, WAITING],
         &[P, Q, R],
-        &[P, Q, R, COLLECTION],
+        &[P, Q, R, COLLECTION, WAITING],
     ] {
         let net = net(&trace, hidden, Focus::default());
         assert_eq!(net.net_ticks, all.net_ticks, "{hidden:?}");
@@ -113,6 +119,7 @@ fn what_recording_hidden_boxes_took_is_taken_off_their_callers_time() {
     assert_eq!(own(&all, MAIN), 4 * STRETCH - (3 + 2) * 5 - 2 * 3);
     // One stretch of it, of which a quarter is left.
     assert_eq!(own(&all, COLLECTION), STRETCH / 4);
+    assert_eq!(own(&all, WAITING), STRETCH);
     let without_p = net(&trace, &[P], Focus::default());
     assert_eq!(own(&without_p, MAIN), own(&all, MAIN) + own(&all, P));
 }
@@ -153,7 +160,7 @@ fn a_focus_has_the_times_that_its_boxes_have() {
     let all = net(&trace, &[], Focus::default());
     let focus = Focus::default().within(&FocusOn::Predicate(Q));
     let inside = net(&trace, &[], focus.clone());
-    assert_eq!(inside.predicates[2..5], all.predicates[2..5]);
+    assert_eq!(inside.predicates[2..6], all.predicates[2..6]);
     assert_eq!(inside.predicates[0].self_ticks, 0);
     let hidden = net(&trace, &[R], focus);
     assert_eq!(hidden.net_ticks, inside.net_ticks);

@@ -17,7 +17,7 @@ const CALL: fn(u32) -> Event = |predicate| Event::Call { predicate };
 
 fn place() -> impl Strategy<Value = FocusOn> {
     prop_oneof![
-        (0..4u32).prop_map(FocusOn::Predicate),
+        (0..5u32).prop_map(FocusOn::Predicate),
         Just(vec![0, 1, 2, 3]).prop_shuffle().prop_flat_map(|path| {
             (1..4usize).prop_map(move |length| FocusOn::Context(path[..length].to_vec()))
         }),
@@ -26,7 +26,7 @@ fn place() -> impl Strategy<Value = FocusOn> {
 
 fn script(gaps: bool) -> impl Strategy<Value = Script> {
     let dialect = prop_oneof![Just(Dialect::EveryRedo), Just(Dialect::InnermostRedo)];
-    let hidden = prop::collection::vec((prop::bool::weighted(0.15), center()), 4);
+    let hidden = prop::collection::vec((prop::bool::weighted(0.15), center()), 5);
     let places = prop::collection::vec(place(), 0..3);
     let window = prop::option::of((900..2500u64, 0..1500u64));
     let streams = prop::collection::vec(random::choices(120), 1..4);
@@ -34,7 +34,7 @@ fn script(gaps: bool) -> impl Strategy<Value = Script> {
         move |(dialect, predicates, places, window, streams)| {
             let (hidden, centers) = predicates.into_iter().unzip();
             let limits = Limits {
-                predicates: 4,
+                predicates: 5,
                 dialect,
                 gaps,
                 sites: true,

@@ -208,6 +208,10 @@ fn properties(analysis: &AnalysisView) -> Vec<(&'static str, String)> {
         ("streams", count(analysis.profile.streams.len() as u64)),
         ("traced", time(analysis.ns(analysis.profile.total_ticks()))),
         ("recording", recording(analysis)),
+        (
+            "waiting",
+            remarks::waiting(analysis).unwrap_or_else(|| "none recorded".to_owned()),
+        ),
         ("undone", time(analysis.ns(undone(analysis)))),
     ]
 }

@@ -140,6 +140,7 @@ const COLUMNS: &[Column] = &[
     of("events"),
     of("lost_events"),
     of("self_ns"),
+    of("waiting_ns"),
     of("untraced_ns"),
     of("paused_ns"),
     of("gap_ns"),
