@@ -46,7 +46,7 @@ use crate::walk::{STRIDE, Scan, Trail};
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
 /// Version of the contents, and how many counters they have; an index of any other is made again.
-const VERSION: u32 = (16 << 8) + PortTotals::COUNTERS as u32;
+const VERSION: u32 = (17 << 8) + PortTotals::COUNTERS as u32;
 
 const HEAD_BYTES: usize = 24;
 
