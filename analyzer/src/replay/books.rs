@@ -121,6 +121,33 @@ pub(super) struct Figures {
     pub(super) covered: [u64; SHARED_PORTS],
 }
 
+/// Figures of usual boxes: those that exit once, determinately, or fail without an exit. They departed into no other
+/// box, and no box of their predicate waits for them, unless by the same arc.
+///
+/// A usual box touches this one cache line of its arc. [`Books::finish`] adds it to [`Figures`].
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub(super) struct Usual {
+    /// As of the [`CallArc`].
+    pub(super) predicate: PredicateIndex,
+    place: PlaceId,
+    /// Of all boxes, last calls left out.
+    pub(super) calls: u64,
+    pub(super) exits: Left,
+    pub(super) fails: Left,
+}
+
+/// Boxes that were left in one way.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub(super) struct Left {
+    pub(super) boxes: u64,
+    /// Ticks while they were active themselves.
+    pub(super) own: u64,
+    /// Ticks while those were on the chain that are the outermost of their predicate.
+    pub(super) outer: u64,
+}
+
 impl Figures {
     /// How often the boxes passed the ports that chains share.
     pub(super) fn shared_ports(&self) -> [u64; SHARED_PORTS] {
@@ -245,10 +272,32 @@ pub(super) struct Place {
     pub(super) above: PlaceId,
 }
 
-/// Size of [`Books::recent`]: 64 KiB.
+/// The parts of an arc that a call needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Route {
+    key: u64,
+    pub(super) arc: ArcId,
+    /// Where it leads, and the predicate there.
+    pub(super) place: PlaceId,
+    pub(super) predicate: PredicateIndex,
+    /// The predicate of the place that it comes from.
+    pub(super) caller: PredicateIndex,
+}
+
+/// Size of [`Books::recent`]: 96 KiB.
 const RECENT_BITS: u32 = 12;
 /// 2⁶⁴ over the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+
+impl Route {
+    const NOWHERE: Self = Self {
+        key: u64::MAX,
+        arc: NONE,
+        place: NONE,
+        predicate: NONE,
+        caller: NONE,
+    };
+}
 
 /// Places, arcs and what is booked on them: of a chunk, or of everything joined so far.
 ///
@@ -257,9 +306,11 @@ const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 pub(super) struct Books {
     pub(super) places: Vec<Place>,
     pub(super) arcs: Vec<CallArc>,
+    /// By arc: counts and times that are not yet in its figures.
+    pub(super) usual: Vec<Usual>,
     arc_ids: FxHashMap<u64, ArcId>,
-    /// Arcs taken lately with their keys, by a hash of those: a call looks here before it looks into `arc_ids`.
-    recent: Box<[(u64, ArcId); 1 << RECENT_BITS]>,
+    /// Arcs taken lately, by a hash of their keys: a call looks here before it looks into `arc_ids`.
+    recent: Box<[Route; 1 << RECENT_BITS]>,
     place_ids: FxHashMap<u64, PlaceId>,
     /// Places of other centres than that of their row, by row and centre.
     center_ids: FxHashMap<u64, PlaceId>,
@@ -281,8 +332,9 @@ impl Books {
         Self {
             places: Vec::new(),
             arcs: Vec::new(),
+            usual: Vec::new(),
             arc_ids: FxHashMap::default(),
-            recent: Box::new([(u64::MAX, NONE); 1 << RECENT_BITS]),
+            recent: Box::new([Route::NOWHERE; 1 << RECENT_BITS]),
             place_ids: FxHashMap::default(),
             center_ids: FxHashMap::default(),
             centers: Arc::clone(centers),
@@ -323,24 +375,37 @@ impl Books {
     }
 
     /// The arc by which a box at `from` calls a predicate, or a site of it.
-    #[inline(always)]
     pub(super) fn arc(&mut self, from: PlaceId, callable: Callable) -> ArcId {
+        self.route(from, callable).arc
+    }
+
+    /// As [`Books::arc`], with the other parts that a call needs.
+    #[inline(always)]
+    pub(super) fn route(&mut self, from: PlaceId, callable: Callable) -> &Route {
         let key = key(from, callable);
         let slot = (key.wrapping_mul(SPREAD) >> (64 - RECENT_BITS)) as usize;
-        let (recent, arc) = self.recent[slot];
-        if recent == key {
-            return arc;
+        if self.recent[slot].key != key {
+            self.recent[slot] = self.find_route(from, callable);
         }
-        let arc = self.find_arc(from, callable);
-        self.recent[slot] = (key, arc);
-        arc
+        &self.recent[slot]
     }
 
     #[inline(never)]
-    fn find_arc(&mut self, from: PlaceId, callable: Callable) -> ArcId {
-        match self.arc_ids.get(&key(from, callable)) {
+    fn find_route(&mut self, from: PlaceId, callable: Callable) -> Route {
+        let key = key(from, callable);
+        let arc = match self.arc_ids.get(&key) {
             Some(arc) => *arc,
             None => self.new_arc(from, callable),
+        };
+        let Usual {
+            place, predicate, ..
+        } = self.usual[arc as usize];
+        Route {
+            key,
+            arc,
+            place,
+            predicate,
+            caller: self.places[from as usize].predicate,
         }
     }
 
@@ -446,6 +511,11 @@ impl Books {
     }
 
     fn push_arc(&mut self, arc: CallArc) -> ArcId {
+        self.usual.push(Usual {
+            predicate: arc.predicate,
+            place: arc.place,
+            ..Usual::default()
+        });
         self.arcs.push(arc);
         self.arcs.len() as ArcId - 1
     }
@@ -467,6 +537,22 @@ impl Books {
     /// What hidden boxes did whose work is that of boxes at a place.
     pub(super) fn hidden(&mut self, place: PlaceId) -> &mut HiddenFigures {
         self.hidden.entry(place).or_default()
+    }
+
+    /// Ends booking: adds the figures of usual boxes to those of their arcs, and frees the tables that find arcs and places.
+    pub(super) fn finish(&mut self) {
+        for (arc, usual) in self.arcs.iter_mut().zip(std::mem::take(&mut self.usual)) {
+            let figures = &mut arc.figures;
+            figures.ports.calls += usual.calls;
+            for (way_out, left) in [(WayOut::ExitDet, usual.exits), (WayOut::Fail, usual.fails)] {
+                figures.count_way_out(way_out, left.boxes, left.boxes);
+                add(&mut figures.self_by[way_out.outcome()], left.own);
+                add(&mut figures.outer_by[way_out.outcome()], left.outer);
+            }
+        }
+        self.arc_ids = FxHashMap::default();
+        self.place_ids = FxHashMap::default();
+        self.center_ids = FxHashMap::default();
     }
 
     /// The figures of an arc.

@@ -172,17 +172,27 @@ impl Chain {
 }
 
 /// All boxes of a chunk.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Boxes {
     boxes: Vec<PhysicalBox>,
-    /// The first box to be used again; the others follow by parent links.
-    free: Option<BoxId>,
+    /// The first box to be used again; the others follow by parent links. [`NONE`]: there is none.
+    free: BoxId,
     /// Chains to be used again, too: empty, with their memory.
     #[allow(
         clippy::vec_box,
         reason = "they are handed to boxes, which hold them by pointer"
     )]
     spare: Vec<Box<Chain>>,
+}
+
+impl Default for Boxes {
+    fn default() -> Self {
+        Self {
+            boxes: Vec::new(),
+            free: NONE,
+            spare: Vec::new(),
+        }
+    }
 }
 
 impl Boxes {
@@ -193,18 +203,21 @@ impl Boxes {
     #[inline(always)]
     pub(super) fn add(&mut self) -> Option<(BoxId, &mut PhysicalBox)> {
         let id = match self.free {
-            Some(id) => id,
-            None => self.grow()?,
+            NONE => self.grow()?,
+            free => free,
         };
         let made = &mut self.boxes[id as usize];
-        self.free = (made.parent != NONE).then_some(made.parent);
+        self.free = made.parent;
         Some((id, made))
     }
 
     /// The id of the box to be added next, if there is room.
     #[inline(always)]
     pub(super) fn next(&self) -> BoxId {
-        self.free.unwrap_or(self.boxes.len() as BoxId)
+        match self.free {
+            NONE => self.boxes.len() as BoxId,
+            free => free,
+        }
     }
 
     #[cold]
@@ -225,12 +238,19 @@ impl Boxes {
     }
 
     /// The box will not be asked for again.
-    #[inline]
+    #[inline(always)]
     pub(super) fn release(&mut self, id: BoxId) {
         let freed = &mut self.boxes[id as usize];
-        freed.parent = self.free.unwrap_or(NONE);
-        self.free = Some(id);
-        if let Some(mut chain) = freed.chain.take() {
+        freed.parent = self.free;
+        self.free = id;
+        if freed.chain.is_some() {
+            self.release_chain(id);
+        }
+    }
+
+    #[inline(never)]
+    fn release_chain(&mut self, id: BoxId) {
+        if let Some(mut chain) = self.boxes[id as usize].chain.take() {
             chain.clear();
             self.spare.push(chain);
         }
@@ -261,6 +281,6 @@ impl Boxes {
 
     pub(super) fn clear(&mut self) {
         self.boxes.clear();
-        self.free = None;
+        self.free = NONE;
     }
 }

@@ -10,7 +10,7 @@ use portmortem_tracer::format::{Dialect, Event};
 use rustc_hash::FxHashMap;
 
 use super::backtrack::{Backtrack, Cause, Choice, Failed, Idle, Taken, Who};
-use super::books::{ArcId, Books, NEVER, NONE, PlaceId, WayOut, add};
+use super::books::{ArcId, Books, NEVER, NONE, PlaceId, Route, WayOut, add};
 use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
 use super::impossible::Violations;
 use super::moved::Moves;
@@ -50,7 +50,7 @@ pub(super) struct Chunk<'c> {
     pub(super) scope: &'c Scope,
     pub(super) sight: Sight<'c>,
     /// Some boxes are transparent.
-    hides: bool,
+    pub(super) hides: bool,
     /// The window has not begun: what is greatest there does not matter.
     pub(super) early: bool,
     pub(super) books: Books,
@@ -214,9 +214,10 @@ impl<'c> Chunk<'c> {
         self.roots.len() as u64 + self.choices.len() as u64 + left.unsigned_abs()
     }
 
+    /// Replays an event; `HIDES`: some boxes are transparent.
     #[inline(always)]
-    pub(super) fn happen(&mut self, dialect: Dialect, event: Event) {
-        self.port(event);
+    pub(super) fn happen<const HIDES: bool>(&mut self, dialect: Dialect, event: Event) {
+        self.port::<HIDES>(event);
         self.events += 1;
         if dialect == Dialect::InnermostRedo && event == Event::Redo {
             self.redo_around();
@@ -224,19 +225,19 @@ impl<'c> Chunk<'c> {
     }
 
     #[inline(always)]
-    fn port(&mut self, event: Event) {
+    fn port<const HIDES: bool>(&mut self, event: Event) {
         match event {
             Event::Call {
                 predicate: callable,
-            } => self.call(callable),
+            } => self.call::<HIDES>(callable),
             Event::Tail {
                 predicate: callable,
-            } => self.tail(callable),
-            Event::ExitDet => self.way_out(WayOut::ExitDet),
+            } => self.tail::<HIDES>(callable),
+            Event::ExitDet => self.exit_det(),
             Event::ExitNondet => self.exit_nondet(),
             Event::Redo => self.redo(),
             Event::Fail => self.fail(),
-            Event::Exception => self.way_out(WayOut::Exception),
+            Event::Exception => self.exception(),
             Event::Cut { count } => self.cut(count),
             Event::Pause => self.paused = true,
             Event::Resume => self.paused = false,
@@ -249,17 +250,21 @@ impl<'c> Chunk<'c> {
     pub(super) fn advance(&mut self, tick: u64) {
         let stretch = tick.saturating_sub(self.tick);
         self.tick += stretch;
-        self.pass(stretch);
+        if self.hides {
+            self.pass::<true>(stretch);
+        } else {
+            self.pass::<false>(stretch);
+        }
     }
 
     #[inline(always)]
-    pub(super) fn pass(&mut self, stretch: u64) {
+    pub(super) fn pass<const HIDES: bool>(&mut self, stretch: u64) {
         if self.paused {
             self.paused_ticks += stretch;
             return;
         }
         self.now += stretch;
-        let id = if self.hides {
+        let id = if HIDES {
             self.note_engine_work(stretch);
             let visible = self.visible(self.active);
             self.note_center(visible, stretch);
@@ -330,24 +335,28 @@ impl<'c> Chunk<'c> {
     }
 
     #[inline(always)]
-    pub(super) fn call(&mut self, callable: Callable) {
+    pub(super) fn call<const HIDES: bool>(&mut self, callable: Callable) {
         let from = self.place();
         let parent = self.active;
         let base = self.height();
         let id = self.boxes.next();
         let mut engine_work = false;
-        let (arc, place, waits) = if self.hides && self.is_transparent(parent, id, callable) {
+        let (arc, place, waits) = if HIDES && self.is_transparent(parent, id, callable) {
             let predicate = self.books.callee(callable);
             let place = self.books.place_of_hidden(from, predicate);
             engine_work = self.call_hidden((from, place), predicate);
             (NONE, place, self.visible(parent))
         } else {
-            let caller = self.books.places[from as usize].predicate;
-            let id = self.books.arc(from, callable);
-            let arc = &mut self.books.arcs[id as usize];
-            arc.figures.ports.calls += 1;
-            self.slots[caller as usize] = id;
-            (id, arc.place, self.slots[arc.predicate as usize])
+            let &Route {
+                arc,
+                place,
+                predicate,
+                caller,
+                ..
+            } = self.books.route(from, callable);
+            self.books.usual[arc as usize].calls += 1;
+            self.slots[caller as usize] = arc;
+            (arc, place, self.slots[predicate as usize])
         };
         self.depth += 1;
         self.max_depth = self.max_depth.max(self.depth);
@@ -409,7 +418,7 @@ impl<'c> Chunk<'c> {
         self.count_hidden(port, kind, (caller, place));
     }
 
-    fn tail(&mut self, callable: Callable) {
+    fn tail<const HIDES: bool>(&mut self, callable: Callable) {
         self.expect_active();
         self.failed = Failed::Nobody;
         let height = self.height();
@@ -427,7 +436,7 @@ impl<'c> Chunk<'c> {
         {
             return chain.depart_again(self.now);
         }
-        if self.hides && self.is_transparent(self.active, self.active, callable) {
+        if HIDES && self.is_transparent(self.active, self.active, callable) {
             return self.tail_hidden(self.books.callee(callable));
         }
         self.depart(callable);
@@ -454,18 +463,17 @@ impl<'c> Chunk<'c> {
     fn depart(&mut self, callable: Callable) {
         self.settle(self.active);
         let from = self.place();
-        let caller = self.books.places[from as usize].predicate;
-        let id = self.books.arc(from, callable);
-        let arc = &mut self.books.arcs[id as usize];
-        arc.figures.ports.calls += 1;
-        arc.figures.ports.tail_calls += 1;
-        self.slots[caller as usize] = id;
-        let waits = self.slots[arc.predicate as usize];
+        let route = *self.books.route(from, callable);
+        let figures = self.books.figures(route.arc);
+        figures.ports.calls += 1;
+        figures.ports.tail_calls += 1;
+        self.slots[route.caller as usize] = route.arc;
+        let waits = self.slots[route.predicate as usize];
         let active = self.boxes.get_mut(self.active);
-        active.place = arc.place;
+        active.place = route.place;
         if active.is_hidden() {
             // A hidden box departs: from here on it is the visible one.
-            active.arc = id;
+            active.arc = route.arc;
             active.waits = waits;
             active.since = self.now;
             active.exited = false;
@@ -474,7 +482,7 @@ impl<'c> Chunk<'c> {
         let own = std::mem::take(&mut active.own);
         let again = if from == active.place { callable } else { NONE };
         let chain = self.boxes.chain(self.active);
-        chain.depart(caller, id, waits, self.now, own);
+        chain.depart(route.caller, route.arc, waits, self.now, own);
         chain.again = again;
     }
 
@@ -504,6 +512,17 @@ impl<'c> Chunk<'c> {
     #[inline(always)]
     fn fail(&mut self) {
         self.expect_active();
+        let who = match self.close_usual(WayOut::Fail) {
+            Some(predicate) => Some(Who::Predicate(predicate)),
+            None => self.fail_unusual(),
+        };
+        self.failed = who.map_or(Failed::Nobody, |who| {
+            Failed::Somebody(Cause { who, failed: true })
+        });
+    }
+
+    #[inline(never)]
+    fn fail_unusual(&mut self) -> Option<Who> {
         let active = self.boxes.get(self.active);
         let who = if active.root != NONE {
             Some(Who::Outer(active.root))
@@ -514,19 +533,69 @@ impl<'c> Chunk<'c> {
             Some(Who::Predicate(predicate))
         };
         self.close(WayOut::Fail);
-        self.failed = who.map_or(Failed::Nobody, |who| {
-            Failed::Somebody(Cause { who, failed: true })
-        });
+        who
+    }
+
+    /// The active box exits, and nothing inside can be re-entered.
+    #[inline(always)]
+    fn exit_det(&mut self) {
+        self.expect_active();
+        match self.close_usual(WayOut::ExitDet) {
+            Some(_) => self.failed = Failed::Nobody,
+            None => self.close(WayOut::ExitDet),
+        }
+    }
+
+    /// The active box is left by an exception.
+    fn exception(&mut self) {
+        self.expect_active();
+        self.close(WayOut::Exception);
+    }
+
+    /// Closes the active box, if it is a [usual](super::books::Usual) one; its predicate.
+    #[inline(always)]
+    fn close_usual(&mut self, way_out: WayOut) -> Option<PredicateIndex> {
+        let left = self.active;
+        let &PhysicalBox {
+            parent,
+            arc,
+            waits,
+            base,
+            root,
+            exited,
+            ref chain,
+            since,
+            own,
+            ..
+        } = self.boxes.get(left);
+        let outermost = waits == NONE;
+        if chain.is_some()
+            || exited
+            || root != NONE
+            || arc == NONE
+            || !(outermost || waits == arc)
+            || self.height() > base
+        {
+            return None;
+        }
+        let usual = &mut self.books.usual[arc as usize];
+        let sum = match way_out {
+            WayOut::Fail => &mut usual.fails,
+            _ => &mut usual.exits,
+        };
+        sum.boxes += 1;
+        add(&mut sum.own, own);
+        add(&mut sum.outer, if outermost { self.now - since } else { 0 });
+        self.slots[usual.predicate as usize] = waits;
+        let predicate = usual.predicate;
+        self.active = parent;
+        self.depth -= 1;
+        self.boxes.release(left);
+        Some(predicate)
     }
 
     /// The active box is left for good.
-    #[inline(always)]
-    fn way_out(&mut self, way_out: WayOut) {
-        self.expect_active();
-        self.close(way_out);
-    }
-
-    #[inline(always)]
+    #[inline(never)]
     fn close(&mut self, way_out: WayOut) {
         self.failed = Failed::Nobody;
         let left = self.active;

@@ -48,17 +48,25 @@ impl Chunk<'_> {
         }
     }
 
+    fn call_unknown(&mut self) {
+        if self.hides {
+            self.call::<true>(self.unknown());
+        } else {
+            self.call::<false>(self.unknown());
+        }
+    }
+
     #[cold]
     fn unknown_active(&mut self) {
         self.suspect(ViolationKind::NoActiveBox);
-        self.call(self.unknown());
+        self.call_unknown();
     }
 
     /// A redo while the choice stack is empty.
     #[cold]
     pub(super) fn redo_unknown(&mut self, cause: Cause) {
         self.suspect(ViolationKind::NothingToRedo);
-        self.call(self.unknown());
+        self.call_unknown();
         self.exit_nondet();
         if let Some(choice) = self.choices.pop() {
             self.reenter(&choice, cause);

@@ -464,6 +464,7 @@ impl<'t> Run<'t> {
                 part = Some(self.part(&mut chunk, *stream, blocks.clone(), paused));
             }
         }
+        chunk.books.finish();
         if let Some(effort) = self.options.effort {
             effort.replayed(begin.elapsed());
         }
