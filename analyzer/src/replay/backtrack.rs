@@ -4,8 +4,8 @@
 //! [`super::join`] finds out what it means.
 
 use super::books::{CUT, NONE, REDO, add};
-use super::boxes::{BoxId, PhysicalBox, RootId};
-use super::chunk::{Chunk, logical};
+use super::boxes::{BoxId, PhysicalBox, RootId, logical};
+use super::chunk::Chunk;
 use crate::figures::Port;
 use crate::trace::PredicateIndex;
 

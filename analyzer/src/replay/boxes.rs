@@ -171,6 +171,18 @@ impl Chain {
     }
 }
 
+/// The arcs of the logical boxes of a box, with how many they are; nothing if it is hidden.
+pub(super) fn logical(boxed: &PhysicalBox) -> impl Iterator<Item = (ArcId, u64)> {
+    let base = (boxed.arc != NONE).then_some((boxed.arc, 1));
+    let departed = boxed.chain.iter().flat_map(|chain| {
+        chain
+            .groups
+            .iter()
+            .map(|(&(arc, ..), group)| (arc, group.boxes))
+    });
+    base.into_iter().chain(departed)
+}
+
 /// All boxes of a chunk.
 #[derive(Debug)]
 pub(super) struct Boxes {

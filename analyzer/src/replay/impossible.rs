@@ -6,8 +6,8 @@
 
 use super::backtrack::{Cause, Failed, Who};
 use super::books::{ArcId, NONE, WayOut, add};
-use super::boxes::{BoxId, PhysicalBox};
-use super::chunk::{Chunk, logical};
+use super::boxes::{BoxId, PhysicalBox, logical};
+use super::chunk::Chunk;
 use crate::figures::profile::{MAX_VIOLATIONS, ViolationKind};
 use crate::trace::PredicateIndex;
 

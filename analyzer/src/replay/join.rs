@@ -12,8 +12,8 @@ use super::backtrack::{Cause, Failed, Taken, Who};
 use super::books::{
     ArcId, Books, CUT, CallArc, Figures, NEVER, NONE, OUTCOMES, PlaceId, WayOut, add,
 };
-use super::boxes::{BoxId, PhysicalBox};
-use super::chunk::{Chunk, First, logical};
+use super::boxes::{BoxId, PhysicalBox, logical};
+use super::chunk::{Chunk, First};
 use super::state::{Choice, Meaning, NOBODY, State};
 use crate::figures::profile::Profile;
 use crate::figures::{BacktrackFigures, Caller, StreamFigures};
@@ -59,7 +59,8 @@ impl Join {
     }
 
     /// The figures of all that was joined, with those of its streams.
-    pub(super) fn into_profile(self, streams: Vec<StreamFigures>) -> Profile {
+    pub(super) fn into_profile(mut self, streams: Vec<StreamFigures>) -> Profile {
+        self.books.finish();
         let books = &self.books;
         let by_place = assemble::by_place(books);
         let by_site = assemble::by_site(books);

@@ -48,11 +48,18 @@ mod chunk;
 mod feed;
 mod impossible;
 mod join;
+mod joined;
+mod last_calls;
 mod moved;
+mod plan;
+mod reader;
 mod schedule;
 mod state;
 #[cfg(test)]
 pub(crate) mod tests;
+mod transparent;
+mod ways_out;
+mod work;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
