@@ -9,12 +9,11 @@
 use portmortem_tracer::format::{Dialect, Event};
 use rustc_hash::FxHashMap;
 
-use super::backtrack::{Backtrack, Cause, Choice, Failed, Idle, Taken, Who};
 use super::books::{ArcId, Books, NEVER, NONE, PlaceId, Route, WayOut};
 use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
-use super::impossible::Violations;
-use super::moved::Moves;
+use super::choices::{Backtrack, Cause, Choice, Failed, Idle, Taken, Who};
 use crate::figures::StreamFigures;
+use crate::figures::profile::ViolationKind;
 use crate::scope::{Scope, Sight};
 use crate::trace::Callable;
 
@@ -43,6 +42,17 @@ pub(super) struct First {
     /// It departed in the chunk: another logical box was innermost at the end.
     pub(super) departed: bool,
 }
+
+/// Events that cannot happen where they stand.
+#[derive(Debug, Default)]
+pub(super) struct Violations {
+    /// The first ones, each with the number of the event in the chunk.
+    pub(super) listed: Vec<(u64, ViolationKind)>,
+    pub(super) count: u64,
+}
+
+/// Which boxes were moved: the number of the event that called it, and of the one that moved it.
+pub(super) type Moves = FxHashMap<BoxId, (u64, u64)>;
 
 /// The state of a stream in a chunk, and what is booked.
 #[derive(Debug)]

@@ -4,20 +4,12 @@
 //! the call that it must have had, and from then on it is like any other. So the conservation laws
 //! hold. After a gap such boxes are expected; without one before they are violations.
 
-use super::backtrack::{Cause, Failed, Who};
 use super::books::{ArcId, NONE, WayOut, add};
 use super::boxes::{BoxId, PhysicalBox, logical};
+use super::choices::{Cause, Failed, Who};
 use super::chunk::Chunk;
 use crate::figures::profile::{MAX_VIOLATIONS, ViolationKind};
 use crate::trace::PredicateIndex;
-
-/// Events that cannot happen where they stand.
-#[derive(Debug, Default)]
-pub(super) struct Violations {
-    /// The first ones, each with the number of the event in the chunk.
-    pub(super) listed: Vec<(u64, ViolationKind)>,
-    pub(super) count: u64,
-}
 
 impl Chunk<'_> {
     #[cold]

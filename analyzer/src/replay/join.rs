@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::assemble;
-use super::backtrack::{Cause, Failed, Taken, Who};
 use super::books::{
     ArcId, Books, CUT, CallArc, Figures, NEVER, NONE, OUTCOMES, PlaceId, WayOut, add,
 };
 use super::boxes::{BoxId, PhysicalBox, logical};
+use super::choices::{Cause, Failed, Taken, Who};
 use super::chunk::{Chunk, First};
 use super::state::{Choice, Meaning, NOBODY, State};
 use crate::figures::profile::Profile;

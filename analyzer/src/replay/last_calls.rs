@@ -1,8 +1,8 @@
 //! Last calls: how a box becomes a chain of logical boxes, and how that is left.
 
-use super::backtrack::Failed;
 use super::books::{NONE, WayOut, add};
 use super::boxes::BoxId;
+use super::choices::Failed;
 use super::chunk::Chunk;
 use crate::trace::Callable;
 

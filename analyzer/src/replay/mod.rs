@@ -44,6 +44,7 @@ mod assemble;
 mod backtrack;
 mod books;
 mod boxes;
+mod choices;
 mod chunk;
 mod feed;
 mod impossible;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::backtrack::Live;
 use super::books::{ArcId, Books, NONE, PlaceId, add};
 use super::boxes::{BoxId, Boxes, Chain, PhysicalBox};
+use super::choices::Live;
 use super::chunk::Chunk;
 use crate::figures::{Caller, StreamFigures};
 use crate::moment::OpenBox;

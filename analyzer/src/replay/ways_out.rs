@@ -1,8 +1,8 @@
 //! Ways out of a box: exits, failure, exception.
 
-use super::backtrack::{Cause, Choice, Failed, Who};
 use super::books::{NONE, WayOut, add};
 use super::boxes::{PhysicalBox, RootId};
+use super::choices::{Cause, Choice, Failed, Who};
 use super::chunk::{Chunk, First};
 use crate::trace::PredicateIndex;
 
