@@ -10,7 +10,7 @@ use crate::format::{BLOCK_HEADER_BYTES, block_offset};
 /// How far before the payload the committed length lies.
 pub(crate) const COMMITTED_BEFORE_PAYLOAD: usize = BLOCK_HEADER_BYTES - block_offset::COMMITTED;
 
-/// What an event needs, in one cache line. The C header knows this layout.
+/// The fields that an event needs, in one cache line. The C header knows this layout.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Hot {
@@ -56,9 +56,9 @@ impl Hot {
         if cursor != self.cut_end.get() {
             return false;
         }
-        // SAFETY: `cut_end` is null or where an event ended that `cut` has written into the open block (a block begins with
-        // null). No event came after it, and the only one that ends there is a CUT with one byte of argument:
-        // where the fast path could not write it, the slow path did, or the block is no longer open.
+        // SAFETY: `cut_end` is null or where an event ended that `cut` has written into the open block (a block
+        // begins with null). No event came after it, and the only one that ends there is a CUT with one byte of
+        // argument. Where the fast path could not write it, the slow path did, or the block is no longer open.
         unsafe {
             let count = cursor.sub(1);
             let room = *count < 127;

@@ -1,13 +1,13 @@
 //! Every live stream of the process, so that all streams of a recording can be stopped at once.
 //!
-//! A stream looks at nothing but its own limit at each event. Whoever stops a recording holds the
-//! recorder's lock, sets its phase and clears those limits; a stream that opens a block, or
-//! makes it larger, holds the same lock, looks at the phase and sets its limit.
+//! A stream looks at nothing but its own limit at each event. The thread that stops a recording holds the
+//! recorder's lock, sets its phase and clears those limits. A stream that opens a block, or makes it larger,
+//! holds the same lock, looks at the phase and sets its limit.
 //!
-//! After a fork the child would write into the parent's file through the shared mapping. A handler
-//! in the child stops every recording there, before any code of the child runs. It never takes a
-//! recorder's lock, which some thread of the parent may have held; it leaks the recorders, whose
-//! contents that thread may have been changing.
+//! After a fork the child would write into the parent's file through the shared mapping. A handler in the child
+//! stops every recording there, before any code of the child runs. It never takes a recorder's lock, which a
+//! thread of the parent may have held. It leaks the recordings, whose contents that thread may have been
+//! changing.
 
 use std::cell::UnsafeCell;
 use std::collections::BTreeMap;
@@ -30,8 +30,8 @@ struct Registry {
     recordings: Vec<*const dyn Recording>,
 }
 
-// SAFETY: the pointers are followed only with the lock held, while what they lead to cannot be freed, and only to
-// what is atomic behind them. The cells beside that are their owner's.
+// SAFETY: pointers are followed only with the lock held, when their targets cannot be freed, and only to atomic
+// fields. The cells beside that are their owner's.
 unsafe impl Send for Registry {}
 
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry {

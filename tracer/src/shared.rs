@@ -1,4 +1,4 @@
-//! What all streams of a recording share: its file, the names in it, and where it is in its life.
+//! The parts of a recording that all its streams share: its file, the names in it, and its phase.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ const MAX_STRING_BYTES: usize = 16 << 10;
 /// More different texts than this are recorded each time they occur, so that memory stays bounded.
 const MAX_KNOWN_TEXTS: usize = 1 << 16;
 
-/// What all streams of a recording share and the lock does not protect.
+/// The parts that all streams of a recording share; those that change are in `shared`.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) life: Life,
@@ -40,8 +40,8 @@ pub(crate) struct Inner {
     pub(crate) shared: Mutex<Option<Shared>>,
 }
 
-/// What the lock protects. The phase leaves [`Phase::Recording`] only while it is held, except in
-/// the child of a fork.
+/// The parts that the lock protects. The phase leaves [`Phase::Recording`] only while it is held, except in the
+/// child of a fork.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) space: Space,
@@ -141,7 +141,7 @@ impl Shared {
         self.space.trim(block);
     }
 
-    /// A block of events is closed and nobody uses it any more.
+    /// A block of events is closed and no stream uses it any more.
     pub(crate) fn give_back(&mut self, block: &Block) {
         let (offset, size) = block.place();
         self.space.closed(offset, size);

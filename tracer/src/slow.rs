@@ -1,4 +1,4 @@
-//! A stream, and what it does now and then: blocks that are full, clocks that jump, recordings that cannot go on.
+//! A stream, and its rare work: blocks that are full, clocks that jump, recordings that cannot go on.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const MOST_GROWTH: u64 = 3;
 
 const CUT: Event = Event::Cut { count: 1 };
 
-/// What a stream needs now and then. Only its owner touches it.
+/// The part of a stream that few events need. Only its owner touches it.
 #[derive(Debug)]
 struct Cold {
     /// The block that the stream writes. When there is no room for the next one it stays, closed,
@@ -225,8 +225,8 @@ impl Core {
         self.allow(block);
     }
 
-    /// Lets the fast path fill the block. The caller has the recorder's lock, without which nobody
-    /// stops the streams.
+    /// Lets the fast path fill the block. The caller has the recorder's lock, without which no thread stops the
+    /// streams.
     fn allow(&self, block: &Block) {
         // SAFETY: the smallest block has room for many events.
         let limit = unsafe { block.payload().add(block.room() - MAX_EVENT_BYTES + 1) };

@@ -99,8 +99,8 @@ pub struct Stream {
     core: NonNull<Core>,
 }
 
-// SAFETY: what the core has without atomics belongs to whoever has the stream, and is not bound to
-// a thread. Others reach the core through the registry, and only what is atomic or never changes.
+// SAFETY: fields of the core that are not atomic belong to the owner of the stream, and are not bound to a
+// thread. The registry reaches atomic fields only.
 unsafe impl Send for Stream {}
 
 impl Stream {
@@ -189,8 +189,8 @@ impl Stream {
         self.core().cut();
     }
 
-    /// [`Stream::call`], if less than 4096 ticks have passed since the last event. False if not, or if it cannot be written as fast
-    /// for another reason: for whoever has something to look at first after a longer time.
+    /// [`Stream::call`], if less than 4096 ticks have passed since the last event. False if not, or if it
+    /// cannot be written as fast for another reason. Then the caller may look at the engine first.
     #[inline]
     #[must_use = "if false, nothing was recorded"]
     pub fn call_if_soon(&self, predicate: u32) -> bool {
@@ -247,7 +247,7 @@ impl Stream {
         self.core().has_stopped()
     }
 
-    /// Recording is suspended: the time until [`Stream::resume`] belongs to nobody.
+    /// Recording is suspended: the time until [`Stream::resume`] belongs to no box.
     pub fn pause(&self) {
         self.core().slow(Event::Pause, clock::ticks());
     }
@@ -289,7 +289,7 @@ impl Drop for Stream {
     fn drop(&mut self) {
         self.core().finish();
         registry::remove_stream(&self.core().hot);
-        // SAFETY: from `Box::leak` in `new`, and nobody else can reach it any more.
+        // SAFETY: from `Box::leak` in `new`, and nothing else can reach it any more.
         drop(unsafe { Box::from_raw(self.core.as_ptr()) });
     }
 }

@@ -81,7 +81,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Contents, IndexError> {
 
 /// The contents, and how many bytes they take.
 pub(super) fn decode_body(body: &[u8]) -> Result<(Contents, usize), DecodeError> {
-    // Lists are given room for as many items as they claim to have. What a limit is has to be known to the compiler.
+    // Lists are given room for as many items as they claim to have. The compiler must know the limit.
     const MOST: usize = MOST_EXPANSION * MOST_BYTES as usize;
     match body.len().max(1).saturating_mul(MOST_EXPANSION).ilog2() {
         0..20 => decode_within::<0x10_0000>(body),

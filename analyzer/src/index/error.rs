@@ -11,7 +11,7 @@ pub enum IndexError {
     /// It is of another trace, of this one before it changed, or of another version.
     #[error("the index is stale")]
     Stale,
-    /// It is not what was written.
+    /// Its bytes changed after they were written.
     #[error("the index is damaged")]
     Damaged,
     /// The recording did not end, or the trace is damaged.

@@ -1,13 +1,12 @@
 //! An index beside a trace: its figures, and checkpoints from which any moment is near.
 //!
-//! The index of `run.pmt` is `run.pmt.index`. It is never required and never believed without a check: it
-//! says of which trace it is (the id in the header, size and time of change of the file), and has a
-//! checksum. Only a trace whose recording ended in order and that is not damaged has one; so what it
-//! says is what the replay of the trace says, and nothing is hidden by it.
+//! The index of `run.pmt` is `run.pmt.index`. No command requires it, and none believes it without a check: it
+//! names its trace (the id in the header, size and time of change of the file), and has a checksum. Only an
+//! undamaged trace whose recording ended in order has one, so it hides nothing that the replay would say.
 //!
-//! A checksum is no signature. So what an index claims is compared with what the trace says cheaply: streams, their
-//! events and times, where checkpoints lie; and its figures must keep every conservation law ([`laws`]). Figures that
-//! somebody made up, and that keep all that, are believed.
+//! A checksum is no signature. So its claims are compared with those parts of the trace that are cheap to read:
+//! streams, their events and times, and the places of checkpoints. Its figures must keep every conservation law
+//! ([`laws`]). Made-up figures that keep all that are believed.
 
 mod bytes;
 mod contents;
@@ -32,11 +31,11 @@ use crate::walk::{STRIDE, Scan, Trail};
 use contents::{Contents, Fingerprint};
 pub use error::IndexError;
 
-/// What an index knows.
+/// The index of one trace.
 #[derive(Debug)]
 pub struct Index {
     contents: Contents,
-    /// What the trace says recording cost.
+    /// The cost of recording, if the trace tells it.
     rates: Option<Rates>,
     trail: Trail,
 }

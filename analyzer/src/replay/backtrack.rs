@@ -1,4 +1,4 @@
-//! The choice stack of a chunk: what a redo takes from it and whose fault that is, what a cut takes.
+//! The choice stack of a chunk: redos and their causes, and cuts.
 //!
 //! Entries of before the chunk are not known. The chunk remembers what happens to them ([`Taken`]), and
 //! [`super::join`] finds out what it means.
@@ -37,7 +37,7 @@ impl Chunk<'_> {
         }
     }
 
-    /// Goes back to when work was what it is in `to`: how much is undone, and how much of that idle.
+    /// Goes back to the work of `to`. Returns the ticks undone, and those of them that are idle.
     fn undo(&mut self, to: &Live) -> (u64, u64) {
         let from = self.live();
         let idle = if from.level == to.level { to.idle } else { 0 };
@@ -48,7 +48,7 @@ impl Chunk<'_> {
         (undone, idle)
     }
 
-    /// Who failed, that a box is re-entered.
+    /// The cause of a redo.
     fn failing(&mut self) -> Cause {
         let active = |who| Cause { who, failed: false };
         let cause = match self.failed {

@@ -1,11 +1,9 @@
 //! Where the replay books counts and time: on the arcs between calling contexts.
 //!
 //! A *place* is where a box stands: a context (the distinct predicates on its chain, see
-//! [`crate::figures::contexts`]), its own predicate, and its cost centre. An *arc* is a call from a place, by a site or by none that
-//! is known; it leads to a place.
-//! Every box was entered by one arc and books everything there, so an event touches one record. All
-//! tables are sums over arcs, made at the end: rows of the call tree by place, edges by the predicates
-//! of both places, predicates by callee, sites by site.
+//! [`crate::figures::contexts`]), its own predicate, and its cost centre. An *arc* is a call from a place, by a
+//! site or by none that is known; it leads to a place. A box books everything on the arc by which it was
+//! entered, so an event touches one record. All tables are sums over arcs, made at the end.
 //!
 //! Time of a box `y` of `q`, entered by arc `a`, is booked when its activation ends:
 //!
@@ -100,7 +98,7 @@ impl WayOut {
     }
 }
 
-/// What happened to boxes entered by one arc. Times in ticks.
+/// Counts and times of boxes entered by one arc. Times in ticks.
 ///
 /// What most events touch comes first, for the sake of the cache. Arcs are not aligned to cache lines: that gained
 /// nothing more on `mixed`, and cost a quarter more time where there are very many contexts.
@@ -239,7 +237,7 @@ pub(super) fn add(sum: &mut u64, part: u64) {
 #[repr(C)]
 pub(super) struct CallArc {
     pub(super) predicate: PredicateIndex,
-    /// What was called: the predicate, or a site of it.
+    /// The predicate called, or a site of it.
     pub(super) callable: Callable,
     /// Where it leads.
     pub(super) place: PlaceId,
@@ -267,8 +265,8 @@ pub(super) struct Place {
     pub(super) row: PlaceId,
     /// The last row of its context: its own, unless recursive.
     pub(super) context: PlaceId,
-    /// The context without its last predicate; of a recursive place, its context. [`NONE`] where a
-    /// chunk begins, or nobody is active.
+    /// The context without its last predicate; of a recursive place, its context. [`NONE`] where a chunk
+    /// begins, or no box is active.
     pub(super) above: PlaceId,
 }
 
@@ -301,7 +299,7 @@ impl Route {
 
 /// Places, arcs and what is booked on them: of a chunk, or of everything joined so far.
 ///
-/// A place without any above, called a *root*, is where a chunk begins, or nobody.
+/// A place without any above, called a *root*, is where a chunk begins, or stands for no box.
 #[derive(Debug)]
 pub(super) struct Books {
     pub(super) places: Vec<Place>,
@@ -345,7 +343,7 @@ impl Books {
         }
     }
 
-    /// Stands for the predicate of boxes that a chunk begins in, and for nobody.
+    /// Stands for the predicate of boxes that a chunk begins in, and for no box.
     pub(super) fn begin(&self) -> PredicateIndex {
         self.begin
     }
@@ -561,8 +559,8 @@ impl Books {
         &mut self.arcs[arc as usize].figures
     }
 
-    /// Books that boxes entered by `arc` were on the chain for `lasted` ticks together, while those
-    /// entered by `waits` were not the innermost of their predicate.
+    /// Books `lasted` ticks that boxes entered by `arc` were on the chain together. Meanwhile those entered by
+    /// `waits` were not the innermost of their predicate.
     #[inline]
     pub(super) fn book_stretch(&mut self, arc: ArcId, waits: ArcId, outcome: usize, lasted: u64) {
         if waits == NONE {

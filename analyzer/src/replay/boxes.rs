@@ -14,10 +14,10 @@ pub(super) type BoxId = u32;
 /// A box of before the chunk, by the order in which it was met.
 pub(super) type RootId = u32;
 
-/// What the engine keeps one frame for.
+/// A box for which the engine keeps one frame.
 #[derive(Debug)]
 pub(super) struct PhysicalBox {
-    /// Who called it. [`NONE`]: nobody known.
+    /// Its caller. [`NONE`]: unknown.
     pub(super) parent: BoxId,
     /// The arc it was entered by. [`NONE`]: hidden, or a root in the activation it began the chunk with.
     pub(super) arc: ArcId,
@@ -87,10 +87,10 @@ pub(super) struct Group {
     pub(super) own: u64,
 }
 
-/// What a box departed into by last calls.
+/// The boxes that a box departed into by last calls.
 ///
-/// They share the fate of the physical box, so they are kept as groups, in the order of the first of
-/// each; a loop of ten million last calls is one group.
+/// They share the fate of the physical box, so groups stand for them, in the order of their first boxes. A loop
+/// of ten million last calls is one group.
 #[derive(Debug, Clone)]
 pub(super) struct Chain {
     /// By arc, by the arc for which [`PhysicalBox::waits`] stands, and by stage.
@@ -210,8 +210,8 @@ impl Default for Boxes {
 impl Boxes {
     /// A new box, to be filled in; `None` if there are more than can be numbered.
     ///
-    /// Its fields are best set one by one where they are: a whole box put together elsewhere and copied
-    /// waits for its own stores, which took a fifth of the replay.
+    /// Set its fields one by one where they are. A box put together elsewhere and copied waits for its own
+    /// stores, which took a fifth of the replay.
     #[inline(always)]
     pub(super) fn add(&mut self) -> Option<(BoxId, &mut PhysicalBox)> {
         let id = match self.free {

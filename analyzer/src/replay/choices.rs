@@ -14,8 +14,8 @@ pub(super) struct Choice {
 
 /// Work that is not undone, since the chunk began or since the last redo of a root.
 ///
-/// Time of the outermost root met so far is in it and kept apart, too: it is no work if that root
-/// turns out to be nobody.
+/// It contains the time of the outermost root so far, which is kept apart, too: it is no work if that root
+/// turns out to be no box.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Live {
     pub(super) ticks: u64,
@@ -39,7 +39,7 @@ pub(super) enum Taken {
     Cut { count: u32, now: u64, by: Who },
 }
 
-/// A predicate, or whose.
+/// A predicate, or a box that joining finds the predicate of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Who {
     Predicate(PredicateIndex),
@@ -47,20 +47,20 @@ pub(super) enum Who {
     Inner(RootId),
     /// The outermost logical box of a root.
     Outer(RootId),
-    /// Whoever failed before the chunk, or else the innermost box at its beginning.
+    /// The box that failed before the chunk, or else the innermost at its beginning.
     Before,
 }
 
 /// Why a box is re-entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Cause {
-    /// What failed, or was active when something failed that is not recorded.
+    /// The box that failed, or was active when an unrecorded one failed.
     pub(super) who: Who,
     /// It failed itself. Not known of [`Who::Before`].
     pub(super) failed: bool,
 }
 
-/// Whose failure a redo would come from.
+/// The failure that a redo would come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failed {
     /// The last port was no failure: then it is that of the innermost box.
@@ -71,7 +71,7 @@ pub(super) enum Failed {
     Somebody(Cause),
 }
 
-/// What one backtrack edge threw away.
+/// Work that one backtrack edge threw away.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Backtrack {
     pub(super) count: u64,

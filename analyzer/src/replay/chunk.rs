@@ -1,10 +1,9 @@
 //! The replay of a chunk of a stream, from a state that need not be known.
 //!
-//! Boxes of before the chunk are *roots*: the one active at its beginning, its callers as far as
-//! control returns to them, and those on the choice stack as far as they are re-entered. What a root
-//! does is booked on an arc of its own, what boxes called below it do on arcs from a place of its own.
-//! [`super::join`] puts names to them, and it all falls into place; the work of that is in
-//! proportion to the roots and arcs, not to the events.
+//! Boxes of before the chunk are *roots*: the one active at its beginning, the callers that control returns to,
+//! and re-entered boxes of the choice stack. A root books on an arc of its own; boxes called below it book on
+//! arcs from a place of its own. [`super::join`] names the roots, in work proportional to roots and arcs, not
+//! to events.
 
 use portmortem_tracer::format::{Dialect, Event};
 use rustc_hash::FxHashMap;
@@ -54,7 +53,7 @@ pub(super) struct Violations {
 /// Which boxes were moved: the number of the event that called it, and of the one that moved it.
 pub(super) type Moves = FxHashMap<BoxId, (u64, u64)>;
 
-/// The state of a stream in a chunk, and what is booked.
+/// The state of a stream in a chunk, and its books.
 #[derive(Debug)]
 pub(super) struct Chunk<'c> {
     pub(super) scope: &'c Scope,
@@ -86,16 +85,16 @@ pub(super) struct Chunk<'c> {
     pub(super) tick: u64,
     /// Events so far.
     pub(super) events: u64,
-    /// Ticks of the chunk that belong to somebody.
+    /// Ticks of the chunk that belong to a box.
     pub(super) now: u64,
     pub(super) paused: bool,
     pub(super) paused_ticks: u64,
     pub(super) undone: u64,
     pub(super) idle_undone: u64,
     pub(super) failed: Failed,
-    /// The state at the beginning is known: nobody was active.
+    /// The state at the beginning is known: no box was active.
     pub(super) whole: bool,
-    /// What is active when no box is, in a whole stream: nobody, or after a gap an unknown box.
+    /// Stands for no box in a whole stream; after a gap, an unknown box.
     pub(super) bottom: BoxId,
     pub(super) gap_ticks: u64,
     pub(super) lost_events: u64,
@@ -159,7 +158,7 @@ impl<'c> Chunk<'c> {
         self.active = self.new_level();
     }
 
-    /// Begins a whole stream at `tick`. What was booked before stays; the last stream must be finished.
+    /// Begins a whole stream at `tick`. Earlier books stay; the last stream must be finished.
     pub(super) fn begin_stream(&mut self, tick: u64) {
         self.whole = true;
         self.early = self.scope.window.is_some();
@@ -255,7 +254,7 @@ impl<'c> Chunk<'c> {
         }
     }
 
-    /// Time passes, and belongs to whoever was active until now.
+    /// Time passes, and belongs to the box that was active until now.
     #[inline]
     pub(super) fn advance(&mut self, tick: u64) {
         let stretch = tick.saturating_sub(self.tick);
@@ -368,7 +367,7 @@ impl<'c> Chunk<'c> {
         }
     }
 
-    /// Who called the box that is left; a caller of before the chunk, if need be.
+    /// The caller of the box that is left; one of before the chunk, if need be.
     #[inline]
     pub(super) fn parent(&mut self, left: BoxId) -> BoxId {
         let parent = self.boxes.get(left).parent;

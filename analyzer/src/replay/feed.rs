@@ -5,7 +5,7 @@ use portmortem_tracer::format::{Dialect, Event, Take};
 use super::chunk::Chunk;
 use crate::trace::Trace;
 
-/// What was read of a block.
+/// The part of a block that was read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Read {
     /// Events replayed, and the bytes that they take.
@@ -38,8 +38,8 @@ impl Chunk<'_> {
         }
     }
 
-    /// Replays the events in `bytes` of an engine that speaks `dialect`, up to one that cannot be read or needs the
-    /// stream as a whole; `tick` is the time of the event before.
+    /// Replays the events in `bytes` of an engine that speaks `dialect`; `tick` is the time of the event
+    /// before. Ends at an event that cannot be read, or that needs the stream as a whole.
     pub(super) fn replay(
         &mut self,
         trace: &Trace,
@@ -170,7 +170,8 @@ impl<const HIDES: bool> Take for Next<'_, '_, HIDES> {
     }
 }
 
-/// The next event, whose calls are of a [`Callable`](crate::trace::Callable), the ticks since the one before, and what follows; `None` if there is none that can be read.
+/// The next event, the ticks since the one before, and the bytes that follow; `None` if no event can be read.
+/// It calls a [`Callable`](crate::trace::Callable).
 fn next<'b>(trace: &Trace, bytes: &'b [u8]) -> Option<(Event, u64, &'b [u8])> {
     if bytes.is_empty() {
         return None;

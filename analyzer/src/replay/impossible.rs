@@ -1,8 +1,8 @@
 //! Gaps, and events that cannot happen where they stand, in a stream that is replayed as a whole.
 //!
-//! A box that must have been there but was never called is a box of the unknown predicate: it gets
-//! the call that it must have had, and from then on it is like any other. So the conservation laws
-//! hold. After a gap such boxes are expected; without one before they are violations.
+//! A box without a recorded call is a box of the unknown predicate. It gets the call that it must have had, and
+//! from then on it is like any other. So the conservation laws hold. After a gap such boxes are expected;
+//! without one before they are violations.
 
 use super::books::{ArcId, NONE, WayOut, add};
 use super::boxes::{BoxId, PhysicalBox, logical};

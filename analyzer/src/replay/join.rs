@@ -1,8 +1,8 @@
 //! Chunk after chunk becomes the replay of the whole trace.
 //!
-//! The state of the stream at the beginning of a chunk tells which box each of its roots is, and so which
-//! context its places are in; then all it booked is added to the books of the trace, and what it
-//! leaves on the active chain and the choice stack is the state at the beginning of the next one.
+//! The state of the stream at the beginning of a chunk tells which box each of its roots is, and so the context
+//! of its places. Then its books are added to those of the trace. The boxes that it leaves on the active chain
+//! and the choice stack are the state at the beginning of the next one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -313,7 +313,7 @@ impl Join {
         NONE
     }
 
-    /// What nobody did is not work, so it cannot be undone.
+    /// Time of no box is not work, so it cannot be undone.
     fn take_back_idle(&mut self, chunk: &Chunk, meaning: &mut Meaning) {
         if !meaning.ends_in_nobody {
             return;

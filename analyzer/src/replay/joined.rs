@@ -1,4 +1,4 @@
-//! Works, joined in their order: the figures, the streams, and what is wrong with them.
+//! Works, joined in their order: their figures, their streams, and their faults.
 
 use std::collections::BTreeMap;
 
@@ -118,8 +118,8 @@ impl<'t> Joined<'t> {
                 .begin_stream(begin_of(stream, Some(part.first_tick)));
             (self.events, self.number, self.tick, self.moved) = (0, 0, 0, 0);
         }
-        // A block that says that it begins before the last event does not set the time back, and the
-        // part did not know of that event.
+        // A block that claims to begin before the last event does not set the time back. Its part did not know
+        // of that event.
         if part.first != self.number || part.begin_tick < self.tick {
             return Err(GiveUp::Unusual);
         }

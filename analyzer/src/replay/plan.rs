@@ -1,4 +1,4 @@
-//! What is replayed at a time: some streams, or a part of one.
+//! Cuts a trace into works, which are replayed at a time: some streams, or a part of one.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::ReplayOptions;
 use crate::scope::Scope;
 use crate::trace::{StreamInfo, Trace};
 
-/// What is replayed at a time.
+/// A piece of a trace that is replayed at a time.
 #[derive(Debug, Clone)]
 pub(super) enum Work {
     /// Streams from beginning to end.
@@ -27,8 +27,8 @@ pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec
             (trace.size() / (threads * 16)).clamp(1 << 20, 16 << 20)
         }
     });
-    // What a transparent box does is its caller's, and who an innermost redo re-enters depends on callers: in
-    // the middle of a stream neither is known. Where a window begins heights begin anew.
+    // Work of a transparent box is its caller's, and an innermost redo re-enters callers. In the middle of a
+    // stream neither is known. Where a window begins heights begin anew.
     let whole = scope.has_transparent() || scope.window.is_some();
     let mut works = Vec::new();
     let mut together = 0..0;

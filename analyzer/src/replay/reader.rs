@@ -8,7 +8,7 @@ use crate::trace::StreamInfo;
 use crate::trace::damage::Damage;
 use crate::trace::events::{Events, TimedEvent};
 
-/// What is wrong with streams.
+/// Faults of streams.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The first ones of each stream.
@@ -30,7 +30,7 @@ impl Found {
     }
 }
 
-/// Reads a stream, or a part of it, and notes what is wrong with it.
+/// Reads a stream, or a part of it, and notes its faults.
 pub(super) struct Reader<'t> {
     stream: u32,
     pub(super) events: Events<'t>,
@@ -66,8 +66,8 @@ impl<'t> Reader<'t> {
         self.note(chunk, |_| (number, offset));
     }
 
-    /// Notes violations of the last events; `place` tells the number in the stream and the place in the file of the
-    /// event that was the so-and-so-many-th of the chunk.
+    /// Notes violations of the last events. From the number of an event in the chunk, `place` tells its number
+    /// in the stream and its place in the file.
     #[inline]
     pub(super) fn note(&mut self, chunk: &mut Chunk, place: impl FnMut(u64) -> (u64, u64)) {
         if chunk.violations.count > 0 {
@@ -94,7 +94,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What was found, damage included.
+    /// All faults, damage included.
     pub(super) fn finish(self) -> Found {
         let mut found = self.found;
         found.damage.extend(self.events.into_damage());

@@ -43,7 +43,7 @@ pub(super) fn replay(
     match failed {
         GiveUp::Unusual if checkpoints.is_some() => Err(failed),
         GiveUp::Long => Ok(one_by_one(trace, options, scope)),
-        // What was done until then is little, or the trace is not in order.
+        // Little was done until then, or the trace is not in order.
         GiveUp::Unusual | GiveUp::Deep => {
             let options = ReplayOptions {
                 chunk_bytes: Some(u64::MAX),
@@ -142,7 +142,7 @@ impl<'t> Run<'t> {
         }
     }
 
-    /// Joins what can be joined.
+    /// Joins the chunks that can be joined.
     fn join(&self, joined: &mut Joined<'t>) {
         let begin = Instant::now();
         let mut next = joined.next;
@@ -168,8 +168,8 @@ impl<'t> Run<'t> {
     }
 }
 
-/// Lets the other threads end when one panics: what it was at never comes, and they would wait for it for ever.
-/// The panic goes on when they have.
+/// Lets the other threads end when one panics: they would wait for its chunk for ever. The panic goes on when
+/// they have.
 struct StopIfPanicking<'r, 't>(&'r Run<'t>);
 
 impl Drop for StopIfPanicking<'_, '_> {

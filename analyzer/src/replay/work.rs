@@ -32,7 +32,7 @@ pub(super) struct Done<'t> {
     pub(super) part: Option<Part>,
 }
 
-/// What else must be known of a part.
+/// The place of a part in its stream and in time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
     pub(super) stream: usize,
@@ -188,7 +188,7 @@ impl<'t> Worker<'t> {
                 break;
             }
             if read.bytes < payload.bytes.len() {
-                // What the events themselves have to say to that.
+                // The reader of single events decides about the next one.
                 let before = reader.events.events_read();
                 let Some(event) = reader.events.next() else {
                     break;

@@ -5,7 +5,8 @@
 
 use super::varint;
 
-/// What happened at a port of a box, or to the recording itself. Meanings: `ARCHITECTURE.md`, "Events".
+/// A port of a box that control passed, or a change of the recording itself. Meanings: `ARCHITECTURE.md`,
+/// "Events".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A new box of `predicate`, called by the active box.
@@ -33,7 +34,7 @@ pub enum Event {
         /// How many boxes.
         count: u32,
     },
-    /// Recording is suspended: the time until [`Event::Resume`] belongs to nobody.
+    /// Recording is suspended: the time until [`Event::Resume`] belongs to no box.
     Pause,
     /// Recording goes on.
     Resume,
@@ -135,8 +136,8 @@ impl Event {
         }
     }
 
-    /// Reads one event and hands it to `taker`. `None` if it comes 4096 ticks or more after the one before, has an
-    /// argument of more than three bytes, or is near the end of `bytes`: [`Event::decode`] reads it.
+    /// Reads one event and hands it to `taker`. `None` if it comes 4096 ticks or more after the one before, has
+    /// an argument of more than three bytes, or is near the end of `bytes`. Then [`Event::decode`] reads it.
     #[inline(always)]
     pub fn take_short<T: Take>(bytes: &[u8], taker: T) -> Option<T::Taken> {
         let word = u64::from_le_bytes(*bytes.first_chunk()?);

@@ -36,7 +36,7 @@ impl Build {
         let (analysis, watched) = (Arc::clone(analysis), Arc::clone(&progress));
         let run = move || {
             if let Some(tree) = Tree::of(&analysis, measure, inverted, &watched) {
-                // Nobody wants it any more if it was given up.
+                // The tree may have been given up.
                 let _ = sender.send(tree);
             }
         };
