@@ -19,6 +19,7 @@ test: engine test-packages check
 check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- --deny warnings
+	RUSTDOCFLAGS=--deny=warnings $(CARGO) doc --workspace --no-deps --document-private-items --quiet
 	CARGO=$(CARGO) tools/cargo-deny $(abspath $(TARGET))/cargo-deny
 
 # The engine's own tests, unrecorded and recorded in every mode; tests/engine/run --help has more.

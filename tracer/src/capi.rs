@@ -15,9 +15,12 @@ use crate::format::{
     CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, Dialect, Event, Header, Outcome, Site,
     StreamKind, TAG_CALL, TAG_CUT, TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_FAIL, TAG_REDO, TAG_TAIL,
 };
+use crate::hot::Hot;
 use crate::options::{Keep, Options};
-use crate::recorder::{NO_ID, Recorder};
-use crate::stream::{Core, Hot, Stream};
+use crate::recorder::Recorder;
+use crate::shared::NO_ID;
+use crate::slow::Core;
+use crate::stream::Stream;
 
 /// The id of a name that could not be recorded, because the recording has ended.
 pub const PM_NO_ID: u32 = 0xffff_ffff;

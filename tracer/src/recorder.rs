@@ -6,33 +6,24 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::block::Block;
 use crate::clock::{self, Pair};
 use crate::ending;
 use crate::format::{
     Clause, Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, Site, StreamBegin,
-    StreamKind, encode_header, shorten,
+    StreamKind, encode_header,
 };
-use crate::locks::{self, Locked};
 use crate::options::{Keep, MIN_MAX_SIZE, Options};
-use crate::records::{MAX_LAST_NOTE, Records};
+use crate::phase::{Life, Phase};
+use crate::records::Records;
 use crate::registry;
-use crate::segment::{Slot, check_size_limit};
+use crate::segment::check_size_limit;
+use crate::shared::{Inner, NO_ID, Shared, bounded};
+use crate::slow::Core;
 use crate::sources::Sources;
-use crate::space::{Exhausted, MAX_BLOCK, MIN_BLOCK, Space};
-use crate::stream::{Core, Stream};
-
-/// The id of a name that could not be recorded, because the recording has ended.
-pub const NO_ID: u32 = u32::MAX;
-
-/// Longer strings in records are cut: a record has at most two, and all must fit.
-const MAX_STRING_BYTES: usize = 16 << 10;
-
-/// More different texts than this are recorded each time they occur, so that memory stays bounded.
-const MAX_KNOWN_TEXTS: usize = 1 << 16;
+use crate::space::{MAX_BLOCK, MIN_BLOCK, Space};
+use crate::stream::Stream;
 
 /// Why a recording cannot begin, or cannot be closed in order.
 #[derive(Debug, thiserror::Error)]
@@ -65,199 +56,6 @@ pub enum RecordError {
         /// The limit.
         given: u64,
     },
-}
-
-/// Where a recording is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Phase {
-    /// Everything is recorded.
-    Recording,
-    /// Not even names have room any more: events are counted as lost.
-    Full,
-    /// Closed: the file is as it will stay.
-    Closed,
-    /// This is the child of a fork, and the file is the parent's.
-    Forked,
-}
-
-impl Phase {
-    /// Whether blocks may still be written, if only to say what was lost.
-    pub(crate) fn may_write(self) -> bool {
-        matches!(self, Self::Recording | Self::Full)
-    }
-}
-
-/// What all streams of a recording share and the lock does not protect.
-#[derive(Debug)]
-pub(crate) struct Inner {
-    phase: AtomicU8,
-    file_id: u64,
-    path: PathBuf,
-    sources: Sources,
-    keep: Keep,
-    max_block: u32,
-    /// Both clocks at the beginning.
-    origin: Pair,
-    /// `None` after the end.
-    shared: Mutex<Option<Shared>>,
-}
-
-/// What the lock protects. The phase leaves [`Phase::Recording`] only while it is held, except in
-/// the child of a fork.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    space: Space,
-    records: Records,
-    files: HashMap<String, u32>,
-    texts: HashMap<String, u32>,
-    next_text: u32,
-    /// The next id of what events call: a predicate, a cost centre, a site.
-    next_callable: u32,
-    centers: HashMap<String, u32>,
-    sites: HashMap<Site, u32>,
-    clauses: HashMap<Clause, u32>,
-    next_stream: u32,
-    exhaustion_noted: bool,
-}
-
-impl Inner {
-    pub(crate) fn phase(&self) -> Phase {
-        match self.phase.load(Ordering::Acquire) {
-            0 => Phase::Recording,
-            1 => Phase::Full,
-            2 => Phase::Closed,
-            _ => Phase::Forked,
-        }
-    }
-
-    /// Only for [`registry`], which tells the streams as well.
-    pub(crate) fn set_phase(&self, phase: Phase) {
-        self.phase.store(phase as u8, Ordering::Release);
-    }
-
-    pub(crate) fn lock(&self) -> Locked<'_, Option<Shared>> {
-        locks::lock(&self.shared)
-    }
-
-    pub(crate) fn file_id(&self) -> u64 {
-        self.file_id
-    }
-
-    pub(crate) fn keep(&self) -> Keep {
-        self.keep
-    }
-
-    pub(crate) fn max_block(&self) -> u32 {
-        self.max_block
-    }
-
-    /// The monotonic clock at `tick`, a moment ago: read now, less what has passed since.
-    pub(crate) fn ns_of(&self, tick: u64) -> u64 {
-        let now = clock::pair();
-        let since_tick = now.tick.saturating_sub(tick) as f64;
-        let since_origin = now.tick.saturating_sub(self.origin.tick).max(1) as f64;
-        let ns = now.ns.saturating_sub(self.origin.ns);
-        now.ns - (since_tick * (ns as f64 / since_origin)).min(ns as f64) as u64
-    }
-
-    /// Runs `action` on what the lock protects, unless the recording has ended.
-    fn with<T>(&self, action: impl FnOnce(&mut Shared) -> T) -> Option<T> {
-        // The lock may be held for ever in the child of a fork: look before taking it.
-        if !self.phase().may_write() {
-            return None;
-        }
-        self.lock().as_mut().map(action)
-    }
-
-    /// Appends a record that events will need. Without it there must be none of them.
-    fn append(&self, shared: &mut Shared, record: &Record) {
-        if !shared.append(record) && self.phase() == Phase::Recording {
-            shared.note_exhaustion();
-            registry::stop_streams(self, Phase::Full);
-        }
-    }
-
-    /// The text's id, the same for the same text.
-    pub(crate) fn text(&self, text: &str) -> u32 {
-        let add = |shared: &mut Shared| {
-            let text = bounded(text);
-            if let Some(&id) = shared.texts.get(&text) {
-                return id;
-            }
-            let id = shared.next_text;
-            shared.next_text += 1;
-            if shared.texts.len() < MAX_KNOWN_TEXTS {
-                shared.texts.insert(text.clone(), id);
-            }
-            self.append(shared, &Record::Text { id, text });
-            id
-        };
-        self.with(add).unwrap_or(NO_ID)
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        registry::remove_recorder(self);
-    }
-}
-
-impl Shared {
-    /// Room for a block of events.
-    pub(crate) fn room_for_events(&mut self, want: u32) -> Option<Slot> {
-        let slot = self.space.for_events(want);
-        self.note_exhaustion();
-        slot
-    }
-
-    /// Makes an open block of events up to `by` bytes larger, if there is room behind it.
-    pub(crate) fn extend_events(&mut self, block: &mut Block, by: u32) -> bool {
-        self.space.extend_events(block, by)
-    }
-
-    /// Nothing will be added to a closed block: what it has left may be used for others.
-    pub(crate) fn trim(&mut self, block: &mut Block) {
-        self.space.trim(block);
-    }
-
-    /// A block of events is closed and nobody uses it any more.
-    pub(crate) fn give_back(&mut self, block: &Block) {
-        let (offset, size) = block.place();
-        self.space.closed(offset, size);
-    }
-
-    fn new_callable(&mut self) -> u32 {
-        let id = self.next_callable;
-        self.next_callable += 1;
-        id
-    }
-
-    pub(crate) fn append(&mut self, record: &Record) -> bool {
-        self.records.append(&mut self.space, record)
-    }
-
-    /// Says in the trace, once, why it is not whole.
-    fn note_exhaustion(&mut self) {
-        let mut text = match (self.space.exhausted(), self.space.keep()) {
-            _ if self.exhaustion_noted => return,
-            (None, _) | (Some(Exhausted::Limit), Keep::Last) => return,
-            (Some(Exhausted::Limit), Keep::First) => {
-                format!(
-                    "recording stopped at the limit of {} bytes",
-                    self.space.max_size()
-                )
-            }
-            (Some(Exhausted::System(error)), Keep::First) => format!("recording stopped: {error}"),
-            (Some(Exhausted::System(error)), Keep::Last) => {
-                format!("only the most recent events were kept: {error}")
-            }
-        };
-        shorten(&mut text, MAX_LAST_NOTE);
-        self.exhaustion_noted = true;
-        self.records
-            .append_last(&mut self.space, &Record::Note { text });
-    }
 }
 
 /// A recording. Clones are handles of the same one; any thread may use any of them.
@@ -309,7 +107,7 @@ impl Recorder {
             }
         })?;
         let inner = Arc::new(Inner {
-            phase: AtomicU8::new(Phase::Recording as u8),
+            life: Life::new(),
             file_id,
             path: path.to_owned(),
             sources,
@@ -330,7 +128,7 @@ impl Recorder {
                 exhaustion_noted: false,
             })),
         });
-        registry::add_recorder(&inner);
+        registry::add(&inner);
         Ok(Self { inner })
     }
 
@@ -528,7 +326,7 @@ impl Recorder {
         let Some(mut shared) = guard.take() else {
             return Ok(());
         };
-        registry::stop_streams(&self.inner, Phase::Closed);
+        registry::stop_streams(&self.inner.life, Phase::Closed);
         drop(guard);
         let outcome = match outcome {
             Outcome::Stopped if shared.exhaustion_noted => Outcome::Full,
@@ -599,10 +397,4 @@ fn max_block(max_size: Option<u64>) -> u32 {
 fn random_id() -> u64 {
     let seed = (clock::pair().tick, std::process::id());
     RandomState::new().hash_one(seed).max(1)
-}
-
-fn bounded(text: &str) -> String {
-    let mut text = text.to_owned();
-    shorten(&mut text, MAX_STRING_BYTES);
-    text
 }

@@ -1,84 +1,83 @@
 //! Every live stream of the process, so that all streams of a recording can be stopped at once.
 //!
-//! A stream looks at nothing but its own limit at each event. Whoever stops a recording holds the
-//! recorder's lock, sets its phase and clears those limits; a stream that opens a block, or
-//! makes it larger, holds the same lock, looks at the phase and sets its limit.
+//! A stream looks at nothing but its own limit at each event. The thread that stops a recording holds the
+//! recorder's lock, sets its phase and clears those limits. A stream that opens a block, or makes it larger,
+//! holds the same lock, looks at the phase and sets its limit.
 //!
-//! After a fork the child would write into the parent's file through the shared mapping. A handler
-//! in the child stops every recording there, before any code of the child runs. It never takes a
-//! recorder's lock, which some thread of the parent may have held; it leaks the recorders, whose
-//! contents that thread may have been changing.
+//! After a fork the child would write into the parent's file through the shared mapping. A handler in the child
+//! stops every recording there, before any code of the child runs. It never takes a recorder's lock, which a
+//! thread of the parent may have held. It leaks the recordings, whose contents that thread may have been
+//! changing.
 
 use std::cell::UnsafeCell;
-use std::sync::atomic::Ordering;
+use std::collections::BTreeMap;
+use std::ptr;
 use std::sync::{Arc, Mutex, Once};
 
+use crate::hot::Hot;
 use crate::locks::{self, Locked};
-use crate::recorder::{Inner, Phase};
-use crate::stream::Core;
+use crate::phase::{Life, Phase};
 
-/// The live streams. Pointers stay valid while they are in here: a stream leaves before it is freed.
-struct Registry {
-    streams: Vec<*const Core>,
-    recorders: Vec<*const Inner>,
+/// A recording, as the registry sees it.
+pub(crate) trait Recording {
+    fn life(&self) -> &Life;
 }
 
-// SAFETY: the pointers are followed only with the lock held, while what they lead to cannot be freed, and only to
-// what is atomic behind them, or never changes (the recorder of a stream). The cells beside that are their owner's.
+/// Pointers stay valid while they are in here: a stream or a recording leaves before it is freed.
+struct Registry {
+    /// The live streams, each with the life of its recording.
+    streams: BTreeMap<*const Hot, *const Life>,
+    recordings: Vec<*const dyn Recording>,
+}
+
+// SAFETY: pointers are followed only with the lock held, when their targets cannot be freed, and only to atomic
+// fields. The cells beside that are their owner's.
 unsafe impl Send for Registry {}
 
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
-    streams: Vec::new(),
-    recorders: Vec::new(),
+    streams: BTreeMap::new(),
+    recordings: Vec::new(),
 });
 
 fn lock() -> Locked<'static, Registry> {
     locks::lock(&REGISTRY)
 }
 
-/// Adds a recorder, which must call [`remove_recorder`] before it is dropped.
-pub(crate) fn add_recorder(recorder: &Arc<Inner>) {
+/// Adds a recording, which must call [`remove`] before it is dropped.
+pub(crate) fn add<R: Recording + 'static>(recording: &Arc<R>) {
     static HANDLERS: Once = Once::new();
     HANDLERS.call_once(|| {
         // SAFETY: the handlers follow the rules for code around a fork; see each of them.
         unsafe { libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child)) };
     });
-    lock().recorders.push(Arc::as_ptr(recorder));
+    let recording: *const R = Arc::as_ptr(recording);
+    lock().recordings.push(recording);
 }
 
-pub(crate) fn remove_recorder(recorder: *const Inner) {
-    lock().recorders.retain(|&other| other != recorder);
+pub(crate) fn remove<R: Recording>(recording: &R) {
+    lock()
+        .recordings
+        .retain(|&other| !ptr::addr_eq(other, recording));
 }
 
 /// Adds a stream, which must call [`remove_stream`] before it is dropped or moved.
-pub(crate) fn add_stream(stream: &Core) {
-    let mut registry = lock();
-    stream
-        .place_in_registry
-        .store(registry.streams.len(), Ordering::Relaxed);
-    registry.streams.push(stream);
+pub(crate) fn add_stream(stream: &Hot, recording: &Life) {
+    lock().streams.insert(stream, recording);
 }
 
-pub(crate) fn remove_stream(stream: &Core) {
-    let mut registry = lock();
-    let place = stream.place_in_registry.load(Ordering::Relaxed);
-    registry.streams.swap_remove(place);
-    if let Some(&moved) = registry.streams.get(place) {
-        // SAFETY: a live stream, by the invariant of the registry.
-        unsafe { (*moved).place_in_registry.store(place, Ordering::Relaxed) };
-    }
+pub(crate) fn remove_stream(stream: &Hot) {
+    lock().streams.remove(&ptr::from_ref(stream));
 }
 
-/// Changes the phase of a recorder and makes its streams notice it at their next event. The caller
+/// Changes the phase of a recording and makes its streams notice it at their next event. The caller
 /// has the recorder's lock.
-pub(crate) fn stop_streams(recorder: &Inner, phase: Phase) {
+pub(crate) fn stop_streams(recording: &Life, phase: Phase) {
     let registry = lock();
-    recorder.set_phase(phase);
-    for &stream in &registry.streams {
-        // SAFETY: a live stream, by the invariant of the registry.
-        let stream = unsafe { &*stream };
-        if std::ptr::eq(Arc::as_ptr(&stream.recorder), recorder) {
-            stream.hot.forbid();
+    recording.enter(phase);
+    for (&stream, &life) in &registry.streams {
+        if ptr::eq(life, recording) {
+            // SAFETY: a live stream, by the invariant of the registry.
+            unsafe { (*stream).forbid() };
         }
     }
 }
@@ -109,16 +108,16 @@ extern "C" fn in_child() {
     let Some(mut registry) = (unsafe { (*HELD.0.get()).take() }) else {
         return;
     };
-    for recorder in registry.recorders.drain(..) {
-        // SAFETY: a live recorder, by the invariant of the registry. The count that is added here
+    for recording in registry.recordings.drain(..) {
+        // SAFETY: a live recording, by the invariant of the registry. The count that is added here
         // is never taken away: nothing of it is dropped in the child.
         unsafe {
-            Arc::increment_strong_count(recorder);
-            (*recorder).set_phase(Phase::Forked);
+            Arc::increment_strong_count(recording);
+            (*recording).life().enter(Phase::Forked);
         }
     }
-    for &stream in &registry.streams {
+    for &stream in registry.streams.keys() {
         // SAFETY: a live stream, by the invariant of the registry.
-        unsafe { (*stream).hot.forbid() };
+        unsafe { (*stream).forbid() };
     }
 }

@@ -1,14 +1,17 @@
-//! The rest of a stream: blocks that are full, clocks that jump, recordings that cannot go on.
+//! A stream, and its rare work: blocks that are full, clocks that jump, recordings that cannot go on.
 
+use std::cell::RefCell;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::block::Block;
 use crate::clock;
 use crate::format::{BlockKind, BlockStart, Event, MAX_EVENT_BYTES, Record};
+use crate::hot::Hot;
 use crate::options::Keep;
-use crate::recorder::Phase;
+use crate::phase::Phase;
+use crate::shared::Inner;
 use crate::space;
-use crate::stream::Core;
 
 /// A stream that found no room asks again after this many lost events, if room can come back.
 const RETRY_AFTER: u64 = 1 << 10;
@@ -18,9 +21,9 @@ const MOST_GROWTH: u64 = 3;
 
 const CUT: Event = Event::Cut { count: 1 };
 
-/// What a stream needs now and then. Only its owner touches it.
+/// The part of a stream that few events need. Only its owner touches it.
 #[derive(Debug)]
-pub(crate) struct Cold {
+struct Cold {
     /// The block that the stream writes. When there is no room for the next one it stays, closed,
     /// to say how many events were lost after it.
     block: Option<Block>,
@@ -42,7 +45,7 @@ pub(crate) struct Cold {
 }
 
 impl Cold {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         Self {
             block: None,
             block_closed: false,
@@ -73,7 +76,26 @@ impl Cold {
     }
 }
 
+/// A stream: first what the fast path uses, then the rest. Threads do not share its cache lines.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Core {
+    pub(crate) hot: Hot,
+    pub(crate) recorder: Arc<Inner>,
+    pub(crate) id: u32,
+    cold: RefCell<Cold>,
+}
+
 impl Core {
+    pub(crate) fn new(recorder: Arc<Inner>, id: u32) -> Self {
+        Self {
+            hot: Hot::new(),
+            recorder,
+            id,
+            cold: RefCell::new(Cold::new()),
+        }
+    }
+
     /// Records any event, or counts it as lost.
     #[cold]
     #[inline(never)]
@@ -105,7 +127,7 @@ impl Core {
     pub(crate) fn has_stopped(&self) -> bool {
         let denied = || self.cold.try_borrow().is_ok_and(|cold| cold.denied);
         match self.recorder.phase() {
-            Phase::Recording => self.recorder.keep() == Keep::First && denied(),
+            Phase::Recording => self.recorder.keep == Keep::First && denied(),
             Phase::Full | Phase::Closed | Phase::Forked => true,
         }
     }
@@ -116,7 +138,7 @@ impl Core {
         if recorder.phase() != Phase::Recording {
             return false;
         }
-        let retry = recorder.keep() == Keep::Last && cold.dropped.is_multiple_of(RETRY_AFTER);
+        let retry = recorder.keep == Keep::Last && cold.dropped.is_multiple_of(RETRY_AFTER);
         if cold.denied && !retry {
             return false;
         }
@@ -131,12 +153,12 @@ impl Core {
         else {
             return false;
         };
-        if recorder.keep() == Keep::Last
+        if recorder.keep == Keep::Last
             && let Some(block) = cold.block.take()
         {
             shared.give_back(&block);
         }
-        let want = space::portion(cold.blocks_size, recorder.max_block());
+        let want = space::portion(cold.blocks_size, recorder.max_block);
         let slot = shared.room_for_events(want);
         cold.denied = slot.is_none();
         let Some(slot) = slot else {
@@ -153,7 +175,7 @@ impl Core {
             base_ns: recorder.ns_of(tick),
         };
         cold.blocks_size += u64::from(slot.size);
-        let block = Block::open(slot, &start, recorder.file_id());
+        let block = Block::open(slot, &start, recorder.file_id);
         cold.sequence += 1;
         cold.dropped = 0;
         cold.dropped_cuts = 0;
@@ -172,7 +194,7 @@ impl Core {
             return false;
         };
         let (_, size) = block.place();
-        let max_block = recorder.max_block();
+        let max_block = recorder.max_block;
         let before = cold.blocks_size - u64::from(size);
         let most = before.saturating_mul(MOST_GROWTH).min(max_block.into()) as u32;
         let by = space::portion(cold.blocks_size, max_block).min(most.saturating_sub(size));
@@ -203,8 +225,8 @@ impl Core {
         self.allow(block);
     }
 
-    /// Lets the fast path fill the block. The caller has the recorder's lock, without which nobody
-    /// stops the streams.
+    /// Lets the fast path fill the block. The caller has the recorder's lock, without which no thread stops the
+    /// streams.
     fn allow(&self, block: &Block) {
         // SAFETY: the smallest block has room for many events.
         let limit = unsafe { block.payload().add(block.room() - MAX_EVENT_BYTES + 1) };

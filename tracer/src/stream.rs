@@ -4,146 +4,21 @@
 //! No lock, no allocation, no system call; the rest is in [`crate::slow`]. The C header has the
 //! same code on the same structure (`include/portmortem.h`), and a test compares what both write.
 
-use std::cell::{Cell, RefCell};
-use std::ptr::{self, NonNull};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence};
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
 
 use crate::clock;
 use crate::format::{
-    BLOCK_HEADER_BYTES, CODE_CLAUSE, CODE_EXCEPTION, Event, TAG_BITS, TAG_CALL, TAG_CUT,
-    TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL, block_offset,
+    CODE_CLAUSE, CODE_EXCEPTION, Event, TAG_BITS, TAG_CALL, TAG_CUT, TAG_EXIT_DET, TAG_EXIT_NONDET,
+    TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
 };
-use crate::recorder::Inner;
-use crate::slow::Cold;
+use crate::registry;
+use crate::slow::Core;
 
 /// Deltas below this take two bytes together with the tag.
-pub(crate) const SHORT_DELTA: u64 = 1 << 12;
-
-/// How far before the payload the committed length lies.
-pub(crate) const COMMITTED_BEFORE_PAYLOAD: usize = BLOCK_HEADER_BYTES - block_offset::COMMITTED;
-
-/// What an event needs, in one cache line. The C header knows this layout.
-#[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Hot {
-    /// Where the next event goes.
-    pub(crate) cursor: Cell<*mut u8>,
-    /// There is room for any event if the cursor is below this. Null stops the stream, and is the
-    /// only thing here that another thread may store.
-    pub(crate) limit: AtomicPtr<u8>,
-    /// Where the payload of the block begins.
-    pub(crate) payload: Cell<*mut u8>,
-    /// Tick of the last event.
-    pub(crate) last_tick: Cell<u64>,
-    /// Events in the block.
-    pub(crate) events: Cell<u64>,
-    /// Where the last `CUT` ended: if the cursor is still there, another cut can join it.
-    pub(crate) cut_end: Cell<*mut u8>,
-}
-
-impl Hot {
-    fn new() -> Self {
-        Self {
-            cursor: Cell::new(ptr::null_mut()),
-            limit: AtomicPtr::new(ptr::null_mut()),
-            payload: Cell::new(ptr::null_mut()),
-            last_tick: Cell::new(0),
-            events: Cell::new(0),
-            cut_end: Cell::new(ptr::null_mut()),
-        }
-    }
-
-    /// Sends the next event, and all later ones, to the slow path. Any thread may call it.
-    pub(crate) fn forbid(&self) {
-        self.limit.store(ptr::null_mut(), Ordering::Relaxed);
-    }
-
-    /// Counts a cut in the `CUT` before the cursor, if there is one that can take it.
-    ///
-    /// # Safety
-    /// The block is open.
-    #[inline(always)]
-    pub(crate) unsafe fn join_cut(&self) -> bool {
-        let cursor = self.cursor.get();
-        if cursor != self.cut_end.get() {
-            return false;
-        }
-        // SAFETY: `cut_end` is null or where an event ended that `cut` has written into the open block (a block begins with
-        // null). No event came after it, and the only one that ends there is a CUT with one byte of argument:
-        // where the fast path could not write it, the slow path did, or the block is no longer open.
-        unsafe {
-            let count = cursor.sub(1);
-            let room = *count < 127;
-            *count += u8::from(room);
-            room
-        }
-    }
-
-    /// Moves the cursor behind the event that was stored, and makes it part of the file. From
-    /// the first store to the last, [`Hot::is_settled`] is false.
-    ///
-    /// # Safety
-    /// The block is open and `length` bytes behind the cursor belong to it.
-    #[inline(always)]
-    pub(crate) unsafe fn commit(&self, length: usize, tick: u64) {
-        let payload = self.payload.get();
-        // SAFETY: still inside the block, as the caller promises.
-        let cursor = unsafe { self.cursor.get().add(length) };
-        self.cursor.set(cursor);
-        compiler_fence(Ordering::Release);
-        self.last_tick.set(tick);
-        self.events.set(self.events.get() + 1);
-        let committed = (cursor as usize - payload as usize) as u32;
-        // SAFETY: the block is open.
-        unsafe { self.committed() }.store(committed.to_le(), Ordering::Release);
-    }
-
-    /// How many bytes of the block's payload are part of the file.
-    ///
-    /// # Safety
-    /// The block is open.
-    #[inline(always)]
-    unsafe fn committed(&self) -> &AtomicU32 {
-        // SAFETY: the header of the block lies before its payload, and has this field there.
-        unsafe { AtomicU32::from_ptr(self.payload.get().sub(COMMITTED_BEFORE_PAYLOAD).cast()) }
-    }
-
-    /// Whether no event is being stored. False only for code that a signal runs in the middle of that.
-    ///
-    /// # Safety
-    /// The block is open.
-    pub(crate) unsafe fn is_settled(&self) -> bool {
-        let length = self.cursor.get() as usize - self.payload.get() as usize;
-        // SAFETY: the block is open.
-        let committed = unsafe { self.committed() }.load(Ordering::Relaxed);
-        length == u32::from_le(committed) as usize
-    }
-}
-
-/// A stream: first what the fast path uses, then the rest. Threads do not share its cache lines.
-#[derive(Debug)]
-#[repr(C, align(64))]
-pub(crate) struct Core {
-    pub(crate) hot: Hot,
-    pub(crate) recorder: Arc<Inner>,
-    pub(crate) id: u32,
-    pub(crate) place_in_registry: AtomicUsize,
-    pub(crate) cold: RefCell<Cold>,
-}
+const SHORT_DELTA: u64 = 1 << 12;
 
 impl Core {
-    pub(crate) fn new(recorder: Arc<Inner>, id: u32) -> Self {
-        let cold = RefCell::new(Cold::new());
-        Self {
-            hot: Hot::new(),
-            recorder,
-            id,
-            place_in_registry: AtomicUsize::new(0),
-            cold,
-        }
-    }
-
     /// Records an event whose code and argument fit three bytes: `rest`, of which `length` count.
     #[inline(always)]
     fn put(&self, tag: u8, rest: u32, length: usize, event: Event) {
@@ -249,13 +124,13 @@ pub struct Stream {
     core: NonNull<Core>,
 }
 
-// SAFETY: what the core has without atomics belongs to whoever has the stream, and is not bound to
-// a thread. Others reach the core through the registry, and only what is atomic or never changes.
+// SAFETY: fields of the core that are not atomic belong to the owner of the stream, and are not bound to a
+// thread. The registry reaches atomic fields only.
 unsafe impl Send for Stream {}
 
 impl Stream {
     pub(crate) fn new(core: Box<Core>) -> Self {
-        crate::registry::add_stream(&core);
+        registry::add_stream(&core.hot, &core.recorder.life);
         Self {
             core: NonNull::from(Box::leak(core)),
         }
@@ -339,8 +214,8 @@ impl Stream {
         self.core().cut();
     }
 
-    /// [`Stream::call`], if less than 4096 ticks have passed since the last event. False if not, or if it cannot be written as fast
-    /// for another reason: for whoever has something to look at first after a longer time.
+    /// [`Stream::call`], if less than 4096 ticks have passed since the last event. False if not, or if it
+    /// cannot be written as fast for another reason. Then the caller may look at the engine first.
     #[inline]
     #[must_use = "if false, nothing was recorded"]
     pub fn call_if_soon(&self, predicate: u32) -> bool {
@@ -416,7 +291,7 @@ impl Stream {
         self.core().has_stopped()
     }
 
-    /// Recording is suspended: the time until [`Stream::resume`] belongs to nobody.
+    /// Recording is suspended: the time until [`Stream::resume`] belongs to no box.
     pub fn pause(&self) {
         self.core().slow(Event::Pause, clock::ticks());
     }
@@ -457,8 +332,8 @@ impl Stream {
 impl Drop for Stream {
     fn drop(&mut self) {
         self.core().finish();
-        crate::registry::remove_stream(self.core());
-        // SAFETY: from `Box::leak` in `new`, and nobody else can reach it any more.
+        registry::remove_stream(&self.core().hot);
+        // SAFETY: from `Box::leak` in `new`, and nothing else can reach it any more.
         drop(unsafe { Box::from_raw(self.core.as_ptr()) });
     }
 }

@@ -44,11 +44,8 @@ impl Column {
     /// A column of names. The last one of a table may be shortened to fit.
     pub(crate) fn left(heading: impl Into<String>, cells: Vec<String>) -> Self {
         Self {
-            heading: heading.into(),
-            cells,
-            short: None,
-            rank: 0,
             align: Align::Left,
+            ..Self::right(heading, cells)
         }
     }
 

@@ -32,7 +32,7 @@ pub struct Profile {
     /// By what failed and what was re-entered.
     pub backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
     /// Boxes that lost their choicepoints to a cut, by the innermost visible box that was active and
-    /// by the predicate of the box that was cut. Sums to [`PredicateFigures::cuts`].
+    /// by the predicate of the box that was cut. Sums to [`PortTotals::cuts`](super::PortTotals::cuts).
     pub cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     /// By cost centre and predicate. Rows of a predicate sum to its own. Where the predicate is a centre itself, or
     /// declared to be in one, `calls` is how often that was entered.

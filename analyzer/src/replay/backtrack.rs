@@ -1,116 +1,14 @@
-//! The choice stack of a chunk: what a redo takes from it and whose fault that is, what a cut takes.
+//! The choice stack of a chunk: redos and their causes, and cuts.
 //!
-//! Entries of before the chunk are not known: what happens to them is remembered ([`Taken`]), and
+//! Entries of before the chunk are not known. The chunk remembers what happens to them ([`Taken`]), and
 //! [`super::join`] finds out what it means.
 
 use super::books::{CUT, NONE, REDO, add};
-use super::boxes::{BoxId, PhysicalBox, RootId};
-use super::chunk::{Chunk, logical};
+use super::boxes::{BoxId, PhysicalBox, RootId, logical};
+use super::choices::{Cause, Choice, Failed, Idle, Live, Taken, Who};
+use super::chunk::Chunk;
 use crate::figures::Port;
 use crate::trace::PredicateIndex;
-
-/// An entry of the choice stack.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Choice {
-    pub(super) id: BoxId,
-    pub(super) pushed: u64,
-    pub(super) live: Live,
-}
-
-/// Work that is not undone, since the chunk began or since the last redo of a root.
-///
-/// Time of the outermost root met so far is in it and kept apart, too: it is no work if that root
-/// turns out to be nobody.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Live {
-    pub(super) ticks: u64,
-    /// Ticks of the outermost root.
-    pub(super) idle: u64,
-    /// Which root that is: how many there had been.
-    pub(super) level: u32,
-}
-
-/// What happens to entries of the choice stack of before the chunk, newest first.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Taken {
-    /// One is re-entered.
-    Redo {
-        root: RootId,
-        now: u64,
-        live: Live,
-        cause: Cause,
-    },
-    /// Some are discarded.
-    Cut { count: u32, now: u64, by: Who },
-}
-
-/// A predicate, or whose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Who {
-    Predicate(PredicateIndex),
-    /// The innermost logical box of a root.
-    Inner(RootId),
-    /// The outermost logical box of a root.
-    Outer(RootId),
-    /// Whoever failed before the chunk, or else the innermost box at its beginning.
-    Before,
-    /// Whoever failed before so many boxes, in which the chunk begins, if they happened between two ports; or else the innermost
-    /// logical box of a root.
-    After(u32, RootId),
-}
-
-/// Why a box is re-entered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Cause {
-    /// What failed, or was active when something failed that is not recorded.
-    pub(super) who: Who,
-    /// It failed itself. Not known of [`Who::Before`] and [`Who::After`].
-    pub(super) failed: bool,
-}
-
-/// Whose failure a redo would come from.
-///
-/// What happens between two ports ([`crate::trace::BoxKind::is_between_ports`]) is no step of the program, and changes nothing: whether there was any
-/// depends on time and load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Failed {
-    /// The last port was no failure: then it is that of the innermost box.
-    Nobody,
-    /// There was no port in the chunk yet.
-    AsBefore,
-    /// That of a box, which may have been some redos ago.
-    Somebody(Cause),
-    /// The last ports were calls of what happens between two ports, so many. When they have exited it is what
-    /// [`Chunk::held`] says.
-    Held(u32),
-    /// The only ports in the chunk were exits of so many boxes of before.
-    Left(u32),
-}
-
-/// What one backtrack edge threw away.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Backtrack {
-    pub(super) count: u64,
-    pub(super) undone: u64,
-    pub(super) idle: Idle,
-}
-
-/// How much of the undone work is that of the outermost root, since it is that.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Idle {
-    pub(super) ticks: u64,
-    pub(super) level: u32,
-}
-
-impl Idle {
-    fn add(&mut self, other: Self) {
-        if self.level != other.level {
-            *self = other;
-        } else {
-            add(&mut self.ticks, other.ticks);
-        }
-    }
-}
 
 impl Chunk<'_> {
     /// A redo meant the innermost box on the way; those around it were re-entered with it.
@@ -140,7 +38,7 @@ impl Chunk<'_> {
         }
     }
 
-    /// Goes back to when work was what it is in `to`: how much is undone, and how much of that idle.
+    /// Goes back to the work of `to`. Returns the ticks undone, and those of them that are idle.
     fn undo(&mut self, to: &Live) -> (u64, u64) {
         let from = self.live();
         let idle = if from.level == to.level { to.idle } else { 0 };
@@ -151,7 +49,7 @@ impl Chunk<'_> {
         (undone, idle)
     }
 
-    /// Who failed, that a box is re-entered.
+    /// The cause of a redo.
     fn failing(&mut self) -> Cause {
         let active = |who| Cause { who, failed: false };
         let cause = match self.failed {

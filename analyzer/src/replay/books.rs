@@ -1,11 +1,9 @@
 //! Where the replay books counts and time: on the arcs between calling contexts.
 //!
 //! A *place* is where a box stands: a context (the distinct predicates on its chain, see
-//! [`crate::figures::contexts`]), its own predicate, and its cost centre. An *arc* is a call from a place, by a site or by none that
-//! is known; it leads to a place.
-//! Every box was entered by one arc and books everything there, so an event touches one record. All
-//! tables are sums over arcs, made at the end: rows of the call tree by place, edges by the predicates
-//! of both places, predicates by callee, sites by site.
+//! [`crate::figures::contexts`]), its own predicate, and its cost centre. An *arc* is a call from a place, by a
+//! site or by none that is known; it leads to a place. A box books everything on the arc by which it was
+//! entered, so an event touches one record. All tables are sums over arcs, made at the end.
 //!
 //! Time of a box `y` of `q`, entered by arc `a`, is booked when its activation ends:
 //!
@@ -101,7 +99,7 @@ impl WayOut {
     }
 }
 
-/// What happened to boxes entered by one arc. Times in ticks.
+/// Counts and times of boxes entered by one arc. Times in ticks.
 ///
 /// What most events touch comes first, for the sake of the cache. Arcs are not aligned to cache lines: that gained
 /// nothing more on `mixed`, and cost a quarter more time where there are very many contexts.
@@ -120,6 +118,33 @@ pub(super) struct Figures {
     pub(super) followed: [u64; SHARED_PORTS],
     /// Ports at which others than the innermost box of a chain were counted.
     pub(super) covered: [u64; SHARED_PORTS],
+}
+
+/// Figures of usual boxes: those that exit once, determinately, or fail without an exit. They departed into no other
+/// box, and no box of their predicate waits for them, unless by the same arc.
+///
+/// A usual box touches this one cache line of its arc. [`Books::finish`] adds it to [`Figures`].
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub(super) struct Usual {
+    /// As of the [`CallArc`].
+    pub(super) predicate: PredicateIndex,
+    place: PlaceId,
+    /// Of all boxes, last calls left out.
+    pub(super) calls: u64,
+    pub(super) exits: Left,
+    pub(super) fails: Left,
+}
+
+/// Boxes that were left in one way.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub(super) struct Left {
+    pub(super) boxes: u64,
+    /// Ticks while they were active themselves.
+    pub(super) own: u64,
+    /// Ticks while those were on the chain that are the outermost of their predicate.
+    pub(super) outer: u64,
 }
 
 impl Figures {
@@ -213,7 +238,7 @@ pub(super) fn add(sum: &mut u64, part: u64) {
 #[repr(C)]
 pub(super) struct CallArc {
     pub(super) predicate: PredicateIndex,
-    /// What was called: the predicate, or a site of it.
+    /// The predicate called, or a site of it.
     pub(super) callable: Callable,
     /// Where it leads.
     pub(super) place: PlaceId,
@@ -241,26 +266,50 @@ pub(super) struct Place {
     pub(super) row: PlaceId,
     /// The last row of its context: its own, unless recursive.
     pub(super) context: PlaceId,
-    /// The context without its last predicate; of a recursive place, its context. [`NONE`] where a
-    /// chunk begins, or nobody is active.
+    /// The context without its last predicate; of a recursive place, its context. [`NONE`] where a chunk
+    /// begins, or no box is active.
     pub(super) above: PlaceId,
 }
 
-/// Size of [`Books::recent`]: 64 KiB.
+/// The parts of an arc that a call needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Route {
+    key: u64,
+    pub(super) arc: ArcId,
+    /// Where it leads, and the predicate there.
+    pub(super) place: PlaceId,
+    pub(super) predicate: PredicateIndex,
+    /// The predicate of the place that it comes from.
+    pub(super) caller: PredicateIndex,
+}
+
+/// Size of [`Books::recent`]: 96 KiB.
 const RECENT_BITS: u32 = 12;
 /// 2⁶⁴ over the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
+impl Route {
+    const NOWHERE: Self = Self {
+        key: u64::MAX,
+        arc: NONE,
+        place: NONE,
+        predicate: NONE,
+        caller: NONE,
+    };
+}
+
 /// Places, arcs and what is booked on them: of a chunk, or of everything joined so far.
 ///
-/// A place without any above, called a *root*, is where a chunk begins, or nobody.
+/// A place without any above, called a *root*, is where a chunk begins, or stands for no box.
 #[derive(Debug)]
 pub(super) struct Books {
     pub(super) places: Vec<Place>,
     pub(super) arcs: Vec<CallArc>,
+    /// By arc: counts and times that are not yet in its figures.
+    pub(super) usual: Vec<Usual>,
     arc_ids: FxHashMap<u64, ArcId>,
-    /// Arcs taken lately with their keys, by a hash of those: a call looks here before it looks into `arc_ids`.
-    recent: Box<[(u64, ArcId); 1 << RECENT_BITS]>,
+    /// Arcs taken lately, by a hash of their keys: a call looks here before it looks into `arc_ids`.
+    recent: Box<[Route; 1 << RECENT_BITS]>,
     place_ids: FxHashMap<u64, PlaceId>,
     /// Places of other centres than that of their row, by row and centre.
     center_ids: FxHashMap<u64, PlaceId>,
@@ -287,8 +336,9 @@ impl Books {
         Self {
             places: Vec::new(),
             arcs: Vec::new(),
+            usual: Vec::new(),
             arc_ids: FxHashMap::default(),
-            recent: Box::new([(u64::MAX, NONE); 1 << RECENT_BITS]),
+            recent: Box::new([Route::NOWHERE; 1 << RECENT_BITS]),
             place_ids: FxHashMap::default(),
             center_ids: FxHashMap::default(),
             centers: Arc::clone(centers),
@@ -303,12 +353,17 @@ impl Books {
 
     /// Time without a processor that is booked so far, in ticks.
     pub(super) fn waited(&self) -> u64 {
-        let ticks = |arc: &ArcId| self.arcs[*arc as usize].figures.self_by;
+        let ticks = |arc: &ArcId| {
+            let usual = &self.usual[*arc as usize];
+            let figures = &self.arcs[*arc as usize].figures;
+            let left = [usual.exits.own, usual.fails.own];
+            figures.self_by.into_iter().chain(left)
+        };
         let all = self.waiting_arcs.iter().flat_map(ticks);
         all.fold(0, u64::wrapping_add)
     }
 
-    /// Stands for the predicate of boxes that a chunk begins in, and for nobody.
+    /// Stands for the predicate of boxes that a chunk begins in, and for no box.
     pub(super) fn begin(&self) -> PredicateIndex {
         self.begin
     }
@@ -338,24 +393,37 @@ impl Books {
     }
 
     /// The arc by which a box at `from` calls a predicate, or a site of it.
-    #[inline(always)]
     pub(super) fn arc(&mut self, from: PlaceId, callable: Callable) -> ArcId {
+        self.route(from, callable).arc
+    }
+
+    /// As [`Books::arc`], with the other parts that a call needs.
+    #[inline(always)]
+    pub(super) fn route(&mut self, from: PlaceId, callable: Callable) -> &Route {
         let key = key(from, callable);
         let slot = (key.wrapping_mul(SPREAD) >> (64 - RECENT_BITS)) as usize;
-        let (recent, arc) = self.recent[slot];
-        if recent == key {
-            return arc;
+        if self.recent[slot].key != key {
+            self.recent[slot] = self.find_route(from, callable);
         }
-        let arc = self.find_arc(from, callable);
-        self.recent[slot] = (key, arc);
-        arc
+        &self.recent[slot]
     }
 
     #[inline(never)]
-    fn find_arc(&mut self, from: PlaceId, callable: Callable) -> ArcId {
-        match self.arc_ids.get(&key(from, callable)) {
+    fn find_route(&mut self, from: PlaceId, callable: Callable) -> Route {
+        let key = key(from, callable);
+        let arc = match self.arc_ids.get(&key) {
             Some(arc) => *arc,
             None => self.new_arc(from, callable),
+        };
+        let Usual {
+            place, predicate, ..
+        } = self.usual[arc as usize];
+        Route {
+            key,
+            arc,
+            place,
+            predicate,
+            caller: self.places[from as usize].predicate,
         }
     }
 
@@ -464,6 +532,11 @@ impl Books {
     }
 
     fn push_arc(&mut self, arc: CallArc) -> ArcId {
+        self.usual.push(Usual {
+            predicate: arc.predicate,
+            place: arc.place,
+            ..Usual::default()
+        });
         self.arcs.push(arc);
         self.arcs.len() as ArcId - 1
     }
@@ -487,14 +560,30 @@ impl Books {
         self.hidden.entry(place).or_default()
     }
 
+    /// Ends booking: adds the figures of usual boxes to those of their arcs, and frees the tables that find arcs and places.
+    pub(super) fn finish(&mut self) {
+        for (arc, usual) in self.arcs.iter_mut().zip(std::mem::take(&mut self.usual)) {
+            let figures = &mut arc.figures;
+            figures.ports.calls += usual.calls;
+            for (way_out, left) in [(WayOut::ExitDet, usual.exits), (WayOut::Fail, usual.fails)] {
+                figures.count_way_out(way_out, left.boxes, left.boxes);
+                add(&mut figures.self_by[way_out.outcome()], left.own);
+                add(&mut figures.outer_by[way_out.outcome()], left.outer);
+            }
+        }
+        self.arc_ids = FxHashMap::default();
+        self.place_ids = FxHashMap::default();
+        self.center_ids = FxHashMap::default();
+    }
+
     /// The figures of an arc.
     #[inline]
     pub(super) fn figures(&mut self, arc: ArcId) -> &mut Figures {
         &mut self.arcs[arc as usize].figures
     }
 
-    /// Books that boxes entered by `arc` were on the chain for `lasted` ticks together, while those
-    /// entered by `waits` were not the innermost of their predicate.
+    /// Books `lasted` ticks that boxes entered by `arc` were on the chain together. Meanwhile those entered by
+    /// `waits` were not the innermost of their predicate.
     #[inline]
     pub(super) fn book_stretch(&mut self, arc: ArcId, waits: ArcId, outcome: usize, lasted: u64) {
         if waits == NONE {

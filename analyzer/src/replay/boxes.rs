@@ -14,10 +14,10 @@ pub(super) type BoxId = u32;
 /// A box of before the chunk, by the order in which it was met.
 pub(super) type RootId = u32;
 
-/// What the engine keeps one frame for.
+/// A box for which the engine keeps one frame.
 #[derive(Debug)]
 pub(super) struct PhysicalBox {
-    /// Who called it. [`NONE`]: nobody known.
+    /// Its caller. [`NONE`]: unknown.
     pub(super) parent: BoxId,
     /// The arc it was entered by. [`NONE`]: hidden, or a root in the activation it began the chunk with.
     pub(super) arc: ArcId,
@@ -87,10 +87,10 @@ pub(super) struct Group {
     pub(super) own: u64,
 }
 
-/// What a box departed into by last calls.
+/// The boxes that a box departed into by last calls.
 ///
-/// They share the fate of the physical box, so they are kept as groups, in the order of the first of
-/// each; a loop of ten million last calls is one group.
+/// They share the fate of the physical box, so groups stand for them, in the order of their first boxes. A loop
+/// of ten million last calls is one group.
 #[derive(Debug, Clone)]
 pub(super) struct Chain {
     /// By arc, by the arc for which [`PhysicalBox::waits`] stands, and by stage.
@@ -171,12 +171,24 @@ impl Chain {
     }
 }
 
+/// The arcs of the logical boxes of a box, with how many they are; nothing if it is hidden.
+pub(super) fn logical(boxed: &PhysicalBox) -> impl Iterator<Item = (ArcId, u64)> {
+    let base = (boxed.arc != NONE).then_some((boxed.arc, 1));
+    let departed = boxed.chain.iter().flat_map(|chain| {
+        chain
+            .groups
+            .iter()
+            .map(|(&(arc, ..), group)| (arc, group.boxes))
+    });
+    base.into_iter().chain(departed)
+}
+
 /// All boxes of a chunk.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Boxes {
     boxes: Vec<PhysicalBox>,
-    /// The first box to be used again; the others follow by parent links.
-    free: Option<BoxId>,
+    /// The first box to be used again; the others follow by parent links. [`NONE`]: there is none.
+    free: BoxId,
     /// Chains to be used again, too: empty, with their memory.
     #[allow(
         clippy::vec_box,
@@ -185,26 +197,39 @@ pub(super) struct Boxes {
     spare: Vec<Box<Chain>>,
 }
 
+impl Default for Boxes {
+    fn default() -> Self {
+        Self {
+            boxes: Vec::new(),
+            free: NONE,
+            spare: Vec::new(),
+        }
+    }
+}
+
 impl Boxes {
     /// A new box, to be filled in; `None` if there are more than can be numbered.
     ///
-    /// Its fields are best set one by one where they are: a whole box put together elsewhere and copied
-    /// waits for its own stores, which took a fifth of the replay.
+    /// Set its fields one by one where they are. A box put together elsewhere and copied waits for its own
+    /// stores, which took a fifth of the replay.
     #[inline(always)]
     pub(super) fn add(&mut self) -> Option<(BoxId, &mut PhysicalBox)> {
         let id = match self.free {
-            Some(id) => id,
-            None => self.grow()?,
+            NONE => self.grow()?,
+            free => free,
         };
         let made = &mut self.boxes[id as usize];
-        self.free = (made.parent != NONE).then_some(made.parent);
+        self.free = made.parent;
         Some((id, made))
     }
 
     /// The id of the box to be added next, if there is room.
     #[inline(always)]
     pub(super) fn next(&self) -> BoxId {
-        self.free.unwrap_or(self.boxes.len() as BoxId)
+        match self.free {
+            NONE => self.boxes.len() as BoxId,
+            free => free,
+        }
     }
 
     #[cold]
@@ -225,12 +250,19 @@ impl Boxes {
     }
 
     /// The box will not be asked for again.
-    #[inline]
+    #[inline(always)]
     pub(super) fn release(&mut self, id: BoxId) {
         let freed = &mut self.boxes[id as usize];
-        freed.parent = self.free.unwrap_or(NONE);
-        self.free = Some(id);
-        if let Some(mut chain) = freed.chain.take() {
+        freed.parent = self.free;
+        self.free = id;
+        if freed.chain.is_some() {
+            self.release_chain(id);
+        }
+    }
+
+    #[inline(never)]
+    fn release_chain(&mut self, id: BoxId) {
+        if let Some(mut chain) = self.boxes[id as usize].chain.take() {
             chain.clear();
             self.spare.push(chain);
         }
@@ -261,6 +293,6 @@ impl Boxes {
 
     pub(super) fn clear(&mut self) {
         self.boxes.clear();
-        self.free = None;
+        self.free = NONE;
     }
 }

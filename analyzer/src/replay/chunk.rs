@@ -1,22 +1,20 @@
 //! The replay of a chunk of a stream, from a state that need not be known.
 //!
-//! Boxes of before the chunk are *roots*: the one active at its beginning, its callers as far as
-//! control returns to them, and those on the choice stack as far as they are re-entered. What a root
-//! does is booked on an arc of its own, what boxes called below it do on arcs from a place of its own.
-//! [`super::join`] puts names to them, and it all falls into place; the work of that is in
-//! proportion to the roots and arcs, not to the events.
+//! Boxes of before the chunk are *roots*: the one active at its beginning, the callers that control returns to,
+//! and re-entered boxes of the choice stack. A root books on an arc of its own; boxes called below it book on
+//! arcs from a place of its own. [`super::join`] names the roots, in work proportional to roots and arcs, not
+//! to events.
 
 use portmortem_tracer::format::{Dialect, Event};
 use rustc_hash::FxHashMap;
 
-use super::backtrack::{Backtrack, Cause, Choice, Failed, Idle, Taken, Who};
-use super::books::{ArcId, Books, NEVER, NONE, PlaceId, WayOut, add};
+use super::books::{ArcId, Books, NEVER, NONE, PlaceId, Route, WayOut};
 use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
-use super::impossible::Violations;
-use super::moved::Moves;
-use crate::figures::{Port, StreamFigures};
+use super::choices::{Backtrack, Cause, Choice, Failed, Idle, Taken, Who};
+use crate::figures::StreamFigures;
+use crate::figures::profile::ViolationKind;
 use crate::scope::{Scope, Sight};
-use crate::trace::{BoxKind, Callable, PredicateIndex};
+use crate::trace::{BoxKind, Callable};
 
 /// A box of before the chunk.
 #[derive(Debug)]
@@ -44,13 +42,24 @@ pub(super) struct First {
     pub(super) departed: bool,
 }
 
-/// The state of a stream in a chunk, and what is booked.
+/// Events that cannot happen where they stand.
+#[derive(Debug, Default)]
+pub(super) struct Violations {
+    /// The first ones, each with the number of the event in the chunk.
+    pub(super) listed: Vec<(u64, ViolationKind)>,
+    pub(super) count: u64,
+}
+
+/// Which boxes were moved: the number of the event that called it, and of the one that moved it.
+pub(super) type Moves = FxHashMap<BoxId, (u64, u64)>;
+
+/// The state of a stream in a chunk, and its books.
 #[derive(Debug)]
 pub(super) struct Chunk<'c> {
     pub(super) scope: &'c Scope,
     pub(super) sight: Sight<'c>,
     /// Some boxes are transparent.
-    hides: bool,
+    pub(super) hides: bool,
     /// The window has not begun: what is greatest there does not matter.
     pub(super) early: bool,
     pub(super) books: Books,
@@ -76,7 +85,7 @@ pub(super) struct Chunk<'c> {
     pub(super) tick: u64,
     /// Events so far.
     pub(super) events: u64,
-    /// Ticks of the chunk that belong to somebody.
+    /// Ticks of the chunk that belong to a box.
     pub(super) now: u64,
     pub(super) paused: bool,
     pub(super) paused_ticks: u64,
@@ -85,9 +94,9 @@ pub(super) struct Chunk<'c> {
     pub(super) failed: Failed,
     /// What it will be again, if it is [`Failed::Held`].
     pub(super) held: Failed,
-    /// The state at the beginning is known: nobody was active.
+    /// The state at the beginning is known: no box was active.
     pub(super) whole: bool,
-    /// What is active when no box is, in a whole stream: nobody, or after a gap an unknown box.
+    /// Stands for no box in a whole stream; after a gap, an unknown box.
     pub(super) bottom: BoxId,
     pub(super) gap_ticks: u64,
     /// Time without a processor that was booked when the stream began.
@@ -155,7 +164,7 @@ impl<'c> Chunk<'c> {
         self.active = self.new_level();
     }
 
-    /// Begins a whole stream at `tick`. What was booked before stays; the last stream must be finished.
+    /// Begins a whole stream at `tick`. Earlier books stay; the last stream must be finished.
     pub(super) fn begin_stream(&mut self, tick: u64) {
         self.whole = true;
         self.early = self.scope.window.is_some();
@@ -222,9 +231,10 @@ impl<'c> Chunk<'c> {
         self.roots.len() as u64 + self.choices.len() as u64 + left.unsigned_abs()
     }
 
+    /// Replays an event; `HIDES`: some boxes are transparent.
     #[inline(always)]
-    pub(super) fn happen(&mut self, dialect: Dialect, event: Event) {
-        self.port(event);
+    pub(super) fn happen<const HIDES: bool>(&mut self, dialect: Dialect, event: Event) {
+        self.port::<HIDES>(event);
         self.events += 1;
         if dialect == Dialect::InnermostRedo && event == Event::Redo {
             self.redo_around();
@@ -232,19 +242,19 @@ impl<'c> Chunk<'c> {
     }
 
     #[inline(always)]
-    fn port(&mut self, event: Event) {
+    fn port<const HIDES: bool>(&mut self, event: Event) {
         match event {
             Event::Call {
                 predicate: callable,
-            } => self.call(callable),
+            } => self.call::<HIDES>(callable),
             Event::Tail {
                 predicate: callable,
-            } => self.tail(callable),
-            Event::ExitDet => self.way_out(WayOut::ExitDet),
+            } => self.tail::<HIDES>(callable),
+            Event::ExitDet => self.exit_det(),
             Event::ExitNondet => self.exit_nondet(),
             Event::Redo => self.redo(),
             Event::Fail => self.fail(),
-            Event::Exception => self.way_out(WayOut::Exception),
+            Event::Exception => self.exception(),
             Event::Cut { count } => self.cut(count),
             Event::Pause => self.paused = true,
             Event::Resume => self.paused = false,
@@ -252,22 +262,26 @@ impl<'c> Chunk<'c> {
         }
     }
 
-    /// Time passes, and belongs to whoever was active until now.
+    /// Time passes, and belongs to the box that was active until now.
     #[inline]
     pub(super) fn advance(&mut self, tick: u64) {
         let stretch = tick.saturating_sub(self.tick);
         self.tick += stretch;
-        self.pass(stretch);
+        if self.hides {
+            self.pass::<true>(stretch);
+        } else {
+            self.pass::<false>(stretch);
+        }
     }
 
     #[inline(always)]
-    pub(super) fn pass(&mut self, stretch: u64) {
+    pub(super) fn pass<const HIDES: bool>(&mut self, stretch: u64) {
         if self.paused {
             self.paused_ticks += stretch;
             return;
         }
         self.now += stretch;
-        let id = if self.hides {
+        let id = if HIDES {
             self.note_engine_work(stretch);
             let visible = self.visible(self.active);
             self.note_center(visible, stretch);
@@ -276,47 +290,6 @@ impl<'c> Chunk<'c> {
             self.active
         };
         self.boxes.get_mut(id).own += stretch;
-    }
-
-    fn note_engine_work(&mut self, stretch: u64) {
-        let boxed = self.boxes.get(self.active);
-        if !boxed.is_hidden() {
-            return;
-        }
-        match boxed.kind {
-            BoxKind::Call { .. } => {}
-            BoxKind::EngineWork | BoxKind::Autoload => {
-                add(&mut self.books.hidden(boxed.place).engine_ticks, stretch);
-            }
-            BoxKind::Waiting => {
-                add(&mut self.books.hidden(boxed.place).waiting_ticks, stretch);
-            }
-        }
-    }
-
-    /// Notes time of a visible box that is spent in another centre, by hidden ones.
-    fn note_center(&mut self, visible: BoxId, stretch: u64) {
-        let place = self.boxes.get(self.active).place;
-        let boxed = self.boxes.get(visible);
-        let innermost = boxed.chain.as_ref().and_then(|chain| {
-            let (&(arc, ..), _) = chain.groups.get_index(chain.last)?;
-            Some(arc)
-        });
-        let arc = innermost.unwrap_or(boxed.arc);
-        if arc == NONE || place == NONE {
-            return;
-        }
-        let own = self.books.arcs[arc as usize].place;
-        if own != place {
-            let spent = self.books.elsewhere.entry((own, place)).or_default();
-            add(spent, stretch);
-        }
-    }
-
-    /// The box itself, or the visible one whose work it does.
-    pub(super) fn visible(&self, id: BoxId) -> BoxId {
-        let boxed = self.boxes.get(id);
-        if boxed.is_hidden() { boxed.waits } else { id }
     }
 
     /// The place of the active box.
@@ -346,30 +319,33 @@ impl<'c> Chunk<'c> {
     }
 
     #[inline(always)]
-    pub(super) fn call(&mut self, callable: Callable) {
+    pub(super) fn call<const HIDES: bool>(&mut self, callable: Callable) {
         let from = self.place();
         let parent = self.active;
         let base = self.height();
         let id = self.boxes.next();
         let mut kind = BoxKind::Call { arity: 0 };
-        let (arc, place, waits) = if self.hides && self.is_transparent(parent, id, callable) {
+        let (arc, place, waits) = if HIDES && self.is_transparent(parent, id, callable) {
             let predicate = self.books.callee(callable);
             let place = self.books.place_of_hidden(from, predicate);
             kind = self.call_hidden((from, place), predicate);
             self.forget_failure(predicate);
             (NONE, place, self.visible(parent))
         } else {
-            let caller = self.books.places[from as usize].predicate;
-            let id = self.books.arc(from, callable);
-            let arc = &mut self.books.arcs[id as usize];
-            arc.figures.ports.calls += 1;
-            self.slots[caller as usize] = id;
-            let called = arc.predicate;
-            let made = (id, arc.place, self.slots[called as usize]);
+            let &Route {
+                arc,
+                place,
+                predicate,
+                caller,
+                ..
+            } = self.books.route(from, callable);
+            self.books.usual[arc as usize].calls += 1;
+            self.slots[caller as usize] = arc;
+            let waits = self.slots[predicate as usize];
             if self.failed != Failed::Nobody {
-                self.forget_failure(called);
+                self.forget_failure(predicate);
             }
-            made
+            (arc, place, waits)
         };
         self.depth += 1;
         self.max_depth = self.max_depth.max(self.depth);
@@ -391,118 +367,6 @@ impl<'c> Chunk<'c> {
         self.active = id;
     }
 
-    /// Whether the box `id`, called by another or departed into by itself, is transparent.
-    fn is_transparent(&mut self, caller: BoxId, id: BoxId, callable: Callable) -> bool {
-        let predicate = self.books.callee(callable);
-        self.sight.call(caller, id, predicate)
-    }
-
-    /// Counts the call of a hidden box, and says what it is. Its caller and the box itself are at these places.
-    #[cold]
-    fn call_hidden(&mut self, places: (PlaceId, PlaceId), predicate: PredicateIndex) -> BoxKind {
-        let kind = self.scope.kind_of(predicate);
-        self.count_hidden(Port::Call, kind, places);
-        kind
-    }
-
-    /// Counts a port of a hidden box at one place for it and at the other for its caller.
-    fn count_hidden(&mut self, port: Port, kind: BoxKind, (caller, place): (PlaceId, PlaceId)) {
-        self.books.hidden(place).count_inside(port, kind);
-        self.books.hidden(caller).outside[port as usize] += 1;
-    }
-
-    /// Counts a port of a hidden box other than its call.
-    #[cold]
-    pub(super) fn pass_hidden(&mut self, id: BoxId, port: Port) {
-        let boxed = self.boxes.get(id);
-        let (kind, place) = (boxed.kind, boxed.place);
-        // The caller of a box that is cut may be gone.
-        let caller = match port {
-            Port::Cut => place,
-            _ => self.boxes.get(boxed.parent).place,
-        };
-        self.count_hidden(port, kind, (caller, place));
-    }
-
-    fn tail(&mut self, callable: Callable) {
-        self.expect_active();
-        self.failed = Failed::Nobody;
-        let height = self.height();
-        let active = self.boxes.get_mut(self.active);
-        if active.root != NONE {
-            let check = &mut self.roots[active.root as usize].check;
-            *check = (*check).max(height);
-        } else if height > active.base || self.taken_below {
-            // Boxes inside it were called by another logical box than will be active.
-            active.moved = true;
-            self.unusual |= !self.whole;
-        }
-        if let Some(chain) = &mut self.boxes.get_mut(self.active).chain
-            && chain.again == callable
-        {
-            return chain.depart_again(self.now);
-        }
-        if self.hides && self.is_transparent(self.active, self.active, callable) {
-            return self.tail_hidden(self.books.callee(callable));
-        }
-        self.depart(callable);
-    }
-
-    /// The active box departs into a hidden one, whose work is that of the visible box before.
-    #[cold]
-    fn tail_hidden(&mut self, predicate: PredicateIndex) {
-        let from = self.place();
-        let place = self.books.place_of_hidden(from, predicate);
-        let kind = self.scope.kind_of(predicate);
-        self.count_hidden(Port::Tail, kind, (from, place));
-        if place != from {
-            self.settle(self.active);
-            let active = self.boxes.get_mut(self.active);
-            active.place = place;
-            if let Some(chain) = &mut active.chain {
-                chain.again = NONE;
-            }
-        }
-    }
-
-    /// The active box departs, not as it did the last time.
-    fn depart(&mut self, callable: Callable) {
-        self.settle(self.active);
-        let from = self.place();
-        let caller = self.books.places[from as usize].predicate;
-        let id = self.books.arc(from, callable);
-        let arc = &mut self.books.arcs[id as usize];
-        arc.figures.ports.calls += 1;
-        arc.figures.ports.tail_calls += 1;
-        self.slots[caller as usize] = id;
-        let waits = self.slots[arc.predicate as usize];
-        let active = self.boxes.get_mut(self.active);
-        active.place = arc.place;
-        if active.is_hidden() {
-            // A hidden box departs: from here on it is the visible one.
-            active.arc = id;
-            active.waits = waits;
-            active.since = self.now;
-            active.exited = false;
-            return;
-        }
-        let own = std::mem::take(&mut active.own);
-        let again = if from == active.place { callable } else { NONE };
-        let chain = self.boxes.chain(self.active);
-        chain.depart(caller, id, waits, self.now, own);
-        chain.again = again;
-    }
-
-    /// Books departures of a box that were only counted.
-    fn settle(&mut self, id: BoxId) {
-        let chain = self.boxes.get_mut(id).chain.as_mut();
-        if let Some((arc, boxes)) = chain.and_then(|chain| chain.settle()) {
-            let figures = self.books.figures(arc);
-            figures.ports.calls += boxes;
-            figures.ports.tail_calls += boxes;
-        }
-    }
-
     /// Nothing more comes in this chunk.
     pub(super) fn end_part(&mut self) {
         if self.unusual {
@@ -515,95 +379,9 @@ impl<'c> Chunk<'c> {
         }
     }
 
-    /// The active box fails, and that may be why another is re-entered.
-    #[inline(always)]
-    fn fail(&mut self) {
-        self.expect_active();
-        let active = self.boxes.get(self.active);
-        let who = if active.root != NONE {
-            Some(Who::Outer(active.root))
-        } else if active.arc == NONE {
-            None
-        } else {
-            let predicate = self.books.arcs[active.arc as usize].predicate;
-            Some(Who::Predicate(predicate))
-        };
-        self.close(WayOut::Fail);
-        self.failed = who.map_or(Failed::Nobody, |who| {
-            Failed::Somebody(Cause { who, failed: true })
-        });
-    }
-
-    /// The active box is left for good.
-    #[inline(always)]
-    fn way_out(&mut self, way_out: WayOut) {
-        self.expect_active();
-        self.close(way_out);
-    }
-
-    #[inline(always)]
-    fn close(&mut self, way_out: WayOut) {
-        self.failed = match way_out {
-            WayOut::ExitDet => self.failed_before_exit(),
-            _ => Failed::Nobody,
-        };
-        let left = self.active;
-        self.leave(way_out);
-        let boxed = self.boxes.get(left);
-        let (root, base) = (boxed.root, boxed.base);
-        self.active = self.parent(left);
-        self.depth -= 1;
-        if root == NONE {
-            if way_out.is_final() && self.height() > base {
-                self.choices_left(base);
-            }
-            self.boxes.release(left);
-        } else {
-            self.root_closed(root, way_out);
-        }
-    }
-
-    #[cold]
-    fn root_closed(&mut self, root: RootId, way_out: WayOut) {
-        if way_out.is_final() {
-            let height = self.height();
-            let check = &mut self.roots[root as usize].check;
-            *check = (*check).max(height);
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn exit_nondet(&mut self) {
-        self.expect_active();
-        self.failed = Failed::Nobody;
-        let left = self.active;
-        let live = self.live();
-        self.leave(WayOut::ExitNondet);
-        self.active = self.parent(left);
-        self.depth -= 1;
-        self.choices.push(Choice {
-            id: left,
-            pushed: self.now,
-            live,
-        });
-        let height = self.height();
-        self.max_height = self.max_height.max(height);
-        let boxed = self.boxes.get(left);
-        if boxed.arc != NONE && !self.early {
-            let arc = &mut self.books.arcs[boxed.arc as usize];
-            arc.height = arc.height.max(height);
-            if let Some(chain) = &boxed.chain {
-                for (arc, ..) in chain.groups.keys() {
-                    let arc = &mut self.books.arcs[*arc as usize];
-                    arc.height = arc.height.max(height);
-                }
-            }
-        }
-    }
-
-    /// Who called the box that is left; a caller of before the chunk, if need be.
+    /// The caller of the box that is left; one of before the chunk, if need be.
     #[inline]
-    fn parent(&mut self, left: BoxId) -> BoxId {
+    pub(super) fn parent(&mut self, left: BoxId) -> BoxId {
         let parent = self.boxes.get(left).parent;
         if parent == NONE {
             self.outer_level(left)
@@ -644,110 +422,4 @@ impl<'c> Chunk<'c> {
         });
         id
     }
-
-    /// Books that the logical boxes of the active box are left.
-    #[inline(always)]
-    pub(super) fn leave(&mut self, way_out: WayOut) {
-        let now = self.now;
-        let boxed = self.boxes.get_mut(self.active);
-        if boxed.chain.is_some() {
-            return self.leave_chain(way_out);
-        }
-        if boxed.arc == NONE {
-            return self.leave_unbooked(way_out);
-        }
-        let own = std::mem::take(&mut boxed.own);
-        let (id, waits) = (boxed.arc, boxed.waits);
-        let fresh = u64::from(!std::mem::replace(&mut boxed.exited, true));
-        let since = boxed.since;
-        let arc = &mut self.books.arcs[id as usize];
-        arc.figures.count_way_out(way_out, 1, fresh);
-        add(&mut arc.figures.self_by[way_out.outcome()], own);
-        self.slots[arc.predicate as usize] = waits;
-        let lasted = now.wrapping_sub(since);
-        self.books
-            .book_stretch(id, waits, way_out.outcome(), lasted);
-    }
-
-    /// A hidden box, of which nothing is booked, or a root in the activation that it began the chunk with.
-    #[cold]
-    fn leave_unbooked(&mut self, way_out: WayOut) {
-        let now = self.now;
-        let boxed = self.boxes.get_mut(self.active);
-        if boxed.is_hidden() {
-            if let Some(port) = way_out.port() {
-                self.pass_hidden(self.active, port);
-            }
-            return;
-        }
-        let own = std::mem::take(&mut boxed.own);
-        boxed.exited = true;
-        let root = &mut self.roots[boxed.root as usize];
-        if way_out == WayOut::ExitNondet {
-            root.later = self.books.loose_arc();
-            boxed.arc = root.later;
-        }
-        root.first = Some(First {
-            way_out,
-            now,
-            own,
-            departed: false,
-        });
-    }
-
-    #[cold]
-    fn leave_chain(&mut self, way_out: WayOut) {
-        self.settle(self.active);
-        let now = self.now;
-        let boxed = self.boxes.get_mut(self.active);
-        let Some(mut chain) = boxed.chain.take() else {
-            return;
-        };
-        let own = std::mem::take(&mut boxed.own);
-        chain.groups[chain.last].own += own;
-        for (at, (&(id, waits, _), group)) in chain.groups.iter_mut().enumerate().rev() {
-            let arc = &mut self.books.arcs[id as usize];
-            let covered = group.boxes - u64::from(at == chain.last);
-            arc.figures
-                .count_shared_way_out(way_out, group.boxes, covered);
-            arc.figures
-                .count_way_out(way_out, group.boxes, std::mem::take(&mut group.fresh));
-            add(
-                &mut arc.figures.self_by[way_out.outcome()],
-                std::mem::take(&mut group.own),
-            );
-            self.slots[arc.predicate as usize] = waits;
-            let lasted = group
-                .boxes
-                .wrapping_mul(now)
-                .wrapping_sub(std::mem::take(&mut group.entered));
-            self.books
-                .book_stretch(id, waits, way_out.outcome(), lasted);
-        }
-        // The box that was called, as if it were alone.
-        let boxed = self.boxes.get_mut(self.active);
-        boxed.own = std::mem::take(&mut chain.base_own);
-        let (arc, root) = (boxed.arc, boxed.root);
-        self.leave(way_out);
-        if arc != NONE {
-            self.books.figures(arc).count_shared_way_out(way_out, 0, 1);
-        } else if root != NONE
-            && let Some(first) = &mut self.roots[root as usize].first
-        {
-            first.departed = true;
-        }
-        self.boxes.get_mut(self.active).chain = Some(chain);
-    }
-}
-
-/// The arcs of the logical boxes of a box, with how many they are; nothing if it is hidden.
-pub(super) fn logical(boxed: &PhysicalBox) -> impl Iterator<Item = (ArcId, u64)> {
-    let base = (boxed.arc != NONE).then_some((boxed.arc, 1));
-    let departed = boxed.chain.iter().flat_map(|chain| {
-        chain
-            .groups
-            .iter()
-            .map(|(&(arc, ..), group)| (arc, group.boxes))
-    });
-    base.into_iter().chain(departed)
 }

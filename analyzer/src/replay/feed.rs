@@ -1,11 +1,11 @@
 //! Events out of blocks into a chunk.
 
-use portmortem_tracer::format::{Dialect, Event};
+use portmortem_tracer::format::{Dialect, Event, Take};
 
 use super::chunk::Chunk;
 use crate::trace::Trace;
 
-/// What was read of a block.
+/// The part of a block that was read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Read {
     /// Events replayed, and the bytes that they take.
@@ -31,11 +31,15 @@ impl Chunk<'_> {
         } else {
             self.advance(tick);
         }
-        self.happen(dialect, event);
+        if self.hides {
+            self.happen::<true>(dialect, event);
+        } else {
+            self.happen::<false>(dialect, event);
+        }
     }
 
-    /// Replays the events in `bytes` of an engine that speaks `dialect`, up to one that cannot be read or needs the
-    /// stream as a whole; `tick` is the time of the event before.
+    /// Replays the events in `bytes` of an engine that speaks `dialect`; `tick` is the time of the event
+    /// before. Ends at an event that cannot be read, or that needs the stream as a whole.
     pub(super) fn replay(
         &mut self,
         trace: &Trace,
@@ -46,23 +50,36 @@ impl Chunk<'_> {
         if self.scope.window.is_some() {
             return self.replay_in_window(trace, dialect, bytes, tick);
         }
+        if self.hides {
+            self.replay_all::<true>(trace, dialect, bytes, tick)
+        } else {
+            self.replay_all::<false>(trace, dialect, bytes, tick)
+        }
+    }
+
+    fn replay_all<const HIDES: bool>(
+        &mut self,
+        trace: &Trace,
+        dialect: Dialect,
+        bytes: &[u8],
+        tick: u64,
+    ) -> Read {
         let before = self.events;
         let mut left = self.replay_first(trace, dialect, bytes, tick);
-        while left.len() < bytes.len()
-            && !self.unusual
-            && let Some((event, delta, rest)) = next(trace, left)
-        {
-            let Some(tick) = self.tick.checked_add(delta) else {
+        while left.len() < bytes.len() && !self.unusual {
+            let next = Next::<HIDES> {
+                chunk: self,
+                trace,
+                dialect,
+            };
+            let length = match Event::take_short(left, next) {
+                Some(length) => length,
+                None => self.replay_long(trace, dialect, left),
+            };
+            let Some(length) = length else {
                 break;
             };
-            if let Event::Gap { lost } = event {
-                self.gap(lost, delta);
-            } else {
-                self.tick = tick;
-                self.pass(delta);
-            }
-            self.happen(dialect, event);
-            left = rest;
+            left = &left[length..];
         }
         Read {
             events: self.events - before,
@@ -70,6 +87,14 @@ impl Chunk<'_> {
             tick: self.tick.max(tick),
             over: false,
         }
+    }
+
+    /// Replays an event that [`Event::take_short`] does not read; its length in bytes, if it can be read.
+    #[inline(never)]
+    fn replay_long(&mut self, trace: &Trace, dialect: Dialect, bytes: &[u8]) -> Option<usize> {
+        let (event, delta, rest) = next(trace, bytes)?;
+        self.step(dialect, event, self.tick.checked_add(delta)?);
+        Some(bytes.len() - rest.len())
     }
 
     /// Replays the first event of some bytes, which may come long after the one before; what is left.
@@ -122,8 +147,31 @@ impl Chunk<'_> {
     }
 }
 
-/// The next event, whose calls are of a [`Callable`](crate::trace::Callable), the ticks since the one before, and what follows; `None` if there is none that can be read.
-#[inline(always)]
+/// Replays an event as it is decoded.
+struct Next<'n, 'c, const HIDES: bool> {
+    chunk: &'n mut Chunk<'c>,
+    trace: &'n Trace,
+    dialect: Dialect,
+}
+
+impl<const HIDES: bool> Take for Next<'_, '_, HIDES> {
+    /// How many bytes the event took; `None` if it calls something unknown.
+    type Taken = Option<usize>;
+
+    #[inline(always)]
+    fn take(self, mut event: Event, delta: u64, length: usize) -> Option<usize> {
+        if let Event::Call { predicate } | Event::Tail { predicate } = &mut event {
+            *predicate = self.trace.callable(*predicate)?;
+        }
+        self.chunk.tick = self.chunk.tick.checked_add(delta)?;
+        self.chunk.pass::<HIDES>(delta);
+        self.chunk.happen::<HIDES>(self.dialect, event);
+        Some(length)
+    }
+}
+
+/// The next event, the ticks since the one before, and the bytes that follow; `None` if no event can be read.
+/// It calls a [`Callable`](crate::trace::Callable).
 fn next<'b>(trace: &Trace, bytes: &'b [u8]) -> Option<(Event, u64, &'b [u8])> {
     if bytes.is_empty() {
         return None;

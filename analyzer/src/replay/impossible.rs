@@ -1,23 +1,15 @@
 //! Gaps, and events that cannot happen where they stand, in a stream that is replayed as a whole.
 //!
-//! A box that must have been there but was never called is a box of the unknown predicate: it gets
-//! the call that it must have had, and from then on it is like any other. So the conservation laws
-//! hold. After a gap such boxes are expected; without one before they are violations.
+//! A box without a recorded call is a box of the unknown predicate. It gets the call that it must have had, and
+//! from then on it is like any other. So the conservation laws hold. After a gap such boxes are expected;
+//! without one before they are violations.
 
-use super::backtrack::{Cause, Failed, Who};
 use super::books::{ArcId, NONE, WayOut, add};
-use super::boxes::{BoxId, PhysicalBox};
-use super::chunk::{Chunk, logical};
+use super::boxes::{BoxId, PhysicalBox, logical};
+use super::choices::{Cause, Failed, Who};
+use super::chunk::Chunk;
 use crate::figures::profile::{MAX_VIOLATIONS, ViolationKind};
 use crate::trace::PredicateIndex;
-
-/// Events that cannot happen where they stand.
-#[derive(Debug, Default)]
-pub(super) struct Violations {
-    /// The first ones, each with the number of the event in the chunk.
-    pub(super) listed: Vec<(u64, ViolationKind)>,
-    pub(super) count: u64,
-}
 
 impl Chunk<'_> {
     #[cold]
@@ -48,17 +40,25 @@ impl Chunk<'_> {
         }
     }
 
+    fn call_unknown(&mut self) {
+        if self.hides {
+            self.call::<true>(self.unknown());
+        } else {
+            self.call::<false>(self.unknown());
+        }
+    }
+
     #[cold]
     fn unknown_active(&mut self) {
         self.suspect(ViolationKind::NoActiveBox);
-        self.call(self.unknown());
+        self.call_unknown();
     }
 
     /// A redo while the choice stack is empty.
     #[cold]
     pub(super) fn redo_unknown(&mut self, cause: Cause) {
         self.suspect(ViolationKind::NothingToRedo);
-        self.call(self.unknown());
+        self.call_unknown();
         self.exit_nondet();
         if let Some(choice) = self.choices.pop() {
             self.reenter(&choice, cause);

@@ -1,19 +1,19 @@
 //! Chunk after chunk becomes the replay of the whole trace.
 //!
-//! The state of the stream at the beginning of a chunk tells which box each of its roots is, and so which
-//! context its places are in; then all it booked is added to the books of the trace, and what it
-//! leaves on the active chain and the choice stack is the state at the beginning of the next one.
+//! The state of the stream at the beginning of a chunk tells which box each of its roots is, and so the context
+//! of its places. Then its books are added to those of the trace. The boxes that it leaves on the active chain
+//! and the choice stack are the state at the beginning of the next one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::assemble;
-use super::backtrack::{Cause, Failed, Taken, Who};
 use super::books::{
     ArcId, Books, CUT, CallArc, Figures, NEVER, NONE, OUTCOMES, PlaceId, WayOut, add,
 };
-use super::boxes::{BoxId, PhysicalBox};
-use super::chunk::{Chunk, First, logical};
+use super::boxes::{BoxId, PhysicalBox, logical};
+use super::choices::{Cause, Failed, Taken, Who};
+use super::chunk::{Chunk, First};
 use super::state::{Choice, Meaning, NOBODY, State};
 use crate::figures::profile::Profile;
 use crate::figures::{BacktrackFigures, Caller, StreamFigures};
@@ -65,7 +65,8 @@ impl Join {
     }
 
     /// The figures of all that was joined, with those of its streams.
-    pub(super) fn into_profile(self, streams: Vec<StreamFigures>) -> Profile {
+    pub(super) fn into_profile(mut self, streams: Vec<StreamFigures>) -> Profile {
+        self.books.finish();
         let books = &self.books;
         let by_place = assemble::by_place(books);
         let by_site = assemble::by_site(books);
@@ -314,7 +315,7 @@ impl Join {
         NONE
     }
 
-    /// What nobody did is not work, so it cannot be undone.
+    /// Time of no box is not work, so it cannot be undone.
     fn take_back_idle(&mut self, chunk: &Chunk, meaning: &mut Meaning) {
         if !meaning.ends_in_nobody {
             return;

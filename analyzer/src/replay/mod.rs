@@ -1,16 +1,16 @@
 //! Events to figures, in parallel.
 //!
-//! A long stream is cut into chunks that are replayed at the same time (`schedule`), each from a state that is
-//! not known yet (`chunk`), and joined in their order (`join`, `state`). They find the same, to the tick, for every
-//! size of chunk and number of threads: that of the brute-force model in the tests (`naive`).
+//! A long stream is cut into chunks (`plan`) that are replayed at the same time (`schedule`), each from a state
+//! that is not known yet (`chunk`). They are joined in their order (`join`, `state`). The figures are those of
+//! the brute-force model in the tests (`naive`), to the tick, for every size of chunk and number of threads.
 //!
 //! # What a chunk needs to know of what came before: nothing
 //!
 //! Boxes made in the chunk lie in an arena with parent links (`boxes`). A box of before that the chunk comes to
-//! is a *root*: the box that was active at its beginning is one, its caller becomes one when that box is
-//! left, and so on (*levels*), and so does a box that is re-entered from the part of the choice stack that was
-//! there. Figures are booked on *arcs* between *places* (`books`). A place below a root is a path of predicates
-//! that starts there; what the root itself does is booked on an arc of its own.
+//! is a *root*. The box that was active at its beginning is one; its caller becomes one when that box is left,
+//! and so on (*levels*). So does a re-entered box of the choice stack of before. Figures are booked on *arcs*
+//! between *places* (`books`). A place below a root is a path of predicates that starts there; what the root
+//! itself does is booked on an arc of its own.
 //!
 //! Joining says which box each root is. With that, every place of the chunk is a place of the trace, because
 //! the context of a box follows from the context of the box below which it was called: contexts are lists of
@@ -36,23 +36,32 @@
 //!
 //! # What is not done this way
 //!
-//! Streams in one piece: those of traces with gaps, damage or impossible events (`impossible`, `moved`),
-//! those of engines that report only the innermost redo, all when only a part of the trace is looked at (`scope`), and
-//! those with so deep a recursion that most boxes would be handed from chunk to chunk. Nothing recurses on the machine's stack.
+//! Some streams stay in one piece: those with gaps, damage or impossible events (`impossible`, `moved`), and
+//! those of engines that report only the innermost redo. So do all when only a part of the trace is looked at
+//! (`scope`), and those whose deep recursion would hand most boxes from chunk to chunk. Nothing recurses on the
+//! machine's stack.
 
 mod assemble;
 mod backtrack;
 mod books;
 mod boxes;
+mod choices;
 mod chunk;
 mod feed;
 mod impossible;
 mod join;
+mod joined;
+mod last_calls;
 mod moved;
+mod plan;
+mod reader;
 mod schedule;
 mod state;
 #[cfg(test)]
 pub(crate) mod tests;
+mod transparent;
+mod ways_out;
+mod work;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -68,7 +77,7 @@ use crate::scope::window::Window;
 use crate::scope::{Filters, Scope};
 use crate::trace::Trace;
 
-/// What to replay, and how.
+/// The part of a trace to replay, and how.
 #[derive(Debug, Clone, Default)]
 pub struct ReplayOptions<'o> {
     /// Predicates to treat as if they were part of their callers.
@@ -84,14 +93,14 @@ pub struct ReplayOptions<'o> {
     pub progress: Option<&'o AtomicU64>,
     /// Once it is set, [`try_replay`] ends without a result.
     pub cancel: Option<&'o AtomicBool>,
-    /// Sums up what the replay took.
+    /// Sums up the time of the replay.
     pub effort: Option<&'o Effort>,
     /// Bytes of events that are replayed at a time; the default suits the trace and the threads.
     pub chunk_bytes: Option<u64>,
 }
 
 impl ReplayOptions<'_> {
-    /// What filters ask for.
+    /// The options that filters ask for.
     #[must_use]
     pub fn of(filters: &Filters) -> Self {
         Self {
@@ -127,7 +136,7 @@ impl ReplayOptions<'_> {
     }
 }
 
-/// What a replay took, for benchmarks.
+/// The time of a replay, for benchmarks.
 #[derive(Debug, Default)]
 pub struct Effort {
     parallel: AtomicU64,

@@ -8,9 +8,6 @@ use super::boxes::{BoxId, Chain, PhysicalBox, Stage};
 use super::chunk::Chunk;
 use crate::trace::PredicateIndex;
 
-/// Which boxes were moved: the number of the event that called it, and of the one that moved it.
-pub(super) type Moves = FxHashMap<BoxId, (u64, u64)>;
-
 impl Chunk<'_> {
     /// Whether a box was moved since `parent` was called; not to one before whose room `parent` now has.
     #[cold]

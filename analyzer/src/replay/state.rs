@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::backtrack::Live;
 use super::books::{ArcId, Books, NONE, PlaceId, add};
 use super::boxes::{BoxId, Boxes, Chain, PhysicalBox};
+use super::choices::Live;
 use super::chunk::Chunk;
 use crate::figures::{Caller, StreamFigures};
 use crate::moment::OpenBox;
@@ -12,7 +12,7 @@ use crate::moment::checkpoint::Change;
 use crate::moment::stack::Packed;
 use crate::trace::PredicateIndex;
 
-/// What is between two chunks of a stream.
+/// The state between two chunks of a stream.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) boxes: Boxes,
@@ -28,8 +28,8 @@ pub(super) struct State {
     pub(super) paused_ticks: u64,
     /// Work that is not undone, modulo 2⁶⁴.
     pub(super) live: u64,
-    /// What failed, if that was the last port; or what was active when something failed that is not recorded, some redos
-    /// ago: then false.
+    /// The box that failed, if that was the last port, and true. Or the box that was active when an unrecorded
+    /// one failed, some redos ago, and false.
     pub(super) failed: Option<(Caller, bool)>,
     /// In that many boxes of what happens between two ports, each right inside the one before: what failed before them.
     pub(super) held: Option<(u32, Option<(Caller, bool)>)>,
@@ -45,7 +45,7 @@ pub(super) struct Choice {
     pub(super) live: u64,
 }
 
-/// The box that stands for nobody.
+/// Stands for no box.
 pub(super) const NOBODY: BoxId = 0;
 /// Where nobody is.
 pub(super) const TOP: PlaceId = 0;
@@ -59,7 +59,7 @@ pub(super) struct Meaning {
     pub(super) arcs: Vec<ArcId>,
     /// By arc: what its boxes wait for if no other box of their predicate is on the chain in the chunk.
     pub(super) waits: Vec<ArcId>,
-    /// The outermost root is nobody.
+    /// The outermost root is no box.
     pub(super) ends_in_nobody: bool,
     /// Where the chunk begins: number of its first event, time, height of the choice stack.
     pub(super) first: u64,
@@ -171,8 +171,8 @@ impl State {
         self.paused_ticks += chunk.paused_ticks;
     }
 
-    /// What the chunk, just handed over, left on the stacks. Its outermost root counts as pushed again, because it may have
-    /// departed; nobody does not count.
+    /// What the chunk, just handed over, left on the stacks. Its outermost root counts as pushed again, because
+    /// it may have departed; the root that is no box does not count.
     pub(super) fn change(&self, chunk: &Chunk, meaning: &Meaning, books: &Books) -> Change {
         let outermost = chunk
             .levels

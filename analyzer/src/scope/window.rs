@@ -3,7 +3,7 @@
 //! Times outside have no length, so every time that the replay finds is the part inside, exactly, whatever it is a time of.
 //! What happens outside is not counted: the counts are those up to the end of the window less those up to its begin.
 //! Boxes that were open or re-enterable when it began are ways in of their own
-//! ([`PredicateFigures::open_before`], [`PredicateFigures::pending_before`]).
+//! ([`open_before`](crate::figures::PredicateFigures::open_before), [`pending_before`](crate::figures::PredicateFigures::pending_before)).
 
 use std::cell::OnceCell;
 

@@ -5,7 +5,8 @@
 
 use super::varint;
 
-/// What happened at a port of a box, or to the recording itself. Meanings: `ARCHITECTURE.md`, "Events".
+/// A port of a box that control passed, or a change of the recording itself. Meanings: `ARCHITECTURE.md`,
+/// "Events".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A new box of `predicate`, called by the active box.
@@ -33,7 +34,7 @@ pub enum Event {
         /// How many boxes.
         count: u32,
     },
-    /// Recording is suspended: the time until [`Event::Resume`] belongs to nobody.
+    /// Recording is suspended: the time until [`Event::Resume`] belongs to no box.
     Pause,
     /// Recording goes on.
     Resume,
@@ -97,6 +98,16 @@ impl From<varint::VarintError> for EventError {
     }
 }
 
+/// A use of an event, compiled into the decoder once for each kind of event. So the program tells the kinds apart
+/// once, not a second time after decoding.
+pub trait Take {
+    /// The result.
+    type Taken;
+
+    /// Takes an event, its tick delta, and how many bytes it took.
+    fn take(self, event: Event, delta: u64, length: usize) -> Self::Taken;
+}
+
 impl Event {
     /// Appends the event to `out`; `delta` is in ticks since the previous event of the stream.
     pub fn encode(self, delta: u64, out: &mut Vec<u8>) {
@@ -115,41 +126,48 @@ impl Event {
     ///
     /// # Errors
     /// [`EventError`] if `bytes` does not begin with a whole event of this format version.
-    #[inline(always)]
+    #[inline]
     pub fn decode(bytes: &[u8]) -> Result<(Self, u64, usize), EventError> {
-        let word = bytes.first_chunk().map(|word| u64::from_le_bytes(*word));
-        match word.and_then(Self::decode_short) {
+        struct Give;
+        impl Take for Give {
+            type Taken = (Event, u64, usize);
+            #[inline(always)]
+            fn take(self, event: Event, delta: u64, length: usize) -> Self::Taken {
+                (event, delta, length)
+            }
+        }
+        match Self::take_short(bytes, Give) {
             Some(decoded) => Ok(decoded),
             None => Self::decode_any(bytes),
         }
     }
 
-    /// Nearly all events: one or two bytes of delta after the first five bits, and up to three of the argument.
+    /// Reads one event and hands it to `taker`. `None` if it comes 4096 ticks or more after the one before, has
+    /// an argument of more than three bytes, or is near the end of `bytes`. Then [`Event::decode`] reads it.
     #[inline(always)]
-    fn decode_short(word: u64) -> Option<(Self, u64, usize)> {
-        let (high, after) = short(word >> 8)?;
-        let delta = high << 5 | (word & 0xff) >> TAG_BITS;
-        let length = 1 + after;
-        let argument = || -> Option<(u32, usize)> {
-            let (value, more) = medium(word >> (8 * length))?;
-            Some((value as u32, length + more))
-        };
+    pub fn take_short<T: Take>(bytes: &[u8], taker: T) -> Option<T::Taken> {
+        let word = u64::from_le_bytes(*bytes.first_chunk()?);
+        if word & 0x8000 != 0 {
+            return None;
+        }
+        let delta = (word & 0xff) >> TAG_BITS | (word & 0x7f00) >> TAG_BITS;
+        let argument = || medium(word >> 16);
         Some(match word as u8 & 7 {
             TAG_CALL => {
                 let (predicate, length) = argument()?;
-                (Self::Call { predicate }, delta, length)
+                taker.take(Self::Call { predicate }, delta, 2 + length)
             }
             TAG_TAIL => {
                 let (predicate, length) = argument()?;
-                (Self::Tail { predicate }, delta, length)
+                taker.take(Self::Tail { predicate }, delta, 2 + length)
             }
-            TAG_EXIT_DET => (Self::ExitDet, delta, length),
-            TAG_EXIT_NONDET => (Self::ExitNondet, delta, length),
-            TAG_REDO => (Self::Redo, delta, length),
-            TAG_FAIL => (Self::Fail, delta, length),
+            TAG_EXIT_DET => taker.take(Self::ExitDet, delta, 2),
+            TAG_EXIT_NONDET => taker.take(Self::ExitNondet, delta, 2),
+            TAG_REDO => taker.take(Self::Redo, delta, 2),
+            TAG_FAIL => taker.take(Self::Fail, delta, 2),
             TAG_CUT => {
                 let (count, length) = argument()?;
-                (Self::Cut { count }, delta, length)
+                taker.take(Self::Cut { count }, delta, 2 + length)
             }
             _ => return None,
         })
@@ -202,23 +220,14 @@ impl Event {
     }
 }
 
-/// A varint of one or two bytes at the low end of a word: its value and length.
+/// A varint of up to three bytes at the low end of a word: its value and length.
 #[inline(always)]
-fn short(word: u64) -> Option<(u64, usize)> {
+fn medium(word: u64) -> Option<(u32, usize)> {
+    let word = word as u32;
     if word & 0x80 == 0 {
         Some((word & 0x7f, 1))
     } else if word & 0x8000 == 0 {
         Some((word & 0x7f | (word >> 1) & 0x3f80, 2))
-    } else {
-        None
-    }
-}
-
-/// A varint of up to three bytes at the low end of a word: its value and length.
-#[inline(always)]
-fn medium(word: u64) -> Option<(u64, usize)> {
-    if let Some(read) = short(word) {
-        Some(read)
     } else if word & 0x80_0000 == 0 {
         let value = word & 0x7f | (word >> 1) & 0x3f80 | (word >> 2) & 0x1f_c000;
         Some((value, 3))

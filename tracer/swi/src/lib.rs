@@ -1,8 +1,8 @@
 //! The SWI-Prolog adapter: a shared library that the engine loads, beside `prolog/portmortem.pl`.
 //!
 //! `portmortem.pl` wraps predicates; the wrappers call the ports defined here, which turn the engine's
-//! choicepoint stack into events of the trace. Data flows: *engine → [`ports`] → ([`boxes`], [`frames`]) →
-//! the recorder's stream*. One file serves SWI-Prolog 9.0 and later: see [`ffi`].
+//! choicepoint stack into events of the trace. Data flows: *engine → `ports` → (`boxes`, `frames`) →
+//! the recorder's stream*. One file serves SWI-Prolog 9.0 and later: see `ffi`.
 
 mod appearing;
 mod boxes;

@@ -6,7 +6,7 @@
 //! | keys and clicks → state | [`keys`], [`app`], [`overlay`] |
 //! | the one list widget | [`table`], [`condition`] |
 //! | the screens, each a state and a drawing | [`screens`] |
-//! | state → cells | [`view`], [`theme`], [`format`] |
+//! | state → cells | [`view`], [`theme`], [`mod@format`] |
 //! | cells → terminal; clipboard, editor, files | `terminal` |
 //!
 //! State is apart from drawing: everything but `terminal` works without one, and tests drive an

@@ -69,6 +69,7 @@ fn whole(
     }
     violations.extend(chunk.violations.listed.iter().map(|(_, what)| *what));
     let figures = chunk.finish_stream(first, last);
+    chunk.books.finish();
     join.add_streams(&chunk);
     figures
 }
@@ -92,6 +93,7 @@ fn parts(
             }
         }
         chunk.end_part();
+        chunk.books.finish();
         join.add_part(&chunk, 0, tick, true)?;
     }
     Ok(join.finish_stream(last))

@@ -5,7 +5,7 @@
 //! **Files that change underneath.** A mapping is a window on the file, not a copy. A recorder only
 //! adds to a trace and never shortens it, so a trace that is still being written reads as the trace
 //! it was a moment ago. If another program *shortens* the file while it is mapped, what is missing reads
-//! as zeros ([`truncation`]), and [`Mapping::is_truncated`] says so from then on; one that overwrites bytes
+//! as zeros (`truncation`), and [`Mapping::is_truncated`] says so from then on; one that overwrites bytes
 //! makes us see either version. Every value is checked after it is read and used as read, so changed bytes
 //! mean wrong figures or reported damage, never an access out of bounds.
 

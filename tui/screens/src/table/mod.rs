@@ -1,7 +1,7 @@
 //! The one table widget: every list of the program is a [`Table`] over a [`Source`].
 //!
 //! A source says what the cells are and never changes; the table holds what the user does with it: order,
-//! filter, cursor, columns, folds. A tree is a source whose rows have parents. Drawing is [`view`].
+//! filter, cursor, columns, folds. A tree is a source whose rows have parents. Drawing is `view`.
 //!
 //! Invariant: `order` has the rows shown, as the source numbers them; the cursor is a place in it (0 if it
 //! is empty).

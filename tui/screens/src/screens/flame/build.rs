@@ -1,11 +1,11 @@
 //! The tree is made in a thread of its own: there may be millions of contexts.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
+use super::progress::Progress;
 use super::tree::{Measure, Tree};
 use crate::analysis::AnalysisView;
 
@@ -22,24 +22,9 @@ pub(super) struct Build {
     pub(super) inverted: bool,
 }
 
-/// Contexts that were dealt with, and whether to stop.
-#[derive(Debug, Default)]
-pub(super) struct Progress {
-    done: AtomicU64,
-    stop: AtomicBool,
-}
-
-impl Progress {
-    /// One more; `None` to stop.
-    pub(super) fn one(&self) -> Option<()> {
-        self.done.fetch_add(1, Ordering::Relaxed);
-        (!self.stop.load(Ordering::Relaxed)).then_some(())
-    }
-}
-
 impl Drop for Build {
     fn drop(&mut self) {
-        self.progress.stop.store(true, Ordering::Relaxed);
+        self.progress.give_up();
     }
 }
 
@@ -51,7 +36,7 @@ impl Build {
         let (analysis, watched) = (Arc::clone(analysis), Arc::clone(&progress));
         let run = move || {
             if let Some(tree) = Tree::of(&analysis, measure, inverted, &watched) {
-                // Nobody wants it any more if it was given up.
+                // The tree may have been given up.
                 let _ = sender.send(tree);
             }
         };
@@ -76,7 +61,7 @@ impl Build {
 
     /// How much is done, from 0 to 1.
     pub(super) fn share(&self) -> f64 {
-        let done = self.progress.done.load(Ordering::Relaxed) as f64;
+        let done = self.progress.done() as f64;
         (done / self.total.max(1) as f64).min(1.0)
     }
 }

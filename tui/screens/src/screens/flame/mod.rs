@@ -2,6 +2,7 @@
 
 mod build;
 mod layout;
+mod progress;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -204,25 +205,19 @@ impl Flame {
         layout::place(&self.tree, self.root, self.area.width)
     }
 
+    fn predicate_of(&self, node: u32) -> Option<PredicateIndex> {
+        self.tree.nodes.get(node as usize)?.predicate
+    }
+
     fn name(&self, node: u32) -> &str {
-        let predicate = self
-            .tree
-            .nodes
-            .get(node as usize)
-            .and_then(|node| node.predicate);
-        match (&self.analysis, predicate) {
+        match (&self.analysis, self.predicate_of(node)) {
             (Some(analysis), Some(predicate)) => analysis.predicate(predicate),
             _ => "all",
         }
     }
 
     fn is_found(&self, node: u32) -> bool {
-        let predicate = self
-            .tree
-            .nodes
-            .get(node as usize)
-            .and_then(|node| node.predicate);
-        let mut found = self.found.iter().zip(predicate);
+        let mut found = self.found.iter().zip(self.predicate_of(node));
         found.any(|(found, of)| found.get(of as usize) == Some(&true))
     }
 
@@ -381,7 +376,7 @@ impl Screen for Flame {
     }
 
     fn predicate(&self) -> Option<PredicateIndex> {
-        self.tree.nodes.get(self.selected as usize)?.predicate
+        self.predicate_of(self.selected)
     }
 
     fn place(&self) -> Option<FocusOn> {

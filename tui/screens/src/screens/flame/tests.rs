@@ -1,7 +1,7 @@
 use portmortem_analyzer::figures::contexts::ContextFigures;
 use portmortem_analyzer::{Analysis, Filters, Profile};
 
-use super::build::Progress;
+use super::progress::Progress;
 use super::tree::Node;
 use super::*;
 

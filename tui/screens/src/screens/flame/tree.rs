@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::analysis::AnalysisView;
 
-use super::build::Progress;
+use super::progress::Progress;
 
 /// What the width of a box stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,0 +1,26 @@
+//! Why an index cannot be used.
+
+use std::io;
+
+/// Why there is no index to be used.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// None was made.
+    #[error("there is no index")]
+    Missing,
+    /// It is of another trace, of this one before it changed, or of another version.
+    #[error("the index is stale")]
+    Stale,
+    /// Its bytes changed after they were written.
+    #[error("the index is damaged")]
+    Damaged,
+    /// The recording did not end, or the trace is damaged.
+    #[error("a trace that is damaged, or whose recording did not end, has no index")]
+    NotWhole,
+    /// Where it should be is something else: a directory, a pipe, or to be written a symbolic link.
+    #[error("where the index should be is something that is not a regular file; remove it")]
+    NotAFile,
+    /// The system refused.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}

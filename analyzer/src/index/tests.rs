@@ -1,0 +1,210 @@
+use bincode::error::DecodeError;
+use portmortem_tracer::format::{Dialect, Header, Outcome, StreamKind};
+use portmortem_tracer::{Options, Recorder};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use rustix::fs::{FileType, Mode};
+
+use super::bytes::{self, HEAD_BYTES};
+use super::*;
+use crate::moment::checkpoint::Checkpoint;
+use crate::replay::replay;
+use crate::replay::tests::{long_script, long_trace};
+use crate::walk::Walk;
+
+/// A trace file and its index, a checkpoint every few blocks.
+fn indexed(directory: &Path) -> (PathBuf, Trace, Index) {
+    let mut runner = TestRunner::deterministic();
+    let script = long_script().new_tree(&mut runner).unwrap().current();
+    let path = directory.join("run.pmt");
+    fs::write(&path, long_trace(&script)).unwrap();
+    let trace = Trace::open(&path).unwrap();
+    let index = Index::build_every(1000, &trace, &path, None).unwrap();
+    assert!(index.contents.checkpoints.len() > 3);
+    (path, trace, index)
+}
+
+#[test]
+fn the_profile_is_that_of_the_replay() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, trace, index) = indexed(directory.path());
+    index.save(&path).unwrap();
+    let index = Index::load(&trace, &path).unwrap();
+    assert_eq!(index.profile(), replay(&trace, &ReplayOptions::default()));
+}
+
+#[test]
+fn every_moment_is_that_of_the_way_from_the_beginning() {
+    let directory = tempfile::tempdir().unwrap();
+    let (_, trace, index) = indexed(directory.path());
+    for stream in trace.streams() {
+        let mut plain = Walk::from(&trace, None, stream, 0);
+        let mut number = 0;
+        loop {
+            if number % 97 == 0 {
+                let mut jumped = Walk::from(&trace, Some(index.trail()), stream, number);
+                assert_eq!(jumped.moment(), plain.moment());
+                let next = Walk::from(&trace, None, stream, number).next();
+                assert_eq!(jumped.next(), next);
+            }
+            number += 1;
+            if plain.next().is_none() {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stale_or_damaged_index_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, trace, index) = indexed(directory.path());
+    assert!(matches!(
+        Index::load(&trace, &path),
+        Err(IndexError::Missing)
+    ));
+    let to = index.save(&path).unwrap();
+    let bytes = fs::read(&to).unwrap();
+    for at in (0..bytes.len()).step_by(bytes.len() / 50) {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 4;
+        fs::write(&to, flipped).unwrap();
+        assert!(Index::load(&trace, &path).is_err(), "byte {at}");
+    }
+    for length in [0, 7, HEAD_BYTES, bytes.len() - 1] {
+        fs::write(&to, &bytes[..length]).unwrap();
+        assert!(matches!(
+            Index::load(&trace, &path),
+            Err(IndexError::Damaged)
+        ));
+    }
+    fs::write(&to, &bytes).unwrap();
+    assert!(Index::load(&trace, &path).is_ok());
+    let changed = fs::read(&path).unwrap();
+    fs::write(&path, changed).unwrap();
+    assert!(matches!(Index::load(&trace, &path), Err(IndexError::Stale)));
+}
+
+/// The replay takes no checkpoints in a stream that it cannot cut, so those of the second come first.
+#[test]
+fn streams_of_both_dialects() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run.pmt");
+    let header = Header::of_this_process("test engine");
+    let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
+    let predicate = recorder.predicate("user", "p", 0, None, 0);
+    for dialect in [Dialect::InnermostRedo, Dialect::EveryRedo] {
+        let stream = recorder.stream(StreamKind::Thread, "a thread", dialect);
+        for _ in 0..20_000 {
+            stream.call(predicate);
+            stream.exit_det();
+        }
+    }
+    recorder.close(Outcome::Exited(0)).unwrap();
+    let trace = Trace::open(&path).unwrap();
+    let index = Index::build_every(1000, &trace, &path, None).unwrap();
+    let streams: Vec<u64> = index
+        .contents
+        .checkpoints
+        .iter()
+        .map(|c| c.stream)
+        .collect();
+    assert!(streams.contains(&0) && streams.contains(&1) && !streams.is_sorted());
+    index.save(&path).unwrap();
+    assert!(Index::load(&trace, &path).is_ok());
+}
+
+#[test]
+fn contents_that_lie_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, trace, index) = indexed(directory.path());
+    index.save(&path).unwrap();
+    assert!(Index::load(&trace, &path).is_ok());
+    let lies: [fn(&mut Contents); 13] = [
+        |contents| contents.contexts[0].parent = Some(7),
+        |contents| contents.contexts[1].depth += 1,
+        |contents| contents.predicates[0].calls += 1,
+        |contents| contents.predicates[0].self_ticks += 1,
+        |contents| contents.predicates[0].undone_ticks += 1,
+        |contents| contents.edges.values_mut().next().unwrap().exits_det += 1,
+        |contents| contents.sites.values_mut().next().unwrap().redos += 1,
+        |contents| *contents.cuts.values_mut().next().unwrap() += 1,
+        |contents| contents.streams[0].stream += 1,
+        |contents| contents.streams[0].events += 1,
+        |contents| contents.streams[0].first_tick += 1,
+        |contents| at_checkpoint(contents, |checkpoint| checkpoint.event += 1),
+        |contents| at_checkpoint(contents, |checkpoint| checkpoint.block = u64::MAX),
+    ];
+    for (number, lie) in lies.into_iter().enumerate() {
+        let (_, _, mut index) = indexed(directory.path());
+        lie(&mut index.contents);
+        index.contents.of = Fingerprint::of(&trace, &path).unwrap();
+        index.save(&path).unwrap();
+        let loaded = Index::load(&trace, &path);
+        assert!(matches!(loaded, Err(IndexError::Damaged)), "lie {number}");
+    }
+}
+
+fn at_checkpoint(contents: &mut Contents, lie: fn(&mut Checkpoint)) {
+    let mut checkpoints = contents.checkpoints.to_vec();
+    lie(&mut checkpoints[1]);
+    contents.checkpoints = checkpoints.into();
+}
+
+/// A list of four million predicates, in a kilobyte: no room is made for them.
+#[test]
+fn a_short_index_takes_little_memory() {
+    for length in [1_u64 << 13, 1 << 22, 1 << 32, u64::MAX >> 9] {
+        let claims = (7_u64, 7_u64, 7_i128, length);
+        let config = bincode::config::standard();
+        let mut body = bincode::encode_to_vec(claims, config).unwrap();
+        body.resize(1000, 1);
+        let error = bytes::decode_body(&body).unwrap_err();
+        assert!(
+            matches!(error, DecodeError::LimitExceeded),
+            "{length}: {error}"
+        );
+        let decoded = bytes::decode(&bytes::sealed(&body));
+        assert!(matches!(decoded, Err(IndexError::Damaged)));
+    }
+}
+
+/// Opening a pipe to read it waits for somebody who writes.
+#[test]
+fn an_index_that_is_no_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, trace, index) = indexed(directory.path());
+    let place = Index::path_of(&path);
+    let elsewhere = directory.path().join("elsewhere");
+    let make_pipe = || {
+        let owner = Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &place, FileType::Fifo, owner, 0).unwrap();
+    };
+    let make_link = || std::os::unix::fs::symlink(&elsewhere, &place).unwrap();
+    let make_directory = || fs::create_dir(&place).unwrap();
+    make_pipe();
+    assert!(matches!(
+        Index::load(&trace, &path),
+        Err(IndexError::NotAFile)
+    ));
+    assert!(matches!(index.save(&path), Err(IndexError::NotAFile)));
+    let everything = ReplayOptions::default();
+    assert_eq!(profile(&trace, &path, &everything), index.profile());
+    fs::remove_file(&place).unwrap();
+    make_directory();
+    assert!(matches!(
+        Index::load(&trace, &path),
+        Err(IndexError::NotAFile)
+    ));
+    assert!(matches!(index.save(&path), Err(IndexError::NotAFile)));
+    fs::remove_dir(&place).unwrap();
+    make_link();
+    assert!(matches!(
+        Index::load(&trace, &path),
+        Err(IndexError::Missing)
+    ));
+    assert!(matches!(index.save(&path), Err(IndexError::NotAFile)));
+    assert!(fs::symlink_metadata(&place).unwrap().is_symlink());
+    assert!(!elsewhere.exists());
+}

@@ -1,0 +1,108 @@
+//! The terms of backtracking: entries of the choice stack, and the causes of redos and cuts.
+
+use super::books::add;
+use super::boxes::{BoxId, RootId};
+use crate::trace::PredicateIndex;
+
+/// An entry of the choice stack.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choice {
+    pub(super) id: BoxId,
+    pub(super) pushed: u64,
+    pub(super) live: Live,
+}
+
+/// Work that is not undone, since the chunk began or since the last redo of a root.
+///
+/// It contains the time of the outermost root so far, which is kept apart, too: it is no work if that root
+/// turns out to be no box.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Live {
+    pub(super) ticks: u64,
+    /// Ticks of the outermost root.
+    pub(super) idle: u64,
+    /// Which root that is: how many there had been.
+    pub(super) level: u32,
+}
+
+/// What happens to entries of the choice stack of before the chunk, newest first.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Taken {
+    /// One is re-entered.
+    Redo {
+        root: RootId,
+        now: u64,
+        live: Live,
+        cause: Cause,
+    },
+    /// Some are discarded.
+    Cut { count: u32, now: u64, by: Who },
+}
+
+/// A predicate, or a box that joining finds the predicate of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Who {
+    Predicate(PredicateIndex),
+    /// The innermost logical box of a root.
+    Inner(RootId),
+    /// The outermost logical box of a root.
+    Outer(RootId),
+    /// The box that failed before the chunk, or else the innermost at its beginning.
+    Before,
+    /// The box that failed before so many boxes, in which the chunk begins, if they happened between two ports; or else the
+    /// innermost logical box of a root.
+    After(u32, RootId),
+}
+
+/// Why a box is re-entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Cause {
+    /// The box that failed, or was active when an unrecorded one failed.
+    pub(super) who: Who,
+    /// It failed itself. Not known of [`Who::Before`] and [`Who::After`].
+    pub(super) failed: bool,
+}
+
+/// The failure that a redo would come from.
+///
+/// What happens between two ports ([`crate::trace::BoxKind::is_between_ports`]) is no step of the program, and changes nothing:
+/// whether there was any depends on time and load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failed {
+    /// The last port was no failure: then it is that of the innermost box.
+    Nobody,
+    /// There was no port in the chunk yet.
+    AsBefore,
+    /// That of a box, which may have been some redos ago.
+    Somebody(Cause),
+    /// The last ports were calls of what happens between two ports, so many. When they have exited it is what
+    /// [`Chunk::held`](super::chunk::Chunk::held) says.
+    Held(u32),
+    /// The only ports in the chunk were exits of so many boxes of before.
+    Left(u32),
+}
+
+/// Work that one backtrack edge threw away.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Backtrack {
+    pub(super) count: u64,
+    pub(super) undone: u64,
+    pub(super) idle: Idle,
+}
+
+/// How much of the undone work is that of the outermost root, since it is that.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Idle {
+    pub(super) ticks: u64,
+    pub(super) level: u32,
+}
+
+impl Idle {
+    pub(super) fn add(&mut self, other: Self) {
+        if self.level != other.level {
+            *self = other;
+        } else {
+            add(&mut self.ticks, other.ticks);
+        }
+    }
+}

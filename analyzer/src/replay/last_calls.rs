@@ -1,0 +1,114 @@
+//! Last calls: how a box becomes a chain of logical boxes, and how that is left.
+
+use super::books::{NONE, WayOut, add};
+use super::boxes::BoxId;
+use super::choices::Failed;
+use super::chunk::Chunk;
+use crate::trace::Callable;
+
+impl Chunk<'_> {
+    pub(super) fn tail<const HIDES: bool>(&mut self, callable: Callable) {
+        self.expect_active();
+        self.failed = Failed::Nobody;
+        let height = self.height();
+        let active = self.boxes.get_mut(self.active);
+        if active.root != NONE {
+            let check = &mut self.roots[active.root as usize].check;
+            *check = (*check).max(height);
+        } else if height > active.base || self.taken_below {
+            // Boxes inside it were called by another logical box than will be active.
+            active.moved = true;
+            self.unusual |= !self.whole;
+        }
+        if let Some(chain) = &mut self.boxes.get_mut(self.active).chain
+            && chain.again == callable
+        {
+            return chain.depart_again(self.now);
+        }
+        if HIDES && self.is_transparent(self.active, self.active, callable) {
+            return self.tail_hidden(self.books.callee(callable));
+        }
+        self.depart(callable);
+    }
+
+    /// The active box departs, not as it did the last time.
+    fn depart(&mut self, callable: Callable) {
+        self.settle(self.active);
+        let from = self.place();
+        let route = *self.books.route(from, callable);
+        let figures = self.books.figures(route.arc);
+        figures.ports.calls += 1;
+        figures.ports.tail_calls += 1;
+        self.slots[route.caller as usize] = route.arc;
+        let waits = self.slots[route.predicate as usize];
+        let active = self.boxes.get_mut(self.active);
+        active.place = route.place;
+        if active.is_hidden() {
+            // A hidden box departs: from here on it is the visible one.
+            active.arc = route.arc;
+            active.waits = waits;
+            active.since = self.now;
+            active.exited = false;
+            return;
+        }
+        let own = std::mem::take(&mut active.own);
+        let again = if from == active.place { callable } else { NONE };
+        let chain = self.boxes.chain(self.active);
+        chain.depart(route.caller, route.arc, waits, self.now, own);
+        chain.again = again;
+    }
+
+    /// Books departures of a box that were only counted.
+    pub(super) fn settle(&mut self, id: BoxId) {
+        let chain = self.boxes.get_mut(id).chain.as_mut();
+        if let Some((arc, boxes)) = chain.and_then(|chain| chain.settle()) {
+            let figures = self.books.figures(arc);
+            figures.ports.calls += boxes;
+            figures.ports.tail_calls += boxes;
+        }
+    }
+
+    #[cold]
+    pub(super) fn leave_chain(&mut self, way_out: WayOut) {
+        self.settle(self.active);
+        let now = self.now;
+        let boxed = self.boxes.get_mut(self.active);
+        let Some(mut chain) = boxed.chain.take() else {
+            return;
+        };
+        let own = std::mem::take(&mut boxed.own);
+        chain.groups[chain.last].own += own;
+        for (at, (&(id, waits, _), group)) in chain.groups.iter_mut().enumerate().rev() {
+            let arc = &mut self.books.arcs[id as usize];
+            let covered = group.boxes - u64::from(at == chain.last);
+            arc.figures
+                .count_shared_way_out(way_out, group.boxes, covered);
+            arc.figures
+                .count_way_out(way_out, group.boxes, std::mem::take(&mut group.fresh));
+            add(
+                &mut arc.figures.self_by[way_out.outcome()],
+                std::mem::take(&mut group.own),
+            );
+            self.slots[arc.predicate as usize] = waits;
+            let lasted = group
+                .boxes
+                .wrapping_mul(now)
+                .wrapping_sub(std::mem::take(&mut group.entered));
+            self.books
+                .book_stretch(id, waits, way_out.outcome(), lasted);
+        }
+        // The box that was called, as if it were alone.
+        let boxed = self.boxes.get_mut(self.active);
+        boxed.own = std::mem::take(&mut chain.base_own);
+        let (arc, root) = (boxed.arc, boxed.root);
+        self.leave(way_out);
+        if arc != NONE {
+            self.books.figures(arc).count_shared_way_out(way_out, 0, 1);
+        } else if root != NONE
+            && let Some(first) = &mut self.roots[root as usize].first
+        {
+            first.departed = true;
+        }
+        self.boxes.get_mut(self.active).chain = Some(chain);
+    }
+}

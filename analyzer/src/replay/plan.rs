@@ -1,0 +1,82 @@
+//! Cuts a trace into works, which are replayed at a time: some streams, or a part of one.
+
+use std::ops::Range;
+
+use portmortem_tracer::format::Dialect;
+
+use super::ReplayOptions;
+use crate::scope::Scope;
+use crate::trace::{StreamInfo, Trace};
+
+/// A piece of a trace that is replayed at a time.
+#[derive(Debug, Clone)]
+pub(super) enum Work {
+    /// Streams from beginning to end.
+    Streams(Range<usize>),
+    /// Blocks of a stream.
+    Part { stream: usize, blocks: Range<usize> },
+}
+
+/// Cuts a trace into works of about the same size.
+pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec<Work> {
+    let size = options.chunk_bytes.unwrap_or_else(|| {
+        let threads = rayon::current_num_threads() as u64;
+        if threads == 1 {
+            u64::MAX
+        } else {
+            (trace.size() / (threads * 16)).clamp(1 << 20, 16 << 20)
+        }
+    });
+    // Work of a transparent box is its caller's, and an innermost redo re-enters callers. In the middle of a
+    // stream neither is known. Where a window begins heights begin anew.
+    let whole = scope.has_transparent() || scope.window.is_some();
+    let mut works = Vec::new();
+    let mut together = 0..0;
+    let mut bytes = 0;
+    for (at, stream) in trace.streams().iter().enumerate() {
+        let splits =
+            !whole && stream.dialect() == Dialect::EveryRedo && scope.has_stream(stream.id);
+        let parts = parts(trace, stream, size);
+        if splits && parts.len() > 1 {
+            if !together.is_empty() {
+                works.push(Work::Streams(together));
+            }
+            together = at + 1..at + 1;
+            bytes = 0;
+            works.extend(
+                parts
+                    .into_iter()
+                    .map(|blocks| Work::Part { stream: at, blocks }),
+            );
+            continue;
+        }
+        together.end = at + 1;
+        bytes += trace.bytes_of(stream.blocks.clone());
+        if bytes >= size.min(1 << 24) {
+            works.push(Work::Streams(together));
+            together = at + 1..at + 1;
+            bytes = 0;
+        }
+    }
+    if !together.is_empty() {
+        works.push(Work::Streams(together));
+    }
+    works
+}
+
+/// Ranges of blocks of a stream that are about as large as asked for.
+fn parts(trace: &Trace, stream: &StreamInfo, size: u64) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let (mut from, mut bytes) = (stream.blocks.start, 0);
+    for block in stream.blocks.clone() {
+        bytes += trace.bytes_of(block..block + 1);
+        if bytes >= size {
+            parts.push(from..block + 1);
+            (from, bytes) = (block + 1, 0);
+        }
+    }
+    if from < stream.blocks.end || parts.is_empty() {
+        parts.push(from..stream.blocks.end);
+    }
+    parts
+}

@@ -1,0 +1,206 @@
+//! Ways out of a box: exits, failure, exception.
+
+use super::books::{NONE, WayOut, add};
+use super::boxes::{PhysicalBox, RootId};
+use super::choices::{Cause, Choice, Failed, Who};
+use super::chunk::{Chunk, First};
+use crate::trace::PredicateIndex;
+
+impl Chunk<'_> {
+    /// The active box fails, and that may be why another is re-entered.
+    #[inline(always)]
+    pub(super) fn fail(&mut self) {
+        self.expect_active();
+        let who = match self.close_usual(WayOut::Fail) {
+            Some(predicate) => Some(Who::Predicate(predicate)),
+            None => self.fail_unusual(),
+        };
+        self.failed = who.map_or(Failed::Nobody, |who| {
+            Failed::Somebody(Cause { who, failed: true })
+        });
+    }
+
+    #[inline(never)]
+    fn fail_unusual(&mut self) -> Option<Who> {
+        let active = self.boxes.get(self.active);
+        let who = if active.root != NONE {
+            Some(Who::Outer(active.root))
+        } else if active.arc == NONE {
+            None
+        } else {
+            let predicate = self.books.arcs[active.arc as usize].predicate;
+            Some(Who::Predicate(predicate))
+        };
+        self.close(WayOut::Fail);
+        who
+    }
+
+    /// The active box exits, and nothing inside can be re-entered.
+    #[inline(always)]
+    pub(super) fn exit_det(&mut self) {
+        self.expect_active();
+        match self.close_usual(WayOut::ExitDet) {
+            Some(_) => self.failed = self.failed_before_exit(),
+            None => self.close(WayOut::ExitDet),
+        }
+    }
+
+    /// The active box is left by an exception.
+    pub(super) fn exception(&mut self) {
+        self.expect_active();
+        self.close(WayOut::Exception);
+    }
+
+    /// Closes the active box, if it is a [usual](super::books::Usual) one; its predicate.
+    #[inline(always)]
+    fn close_usual(&mut self, way_out: WayOut) -> Option<PredicateIndex> {
+        let left = self.active;
+        let &PhysicalBox {
+            parent,
+            arc,
+            waits,
+            base,
+            root,
+            exited,
+            ref chain,
+            since,
+            own,
+            ..
+        } = self.boxes.get(left);
+        let outermost = waits == NONE;
+        if chain.is_some()
+            || exited
+            || root != NONE
+            || arc == NONE
+            || !(outermost || waits == arc)
+            || self.height() > base
+        {
+            return None;
+        }
+        let usual = &mut self.books.usual[arc as usize];
+        let sum = match way_out {
+            WayOut::Fail => &mut usual.fails,
+            _ => &mut usual.exits,
+        };
+        sum.boxes += 1;
+        add(&mut sum.own, own);
+        add(&mut sum.outer, if outermost { self.now - since } else { 0 });
+        self.slots[usual.predicate as usize] = waits;
+        let predicate = usual.predicate;
+        self.active = parent;
+        self.depth -= 1;
+        self.boxes.release(left);
+        Some(predicate)
+    }
+
+    /// The active box is left for good.
+    #[inline(never)]
+    fn close(&mut self, way_out: WayOut) {
+        self.failed = match way_out {
+            WayOut::ExitDet => self.failed_before_exit(),
+            _ => Failed::Nobody,
+        };
+        let left = self.active;
+        self.leave(way_out);
+        let boxed = self.boxes.get(left);
+        let (root, base) = (boxed.root, boxed.base);
+        self.active = self.parent(left);
+        self.depth -= 1;
+        if root == NONE {
+            if way_out.is_final() && self.height() > base {
+                self.choices_left(base);
+            }
+            self.boxes.release(left);
+        } else {
+            self.root_closed(root, way_out);
+        }
+    }
+
+    #[cold]
+    fn root_closed(&mut self, root: RootId, way_out: WayOut) {
+        if way_out.is_final() {
+            let height = self.height();
+            let check = &mut self.roots[root as usize].check;
+            *check = (*check).max(height);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn exit_nondet(&mut self) {
+        self.expect_active();
+        self.failed = Failed::Nobody;
+        let left = self.active;
+        let live = self.live();
+        self.leave(WayOut::ExitNondet);
+        self.active = self.parent(left);
+        self.depth -= 1;
+        self.choices.push(Choice {
+            id: left,
+            pushed: self.now,
+            live,
+        });
+        let height = self.height();
+        self.max_height = self.max_height.max(height);
+        let boxed = self.boxes.get(left);
+        if boxed.arc != NONE && !self.early {
+            let arc = &mut self.books.arcs[boxed.arc as usize];
+            arc.height = arc.height.max(height);
+            if let Some(chain) = &boxed.chain {
+                for (arc, ..) in chain.groups.keys() {
+                    let arc = &mut self.books.arcs[*arc as usize];
+                    arc.height = arc.height.max(height);
+                }
+            }
+        }
+    }
+
+    /// Books that the logical boxes of the active box are left.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, way_out: WayOut) {
+        let now = self.now;
+        let boxed = self.boxes.get_mut(self.active);
+        if boxed.chain.is_some() {
+            return self.leave_chain(way_out);
+        }
+        if boxed.arc == NONE {
+            return self.leave_unbooked(way_out);
+        }
+        let own = std::mem::take(&mut boxed.own);
+        let (id, waits) = (boxed.arc, boxed.waits);
+        let fresh = u64::from(!std::mem::replace(&mut boxed.exited, true));
+        let since = boxed.since;
+        let arc = &mut self.books.arcs[id as usize];
+        arc.figures.count_way_out(way_out, 1, fresh);
+        add(&mut arc.figures.self_by[way_out.outcome()], own);
+        self.slots[arc.predicate as usize] = waits;
+        let lasted = now.wrapping_sub(since);
+        self.books
+            .book_stretch(id, waits, way_out.outcome(), lasted);
+    }
+
+    /// A hidden box, of which nothing is booked, or a root in the activation that it began the chunk with.
+    #[cold]
+    fn leave_unbooked(&mut self, way_out: WayOut) {
+        let now = self.now;
+        let boxed = self.boxes.get_mut(self.active);
+        if boxed.is_hidden() {
+            if let Some(port) = way_out.port() {
+                self.pass_hidden(self.active, port);
+            }
+            return;
+        }
+        let own = std::mem::take(&mut boxed.own);
+        boxed.exited = true;
+        let root = &mut self.roots[boxed.root as usize];
+        if way_out == WayOut::ExitNondet {
+            root.later = self.books.loose_arc();
+            boxed.arc = root.later;
+        }
+        root.first = Some(First {
+            way_out,
+            now,
+            own,
+            departed: false,
+        });
+    }
+}

@@ -1,0 +1,223 @@
+//! The replay of one work: some streams, or a part of one.
+
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use portmortem_tracer::format::Dialect;
+
+use super::ReplayOptions;
+use super::chunk::Chunk;
+use super::plan::Work;
+use super::reader::{Found, Reader, offsets};
+use crate::figures::StreamFigures;
+use crate::scope::Scope;
+use crate::trace::events::Events;
+use crate::trace::{StreamInfo, Trace};
+
+/// Replays works of a trace.
+#[derive(Clone, Copy)]
+pub(super) struct Worker<'t> {
+    pub(super) trace: &'t Trace,
+    pub(super) options: &'t ReplayOptions<'t>,
+    pub(super) scope: &'t Scope,
+}
+
+/// A chunk, replayed.
+pub(super) struct Done<'t> {
+    pub(super) chunk: Chunk<'t>,
+    /// Of whole streams.
+    pub(super) figures: Vec<StreamFigures>,
+    pub(super) found: Found,
+    pub(super) part: Option<Part>,
+}
+
+/// The place of a part in its stream and in time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) stream: usize,
+    pub(super) first_tick: u64,
+    /// Before the first event, if nothing before the part was later; and at its end.
+    pub(super) begin_tick: u64,
+    pub(super) end_tick: u64,
+    /// Numbers of the first event, and of the one after the last.
+    pub(super) first: u64,
+    pub(super) next: u64,
+    pub(super) events: u64,
+    pub(super) is_first: bool,
+    pub(super) is_last: bool,
+    /// The block after it.
+    pub(super) end_block: usize,
+}
+
+impl<'t> Worker<'t> {
+    pub(super) fn replay(&self, work: &Work, paused: bool) -> Done<'t> {
+        let begin = Instant::now();
+        let mut chunk = Chunk::new(self.scope);
+        let mut figures = Vec::new();
+        let mut found = Found::default();
+        let mut part = None;
+        match work {
+            Work::Streams(streams) => {
+                for stream in &self.trace.streams()[streams.clone()] {
+                    let (of_stream, wrong) = self.whole_stream(&mut chunk, stream);
+                    figures.push(of_stream);
+                    found.merge(wrong);
+                }
+            }
+            Work::Part { stream, blocks } => {
+                part = Some(self.part(&mut chunk, *stream, blocks.clone(), paused));
+            }
+        }
+        chunk.books.finish();
+        if let Some(effort) = self.options.effort {
+            effort.replayed(begin.elapsed());
+        }
+        Done {
+            chunk,
+            figures,
+            found,
+            part,
+        }
+    }
+
+    fn whole_stream(&self, chunk: &mut Chunk<'t>, stream: &StreamInfo) -> (StreamFigures, Found) {
+        let mut events = self.trace.events(stream);
+        let first = events.next();
+        let begin = begin_of(stream, first.map(|event| event.tick));
+        chunk.begin_stream(begin);
+        if !self.scope.has_stream(stream.id) {
+            let figures = StreamFigures {
+                stream: stream.id,
+                ..chunk.finish_stream(begin, begin)
+            };
+            return (figures, Found::default());
+        }
+        let mut reader = Reader::new(stream, events);
+        let (mut read, mut last) = (0, begin);
+        if let Some(event) = first {
+            last = event.tick;
+            if !self.scope.is_over(event.tick) {
+                reader.step(chunk, stream.dialect(), event);
+                (read, last) = self.steps(chunk, stream.dialect(), &mut reader, last);
+            }
+        }
+        let end = stream.end.map_or(last, |end| end.tick.max(last));
+        let figures = StreamFigures {
+            stream: stream.id,
+            events: read,
+            ..chunk.finish_stream(begin, end)
+        };
+        (figures, reader.finish())
+    }
+
+    fn part(
+        &self,
+        chunk: &mut Chunk<'t>,
+        stream: usize,
+        blocks: Range<usize>,
+        paused: bool,
+    ) -> Part {
+        let info = &self.trace.streams()[stream];
+        let is_first = blocks.start == info.blocks.start;
+        let is_last = blocks.end == info.blocks.end;
+        let end_block = blocks.end;
+        let mut reader = Reader::new(info, Events::part(self.trace, info, blocks));
+        let first = reader.events.next_number();
+        let begin_tick = reader.events.tick();
+        let event = reader.events.next();
+        let first_tick = event.map_or(0, |event| event.tick);
+        chunk.begin_part(first_tick, paused);
+        if let Some(event) = event {
+            reader.step(chunk, Dialect::EveryRedo, event);
+            self.steps(chunk, Dialect::EveryRedo, &mut reader, first_tick);
+        } else {
+            chunk.unusual = true;
+        }
+        chunk.end_part();
+        let (next, events_read) = (reader.events.next_number(), reader.events.events_read());
+        let end_tick = reader.events.tick();
+        chunk.unusual |= !reader.finish().damage.is_empty();
+        Part {
+            stream,
+            first_tick,
+            begin_tick,
+            end_tick,
+            first,
+            next,
+            events: events_read,
+            is_first,
+            is_last,
+            end_block,
+        }
+    }
+
+    /// Replays the rest of the events: how many were read of all, and the time of the last, or of the first after
+    /// the window.
+    fn steps(
+        &self,
+        chunk: &mut Chunk,
+        dialect: Dialect,
+        reader: &mut Reader,
+        mut last: u64,
+    ) -> (u64, u64) {
+        let mut reported = 0;
+        let mut gone = 0;
+        while !chunk.unusual && !self.options.is_cancelled() {
+            let Some(payload) = reader.events.payload() else {
+                break;
+            };
+            if let Some(gap) = payload.gap {
+                last = gap.tick;
+                if self.scope.is_over(gap.tick) {
+                    break;
+                }
+                reader.step(chunk, dialect, gap);
+            }
+            let (number, first) = (reader.events.next_number(), chunk.events);
+            let read = chunk.replay(self.trace, dialect, payload.bytes, reader.events.tick());
+            let mut offset = offsets(payload.bytes, payload.offset);
+            reader.note(chunk, |event| {
+                let at = event - first;
+                (number + at, offset(at))
+            });
+            let block = reader.events.block();
+            reader.events.passed(read.bytes, read.events, read.tick);
+            last = last.max(read.tick);
+            if read.over || chunk.unusual {
+                break;
+            }
+            if read.bytes < payload.bytes.len() {
+                // The reader of single events decides about the next one.
+                let before = reader.events.events_read();
+                let Some(event) = reader.events.next() else {
+                    break;
+                };
+                last = event.tick;
+                if self.scope.is_over(event.tick) {
+                    gone = reader.events.events_read() - before;
+                    break;
+                }
+                reader.step(chunk, dialect, event);
+                continue;
+            }
+            self.trace.let_go(block);
+            reported = self.report(reported, reader.events.bytes_read());
+        }
+        (reader.events.events_read() - gone, last)
+    }
+
+    /// Reports what was read since the last report; returns what is reported now.
+    fn report(&self, reported: u64, read: u64) -> u64 {
+        if let Some(progress) = self.options.progress {
+            progress.fetch_add(read - reported, Ordering::Relaxed);
+        }
+        read
+    }
+}
+
+/// When a stream begins.
+pub(super) fn begin_of(stream: &StreamInfo, first: Option<u64>) -> u64 {
+    let begin = stream.begin_tick();
+    first.into_iter().chain(begin).min().unwrap_or(0)
+}

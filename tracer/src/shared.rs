@@ -1,0 +1,189 @@
+//! The parts of a recording that all its streams share: its file, the names in it, and its phase.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use crate::block::Block;
+use crate::clock::{self, Pair};
+use crate::format::{Clause, Record, Site, shorten};
+use crate::locks::{self, Locked};
+use crate::options::Keep;
+use crate::phase::{Life, Phase};
+use crate::records::{MAX_LAST_NOTE, Records};
+use crate::registry::{self, Recording};
+use crate::segment::Slot;
+use crate::sources::Sources;
+use crate::space::{Exhausted, Space};
+
+/// The id of a name that could not be recorded, because the recording has ended.
+pub const NO_ID: u32 = u32::MAX;
+
+/// Longer strings in records are cut: a record has at most two, and all must fit.
+const MAX_STRING_BYTES: usize = 16 << 10;
+
+/// More different texts than this are recorded each time they occur, so that memory stays bounded.
+const MAX_KNOWN_TEXTS: usize = 1 << 16;
+
+/// The parts that all streams of a recording share; those that change are in `shared`.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) life: Life,
+    pub(crate) file_id: u64,
+    pub(crate) path: PathBuf,
+    pub(crate) sources: Sources,
+    pub(crate) keep: Keep,
+    pub(crate) max_block: u32,
+    /// Both clocks at the beginning.
+    pub(crate) origin: Pair,
+    /// `None` after the end.
+    pub(crate) shared: Mutex<Option<Shared>>,
+}
+
+/// The parts that the lock protects. The phase leaves [`Phase::Recording`] only while it is held, except in the
+/// child of a fork.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) space: Space,
+    pub(crate) records: Records,
+    pub(crate) files: HashMap<String, u32>,
+    pub(crate) texts: HashMap<String, u32>,
+    pub(crate) next_text: u32,
+    /// The next id of what events call: a predicate, a cost centre, a site.
+    pub(crate) next_callable: u32,
+    pub(crate) centers: HashMap<String, u32>,
+    pub(crate) sites: HashMap<Site, u32>,
+    pub(crate) clauses: HashMap<Clause, u32>,
+    pub(crate) next_stream: u32,
+    pub(crate) exhaustion_noted: bool,
+}
+
+impl Inner {
+    pub(crate) fn phase(&self) -> Phase {
+        self.life.phase()
+    }
+
+    pub(crate) fn lock(&self) -> Locked<'_, Option<Shared>> {
+        locks::lock(&self.shared)
+    }
+
+    /// The monotonic clock at `tick`, a moment ago: read now, less what has passed since.
+    pub(crate) fn ns_of(&self, tick: u64) -> u64 {
+        let now = clock::pair();
+        let since_tick = now.tick.saturating_sub(tick) as f64;
+        let since_origin = now.tick.saturating_sub(self.origin.tick).max(1) as f64;
+        let ns = now.ns.saturating_sub(self.origin.ns);
+        now.ns - (since_tick * (ns as f64 / since_origin)).min(ns as f64) as u64
+    }
+
+    /// Runs `action` on what the lock protects, unless the recording has ended.
+    pub(crate) fn with<T>(&self, action: impl FnOnce(&mut Shared) -> T) -> Option<T> {
+        // The lock may be held for ever in the child of a fork: look before taking it.
+        if !self.phase().may_write() {
+            return None;
+        }
+        self.lock().as_mut().map(action)
+    }
+
+    /// Appends a record that events will need. Without it there must be none of them.
+    pub(crate) fn append(&self, shared: &mut Shared, record: &Record) {
+        if !shared.append(record) && self.phase() == Phase::Recording {
+            shared.note_exhaustion();
+            registry::stop_streams(&self.life, Phase::Full);
+        }
+    }
+
+    /// The text's id, the same for the same text.
+    pub(crate) fn text(&self, text: &str) -> u32 {
+        let add = |shared: &mut Shared| {
+            let text = bounded(text);
+            if let Some(&id) = shared.texts.get(&text) {
+                return id;
+            }
+            let id = shared.next_text;
+            shared.next_text += 1;
+            if shared.texts.len() < MAX_KNOWN_TEXTS {
+                shared.texts.insert(text.clone(), id);
+            }
+            self.append(shared, &Record::Text { id, text });
+            id
+        };
+        self.with(add).unwrap_or(NO_ID)
+    }
+}
+
+impl Recording for Inner {
+    fn life(&self) -> &Life {
+        &self.life
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        registry::remove(self);
+    }
+}
+
+impl Shared {
+    /// Room for a block of events.
+    pub(crate) fn room_for_events(&mut self, want: u32) -> Option<Slot> {
+        let slot = self.space.for_events(want);
+        self.note_exhaustion();
+        slot
+    }
+
+    /// Makes an open block of events up to `by` bytes larger, if there is room behind it.
+    pub(crate) fn extend_events(&mut self, block: &mut Block, by: u32) -> bool {
+        self.space.extend_events(block, by)
+    }
+
+    /// Nothing will be added to a closed block: what it has left may be used for others.
+    pub(crate) fn trim(&mut self, block: &mut Block) {
+        self.space.trim(block);
+    }
+
+    /// A block of events is closed and no stream uses it any more.
+    pub(crate) fn give_back(&mut self, block: &Block) {
+        let (offset, size) = block.place();
+        self.space.closed(offset, size);
+    }
+
+    pub(crate) fn new_callable(&mut self) -> u32 {
+        let id = self.next_callable;
+        self.next_callable += 1;
+        id
+    }
+
+    pub(crate) fn append(&mut self, record: &Record) -> bool {
+        self.records.append(&mut self.space, record)
+    }
+
+    /// Says in the trace, once, why it is not whole.
+    fn note_exhaustion(&mut self) {
+        let mut text = match (self.space.exhausted(), self.space.keep()) {
+            _ if self.exhaustion_noted => return,
+            (None, _) | (Some(Exhausted::Limit), Keep::Last) => return,
+            (Some(Exhausted::Limit), Keep::First) => {
+                format!(
+                    "recording stopped at the limit of {} bytes",
+                    self.space.max_size()
+                )
+            }
+            (Some(Exhausted::System(error)), Keep::First) => format!("recording stopped: {error}"),
+            (Some(Exhausted::System(error)), Keep::Last) => {
+                format!("only the most recent events were kept: {error}")
+            }
+        };
+        shorten(&mut text, MAX_LAST_NOTE);
+        self.exhaustion_noted = true;
+        self.records
+            .append_last(&mut self.space, &Record::Note { text });
+    }
+}
+
+/// A text as long as a record may have it.
+pub(crate) fn bounded(text: &str) -> String {
+    let mut text = text.to_owned();
+    shorten(&mut text, MAX_STRING_BYTES);
+    text
+}
