@@ -14,6 +14,11 @@ EVENTS, RECORDS, INDEX = 1, 2, 3
 UNKNOWN = "<unknown>"
 
 
+def quoted(name):
+    """A name as an atom. The traces that are compared have only names of letters, digits, `_` and `$`."""
+    return name if "$" not in name else f"'{name}'"
+
+
 class Malformed(Exception):
     """Bytes that are not what they should be."""
 
@@ -362,8 +367,8 @@ class Trace:
         predicate = self.predicates.get(id)
         if predicate is None:
             return UNKNOWN
-        module = "" if predicate.module == "user" else predicate.module + ":"
-        return f"{module}{predicate.name}/{predicate.arity}"
+        module = "" if predicate.module == "user" else quoted(predicate.module) + ":"
+        return f"{module}{quoted(predicate.name)}/{predicate.arity}"
 
     def site(self, id):
         """The site that a call of this id is from, or None."""

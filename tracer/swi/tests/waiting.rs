@@ -18,7 +18,7 @@ const MOST_NS: u64 = 40_000_000;
 
 #[test]
 fn who_waits_is_the_caller_of_the_row() {
-    let (output, trace) = record("", &program("collections/waits.pl"), &[]);
+    let (output, trace) = record("boundary(false)", &program("collections/waits.pl"), &[]);
     assert!(output.status.success(), "{output:?}");
     let profile = replay(&trace, &ReplayOptions::default());
     assert!(profile.violations.is_empty(), "{:?}", profile.violations);
