@@ -181,6 +181,8 @@ fn a_session() {
     tmux.waits_for("event ");
     tmux.keys(&["5"]);
     tmux.waits_for("redos↶");
+    // The label of a filter is there before its figures are; a zoom of the figures before is another.
+    tmux.waits_for("all 2.000 ms");
     tmux.keys(&["+"]);
     tmux.waits_for("1.000 ms of 2.000 ms");
     tmux.keys(&["Escape"]);
