@@ -14,7 +14,7 @@ use portmortem_tests::{Profiled, Sandbox, built, repository};
 use serde::Deserialize;
 
 /// Calls and exits by `(module, name, arity)`.
-type Counts = BTreeMap<(String, String, u32), (u64, u64)>;
+pub(crate) type Counts = BTreeMap<(String, String, u32), (u64, u64)>;
 
 /// The system calls them by itself, while it reads a file or prints a term: out of the meta-interpreter's sight.
 const CALLED_BY_THE_SYSTEM: [&str; 3] = [
@@ -142,7 +142,12 @@ fn counted(sandbox: &Sandbox, program: &Program) -> Counts {
         .stdin(program.stdin.as_deref().unwrap_or_default())
         .wait();
     outcome.exits(program.status);
-    let text = fs::read_to_string(&out).unwrap();
+    read(&out)
+}
+
+/// What a counter has written.
+pub(crate) fn read(file: &Path) -> Counts {
+    let text = fs::read_to_string(file).unwrap();
     let counts: BTreeMap<String, Counted> = serde_json::from_str(&text).unwrap();
     counts
         .into_values()

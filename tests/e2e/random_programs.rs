@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 
 use portmortem_analyzer::Trace;
 use portmortem_analyzer::trace::{PredicateIndex, PredicateInfo};
-use portmortem_tests::{Profiled, Sandbox};
+use portmortem_tests::{Profiled, Sandbox, repository};
 use portmortem_tracer::format::Event;
+
+use crate::counts;
 
 /// So many programs are in a file, to start the engine less often.
 const IN_A_FILE: u64 = 20;
@@ -22,6 +24,30 @@ fn they_do_the_same() {
         check(first, &["--no-boundary"], true);
         check(first, &["--clauses"], true);
         check(first, &["--clauses", "--no-boundary"], true);
+    }
+}
+
+/// Calls and exits of the program's predicates, as the engine's own debugger counts them. `PORTMORTEM_ROUNDS=50` makes 2,000 programs.
+#[test]
+fn calls_and_exits_are_those_of_the_debugger() {
+    let rounds = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
+    for first in (5000..5000 + 40 * rounds).step_by(IN_A_FILE as usize) {
+        let recorded = check(first, &[], true).calls_and_exits();
+        let sandbox = Sandbox::with("random.pl", &file(first, true));
+        let counter = repository("tests/prolog/debugger_ports.pl");
+        let counter = counter.to_str().unwrap();
+        sandbox
+            .swipl([counter, "--", "random.pl", "main", "counts.json"])
+            .succeeds();
+        let counted = counts::read(&sandbox.path("counts.json"));
+        let of_program = |(key, _): &(&(String, String, u32), _)| key.0 == "user";
+        let (recorded, counted): (Vec<_>, Vec<_>) = (
+            recorded.iter().filter(of_program).collect(),
+            counted.iter().filter(of_program).collect(),
+        );
+        assert!(counted.len() > 50, "{} predicates", counted.len());
+        let differs = counted.iter().find(|row| !recorded.contains(row));
+        assert!(recorded == counted, "programs from {first}: {differs:?}");
     }
 }
 
