@@ -8,6 +8,8 @@
 //! A box that was opened at a goal of an instrumented clause ([`crate::goals`]) has no guard, and lies within one that has. What happens to it without a port of
 //! its own is known from the guards around it: see [`Boxes::is_goal_after`] and [`Boxes::cut_light`].
 
+use std::ops::Range;
+
 use crate::frames::FrameId;
 
 /// A box as the wrapper's clause holds it: index and tag in one small integer.
@@ -121,8 +123,9 @@ pub(crate) struct Boxes {
     serial: u64,
     /// Boxes that exited and can be re-entered, in the order of their exits.
     exited: Vec<u32>,
-    /// Of those, all from here on are being cut.
-    doomed_from: usize,
+    /// Of those, the ones in these ranges are being cut; the last range is the newest. A cleanup handler that runs meanwhile has
+    /// boxes of its own, which exit behind them.
+    doomed: Vec<Range<usize>>,
 }
 
 impl Boxes {
@@ -132,7 +135,7 @@ impl Boxes {
             active: 0,
             serial: first_serial,
             exited: Vec::new(),
-            doomed_from: usize::MAX,
+            doomed: Vec::new(),
         }
     }
 
@@ -259,7 +262,7 @@ impl Boxes {
         open.light = light;
         let id = open.id;
         self.leave(State::Exited);
-        self.exited.push(id.index());
+        self.push_exited(id.index());
         Some(id)
     }
 
@@ -332,9 +335,22 @@ impl Boxes {
         Some(!open.silent)
     }
 
+    /// A box is the newest that exited and can be re-entered. It is none of those that are being cut.
+    #[inline(always)]
+    fn push_exited(&mut self, index: u32) {
+        if let Some(range) = self.doomed.last_mut() {
+            range.end = range.end.min(self.exited.len());
+        }
+        self.exited.push(index);
+    }
+
     /// Removes the exited box at `position`. Whether its ports are events.
     #[inline]
     pub(crate) fn cut_at(&mut self, position: usize) -> bool {
+        for range in &mut self.doomed {
+            range.start -= usize::from(position < range.start);
+            range.end -= usize::from(position < range.end);
+        }
         let open = &mut self.stack[self.exited.remove(position) as usize];
         if open.at_goal {
             open.state = State::Gone;
@@ -344,17 +360,25 @@ impl Boxes {
 
     /// The exited boxes from `size` on are being cut, too, as they lie inside of one that was. Those with guards will be told of.
     pub(crate) fn doom(&mut self, size: usize) {
-        self.doomed_from = self.doomed_from.min(size);
+        while self.doomed.pop_if(|range| range.start >= size).is_some() {}
+        if size < self.exited.len() {
+            self.doomed.push(size..self.exited.len());
+        }
     }
 
     /// Removes the newest exited box if it is being cut and has no guard that tells of it.
     #[inline]
     pub(crate) fn cut_doomed(&mut self) -> Option<bool> {
-        let cut = self.cut_light(self.doomed_from);
-        if self.exited.len() <= self.doomed_from {
-            self.doomed_from = usize::MAX;
+        while let Some(range) = self.doomed.last().cloned() {
+            if self.exited.len() > range.end {
+                return None;
+            }
+            if self.exited.len() > range.start {
+                return self.cut_light(range.start);
+            }
+            self.doomed.pop();
         }
-        cut
+        None
     }
 
     /// Forgets boxes at the end of the stack that are gone.
@@ -414,13 +438,13 @@ impl Boxes {
     /// The active box exits and can be re-entered.
     #[inline]
     pub(crate) fn exit_nondet(&mut self) {
-        self.exited.push(self.active);
+        self.push_exited(self.active);
         self.leave(State::Exited);
     }
 
     /// The active box was left by `shift/1`.
     pub(crate) fn suspend(&mut self) {
-        self.exited.push(self.active);
+        self.push_exited(self.active);
         self.leave(State::Suspended);
     }
 
