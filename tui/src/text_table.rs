@@ -35,9 +35,21 @@ impl Column {
 
     /// A column of counts: exact, unless that makes the table too wide.
     pub(crate) fn counts(heading: impl Into<String>, values: &[u64]) -> Self {
+        let values: Vec<_> = values.iter().copied().map(Some).collect();
+        Self::some_counts(heading, &values)
+    }
+
+    /// The same, with rows that have none.
+    pub(crate) fn some_counts(heading: impl Into<String>, values: &[Option<u64>]) -> Self {
+        let written = |write: fn(u64) -> String| {
+            let values = values.iter();
+            values
+                .map(|value| value.map_or_else(String::new, write))
+                .collect()
+        };
         Self {
-            short: Some(values.iter().map(|&value| rounded(value)).collect()),
-            ..Self::right(heading, values.iter().map(|&value| count(value)).collect())
+            short: Some(written(rounded)),
+            ..Self::right(heading, written(count))
         }
     }
 
