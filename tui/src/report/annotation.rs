@@ -7,7 +7,10 @@ use portmortem_analyzer::text::{percent, shorten};
 use portmortem_analyzer::trace::names::printable;
 
 use super::unit;
-use crate::text_table::{Column, render};
+use crate::text_table::{Column, render_keeping};
+
+/// The source has at least so many cells of a line.
+const LEAST_SOURCE: usize = 32;
 
 /// The lines of a file; longer ones are cut at `width`. Figures are left blank beside lines without goals that called.
 pub(crate) fn listing(analysis: &Analysis, source: &SourceFile, width: usize) -> String {
@@ -39,7 +42,7 @@ pub(crate) fn listing(analysis: &Analysis, source: &SourceFile, width: usize) ->
         Column::right("line", cells(&|line| line.number.to_string())),
         Column::left("source", cells(&|line| line.text.clone())),
     ];
-    let table = render(&columns, width);
+    let table = render_keeping(&columns, width, LEAST_SOURCE);
     let mut rows = table.lines();
     let share = percent(source.self_ticks, total);
     let mut text = format!("{}: {share} % of the time\n", printable(source.file));
@@ -58,4 +61,52 @@ pub(crate) fn listing(analysis: &Analysis, source: &SourceFile, width: usize) ->
         text += &format!("{row}\n");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::atomic::AtomicU64;
+
+    use portmortem_analyzer::annotation::files;
+    use portmortem_analyzer::figures::PortTotals;
+    use portmortem_analyzer::text::width;
+    use portmortem_analyzer::{Filters, Trace};
+
+    use super::*;
+
+    #[test]
+    fn lines_fit_a_terminal() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/queens.pmt");
+        let (trace, done) = (Trace::open(&path).unwrap(), AtomicU64::new(0));
+        let analysis = Analysis::of(trace, &path, Filters::default(), &done).unwrap();
+        let mut source = files(&analysis).remove(0);
+        let figures = SiteFigures {
+            ports: PortTotals {
+                calls: 123_456_789,
+                exits_det: 23_456_789,
+                redos: 1_234_567,
+                fails: 100_000_000,
+                ..PortTotals::default()
+            },
+            served_ticks: analysis.profile.total_ticks(),
+            ..SiteFigures::default()
+        };
+        source.goals.insert(47, figures);
+        let whole = listing(&analysis, &source, usize::MAX);
+        assert!(whole.contains(" 123,456,789  23,456,789 "), "{whole}");
+        assert!(
+            whole.contains("  47      sel(Row, Free, Rest),\n"),
+            "{whole}"
+        );
+        assert!(whole.contains("\n  ── sel/3: self "), "{whole}");
+        let narrow = listing(&analysis, &source, 80);
+        assert!(narrow.lines().all(|line| width(line) <= 80), "{narrow}");
+        assert!(
+            narrow.contains(" 100.0  123M 23.5M 1.23M  100M "),
+            "{narrow}"
+        );
+        assert!(narrow.contains(" 47     sel(Row,"), "{narrow}");
+        assert_eq!(narrow.lines().count(), whole.lines().count());
+    }
 }
