@@ -78,10 +78,10 @@ impl Writer<'_, '_> {
         for (&(_, callee), figures) in profile.edges.range(pairs) {
             let sites = self.sites(caller, callee);
             let whole = graph.served_ticks(caller, callee);
-            match sites[..] {
-                [(line, calls, _)] => self.call(callee, line, calls, whole)?,
-                _ if graph.metric == Metric::SelfTime => {
-                    for (line, calls, served) in sites {
+            match (graph.metric, &sites[..]) {
+                (_, &[(line, calls, _)]) => self.call(callee, line, calls, whole)?,
+                (Metric::SelfTime, [_, ..]) => {
+                    for &(line, calls, served) in &sites {
                         self.call(callee, line, calls, served)?;
                     }
                 }

@@ -355,6 +355,14 @@ fn callgrind_has_the_lines_of_goals() {
         .collect();
     // A goal of another file, and a call without a goal, are at the first clause.
     assert_eq!(calls, [(1, 2), (2, 1), (3, 2)]);
+    let whole: u64 = lines.values().map(|(_, cost)| cost).sum();
+    // Goals have no net times: all calls are at the first clause.
+    let (net, _) = written(callgrind::write, &analysis, Metric::NetTime, 0.0);
+    let net = Callgrind::read(&net);
+    let lines = &net.calls[&("main/0".to_owned(), "p/1".to_owned())];
+    let (calls, cost) = lines[&1];
+    assert_eq!((lines.len(), calls), (1, 5));
+    assert!(is_near(cost, whole), "{cost} {whole}");
     assert!(text.contains("\nfl=(2)\nfn=(2)\n1 "), "{text}");
     assert!(
         text.contains("\ncfi=(3) b.pl\ncfn=(3) p/1\ncalls=1 7\n"),
@@ -428,7 +436,7 @@ fn a_drawing_leaves_small_boxes_out() {
         text.contains("  n1 -> n1 [label=\"1,230\", penwidth=1.00];\n"),
         "{text}"
     );
-    assert!(text.contains("  root -> n0 [label=\"1\\n") && text.contains("penwidth=8.00];\n"));
+    assert!(text.contains("  root -> n0 [label=\"1\\n") && text.contains("penwidth=4.00];\n"));
     let (text, left_out) = written(dot::write, &analysis, Metric::SelfTime, 0.0);
     assert!(left_out.rows == 0 && text.contains(c));
 }
