@@ -15,6 +15,7 @@ use crate::net::Rates;
 use crate::net::centers::{CenterSum, by_center};
 use crate::replay::{self, ReplayOptions};
 use crate::scope::{Filters, FocusOn, Scope};
+use crate::sources;
 use crate::tables::{OUTSIDE, ROOT, Tables};
 use crate::trace::{Center, PredicateIndex, Trace, TraceError};
 use crate::walk::Trail;
@@ -231,6 +232,12 @@ impl Analysis {
     pub fn source(&self, index: PredicateIndex) -> Option<(&str, u32)> {
         let declared = &self.trace.predicates().get(index as usize)?.declared;
         Some((self.trace.file(declared.file?)?, declared.line))
+    }
+
+    /// Where a source file of the trace is on this machine, if it is there.
+    #[must_use]
+    pub fn locate(&self, file: &str) -> PathBuf {
+        sources::locate(&self.path, &self.trace.header().directory, file)
     }
 
     /// The place of a row of the call tree, to look only there. A recursive call is where its context is.

@@ -14,22 +14,27 @@
 //! | a stretch of a stream as a picture | [`timeline`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
 //! | all of it, of one trace; what is lost | [`analysis`], [`remarks`] |
+//! | call tree and call graph → formats of other viewers | [`graphs`] |
+//! | source files, and figures beside their lines | [`sources`], [`annotation`] |
 //! | numbers → text for people | [`text`] |
 //!
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
 //! here panics on what a file contains, and no length in a file is believed before it is bounded.
 
 pub mod analysis;
+pub mod annotation;
 pub mod clauses;
 pub mod costs;
 pub mod export;
 pub mod figures;
+pub mod graphs;
 pub mod index;
 pub mod moment;
 pub mod net;
 pub mod remarks;
 pub mod replay;
 pub mod scope;
+pub mod sources;
 pub mod tables;
 pub mod text;
 pub mod timeline;

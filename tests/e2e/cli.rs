@@ -421,6 +421,8 @@ fn every_command_has_help() {
         "info",
         "verify",
         "export",
+        "graph",
+        "annotate",
         "completions",
     ];
     let overview = sandbox.portmortem(["--help"]).succeeds().out();
@@ -440,7 +442,7 @@ fn every_command_has_help() {
             );
         }
     }
-    for command in ["record", "report", "export"] {
+    for command in ["record", "report", "export", "graph", "annotate"] {
         sandbox.portmortem([command, "--help"]).shows("Examples:");
     }
     sandbox.portmortem(["--version"]).succeeds().prints(concat!(

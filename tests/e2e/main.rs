@@ -7,6 +7,7 @@
     reason = "in a test a panic is a failure with its place"
 )]
 
+mod annotate;
 mod baseline;
 mod clauses;
 mod cli;
@@ -19,6 +20,7 @@ mod export;
 mod failures;
 mod generated;
 mod generator;
+mod graph;
 mod install;
 mod library;
 mod portable;

@@ -46,6 +46,10 @@ pub(crate) enum Command {
     Verify(TraceArgs),
     /// Write the tables of one or many traces as files
     Export(ExportArgs),
+    /// Write the call tree or the call graph for other viewers
+    Graph(GraphArgs),
+    /// Print source files with figures beside their lines
+    Annotate(AnnotateArgs),
     /// Keep the figures of traces beside them, so that later analyses and the screens start at once
     #[command(after_help = "\
 Examples:
@@ -316,6 +320,108 @@ pub(crate) struct ExportArgs {
     pub(crate) tables: Vec<Table>,
 }
 
+/// `portmortem graph`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  portmortem graph run.pmt --format folded | inferno-flamegraph > run.svg
+  portmortem graph run.pmt --format speedscope -o run.speedscope.json      for https://www.speedscope.app
+  portmortem graph run.pmt --format callgrind -o callgrind.out.run         for kcachegrind, callgrind_annotate
+  portmortem graph run.pmt --format dot --min-percent 5 | dot -Tsvg > run.svg
+  portmortem graph run.pmt --format folded --metric undone --focus solve/2
+
+folded and speedscope have the call tree, callgrind and dot the call graph.
+How many rows are folded or left out is said on standard error.")]
+pub(crate) struct GraphArgs {
+    /// The trace
+    pub(crate) trace: PathBuf,
+    /// File format
+    #[arg(long, value_enum)]
+    pub(crate) format: GraphFormat,
+    /// The file to write, - for standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub(crate) output: PathBuf,
+    /// Replace an existing file
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// The figure that sizes are of [default: net where it is measured, else self]
+    #[arg(long, value_enum)]
+    pub(crate) metric: Option<GraphMetric>,
+    /// Fold rows with a smaller share, in percent; not of callgrind [default: 0.1, of dot 1]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    pub(crate) min_percent: Option<f64>,
+    /// Which part of the trace to look at
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}
+
+/// A format of `graph`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// Folded stacks, a line each, for flamegraph.pl, inferno and others
+    Folded,
+    /// JSON for speedscope
+    Speedscope,
+    /// Callgrind's format, with files and lines
+    Callgrind,
+    /// Graphviz
+    Dot,
+}
+
+/// A figure of `graph`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphMetric {
+    /// Self time as recorded
+    #[value(name = "self")]
+    SelfTime,
+    /// Self time without the recorder's own
+    Net,
+    /// Time of work thrown away by backtracking, of folded and speedscope
+    Undone,
+    /// Port events, of folded and speedscope: the same on every run
+    Events,
+}
+
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let percent = text.parse().ok();
+    percent
+        .filter(|percent| (0.0..=100.0).contains(percent))
+        .ok_or_else(|| "not a share from 0 to 100 percent".to_owned())
+}
+
+/// `portmortem annotate`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  portmortem annotate run.pmt                            all files with goals, most time first
+  portmortem annotate run.pmt parser.pl
+  portmortem annotate run.pmt --format html > run.html
+
+A line has the calls that its goals made, and the time that they took. Where a predicate begins,
+a line above says what it did itself.")]
+pub(crate) struct AnnotateArgs {
+    /// The trace
+    pub(crate) trace: PathBuf,
+    /// Only this source file
+    #[arg(value_name = "FILE.pl")]
+    pub(crate) file: Option<PathBuf>,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = AnnotateFormat::Text)]
+    pub(crate) format: AnnotateFormat,
+    /// Which part of the trace to look at
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}
+
+/// A format of `annotate`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnnotateFormat {
+    /// Text; on a terminal, lines are cut at its width
+    Text,
+    /// One page, warm where the time went
+    Html,
+}
+
 /// `portmortem calibrate`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -461,6 +567,14 @@ mod tests {
         assert_eq!(parse_sizes("7"), Ok(Sizes(vec![7])));
         for text in ["", "n=", "n=x", "10;20", "n=10,"] {
             assert!(parse_sizes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn shares_are_read() {
+        assert_eq!(parse_percent("0.5"), Ok(0.5));
+        for text in ["", "x", "-1", "101", "NaN"] {
+            assert!(parse_percent(text).is_err(), "{text}");
         }
     }
 

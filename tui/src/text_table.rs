@@ -35,9 +35,21 @@ impl Column {
 
     /// A column of counts: exact, unless that makes the table too wide.
     pub(crate) fn counts(heading: impl Into<String>, values: &[u64]) -> Self {
+        let values: Vec<_> = values.iter().copied().map(Some).collect();
+        Self::some_counts(heading, &values)
+    }
+
+    /// The same, with rows that have none.
+    pub(crate) fn some_counts(heading: impl Into<String>, values: &[Option<u64>]) -> Self {
+        let written = |write: fn(u64) -> String| {
+            let values = values.iter();
+            values
+                .map(|value| value.map_or_else(String::new, write))
+                .collect()
+        };
         Self {
-            short: Some(values.iter().map(|&value| rounded(value)).collect()),
-            ..Self::right(heading, values.iter().map(|&value| count(value)).collect())
+            short: Some(written(rounded)),
+            ..Self::right(heading, written(count))
         }
     }
 
@@ -72,12 +84,17 @@ const MIN_NAME: usize = 16;
 /// Where the table would be wider than `width`, columns come closer together, then names in the last one are cut, then large
 /// counts are rounded, the widest column first, then dispensable columns are left out, and then names are cut further.
 pub(crate) fn render(columns: &[Column], width: usize) -> String {
+    render_keeping(columns, width, MIN_NAME)
+}
+
+/// The same; names of up to `least` cells are not cut if something else can be done.
+pub(crate) fn render_keeping(columns: &[Column], width: usize, least: usize) -> String {
     let mut columns = columns.to_vec();
     let mut widths: Vec<usize> = columns.iter().map(Column::width).collect();
     let wide = |widths: &[usize], gap| widths.iter().map(|width| width + gap).sum::<usize>();
     let gap = if wide(&widths, 2) > width { 1 } else { 2 };
     let name = widths.last().copied().unwrap_or(0);
-    while wide(&widths, gap) - name + name.min(MIN_NAME) > width {
+    while wide(&widths, gap) - name + name.min(least) > width {
         let exact = (0..columns.len()).filter(|&at| columns[at].short.is_some());
         let Some(widest) = exact.max_by_key(|&at| widths[at]) else {
             break;
@@ -87,7 +104,7 @@ pub(crate) fn render(columns: &[Column], width: usize) -> String {
         }
         widths[widest] = columns[widest].width();
     }
-    while wide(&widths, gap) - name + name.min(MIN_NAME) > width {
+    while wide(&widths, gap) - name + name.min(least) > width {
         let dispensable = (0..columns.len()).filter(|&at| columns[at].rank > 0);
         let Some(first) = dispensable.min_by_key(|&at| columns[at].rank) else {
             break;

@@ -1,7 +1,7 @@
 //! The analysis that the screens show, made by a thread of its own so that the screen never waits.
 
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
@@ -11,8 +11,6 @@ use portmortem_analyzer::figures::net_times::{NetTimes, Times};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::{Analysis, Filters};
-
-use crate::sources;
 
 /// An analysis, and how it is shown.
 #[derive(Debug, Clone)]
@@ -93,25 +91,6 @@ impl AnalysisView {
             self_ticks: figures.self_ticks,
             inclusive_ticks: figures.inclusive_ticks,
         })
-    }
-
-    /// The same of a row of the call tree.
-    #[must_use]
-    pub fn context_times(&self, row: usize) -> Times {
-        if let Some(net) = self.net_times() {
-            return net.contexts.get(row).copied().unwrap_or_default();
-        }
-        let context = self.profile.contexts.get(row);
-        context.map_or_else(Times::default, |context| Times {
-            self_ticks: context.self_ticks,
-            inclusive_ticks: context.inclusive_ticks,
-        })
-    }
-
-    /// Where a source file of the trace is on this machine.
-    #[must_use]
-    pub fn locate(&self, file: &str) -> PathBuf {
-        sources::locate(&self.path, &self.trace.header().directory, file)
     }
 }
 

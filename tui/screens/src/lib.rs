@@ -37,7 +37,6 @@ pub mod condition;
 pub mod keys;
 pub mod overlay;
 pub mod screens;
-mod sources;
 pub mod table;
 mod terminal;
 pub mod theme;

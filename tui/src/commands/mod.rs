@@ -1,10 +1,12 @@
 //! One module per command.
 
 mod analysis;
+mod annotate;
 mod baseline;
 mod calibrate;
 mod engine;
 mod export;
+mod graph;
 mod index;
 mod info;
 mod predict;
@@ -38,6 +40,8 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Info(args) => info::run(&args.trace),
         Command::Verify(args) => verify::run(&args.trace),
         Command::Export(args) => export::run(args),
+        Command::Graph(args) => graph::run(args),
+        Command::Annotate(args) => annotate::run(args),
         Command::Index { traces } => index::run(traces),
         Command::Calibrate(args) => calibrate::run(args),
         Command::Predict(args) => predict::run(args),

@@ -3,6 +3,7 @@
 //! First what the trace is, then the flat profile, then who calls the hottest predicates and whom they call, then
 //! who fails into whom, then cost centres and symbolic costs if there are any, then what was lost or distorted.
 
+mod annotation;
 mod backtracking;
 mod clauses;
 mod costs;
@@ -15,6 +16,7 @@ use portmortem_analyzer::Analysis;
 use portmortem_analyzer::text::TimeUnit;
 use portmortem_analyzer::trace::PredicateIndex;
 
+pub(crate) use annotation::listing;
 pub(crate) use clauses::{order as clause_order, table as clause_table};
 pub(crate) use flat::order;
 pub(crate) use remarks::{as_list, headline, losses, remarks};

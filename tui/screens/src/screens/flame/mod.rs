@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use portmortem_analyzer::FocusOn;
+use portmortem_analyzer::graphs::folded;
 use portmortem_analyzer::tables::Cell;
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
@@ -241,7 +242,7 @@ impl Flame {
 
     fn size(&self, size: u64) -> String {
         match &self.analysis {
-            Some(analysis) if self.measure.is_time() => format::time(analysis.ns(size)),
+            Some(analysis) if self.measure != Measure::Events => format::time(analysis.ns(size)),
             _ => format::count(size),
         }
     }
@@ -433,10 +434,10 @@ impl Screen for Flame {
         "flame.folded"
     }
 
-    /// Folded stacks: outermost first, `;` between, then the size of the innermost itself. The first frame of all says what that is.
+    /// Folded stacks. The first frame of all says what the size is.
     fn export(&self) -> Option<String> {
         let analysis = self.analysis.as_ref()?;
-        let size_of = self.measure.column(analysis.is_net());
+        let metric = self.measure.metric(analysis.is_net());
         let mut text = String::new();
         let mut pending = vec![self.root];
         while let Some(at) = pending.pop() {
@@ -444,16 +445,13 @@ impl Screen for Flame {
             let own = self.tree.nodes[at as usize].own;
             if own > 0 {
                 let path = self.tree.path(at);
-                let names: Vec<String> = path
-                    .iter()
-                    .map(|&node| self.name(node).replace(';', "\\;"))
-                    .collect();
-                let size = if self.measure.is_time() {
+                let names = path.iter().map(|&node| self.name(node));
+                let size = if metric.is_time() {
                     analysis.ns(own)
                 } else {
                     own
                 };
-                text += &format!("{size_of};{} {size}\n", names.join(";"));
+                text += &folded::line(metric.column(), names, size);
             }
         }
         Some(text)

@@ -1,7 +1,7 @@
 //! What the flame graph is of: a tree of contexts with a size each, from callers to callees or, inverted, from
 //! what had the size itself to its callers.
 
-use portmortem_analyzer::figures::contexts::ContextFigures;
+use portmortem_analyzer::graphs::Metric;
 use portmortem_analyzer::trace::PredicateIndex;
 use rustc_hash::FxHashMap;
 
@@ -42,27 +42,13 @@ impl Measure {
         }
     }
 
-    /// The column of exported tables that has the size of a box without those below.
-    pub(super) fn column(self, net: bool) -> &'static str {
+    /// The size of a box without those below; `net`: times are without the recorder's own.
+    pub(super) fn metric(self, net: bool) -> Metric {
         match self {
-            Self::Inclusive | Self::SelfTime if net => "self_comp_ns",
-            Self::Inclusive | Self::SelfTime => "self_ns",
-            Self::Undone => "undone_ns",
-            Self::Events => "events",
-        }
-    }
-
-    /// Whether sizes are ticks.
-    pub(super) fn is_time(self) -> bool {
-        self != Self::Events
-    }
-
-    /// What a row of the call tree has of it itself.
-    fn own(self, analysis: &AnalysisView, row: usize, context: &ContextFigures) -> u64 {
-        match self {
-            Self::Inclusive | Self::SelfTime => analysis.context_times(row).self_ticks,
-            Self::Undone => context.undone_ticks,
-            Self::Events => context.events(),
+            Self::Inclusive | Self::SelfTime if net => Metric::NetTime,
+            Self::Inclusive | Self::SelfTime => Metric::SelfTime,
+            Self::Undone => Metric::Undone,
+            Self::Events => Metric::Events,
         }
     }
 }
@@ -98,7 +84,7 @@ impl Tree {
         inverted: bool,
         progress: &Progress,
     ) -> Option<Self> {
-        let contexts = &analysis.profile.contexts;
+        let metric = measure.metric(analysis.is_net());
         let mut nodes = vec![Node {
             predicate: None,
             parent: 0,
@@ -107,12 +93,13 @@ impl Tree {
             recursive: false,
         }];
         if inverted {
-            invert(analysis, measure, &mut nodes, progress)?;
+            invert(analysis, metric, &mut nodes, progress)?;
         } else {
-            nodes.extend(contexts.iter().enumerate().map(|(row, context)| Node {
+            let contexts = analysis.profile.contexts.iter();
+            nodes.extend(contexts.enumerate().map(|(row, context)| Node {
                 predicate: Some(context.predicate),
                 parent: context.parent.map_or(0, |parent| parent + 1),
-                own: measure.own(analysis, row, context),
+                own: metric.own(&analysis.profile, row),
                 total: 0,
                 recursive: context.recursive,
             }));
@@ -177,7 +164,7 @@ impl Tree {
 /// Every context that has a size of its own, below the box of its predicate: its callers, one below the other.
 fn invert(
     analysis: &AnalysisView,
-    measure: Measure,
+    metric: Metric,
     nodes: &mut Vec<Node>,
     progress: &Progress,
 ) -> Option<()> {
@@ -185,7 +172,7 @@ fn invert(
     let contexts = &analysis.profile.contexts;
     for (row, context) in contexts.iter().enumerate() {
         progress.one()?;
-        let own = measure.own(analysis, row, context);
+        let own = metric.own(&analysis.profile, row);
         if own == 0 {
             continue;
         }

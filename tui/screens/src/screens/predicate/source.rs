@@ -1,18 +1,14 @@
 //! The source around the first clause of a predicate, as far as it can be read, and the figures of its goals and clauses by line.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
 
 use portmortem_analyzer::figures::clauses::ClauseFigures;
 use portmortem_analyzer::figures::{Caller, SiteFigures};
+use portmortem_analyzer::sources;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
 use crate::analysis::AnalysisView;
-
-/// Longest file that is looked into: a key must not take long.
-const MAX_BYTES: u64 = 4 << 20;
 
 /// Lines before the clause, and in all.
 const BEFORE: u32 = 2;
@@ -39,7 +35,9 @@ impl Listing {
         };
         let place = format!("{}:{line}", printable(file));
         let lines = if analysis.sources && line > 0 {
-            read(&analysis.locate(file), line)
+            let first = line.saturating_sub(BEFORE).max(1);
+            // What cannot be read is not there: the file may have moved since.
+            sources::lines(&analysis.locate(file), first, LINES).unwrap_or_default()
         } else {
             Vec::new()
         };
@@ -83,24 +81,4 @@ pub(super) fn clauses(
         }
     }
     lines
-}
-
-/// What cannot be read is not there: the file may have moved since.
-fn read(path: &std::path::Path, line: u32) -> Vec<(u32, String)> {
-    let is_file =
-        std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_BYTES);
-    let Some(file) = File::open(path).ok().filter(|_| is_file) else {
-        return Vec::new();
-    };
-    let first = line.saturating_sub(BEFORE).max(1);
-    (1..)
-        .zip(BufReader::new(file.take(MAX_BYTES)).split(b'\n'))
-        .skip(first as usize - 1)
-        .take(LINES)
-        .map_while(|(number, text)| Some((number, text.ok()?)))
-        .map(|(number, text)| {
-            let text = String::from_utf8_lossy(&text).replace('\t', "        ");
-            (number, printable(text.trim_end_matches('\r')))
-        })
-        .collect()
 }

@@ -1,14 +1,21 @@
-//! Where the source files are that a trace names.
+//! Where the source files are that a trace names, and what is in them.
 
 use std::env;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use portmortem_tracer::format::ENGINE_HOME;
 
+use crate::trace::names::printable;
+
+/// Longest file that is looked into: a key must not take long.
+const MAX_BYTES: u64 = 4 << 20;
+
 /// The path of `file` on this machine. `directory` is what the trace calls the program's directory, as seen from that of the
 /// trace. A trace that was moved without it may lie beside the program.
-pub(crate) fn locate(trace: &Path, directory: &str, file: &str) -> PathBuf {
+#[must_use]
+pub fn locate(trace: &Path, directory: &str, file: &str) -> PathBuf {
     if let Some(own) = file.strip_prefix(ENGINE_HOME) {
         return engine_home().map_or_else(|| PathBuf::from(file), |home| home.join(own));
     }
@@ -37,9 +44,50 @@ fn engine_home() -> Option<PathBuf> {
     Some(home.to_owned())
 }
 
+/// Lines of a source file from the one with the number `first` (from 1) on, at most so many: number and text, escaped.
+///
+/// # Errors
+/// If it cannot be read, is no file, or is longer than 4 MiB.
+pub fn lines(path: &Path, first: u32, most: usize) -> io::Result<Vec<(u32, String)>> {
+    let meta = fs::metadata(path)?;
+    if !meta.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    if meta.len() > MAX_BYTES {
+        return Err(io::Error::other("it is longer than 4 MiB"));
+    }
+    (1..)
+        .zip(BufReader::new(File::open(path)?.take(MAX_BYTES)).split(b'\n'))
+        .skip(first.saturating_sub(1) as usize)
+        .take(most)
+        .map(|(number, text)| {
+            let text = text?;
+            let text = String::from_utf8_lossy(&text).replace('\t', "        ");
+            Ok((number, printable(text.trim_end_matches('\r'))))
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_numbered_and_escaped() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.pl");
+        fs::write(&path, b"a.\r\n\tb:-\x1b[2J.\n\nc(\xff).").unwrap();
+        let all = lines(&path, 1, usize::MAX).unwrap();
+        let numbers: Vec<u32> = all.iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [1, 2, 3, 4]);
+        assert_eq!((all[0].1.as_str(), all[2].1.as_str()), ("a.", ""));
+        assert!(all[1].1.starts_with("        b:-") && !all[1].1.contains('\x1b'));
+        assert_eq!(lines(&path, 2, 2).unwrap(), all[1..3]);
+        assert_eq!(lines(&path, 9, 2).unwrap(), []);
+        for wrong in [directory.path(), &directory.path().join("b.pl")] {
+            assert!(lines(wrong, 1, 1).is_err());
+        }
+    }
 
     #[test]
     fn sources_move_with_their_traces() {

@@ -1,0 +1,169 @@
+//! Source files with figures beside their lines: those of the goals on a line, and those of the predicates that begin there.
+//! Times are as recorded: sites have no others.
+
+pub mod html;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::time::SystemTime;
+
+use crate::Analysis;
+use crate::figures::{Caller, SiteFigures};
+use crate::sources;
+use crate::text::{count, counted, percent, time};
+use crate::trace::PredicateIndex;
+
+/// A source file that the trace names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFile<'a> {
+    /// As the trace names it.
+    pub file: &'a str,
+    /// By line: what its goals called. Time is served by outermost activations of what they called.
+    pub goals: BTreeMap<u32, SiteFigures>,
+    /// By line of their first clauses: predicates that ran.
+    pub predicates: BTreeMap<u32, Vec<PredicateIndex>>,
+    /// Ticks of self time of all these predicates.
+    pub self_ticks: u64,
+}
+
+/// A line of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceLine {
+    /// From 1.
+    pub number: u32,
+    /// The text, escaped; empty if it cannot be read.
+    pub text: String,
+    /// What its goals called, if they are known to have called anything.
+    pub goals: Option<SiteFigures>,
+    /// Predicates that begin here.
+    pub predicates: Vec<PredicateIndex>,
+}
+
+/// A file line by line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnnotatedFile {
+    /// All lines; of a file that cannot be read, those with figures.
+    pub lines: Vec<SourceLine>,
+    /// Why lines may be missing or others than those that ran.
+    pub remark: Option<String>,
+}
+
+/// The files of predicates that ran and of goals that called, those with the most self time first.
+#[must_use]
+pub fn files(analysis: &Analysis) -> Vec<SourceFile<'_>> {
+    let mut files = BTreeMap::<&str, SourceFile>::new();
+    for predicate in analysis.tables().used_predicates() {
+        if let Some((file, line)) = analysis.source(predicate) {
+            let source = files.entry(file).or_insert_with(|| SourceFile::of(file));
+            let ticks = analysis.profile.predicates[predicate as usize].self_ticks;
+            source.self_ticks = source.self_ticks.saturating_add(ticks);
+            if line > 0 {
+                source.predicates.entry(line).or_default().push(predicate);
+            }
+        }
+    }
+    for ((file, line), goals) in goals(analysis) {
+        let source = files.entry(file).or_insert_with(|| SourceFile::of(file));
+        source.goals.insert(line, goals);
+    }
+    let mut files: Vec<_> = files.into_values().collect();
+    files.sort_by_key(|source| (Reverse(source.self_ticks), source.file));
+    files
+}
+
+/// By file and line: what the goals called.
+///
+/// A goal in an argument, as of `findall/3`, runs inside another goal, usually of the same line: of the times of the two kinds a line has the
+/// longer one.
+fn goals(analysis: &Analysis) -> BTreeMap<(&str, u32), SiteFigures> {
+    let trace = &analysis.trace;
+    let mut lines = BTreeMap::<_, [SiteFigures; 2]>::new();
+    for (&(caller, _, site), figures) in &analysis.profile.sites {
+        let info = site.and_then(|site| trace.sites().get(site as usize));
+        if let Some(info) = info
+            && let Some(file) = info.file.and_then(|file| trace.file(file))
+            && info.line > 0
+        {
+            let is_inside = caller != Caller::Predicate(info.caller);
+            let of_line = lines.entry((file, info.line)).or_default();
+            of_line[usize::from(is_inside)].add(figures);
+        }
+    }
+    let sum = |[mut outside, inside]: [SiteFigures; 2]| {
+        let longer = outside.served_ticks.max(inside.served_ticks);
+        outside.add(&inside);
+        outside.served_ticks = longer;
+        outside
+    };
+    lines
+        .into_iter()
+        .map(|(place, of_line)| (place, sum(of_line)))
+        .collect()
+}
+
+impl<'a> SourceFile<'a> {
+    fn of(file: &'a str) -> Self {
+        Self {
+            file,
+            goals: BTreeMap::new(),
+            predicates: BTreeMap::new(),
+            self_ticks: 0,
+        }
+    }
+
+    /// The lines of the file on this machine with their figures.
+    #[must_use]
+    pub fn annotated(&self, analysis: &Analysis) -> AnnotatedFile {
+        let path = analysis.locate(self.file);
+        let (texts, remark) = match sources::lines(&path, 1, usize::MAX) {
+            Ok(lines) => {
+                let modified =
+                    |path| -> Option<SystemTime> { fs::metadata(path).ok()?.modified().ok() };
+                let is_newer = modified(path.as_path()) > modified(analysis.path.as_path());
+                let remark = "it is newer than the trace: lines may be others than those that ran";
+                (lines, is_newer.then(|| remark.to_owned()))
+            }
+            Err(error) => {
+                let remark = format!(
+                    "{} cannot be read ({error}): only lines with figures are shown",
+                    path.display()
+                );
+                (Vec::new(), Some(remark))
+            }
+        };
+        let mut texts: BTreeMap<u32, String> = texts.into_iter().collect();
+        let numbers: BTreeSet<u32> = texts
+            .keys()
+            .chain(self.goals.keys())
+            .chain(self.predicates.keys())
+            .copied()
+            .collect();
+        let line = |number| SourceLine {
+            number,
+            text: texts.remove(&number).unwrap_or_default(),
+            goals: self.goals.get(&number).copied(),
+            predicates: self.predicates.get(&number).cloned().unwrap_or_default(),
+        };
+        AnnotatedFile {
+            lines: numbers.into_iter().map(line).collect(),
+            remark,
+        }
+    }
+}
+
+/// What a predicate did, in a line.
+#[must_use]
+pub fn predicate_line(analysis: &Analysis, predicate: PredicateIndex) -> String {
+    let figures = &analysis.profile.predicates[predicate as usize];
+    format!(
+        "{}: self {} ({} %), {}, {} failed",
+        analysis.predicate(predicate),
+        time(analysis.ns(figures.self_ticks)),
+        percent(figures.self_ticks, analysis.profile.total_ticks()),
+        counted(figures.calls, "call", "calls"),
+        count(figures.fails),
+    )
+}

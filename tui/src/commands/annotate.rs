@@ -1,0 +1,95 @@
+//! `portmortem annotate`: source files with figures beside their lines.
+
+use std::fs;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use portmortem_analyzer::Analysis;
+use portmortem_analyzer::annotation::{SourceFile, files, html};
+use portmortem_analyzer::trace::names::printable;
+
+use super::analysis::{analyse, exit_code};
+use super::scope;
+use crate::cli::{AnnotateArgs, AnnotateFormat};
+use crate::report::{WIDTH, listing, losses};
+
+/// Prints the files; status 3 if parts of the trace are missing.
+pub(crate) fn run(args: &AnnotateArgs) -> Result<ExitCode> {
+    let analysis = analyse(&args.trace, |trace| scope::filters(&args.scope, trace))?;
+    let all = files(&analysis);
+    if analysis.trace.sites().is_empty() {
+        bail!(
+            "{}: the trace does not say which goals made calls; record the program again, not with --byrd",
+            args.trace.display()
+        );
+    }
+    let chosen = match &args.file {
+        Some(file) => vec![find(&analysis, &all, file)?],
+        None => all.iter().filter(|file| !file.goals.is_empty()).collect(),
+    };
+    if chosen.is_empty() {
+        writeln!(
+            io::stderr(),
+            "note: no goal of a known file called anything in what is looked at"
+        )?;
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    match args.format {
+        AnnotateFormat::Text => {
+            let width = width();
+            for (at, file) in chosen.iter().enumerate() {
+                let gap = if at > 0 { "\n" } else { "" };
+                write!(out, "{gap}{}", listing(&analysis, file, width))?;
+            }
+        }
+        AnnotateFormat::Html => html::write(&analysis, &chosen, &mut out)?,
+    }
+    out.flush()?;
+    let losses = losses(&analysis);
+    losses
+        .iter()
+        .try_for_each(|line| writeln!(io::stderr(), "warning: {line}"))?;
+    Ok(exit_code(&analysis))
+}
+
+/// The file that a user means: as the trace names it, the same file on this machine, or the end of its path.
+fn find<'f, 'a>(
+    analysis: &Analysis,
+    files: &'f [SourceFile<'a>],
+    asked: &Path,
+) -> Result<&'f SourceFile<'a>> {
+    let here = fs::canonicalize(asked).ok();
+    let is_here = |file: &SourceFile| {
+        here.is_some() && fs::canonicalize(analysis.locate(file.file)).ok() == here
+    };
+    let is_named = |file: &&SourceFile| Path::new(file.file) == asked || is_here(file);
+    let ends_so = |file: &&SourceFile| Path::new(file.file).ends_with(asked);
+    if let Some(file) = files.iter().find(is_named) {
+        return Ok(file);
+    }
+    let names = |files: &[&SourceFile]| {
+        let names: Vec<String> = files.iter().map(|file| printable(file.file)).collect();
+        names.join(", ")
+    };
+    let found: Vec<_> = files.iter().filter(ends_so).collect();
+    match found[..] {
+        [file] => Ok(file),
+        [] => bail!(
+            "the trace has no figures of {}; it has {}",
+            asked.display(),
+            names(&files.iter().collect::<Vec<_>>())
+        ),
+        _ => bail!("{} may be {}", asked.display(), names(&found)),
+    }
+}
+
+/// That of the terminal, if it is wide enough for a report; else lines are as long as they are.
+fn width() -> usize {
+    if !io::stdout().is_terminal() {
+        return usize::MAX;
+    }
+    let columns = crossterm::terminal::size().map_or(0, |(columns, _)| columns);
+    usize::from(columns).max(WIDTH)
+}

@@ -1,0 +1,133 @@
+//! `portmortem graph`: the call tree or the call graph for other viewers.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use portmortem_analyzer::Analysis;
+use portmortem_analyzer::graphs::{
+    Graph, LeftOut, Metric, WriteGraph, callgrind, dot, folded, speedscope,
+};
+use portmortem_analyzer::text::counted;
+
+use super::analysis::{analyse, exit_code};
+use super::scope;
+use crate::cli::{GraphArgs, GraphFormat, GraphMetric};
+use crate::report::losses;
+
+/// Rows of a tree with a smaller share, in percent, are folded: viewers become slow with many.
+const USUAL_OF_TREES: f64 = 0.1;
+
+/// A drawing with more boxes cannot be read.
+const USUAL_OF_DRAWINGS: f64 = 1.0;
+
+/// Writes the graph; status 3 if parts of the trace are missing.
+pub(crate) fn run(args: &GraphArgs) -> Result<ExitCode> {
+    let file = Some(args.output.as_path()).filter(|path| *path != Path::new("-"));
+    if let Some(file) = file {
+        check(file, args)?;
+    }
+    let analysis = analyse(&args.trace, |trace| scope::filters(&args.scope, trace))?;
+    let (write, usual): (WriteGraph, f64) = match args.format {
+        GraphFormat::Folded => (folded::write, USUAL_OF_TREES),
+        GraphFormat::Speedscope => (speedscope::write, USUAL_OF_TREES),
+        GraphFormat::Callgrind => (callgrind::write, 0.0),
+        GraphFormat::Dot => (dot::write, USUAL_OF_DRAWINGS),
+    };
+    let graph = Graph {
+        analysis: &analysis,
+        metric: metric(args, &analysis)?,
+        min_percent: args.min_percent.unwrap_or(usual),
+    };
+    let left_out = match file {
+        None => write_to(io::stdout().lock(), write, &graph)?,
+        Some(path) => {
+            let cannot = || format!("cannot write {}", path.display());
+            let written = File::create(path).and_then(|file| write_to(file, write, &graph));
+            if written.is_err() {
+                // Half a file is no graph.
+                let _ = fs::remove_file(path);
+            }
+            written.with_context(cannot)?
+        }
+    };
+    say(args, graph.min_percent, left_out, &analysis)?;
+    Ok(exit_code(&analysis))
+}
+
+fn write_to(out: impl Write, write: WriteGraph, graph: &Graph) -> io::Result<LeftOut> {
+    let mut out = BufWriter::new(out);
+    let left_out = write(graph, &mut out)?;
+    out.flush()?;
+    Ok(left_out)
+}
+
+/// Whether the file may be written.
+fn check(file: &Path, args: &GraphArgs) -> Result<()> {
+    if !file.exists() {
+        return Ok(());
+    }
+    if !args.force {
+        bail!(
+            "{} exists; replace it with --force or name another file with -o",
+            file.display()
+        );
+    }
+    let is = |path: &Path| fs::canonicalize(path).ok();
+    if is(file) == is(&args.trace) {
+        bail!(
+            "{} is the trace itself; name another file with -o",
+            file.display()
+        );
+    }
+    Ok(())
+}
+
+/// The figure asked for, if the format and the trace have it.
+fn metric(args: &GraphArgs, analysis: &Analysis) -> Result<Metric> {
+    let is_tree = matches!(args.format, GraphFormat::Folded | GraphFormat::Speedscope);
+    if args.format == GraphFormat::Callgrind && args.min_percent.is_some() {
+        bail!("callgrind has all rows, and its viewers fold them: leave --min-percent out");
+    }
+    Ok(match args.metric {
+        None if analysis.net_is_measured() => Metric::NetTime,
+        None | Some(GraphMetric::SelfTime) => Metric::SelfTime,
+        Some(GraphMetric::Net) if analysis.profile.net.is_some() => Metric::NetTime,
+        Some(GraphMetric::Net) => {
+            bail!("net times of this are not known; --metric self has them as recorded")
+        }
+        Some(GraphMetric::Undone) if is_tree => Metric::Undone,
+        Some(GraphMetric::Events) if is_tree => Metric::Events,
+        Some(GraphMetric::Undone | GraphMetric::Events) => {
+            bail!("callgrind and dot have times only: --metric self or net, or another --format")
+        }
+    })
+}
+
+/// What is not in the graph.
+fn say(args: &GraphArgs, percent: f64, left_out: LeftOut, analysis: &Analysis) -> io::Result<()> {
+    let LeftOut { rows, of } = left_out;
+    let mut err = io::stderr();
+    if rows > 0 {
+        let (of, done) = match args.format {
+            GraphFormat::Dot => (
+                counted(of, "predicate and edge", "predicates and edges"),
+                "left out",
+            ),
+            _ => (counted(of, "row", "rows"), "folded"),
+        };
+        writeln!(
+            err,
+            "note: {rows} of {of} below {percent} % are {done}; --min-percent 0 shows all"
+        )?;
+    }
+    if of == 0 && args.format != GraphFormat::Callgrind {
+        writeln!(err, "note: nothing of that figure in what is looked at")?;
+    }
+    let losses = losses(analysis);
+    losses
+        .iter()
+        .try_for_each(|line| writeln!(err, "warning: {line}"))
+}
