@@ -14,6 +14,7 @@
 //! | a stretch of a stream as a picture | [`timeline`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
 //! | all of it, of one trace; what is lost | [`analysis`], [`remarks`] |
+//! | two programs, side by side | [`comparison`] |
 //! | numbers → text for people | [`text`] |
 //!
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
@@ -21,6 +22,7 @@
 
 pub mod analysis;
 pub mod clauses;
+pub mod comparison;
 pub mod costs;
 pub mod export;
 pub mod figures;
