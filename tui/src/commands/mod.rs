@@ -3,11 +3,14 @@
 mod analysis;
 mod baseline;
 mod calibrate;
+mod diff;
 mod engine;
 mod export;
 mod index;
 mod info;
+mod inputs;
 mod predict;
+mod query;
 mod record;
 mod report;
 mod scope;
@@ -38,6 +41,8 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Info(args) => info::run(&args.trace),
         Command::Verify(args) => verify::run(&args.trace),
         Command::Export(args) => export::run(args),
+        Command::Query(args) => query::run(args),
+        Command::Diff(args) => diff::run(args),
         Command::Index { traces } => index::run(traces),
         Command::Calibrate(args) => calibrate::run(args),
         Command::Predict(args) => predict::run(args),

@@ -5,6 +5,7 @@
 
 mod backtracking;
 mod clauses;
+mod comparison;
 mod costs;
 mod flat;
 mod neighbours;
@@ -16,6 +17,9 @@ use portmortem_analyzer::text::TimeUnit;
 use portmortem_analyzer::trace::PredicateIndex;
 
 pub(crate) use clauses::{order as clause_order, table as clause_table};
+pub(crate) use comparison::{
+    goals as compared_goals, headline as compared_headline, predicates as compared_predicates,
+};
 pub(crate) use flat::order;
 pub(crate) use remarks::{as_list, headline, losses, remarks};
 pub(crate) use sites::{order as site_order, table as site_table};
