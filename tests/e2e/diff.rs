@@ -1,5 +1,7 @@
 //! `portmortem diff`: what changed between two programs, the cause first; limits; noise.
 
+use std::fs;
+
 use portmortem_tests::{Outcome, Sandbox, sample};
 use portmortem_tracer::format::ENGINE_WORK;
 use unicode_width::UnicodeWidthStr;
@@ -127,6 +129,7 @@ fn the_same_trace_has_no_changes() {
         &["--fail-if", "calls +0", "--fail-if", "self +0%"],
     );
     same.succeeds()
+        .shows(": 34,400 calls, self net 4.677 ms\n")
         .shows("no predicate changed\n")
         .shows("no goal changed\n");
 }
@@ -174,7 +177,7 @@ fn several_recordings_have_noise() {
     let [a, b, c] = ["debray1.pmt", "debray2.pmt", "debray4.pmt"].map(trace);
     let side = format!("{a},{b},{c}");
     let text = diff(&sandbox, &side, &a, &[]);
-    text.succeeds().shows("noise").shows(" to ");
+    text.succeeds().shows("noise  predicate\n").shows(" to ");
     let csv = diff(&sandbox, &side, &side, &["--format", "csv"]);
     for row in rows(csv.succeeds()) {
         let number = |at: usize| row[at].parse::<u64>().unwrap();
@@ -182,4 +185,20 @@ fn several_recordings_have_noise() {
         assert!(number(first + 1) <= number(first) && number(first) <= number(first + 2));
         assert_eq!(number(first), number(first + 3));
     }
+}
+
+/// What was lost of a trace is said, and which modes differ.
+#[test]
+fn lost_events_and_other_modes_are_said() {
+    let sandbox = Sandbox::new();
+    let whole = fs::read(sample("queens.pmt")).unwrap();
+    sandbox.write("cut.pmt", &whole[..whole.len() / 3]);
+    let cut = diff(&sandbox, "cut.pmt", &trace("queens.pmt"), &[]);
+    cut.exits(3).says("warning: cut.pmt: ").shows("predicate\n");
+    let (program, goal) = (sample("debray1.pl"), ["--goal", "prog(_)"]);
+    sandbox.record_file(&program, &goal);
+    fs::rename(sandbox.path("debray1.pmt"), sandbox.path("usual.pmt")).unwrap();
+    sandbox.record_file(&program, &[goal[0], goal[1], "--byrd"]);
+    let modes = diff(&sandbox, "usual.pmt", "debray1.pmt", &[]);
+    modes.succeeds().shows("different modes").shows("--byrd");
 }

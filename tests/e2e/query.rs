@@ -86,6 +86,16 @@ fn tables_can_be_joined() {
     assert_eq!(json[0]["traces"], 2);
 }
 
+/// A list is written whole, however long.
+#[test]
+fn lists_are_whole() {
+    let sandbox = Sandbox::new();
+    let sql = "SELECT array_agg(predicate) AS all FROM (SELECT predicate FROM predicates ORDER BY predicate) p";
+    query(&sandbox, &["queens.pmt"], &[sql, "--format", "csv"])
+        .succeeds()
+        .prints("all\n\"[attack/2, attack/3, main/0, permute/3, queens/2, rows/3, sel/3]\"\n");
+}
+
 /// A table that does not fit is printed a value a line.
 #[test]
 fn text_fits_the_width() {

@@ -208,6 +208,19 @@ fn value(value: AnyValue) -> Value {
         AnyValue::StringOwned(text) => Value::Text(text.to_string()),
         number if number.is_integer() => number.extract().map_or(Value::Missing, Value::Integer),
         number if number.is_float() => number.extract().map_or(Value::Missing, Value::Float),
+        AnyValue::List(values) => Value::Text(list(&values)),
         other => Value::Text(other.to_string()),
     }
+}
+
+/// All values of a list; polars prints the first and last of a long one.
+fn list(values: &Series) -> String {
+    let values = values.iter().map(|of| match value(of) {
+        Value::Missing => "null".to_owned(),
+        Value::Text(text) => text,
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Bool(truth) => truth.to_string(),
+    });
+    format!("[{}]", values.collect::<Vec<_>>().join(", "))
 }

@@ -37,32 +37,52 @@ pub(crate) fn headline(comparison: &Comparison, names: [&str; 2]) -> String {
 
 /// The first `top` of the predicates that changed, and a line on the rest.
 pub(crate) fn predicates(comparison: &Comparison, top: usize) -> String {
-    let heading = match comparison.time {
-        Figure::Net => "net self",
-        _ => "self",
+    let layout = Layout {
+        time: comparison.time,
+        time_heading: match comparison.time {
+            Figure::Net => "net self",
+            _ => "self",
+        },
+        name_heading: "predicate",
+        differences: DIFFERENCES,
     };
-    let name = |name: &String| name.clone();
     table(
         &comparison.predicates,
         comparison,
-        [heading, "predicate"],
-        comparison.time,
-        name,
+        &layout,
+        String::clone,
         top,
     )
 }
 
 /// The first `top` of the goals that changed, and a line on the rest.
 pub(crate) fn goals(comparison: &Comparison, top: usize) -> String {
-    table(
-        &comparison.goals,
-        comparison,
-        ["served", "goal"],
-        Figure::Time,
-        goal,
-        top,
-    )
+    let layout = Layout {
+        time: Figure::Time,
+        time_heading: "served",
+        name_heading: "goal",
+        // Names of goals are long.
+        differences: &DIFFERENCES[1..],
+    };
+    table(&comparison.goals, comparison, &layout, goal, top)
 }
+
+/// What a table shows.
+struct Layout {
+    time: Figure,
+    time_heading: &'static str,
+    name_heading: &'static str,
+    /// Counts whose differences are shown, with their headings and [`Column::dispensable`].
+    differences: &'static [(Figure, &'static str, u8)],
+}
+
+const DIFFERENCES: &[(Figure, &str, u8)] = &[
+    (Figure::Exits, "±exits", 1),
+    (Figure::Redos, "±redos", 0),
+    (Figure::Fails, "±fails", 0),
+    (Figure::Exceptions, "±exc.", 0),
+    (Figure::Left, "±left", 2),
+];
 
 /// The goal `G` of clause `C` of a predicate is its `#C.G`.
 fn goal(goal: &Goal) -> String {
@@ -80,11 +100,13 @@ fn goal(goal: &Goal) -> String {
 fn table<K>(
     changes: &[Change<K>],
     comparison: &Comparison,
-    [time_heading, name_heading]: [&str; 2],
-    time: Figure,
+    layout: &Layout,
     name: impl Fn(&K) -> String,
     top: usize,
 ) -> String {
+    let &Layout {
+        time, name_heading, ..
+    } = layout;
     let changed = |change: &&Change<K>| change.counts_differ() || change.is_beyond_noise(time);
     let changed: Vec<&Change<K>> = changes.iter().filter(changed).collect();
     let shown = &changed[..changed.len().min(top)];
@@ -107,29 +129,23 @@ fn table<K>(
             }
         })
     };
-    let difference = |figure: Figure, heading: &str| {
+    let mut columns = vec![
+        Column::right("calls", value(Figure::Calls, 0, &rounded)),
+        Column::right("to", value(Figure::Calls, 1, &rounded)),
+    ];
+    for &(figure, heading, rank) in layout.differences {
+        let differs = |change: &&Change<K>| change.difference(figure) != 0;
+        if figure == Figure::Exceptions && !shown.iter().any(differs) {
+            continue;
+        }
         let cell = |change: &Change<K>| match change.is_engine_work {
             true => "–".to_owned(),
             false => signed(change.difference(figure)),
         };
-        Column::right(format!("±{heading}"), cells(&cell))
-    };
-    let mut columns = vec![
-        Column::right("calls", value(Figure::Calls, 0, &rounded)),
-        Column::right("to", value(Figure::Calls, 1, &rounded)),
-        difference(Figure::Exits, "exits").dispensable(2),
-        difference(Figure::Redos, "redos"),
-        difference(Figure::Fails, "fails"),
-    ];
-    if shown
-        .iter()
-        .any(|change| change.difference(Figure::Exceptions) != 0)
-    {
-        columns.push(difference(Figure::Exceptions, "exc."));
+        columns.push(Column::right(heading, cells(&cell)).dispensable(rank));
     }
-    columns.push(difference(Figure::Left, "left").dispensable(3));
     columns.push(Column::right(
-        format!("{time_heading} {}", unit.name()),
+        format!("{} {}", layout.time_heading, unit.name()),
         value(time, 0, &|ns| unit.format(ns)),
     ));
     columns.push(Column::right("to", value(time, 1, &|ns| unit.format(ns))));
@@ -138,7 +154,7 @@ fn table<K>(
             let spreads = change.get(time).map(|side| side.most - side.least);
             unit.format(spreads[0].max(spreads[1]))
         };
-        columns.push(Column::right("noise", cells(&spread)).dispensable(1));
+        columns.push(Column::right("noise", cells(&spread)).dispensable(3));
     }
     columns.push(Column::left(
         name_heading,
