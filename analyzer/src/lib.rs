@@ -16,6 +16,7 @@
 //! | all of it, of one trace; what is lost | [`analysis`], [`remarks`] |
 //! | call tree and call graph → formats of other viewers | [`graphs`] |
 //! | source files, and figures beside their lines | [`sources`], [`annotation`] |
+//! | two programs, side by side | [`comparison`] |
 //! | numbers → text for people | [`text`] |
 //!
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
@@ -24,6 +25,7 @@
 pub mod analysis;
 pub mod annotation;
 pub mod clauses;
+pub mod comparison;
 pub mod costs;
 pub mod export;
 pub mod figures;

@@ -143,7 +143,8 @@ fn sorting() {
         .out();
     let names: Vec<&str> = by_name
         .lines()
-        .skip(5)
+        .skip_while(|line| !line.trim_start().starts_with("self "))
+        .skip(1)
         .take_while(|line| !line.contains("more predicates"))
         .filter(|line| !line.contains(':'))
         .take(7)

@@ -104,9 +104,13 @@ fn speedscope_files() {
     assert_eq!(profile["endValue"], last);
 }
 
-/// Whether a program of another package is there; `make test` installs it.
-fn has(sandbox: &Sandbox, program: &str) -> bool {
-    sandbox.sh(&format!("command -v {program}")).status == Status::Exit(0)
+/// A program of another package is there.
+fn needs(sandbox: &Sandbox, program: &str) {
+    let found = sandbox.sh(&format!("command -v {program}"));
+    found.demand(
+        found.status == Status::Exit(0),
+        "`make test-packages` installs it",
+    );
 }
 
 /// `callgrind_annotate` finds the calls, and the inclusive times of the table.
@@ -131,9 +135,7 @@ fn callgrind_files() {
         .iter()
         .position(|line| line.starts_with(&format!("calls={calls} 53")));
     assert!(lines[call.unwrap() + 1].starts_with("47 "), "{text}");
-    if !has(&sandbox, "callgrind_annotate") {
-        return;
-    }
+    needs(&sandbox, "callgrind_annotate");
     let annotated = sandbox.sh("callgrind_annotate --inclusive=yes --threshold=100 callgrind.out");
     let annotated = annotated.exits(0).out();
     for predicate in ["main/0", "queens/2", "permute/3", "attack/2", "attack/3"] {

@@ -1,9 +1,12 @@
 //! The command line: what can be asked, with examples. What is done about it is in [`crate::commands`].
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use portmortem_analyzer::comparison::Limit;
 use portmortem_analyzer::tables::{Column, Table};
 
 use crate::size::parse_size;
@@ -50,6 +53,10 @@ pub(crate) enum Command {
     Graph(GraphArgs),
     /// Print source files with figures beside their lines
     Annotate(AnnotateArgs),
+    /// Answer a question in SQL about the tables of one or many traces
+    Query(QueryArgs),
+    /// Compare two programs, or one before and after a change
+    Diff(DiffArgs),
     /// Keep the figures of traces beside them, so that later analyses and the screens start at once
     #[command(after_help = "\
 Examples:
@@ -278,7 +285,7 @@ pub(crate) enum Colours {
 pub(crate) enum ReportFormat {
     /// Text for people
     Text,
-    /// The table of predicates, all columns
+    /// A table, all columns
     Csv,
     /// All tables, and all losses
     Json,
@@ -420,6 +427,93 @@ pub(crate) enum AnnotateFormat {
     Text,
     /// One page, warm where the time went
     Html,
+}
+
+/// `portmortem query`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  portmortem query run.pmt 'SELECT predicate, calls FROM predicates ORDER BY calls DESC LIMIT 5'
+  portmortem query run.pmt 'SHOW TABLES'
+  portmortem query runs/*.pmt 'SELECT trace, sum(events) AS events FROM streams GROUP BY trace'
+  portmortem query run.pmt --format csv 'SELECT * FROM sites WHERE fails > 1000' > sites.csv
+
+Tables and columns are those of `export`; every table has a column trace. Only tables that the
+SQL names are made. The SQL is that of polars: SELECT with JOIN, GROUP BY, HAVING, WITH, UNION,
+and functions of text, numbers and windows.")]
+pub(crate) struct QueryArgs {
+    /// The traces; patterns with *, ? and [] are expanded (** for any depth of directories)
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+    /// The question
+    #[arg(required = true, value_name = "SQL")]
+    pub(crate) sql: String,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = QueryFormat::Text)]
+    pub(crate) format: QueryFormat,
+}
+
+/// How an answer is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum QueryFormat {
+    /// Text for people: a table, or an entry per line where that is too wide
+    Text,
+    /// Comma-separated values
+    Csv,
+    /// An array of objects
+    Json,
+}
+
+/// `portmortem diff`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  portmortem diff before.pmt after.pmt                   what changed, the cause first
+  portmortem diff a1.pmt,a2.pmt,a3.pmt b1.pmt,b2.pmt     the same with the noise of times
+  portmortem diff old.pmt new.pmt --fail-if 'calls +10%' --fail-if 'self +5ms'
+  portmortem diff old.pmt new.pmt --sites --format csv > changes.csv
+
+A limit is calls, exits, redos, fails, exceptions, left (exits that leave a choicepoint) or self,
+then + or - and how much at most: a number, a time, or percent. If a predicate or the sum of all
+breaks one, the exit status is 1 and the error names them.")]
+pub(crate) struct DiffArgs {
+    /// Recordings before the change, with commas between
+    #[arg(value_name = "BEFORE", value_parser = recordings())]
+    pub(crate) before: Recordings,
+    /// Recordings after it, with commas between
+    #[arg(value_name = "AFTER", value_parser = recordings())]
+    pub(crate) after: Recordings,
+    /// End with status 1 if figures got worse by more than this (may be given more than once)
+    #[arg(long, value_name = "LIMIT", value_parser = Limit::parse)]
+    pub(crate) fail_if: Vec<Limit>,
+    /// Number of predicates and goals to show [default: 10 as text, else all]
+    #[arg(long, value_name = "N")]
+    pub(crate) top: Option<usize>,
+    /// Show only the goals of clauses, those with the largest change of calls first
+    #[arg(long)]
+    pub(crate) sites: bool,
+    /// Which part of the traces to look at
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+/// Recordings of one program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Recordings(pub(crate) Vec<PathBuf>);
+
+/// Paths with commas between. A file whose name has commas is itself.
+fn recordings() -> impl TypedValueParser<Value = Recordings> {
+    PathBufValueParser::new().map(|path| {
+        let parts = path.as_os_str().as_bytes().split(|&byte| byte == b',');
+        let parts = parts.map(|part| PathBuf::from(OsStr::from_bytes(part)));
+        if path.exists() {
+            return Recordings(vec![path]);
+        }
+        Recordings(parts.collect())
+    })
 }
 
 /// `portmortem calibrate`

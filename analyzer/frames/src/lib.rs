@@ -1,4 +1,4 @@
-//! Tables as polars frames, and the file formats that are made of them: Parquet and Arrow.
+//! Tables as polars frames, the file formats that are made of them, Parquet and Arrow, and questions in SQL about them.
 //!
 //! Polars takes longer to build than everything else together, so it is used in this crate and in
 //! what is above it only. Columns and cells are those of [`portmortem_analyzer::tables`], whatever
@@ -9,10 +9,12 @@ mod batches;
 mod builder;
 mod output;
 mod parquet;
+mod query;
 
 pub use arrow::Arrow;
 pub use builder::{FrameBuilder, schema};
 pub use parquet::Parquet;
+pub use query::{Answer, Query, QueryError, Value};
 
 use polars::prelude::{DataFrame, PolarsResult};
 use portmortem_analyzer::Tables;

@@ -71,7 +71,7 @@ impl Column {
     }
 }
 
-/// Whether two/// Whether a user may mean the column `column` by `name`: the ending `_ns` may be left out.
+/// Whether a user may mean the column `column` by `name`: the ending `_ns` may be left out.
 #[must_use]
 pub fn is_called(column: &str, name: &str) -> bool {
     let is = |known: &str| known.eq_ignore_ascii_case(name);

@@ -1,5 +1,6 @@
 //! What every command on a trace does first: open it, replay it, check the sums; with a progress bar if that takes long.
 
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use portmortem_analyzer::trace::Trace;
+use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{Analysis, Filters};
 
 use crate::report::losses;
@@ -41,6 +43,16 @@ pub(crate) fn exit_code(analysis: &Analysis) -> ExitCode {
     } else {
         ExitCode::from(INCOMPLETE)
     }
+}
+
+/// Says on standard error what was lost of a trace, if anything was; whether it was.
+pub(crate) fn warn_of_losses(analysis: &Analysis) -> bool {
+    let losses = losses(analysis);
+    if !losses.is_empty() {
+        let path = printable(&analysis.path.to_string_lossy());
+        let _ = writeln!(io::stderr(), "warning: {path}: {}", losses.join("; "));
+    }
+    !losses.is_empty()
 }
 
 /// Nothing is drawn for what takes less.

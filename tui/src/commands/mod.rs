@@ -4,12 +4,15 @@ mod analysis;
 mod annotate;
 mod baseline;
 mod calibrate;
+mod diff;
 mod engine;
 mod export;
 mod graph;
 mod index;
 mod info;
+mod inputs;
 mod predict;
+mod query;
 mod record;
 mod report;
 mod scope;
@@ -42,6 +45,8 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Export(args) => export::run(args),
         Command::Graph(args) => graph::run(args),
         Command::Annotate(args) => annotate::run(args),
+        Command::Query(args) => query::run(args),
+        Command::Diff(args) => diff::run(args),
         Command::Index { traces } => index::run(traces),
         Command::Calibrate(args) => calibrate::run(args),
         Command::Predict(args) => predict::run(args),

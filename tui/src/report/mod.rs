@@ -6,6 +6,7 @@
 mod annotation;
 mod backtracking;
 mod clauses;
+mod comparison;
 mod costs;
 mod flat;
 mod neighbours;
@@ -18,6 +19,9 @@ use portmortem_analyzer::trace::PredicateIndex;
 
 pub(crate) use annotation::listing;
 pub(crate) use clauses::{order as clause_order, table as clause_table};
+pub(crate) use comparison::{
+    goals as compared_goals, headline as compared_headline, predicates as compared_predicates,
+};
 pub(crate) use flat::order;
 pub(crate) use remarks::{as_list, headline, losses, remarks};
 pub(crate) use sites::{order as site_order, table as site_table};

@@ -5,7 +5,6 @@
 //! of the traces: a thread waits for its turn at each table. Parquet has a file for each trace and waits
 //! for nobody.
 
-mod inputs;
 mod order;
 mod progress;
 mod staging;
@@ -25,16 +24,16 @@ use portmortem_analyzer::{Analysis, Filters, Trace};
 use portmortem_frames::{Arrow, Parquet};
 
 use super::analysis::{INCOMPLETE, with_progress_of};
+use super::inputs::{self, Input};
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::report::losses;
-use inputs::Input;
 use order::InOrder;
 use progress::{Progress, RowsAsBytes};
 use staging::Staging;
 
 /// Writes the tables of all traces that can be read.
 pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
-    let inputs = inputs::inputs(args)?;
+    let inputs = inputs::inputs(&args.traces, args.from.as_deref())?;
     let threads = rayon::current_num_threads().min(inputs.len());
     let export = Export::new(args, &inputs, threads)?;
     let (total, done) = (export.progress.total(&inputs), || export.progress.done());

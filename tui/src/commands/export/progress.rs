@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::tables::Table;
 
-use super::inputs::Input;
+use crate::commands::inputs::Input;
 
 /// What is done of all traces together.
 pub(super) struct Progress {

@@ -10,9 +10,7 @@ use std::path::{Component, Path, PathBuf, absolute};
 use anyhow::{Context, Result, bail};
 use glob::MatchOptions;
 
-use crate::cli::ExportArgs;
-
-/// A trace to export.
+/// A trace among others.
 #[derive(Debug)]
 pub(super) struct Input {
     /// Its file, as it was given.
@@ -21,14 +19,14 @@ pub(super) struct Input {
     pub(super) name: String,
 }
 
-/// All traces, in the order given, each once. A pattern that matches nothing stays, so that opening it
-/// fails and is reported.
-pub(super) fn inputs(args: &ExportArgs) -> Result<Vec<Input>> {
+/// All traces, those listed in the file `from` too, in the order given, each once. A pattern that matches nothing stays,
+/// so that opening it fails and is reported.
+pub(super) fn inputs(traces: &[PathBuf], from: Option<&Path>) -> Result<Vec<Input>> {
     let mut paths = Vec::new();
-    for path in &args.traces {
+    for path in traces {
         expand(path, &mut paths)?;
     }
-    if let Some(list) = &args.from {
+    if let Some(list) = from {
         let bytes = read(list).with_context(|| format!("cannot read {}", list.display()))?;
         let lines = bytes.split(|&byte| byte == b'\n');
         for line in lines.filter(|line| !line.is_empty()) {

@@ -1,0 +1,193 @@
+//! How much worse figures may be after a change: `calls +10%`, `self +5ms`, `exits -100`.
+//!
+//! A limit in percent is for what is called on both sides, and for the sum of all predicates; any other limit for every predicate and the
+//! sum. A figure breaks it only if no two recordings of the sides contradict. No limit is for the engine's own work.
+
+use super::{Change, Comparison, Figure, Measured};
+use crate::scope::duration::{decimal, parse_ns};
+
+/// The name of the sum of all predicates among what breaks a limit.
+pub const ALL: &str = "<all>";
+
+/// A limit. `+` is for figures that must not grow more, `-` for figures that must not shrink more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limit {
+    text: String,
+    /// `None`: the time that is compared.
+    count: Option<Figure>,
+    shrinks: bool,
+    by: By,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// Thousand-millionths of a percent.
+    Percent(i128),
+    /// Counts or ns.
+    Number(u64),
+}
+
+/// Why a text is no limit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LimitError {
+    /// It is not of that form.
+    #[error(
+        "write a figure, + or -, and how much, for example calls +10%, self +5ms or exits -100"
+    )]
+    Form,
+    /// It is of another figure.
+    #[error(
+        "no limit can be set for {0}; there are calls, exits, redos, fails, exceptions, left, self"
+    )]
+    Figure(String),
+    /// How much is not understood.
+    #[error("{0} is no number, no time as 5ms where the figure is self, and no percentage")]
+    Amount(String),
+}
+
+/// What breaks a limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// The limit as it was written.
+    pub limit: String,
+    /// The predicate, or [`ALL`].
+    pub predicate: String,
+    /// The figure.
+    pub figure: Figure,
+    /// Its value before and after.
+    pub values: [Measured; 2],
+}
+
+/// More percent than this are refused.
+const MOST_PERCENT: i128 = 1_000_000_000 * 1_000_000_000;
+
+impl Limit {
+    /// Reads a limit.
+    ///
+    /// # Errors
+    /// [`LimitError`] if it is none.
+    pub fn parse(text: &str) -> Result<Self, LimitError> {
+        let at = text.find(['+', '-']).ok_or(LimitError::Form)?;
+        let (name, change) = (text[..at].trim(), text[at + 1..].trim());
+        let count = match name {
+            "self" | "self_ns" => None,
+            name => {
+                let mut counts = Figure::COUNTS.iter().copied();
+                let found = counts.find(|figure| figure.name() == name);
+                Some(found.ok_or_else(|| LimitError::Figure(name.to_owned()))?)
+            }
+        };
+        let amount = || match change.strip_suffix('%') {
+            Some(percent) => {
+                let percent = decimal(percent.trim_end())?;
+                (percent <= MOST_PERCENT).then_some(By::Percent(percent))
+            }
+            None if count.is_some() => change.replace(['_', ','], "").parse().ok().map(By::Number),
+            None => parse_ns(change).map(By::Number),
+        };
+        let by = amount().ok_or_else(|| LimitError::Amount(change.to_owned()))?;
+        Ok(Self {
+            text: text.trim().to_owned(),
+            count,
+            shrinks: text[at..].starts_with('-'),
+            by,
+        })
+    }
+
+    /// The predicates that break it, in the order of the comparison; the sum of all is the last.
+    #[must_use]
+    pub fn broken(&self, comparison: &Comparison) -> Vec<Broken> {
+        let figure = self.count.unwrap_or(comparison.time);
+        let rows = comparison.predicates.iter();
+        let rows = rows.filter(|change| !change.is_engine_work && self.concerns(change));
+        let rows = rows.map(|change| (change.key.as_str(), change.get(figure)));
+        rows.chain([(ALL, comparison.all.get(figure))])
+            .filter(|(_, values)| self.is_broken(*values))
+            .map(|(name, values)| Broken {
+                limit: self.text.clone(),
+                predicate: name.to_owned(),
+                figure,
+                values,
+            })
+            .collect()
+    }
+
+    fn concerns(&self, change: &Change<String>) -> bool {
+        let both = change.before.is_some() && change.after.is_some();
+        both || matches!(self.by, By::Number(_))
+    }
+
+    fn is_broken(&self, [before, after]: [Measured; 2]) -> bool {
+        const HUNDRED: i128 = 100 * 1_000_000_000;
+        let (from, to) = (i128::from(before.median), i128::from(after.median));
+        let (change, noisy) = match self.shrinks {
+            true => (from - to, after.most >= before.least),
+            false => (to - from, after.least <= before.most),
+        };
+        let too_much = match self.by {
+            By::Percent(percent) => change * HUNDRED > from.saturating_mul(percent),
+            By::Number(number) => change > i128::from(number),
+        };
+        too_much && !noisy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(values: &[u64]) -> Measured {
+        Measured::of(values.to_vec())
+    }
+
+    #[test]
+    fn limits_are_read() {
+        for text in [
+            "calls +10%",
+            "self +5ms",
+            "exits -100",
+            "fails+0",
+            " redos + 1_000 ",
+            "left +0.5 %",
+        ] {
+            assert!(Limit::parse(text).is_ok(), "{text}");
+        }
+        let error = |text| Limit::parse(text).unwrap_err();
+        assert_eq!(error("calls"), LimitError::Form);
+        assert_eq!(error(""), LimitError::Form);
+        assert_eq!(error("cals +1"), LimitError::Figure("cals".to_owned()));
+        for text in [
+            "calls +",
+            "calls +x",
+            "calls +5ms",
+            "self +5m",
+            "calls +1e9%",
+            "calls +-1",
+            "calls +99999999999%",
+        ] {
+            assert!(matches!(error(text), LimitError::Amount(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn limits_are_exact() {
+        let breaks = |text, before: &[u64], after: &[u64]| {
+            Limit::parse(text)
+                .unwrap()
+                .is_broken([measured(before), measured(after)])
+        };
+        assert!(!breaks("calls +10%", &[1000], &[1100]));
+        assert!(breaks("calls +10%", &[1000], &[1101]));
+        assert!(breaks("calls +10%", &[0], &[1]));
+        assert!(!breaks("calls +0", &[7], &[7]));
+        assert!(breaks("calls +0", &[7], &[8]));
+        assert!(!breaks("calls +0", &[7], &[0]));
+        assert!(breaks("exits -10%", &[1000], &[899]));
+        assert!(!breaks("exits -10%", &[1000], &[900]));
+        assert!(breaks("calls +1000000000%", &[1], &[u64::MAX]));
+        assert!(!breaks("calls +1000000000%", &[u64::MAX], &[u64::MAX]));
+        // The median is ten times as much, but one recording contradicts.
+        assert!(!breaks("self +10%", &[10, 11, 100], &[100, 110, 120]));
+        assert!(breaks("self +10%", &[10, 11, 99], &[100, 110, 120]));
+    }
+}

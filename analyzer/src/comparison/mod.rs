@@ -1,0 +1,374 @@
+//! Two programs, or one before and after a change, compared: predicates and goals by name, figure by figure.
+//!
+//! Each side is one recording or several of the same program. A figure of a side is the median of its recordings, and their spread is the
+//! noise. Counts come first, because they are the same on every run; how often the engine works for itself ([`PredicateInfo::is_engine_work`])
+//! is chance, so only times of such rows are compared.
+//!
+//! Rows are in the order of what each predicate does differently itself ([`Change::own`]): a predicate that is called more often because its
+//! caller changed comes after its caller.
+
+pub mod limit;
+mod recorded;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[cfg(doc)]
+use crate::trace::PredicateInfo;
+
+pub use limit::{Broken, Limit};
+pub use recorded::{Goal, Recorded};
+
+/// What is compared of a predicate or goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Figure {
+    /// Boxes opened, last calls included.
+    Calls,
+    /// Exits of both kinds.
+    Exits,
+    /// Re-entries by backtracking.
+    Redos,
+    /// Final failures.
+    Fails,
+    /// Boxes left by an exception.
+    Exceptions,
+    /// Exits that left a choicepoint.
+    Left,
+    /// Of a predicate its self time, of a goal the time that it was served, in ns, as recorded.
+    Time,
+    /// Of a predicate its net self time in ns.
+    Net,
+}
+
+impl Figure {
+    /// All of them, in the order of their values.
+    pub const ALL: [Self; 8] = [
+        Self::Calls,
+        Self::Exits,
+        Self::Redos,
+        Self::Fails,
+        Self::Exceptions,
+        Self::Left,
+        Self::Time,
+        Self::Net,
+    ];
+
+    /// Those that are the same on every run.
+    pub const COUNTS: &[Self] = Self::ALL.split_at(6).0;
+
+    /// Its name, that of a column of the tables where there is one.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Calls => "calls",
+            Self::Exits => "exits",
+            Self::Redos => "redos",
+            Self::Fails => "fails",
+            Self::Exceptions => "exceptions",
+            Self::Left => "left",
+            Self::Time => "self_ns",
+            Self::Net => "self_comp_ns",
+        }
+    }
+}
+
+/// All figures of a row of one recording, by [`Figure`].
+type Values = [u64; Figure::ALL.len()];
+
+/// A figure of one side: the median of its recordings, the least and the most. Of an even number the lower one of the two in the middle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Measured {
+    /// The one in the middle.
+    pub median: u64,
+    /// The least.
+    pub least: u64,
+    /// The most.
+    pub most: u64,
+}
+
+impl Measured {
+    fn of(mut values: Vec<u64>) -> Self {
+        values.sort_unstable();
+        let at = |place: usize| values.get(place).copied().unwrap_or(0);
+        Self {
+            median: at(values.len().saturating_sub(1) / 2),
+            least: at(0),
+            most: at(values.len().saturating_sub(1)),
+        }
+    }
+}
+
+/// All figures of a row of one side, by [`Figure`].
+pub type Figures = [Measured; Figure::ALL.len()];
+
+/// A predicate or goal on both sides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change<K> {
+    /// What it is.
+    pub key: K,
+    /// Its figures before; `None` if it was not called.
+    pub before: Option<Figures>,
+    /// Its figures after; `None` if it was not called.
+    pub after: Option<Figures>,
+    /// What the predicate does differently itself: for each callee, how many more or fewer calls it makes per entry (a call or redo of it); in
+    /// the same way, choicepoints of its own that it leaves; all of it times its entries, the mean of both sides. Of a predicate that is only
+    /// on one side, its calls. Of a goal 0.
+    pub own: u64,
+    /// It is the engine's own work: its counts are 0 here.
+    pub is_engine_work: bool,
+}
+
+impl<K> Change<K> {
+    /// A figure before and after, 0 where it was not called.
+    #[must_use]
+    pub fn get(&self, figure: Figure) -> [Measured; 2] {
+        [&self.before, &self.after]
+            .map(|side| side.map_or_else(Measured::default, |of| of[figure as usize]))
+    }
+
+    /// How much larger the figure is after than before.
+    #[must_use]
+    pub fn difference(&self, figure: Figure) -> i128 {
+        let [before, after] = self.get(figure);
+        i128::from(after.median) - i128::from(before.median)
+    }
+
+    /// Whether no recording of one side has a value between those of the other: of one recording each, whether they differ.
+    #[must_use]
+    pub fn is_beyond_noise(&self, figure: Figure) -> bool {
+        let [before, after] = self.get(figure);
+        after.least > before.most || after.most < before.least
+    }
+
+    /// Whether some count differs, or it is on one side only.
+    #[must_use]
+    pub fn counts_differ(&self) -> bool {
+        let differs = |&figure: &Figure| self.difference(figure) != 0;
+        !self.is_engine_work
+            && (self.before.is_some() != self.after.is_some() || Figure::COUNTS.iter().any(differs))
+    }
+
+    fn size(&self, figure: Figure) -> u128 {
+        self.difference(figure).unsigned_abs()
+    }
+
+    /// What changed most comes first: by itself, by calls, by all counts, by time.
+    fn rank(&self, time: Figure) -> impl Ord + use<K> {
+        let counts = Figure::COUNTS.iter().map(|&figure| self.size(figure));
+        Reverse((
+            self.own,
+            self.size(Figure::Calls),
+            counts.sum::<u128>(),
+            self.size(time),
+        ))
+    }
+}
+
+/// Both sides.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// How many recordings there are of each side.
+    pub recordings: [usize; 2],
+    /// Which time of predicates is compared: the net one if it was measured in all recordings.
+    pub time: Figure,
+    /// Predicates, the most changed first.
+    pub predicates: Vec<Change<String>>,
+    /// Goals, the most changed first.
+    pub goals: Vec<Change<Goal>>,
+    /// Sums over all predicates; without the engine's own work.
+    pub all: Change<()>,
+}
+
+impl Comparison {
+    /// Compares the recordings before with those after.
+    #[must_use]
+    pub fn of(before: &[Recorded], after: &[Recorded]) -> Self {
+        let mut recordings = before.iter().chain(after);
+        let time = match recordings.all(|recorded| recorded.net_is_measured) {
+            true => Figure::Net,
+            false => Figure::Time,
+        };
+        let both = before.iter().chain(after);
+        let engine_work: BTreeSet<&String> =
+            both.flat_map(|recorded| &recorded.engine_work).collect();
+        let sides = [before, after];
+        let mut predicates = changes(
+            sides.map(|side| medians(side, |of| &of.predicates)),
+            |name| engine_work.contains(name),
+        );
+        let behaviours = sides.map(|side| medians(side, |of| &of.edges));
+        let own = own_changes(&predicates, &behaviours);
+        for (change, own) in predicates.iter_mut().zip(own) {
+            change.own = own;
+        }
+        predicates.sort_by_cached_key(|change| (change.rank(time), change.key.clone()));
+        let [goals_before, goals_after] = sides.map(|side| medians(side, |of| &of.goals));
+        let goals_before = renumbered(&goals_before, &goals_after);
+        let goals_before = goals_before.iter().map(|(goal, of)| (goal, *of)).collect();
+        let mut goals = changes([goals_before, goals_after], |goal: &Goal| {
+            engine_work.contains(&goal.callee)
+        });
+        goals.sort_by_cached_key(|change| (change.rank(Figure::Time), change.key.clone()));
+        let [before_all, after_all] = sides.map(|side| {
+            let values: Vec<&Values> = side.iter().map(|recorded| &recorded.all).collect();
+            Some(figures(&values))
+        });
+        Self {
+            recordings: sides.map(<[_]>::len),
+            time,
+            predicates,
+            goals,
+            all: Change {
+                key: (),
+                before: before_all,
+                after: after_all,
+                own: 0,
+                is_engine_work: false,
+            },
+        }
+    }
+}
+
+/// Of each figure the median and the spread.
+fn figures(recordings: &[&Values]) -> Figures {
+    std::array::from_fn(|at| Measured::of(recordings.iter().map(|values| values[at]).collect()))
+}
+
+/// The figures of a side. What is not in a recording has zeros there.
+fn medians<'r, K: Ord>(
+    side: &'r [Recorded],
+    rows: impl Fn(&'r Recorded) -> &'r BTreeMap<K, Values>,
+) -> BTreeMap<&'r K, Figures> {
+    const NONE: &Values = &[0; Figure::ALL.len()];
+    let keys: BTreeSet<&K> = side.iter().flat_map(|of| rows(of).keys()).collect();
+    let row = |key| {
+        let values: Vec<&Values> = side
+            .iter()
+            .map(|of| rows(of).get(key).unwrap_or(NONE))
+            .collect();
+        (key, figures(&values))
+    };
+    keys.into_iter().map(row).collect()
+}
+
+/// The goals before under the numbers that they have after: where a clause calls a predicate at as many goals on both sides, they are
+/// the same goals, in their order. So a goal that is written in between changes no other.
+fn renumbered(
+    before: &BTreeMap<&Goal, Figures>,
+    after: &BTreeMap<&Goal, Figures>,
+) -> BTreeMap<Goal, Figures> {
+    // The goals of each clause and callee, in the order of their numbers.
+    fn grouped<'g>(
+        goals: &BTreeMap<&'g Goal, Figures>,
+    ) -> BTreeMap<(&'g str, u32, &'g str), Vec<&'g Goal>> {
+        let mut groups = BTreeMap::<_, Vec<&Goal>>::new();
+        for goal in goals.keys() {
+            if let Some((clause, _)) = goal.place {
+                let key = (goal.caller.as_str(), clause, goal.callee.as_str());
+                groups.entry(key).or_default().push(goal);
+            }
+        }
+        groups
+    }
+    let (groups, groups_after) = (grouped(before), grouped(after));
+    let mut names: BTreeMap<&Goal, &Goal> = BTreeMap::new();
+    for (key, goals) in groups {
+        if let Some(same) = groups_after
+            .get(&key)
+            .filter(|same| same.len() == goals.len())
+        {
+            names.extend(goals.into_iter().zip(same.iter().copied()));
+        }
+    }
+    let goals = before.iter();
+    goals
+        .map(|(&goal, &figures)| (names.get(goal).copied().unwrap_or(goal).clone(), figures))
+        .collect()
+}
+
+/// A row for each key of one side or both.
+fn changes<K: Ord + Clone>(
+    [before, after]: [BTreeMap<&K, Figures>; 2],
+    is_engine_work: impl Fn(&K) -> bool,
+) -> Vec<Change<K>> {
+    let keys: BTreeSet<&K> = before.keys().chain(after.keys()).copied().collect();
+    let row = |key: &K| {
+        let is_engine_work = is_engine_work(key);
+        let side = |rows: &BTreeMap<&K, Figures>| {
+            let mut figures = *rows.get(key)?;
+            if is_engine_work {
+                for &count in Figure::COUNTS {
+                    figures[count as usize] = Measured::default();
+                }
+            }
+            Some(figures)
+        };
+        Change {
+            key: key.clone(),
+            before: side(&before),
+            after: side(&after),
+            own: 0,
+            is_engine_work,
+        }
+    };
+    keys.into_iter().map(row).collect()
+}
+
+/// Figures of a side by caller and callee.
+type Edges<'r> = BTreeMap<&'r (String, String), Figures>;
+
+/// [`Change::own`] of each predicate. The predicates are in the order of their names.
+fn own_changes(predicates: &[Change<String>], edges: &[Edges; 2]) -> Vec<u64> {
+    let place = |name: &String| predicates.binary_search_by(|change| change.key.cmp(name));
+    let mut sums = vec![0.0; predicates.len()];
+    // What the exits of callees left is not the caller's own.
+    let mut left: Vec<[u64; 2]> = predicates
+        .iter()
+        .map(|change| change.get(Figure::Left).map(|left| left.median))
+        .collect();
+    let pairs: BTreeSet<&(String, String)> = edges.iter().flat_map(Edges::keys).copied().collect();
+    for pair @ (caller, callee) in pairs {
+        let (Ok(caller), Ok(callee)) = (place(caller), place(callee)) else {
+            continue;
+        };
+        if predicates[callee].is_engine_work {
+            continue;
+        }
+        let of = |figure: Figure| {
+            edges.each_ref().map(|edges| {
+                let figures = edges.get(pair);
+                figures.map_or(0, |figures| figures[figure as usize].median)
+            })
+        };
+        sums[caller] += more_per_entry(&predicates[caller], of(Figure::Calls));
+        for (left, by_callee) in left[caller].iter_mut().zip(of(Figure::Left)) {
+            *left = left.saturating_sub(by_callee);
+        }
+    }
+    let all = predicates.iter().zip(sums).zip(left);
+    all.map(|((change, calls), left)| {
+        if change.is_engine_work {
+            0
+        } else if change.before.is_some() != change.after.is_some() {
+            u64::try_from(change.size(Figure::Calls)).unwrap_or(u64::MAX)
+        } else {
+            (calls + more_per_entry(change, left)).round() as u64
+        }
+    })
+    .collect()
+}
+
+/// How much more or less of something there is per entry of a predicate, times the mean of its entries.
+fn more_per_entry(change: &Change<String>, [before, after]: [u64; 2]) -> f64 {
+    let [calls, redos] = [Figure::Calls, Figure::Redos].map(|figure| change.get(figure));
+    let entries = |side: usize| calls[side].median.saturating_add(redos[side].median) as f64;
+    let rate = |count: u64, entries: f64| match entries {
+        0.0 => 0.0,
+        entries => count as f64 / entries,
+    };
+    let more = rate(after, entries(1)) - rate(before, entries(0));
+    more.abs() * (entries(0) + entries(1)) / 2.0
+}
+
+#[cfg(test)]
+mod tests;

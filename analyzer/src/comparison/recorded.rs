@@ -1,0 +1,103 @@
+//! What a comparison keeps of a recording: names and numbers, so that the trace may go.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Figure, Values};
+use crate::Analysis;
+use crate::figures::PortTotals;
+use crate::trace::PredicateInfo;
+
+/// A goal of a clause and what it called, or the calls of a caller and a callee that do not say their goal.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Goal {
+    /// Indicator of the predicate whose clause has the goal, or of the caller.
+    pub caller: String,
+    /// Number of the clause in its predicate, and of the goal in the clause, both from 1.
+    pub place: Option<(u32, u32)>,
+    /// Indicator of the callee.
+    pub callee: String,
+}
+
+/// The figures of one recording.
+#[derive(Debug, Clone, Default)]
+pub struct Recorded {
+    /// Whether net times were measured.
+    pub(super) net_is_measured: bool,
+    pub(super) predicates: BTreeMap<String, Values>,
+    /// By caller and callee; without times.
+    pub(super) edges: BTreeMap<(String, String), Values>,
+    pub(super) goals: BTreeMap<Goal, Values>,
+    /// Sum over the predicates; without the engine's own work.
+    pub(super) all: Values,
+    /// Names of the rows that are the engine's own work.
+    pub(super) engine_work: BTreeSet<String>,
+}
+
+impl Recorded {
+    /// The figures of what is looked at.
+    #[must_use]
+    pub fn of(analysis: &Analysis) -> Self {
+        let mut recorded = Self {
+            net_is_measured: analysis.net_is_measured(),
+            ..Self::default()
+        };
+        recorded.predicates(analysis);
+        for (&(caller, callee), figures) in &analysis.profile.edges {
+            let pair = (analysis.caller(caller), analysis.predicate(callee));
+            let pair = (pair.0.to_owned(), pair.1.to_owned());
+            let row = recorded.edges.entry(pair).or_default();
+            add(row, values(&figures.ports, 0, 0));
+        }
+        for site in analysis.tables().site_list() {
+            let goal = Goal {
+                caller: analysis.caller(site.caller).to_owned(),
+                place: site.info().map(|info| (info.clause, info.goal)),
+                callee: analysis.predicate(site.callee).to_owned(),
+            };
+            let time = analysis.ns(site.figures.served_ticks);
+            let row = recorded.goals.entry(goal).or_default();
+            add(row, values(&site.figures.ports, time, 0));
+        }
+        recorded
+    }
+
+    fn predicates(&mut self, analysis: &Analysis) {
+        for index in analysis.tables().used_predicates() {
+            let figures = &analysis.profile.predicates[index as usize];
+            let net = analysis.profile.net.as_ref();
+            let net = net.and_then(|net| net.predicates.get(index as usize));
+            let values = values(
+                &figures.ports,
+                analysis.ns(figures.self_ticks),
+                net.map_or(0, |times| analysis.ns(times.self_ticks)),
+            );
+            let name = analysis.predicate(index);
+            let info = analysis.trace.predicates().get(index as usize);
+            if info.is_some_and(PredicateInfo::is_engine_work) {
+                self.engine_work.insert(name.to_owned());
+            } else {
+                add(&mut self.all, values);
+            }
+            add(self.predicates.entry(name.to_owned()).or_default(), values);
+        }
+    }
+}
+
+fn values(ports: &PortTotals, time: u64, net: u64) -> Values {
+    Figure::ALL.map(|figure| match figure {
+        Figure::Calls => ports.calls,
+        Figure::Exits => ports.exits(),
+        Figure::Redos => ports.redos,
+        Figure::Fails => ports.fails,
+        Figure::Exceptions => ports.exceptions,
+        Figure::Left => ports.exits_nondet,
+        Figure::Time => time,
+        Figure::Net => net,
+    })
+}
+
+fn add(sums: &mut Values, values: Values) {
+    for (sum, value) in sums.iter_mut().zip(values) {
+        *sum = sum.saturating_add(value);
+    }
+}

@@ -1,0 +1,187 @@
+//! Recordings made by hand, whose changes are known.
+
+use super::*;
+
+/// A recording with these predicates (name, calls, redos, choicepoints left, self time) and edges (caller, callee, calls, left).
+fn recorded(predicates: &[(&str, [u64; 4])], edges: &[(&str, &str, [u64; 2])]) -> Recorded {
+    let mut recorded = Recorded::default();
+    for &(name, [calls, redos, left, time]) in predicates {
+        let mut values = Values::default();
+        for (figure, value) in [
+            (Figure::Calls, calls),
+            (Figure::Redos, redos),
+            (Figure::Left, left),
+            (Figure::Time, time),
+        ] {
+            values[figure as usize] = value;
+        }
+        recorded.predicates.insert(name.to_owned(), values);
+        for (sum, value) in recorded.all.iter_mut().zip(values) {
+            *sum += value;
+        }
+    }
+    for &(caller, callee, [calls, left]) in edges {
+        let mut values = Values::default();
+        values[Figure::Calls as usize] = calls;
+        values[Figure::Left as usize] = left;
+        let pair = (caller.to_owned(), callee.to_owned());
+        recorded.edges.insert(pair, values);
+    }
+    recorded
+}
+
+fn names(comparison: &Comparison) -> Vec<&str> {
+    let changes = comparison.predicates.iter();
+    changes.map(|change| change.key.as_str()).collect()
+}
+
+fn of<'c>(comparison: &'c Comparison, name: &str) -> &'c Change<String> {
+    let mut changes = comparison.predicates.iter();
+    changes.find(|change| change.key == name).unwrap()
+}
+
+/// `p/0` calls `q/0` three times instead of once; all that `q/0` does grows with it, and is not its own.
+#[test]
+fn the_predicate_that_changed_comes_before_what_it_calls() {
+    let program = |times: u64| {
+        let (q, r) = (100 * times, 5000 * times);
+        recorded(
+            &[
+                ("p/0", [100, 0, 0, 1]),
+                ("q/0", [q, 0, 0, q]),
+                ("r/0", [r, 0, 0, r]),
+            ],
+            &[("p/0", "q/0", [q, 0]), ("q/0", "r/0", [r, 0])],
+        )
+    };
+    let comparison = Comparison::of(&[program(1)], &[program(3)]);
+    assert_eq!(names(&comparison), ["p/0", "r/0", "q/0"]);
+    let own = |name| of(&comparison, name).own;
+    assert_eq!((own("p/0"), own("q/0"), own("r/0")), (200, 0, 0));
+    assert_eq!(of(&comparison, "r/0").difference(Figure::Calls), 10_000);
+    assert!(!of(&comparison, "p/0").counts_differ());
+    assert_eq!(comparison.all.difference(Figure::Calls), 10_200);
+}
+
+/// A caller whose callee leaves choicepoints leaves them too; only the callee changed.
+#[test]
+fn choicepoints_are_their_predicate_s_own() {
+    let program = |left: u64| {
+        recorded(
+            &[("p/0", [1, 0, left.min(1), 0]), ("q/0", [40, 0, left, 0])],
+            &[("p/0", "q/0", [40, left])],
+        )
+    };
+    let comparison = Comparison::of(&[program(40)], &[program(0)]);
+    assert_eq!(names(&comparison), ["q/0", "p/0"]);
+    assert_eq!(of(&comparison, "q/0").own, 40);
+    assert_eq!(of(&comparison, "p/0").own, 0);
+}
+
+#[test]
+fn what_is_new_or_gone_is_on_one_side() {
+    let before = recorded(&[("old/1", [7, 0, 0, 0]), ("same/0", [1, 0, 0, 0])], &[]);
+    let after = recorded(&[("new/1", [9, 0, 0, 0]), ("same/0", [1, 0, 0, 0])], &[]);
+    let comparison = Comparison::of(&[before], &[after]);
+    assert_eq!(names(&comparison), ["new/1", "old/1", "same/0"]);
+    assert!(of(&comparison, "new/1").before.is_none());
+    assert!(of(&comparison, "old/1").after.is_none());
+    let changed = comparison.predicates.iter().map(Change::counts_differ);
+    assert_eq!(changed.collect::<Vec<_>>(), [true, true, false]);
+    let broken = |text| {
+        let broken = Limit::parse(text).unwrap().broken(&comparison);
+        broken
+            .into_iter()
+            .map(|of| of.predicate)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(broken("calls +10%"), [limit::ALL]);
+    assert_eq!(broken("calls +5"), ["new/1"]);
+    assert_eq!(broken("calls -5"), ["old/1"]);
+    assert_eq!(broken("calls +50%"), [] as [&str; 0]);
+}
+
+#[test]
+fn the_spread_of_recordings_is_noise() {
+    let run = |time| recorded(&[("p/0", [1, 0, 0, time])], &[]);
+    let before = [run(10), run(30), run(11), run(12)];
+    let noisy = Comparison::of(&before, &[run(29)]);
+    assert_eq!(
+        of(&noisy, "p/0").get(Figure::Time)[0],
+        Measured {
+            median: 11,
+            least: 10,
+            most: 30
+        }
+    );
+    assert!(!of(&noisy, "p/0").is_beyond_noise(Figure::Time));
+    let clear = Comparison::of(&before, &[run(31), run(60)]);
+    assert!(of(&clear, "p/0").is_beyond_noise(Figure::Time));
+    assert_eq!(clear.recordings, [4, 2]);
+}
+
+/// How often the engine collects garbage is no finding.
+#[test]
+fn the_engine_s_own_work_has_times_only() {
+    let run = |collections, time| {
+        let mut run = recorded(
+            &[("system:garbage_collect/0", [collections, 0, 0, time])],
+            &[],
+        );
+        run.engine_work
+            .insert("system:garbage_collect/0".to_owned());
+        run.all = Values::default();
+        run
+    };
+    let comparison = Comparison::of(&[run(1, 5)], &[run(100, 900)]);
+    let change = of(&comparison, "system:garbage_collect/0");
+    assert!(change.is_engine_work && !change.counts_differ());
+    assert_eq!(change.difference(Figure::Calls), 0);
+    assert_eq!(change.difference(Figure::Time), 895);
+    for limit in ["calls +0", "self +0"] {
+        assert_eq!(Limit::parse(limit).unwrap().broken(&comparison), []);
+    }
+}
+
+/// A goal that is written in between changes the numbers of others, and nothing else.
+#[test]
+fn goals_are_found_again_in_their_clause() {
+    let program = |goals: &[(u32, &str)]| {
+        let mut recorded = Recorded::default();
+        for &(number, callee) in goals {
+            let goal = Goal {
+                caller: "p/0".to_owned(),
+                place: Some((1, number)),
+                callee: callee.to_owned(),
+            };
+            let mut values = Values::default();
+            values[Figure::Calls as usize] = 10 * u64::from(callee == "q/0") + 1;
+            recorded.goals.insert(goal, values);
+        }
+        recorded
+    };
+    let before = program(&[(1, "q/0"), (2, "q/0"), (3, "r/0"), (4, "r/0")]);
+    let after = program(&[(1, "new/0"), (2, "q/0"), (3, "q/0"), (4, "r/0")]);
+    let comparison = Comparison::of(&[before], &[after]);
+    let mut seen: Vec<_> = comparison
+        .goals
+        .iter()
+        .map(|change| {
+            let number = change.key.place.map(|(_, number)| number);
+            let sides = (change.before.is_some(), change.after.is_some());
+            (number, change.key.callee.as_str(), sides)
+        })
+        .collect();
+    seen.sort_unstable();
+    // Of the two goals of r/0 one is gone: only the number tells which.
+    assert_eq!(
+        seen,
+        [
+            (Some(1), "new/0", (false, true)),
+            (Some(2), "q/0", (true, true)),
+            (Some(3), "q/0", (true, true)),
+            (Some(3), "r/0", (true, false)),
+            (Some(4), "r/0", (true, true)),
+        ]
+    );
+}

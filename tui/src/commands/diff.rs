@@ -1,0 +1,282 @@
+//! `portmortem diff`: two programs, or one before and after a change, side by side.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use portmortem_analyzer::comparison::{Broken, Change, Comparison, Figure, Goal, Recorded};
+use portmortem_analyzer::export::Csv;
+use portmortem_analyzer::remarks::modes;
+use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::text::{count, counted, time};
+
+use super::analysis::{INCOMPLETE, analyse, warn_of_losses};
+use super::scope;
+use crate::cli::{DiffArgs, Recordings, ReportFormat};
+use crate::report::{as_list, compared_goals, compared_headline, compared_predicates};
+
+/// How many predicates and goals a comparison for people shows unless it is said.
+const USUAL_TOP: usize = 10;
+
+/// More predicates that break a limit are only counted.
+const MOST_NAMED: usize = 5;
+
+/// Prints what changed. It is an error if a limit is broken; status 3 if parts of a trace are missing.
+pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode> {
+    let mut kinds = Vec::new();
+    let mut is_whole = true;
+    let mut side = |of: &Recordings| {
+        let read = |path: &PathBuf| {
+            let analysis = analyse(path, |trace| scope::filters(&args.scope, trace))?;
+            is_whole &= !warn_of_losses(&analysis);
+            kinds.push(modes(&analysis.trace));
+            let recorded = Recorded::of(&analysis);
+            analysis.trace.check_whole(path)?;
+            Ok(recorded)
+        };
+        of.0.iter().map(read).collect::<Result<Vec<Recorded>>>()
+    };
+    let (before, after) = (side(&args.before)?, side(&args.after)?);
+    let comparison = Comparison::of(&before, &after);
+    kinds.sort();
+    kinds.dedup();
+    let remarks = remarks(&comparison, &kinds);
+    let limits = args.fail_if.iter();
+    let broken: Vec<Broken> = limits.flat_map(|limit| limit.broken(&comparison)).collect();
+    let mut out = Vec::new();
+    match args.format {
+        ReportFormat::Text => text(args, &comparison, &remarks, &mut out)?,
+        ReportFormat::Csv if args.sites => csv(&comparison.goals, &comparison, args.top, &mut out)?,
+        ReportFormat::Csv => csv(&comparison.predicates, &comparison, args.top, &mut out)?,
+        ReportFormat::Json => {
+            let report = serde_json::json!({
+                "before": names(&args.before),
+                "after": names(&args.after),
+                "predicates": objects(&comparison.predicates, &comparison, args.top),
+                "sites": objects(&comparison.goals, &comparison, args.top),
+                "broken": broken.iter().map(object_of_broken).collect::<Vec<_>>(),
+                "incomplete": !is_whole,
+                "remarks": remarks,
+            });
+            serde_json::to_writer_pretty(&mut out, &report)?;
+            writeln!(out)?;
+        }
+    }
+    io::stdout().write_all(&out)?;
+    if !broken.is_empty() {
+        let limits = args.fail_if.iter();
+        let lines = limits.filter_map(|limit| sentence(&limit.broken(&comparison)));
+        bail!("{}", lines.collect::<Vec<_>>().join("; "));
+    }
+    Ok(match is_whole {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(INCOMPLETE),
+    })
+}
+
+fn names(side: &Recordings) -> String {
+    let names = side.0.iter().map(|path| path.display().to_string());
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// What a reader must know beside the figures. `kinds` are the modes of the recordings, each once.
+fn remarks(comparison: &Comparison, kinds: &[String]) -> Vec<String> {
+    let what = match comparison.time {
+        Figure::Net => "net self times are compared",
+        _ => "self times are as recorded: net times were not measured in all recordings",
+    };
+    let noise = match comparison.recordings {
+        [1, 1] => {
+            "one recording each does not tell how much of a change of time is noise; \
+                   compare several, as a1.pmt,a2.pmt b1.pmt,b2.pmt"
+        }
+        _ => {
+            "values are medians of the recordings of a side, and the noise is the larger spread; \
+              times within it count as equal"
+        }
+    };
+    let mut remarks = vec![
+        "the order is by what each predicate does differently itself, then by calls, all counts, time"
+            .to_owned(),
+        format!("counts are exact; {what}; {noise}"),
+    ];
+    if kinds.len() > 1 {
+        remarks.push(format!(
+            "the recordings were made in different modes, which may be all that differs: {}",
+            kinds.join("; ")
+        ));
+    }
+    remarks
+}
+
+fn text(
+    args: &DiffArgs,
+    comparison: &Comparison,
+    remarks: &[String],
+    out: &mut impl Write,
+) -> Result<()> {
+    let sides = [names(&args.before), names(&args.after)];
+    let headline = compared_headline(comparison, sides.each_ref().map(String::as_str));
+    writeln!(out, "{headline}")?;
+    let top = args.top.unwrap_or(USUAL_TOP);
+    if !args.sites {
+        writeln!(out, "{}", compared_predicates(comparison, top))?;
+    }
+    writeln!(out, "{}", compared_goals(comparison, top))?;
+    write!(out, "{}", as_list(remarks))?;
+    Ok(())
+}
+
+/// What a row is of, in files.
+trait Keyed {
+    /// Names of its columns.
+    const COLUMNS: &'static [&'static str];
+    /// Name of the time that is compared of it.
+    fn time(comparison: &Comparison) -> (Figure, &'static str);
+    fn cells(change: &Change<Self>) -> Vec<Cell<'_>>
+    where
+        Self: Sized;
+}
+
+impl Keyed for String {
+    const COLUMNS: &'static [&'static str] = &["predicate", "own"];
+
+    fn time(comparison: &Comparison) -> (Figure, &'static str) {
+        (comparison.time, comparison.time.name())
+    }
+
+    fn cells(change: &Change<Self>) -> Vec<Cell<'_>> {
+        vec![Cell::Text(&change.key), integer(change.own)]
+    }
+}
+
+impl Keyed for Goal {
+    const COLUMNS: &'static [&'static str] = &["caller", "clause", "goal", "callee"];
+
+    fn time(_: &Comparison) -> (Figure, &'static str) {
+        (Figure::Time, "served_ns")
+    }
+
+    fn cells(change: &Change<Self>) -> Vec<Cell<'_>> {
+        let Goal {
+            caller,
+            place,
+            callee,
+        } = &change.key;
+        let number = |of: Option<u32>| of.map_or(Cell::Missing, |of| integer(of.into()));
+        let (clause, goal) = (place.map(|(clause, _)| clause), place.map(|(_, goal)| goal));
+        vec![
+            Cell::Text(caller),
+            number(clause),
+            number(goal),
+            Cell::Text(callee),
+        ]
+    }
+}
+
+fn integer(value: u64) -> Cell<'static> {
+    Cell::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+/// Names of all columns of a row in files: what it is of, each count before and after, the time with its spread.
+fn columns<K: Keyed>(comparison: &Comparison) -> Vec<String> {
+    let (_, time) = K::time(comparison);
+    let counts = Figure::COUNTS.iter().flat_map(|figure| {
+        let name = figure.name();
+        [format!("{name}_before"), format!("{name}_after")]
+    });
+    let times = ["before", "after"]
+        .into_iter()
+        .flat_map(|side| ["", "_least", "_most"].map(|which| format!("{time}_{side}{which}")));
+    let own = K::COLUMNS.iter().map(|&name| name.to_owned());
+    own.chain(counts).chain(times).collect()
+}
+
+/// Its cells. Counts of the engine's own work are missing, like all of a side where it was not called.
+fn cells<'c, K: Keyed>(change: &'c Change<K>, comparison: &Comparison) -> Vec<Cell<'c>> {
+    let (time, _) = K::time(comparison);
+    let sides = [&change.before, &change.after];
+    let counts = Figure::COUNTS.iter().flat_map(|&figure| {
+        sides.map(|side| match side {
+            Some(figures) if !change.is_engine_work => integer(figures[figure as usize].median),
+            _ => Cell::Missing,
+        })
+    });
+    let times = sides.into_iter().flat_map(|side| match side {
+        Some(figures) => {
+            let time = figures[time as usize];
+            [time.median, time.least, time.most].map(integer)
+        }
+        None => [Cell::Missing; 3],
+    });
+    K::cells(change)
+        .into_iter()
+        .chain(counts)
+        .chain(times)
+        .collect()
+}
+
+fn csv<K: Keyed>(
+    changes: &[Change<K>],
+    comparison: &Comparison,
+    top: Option<usize>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let names = columns::<K>(comparison);
+    let mut writer = Csv::with_names(names.iter().map(String::as_str), Box::new(out))?;
+    for change in changes.iter().take(top.unwrap_or(usize::MAX)) {
+        writer.row(&cells(change, comparison))?;
+    }
+    Ok(writer.finish()?)
+}
+
+fn objects<K: Keyed>(
+    changes: &[Change<K>],
+    comparison: &Comparison,
+    top: Option<usize>,
+) -> Vec<serde_json::Value> {
+    let names = columns::<K>(comparison);
+    let object = |change| {
+        let cells = cells(change, comparison).into_iter();
+        let fields = names
+            .iter()
+            .cloned()
+            .zip(cells.map(|cell| serde_json::json!(cell)));
+        serde_json::Value::Object(fields.collect())
+    };
+    changes
+        .iter()
+        .take(top.unwrap_or(usize::MAX))
+        .map(object)
+        .collect()
+}
+
+fn object_of_broken(broken: &Broken) -> serde_json::Value {
+    serde_json::json!({
+        "limit": broken.limit,
+        "predicate": broken.predicate,
+        "figure": broken.figure.name(),
+        "before": broken.values[0].median,
+        "after": broken.values[1].median,
+    })
+}
+
+/// Which rows break a limit; `None` if none does.
+fn sentence(broken: &[Broken]) -> Option<String> {
+    let limit = &broken.first()?.limit;
+    let name = |broken: &Broken| {
+        let value = |value| match broken.figure {
+            Figure::Time | Figure::Net => time(value),
+            _ => count(value),
+        };
+        let [before, after] = broken.values.map(|side| value(side.median));
+        format!("{} ({before} to {after})", broken.predicate)
+    };
+    let mut names: Vec<String> = broken.iter().take(MOST_NAMED).map(name).collect();
+    if broken.len() > MOST_NAMED {
+        names.push(format!("{} more", broken.len() - MOST_NAMED));
+    }
+    let rows = counted(broken.len() as u64, "row", "rows");
+    Some(format!("{limit} is broken by {rows}: {}", names.join(", ")))
+}

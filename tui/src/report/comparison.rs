@@ -1,0 +1,185 @@
+//! Two programs side by side: a line for each predicate and each goal that changed.
+
+use portmortem_analyzer::comparison::{Change, Comparison, Figure, Goal};
+use portmortem_analyzer::text::{TimeUnit, count, counted, rounded, time};
+use portmortem_analyzer::trace::names::printable;
+
+use super::WIDTH;
+use crate::text_table::{Column, render};
+
+/// What both sides are, in a line or more each. `names` are those of their recordings.
+pub(crate) fn headline(comparison: &Comparison, names: [&str; 2]) -> String {
+    let [calls, times] = [Figure::Calls, comparison.time].map(|figure| comparison.all.get(figure));
+    let net = match comparison.time {
+        Figure::Net => "net ",
+        _ => "",
+    };
+    let lines = (0..2).map(|side| {
+        let spread = match comparison.recordings[side] {
+            1 => String::new(),
+            _ => format!(
+                " ({} to {})",
+                time(times[side].least),
+                time(times[side].most)
+            ),
+        };
+        let line = format!(
+            "{} {}: {}, self {net}{}{spread}",
+            ["before:", "after: "][side],
+            printable(names[side]),
+            counted(calls[side].median, "call", "calls"),
+            time(times[side].median),
+        );
+        textwrap::fill(&line, textwrap::Options::new(WIDTH).subsequent_indent("  ")) + "\n"
+    });
+    lines.collect()
+}
+
+/// The first `top` of the predicates that changed, and a line on the rest.
+pub(crate) fn predicates(comparison: &Comparison, top: usize) -> String {
+    let layout = Layout {
+        time: comparison.time,
+        time_heading: match comparison.time {
+            Figure::Net => "net self",
+            _ => "self",
+        },
+        name_heading: "predicate",
+        differences: DIFFERENCES,
+    };
+    table(
+        &comparison.predicates,
+        comparison,
+        &layout,
+        String::clone,
+        top,
+    )
+}
+
+/// The first `top` of the goals that changed, and a line on the rest.
+pub(crate) fn goals(comparison: &Comparison, top: usize) -> String {
+    let layout = Layout {
+        time: Figure::Time,
+        time_heading: "served",
+        name_heading: "goal",
+        // Names of goals are long.
+        differences: &DIFFERENCES[1..],
+    };
+    table(&comparison.goals, comparison, &layout, goal, top)
+}
+
+/// What a table shows.
+struct Layout {
+    time: Figure,
+    time_heading: &'static str,
+    name_heading: &'static str,
+    /// Counts whose differences are shown, with their headings and [`Column::dispensable`].
+    differences: &'static [(Figure, &'static str, u8)],
+}
+
+const DIFFERENCES: &[(Figure, &str, u8)] = &[
+    (Figure::Exits, "±exits", 1),
+    (Figure::Redos, "±redos", 0),
+    (Figure::Fails, "±fails", 0),
+    (Figure::Exceptions, "±exc.", 0),
+    (Figure::Left, "±left", 2),
+];
+
+/// The goal `G` of clause `C` of a predicate is its `#C.G`.
+fn goal(goal: &Goal) -> String {
+    let Goal {
+        caller,
+        place,
+        callee,
+    } = goal;
+    match place {
+        Some((clause, goal)) => format!("{caller} #{clause}.{goal} > {callee}"),
+        None => format!("{caller} > {callee}"),
+    }
+}
+
+fn table<K>(
+    changes: &[Change<K>],
+    comparison: &Comparison,
+    layout: &Layout,
+    name: impl Fn(&K) -> String,
+    top: usize,
+) -> String {
+    let &Layout {
+        time, name_heading, ..
+    } = layout;
+    let changed = |change: &&Change<K>| change.counts_differ() || change.is_beyond_noise(time);
+    let changed: Vec<&Change<K>> = changes.iter().filter(changed).collect();
+    let shown = &changed[..changed.len().min(top)];
+    if changed.is_empty() {
+        return format!("no {name_heading} changed\n");
+    }
+    let times = shown.iter().flat_map(|change| change.get(time));
+    let unit = TimeUnit::for_longest(times.map(|time| time.median).max().unwrap_or(0));
+    let cells = |cell: &dyn Fn(&Change<K>) -> String| {
+        shown.iter().map(|change| cell(change)).collect::<Vec<_>>()
+    };
+    // A cell of one side; nothing is known of what was not called.
+    let value = |figure: Figure, side: usize, text: &dyn Fn(u64) -> String| {
+        cells(&|change| {
+            let is_there = [&change.before, &change.after][side].is_some();
+            let is_known = is_there && !(change.is_engine_work && figure != time);
+            match is_known {
+                true => text(change.get(figure)[side].median),
+                false => "–".to_owned(),
+            }
+        })
+    };
+    let mut columns = vec![
+        Column::right("calls", value(Figure::Calls, 0, &rounded)),
+        Column::right("to", value(Figure::Calls, 1, &rounded)),
+    ];
+    for &(figure, heading, rank) in layout.differences {
+        let differs = |change: &&Change<K>| change.difference(figure) != 0;
+        if figure == Figure::Exceptions && !shown.iter().any(differs) {
+            continue;
+        }
+        let cell = |change: &Change<K>| match change.is_engine_work {
+            true => "–".to_owned(),
+            false => signed(change.difference(figure)),
+        };
+        columns.push(Column::right(heading, cells(&cell)).dispensable(rank));
+    }
+    columns.push(Column::right(
+        format!("{} {}", layout.time_heading, unit.name()),
+        value(time, 0, &|ns| unit.format(ns)),
+    ));
+    columns.push(Column::right("to", value(time, 1, &|ns| unit.format(ns))));
+    if comparison.recordings != [1, 1] {
+        let spread = |change: &Change<K>| {
+            let spreads = change.get(time).map(|side| side.most - side.least);
+            unit.format(spreads[0].max(spreads[1]))
+        };
+        columns.push(Column::right("noise", cells(&spread)).dispensable(3));
+    }
+    columns.push(Column::left(
+        name_heading,
+        cells(&|change| name(&change.key)),
+    ));
+    let mut text = render(&columns, WIDTH);
+    let rest = &changed[shown.len()..];
+    let by_time = rest.iter().filter(|change| !change.counts_differ()).count();
+    if !rest.is_empty() {
+        text.push_str(&format!(
+            "  … and {} more by counts, {} by time alone; --top {} shows all\n",
+            count((rest.len() - by_time) as u64),
+            count(by_time as u64),
+            changed.len(),
+        ));
+    }
+    text
+}
+
+/// A difference with its sign; of 0 a dot, so that others stand out.
+fn signed(difference: i128) -> String {
+    let size = rounded(u64::try_from(difference.unsigned_abs()).unwrap_or(u64::MAX));
+    match difference {
+        0 => "·".to_owned(),
+        1.. => format!("+{size}"),
+        _ => format!("-{size}"),
+    }
+}
