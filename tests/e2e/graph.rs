@@ -164,10 +164,9 @@ fn drawings() {
     let text = fs::read_to_string(sandbox.path("q.dot")).unwrap();
     assert!(text.starts_with("digraph \"queens\" {\n") && text.ends_with("}\n"));
     assert!(text.contains("[label=\"attack/3\\nself ") && text.contains("19,260 calls"));
-    if has(&sandbox, "dot") {
-        let drawn = sandbox.sh("dot -Tsvg q.dot");
-        drawn.exits(0).shows("attack/3").shows("</svg>");
-    }
+    needs(&sandbox, "dot");
+    let drawn = sandbox.sh("dot -Tsvg q.dot");
+    drawn.exits(0).shows("attack/3").shows("</svg>");
 }
 
 /// Every format of every sample, by the figure that is usual.
