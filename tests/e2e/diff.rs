@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use portmortem_tests::{Outcome, Sandbox, sample};
+use portmortem_tests::{Outcome, Sandbox, repository, sample};
 use portmortem_tracer::format::ENGINE_WORK;
 use unicode_width::UnicodeWidthStr;
 
@@ -71,6 +71,26 @@ fn the_repaired_predicate_comes_first() {
     assert_eq!((&row("more/4")[2], &row("more/4")[3]), ("", "5"));
     let back = diff(&sandbox, "fast.pmt", "slow.pmt", &["--format", "csv"]);
     assert_eq!(&self::rows(back.succeeds())[0][0], "term/3");
+}
+
+/// Programs as users write them, and the same repaired.
+#[test]
+fn the_repaired_predicate_of_a_slow_program_comes_first() {
+    for (name, goal, first) in [
+        ("formula", "main(['3'])", "term/3"),
+        ("memo", "main", "lookup/2"),
+        ("whilei", "main(['300'])", "value/3"),
+    ] {
+        let sandbox = Sandbox::new();
+        for program in [name.to_owned(), format!("{name}_fix")] {
+            let file = repository(&format!("tests/programs/slow/{program}.pl"));
+            let file = file.to_str().unwrap();
+            sandbox.portmortem(["record", "-g", goal, file]).succeeds();
+        }
+        let sides = [format!("{name}.pmt"), format!("{name}_fix.pmt")];
+        let csv = diff(&sandbox, &sides[0], &sides[1], &["--format", "csv"]);
+        assert_eq!(&rows(csv.succeeds())[0][0], first, "{csv}");
+    }
 }
 
 /// The goals of the samples of Debray's paper: 1 and 4 differ in the order of goals.

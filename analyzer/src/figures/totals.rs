@@ -4,8 +4,8 @@ use std::ops::{Deref, DerefMut};
 
 use bincode::{Decode, Encode};
 
-/// Declares [`PortTotals`]: a counter is one line here, and every table of figures has it.
-macro_rules! totals {
+/// Declares a row of counters: a counter is one line of it, and sums, windows and the index have it.
+macro_rules! counters {
     (
         $(#[$attribute:meta])*
         pub struct $name:ident {
@@ -24,16 +24,16 @@ macro_rules! totals {
             pub(crate) const COUNTERS: usize =
                 [$(stringify!($event),)* $(stringify!($end),)*].len();
 
-            /// Adds the counts of other boxes.
-            pub fn add(&mut self, other: &Self) {
-                $(self.$event = self.$event.saturating_add(other.$event);)*
-                $(self.$end = self.$end.saturating_add(other.$end);)*
+            /// Changes each counter by that of other boxes.
+            #[inline]
+            fn change(&mut self, other: &Self, change: impl Fn(u64, u64) -> u64) {
+                $(self.$event = change(self.$event, other.$event);)*
+                $(self.$end = change(self.$end, other.$end);)*
             }
 
-            /// Adds the counts modulo 2⁶⁴, `times` over.
-            pub(crate) fn add_times(&mut self, other: &Self, times: u64) {
-                $(self.$event = self.$event.wrapping_add(other.$event.wrapping_mul(times));)*
-                $(self.$end = self.$end.wrapping_add(other.$end.wrapping_mul(times));)*
+            /// Adds the counts of other boxes.
+            pub fn add(&mut self, other: &Self) {
+                self.change(other, u64::saturating_add);
             }
 
             /// Takes away the events of the time before a window. How boxes stood at the end stays.
@@ -50,7 +50,9 @@ macro_rules! totals {
     };
 }
 
-totals! {
+pub(super) use counters;
+
+counters! {
     /// Counts of boxes: of the events at their ports, and of how they stood at the end.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
     pub struct PortTotals {
@@ -86,6 +88,13 @@ totals! {
 }
 
 impl PortTotals {
+    /// Adds the counts modulo 2⁶⁴, `times` over.
+    pub(crate) fn add_times(&mut self, other: &Self, times: u64) {
+        self.change(other, |sum, count| {
+            sum.wrapping_add(count.wrapping_mul(times))
+        });
+    }
+
     /// Exits of both kinds.
     #[must_use]
     pub fn exits(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! `portmortem annotate`: source files with figures beside their lines.
 
 use std::fs;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -10,10 +10,10 @@ use portmortem_analyzer::Analysis;
 use portmortem_analyzer::annotation::{SourceFile, files, html};
 use portmortem_analyzer::trace::names::printable;
 
-use super::analysis::{analyse, exit_code};
+use super::analysis::{analyse, exit_code, warn_of_losses};
 use super::scope;
 use crate::cli::{AnnotateArgs, AnnotateFormat};
-use crate::report::{WIDTH, listing, losses};
+use crate::report::{listing, terminal_width};
 
 /// Prints the files; status 3 if parts of the trace are missing.
 pub(crate) fn run(args: &AnnotateArgs) -> Result<ExitCode> {
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<ExitCode> {
     let mut out = BufWriter::new(io::stdout().lock());
     match args.format {
         AnnotateFormat::Text => {
-            let width = width();
+            let width = terminal_width().unwrap_or(usize::MAX);
             for (at, file) in chosen.iter().enumerate() {
                 let gap = if at > 0 { "\n" } else { "" };
                 write!(out, "{gap}{}", listing(&analysis, file, width))?;
@@ -47,10 +47,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<ExitCode> {
         AnnotateFormat::Html => html::write(&analysis, &chosen, &mut out)?,
     }
     out.flush()?;
-    let losses = losses(&analysis);
-    losses
-        .iter()
-        .try_for_each(|line| writeln!(io::stderr(), "warning: {line}"))?;
+    warn_of_losses(&analysis);
     Ok(exit_code(&analysis))
 }
 
@@ -83,13 +80,4 @@ fn find<'f, 'a>(
         ),
         _ => bail!("{} may be {}", asked.display(), names(&found)),
     }
-}
-
-/// That of the terminal, if it is wide enough for a report; else lines are as long as they are.
-fn width() -> usize {
-    if !io::stdout().is_terminal() {
-        return usize::MAX;
-    }
-    let columns = crossterm::terminal::size().map_or(0, |(columns, _)| columns);
-    usize::from(columns).max(WIDTH)
 }

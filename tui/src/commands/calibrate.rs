@@ -4,25 +4,21 @@ use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use portmortem_models::calibration;
 use portmortem_models::measure::Tools;
 use portmortem_models::model::{Model, OF_THE_PAPER};
 use portmortem_models::platform::Platform;
 
+use super::refuse_existing;
 use crate::cli::CalibrateArgs;
 use crate::report::WIDTH;
 use crate::text_table::{Column, render};
 
 /// Calibrates, writes the platform, prints its models.
 pub(crate) fn run(args: &CalibrateArgs) -> Result<ExitCode> {
-    if args.output.exists() && !args.force {
-        bail!(
-            "{} exists; replace it with --force or name another file with -o",
-            args.output.display()
-        );
-    }
+    refuse_existing(&args.output, args.force, "file")?;
     let tools = Tools {
         swipl: args.swipl.clone(),
         portmortem: env::current_exe().context("cannot tell where this program is")?,

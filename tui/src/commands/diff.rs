@@ -43,7 +43,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode> {
     kinds.dedup();
     let remarks = remarks(&comparison, &kinds);
     let limits = args.fail_if.iter();
-    let broken: Vec<Broken> = limits.flat_map(|limit| limit.broken(&comparison)).collect();
+    let broken: Vec<Vec<Broken>> = limits.map(|limit| limit.broken(&comparison)).collect();
     let mut out = Vec::new();
     match args.format {
         ReportFormat::Text => text(args, &comparison, &remarks, &mut out)?,
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode> {
                 "after": names(&args.after),
                 "predicates": objects(&comparison.predicates, &comparison, args.top),
                 "sites": objects(&comparison.goals, &comparison, args.top),
-                "broken": broken.iter().map(object_of_broken).collect::<Vec<_>>(),
+                "broken": broken.iter().flatten().map(object_of_broken).collect::<Vec<_>>(),
                 "incomplete": !is_whole,
                 "remarks": remarks,
             });
@@ -64,10 +64,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode> {
         }
     }
     io::stdout().write_all(&out)?;
-    if !broken.is_empty() {
-        let limits = args.fail_if.iter();
-        let lines = limits.filter_map(|limit| sentence(&limit.broken(&comparison)));
-        bail!("{}", lines.collect::<Vec<_>>().join("; "));
+    let lines: Vec<String> = broken.iter().filter_map(|rows| sentence(rows)).collect();
+    if !lines.is_empty() {
+        bail!("{}", lines.join("; "));
     }
     Ok(match is_whole {
         true => ExitCode::SUCCESS,

@@ -12,10 +12,9 @@ use portmortem_analyzer::graphs::{
 };
 use portmortem_analyzer::text::counted;
 
-use super::analysis::{analyse, exit_code};
-use super::scope;
+use super::analysis::{analyse, exit_code, warn_of_losses};
+use super::{refuse_existing, scope};
 use crate::cli::{GraphArgs, GraphFormat, GraphMetric};
-use crate::report::losses;
 
 /// Rows of a tree with a smaller share, in percent, are folded: viewers become slow with many.
 const USUAL_OF_TREES: f64 = 0.1;
@@ -66,17 +65,9 @@ fn write_to(out: impl Write, write: WriteGraph, graph: &Graph) -> io::Result<Lef
 
 /// Whether the file may be written.
 fn check(file: &Path, args: &GraphArgs) -> Result<()> {
-    if !file.exists() {
-        return Ok(());
-    }
-    if !args.force {
-        bail!(
-            "{} exists; replace it with --force or name another file with -o",
-            file.display()
-        );
-    }
+    refuse_existing(file, args.force, "file")?;
     let is = |path: &Path| fs::canonicalize(path).ok();
-    if is(file) == is(&args.trace) {
+    if file.exists() && is(file) == is(&args.trace) {
         bail!(
             "{} is the trace itself; name another file with -o",
             file.display()
@@ -126,8 +117,6 @@ fn say(args: &GraphArgs, percent: f64, left_out: LeftOut, analysis: &Analysis) -
     if of == 0 && args.format != GraphFormat::Callgrind {
         writeln!(err, "note: nothing of that figure in what is looked at")?;
     }
-    let losses = losses(analysis);
-    losses
-        .iter()
-        .try_for_each(|line| writeln!(err, "warning: {line}"))
+    warn_of_losses(analysis);
+    Ok(())
 }

@@ -20,9 +20,10 @@ mod tui;
 mod verify;
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::CommandFactory;
 use portmortem_analyzer::trace::names::printable;
 
@@ -57,6 +58,16 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// Refuses to write over a file unless that is asked for; `kind` says what is written there.
+fn refuse_existing(path: &Path, force: bool, kind: &str) -> Result<()> {
+    ensure!(
+        force || !path.exists(),
+        "{} exists; replace it with --force or name another {kind} with -o",
+        path.display()
+    );
+    Ok(())
 }
 
 /// An error and its causes; a cause that the message before it ends with already is not said again.

@@ -1,6 +1,6 @@
 //! `portmortem query`: a question in SQL about the tables of some traces.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,13 +11,12 @@ use portmortem_analyzer::text::{count, counted, width};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{Analysis, Filters, Trace};
 use portmortem_frames::{Answer, Query, QueryError, Value};
-use rustix::termios::tcgetwinsize;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::analysis::{INCOMPLETE, warn_of_losses, with_progress};
 use super::inputs::{self, Input};
 use crate::cli::{QueryArgs, QueryFormat};
-use crate::report::WIDTH;
+use crate::report::{WIDTH, terminal_width};
 use crate::text_table::{Column, render};
 
 /// More events than these are not taken into memory, where each takes about 150 bytes.
@@ -49,7 +48,9 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode> {
     let answer = query.answer().map_err(explained)?;
     let mut out = Vec::new();
     match args.format {
-        QueryFormat::Text => out.extend(text(&answer, terminal_width()).into_bytes()),
+        QueryFormat::Text => {
+            out.extend(text(&answer, terminal_width().unwrap_or(WIDTH)).into_bytes())
+        }
         QueryFormat::Csv => csv(&answer, &mut out)?,
         QueryFormat::Json => json(&answer, &mut out)?,
     }
@@ -105,14 +106,6 @@ fn similar_first(mut names: Vec<&str>, wanted: &str) -> String {
     let wanted = wanted.rsplit('.').next().unwrap_or(wanted).to_lowercase();
     names.sort_by_cached_key(|name| strsim::damerau_levenshtein(name, &wanted));
     names.join(", ")
-}
-
-/// The width of the terminal, but no less than that of a report.
-fn terminal_width() -> usize {
-    let out = io::stdout();
-    let size = out.is_terminal().then(|| tcgetwinsize(&out).ok()).flatten();
-    size.map_or(WIDTH, |size| usize::from(size.ws_col))
-        .max(WIDTH)
 }
 
 /// As a table; where that would be too wide, a line for each value.

@@ -12,6 +12,7 @@ use portmortem_analyzer::trace::names::printable;
 
 use super::baseline::{self, Input};
 use super::engine::{self, Streams};
+use super::refuse_existing;
 use crate::cli::RecordArgs;
 use crate::size::format_size;
 
@@ -49,12 +50,7 @@ fn check_request(args: &RecordArgs) -> Result<PathBuf> {
             PathBuf::from(stem).with_extension("pmt")
         }
     };
-    if output.exists() && !args.force {
-        bail!(
-            "{} exists; replace it with --force or name another trace with -o",
-            output.display()
-        );
-    }
+    refuse_existing(&output, args.force, "trace")?;
     Ok(output)
 }
 

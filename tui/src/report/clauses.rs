@@ -2,12 +2,12 @@
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::tables::{Clause, ClauseRow, Row};
-use portmortem_analyzer::text::{count, percent};
+use portmortem_analyzer::text::percent;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
 use super::flat::compare;
-use super::{WIDTH, unit};
+use super::{WIDTH, shown_of, unit};
 use crate::text_table::{Column, render};
 
 /// The rows of the table `clauses`, or those of them whose predicate was `chosen`, sorted by a column of it, and where that is equal by
@@ -69,16 +69,7 @@ pub(crate) fn table(report: &Analysis, clauses: &[Clause], top: usize) -> String
         .dispensable(3),
         Column::left("clause", cells(&|clause| name(report, clause))),
     ];
-    let mut text = render(&columns, WIDTH);
-    let more = clauses.len() - shown.len();
-    if more > 0 {
-        text.push_str(&format!(
-            "  … and {} more; --top {} shows all\n",
-            count(more as u64),
-            clauses.len()
-        ));
-    }
-    text
+    render(&columns, WIDTH) + &shown_of(shown.len(), clauses.len())
 }
 
 /// Which clause of which predicate it is, and its file if that is not the predicate's.

@@ -13,9 +13,12 @@ mod neighbours;
 mod remarks;
 mod sites;
 
+use std::io::{self, IsTerminal};
+
 use portmortem_analyzer::Analysis;
-use portmortem_analyzer::text::TimeUnit;
+use portmortem_analyzer::text::{TimeUnit, count};
 use portmortem_analyzer::trace::PredicateIndex;
+use rustix::termios::tcgetwinsize;
 
 pub(crate) use annotation::listing;
 pub(crate) use clauses::{order as clause_order, table as clause_table};
@@ -28,6 +31,24 @@ pub(crate) use sites::{order as site_order, table as site_table};
 
 /// The width that reports are laid out for.
 pub(crate) const WIDTH: usize = 80;
+
+/// The width of the terminal that standard output is, but no less than that of a report; `None` if it is none.
+pub(crate) fn terminal_width() -> Option<usize> {
+    let out = io::stdout();
+    let columns = || tcgetwinsize(&out).map_or(0, |size| usize::from(size.ws_col));
+    out.is_terminal().then(|| columns().max(WIDTH))
+}
+
+/// The line below a table of which not all `rows` are shown.
+fn shown_of(shown: usize, rows: usize) -> String {
+    match rows - shown {
+        0 => String::new(),
+        more => format!(
+            "  … and {} more; --top {rows} shows all\n",
+            count(more as u64)
+        ),
+    }
+}
 
 /// Backtrack edges that an overview shows.
 const BACKTRACKS: usize = 5;

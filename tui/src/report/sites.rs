@@ -2,12 +2,12 @@
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::tables::{Row, Site, SiteRow};
-use portmortem_analyzer::text::{count, percent};
+use portmortem_analyzer::text::percent;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
 use super::flat::compare;
-use super::{WIDTH, unit};
+use super::{WIDTH, shown_of, unit};
 use crate::text_table::{Column, render};
 
 /// The rows of the table `sites`, or those of them whose caller or callee was `chosen`, sorted by a column of it: numbers the
@@ -61,16 +61,7 @@ pub(crate) fn table(report: &Analysis, sites: &[Site], top: usize) -> String {
             }),
         ),
     ];
-    let mut text = render(&columns, WIDTH);
-    let more = sites.len() - shown.len();
-    if more > 0 {
-        text.push_str(&format!(
-            "  … and {} more; --top {} shows all\n",
-            count(more as u64),
-            sites.len()
-        ));
-    }
-    text
+    render(&columns, WIDTH) + &shown_of(shown.len(), sites.len())
 }
 
 /// `file:line` of a goal, the file without its directories; which goal of which clause it is where that is not known.
