@@ -17,11 +17,13 @@
 //! | call tree and call graph → formats of other viewers | [`graphs`] |
 //! | source files, and figures beside their lines | [`sources`], [`annotation`] |
 //! | two programs, side by side | [`comparison`] |
+//! | figures → what to change | [`advice`] |
 //! | numbers → text for people | [`text`] |
 //!
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
 //! here panics on what a file contains, and no length in a file is believed before it is bounded.
 
+pub mod advice;
 pub mod analysis;
 pub mod annotation;
 pub mod clauses;

@@ -104,6 +104,76 @@ fn speedscope_files() {
     assert_eq!(profile["endValue"], last);
 }
 
+/// A frame of the picture says how much of it is in a predicate, and that is what the table says.
+#[test]
+fn flame_graphs() {
+    let (sandbox, profiled) = queens();
+    let options = ["-o", "q.svg", "--metric", "events", "--min-percent", "0"];
+    graph(&sandbox, "flamegraph", &options).succeeds();
+    let svg = fs::read_to_string(sandbox.path("q.svg")).unwrap();
+    assert!(svg.starts_with("<?xml") && svg.trim_end().ends_with("</svg>"));
+    let events: u64 = profiled.predicates().iter().map(|row| row.events).sum();
+    let all = format!("<title>all ({} events, 100%)</title>", thousands(events));
+    assert!(svg.contains(&all), "{all}: {svg}");
+    // Only attack/2 calls attack/3; the outermost frame is at most so much more as it waited.
+    let title = |of: &str| -> u64 {
+        let marker = format!("<title>{of} (");
+        let frames = svg.split(&marker).skip(1).map(|rest| {
+            let number = rest.split(' ').next().unwrap().replace(',', "");
+            number.parse::<u64>().unwrap()
+        });
+        frames.max().unwrap()
+    };
+    let attacks = profiled.row("attack/3").events;
+    assert!((attacks..=events).contains(&title("attack/3")), "{svg}");
+    assert!(title("attack/3") <= title("attack/2"));
+    let again = graph(&sandbox, "flamegraph", &options[2..]);
+    assert_eq!(again.succeeds().out(), svg);
+    graph(&sandbox, "flamegraph", &["--time", "..1ns"]).refuses("nothing to draw: self_ns is 0");
+}
+
+/// "1,234,567".
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| std::str::from_utf8(group).unwrap())
+        .collect();
+    groups.join(",")
+}
+
+/// The format is the one that Mozilla describes: tables of indices. A sample for each event, or for each microsecond.
+#[test]
+fn firefox_profiles() {
+    let (sandbox, profiled) = queens();
+    let profile = |metric: &str| -> serde_json::Value {
+        let options = ["--metric", metric, "--min-percent", "0"];
+        let outcome = graph(&sandbox, "firefox", &options);
+        serde_json::from_slice(&outcome.succeeds().stdout).unwrap()
+    };
+    let weights = |profile: &serde_json::Value| -> u64 {
+        let weights = profile["threads"][0]["samples"]["weight"].as_array();
+        weights
+            .unwrap()
+            .iter()
+            .map(|weight| weight.as_u64().unwrap())
+            .sum()
+    };
+    let events: u64 = profiled.predicates().iter().map(|row| row.events).sum();
+    assert_eq!(weights(&profile("events")), events);
+    let times = profile("self");
+    let ns: u64 = profiled.predicates().iter().map(|row| row.self_ns).sum();
+    assert!(weights(&times).abs_diff(ns / 1000) <= 1);
+    assert_eq!(times["meta"]["interval"], 0.001);
+    let thread = &times["threads"][0];
+    let strings = thread["stringArray"]
+        .as_array()
+        .or(times["shared"]["stringArray"].as_array());
+    assert!(strings.unwrap().contains(&"attack/3".into()), "{times}");
+}
+
 /// A program of another package is there.
 fn needs(sandbox: &Sandbox, program: &str) {
     let found = sandbox.sh(&format!("command -v {program}"));
@@ -180,7 +250,14 @@ fn samples() {
             continue;
         }
         traces += 1;
-        for format in ["folded", "speedscope", "callgrind", "dot"] {
+        for format in [
+            "folded",
+            "flamegraph",
+            "firefox",
+            "speedscope",
+            "callgrind",
+            "dot",
+        ] {
             let arguments = [
                 "graph".as_ref(),
                 path.as_os_str(),

@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Record(RecordArgs),
     /// Print the profile: predicates by time, then callers and callees of the hottest
     Report(ReportArgs),
+    /// Say what to change: findings with evidence and numbers, the dearest first
+    Advise(AdviseArgs),
     /// Explore a trace in the terminal
     Tui(TuiArgs),
     /// Describe a trace: when and how it was recorded, its size, streams and losses
@@ -327,17 +329,58 @@ pub(crate) struct ExportArgs {
     pub(crate) tables: Vec<Table>,
 }
 
+/// `portmortem advise`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  portmortem advise run.pmt
+  portmortem advise run.pmt --least 0.5 --top 20      smaller findings, too
+  portmortem advise run.pmt --focus solve/2           only of the work in solve/2
+  portmortem advise run.pmt --format json | jq '.findings[0].remedy'
+
+A finding says what costs time, the numbers that show it, what to change, and how sure that is:
+  counted   what happened and what it cost is in the trace
+  likely    what happened is in the trace; how much a change saves is not
+  to check  look into the program whether the change is possible
+What a finding costs is what a change saves at most. Findings overlap: costs do not sum to anything.")]
+pub(crate) struct AdviseArgs {
+    /// The trace
+    pub(crate) trace: PathBuf,
+    /// Findings that cost a smaller share of the time are left out, in percent
+    #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = parse_percent)]
+    pub(crate) least: f64,
+    /// How many findings to show
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) top: usize,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = AdviseFormat::Text)]
+    pub(crate) format: AdviseFormat,
+    /// Which part of the trace to look at
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}
+
+/// A format of `advise`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AdviseFormat {
+    /// For people
+    Text,
+    /// An object with a list `findings`
+    Json,
+}
+
 /// `portmortem graph`
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  portmortem graph run.pmt --format folded | inferno-flamegraph > run.svg
+  portmortem graph run.pmt --format flamegraph -o run.svg                  for a browser
+  portmortem graph run.pmt --format firefox -o run.json                    for https://profiler.firefox.com
   portmortem graph run.pmt --format speedscope -o run.speedscope.json      for https://www.speedscope.app
   portmortem graph run.pmt --format callgrind -o callgrind.out.run         for kcachegrind, callgrind_annotate
   portmortem graph run.pmt --format dot --min-percent 5 | dot -Tsvg > run.svg
   portmortem graph run.pmt --format folded --metric undone --focus solve/2
 
-folded and speedscope have the call tree, callgrind and dot the call graph.
+callgrind and dot have the call graph, the others the call tree.
 How many rows are folded or left out is said on standard error.")]
 pub(crate) struct GraphArgs {
     /// The trace
@@ -367,6 +410,10 @@ pub(crate) struct GraphArgs {
 pub(crate) enum GraphFormat {
     /// Folded stacks, a line each, for flamegraph.pl, inferno and others
     Folded,
+    /// A flame graph: one SVG file that a browser can search and zoom
+    Flamegraph,
+    /// JSON for the Firefox Profiler
+    Firefox,
     /// JSON for speedscope
     Speedscope,
     /// Callgrind's format, with files and lines

@@ -4,6 +4,8 @@
 
 pub mod callgrind;
 pub mod dot;
+pub mod firefox;
+pub mod flamegraph;
 pub mod folded;
 mod metric;
 pub mod speedscope;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::graphs::{
-    Graph, LeftOut, Metric, WriteGraph, callgrind, dot, folded, speedscope,
+    Graph, LeftOut, Metric, WriteGraph, callgrind, dot, firefox, flamegraph, folded, speedscope,
 };
 use portmortem_analyzer::text::counted;
 
@@ -31,6 +31,8 @@ pub(crate) fn run(args: &GraphArgs) -> Result<ExitCode> {
     let analysis = analyse(&args.trace, |trace| scope::filters(&args.scope, trace))?;
     let (write, usual): (WriteGraph, f64) = match args.format {
         GraphFormat::Folded => (folded::write, USUAL_OF_TREES),
+        GraphFormat::Flamegraph => (flamegraph::write, USUAL_OF_TREES),
+        GraphFormat::Firefox => (firefox::write, USUAL_OF_TREES),
         GraphFormat::Speedscope => (speedscope::write, USUAL_OF_TREES),
         GraphFormat::Callgrind => (callgrind::write, 0.0),
         GraphFormat::Dot => (dot::write, USUAL_OF_DRAWINGS),
@@ -78,7 +80,7 @@ fn check(file: &Path, args: &GraphArgs) -> Result<()> {
 
 /// The figure asked for, if the format and the trace have it.
 fn metric(args: &GraphArgs, analysis: &Analysis) -> Result<Metric> {
-    let is_tree = matches!(args.format, GraphFormat::Folded | GraphFormat::Speedscope);
+    let is_tree = !matches!(args.format, GraphFormat::Callgrind | GraphFormat::Dot);
     if args.format == GraphFormat::Callgrind && args.min_percent.is_some() {
         bail!("callgrind has all rows, and its viewers fold them: leave --min-percent out");
     }

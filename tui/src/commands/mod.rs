@@ -1,5 +1,6 @@
 //! One module per command.
 
+mod advise;
 mod analysis;
 mod annotate;
 mod baseline;
@@ -40,6 +41,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
     match &cli.command {
         Command::Record(args) => record::run(args),
         Command::Report(args) => report::run(args),
+        Command::Advise(args) => advise::run(args),
         Command::Tui(args) => tui::run(args),
         Command::Info(args) => info::run(&args.trace),
         Command::Verify(args) => verify::run(&args.trace),

@@ -3,6 +3,7 @@
 //! First what the trace is, then the flat profile, then who calls the hottest predicates and whom they call, then
 //! who fails into whom, then cost centres and symbolic costs if there are any, then what was lost or distorted.
 
+mod advice;
 mod annotation;
 mod backtracking;
 mod clauses;
@@ -20,6 +21,7 @@ use portmortem_analyzer::text::{TimeUnit, count};
 use portmortem_analyzer::trace::PredicateIndex;
 use rustix::termios::tcgetwinsize;
 
+pub(crate) use advice::{commands, findings};
 pub(crate) use annotation::listing;
 pub(crate) use clauses::{order as clause_order, table as clause_table};
 pub(crate) use comparison::{

@@ -1,0 +1,197 @@
+//! Collections and stack shifts, and the choicepoints that make them needed: what a choicepoint can go back to is kept.
+
+use std::cmp::Reverse;
+
+use super::evidence::{Evidence, share};
+use super::{Cause, Certainty, Finding};
+use crate::figures::{Caller, PredicateFigures};
+use crate::tables::{Clause, Site};
+use crate::text::{count, counted};
+use crate::trace::PredicateIndex;
+
+/// Fewer choicepoints, or fewer at once, do not keep much.
+const LEAST: u64 = 1000;
+
+/// How many predicates a finding names.
+const NAMED: usize = 3;
+
+/// One finding at most.
+pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let of_memory = |(_, info, figures): (_, &crate::trace::PredicateInfo, &PredicateFigures)| {
+        let is_memory = info.is_engine_work()
+            && matches!(
+                info.declared.name.as_str(),
+                "stack_shift" | "garbage_collect"
+            );
+        is_memory.then_some(figures.self_ticks)
+    };
+    let ticks = evidence.predicates().filter_map(of_memory);
+    let cost_ticks = ticks.fold(0_u64, u64::saturating_add);
+    if cost_ticks == 0 {
+        return Vec::new();
+    }
+    let mut leaving: Vec<_> = evidence
+        .predicates()
+        .filter(|(_, info, figures)| {
+            info.is_called_by_program()
+                && unused(figures) >= LEAST
+                && figures.max_height >= LEAST
+                && unused(figures) >= figures.exits_nondet / 2
+        })
+        .map(|(index, _, figures)| (index, figures))
+        .collect();
+    leaving.sort_by_key(|(_, figures)| Reverse(unused(figures)));
+    vec![match leaving.first() {
+        Some(_) => choicepoints(evidence, &leaving, cost_ticks),
+        None => memory(evidence, cost_ticks),
+    }]
+}
+
+fn unused(figures: &PredicateFigures) -> u64 {
+    figures.cuts.saturating_add(figures.pending)
+}
+
+/// `leaving` is not empty.
+fn choicepoints(
+    evidence: &Evidence,
+    leaving: &[(PredicateIndex, &PredicateFigures)],
+    cost_ticks: u64,
+) -> Finding {
+    let (first, figures) = leaving[0];
+    let name = evidence.name(first);
+    let mut text = format!(
+        "{name} left a choicepoint at {} of {} exits; {} of them ({}) were never used, but cut or there at the end. Up to {} were there \
+         at once, and what lies below them on the stacks cannot be freed: {} in collections and stack shifts.",
+        count(figures.exits_nondet),
+        count(figures.exits()),
+        count(unused(figures)),
+        share(unused(figures), figures.exits_nondet),
+        count(figures.max_height),
+        evidence.time(cost_ticks),
+    );
+    let others = leaving
+        .iter()
+        .skip(1)
+        .take(NAMED - 1)
+        .map(|&(index, figures)| {
+            format!(
+                "{} ({} unused)",
+                evidence.name(index),
+                count(unused(figures))
+            )
+        });
+    let others: Vec<String> = others.collect();
+    if !others.is_empty() {
+        text.push_str(&format!(" So did {}.", others.join(" and ")));
+    }
+    text.push_str(&clauses(evidence, leaving));
+    text.push_str(&lost_last_calls(evidence));
+    Finding {
+        cause: Cause::UnusedChoicepoints,
+        place: evidence.place(first),
+        cost_ticks,
+        certainty: Certainty::Likely,
+        title: format!("choicepoints that {name} leaves are never used"),
+        evidence: text,
+        remedy: if evidence.is_of_program(first) {
+            format!(
+                "make the clauses of {name} exclude one another by their first argument, or commit with a cut or an if-then-else as \
+                 soon as the right clause is known."
+            )
+        } else {
+            format!(
+                "where one solution of {name} is enough, say so: once/1, an if-then-else, memberchk/2 for member/2."
+            )
+        },
+        predicates: leaving
+            .iter()
+            .take(NAMED)
+            .map(|&(index, _)| index)
+            .collect(),
+    }
+}
+
+/// Which clauses left the most, if the trace says so.
+fn clauses(evidence: &Evidence, leaving: &[(PredicateIndex, &PredicateFigures)]) -> String {
+    let is_leaving = |clause: &Clause| leaving.iter().any(|&(index, _)| index == clause.predicate);
+    let mut clauses = evidence.analysis.tables().clause_list();
+    clauses.retain(|clause| is_leaving(clause) && clause.figures.left_unused() > 0);
+    clauses.sort_by_key(|clause| Reverse(clause.figures.left_unused()));
+    let named = clauses.iter().take(NAMED).filter_map(|clause| {
+        let info = clause.info()?;
+        let line = clause
+            .line()
+            .map_or_else(String::new, |line| format!(" (line {line})"));
+        let left = count(clause.figures.left_unused());
+        Some(format!(
+            "clause {} of {}{line} {left}",
+            info.number,
+            evidence.name(clause.predicate)
+        ))
+    });
+    let named: Vec<String> = named.collect();
+    if named.is_empty() {
+        " Recorded with --clauses, the trace says which clauses.".to_owned()
+    } else {
+        format!(" Of their own clauses left unused: {}.", named.join(", "))
+    }
+}
+
+/// Goals that are last in their clause, since some of their calls were last calls, and whose other calls kept the frame of the clause.
+fn lost_last_calls(evidence: &Evidence) -> String {
+    let lost = |site: &&Site| site.figures.calls - site.figures.tail_calls.min(site.figures.calls);
+    let goals = evidence.clauses.values().flatten();
+    let goals = goals.filter(|site| site.figures.tail_calls > 0 && lost(site) >= LEAST);
+    let Some(goal) = goals.max_by_key(lost) else {
+        return String::new();
+    };
+    format!(
+        " So {} of {} {} were no last calls, and kept a frame.",
+        count(lost(&goal)),
+        counted(goal.figures.calls, "call", "calls"),
+        format_args!("of {} {}", evidence.name(goal.callee), evidence.at(goal)),
+    )
+}
+
+fn memory(evidence: &Evidence, cost_ticks: u64) -> Finding {
+    let mut by = std::collections::BTreeMap::<PredicateIndex, u64>::new();
+    let trace = &evidence.analysis.trace;
+    for (&(caller, callee), edge) in &evidence.analysis.profile.edges {
+        let info = trace.predicates().get(callee as usize);
+        if let (Caller::Predicate(caller), Some(info)) = (caller, info)
+            && info.is_engine_work()
+            && !info.is_waiting()
+            && info.declared.name != "autoload"
+        {
+            let sum = by.entry(caller).or_default();
+            *sum = sum.saturating_add(edge.spent_ticks);
+        }
+    }
+    let mut by: Vec<_> = by.into_iter().collect();
+    by.sort_by_key(|&(index, ticks)| (Reverse(ticks), index));
+    by.truncate(NAMED);
+    let most = by
+        .iter()
+        .map(|&(index, ticks)| format!("{} in {}", evidence.time(ticks), evidence.name(index)));
+    let most: Vec<String> = most.collect();
+    let first = by.first().map_or(
+        evidence.analysis.trace.unknown_predicate(),
+        |&(index, _)| index,
+    );
+    Finding {
+        cause: Cause::Memory,
+        place: evidence.place(first),
+        cost_ticks,
+        certainty: Certainty::ToCheck,
+        title: "collections and stack shifts".to_owned(),
+        evidence: format!(
+            "{} went into garbage collections and stack shifts: {}. The recorder's own boxes are part of what is on the stacks.",
+            evidence.time(cost_ticks),
+            most.join("; "),
+        ),
+        remedy: "keep less: no long lists and deep recursions where a loop by backtracking (forall/2, between/3) or an accumulator will do, \
+                 and no large terms copied by findall/3, assertz/1 or messages."
+            .to_owned(),
+        predicates: by.iter().map(|&(index, _)| index).collect(),
+    }
+}

@@ -1,0 +1,67 @@
+//! A goal that fails after dear ones: if it does not need them, it should come first (Debray 1988, section 4).
+
+use super::evidence::{Evidence, part_of, share};
+use super::{Cause, Certainty, Finding};
+use crate::tables::Site;
+use crate::text::count;
+use crate::trace::PredicateIndex;
+
+/// Fewer failures are no pattern.
+const LEAST: u64 = 100;
+
+pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (&(predicate, _), goals) in &evidence.clauses {
+        for (at, test) in goals.iter().enumerate() {
+            findings.extend(finding(evidence, predicate, &goals[..at], test));
+        }
+    }
+    findings
+}
+
+/// `before` are the goals of the clause before `test`.
+///
+/// That a goal fails says nothing of its clause if it is a condition or negated, so the predicate must have failed as often.
+fn finding(
+    evidence: &Evidence,
+    predicate: PredicateIndex,
+    before: &[Site],
+    test: &Site,
+) -> Option<Finding> {
+    let failed = test.figures.fails_dry;
+    let ends_clause = evidence.figures(predicate).fails_dry >= failed - failed / 10;
+    if failed < LEAST || failed < test.figures.calls / 4 || !ends_clause {
+        return None;
+    }
+    // What was called as often as the test, and never redone for it.
+    let dear = before.iter().filter(|goal| {
+        goal.figures.redos == 0
+            && goal.figures.calls >= test.figures.calls
+            && goal.callee != test.callee
+    });
+    let dear = dear.max_by_key(|goal| goal.figures.served_ticks)?;
+    let cost_ticks = part_of(dear.figures.served_ticks, failed, dear.figures.calls);
+    // To come first, the test must be cheaper.
+    if test.figures.served_ticks >= dear.figures.served_ticks {
+        return None;
+    }
+    let (first, then) = (evidence.name(dear.callee), evidence.name(test.callee));
+    Some(Finding {
+        cause: Cause::FailingLate,
+        place: evidence.place_of(test),
+        cost_ticks,
+        certainty: Certainty::ToCheck,
+        title: format!("{then} fails after {first} has worked"),
+        evidence: format!(
+            "{first} {} took {}; then {then} {} failed at {} of {} calls ({}), and what {first} did was for nothing.",
+            evidence.at(dear),
+            evidence.time(dear.figures.served_ticks),
+            evidence.at(test),
+            count(failed),
+            count(test.figures.calls),
+            share(failed, test.figures.calls),
+        ),
+        remedy: format!("call {then} before {first}, if it needs nothing that {first} binds."),
+        predicates: vec![test.callee, dear.callee],
+    })
+}

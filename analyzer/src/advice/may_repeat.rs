@@ -1,0 +1,141 @@
+//! Calls that may repeat one another: the trace does not say whether they do, but how it could.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::evidence::Evidence;
+use super::{Cause, Certainty, Finding};
+use crate::text::count;
+use crate::trace::{PredicateIndex, PredicateInfo};
+
+/// Fewer calls are not worth a table.
+const LEAST: u64 = 1000;
+
+/// Of the time, in percent: the least that calls of a predicate took.
+const LEAST_SHARE: u64 = 10;
+
+/// How many predicates are named.
+const NAMED: usize = 4;
+
+/// How the names begin of built-in predicates that do more than compute: what calls them cannot be called less often.
+const EFFECTS: [&str; 24] = [
+    "abolish",
+    "assert",
+    "b_setval",
+    "close",
+    "consult",
+    "erase",
+    "flag",
+    "format",
+    "gensym",
+    "get_",
+    "halt",
+    "message_queue_",
+    "mutex_",
+    "nb_",
+    "nl",
+    "open",
+    "print",
+    "put_",
+    "random",
+    "read",
+    "record",
+    "retract",
+    "thread_",
+    "write",
+];
+
+/// One finding at most: the predicates that return one result, change nothing, and whose calls take long.
+pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let callees = callees(evidence);
+    let enough = evidence.total_ticks / 100 * LEAST_SHARE;
+    let mut may: Vec<_> = evidence
+        .predicates()
+        .filter(|&(index, _, figures)| {
+            evidence.is_of_program(index)
+                && figures.redos == 0
+                && figures.calls >= LEAST
+                && figures.inclusive_ticks >= enough
+                && computes(evidence, &callees, index)
+        })
+        .collect();
+    may.sort_by_key(|(_, _, figures)| Reverse(figures.inclusive_ticks));
+    may.truncate(NAMED);
+    let Some(&(first, _, figures)) = may.first() else {
+        return Vec::new();
+    };
+    let named: Vec<String> = may
+        .iter()
+        .map(|&(index, _, figures)| {
+            let (name, calls) = (evidence.name(index), count(figures.calls));
+            let time = evidence.time(figures.inclusive_ticks);
+            format!("{name} ({calls} calls, {time})")
+        })
+        .collect();
+    vec![Finding {
+        cause: Cause::MayRepeat,
+        place: evidence.place(first),
+        cost_ticks: figures.inclusive_ticks,
+        certainty: Certainty::ToCheck,
+        title: "calls may repeat one another; the trace does not say".to_owned(),
+        evidence: format!(
+            "These return one result and change nothing, and took much of the time: {}. If they are called again with the same \
+             arguments, their results can be kept.",
+            named.join(", ")
+        ),
+        remedy: "look whether the same arguments come again. If so, compute the result once and pass it on, or table the predicate \
+                 (:- table)."
+            .to_owned(),
+        predicates: may.iter().map(|&(index, ..)| index).collect(),
+    }]
+}
+
+/// By predicate of the program: what its clauses call, in arguments of other goals, too.
+fn callees(evidence: &Evidence) -> BTreeMap<PredicateIndex, BTreeSet<PredicateIndex>> {
+    let predicates = evidence.analysis.trace.predicates();
+    let is_work = |index| {
+        let info: Option<&PredicateInfo> = predicates.get(index as usize);
+        info.is_some_and(PredicateInfo::is_engine_work)
+    };
+    let edges = evidence.analysis.profile.edges.keys();
+    let by_boxes = edges.filter_map(|&(caller, callee)| Some((caller.predicate()?, callee)));
+    let goals = evidence.clauses.iter();
+    let by_clauses = goals.flat_map(|(&(predicate, _), goals)| {
+        goals.iter().map(move |goal| (predicate, goal.callee))
+    });
+    let mut callees = BTreeMap::<_, BTreeSet<_>>::new();
+    for (caller, callee) in by_boxes.chain(by_clauses) {
+        if evidence.is_of_program(caller) && !is_work(callee) {
+            callees.entry(caller).or_default().insert(callee);
+        }
+    }
+    callees
+}
+
+/// Whether it calls more than facts, and neither itself, directly or through others, nor what has effects. A predicate that only looks something up is
+/// not worth a table, and one that calls itself is called with other arguments each time, most likely.
+fn computes(
+    evidence: &Evidence,
+    callees: &BTreeMap<PredicateIndex, BTreeSet<PredicateIndex>>,
+    predicate: PredicateIndex,
+) -> bool {
+    let called = |index| callees.get(&index).into_iter().flatten().copied();
+    let is_fact = |index| evidence.is_of_program(index) && !callees.contains_key(&index);
+    let mut left: Vec<PredicateIndex> = called(predicate).collect();
+    if left.iter().all(|&index| is_fact(index)) {
+        return false;
+    }
+    let mut seen: BTreeSet<PredicateIndex> = left.iter().copied().collect();
+    while let Some(index) = left.pop() {
+        left.extend(called(index).filter(|&callee| seen.insert(callee)));
+    }
+    let has_effects = |&index: &PredicateIndex| {
+        let info = evidence.analysis.trace.predicates().get(index as usize);
+        let begins = |info: &PredicateInfo| {
+            let name = &info.declared.name;
+            EFFECTS.iter().any(|effect| name.starts_with(effect))
+        };
+        !evidence.is_of_program(index) && info.is_some_and(begins)
+    };
+    !seen.contains(&predicate) && !seen.iter().any(has_effects)
+}

@@ -1,0 +1,120 @@
+//! What to do about a slow program: findings, each with what it costs, the evidence in numbers, and what to change.
+//!
+//! A cause that is looked for is a file here. It reads figures that were made already and gives findings, and knows nothing of the others.
+//! What a finding costs is time that a change of the program may save, no more; findings overlap, so their costs do not sum to anything.
+
+mod engine_memory;
+mod evidence;
+mod exceptions;
+mod failing_late;
+mod generators;
+mod may_repeat;
+mod prefixes;
+#[cfg(test)]
+mod tests;
+mod waiting;
+
+use std::cmp::Reverse;
+
+use serde::Serialize;
+
+use crate::Analysis;
+use crate::trace::PredicateIndex;
+use evidence::Evidence;
+
+/// A cause of lost time that is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Choicepoints are left that nobody uses, and memory is short.
+    UnusedChoicepoints,
+    /// Collections and stack shifts, with no such choicepoints.
+    Memory,
+    /// Most of what a goal generates is rejected by a later goal or test.
+    Generator,
+    /// A goal fails after dear ones that did not need to come first (Debray 1988, section 4).
+    FailingLate,
+    /// Clauses begin with the same goal, which is done again in each.
+    RepeatedPrefix,
+    /// A thread waits for a mutex, a message, input or another thread.
+    Waiting,
+    /// Work was thrown away by exceptions.
+    Exceptions,
+    /// Calls may repeat one another; the trace does not say whether they do.
+    MayRepeat,
+}
+
+/// How far the trace proves it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Certainty {
+    /// Something that the trace does not say must be checked in the program.
+    ToCheck,
+    /// What happened is counted; how much a change saves is not known.
+    Likely,
+    /// What happened and what it cost is counted.
+    Counted,
+}
+
+/// A goal or predicate of the program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// Indicator of the predicate whose clause it is.
+    pub predicate: String,
+    /// Source file as the trace names it.
+    pub file: Option<String>,
+    /// Line of the goal, or of the first clause.
+    pub line: Option<u32>,
+}
+
+/// Something that costs time, and what can be done about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What it is.
+    pub cause: Cause,
+    /// Where it is.
+    pub place: Place,
+    /// Ticks that go at most if it is mended.
+    pub cost_ticks: u64,
+    /// How far the trace proves it.
+    pub certainty: Certainty,
+    /// It in a line.
+    pub title: String,
+    /// Sentences with the numbers.
+    pub evidence: String,
+    /// What to change.
+    pub remedy: String,
+    /// The predicates whose report shows the evidence.
+    pub predicates: Vec<PredicateIndex>,
+}
+
+/// All findings that cost at least `least` percent of the time, the dearest first; what may be one, but for evidence that was not recorded,
+/// comes last.
+#[must_use]
+pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
+    let evidence = Evidence::of(analysis);
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 7] = [
+        engine_memory::find,
+        exceptions::find,
+        failing_late::find,
+        generators::find,
+        may_repeat::find,
+        prefixes::find,
+        waiting::find,
+    ];
+    let all = looked_for.iter().flat_map(|find| find(&evidence));
+    let is_worth_it = |finding: &Finding| {
+        let share = finding.cost_ticks as f64 / evidence.total_ticks.max(1) as f64;
+        finding.cost_ticks > 0 && share * 100.0 >= least
+    };
+    let mut findings: Vec<Finding> = all.filter(is_worth_it).collect();
+    findings.sort_by_key(|finding| {
+        let is_guess = finding.cause == Cause::MayRepeat;
+        (
+            is_guess,
+            Reverse(finding.cost_ticks),
+            Reverse(finding.certainty),
+        )
+    });
+    findings
+}

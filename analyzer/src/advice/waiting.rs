@@ -1,0 +1,147 @@
+//! Threads without a processor: what they wait for.
+
+use std::collections::BTreeMap;
+
+use super::evidence::Evidence;
+use super::{Cause, Certainty, Finding};
+use crate::figures::Caller;
+use crate::text::count;
+use crate::trace::{PredicateIndex, PredicateInfo};
+
+/// What a predicate of the engine waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum WaitsFor {
+    Mutex,
+    /// A message, or room for one, or another thread's end.
+    Thread,
+    Input,
+    /// Until some time has passed.
+    Time,
+    /// Anything else: the processor was busy with something else, or the system with the thread's output.
+    Processor,
+}
+
+impl WaitsFor {
+    fn of(info: &PredicateInfo) -> Self {
+        if info.declared.module != "system" {
+            return Self::Processor;
+        }
+        match info.declared.name.as_str() {
+            "with_mutex" | "mutex_lock" => Self::Mutex,
+            "thread_get_message"
+            | "thread_send_message"
+            | "thread_join"
+            | "thread_peek_message"
+            | "thread_wait"
+            | "thread_idle" => Self::Thread,
+            "sleep" => Self::Time,
+            "process_wait" | "wait_for_input" => Self::Input,
+            name if name.starts_with("read")
+                || name.starts_with("get_")
+                || name.starts_with("peek_") =>
+            {
+                Self::Input
+            }
+            _ => Self::Processor,
+        }
+    }
+}
+
+/// A finding for each predicate that waits for a mutex, input or time; one for all that wait for threads; one for the rest.
+pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let mut waiting =
+        BTreeMap::<(WaitsFor, Option<PredicateIndex>), Vec<(PredicateIndex, u64)>>::new();
+    let trace = &evidence.analysis.trace;
+    for (&(caller, callee), edge) in &evidence.analysis.profile.edges {
+        let is_waiting = |index: PredicateIndex| trace.predicates().get(index as usize);
+        let Caller::Predicate(caller) = caller else {
+            continue;
+        };
+        let (Some(info), Some(by)) = (is_waiting(callee), is_waiting(caller)) else {
+            continue;
+        };
+        if info.is_waiting() {
+            let what = WaitsFor::of(by);
+            let alone = !matches!(what, WaitsFor::Thread | WaitsFor::Processor);
+            let group = waiting.entry((what, alone.then_some(caller))).or_default();
+            group.push((caller, edge.spent_ticks));
+        }
+    }
+    waiting
+        .into_iter()
+        .map(|((what, _), mut by)| {
+            by.sort_by_key(|&(index, ticks)| (std::cmp::Reverse(ticks), index));
+            finding(evidence, what, &by)
+        })
+        .collect()
+}
+
+/// `by` is not empty, the predicate that waited longest first.
+fn finding(evidence: &Evidence, what: WaitsFor, by: &[(PredicateIndex, u64)]) -> Finding {
+    let (longest, _) = by[0];
+    let name = evidence.name(longest);
+    let cost_ticks = by
+        .iter()
+        .fold(0_u64, |sum, (_, ticks)| sum.saturating_add(*ticks));
+    let goal = evidence.dearest_goal(longest);
+    let place = goal.map_or_else(|| evidence.place(longest), |goal| evidence.place_of(goal));
+    let at = goal.map_or_else(String::new, |goal| format!(" {}", evidence.at(goal)));
+    let calls = count(evidence.figures(longest).calls);
+    let waited = evidence.time(cost_ticks);
+    let (title, remedy) = match what {
+        WaitsFor::Mutex => (
+            format!("threads wait for the mutex of {name}{at}"),
+            "hold the mutex for less: compute outside, and lock only while what is shared is changed; or let each thread \
+             keep figures of its own and add them up at the end."
+                .to_owned(),
+        ),
+        WaitsFor::Thread => (
+            "threads wait for one another".to_owned(),
+            "look at what the threads wait for: if the one that should answer waits itself, its cause comes first. Fewer \
+             threads, larger jobs or a longer queue help where many are idle."
+                .to_owned(),
+        ),
+        WaitsFor::Input => (
+            format!("{name}{at} waits for input"),
+            "read more at once, or let another thread read ahead; no change of the program makes the input come sooner."
+                .to_owned(),
+        ),
+        WaitsFor::Time => (
+            format!("{name}{at} waits for time to pass"),
+            "wait for the event itself (thread_get_message/3 with a timeout, thread_wait/2) instead of asking again and again."
+                .to_owned(),
+        ),
+        WaitsFor::Processor => (
+            "threads had no processor".to_owned(),
+            "record on a quiet machine, with no more busy threads than processors; output to a slow terminal or disk waits, too."
+                .to_owned(),
+        ),
+    };
+    let evidence_text = match what {
+        WaitsFor::Thread | WaitsFor::Processor => {
+            let most = by.iter().take(4).map(|&(index, ticks)| {
+                let at = evidence.dearest_goal(index);
+                let at = at.map_or_else(String::new, |goal| format!(" {}", evidence.at(goal)));
+                format!("{} in {}{at}", evidence.time(ticks), evidence.name(index))
+            });
+            let most: Vec<String> = most.collect();
+            format!("Threads waited {waited} in all: {}.", most.join("; "))
+        }
+        _ => format!(
+            "{name} was called {calls} times and waited {waited} in all; its own goal is not in that."
+        ),
+    };
+    Finding {
+        cause: Cause::Waiting,
+        place,
+        cost_ticks,
+        certainty: match what {
+            WaitsFor::Mutex | WaitsFor::Time => Certainty::Counted,
+            WaitsFor::Thread | WaitsFor::Input | WaitsFor::Processor => Certainty::ToCheck,
+        },
+        title,
+        evidence: evidence_text,
+        remedy,
+        predicates: by.iter().take(4).map(|&(index, _)| index).collect(),
+    }
+}

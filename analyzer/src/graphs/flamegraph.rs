@@ -1,0 +1,49 @@
+//! A flame graph as one SVG file that a browser can search and zoom: the call tree, drawn by inferno (Gregg 2016).
+
+use std::io::{self, Write};
+
+use inferno::flamegraph::{self, Options};
+
+use super::{Graph, LeftOut, folded, stacks};
+use crate::trace::names::printable;
+
+/// Writes the picture.
+///
+/// # Errors
+/// If the output fails, or nothing has a size.
+pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
+    let (frames, left_out) = stacks::of(graph);
+    let mut names = Vec::new();
+    let mut lines = Vec::new();
+    for frame in &frames {
+        names.truncate(frame.depth);
+        names.push(frame.name(graph));
+        if frame.own > 0 {
+            let (outermost, below) = (names[0], names[1..].iter().copied());
+            lines.push(folded::line(outermost, below, frame.own));
+        }
+    }
+    if lines.is_empty() {
+        return Err(io::Error::other(format!(
+            "nothing to draw: {} is 0 in all that is looked at",
+            graph.metric.column()
+        )));
+    }
+    let mut options = Options::default();
+    options.title = printable(&graph.analysis.name);
+    options.subtitle = Some(graph.metric.column().to_owned());
+    options.count_name = if graph.metric.is_time() {
+        "ns"
+    } else {
+        "events"
+    }
+    .to_owned();
+    options.name_type = "Predicate:".to_owned();
+    // The same picture of the same figures.
+    options.deterministic = true;
+    // What is too small was folded already.
+    options.min_width = 0.0;
+    let lines = lines.iter().map(|line| line.trim_end());
+    flamegraph::from_lines(&mut options, lines, out)?;
+    Ok(left_out)
+}

@@ -1,0 +1,59 @@
+//! `portmortem advise`: what to change, with the evidence.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use portmortem_analyzer::advice::{Finding, findings};
+use portmortem_analyzer::{Analysis, remarks};
+use serde_json::json;
+
+use super::analysis::{analyse, exit_code, warn_of_losses};
+use super::scope;
+use crate::cli::{AdviseArgs, AdviseFormat};
+use crate::report;
+
+/// Prints the findings; status 3 if parts of the trace are missing.
+pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
+    let analysis = analyse(&args.trace, |trace| scope::filters(&args.scope, trace))?;
+    let found = findings(&analysis, args.least);
+    let mut out = io::stdout().lock();
+    match args.format {
+        AdviseFormat::Text => {
+            let headline = report::headline(&analysis);
+            let text = report::findings(&analysis, &found, args.top);
+            write!(out, "{headline}\n{text}")?;
+        }
+        AdviseFormat::Json => {
+            let shown = found.iter().take(args.top);
+            let shown: Vec<_> = shown.map(|finding| object(&analysis, finding)).collect();
+            let all = json!({
+                "trace": analysis.path,
+                "total_ns": analysis.ns(analysis.profile.total_ticks()),
+                "recording": remarks::recording_share(&analysis),
+                "findings": shown,
+                "more": found.len() - shown.len(),
+            });
+            serde_json::to_writer_pretty(&mut out, &all)?;
+            writeln!(out)?;
+        }
+    }
+    warn_of_losses(&analysis);
+    Ok(exit_code(&analysis))
+}
+
+fn object(analysis: &Analysis, finding: &Finding) -> serde_json::Value {
+    let commands = report::commands(analysis, finding);
+    json!({
+        "cause": finding.cause,
+        "title": finding.title,
+        "predicate": finding.place.predicate,
+        "file": finding.place.file,
+        "line": finding.place.line,
+        "cost_ns": analysis.ns(finding.cost_ticks),
+        "certainty": finding.certainty,
+        "evidence": finding.evidence,
+        "remedy": finding.remedy,
+        "commands": commands,
+    })
+}

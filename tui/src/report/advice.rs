@@ -1,0 +1,100 @@
+//! What to change: a paragraph for each finding.
+
+use portmortem_analyzer::Analysis;
+use portmortem_analyzer::advice::{Certainty, Finding};
+use portmortem_analyzer::text::{count, percent, time};
+use portmortem_analyzer::trace::names::printable;
+
+use super::WIDTH;
+
+/// The first `top` findings, and a line on the rest.
+pub(crate) fn findings(analysis: &Analysis, all: &[Finding], top: usize) -> String {
+    if all.is_empty() {
+        return "Nothing found that costs so much. `portmortem report` shows where the time went.\n"
+            .to_owned();
+    }
+    let shown = all.iter().take(top).enumerate();
+    let mut texts: Vec<String> = shown
+        .map(|(at, finding)| text(analysis, at + 1, finding))
+        .collect();
+    let more = all.len().saturating_sub(top);
+    if more > 0 {
+        texts.push(format!(
+            "… and {} more; --top {} shows all\n",
+            count(more as u64),
+            all.len()
+        ));
+    }
+    texts.join("\n")
+}
+
+fn text(analysis: &Analysis, number: usize, finding: &Finding) -> String {
+    let total = analysis.profile.total_ticks();
+    let head = format!(
+        "{number}. {} %, {}: {}",
+        percent(finding.cost_ticks, total),
+        time(analysis.ns(finding.cost_ticks)),
+        finding.title
+    );
+    let place = &finding.place;
+    let place = match (&place.file, place.line) {
+        (Some(file), Some(line)) => {
+            let name = file.rsplit('/').next().unwrap_or(file);
+            format!("   {}:{line}, {}\n", printable(name), place.predicate)
+        }
+        _ => String::new(),
+    };
+    let sure = match finding.certainty {
+        Certainty::Counted => "counted",
+        Certainty::Likely => "likely",
+        Certainty::ToCheck => "to check",
+    };
+    let mut text = fill(&head, "", "   ") + &place;
+    text += &fill(&finding.evidence, "   ", "   ");
+    text += &fill(&finding.remedy, "   Change: ", "           ");
+    text += &format!("   Sure:   {sure}\n");
+    for command in commands(analysis, finding) {
+        // Not wrapped: it is there to be copied.
+        text += &format!("   See:    {command}\n");
+    }
+    text
+}
+
+/// A number and its unit stay on one line.
+fn fill(text: &str, first: &str, rest: &str) -> String {
+    const KEPT: [(&str, &str); 5] = [
+        (" %", "\u{a0}%"),
+        (" s ", "\u{a0}s "),
+        (" ms", "\u{a0}ms"),
+        (" µs", "\u{a0}µs"),
+        (" ns", "\u{a0}ns"),
+    ];
+    let joined = KEPT.iter().fold(text.to_owned(), |text, (loose, kept)| {
+        text.replace(loose, kept)
+    });
+    let options = textwrap::Options::new(WIDTH)
+        .initial_indent(first)
+        .subsequent_indent(rest);
+    textwrap::fill(&joined, options).replace('\u{a0}', " ") + "\n"
+}
+
+/// Commands that show the evidence.
+pub(crate) fn commands(analysis: &Analysis, finding: &Finding) -> Vec<String> {
+    let trace = shell_word(&analysis.path.to_string_lossy());
+    let first = finding.predicates.first();
+    let command = first.map(|&index| {
+        let predicate = shell_word(analysis.predicate(index));
+        format!("portmortem report {trace} --predicate {predicate}")
+    });
+    command.into_iter().collect()
+}
+
+/// As a shell reads it, if it is typed.
+fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
