@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
+use crate::calls::{Calls, CallsOnRequest};
 use crate::figures::Caller;
 use crate::figures::laws::{self, Imbalance};
 use crate::figures::net_times::NetTimes;
@@ -44,6 +45,7 @@ pub struct Analysis {
     index: Option<Index>,
     /// Places from which any event is near, if it has no index, or to follow the focus.
     scanned: Option<Trail>,
+    calls: CallsOnRequest,
 }
 
 impl Analysis {
@@ -139,6 +141,7 @@ impl Analysis {
         Self {
             name: name.to_string_lossy().into_owned(),
             path: path.to_owned(),
+            calls: CallsOnRequest::new(Arc::clone(&scope)),
             scope,
             trace,
             filters,
@@ -187,10 +190,16 @@ impl Analysis {
         }
     }
 
+    /// The times of single calls. The first time, the events are read for them: ask [`Trace::check_whole`] before they are shown.
+    #[must_use]
+    pub fn calls(&self) -> &Calls {
+        self.calls.get(&self.trace)
+    }
+
     /// As tables.
     #[must_use]
     pub fn tables(&self) -> Tables<'_> {
-        Tables::new(&self.name, &self.trace, &self.profile)
+        Tables::new(&self.name, &self.trace, &self.profile).with_calls(&self.calls)
     }
 
     /// Nanoseconds of a number of ticks.

@@ -13,13 +13,16 @@ mod contexts;
 mod cycles;
 mod edges;
 mod events;
+mod latencies;
 mod predicates;
 mod row;
 mod sites;
+mod slowest;
 mod streams;
 #[cfg(test)]
 mod tests;
 
+use crate::calls::{Calls, CallsOnRequest};
 use crate::figures::Caller;
 use crate::figures::profile::Profile;
 use crate::trace::Trace;
@@ -31,9 +34,11 @@ pub use contexts::{Context, ContextRow};
 pub use cycles::{CycleRow, InCycle};
 pub use edges::{Edge, EdgeRow};
 pub use events::{EventAt, EventRow, port};
+pub use latencies::{Latency, LatencyRow, SiteLatencyRow};
 pub use predicates::{Predicate, PredicateRow};
 pub use row::{Cell, Column, Kind, Row, Unit, is_called};
 pub use sites::{Site, SiteRow};
+pub use slowest::{Slow, SlowestRow};
 pub use streams::{Stream, StreamRow};
 
 /// The caller of boxes without traced ancestor.
@@ -118,6 +123,12 @@ tables! {
     Centers "centers" "a row per cost centre" CenterRow centers;
     /// [`Tables::costs`].
     Costs "costs" "a row per cost centre, predicate and symbolic cost" CostRow costs;
+    /// [`Tables::latencies`].
+    Latencies "latencies" "a row per predicate: how long one call takes" LatencyRow latencies;
+    /// [`Tables::site_latencies`].
+    SiteLatencies "site_latencies" "a row per goal of a clause: how long one call takes" SiteLatencyRow site_latencies;
+    /// [`Tables::slowest`].
+    Slowest "slowest" "a row for each of the ten slowest calls of a predicate" SlowestRow slowest;
     /// [`Tables::events`]. As large as the trace, where the others are as large as the program.
     Events "events" "a row per event: large" EventRow events;
 }
@@ -171,17 +182,32 @@ pub struct Tables<'t> {
     name: &'t str,
     trace: &'t Trace,
     profile: &'t Profile,
+    calls: Option<&'t CallsOnRequest>,
 }
 
 impl<'t> Tables<'t> {
-    /// The tables of a profile of `trace`, which is called `name` in them.
+    /// The tables of a profile of `trace`, which is called `name` in them. Times of single calls are missing.
     #[must_use]
     pub fn new(name: &'t str, trace: &'t Trace, profile: &'t Profile) -> Self {
         Self {
             name,
             trace,
             profile,
+            calls: None,
         }
+    }
+
+    /// The same with the times of single calls, which are found when a table or column needs them.
+    #[must_use]
+    pub fn with_calls(self, calls: &'t CallsOnRequest) -> Self {
+        Self {
+            calls: Some(calls),
+            ..self
+        }
+    }
+
+    fn calls(self) -> Option<&'t Calls> {
+        Some(self.calls?.get(self.trace))
     }
 
     fn ns(self, ticks: u64) -> u64 {

@@ -6,6 +6,7 @@ use portmortem_tracer::format::Predicate as Declared;
 
 use super::Tables;
 use super::row::{Row, rows};
+use crate::calls::figures::CallFigures;
 use crate::figures::net_times::Times;
 use crate::figures::{Determinism, PredicateFigures};
 use crate::trace::PredicateIndex;
@@ -78,6 +79,15 @@ rows! {
         /// Greatest number of boxes that could be re-entered at once, one of the predicate the
         /// newest.
         "height" Count max_height: u64 = p.figures.max_height;
+        /// `self_ns` by `calls`, in ns.
+        "self/call" Time self_call_ns: Option<u64> = p.figures.self_ticks.checked_div(p.figures.calls).map(|ticks| p.tables.ns(ticks));
+        /// Mean time of a call, in ns: from the call to the exit, failure or exception that follows. The events are read again for it.
+        "mean" Time mean_ns: Option<u64> = p.of_calls(CallFigures::mean_ticks);
+        /// Time of the slowest call, likewise.
+        "max" Time max_ns: Option<u64> = p.of_calls(CallFigures::max_ticks);
+        /// How the time of a call changed over the calls: `constant`, `falling`, `sublinear`, `linear`, `superlinear`, or empty if that is not clear. The events
+        /// are read again for it.
+        "growth" None growth: Option<&'t str> = p.call_figures().and_then(|calls| calls.trend().verdict.name());
     }
 }
 
@@ -146,6 +156,15 @@ impl<'t> Predicate<'t> {
         let net = self.tables.profile.net.as_ref()?;
         let times = net.predicates.get(self.index as usize)?;
         Some(self.tables.ns(ticks(times)))
+    }
+
+    /// The times of its single calls.
+    fn call_figures(&self) -> Option<&'t CallFigures> {
+        self.tables.calls()?.predicate(self.index)
+    }
+
+    fn of_calls(&self, ticks: fn(&CallFigures) -> Option<u64>) -> Option<u64> {
+        Some(self.tables.ns(ticks(self.call_figures()?)?))
     }
 
     fn determinism(&self) -> Option<&'static str> {

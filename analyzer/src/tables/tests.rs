@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::Path;
+use std::sync::Arc;
 
 use portmortem_tracer::format::{Dialect, Header, Outcome, Site, StreamKind};
 use portmortem_tracer::{Options, Recorder};
@@ -11,6 +12,7 @@ use super::*;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::{BacktrackFigures, PortTotals, PredicateFigures, StreamFigures};
 use crate::replay::{ReplayOptions, replay};
+use crate::scope::{Filters, Scope};
 
 fn sample(name: &str) -> Trace {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces");
@@ -97,6 +99,26 @@ fn columns_are_those_of_the_interface() {
         ),
         (Table::Costs, "trace cost_center predicate symbol count"),
         (
+            Table::Latencies,
+            "trace predicate calls timed departed open redos mean_ns max_ns growth outermost first_ns \
+             last_ns ns_0 ns_128 ns_256 ns_512 ns_1024 ns_2048 ns_4096 ns_8192 ns_16384 ns_32768 \
+             ns_65536 ns_131072 ns_262144 ns_524288 ns_1048576 ns_2097152 ns_4194304 ns_8388608 \
+             ns_16777216 ns_33554432 ns_67108864 ns_134217728 ns_268435456 ns_536870912 ns_1073741824 \
+             ns_2147483648 ns_4294967296 ns_8589934592 ns_17179869184",
+        ),
+        (
+            Table::SiteLatencies,
+            "trace caller clause goal file line callee calls timed departed open redos mean_ns max_ns \
+             growth outermost first_ns last_ns ns_0 ns_128 ns_256 ns_512 ns_1024 ns_2048 ns_4096 \
+             ns_8192 ns_16384 ns_32768 ns_65536 ns_131072 ns_262144 ns_524288 ns_1048576 ns_2097152 \
+             ns_4194304 ns_8388608 ns_16777216 ns_33554432 ns_67108864 ns_134217728 ns_268435456 \
+             ns_536870912 ns_1073741824 ns_2147483648 ns_4294967296 ns_8589934592 ns_17179869184",
+        ),
+        (
+            Table::Slowest,
+            "trace predicate rank stream event at_ns ns caller clause goal line",
+        ),
+        (
             Table::Events,
             "trace stream seq ns port predicate depth box parent count text clause",
         ),
@@ -116,24 +138,64 @@ fn cells_are_of_the_kind_of_their_column() {
     ] {
         let trace = sample(name);
         let profile = replay(&trace, &ReplayOptions::default());
+        let calls = CallsOnRequest::new(Arc::new(Scope::of(&trace, &Filters::default())));
+        let tables = Tables::new("x", &trace, &profile).with_calls(&calls);
         for &table in Table::ALL {
-            let taken: Result<(), Infallible> =
-                Tables::new("x", &trace, &profile).rows(table, |cells| {
-                    assert_eq!(cells.len(), table.columns().len());
-                    assert_eq!(cells[0], Cell::Text("x"));
-                    for (column, cell) in table.columns().iter().zip(cells) {
-                        let fits = match cell {
-                            Cell::Missing => true,
-                            Cell::Text(_) => column.kind == Kind::Text,
-                            Cell::Integer(_) => column.kind == Kind::Integer,
-                            Cell::Bool(_) => column.kind == Kind::Bool,
-                        };
-                        assert!(fits, "{} {column:?} {cell:?}", table.name());
-                    }
-                    Ok(())
-                });
+            let mut rows = 0;
+            let taken: Result<(), Infallible> = tables.rows(table, |cells| {
+                rows += 1;
+                assert_eq!(cells.len(), table.columns().len());
+                assert_eq!(cells[0], Cell::Text("x"));
+                for (column, cell) in table.columns().iter().zip(cells) {
+                    let fits = match cell {
+                        Cell::Missing => true,
+                        Cell::Text(_) => column.kind == Kind::Text,
+                        Cell::Integer(_) => column.kind == Kind::Integer,
+                        Cell::Bool(_) => column.kind == Kind::Bool,
+                    };
+                    assert!(fits, "{} {column:?} {cell:?}", table.name());
+                }
+                Ok(())
+            });
             taken.unwrap();
+            let of_calls = [Table::Latencies, Table::SiteLatencies, Table::Slowest];
+            assert!(rows > 0 || !of_calls.contains(&table), "{name}");
         }
+    }
+}
+
+/// A call among the slowest is an event of the same number, and took the time until its box had a way out.
+#[test]
+fn slow_calls_are_events() {
+    for name in ["queens.pmt", "threads_exceptions.pmt", "debray1.pmt"] {
+        let trace = sample(name);
+        let profile = replay(&trace, &ReplayOptions::default());
+        let calls = CallsOnRequest::new(Arc::new(Scope::of(&trace, &Filters::default())));
+        let tables = Tables::new("x", &trace, &profile).with_calls(&calls);
+        let events: Vec<EventRow> = tables.events().collect();
+        let mut some = 0;
+        for slow in tables.slowest() {
+            let in_stream = events.iter().filter(|event| event.stream == slow.stream);
+            let later: Vec<_> = in_stream.filter(|event| event.seq >= slow.event).collect();
+            let call = later[0];
+            assert_eq!(call.seq, slow.event);
+            assert_eq!(call.predicate, Some(slow.predicate));
+            assert!(["call", "tail"].contains(&call.port) && call.ns == slow.at_ns);
+            let ways_out = ["exit_det", "exit_nondet", "fail", "exception"];
+            let is_way_out =
+                |event: &&EventRow| event.r#box == call.r#box && ways_out.contains(&event.port);
+            let end = later.iter().position(is_way_out).unwrap();
+            let pauses = later[..end]
+                .windows(2)
+                .filter(|pair| pair[0].port == "pause");
+            let paused: u64 = pauses.clone().map(|pair| pair[1].ns - pair[0].ns).sum();
+            // All ends are rounded.
+            let took = later[end].ns - call.ns - paused;
+            let rounded = 1 + pauses.count() as u64;
+            assert!(took.abs_diff(slow.ns) <= rounded, "{took} {slow:?}");
+            some += 1;
+        }
+        assert!(some > 5, "{name}");
     }
 }
 

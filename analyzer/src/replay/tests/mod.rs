@@ -1,6 +1,7 @@
 //! Tests of the replay on lists of events, without files.
 
 mod blame;
+mod calls;
 mod centers;
 mod contexts;
 mod damaged;

@@ -999,7 +999,11 @@ impl Figures {
 
 /// Whether the last box of a chain is in the focus: below the first box that is in the first place, and from there
 /// below the first that is in the next.
-fn in_focus(chain: &[u32], places: &[FocusOn], hidden: impl Fn(u32) -> bool + Copy) -> bool {
+pub(super) fn in_focus(
+    chain: &[u32],
+    places: &[FocusOn],
+    hidden: impl Fn(u32) -> bool + Copy,
+) -> bool {
     let Some((place, inside)) = places.split_first() else {
         return true;
     };

@@ -24,7 +24,7 @@ fn place() -> impl Strategy<Value = FocusOn> {
     ]
 }
 
-fn script(gaps: bool) -> impl Strategy<Value = Script> {
+pub(super) fn script(gaps: bool) -> impl Strategy<Value = Script> {
     let dialect = prop_oneof![Just(Dialect::EveryRedo), Just(Dialect::InnermostRedo)];
     let hidden = prop::collection::vec((prop::bool::weighted(0.15), center()), 5);
     let places = prop::collection::vec(place(), 0..3);
@@ -66,7 +66,7 @@ fn before(script: &Script) -> Script {
 }
 
 /// The profile of the window of a script, made out of those of two parts of it.
-fn in_window(script: &Script, replay: impl Fn(&Script) -> Profile) -> Profile {
+pub(super) fn in_window(script: &Script, replay: impl Fn(&Script) -> Profile) -> Profile {
     let profile = replay(script);
     if script.window.is_none() {
         return profile;

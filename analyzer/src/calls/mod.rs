@@ -1,0 +1,131 @@
+//! From events to the times of single calls, by predicate and by goal, in one pass over the streams.
+//!
+//! The pass is not part of the replay: it is made when the times are asked for. Memory is that of the open boxes, and of a row for each
+//! predicate and goal.
+
+mod books;
+pub mod figures;
+pub mod growth;
+pub(crate) mod pass;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
+
+use crate::figures::Caller;
+use crate::scope::Scope;
+use crate::trace::{PredicateIndex, SiteIndex, Trace};
+pub(crate) use books::Books;
+use figures::{Bins, CallFigures};
+
+/// A goal that made calls, as the table `sites` has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Goal {
+    /// What is called.
+    pub callee: PredicateIndex,
+    /// The predicate whose clause has the goal; of calls without a site, what called.
+    pub caller: Caller,
+    /// The goal, if calls name it.
+    pub site: Option<SiteIndex>,
+}
+
+/// The times of single calls.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Calls {
+    predicates: Vec<CallFigures>,
+    goals: BTreeMap<Goal, CallFigures>,
+}
+
+impl Calls {
+    /// The calls of what is looked at. Streams are read in parallel on rayon's current threads. The events are read again: a caller
+    /// must ask [`Trace::check_whole`] before it shows anything of this.
+    #[must_use]
+    pub fn of(trace: &Trace, scope: &Scope) -> Self {
+        let bins = Bins::of(trace.clock());
+        let callers: Vec<_> = trace.sites().iter().map(|site| site.caller).collect();
+        let new = || Books::new(scope, &bins, &callers, trace.unknown_predicate());
+        let streams = trace.streams().par_iter();
+        let books = streams
+            .filter(|stream| scope.has_stream(stream.id))
+            .fold(new, |mut books, stream| {
+                pass::one_stream(&mut books, trace, stream);
+                books
+            })
+            .map(Books::into_calls);
+        books.reduce(Self::default, Self::and)
+    }
+
+    /// The figures of the calls of a predicate; `None` if it has none.
+    #[must_use]
+    pub fn predicate(&self, index: PredicateIndex) -> Option<&CallFigures> {
+        let figures = self.predicates.get(index as usize);
+        figures.filter(|figures| **figures != CallFigures::default())
+    }
+
+    /// The predicates that have some, in the order of the trace.
+    pub fn predicates(&self) -> impl Iterator<Item = (PredicateIndex, &CallFigures)> {
+        (0..self.predicates.len() as PredicateIndex)
+            .filter_map(|index| Some((index, self.predicate(index)?)))
+    }
+
+    /// The figures of the calls that a goal made; `None` if it has none.
+    #[must_use]
+    pub fn goal(&self, goal: &Goal) -> Option<&CallFigures> {
+        self.goals.get(goal)
+    }
+
+    /// All goals, by callee. Those of a predicate add up to it, but for growth: each goal has ordinals of its own.
+    pub fn goals(&self) -> impl Iterator<Item = (&Goal, &CallFigures)> {
+        self.goals.iter()
+    }
+
+    /// The goals that called a predicate.
+    pub fn goals_of(&self, callee: PredicateIndex) -> impl Iterator<Item = (&Goal, &CallFigures)> {
+        let goal = |caller, site| Goal {
+            callee,
+            caller,
+            site,
+        };
+        let last = Caller::Predicate(PredicateIndex::MAX);
+        self.goals
+            .range(goal(Caller::Root, None)..=goal(last, Some(SiteIndex::MAX)))
+    }
+
+    /// With the calls of other streams.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        if self.predicates.is_empty() {
+            return other;
+        }
+        for (sum, part) in self.predicates.iter_mut().zip(&other.predicates) {
+            sum.add(part);
+        }
+        for (goal, part) in &other.goals {
+            self.goals.entry(*goal).or_default().add(part);
+        }
+        self
+    }
+}
+
+/// The calls of a part of a trace, once they were asked for.
+#[derive(Debug)]
+pub struct CallsOnRequest {
+    scope: Arc<Scope>,
+    found: OnceLock<Calls>,
+}
+
+impl CallsOnRequest {
+    /// Nothing is read yet. `scope` is of the trace that [`Self::get`] will be given.
+    #[must_use]
+    pub fn new(scope: Arc<Scope>) -> Self {
+        Self {
+            scope,
+            found: OnceLock::new(),
+        }
+    }
+
+    /// The calls; the first time, the events are read for them ([`Calls::of`]).
+    pub fn get(&self, trace: &Trace) -> &Calls {
+        self.found.get_or_init(|| Calls::of(trace, &self.scope))
+    }
+}
