@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
+use crate::arguments::Arguments;
 use crate::figures::Caller;
 use crate::figures::laws::{self, Imbalance};
 use crate::figures::net_times::NetTimes;
@@ -185,6 +186,12 @@ impl Analysis {
         } else {
             BTreeMap::new()
         }
+    }
+
+    /// What calls were made with, by predicate: those with [`Trace::with_arguments`] that were called.
+    #[must_use]
+    pub fn arguments(&self) -> &Arguments {
+        &self.profile.arguments
     }
 
     /// As tables.

@@ -8,6 +8,7 @@
 //! | what of a trace is looked at | [`scope`] |
 //! | events → figures | [`mod@replay`] → [`figures`] |
 //! | events → figures by clause | [`clauses`] |
+//! | events → what calls were made with | [`arguments`] |
 //! | records → symbolic costs | [`costs`] |
 //! | figures → times without the recorder's own | [`net`] |
 //! | a moment of a stream, and how to get there fast | [`moment`], [`walk`], [`index`] |
@@ -24,6 +25,7 @@
 
 pub mod analysis;
 pub mod annotation;
+pub mod arguments;
 pub mod clauses;
 pub mod comparison;
 pub mod costs;

@@ -8,6 +8,7 @@
 
 mod centers;
 mod choices;
+mod arguments;
 mod clauses;
 mod contexts;
 mod cycles;
@@ -26,6 +27,7 @@ use crate::trace::Trace;
 
 pub use centers::{CenterRow, Cost, CostRow, InCenter, OUTSIDE};
 pub use choices::{Backtrack, BacktrackRow, ChoicepointRow, Cut, CutRow};
+pub use arguments::{ArgumentRow, SizeRow};
 pub use clauses::{Clause, ClauseRow};
 pub use contexts::{Context, ContextRow};
 pub use cycles::{CycleRow, InCycle};
@@ -102,6 +104,10 @@ tables! {
     Sites "sites" "a row per goal of a clause that made calls" SiteRow sites;
     /// [`Tables::clauses`].
     Clauses "clauses" "a row per clause that was entered, if that was recorded" ClauseRow clauses;
+    /// [`Tables::arguments`].
+    Arguments "arguments" "a row per predicate whose arguments were recorded" ArgumentRow arguments;
+    /// [`Tables::sizes`].
+    Sizes "sizes" "a row per argument that had a size, if arguments were recorded" SizeRow sizes;
     /// [`Tables::contexts`].
     Contexts "contexts" "a row per calling context: the call tree, recursion folded" ContextRow contexts;
     /// [`Tables::backtracks`].

@@ -21,7 +21,7 @@ pub(crate) use event::{
     CODE_CLAUSE, CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, TAG_BITS, TAG_CALL, TAG_CUT,
     TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
 };
-pub use event::{Event, EventError, MAX_EVENT_BYTES, Take};
+pub use event::{Arguments, Event, EventError, MAX_EVENT_BYTES, Take};
 pub use header::{
     FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, HeaderError, decode_header, encode_header,
 };
