@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
+use crate::arguments::Arguments;
 use crate::calls::{Calls, CallsOnRequest};
 use crate::figures::Caller;
 use crate::figures::laws::{self, Imbalance};
@@ -194,6 +195,12 @@ impl Analysis {
     #[must_use]
     pub fn calls(&self) -> &Calls {
         self.calls.get(&self.trace)
+    }
+
+    /// What calls were made with, by predicate: those with [`Trace::with_arguments`] that were called.
+    #[must_use]
+    pub fn arguments(&self) -> &Arguments {
+        &self.profile.arguments
     }
 
     /// As tables.

@@ -9,6 +9,7 @@
 //! | events → figures | [`mod@replay`] → [`figures`] |
 //! | events → figures by clause | [`clauses`] |
 //! | events → times of single calls | [`calls`] |
+//! | events → what calls were made with | [`arguments`] |
 //! | records → symbolic costs | [`costs`] |
 //! | figures → times without the recorder's own | [`net`] |
 //! | a moment of a stream, and how to get there fast | [`moment`], [`walk`], [`index`] |
@@ -27,6 +28,7 @@
 pub mod advice;
 pub mod analysis;
 pub mod annotation;
+pub mod arguments;
 pub mod calls;
 pub mod clauses;
 pub mod comparison;

@@ -121,8 +121,8 @@ impl Scan<'_> {
         let info = &self.trace.streams()[stream];
         let taken = checkpoints.iter().map(|one| one.change.size());
         let mut room = MOST_BYTES.saturating_sub(taken.sum());
-        let mut walk = Walk::from(self.trace, None, info, 0);
-        walk.moment = walk.moment.following(Arc::clone(&self.follow));
+        let walk = Walk::from(self.trace, None, info, 0);
+        let mut walk = walk.following(Arc::clone(&self.follow));
         let mut kept = Kept::default();
         let (mut read, mut last) = (0, 0);
         loop {
@@ -217,6 +217,12 @@ impl<'t> Walk<'t> {
             }
         }
         walk
+    }
+
+    /// The same, with boxes that know where in the focus of `follow` they are; not yet begun.
+    pub(crate) fn following(mut self, follow: Arc<Scope>) -> Self {
+        self.moment = self.moment.following(follow);
+        self
     }
 
     /// The boxes after the last event.

@@ -7,6 +7,7 @@
     reason = "in a test a panic is a failure with its place"
 )]
 
+mod advise;
 mod annotate;
 mod baseline;
 mod clauses;

@@ -157,6 +157,7 @@ impl Profiled {
                     | Event::Resume
                     | Event::Mark { .. }
                     | Event::Clause { .. }
+                    | Event::Arguments(_)
                     | Event::Gap { .. } => {}
                     Event::Call { predicate } if inside > 0 || self.is_engine_work(predicate) => {
                         inside += 1;

@@ -224,6 +224,13 @@ impl Recorder {
         self.inner.with(add).unwrap_or(NO_ID)
     }
 
+    /// Says that calls of a predicate ([`Recorder::predicate`]) are followed by what their arguments were
+    /// ([`crate::Stream::arguments`]).
+    pub fn keeps_arguments(&self, predicate: u32) {
+        let record = Record::Arguments { predicate };
+        self.inner.with(|shared| self.inner.append(shared, &record));
+    }
+
     /// Makes a cost centre known and gives its id, the same for the same name, from the numbers that
     /// predicates have: [`crate::Stream::call`] enters it. A long name is cut.
     #[must_use]

@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering;
 
 use crate::clock;
 use crate::format::{
-    CODE_CLAUSE, CODE_EXCEPTION, Event, TAG_BITS, TAG_CALL, TAG_CUT, TAG_EXIT_DET, TAG_EXIT_NONDET,
-    TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
+    Arguments, CODE_CLAUSE, CODE_EXCEPTION, Event, TAG_BITS, TAG_CALL, TAG_CUT, TAG_EXIT_DET,
+    TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
 };
 use crate::registry;
 use crate::slow::Core;
@@ -269,6 +269,12 @@ impl Stream {
     #[must_use = "if false, nothing was recorded"]
     pub fn clause_if_soon(&self, clause: u32) -> bool {
         self.core().put_clause_soon(clock::ticks(), clause)
+    }
+
+    /// What the innermost logical box of the active one was called with.
+    pub fn arguments(&self, arguments: Arguments) {
+        self.core()
+            .slow(Event::Arguments(arguments), clock::ticks());
     }
 
     /// [`Stream::cut`], as [`Stream::call_if_soon`]. A cut that becomes part of the event before is always soon.

@@ -69,7 +69,7 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Trial>> {
             }
             match event {
                 Event::Call { .. } => leaf = Some(0),
-                Event::Clause { .. } => {}
+                Event::Clause { .. } | Event::Arguments(_) => {}
                 _ => leaf = None,
             }
         }
@@ -162,7 +162,8 @@ fn kind(event: Event) -> Option<(usize, u64)> {
         | Event::Resume
         | Event::Gap { .. }
         | Event::Mark { .. }
-        | Event::Clause { .. } => return None,
+        | Event::Clause { .. }
+        | Event::Arguments(_) => return None,
     };
     Some((kind, 1))
 }

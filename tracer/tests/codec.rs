@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 use portmortem_tracer::format::{
-    BLOCK_MAGIC, Baseline, BlockError, BlockHeader, Clause, ClockSource, Cost, Dialect, Event,
-    EventError, FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Fit, Footer, Header, HeaderError,
-    Index, IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts, Predicate, Record, Site,
-    StreamBegin, StreamKind, Trial, Trials, WireError, crc32, decode_header, decode_index,
+    Arguments, BLOCK_MAGIC, Baseline, BlockError, BlockHeader, Clause, ClockSource, Cost, Dialect,
+    Event, EventError, FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Fit, Footer, Header,
+    HeaderError, Index, IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts, Predicate, Record,
+    Site, StreamBegin, StreamKind, Trial, Trials, WireError, crc32, decode_header, decode_index,
     decode_record, encode_header, encode_index, encode_record, read_record, read_varint,
     write_varint,
 };
@@ -32,6 +32,17 @@ fn event() -> impl Strategy<Value = Event> {
         any::<u64>().prop_map(|lost| Event::Gap { lost }),
         any::<u32>().prop_map(|text| Event::Mark { text }),
         id().prop_map(|clause| Event::Clause { clause }),
+        arguments().prop_map(Event::Arguments),
+    ]
+}
+
+fn arguments() -> impl Strategy<Value = Arguments> {
+    prop_oneof![
+        any::<u64>().prop_map(Arguments::Hash),
+        Just(Arguments::NotGround),
+        Just(Arguments::TooLarge),
+        any::<(u8, i64)>().prop_map(|(argument, value)| Arguments::Integer { argument, value }),
+        any::<(u8, u64)>().prop_map(|(argument, length)| Arguments::List { argument, length }),
     ]
 }
 
@@ -169,6 +180,7 @@ fn record() -> impl Strategy<Value = Record> {
             };
             Record::Clause { id, clause }
         }),
+        any::<u32>().prop_map(|predicate| Record::Arguments { predicate }),
         any::<(Option<u32>, u32, u32)>().prop_map(|(predicate, costs, left)| {
             Record::Fit(Fit {
                 predicate,

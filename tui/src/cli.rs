@@ -92,6 +92,7 @@ Examples:
   portmortem record -g main -o /tmp/run.pmt app.pl  one goal; the trace somewhere else
   portmortem record -g 'p(X)' --all --byrd db.pl    all solutions, Debray's figures
   portmortem record --libraries --exclude 'lists:*' app.pl
+  portmortem record --arguments 'best_cut/2' app.pl  how often are calls repeated
   portmortem record --baseline app.pl               net times that add up to an unrecorded run
 
 Patterns are `module:name/arity` with * and ?; parts may be left out: `name/arity`, `module:name`,
@@ -129,6 +130,10 @@ pub(crate) struct RecordArgs {
     /// Record which clause of each predicate is entered, for `report --clauses` (up to half as slow again)
     #[arg(long, conflicts_with_all = ["byrd", "symbolic"])]
     pub(crate) clauses: bool,
+    /// Of these predicates, record a hash of the arguments of each call, and the sizes of the first four,
+    /// for the tables `arguments` and `sizes` (may be given more than once; slows their calls down)
+    #[arg(long = "arguments", value_name = "GLOB", conflicts_with = "symbolic")]
+    pub(crate) keep_arguments: Vec<String>,
     /// Record library predicates too
     #[arg(long)]
     pub(crate) libraries: bool,

@@ -59,6 +59,12 @@ impl<'a> Evidence<'a> {
         }
     }
 
+    /// The goals of all clauses of a predicate that made calls.
+    pub(super) fn goals_of(&self, predicate: PredicateIndex) -> impl Iterator<Item = &Site<'a>> {
+        let clauses = self.clauses.range((predicate, 0)..=(predicate, u32::MAX));
+        clauses.flat_map(|(_, goals)| goals)
+    }
+
     /// All predicates that the trace names, with their figures.
     pub(super) fn predicates(
         &self,

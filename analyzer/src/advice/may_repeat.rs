@@ -53,6 +53,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         .predicates()
         .filter(|&(index, _, figures)| {
             evidence.is_of_program(index)
+                && !evidence.analysis.arguments().contains_key(&index)
                 && figures.redos == 0
                 && figures.calls >= LEAST
                 && figures.inclusive_ticks >= enough
@@ -72,6 +73,10 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             format!("{name} ({calls} calls, {time})")
         })
         .collect();
+    let options: Vec<String> = may
+        .iter()
+        .map(|&(index, ..)| format!("--arguments '{}'", evidence.name(index)))
+        .collect();
     vec![Finding {
         cause: Cause::MayRepeat,
         place: evidence.place(first),
@@ -83,9 +88,11 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
              arguments, their results can be kept.",
             named.join(", ")
         ),
-        remedy: "look whether the same arguments come again. If so, compute the result once and pass it on, or table the predicate \
-                 (:- table)."
-            .to_owned(),
+        remedy: format!(
+            "record again with {} to see whether the same arguments come again. If they do, compute the result once and pass it on, or \
+             table the predicate (:- table).",
+            options.join(" ")
+        ),
         predicates: may.iter().map(|&(index, ..)| index).collect(),
     }]
 }

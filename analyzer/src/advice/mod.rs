@@ -8,10 +8,10 @@ mod evidence;
 mod exceptions;
 mod failing_late;
 mod generators;
+mod growing;
 mod may_repeat;
 mod prefixes;
-#[cfg(test)]
-mod tests;
+mod repeats;
 mod waiting;
 
 use std::cmp::Reverse;
@@ -38,8 +38,14 @@ pub enum Cause {
     RepeatedPrefix,
     /// A thread waits for a mutex, a message, input or another thread.
     Waiting,
+    /// Threads were ready to run, and others had the processor.
+    NoProcessor,
     /// Work was thrown away by exceptions.
     Exceptions,
+    /// Calls of a goal take longer and longer.
+    GrowingCalls,
+    /// Calls were made before with the same arguments.
+    RepeatedCalls,
     /// Calls may repeat one another; the trace does not say whether they do.
     MayRepeat,
 }
@@ -88,18 +94,20 @@ pub struct Finding {
     pub predicates: Vec<PredicateIndex>,
 }
 
-/// All findings that cost at least `least` percent of the time, the dearest first; what may be one, but for evidence that was not recorded,
-/// comes last.
+/// All findings that cost at least `least` percent of the time, the dearest first. What is no fault of the program, and what may be one but
+/// for evidence that was not recorded, comes last. The events may be read for it: ask [`crate::Trace::check_whole`] before they are shown.
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 7] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 9] = [
         engine_memory::find,
         exceptions::find,
         failing_late::find,
         generators::find,
+        growing::find,
         may_repeat::find,
         prefixes::find,
+        repeats::find,
         waiting::find,
     ];
     let all = looked_for.iter().flat_map(|find| find(&evidence));
@@ -109,9 +117,14 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     };
     let mut findings: Vec<Finding> = all.filter(is_worth_it).collect();
     findings.sort_by_key(|finding| {
-        let is_guess = finding.cause == Cause::MayRepeat;
+        // What is no fault of the program, or not known to be one, comes last.
+        let rank = match finding.cause {
+            Cause::NoProcessor => 1,
+            Cause::MayRepeat => 2,
+            _ => 0,
+        };
         (
-            is_guess,
+            rank,
             Reverse(finding.cost_ticks),
             Reverse(finding.certainty),
         )

@@ -132,7 +132,10 @@ fn finding(evidence: &Evidence, what: WaitsFor, by: &[(PredicateIndex, u64)]) ->
         ),
     };
     Finding {
-        cause: Cause::Waiting,
+        cause: match what {
+            WaitsFor::Processor => Cause::NoProcessor,
+            _ => Cause::Waiting,
+        },
         place,
         cost_ticks,
         certainty: match what {

@@ -173,7 +173,7 @@ impl<'b, 's> State<'b, 's> {
                 (self.lost, self.paused) = (true, false);
             }
             Event::Pause | Event::Resume => self.paused = event == Event::Pause,
-            Event::Mark { .. } | Event::Clause { .. } => {}
+            Event::Mark { .. } | Event::Clause { .. } | Event::Arguments(_) => {}
         }
     }
 

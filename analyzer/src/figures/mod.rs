@@ -5,6 +5,7 @@
 //! All of it counts *logical* boxes: a last call whose caller's frame is gone has a box like any
 //! other call. Only [`StreamFigures`] speaks of physical boxes, which such calls share.
 
+pub mod arguments;
 pub mod centers;
 pub mod clauses;
 pub mod contexts;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::arguments::Arguments;
 use crate::clauses::Clauses;
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::{ContextFigures, ContextTree};
@@ -39,6 +40,8 @@ pub struct Profile {
     pub centers: BTreeMap<(Center, PredicateIndex), CenterFigures>,
     /// By predicate and clause, if the trace says which clauses boxes entered. Rows of a predicate sum to its own.
     pub clauses: Clauses,
+    /// By predicate, if the trace says what calls were made with.
+    pub arguments: Arguments,
     /// By stream id.
     pub streams: Vec<StreamFigures>,
     /// Events that cannot happen where they stand; by stream and event, the first

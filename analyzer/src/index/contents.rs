@@ -9,7 +9,9 @@ use std::{fs, io};
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
+use crate::arguments::Arguments;
 use crate::clauses::Clauses;
+use crate::figures::arguments::ArgumentFigures;
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::{
@@ -30,6 +32,7 @@ pub(super) struct Contents {
     pub(super) cuts: BTreeMap<(Caller, PredicateIndex), u64>,
     pub(super) centers: BTreeMap<(Center, PredicateIndex), CenterFigures>,
     pub(super) clauses: Clauses,
+    pub(super) arguments: Arguments,
     pub(super) streams: Vec<StreamFigures>,
     pub(super) checkpoints: Arc<[Checkpoint]>,
 }
@@ -100,6 +103,8 @@ impl Contents {
                 .keys()
                 .all(|(center, predicate)| center.is_none_or(known) && known(*predicate))
             && self.clauses.keys().all(in_clause)
+            && self.arguments.keys().all(|&predicate| known(predicate))
+            && self.arguments.values().all(ArgumentFigures::is_sound)
             && (0..).zip(&self.contexts).all(above)
             && self.checkpoints.iter().all(|checkpoint| {
                 let change = &checkpoint.change;

@@ -104,6 +104,7 @@ impl Index {
             cuts,
             centers,
             clauses,
+            arguments,
             streams,
             ..
         } = profile;
@@ -118,6 +119,7 @@ impl Index {
                 cuts,
                 centers,
                 clauses,
+                arguments,
                 streams,
                 checkpoints: checkpoints.into(),
             },
@@ -202,6 +204,7 @@ impl Index {
             cuts: contents.cuts,
             centers: contents.centers,
             clauses: contents.clauses,
+            arguments: contents.arguments,
             streams: contents.streams,
             ..Profile::default()
         }

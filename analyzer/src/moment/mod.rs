@@ -171,7 +171,7 @@ impl Moment {
                 self.paused = event == Event::Pause;
                 self.innermost()
             }
-            Event::Mark { .. } | Event::Clause { .. } => self.innermost(),
+            Event::Mark { .. } | Event::Clause { .. } | Event::Arguments(_) => self.innermost(),
         }
     }
 

@@ -66,6 +66,7 @@ mod work;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::arguments;
 use crate::clauses;
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
@@ -194,10 +195,19 @@ pub fn try_replay(trace: &Trace, options: &ReplayOptions) -> Option<Profile> {
         })
     };
     let scope = options.scope(trace);
-    let mut profile = replay(&scope)?;
-    if let Some(window) = scope.window {
-        profile = profile.since(&replay(&scope.before(window))?);
-    }
+    let since_it_begins = || {
+        let profile = replay(&scope)?;
+        match scope.window {
+            Some(window) => Some(profile.since(&replay(&scope.before(window))?)),
+            None => Some(profile),
+        }
+    };
+    let of_calls = || arguments::figures(trace, &scope, options.cancel);
+    let (profile, arguments) = rayon::join(since_it_begins, of_calls);
+    let mut profile = Profile {
+        arguments,
+        ..profile?
+    };
     profile
         .predicates
         .resize(scope.hidden.len(), Default::default());
@@ -226,6 +236,7 @@ pub(crate) fn replay_for_index(
     let mut checkpoints = Vec::new();
     let mut profile = schedule::replay(trace, &options, &scope, Some(&mut checkpoints)).ok()?;
     profile.clauses = clauses::figures(trace, &scope, None);
+    profile.arguments = arguments::figures(trace, &scope, None);
     profile.settle();
     Some((profile, checkpoints))
 }

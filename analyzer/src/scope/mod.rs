@@ -128,6 +128,11 @@ impl Scope {
         place.map(|place| place as PredicateIndex)
     }
 
+    /// Whether the window has begun.
+    pub(crate) fn has_begun(&self, tick: u64) -> bool {
+        self.window.is_none_or(|window| tick >= window.from)
+    }
+
     /// Whether the window is over.
     pub(crate) fn is_over(&self, tick: u64) -> bool {
         self.window.is_some_and(|window| tick >= window.until)

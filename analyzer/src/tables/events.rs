@@ -148,5 +148,6 @@ pub fn port(event: Event) -> &'static str {
         Event::Gap { .. } => "gap",
         Event::Mark { .. } => "mark",
         Event::Clause { .. } => "clause",
+        Event::Arguments(_) => "arguments",
     }
 }

@@ -6,6 +6,7 @@
 //! sums of rows may be off by rounding; sums of ticks in the [`Profile`] are not. Rows are made when
 //! they are asked for, one at a time: no table is ever held whole here.
 
+mod arguments;
 mod centers;
 mod choices;
 mod clauses;
@@ -27,6 +28,7 @@ use crate::figures::Caller;
 use crate::figures::profile::Profile;
 use crate::trace::Trace;
 
+pub use arguments::{ArgumentRow, SizeRow};
 pub use centers::{CenterRow, Cost, CostRow, InCenter, OUTSIDE};
 pub use choices::{Backtrack, BacktrackRow, ChoicepointRow, Cut, CutRow};
 pub use clauses::{Clause, ClauseRow};
@@ -107,6 +109,10 @@ tables! {
     Sites "sites" "a row per goal of a clause that made calls" SiteRow sites;
     /// [`Tables::clauses`].
     Clauses "clauses" "a row per clause that was entered, if that was recorded" ClauseRow clauses;
+    /// [`Tables::arguments`].
+    Arguments "arguments" "a row per predicate whose arguments were recorded" ArgumentRow arguments;
+    /// [`Tables::sizes`].
+    Sizes "sizes" "a row per argument that had a size, if arguments were recorded" SizeRow sizes;
     /// [`Tables::contexts`].
     Contexts "contexts" "a row per calling context: the call tree, recursion folded" ContextRow contexts;
     /// [`Tables::backtracks`].

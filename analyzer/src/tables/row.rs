@@ -157,6 +157,14 @@ impl<'t> Field<'t> for u32 {
     }
 }
 
+impl<'t> Field<'t> for i64 {
+    const KIND: Kind = Kind::Integer;
+
+    fn cell(self) -> Cell<'t> {
+        Cell::Integer(self)
+    }
+}
+
 impl<'t> Field<'t> for bool {
     const KIND: Kind = Kind::Bool;
 

@@ -73,6 +73,14 @@ fn columns_are_those_of_the_interface() {
              left_cuts left_pending self_ns inclusive_ns failed_ns",
         ),
         (
+            Table::Arguments,
+            "trace predicate calls hashed not_ground too_large distinct repeated most_repeated cut_short",
+        ),
+        (
+            Table::Sizes,
+            "trace predicate argument kind calls least greatest",
+        ),
+        (
             Table::Contexts,
             "trace id parent predicate depth recursive calls exits redos fails exceptions events self_ns \
              inclusive_ns undone_ns self_comp_ns inclusive_comp_ns",

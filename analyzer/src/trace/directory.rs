@@ -1,5 +1,6 @@
 //! The names in a trace: predicates, files, texts, streams, notes, and how the run ended.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use portmortem_tracer::format::{
@@ -138,6 +139,8 @@ pub(super) struct Directory {
     pub(super) sites: Vec<SiteInfo>,
     /// By [`crate::trace::ClauseIndex`].
     pub(super) clauses: Vec<ClauseInfo>,
+    /// Predicates of which it is said what they are called with, in their order.
+    pub(super) with_arguments: Vec<PredicateIndex>,
     pub(super) ids: Ids,
     pub(super) files: FxHashMap<u32, String>,
     pub(super) texts: FxHashMap<u32, String>,
@@ -173,6 +176,7 @@ impl Directory {
             in_centers: FxHashMap::default(),
             sites: FxHashMap::default(),
             clauses: FxHashMap::default(),
+            with_arguments: BTreeSet::new(),
             streams: FxHashMap::default(),
         };
         reader.blocks(bytes, file_id, records);
@@ -273,6 +277,7 @@ struct Reader<'d> {
     in_centers: FxHashMap<u32, u32>,
     sites: FxHashMap<u32, Site>,
     clauses: FxHashMap<u32, Clause>,
+    with_arguments: BTreeSet<u32>,
     streams: FxHashMap<u32, StreamInfo>,
 }
 
@@ -330,6 +335,10 @@ impl Reader<'_> {
             ),
             Record::Site { id, site } => conflict(&mut self.sites, "site", id, site),
             Record::Clause { id, clause } => conflict(&mut self.clauses, "clause", id, clause),
+            Record::Arguments { predicate } => {
+                self.with_arguments.insert(predicate);
+                None
+            }
             Record::Costs { costs, last } => {
                 self.directory.costs.extend(costs);
                 self.directory.costs_complete |= last;
@@ -394,6 +403,7 @@ impl Reader<'_> {
             in_centers,
             sites,
             clauses,
+            with_arguments,
             streams,
             ..
         } = self;
@@ -421,6 +431,11 @@ impl Reader<'_> {
             .filter_map(|(&id, clause)| ClauseInfo::new(id, clause, &ids, &infos))
             .collect();
         directory.clauses.sort_unstable_by_key(|info| info.id);
+        // Both are in the order of ids.
+        directory.with_arguments = with_arguments
+            .iter()
+            .filter_map(|&id| ids.get(id))
+            .collect();
         directory.ids = Ids::new(&pairs);
         for at in 0..infos.len() {
             let id = infos[at].declared.id;

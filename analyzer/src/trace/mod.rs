@@ -232,6 +232,12 @@ impl Trace {
         &self.directory.clauses
     }
 
+    /// The predicates of which the trace says what they are called with, in their order.
+    #[must_use]
+    pub fn with_arguments(&self) -> &[PredicateIndex] {
+        &self.directory.with_arguments
+    }
+
     /// Where the clause with this id stands in [`Trace::clauses`].
     #[must_use]
     pub fn clause_index(&self, id: u32) -> Option<ClauseIndex> {

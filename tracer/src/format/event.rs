@@ -53,6 +53,34 @@ pub enum Event {
         /// Clause id.
         clause: u32,
     },
+    /// What the innermost logical box of the active one was called with. No port.
+    Arguments(Arguments),
+}
+
+/// What an event says of the arguments of a call. [`Arguments::Hash`], [`Arguments::NotGround`] or [`Arguments::TooLarge`] comes once for each
+/// call; before it there may be the sizes of some arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arguments {
+    /// Each argument is ground or unbound. The hash is that of all of them, and of which are unbound and the same variable.
+    Hash(u64),
+    /// Some argument is a term with a variable in it, or a variable with attributes: there is no hash.
+    NotGround,
+    /// There was more of the arguments than is looked at: there is no hash.
+    TooLarge,
+    /// An argument is an integer.
+    Integer {
+        /// Which one, from 1.
+        argument: u8,
+        /// The integer.
+        value: i64,
+    },
+    /// An argument is a proper list.
+    List {
+        /// Which one, from 1.
+        argument: u8,
+        /// Number of its elements.
+        length: u64,
+    },
 }
 
 pub(crate) const TAG_BITS: u32 = 3;
@@ -71,9 +99,16 @@ pub(crate) const CODE_RESUME: u8 = 3;
 pub(crate) const CODE_GAP: u8 = 4;
 pub(crate) const CODE_MARK: u8 = 5;
 pub(crate) const CODE_CLAUSE: u8 = 6;
+const CODE_ARGUMENTS: u8 = 7;
 
-/// The longest encoding of an event: head byte, nine bytes of delta, code, ten bytes of argument.
-pub const MAX_EVENT_BYTES: usize = 21;
+const ARGUMENTS_HASH: u8 = 0;
+const ARGUMENTS_NOT_GROUND: u8 = 1;
+const ARGUMENTS_TOO_LARGE: u8 = 2;
+const ARGUMENTS_INTEGER: u8 = 3;
+const ARGUMENTS_LIST: u8 = 4;
+
+/// The longest encoding of an event: head byte, nine bytes of delta, code, kind, number of an argument, ten bytes of its size.
+pub const MAX_EVENT_BYTES: usize = 23;
 
 /// Why bytes are not an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -84,6 +119,9 @@ pub enum EventError {
     /// No such extended event in this version of the format.
     #[error("unknown event code {0}")]
     UnknownCode(u8),
+    /// No such word on arguments in this version of the format.
+    #[error("unknown kind {0} of what is known of arguments")]
+    UnknownArguments(u8),
     /// A number does not fit its type.
     #[error("a number in the event is too large")]
     Overflow,
@@ -119,6 +157,9 @@ impl Event {
         }
         if let Some(value) = argument {
             varint::write(value, out);
+        }
+        if let Self::Arguments(arguments) = self {
+            arguments.encode(out);
         }
     }
 
@@ -216,8 +257,60 @@ impl Event {
             Self::Gap { lost } => (TAG_EXTENDED, CODE_GAP, Some(lost)),
             Self::Mark { text } => (TAG_EXTENDED, CODE_MARK, Some(text.into())),
             Self::Clause { clause } => (TAG_EXTENDED, CODE_CLAUSE, Some(clause.into())),
+            Self::Arguments(_) => (TAG_EXTENDED, CODE_ARGUMENTS, None),
         }
     }
+}
+
+impl Arguments {
+    fn encode(self, out: &mut Vec<u8>) {
+        match self {
+            Self::Hash(hash) => {
+                out.push(ARGUMENTS_HASH);
+                out.extend_from_slice(&hash.to_le_bytes());
+            }
+            Self::NotGround => out.push(ARGUMENTS_NOT_GROUND),
+            Self::TooLarge => out.push(ARGUMENTS_TOO_LARGE),
+            Self::Integer { argument, value } => {
+                out.extend_from_slice(&[ARGUMENTS_INTEGER, argument]);
+                varint::write((value << 1 ^ value >> 63) as u64, out);
+            }
+            Self::List { argument, length } => {
+                out.extend_from_slice(&[ARGUMENTS_LIST, argument]);
+                varint::write(length, out);
+            }
+        }
+    }
+
+    fn decode(bytes: &[u8], at: &mut usize) -> Result<Self, EventError> {
+        Ok(match byte(bytes, at)? {
+            ARGUMENTS_HASH => {
+                let rest = bytes.get(*at..).and_then(<[u8]>::first_chunk);
+                *at += size_of::<u64>();
+                Self::Hash(u64::from_le_bytes(*rest.ok_or(EventError::Truncated)?))
+            }
+            ARGUMENTS_NOT_GROUND => Self::NotGround,
+            ARGUMENTS_TOO_LARGE => Self::TooLarge,
+            ARGUMENTS_INTEGER => {
+                let argument = byte(bytes, at)?;
+                let bits = varint::read(bytes, at)?;
+                let value = (bits >> 1) as i64 ^ -((bits & 1) as i64);
+                Self::Integer { argument, value }
+            }
+            ARGUMENTS_LIST => {
+                let argument = byte(bytes, at)?;
+                let length = varint::read(bytes, at)?;
+                Self::List { argument, length }
+            }
+            kind => return Err(EventError::UnknownArguments(kind)),
+        })
+    }
+}
+
+fn byte(bytes: &[u8], at: &mut usize) -> Result<u8, EventError> {
+    let byte = *bytes.get(*at).ok_or(EventError::Truncated)?;
+    *at += 1;
+    Ok(byte)
 }
 
 /// A varint of up to three bytes at the low end of a word: its value and length.
@@ -242,8 +335,7 @@ fn small(bytes: &[u8], at: &mut usize) -> Result<u32, EventError> {
 
 #[cold]
 fn extended(bytes: &[u8], at: &mut usize) -> Result<Event, EventError> {
-    let code = *bytes.get(*at).ok_or(EventError::Truncated)?;
-    *at += 1;
+    let code = byte(bytes, at)?;
     Ok(match code {
         CODE_EXCEPTION => Event::Exception,
         CODE_PAUSE => Event::Pause,
@@ -257,6 +349,7 @@ fn extended(bytes: &[u8], at: &mut usize) -> Result<Event, EventError> {
         CODE_CLAUSE => Event::Clause {
             clause: small(bytes, at)?,
         },
+        CODE_ARGUMENTS => Event::Arguments(Arguments::decode(bytes, at)?),
         _ => return Err(EventError::UnknownCode(code)),
     })
 }

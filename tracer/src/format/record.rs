@@ -137,6 +137,11 @@ pub enum Record {
         /// Which clause.
         clause: Clause,
     },
+    /// Each call of a predicate is followed by what its arguments were ([`crate::format::Arguments`]; since format version 4).
+    Arguments {
+        /// Predicate id.
+        predicate: u32,
+    },
 }
 
 /// How many costs a record has at most: what decodes them is bounded like any record.

@@ -38,6 +38,9 @@ Options of pm_record/2 and pm_start/2:
     byrd(true), symbolic(true) or tail(false).
   - clauses(+Boolean)
     Record which clause of a predicate is entered, too. Default: `false`.
+  - arguments(+Patterns)
+    Of these predicates, record what each call is made with: a hash of the arguments that are
+    ground, and the sizes of the first four. Patterns are those of include(+Patterns).
   - libraries(+Boolean), builtins(+Boolean)
     Record library predicates, and built-in ones, as well.
   - byrd(+Boolean)
@@ -144,6 +147,7 @@ foreign_option(directory).
 foreign_option(force).
 foreign_option(include).
 foreign_option(exclude).
+foreign_option(arguments).
 foreign_option(byrd).
 foreign_option(symbolic).
 foreign_option(clauses).

@@ -39,6 +39,7 @@ What it calls itself is not recorded: its work runs in as_own/1.
     instrumented/4,     % Name, Arity, Module, CopyName: a copy with ports at its goals, which others call
     boundary_id/4,      % Name, Arity, Module, Id: of a predicate that is not recorded, but whose calls are
     withdrawn/5,        % Name, Arity, Module, Id, CopyName: a copy that others call no longer
+    keeps_arguments/1,  % Id: what calls of it are made with is recorded
     prepared/5,         % Name, Arity, Module, Id, Copy: to be wrapped; Copy is to_instrument(...) or made(CopyName)
     left_out/3,         % Module, Name, Arity
     declared_center/4,  % Module, Name, Arity, Center
@@ -79,6 +80,7 @@ record_autoloading :-
 set_mode(Options) :-
     retractall(mode(_)),
     retractall(boundary_id(_, _, _, _)),
+    retractall(keeps_arguments(_)),
     (   memberchk(byrd(true), Options)
     ->  assertz(mode(byrd))
     ;   '$member'(Other, [tail(false), symbolic(true), goal_ports(false)]),
@@ -498,17 +500,31 @@ wrap_as_fits_(M, Head, When, Id) :-
     functor(Head, Name, Arity),
     functor(General, Name, Arity),
     withdraw(M, General),
+    note_arguments(M, Name, Arity, Id),
     how(M, General, When, Id, How, Copy),
     retractall(wrapped(Name, Arity, M, _, _, _)),
     assertz(wrapped(Name, Arity, M, Id, How, Generation)),
     (   How == copy,
         Copy = to_instrument(CopyName, _, _, _)
-    ->  (   mode(goals)
+    ->  (   mode(goals),
+            \+ keeps_arguments(Id)      % only wrappers have them at hand
         ->  assertz(instrumented(Name, Arity, M, CopyName))
         ;   true
         ),
         assertz(prepared(Name, Arity, M, Id, Copy))
     ;   wrap_or_give_up(How, M, General, Copy, Id)
+    ).
+
+%   Its wrapper is to say what it is called with, if that was asked for.
+
+note_arguments(M, Name, Arity, Id) :-
+    (   keeps_arguments(Id)
+    ->  true
+    ;   \+ mode(symbolic),
+        portmortem:'$keeps_arguments'(M, Name, Arity, Id)
+    ->  assertz(keeps_arguments(Id)),
+        portmortem:'$arguments_port'(Arity)
+    ;   true
     ).
 
 wrap_or_give_up(How, M, Head, Copy, Id) :-
@@ -788,6 +804,8 @@ wrap(How, M, Head, Copy, Id) :-
     opaque_wrapper(M:Head),
     portmortem:'$wrappers_changed'.
 
+%   What the predicate is called with is recorded behind '$pm_enter', if that was asked for.
+%
 %   '$pm_enter' leaves Box unbound where there is to be no box: a last call. The body is resolved in
 %   the predicate's module; what is not the predicate's copy is in module system, and
 %   found without a module qualification, which would cost time at every call. No port is the last
@@ -802,13 +820,19 @@ body(P, Id, Target, Body) :-
                   Exit ),
         exit(Box, Before, Exit)
     ),
-    Body0 = ( '$pm_enter'(Id, Box),
-              (   var(Box)
-              ->  Target
-              ;   Boxed
-              ) ),
-    qualified_arguments(P, Arguments),
-    unless_cyclic(Arguments, P, Body0, Body).
+    Body1 = (   var(Box)
+            ->  Target
+            ;   Boxed
+            ),
+    (   keeps_arguments(Id)
+    ->  P = _:Head,
+        Head =.. [_|Arguments],
+        Port =.. ['$pm_arguments'|Arguments],
+        Body0 = ( '$pm_enter'(Id, Box), Port, Body1 )
+    ;   Body0 = ( '$pm_enter'(Id, Box), Body1 )
+    ),
+    qualified_arguments(P, Qualified),
+    unless_cyclic(Qualified, P, Body0, Body).
 
 %   The arguments that the engine qualifies with a module. It does so twice if the predicate is
 %   wrapped, and crashes the second time if the qualification is cyclic: then its error is raised here.

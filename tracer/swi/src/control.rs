@@ -95,6 +95,7 @@ impl Request {
             "tail" => self.mode.no_tail = value != "true",
             "include" => self.selection.include.push(PredicatePattern::new(value)),
             "exclude" => self.selection.exclude.push(PredicatePattern::new(value)),
+            "arguments" => self.selection.arguments.push(PredicatePattern::new(value)),
             "force" => self.options.overwrite = value == "true",
             "max_size" => {
                 let bytes = value
@@ -264,6 +265,19 @@ pub(crate) fn clause(predicate: Term, number: Term, file: Term, line: Term, id: 
     Foreign::from(ffi::truth(unsafe {
         ffi::PL_unify_int64(id, given.to_raw())
     }))
+}
+
+/// `keeps_arguments(+Module, +Name, +Arity, +Id)`: whether what calls of a predicate are made with is to be recorded. If so, the trace says it.
+pub(crate) fn keeps_arguments(module: Term, name: Term, arity: Term, id: Term) -> Foreign {
+    let (module, name, arity) = (text(module), text(name), integer(arity));
+    let keeps = recording::with(|current| {
+        let keeps = current.selection.keeps_arguments(&module, &name, arity);
+        if keeps {
+            current.recorder.keeps_arguments(integer(id));
+        }
+        keeps
+    });
+    Foreign::from(keeps == Some(true))
 }
 
 /// The engine's own files are named so that they are found wherever it is installed.

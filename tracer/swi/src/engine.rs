@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use portmortem_tracer::Stream;
 use portmortem_tracer::format::{Dialect, StreamKind};
 
+use crate::arguments::Credit;
 use crate::boxes::{BoxId, Boxes, Pruned};
 use crate::collections::Collections;
 use crate::ffi;
@@ -26,6 +27,10 @@ pub(crate) struct Engine {
     pub(crate) frames: FrameCache,
     /// What the clause said that is about to call a wrapper.
     pub(crate) coming: Option<Coming>,
+    /// A wrapper was entered, and the event of the call is recorded: what its arguments are may follow.
+    pub(crate) entered: bool,
+    /// What may be spent on the lengths of lists that are arguments.
+    pub(crate) list_credit: Credit,
     /// The program has paused recording.
     paused: bool,
     /// How deep we are in code of our own, which may call predicates that are recorded.
@@ -371,6 +376,8 @@ fn attach(slot: &'static Slot, epoch: u32) -> *mut Engine {
         boxes: Boxes::new(u64::from(epoch) << 16),
         frames: FrameCache::new(),
         coming: None,
+        entered: false,
+        list_credit: Credit::new(),
         paused: false,
         own: 0,
         quiet: false,

@@ -39,6 +39,32 @@ pub(crate) const CVT_ATOM_OR_STRING: u32 = 0x01 | 0x02;
 /// `PL_get_nchars`: give UTF-8.
 pub(crate) const REP_UTF8: u32 = 0x0010_0000;
 
+/// `PL_term_type`: unbound, with attributes or without.
+pub(crate) const TYPE_VARIABLE: c_int = 1;
+/// `PL_term_type`: an integer of any size.
+pub(crate) const TYPE_INTEGER: c_int = 3;
+/// `PL_term_type`: a rational number that is no integer.
+pub(crate) const TYPE_RATIONAL: c_int = 4;
+/// `PL_term_type`: a float.
+pub(crate) const TYPE_FLOAT: c_int = 5;
+/// `PL_term_type`: a string.
+pub(crate) const TYPE_STRING: c_int = 6;
+/// `PL_term_type`: the empty list.
+pub(crate) const TYPE_NIL: c_int = 8;
+/// `PL_term_type`: a list that is not empty, or the beginning of a partial one.
+pub(crate) const TYPE_LIST_PAIR: c_int = 10;
+
+/// `PL_blob_t`: how a kind of atoms begins.
+#[repr(C)]
+pub(crate) struct BlobType {
+    magic: usize,
+    pub(crate) flags: usize,
+    pub(crate) name: *const c_char,
+}
+
+/// `PL_blob_t`: the data is text.
+pub(crate) const BLOB_TEXT: usize = 0x02;
+
 /// `pl_context_t`: a frame of the engine's stack and the place in its clause where it waits.
 #[repr(C)]
 pub(crate) struct Context {
@@ -97,6 +123,26 @@ unsafe extern "C" {
         flags: u32,
     ) -> c_int;
     pub(crate) fn PL_is_variable(term: Term) -> c_int;
+    pub(crate) fn PL_is_attvar(term: Term) -> c_int;
+    pub(crate) fn PL_is_dict(term: Term) -> c_int;
+    pub(crate) fn PL_term_type(term: Term) -> c_int;
+    pub(crate) fn PL_get_tail(list: Term, tail: Term) -> c_int;
+    pub(crate) fn PL_get_nil(term: Term) -> c_int;
+    pub(crate) fn PL_put_term(to: Term, from: Term) -> c_int;
+    pub(crate) fn PL_get_string(term: Term, text: *mut *mut c_char, length: *mut usize) -> c_int;
+    pub(crate) fn PL_blob_data(
+        atom: Atom,
+        length: *mut usize,
+        kind: *mut *const BlobType,
+    ) -> *const c_void;
+    pub(crate) fn PL_record_external(term: Term, length: *mut usize) -> *mut c_char;
+    pub(crate) fn PL_erase_external(record: *mut c_char) -> c_int;
+    /// As [`PL_get_name_arity`], of a compound term only.
+    pub(crate) fn PL_get_compound_name_arity(
+        term: Term,
+        name: *mut Atom,
+        arity: *mut usize,
+    ) -> c_int;
     pub(crate) fn PL_is_compound(term: Term) -> c_int;
     pub(crate) fn PL_is_callable(term: Term) -> c_int;
     pub(crate) fn PL_is_acyclic(term: Term) -> c_int;

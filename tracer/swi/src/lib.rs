@@ -5,6 +5,7 @@
 //! the recorder's stream*. One file serves SWI-Prolog 9.0 and later: see `ffi`.
 
 mod appearing;
+mod arguments;
 mod boxes;
 mod calibrate;
 mod collections;
@@ -147,6 +148,10 @@ fn install_control() {
     control(c"$predicate", 6, predicate);
     let clause = deterministic!(c::clause, (a, b, d, e, f), FALSE);
     control(c"$clause", 5, clause);
+    let keeps_arguments = deterministic!(c::keeps_arguments, (a, b, d, e), FALSE);
+    control(c"$keeps_arguments", 4, keeps_arguments);
+    let arguments_port = deterministic!(arguments::make_port, (a), FALSE);
+    control(c"$arguments_port", 1, arguments_port);
     let site = deterministic!(c::site, (a, b, d, e, f, g, h), FALSE);
     control(c"$site", 7, site);
     control(c"$lines", 3, deterministic!(lines::lines, (a, b, d), FALSE));

@@ -59,6 +59,7 @@ fn enter_first(id: Term, open: Term) -> Foreign {
         return TRUE;
     };
     let coming = engine.coming.take();
+    engine.entered = false;
     if engine.quiet {
         return enter_silently(engine, &mut context, open);
     }
@@ -174,6 +175,7 @@ fn is_last_call(engine: &mut Engine, context: &mut ffi::Context, from: FrameId) 
 /// What there is to do when the call is recorded.
 #[inline(always)]
 fn entered(engine: &mut Engine, predicate: u32, open: Term, last: bool) -> Foreign {
+    engine.entered = true;
     if last {
         engine.boxes.depart();
         if let Some(tally) = &mut engine.symbolic {

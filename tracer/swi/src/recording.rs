@@ -55,6 +55,8 @@ impl Recording {
 pub(crate) struct Selection {
     pub(crate) include: Vec<PredicatePattern>,
     pub(crate) exclude: Vec<PredicatePattern>,
+    /// Of these, what calls are made with is recorded.
+    pub(crate) arguments: Vec<PredicatePattern>,
 }
 
 impl Selection {
@@ -71,6 +73,11 @@ impl Selection {
     /// Whether `--exclude` names a predicate.
     pub(crate) fn excludes(&self, module: &str, name: &str, arity: u32) -> bool {
         any(&self.exclude, module, name, arity)
+    }
+
+    /// Whether `--arguments` names a predicate.
+    pub(crate) fn keeps_arguments(&self, module: &str, name: &str, arity: u32) -> bool {
+        any(&self.arguments, module, name, arity)
     }
 
     /// Whether there can be predicates to record in that module.

@@ -120,6 +120,7 @@ fn run_again(
     let args = RecordArgs {
         include: whole.counts.keys().cloned().collect(),
         no_boundary: true,
+        keep_arguments: Vec::new(),
         ..args.clone()
     };
     let again = engine::run(&args, &output, Streams::Apart(input.again()?))?;

@@ -81,7 +81,11 @@ fn boot_script(args: &RecordArgs, output: &Path, library: &Path, directory: &Pat
         let directory = atom(&directory.display().to_string());
         options.push(format!("directory({directory})"));
     }
-    for (key, patterns) in [("include", &args.include), ("exclude", &args.exclude)] {
+    for (key, patterns) in [
+        ("include", &args.include),
+        ("exclude", &args.exclude),
+        ("arguments", &args.keep_arguments),
+    ] {
         if !patterns.is_empty() {
             options.push(format!("{key}([{}])", atoms(patterns)));
         }

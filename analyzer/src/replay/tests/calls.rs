@@ -200,7 +200,7 @@ impl Model<'_> {
             }
             Event::Pause => self.paused = true,
             Event::Resume => self.paused = false,
-            Event::Mark { .. } | Event::Clause { .. } => {}
+            Event::Mark { .. } | Event::Clause { .. } | Event::Arguments(_) => {}
         }
     }
 

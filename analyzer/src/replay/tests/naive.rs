@@ -590,7 +590,7 @@ impl<'f> Stream<'f> {
                 self.lost = true;
                 (self.failed, self.held) = (None, None);
             }
-            Event::Mark { .. } => {}
+            Event::Mark { .. } | Event::Arguments(_) => {}
             Event::Clause { clause } => self.enter_clause(clause),
         }
         match event {

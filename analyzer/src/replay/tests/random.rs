@@ -3,7 +3,7 @@
 //! Choices that are impossible where they stand become others, so that shrinking choices shrinks
 //! the run.
 
-use portmortem_tracer::format::{Dialect, Event};
+use portmortem_tracer::format::{Arguments, Dialect, Event};
 use proptest::prelude::*;
 
 /// One step of the engine.
@@ -47,7 +47,7 @@ impl Limits {
 pub(crate) fn choices(most: usize) -> impl Strategy<Value = Vec<Choice>> {
     let times = prop_oneof![8 => Just(1u8), 2 => 2..6u8];
     let choice =
-        (0..46u8, any::<u8>(), 0..20u8, times).prop_map(|(what, which, after, times)| Choice {
+        (0..48u8, any::<u8>(), 0..20u8, times).prop_map(|(what, which, after, times)| Choice {
             what,
             which,
             after,
@@ -122,7 +122,8 @@ impl Engine {
             36 => self.exception(which),
             37 => self.pause(),
             38 if self.limits.gaps && which < 64 => self.gap(which),
-            40.. => self.clause(which),
+            46.. => self.emit(Event::Arguments(Arguments::Hash(which.into()))),
+            40..46 => self.clause(which),
             _ => self.emit(Event::Mark { text: 0 }),
         }
     }

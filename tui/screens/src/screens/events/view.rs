@@ -4,7 +4,7 @@ use portmortem_analyzer::export::csv::field;
 use portmortem_analyzer::tables::{Cell, EventRow, Row, port};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::walk::Step;
-use portmortem_tracer::format::Event;
+use portmortem_tracer::format::{Arguments, Event};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -27,7 +27,8 @@ fn style(event: Event, theme: &Theme) -> Style {
         | Event::Pause
         | Event::Resume
         | Event::Mark { .. }
-        | Event::Clause { .. } => theme.text,
+        | Event::Clause { .. }
+        | Event::Arguments(_) => theme.text,
     }
 }
 
@@ -44,6 +45,7 @@ fn about(reader: &Reader, step: &Step) -> String {
         Event::Gap { lost: 0 } => "events were lost, unknown how many".to_owned(),
         Event::Gap { lost } => counted(lost, "event was lost", "events were lost"),
         Event::Mark { text } => printable(reader.analysis.trace.text(text).unwrap_or_default()),
+        Event::Arguments(arguments) => format!("{name}, {}", arguments_text(arguments)),
         Event::Clause { clause } => {
             let trace = &reader.analysis.trace;
             match trace.clause_index(clause) {
@@ -52,6 +54,19 @@ fn about(reader: &Reader, step: &Step) -> String {
             }
         }
         _ => name.to_owned(),
+    }
+}
+
+fn arguments_text(arguments: Arguments) -> String {
+    match arguments {
+        Arguments::Hash(hash) => format!("hash {hash:016x}"),
+        Arguments::NotGround => "not ground".to_owned(),
+        Arguments::TooLarge => "too large for a hash".to_owned(),
+        Arguments::Integer { argument, value } => format!("argument {argument}: {value}"),
+        Arguments::List { argument, length } => {
+            let elements = counted(length, "element", "elements");
+            format!("argument {argument}: {elements}")
+        }
     }
 }
 

@@ -1,0 +1,206 @@
+//! Goals whose calls take longer and longer: the work of all calls grows with the square of their number, or faster.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::evidence::Evidence;
+use super::{Cause, Certainty, Finding};
+use crate::calls::Goal;
+use crate::calls::figures::CallFigures;
+use crate::calls::growth::Verdict;
+use crate::figures::Caller;
+use crate::tables::Site;
+use crate::text::count;
+use crate::trace::PredicateIndex;
+
+/// A goal whose calls take longer and longer.
+struct Growing<'e, 'a> {
+    site: &'e Site<'a>,
+    figures: &'e CallFigures,
+    /// Ticks that they took more than if all had been as short as the first ones.
+    cost_ticks: u64,
+}
+
+/// A finding for each goal that grows, if not because of goals in the clauses of what it calls.
+pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let calls = evidence.analysis.calls();
+    let mut growing = BTreeMap::<PredicateIndex, Vec<Growing>>::new();
+    for site in evidence.clauses.values().flatten() {
+        let goal = Goal {
+            callee: site.callee,
+            caller: site.caller,
+            site: site.site,
+        };
+        let Some(figures) = calls.goal(&goal) else {
+            continue;
+        };
+        let trend = figures.trend();
+        if let (true, Some((first, _))) = (trend.verdict.grows(), trend.ends) {
+            let least = u128::from(first).saturating_mul(u128::from(figures.timed));
+            let more = u64::try_from(figures.ticks.saturating_sub(least)).unwrap_or(u64::MAX);
+            let Caller::Predicate(caller) = site.caller else {
+                continue;
+            };
+            growing.entry(caller).or_default().push(Growing {
+                site,
+                figures,
+                // Calls inside one another are counted with both.
+                cost_ticks: more.min(site.figures.served_ticks),
+            });
+        }
+    }
+    let all = growing.values().flatten();
+    all.filter(|goal| !is_explained(evidence, &growing, goal))
+        .map(|goal| finding(evidence, goal))
+        .collect()
+}
+
+/// Whether half of it is because of another growing goal: in what it calls, or in what that calls, or in its arguments. Of two goals that call each
+/// other the dearer one is the reason.
+fn is_explained(
+    evidence: &Evidence,
+    growing: &BTreeMap<PredicateIndex, Vec<Growing>>,
+    goal: &Growing,
+) -> bool {
+    let called = called(evidence, goal.site.callee);
+    let sites = &evidence.analysis.profile.sites;
+    let is_inside = |inner: &Growing| {
+        let site = inner.site;
+        let as_argument = (Caller::Predicate(goal.site.callee), site.callee, site.site);
+        site.caller
+            .predicate()
+            .is_some_and(|caller| called.contains(&caller))
+            || sites.contains_key(&as_argument)
+    };
+    let is_around = |inner: &Growing| {
+        let caller = goal.site.caller.predicate();
+        caller.is_some_and(|caller| self::called(evidence, inner.site.callee).contains(&caller))
+    };
+    growing.values().flatten().any(|inner| {
+        inner.site.site != goal.site.site
+            && inner.cost_ticks >= goal.cost_ticks / 2
+            && is_inside(inner)
+            && (inner.cost_ticks > goal.cost_ticks || !is_around(inner))
+    })
+}
+
+/// A predicate, what its clauses call, what that calls, and so on.
+fn called(evidence: &Evidence, predicate: PredicateIndex) -> BTreeSet<PredicateIndex> {
+    let mut seen = BTreeSet::from([predicate]);
+    let mut left = vec![predicate];
+    while let Some(predicate) = left.pop() {
+        let goals = evidence.goals_of(predicate);
+        left.extend(
+            goals
+                .map(|goal| goal.callee)
+                .filter(|&callee| seen.insert(callee)),
+        );
+    }
+    seen
+}
+
+fn finding(evidence: &Evidence, goal: &Growing) -> Finding {
+    let site = goal.site;
+    let last = last_called(evidence, site.callee);
+    let name = evidence.name(site.callee);
+    let trend = goal.figures.trend();
+    let (first, then) = trend.ends.unwrap_or_default();
+    let how = match trend.verdict {
+        Verdict::Sublinear => "slower than the number of calls",
+        Verdict::Superlinear => "faster than the number of calls",
+        _ => "about as the number of calls",
+    };
+    let by = if last == site.callee {
+        String::new()
+    } else {
+        format!(" Its last call is of {}.", evidence.name(last))
+    };
+    let (remedy, certainty) = remedy(evidence, last);
+    Finding {
+        cause: Cause::GrowingCalls,
+        place: evidence.place_of(site),
+        cost_ticks: goal.cost_ticks,
+        certainty,
+        title: format!(
+            "calls of {name} {} take longer and longer",
+            evidence.at(site)
+        ),
+        evidence: format!(
+            "The time of a call grew from {} to {} over {} calls, {how}. All of them took {}.{by}",
+            evidence.time(first),
+            evidence.time(then),
+            count(trend.calls),
+            evidence.time(site.figures.served_ticks),
+        ),
+        remedy,
+        predicates: vec![site.callee, last],
+    }
+}
+
+/// What a predicate that only hands on to another one by its last call hands on to, and so on.
+fn last_called(evidence: &Evidence, predicate: PredicateIndex) -> PredicateIndex {
+    let mut at = predicate;
+    // No program hands on further; and it may do so in a circle.
+    for _ in 0..8 {
+        let clauses = evidence.clauses.range((at, 0)..=(at, u32::MAX));
+        let goals = clauses.flat_map(|(_, goals)| goals);
+        let Some(goal) = goals.max_by_key(|goal| (goal.figures.served_ticks, Reverse(goal.callee)))
+        else {
+            break;
+        };
+        let calls = evidence.figures(at).calls;
+        if goal.figures.tail_calls < calls - calls / 10 || goal.callee == at {
+            break;
+        }
+        at = goal.callee;
+    }
+    at
+}
+
+/// What to do about a predicate that takes longer and longer, and how sure it is that it can be done.
+fn remedy(evidence: &Evidence, predicate: PredicateIndex) -> (String, Certainty) {
+    let info = evidence.analysis.trace.predicates().get(predicate as usize);
+    let name = info.map_or("", |info| info.declared.name.as_str());
+    let is_fact = evidence.goals_of(predicate).next().is_none();
+    let text = match name {
+        _ if evidence.is_of_program(predicate) && is_fact => {
+            "each call looks at more clauses than the one before. Give it a first argument that the engine can look up: an atom or a number \
+             that is bound at the call (variant_sha1/2 or term_hash/2 make one of a term); or keep the data in library(assoc) or \
+             library(rbtrees)."
+        }
+        _ if evidence.is_of_program(predicate) => {
+            "what it works on grows from call to call: pass on what was computed before instead of computing it again from all of it."
+        }
+        "atom_concat" | "string_concat" | "atomics_to_string" | "atomic_list_concat"
+        | "string_codes" | "atom_codes" | "atom_length" | "sub_atom" => {
+            "the text is copied at each call. Collect its parts in a list and join them once (atomic_list_concat/2), or write them with \
+             with_output_to/2."
+        }
+        "append" => {
+            "the list is copied at each call. Put new elements in front and reverse once, use a difference list or a grammar, or collect \
+             with findall/3."
+        }
+        "member" | "memberchk" | "delete" | "subtract" | "union" | "intersection" | "select"
+        | "selectchk" | "list_to_set" | "exclude" | "include" => {
+            "the list is searched at each call. Keep it as a set that is looked up: library(assoc), library(rbtrees), ordered sets \
+             (ord_memberchk/2, ord_union/3), or a dynamic predicate with the element as its first argument."
+        }
+        "nth0" | "nth1" | "last" | "length" | "sum_list" | "max_list" | "min_list" | "msort"
+        | "sort" | "predsort" | "reverse" | "sumlist" => {
+            "the list is walked from its beginning at each call. Go along it once, keep the figure beside it, or use a term with arg/3."
+        }
+        "assertz" | "asserta" | "assert" | "retract" | "retractall" | "clause" => {
+            "there are more clauses at each call. Give them a first argument that the engine can look up, or keep the data in a term that is \
+             passed on (library(assoc)) or in global variables."
+        }
+        "findall" | "bagof" | "setof" | "aggregate_all" | "forall" => {
+            "it has more solutions at each call. Keep the result up to date instead of collecting it again."
+        }
+        _ => "its input grows from call to call: hand it only what is new.",
+    };
+    let certainty = match evidence.is_of_program(predicate) && !is_fact {
+        true => Certainty::ToCheck,
+        false => Certainty::Likely,
+    };
+    (text.to_owned(), certainty)
+}

@@ -1,0 +1,228 @@
+//! `portmortem advise`: the causes of programs that are slow for a known reason, and what silences a finding.
+
+use portmortem_tests::{Outcome, Sandbox, repository};
+use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
+
+fn record(sandbox: &Sandbox, name: &str, options: &[&str], arguments: &[&str]) {
+    let program = repository(&format!("tests/programs/slow/{name}.pl"));
+    let mut command = vec!["record", "-o", "run.pmt", "--force"];
+    command.extend(options);
+    let program = program.display().to_string();
+    command.extend([program.as_str(), "--"]);
+    command.extend(arguments);
+    sandbox.portmortem(command).exits(0);
+}
+
+fn advise(sandbox: &Sandbox, options: &[&str]) -> Outcome {
+    let command = ["advise", "run.pmt"];
+    let outcome = sandbox.portmortem(command.iter().chain(options).copied());
+    outcome.exits(0);
+    outcome
+}
+
+/// All findings, small ones, too: how much time each cost depends on the machine.
+fn findings(sandbox: &Sandbox) -> Vec<Value> {
+    let options = ["--format", "json", "--least", "0", "--top", "100"];
+    let report: Value = serde_json::from_slice(&advise(sandbox, &options).stdout).unwrap();
+    assert_eq!(report["more"], 0);
+    report["findings"].as_array().unwrap().clone()
+}
+
+/// The finding of this kind at this line.
+#[track_caller]
+fn finding(findings: &[Value], cause: &str, predicate: &str, line: u32) -> Value {
+    let found = findings.iter().find(|finding| {
+        finding["cause"] == cause && finding["predicate"] == predicate && finding["line"] == line
+    });
+    found
+        .unwrap_or_else(|| panic!("{cause} {predicate}: {findings:#?}"))
+        .clone()
+}
+
+fn says(finding: &Value, text: &str) {
+    let evidence = finding["evidence"].as_str().unwrap();
+    assert!(evidence.contains(text), "{text}: {evidence}");
+}
+
+#[test]
+fn alternatives_that_begin_alike() {
+    let sandbox = Sandbox::new();
+    record(&sandbox, "formula", &[], &["4"]);
+    let found = findings(&sandbox);
+    let of_terms = finding(&found, "repeated-prefix", "term/3", 95);
+    says(
+        &of_terms,
+        "3 clauses of term/3 begin with factor/3 (lines 95, 96, 97)",
+    );
+    finding(&found, "repeated-prefix", "expr/3", 91);
+    // Most of the work is done again, whatever the machine.
+    assert!(
+        found[..2]
+            .iter()
+            .all(|finding| finding["cause"] == "repeated-prefix"),
+        "{found:#?}"
+    );
+    // Repaired, nothing of that is left.
+    record(&sandbox, "formula_fix", &["--goal", "main(['4'])"], &[]);
+    let left = findings(&sandbox);
+    assert!(
+        left.iter()
+            .all(|finding| finding["cause"] != "repeated-prefix"),
+        "{left:#?}"
+    );
+}
+
+#[test]
+fn a_generator_and_a_test() {
+    let sandbox = Sandbox::new();
+    record(&sandbox, "library_generator", &[], &[]);
+    let found = findings(&sandbox);
+    let first = finding(&found, "generator", "slow/2", 4);
+    assert_eq!(first, found[0]);
+    assert_eq!(
+        first["title"],
+        "ok/2 rejects 99 % of what lists:member/2 generates"
+    );
+    says(
+        &first,
+        "ok/2 at line 4 of slow/2 failed at 360,053 of 363,600 calls",
+    );
+    assert_eq!(
+        first["commands"][0],
+        "portmortem report run.pmt --predicate ok/2"
+    );
+}
+
+#[test]
+fn choicepoints_that_nobody_uses() {
+    let sandbox = Sandbox::new();
+    record(&sandbox, "whilei", &["--clauses"], &["30000"]);
+    let found = findings(&sandbox);
+    let unused = finding(&found, "unused-choicepoints", "eval/3", 73);
+    says(
+        &unused,
+        "eval/3 left a choicepoint at 409,227 of 409,227 exits; 386,435 of them (94 %) were never used",
+    );
+    says(&unused, "clause 1 of eval/3 (line 73) 95,208");
+    says(
+        &unused,
+        "calls of run/3 at line 40 of run/3 were no last calls",
+    );
+    record(&sandbox, "whilei_fix", &[], &["30000"]);
+    let left = findings(&sandbox);
+    assert!(
+        left.iter()
+            .all(|finding| finding["cause"] != "unused-choicepoints"),
+        "{left:#?}"
+    );
+}
+
+#[test]
+fn calls_that_repeat_one_another() {
+    let sandbox = Sandbox::new();
+    record(&sandbox, "movies", &[], &[]);
+    let may = finding(&findings(&sandbox), "may-repeat", "similarity/3", 62);
+    says(&may, "norm/2 (14,280 calls");
+    let remedy = may["remedy"].as_str().unwrap();
+    assert!(remedy.contains("--arguments 'norm/2'"), "{remedy}");
+    record(&sandbox, "movies", &["--arguments", "norm/2"], &[]);
+    let repeated = finding(&findings(&sandbox), "repeated-calls", "norm/2", 82);
+    says(
+        &repeated,
+        "14,160 of 14,280 calls of norm/2 (99 %) had the same arguments as an earlier one: only 120 are different",
+    );
+}
+
+#[test]
+fn threads_that_wait() {
+    let sandbox = Sandbox::new();
+    record(&sandbox, "pool", &[], &[]);
+    let waiting = finding(&findings(&sandbox), "waiting", "handle/2", 57);
+    says(&waiting, "system:with_mutex/2 was called 400 times");
+}
+
+/// The first calls take a small part of what the last ones take, so that a busy machine changes the figures, not the verdict.
+#[test]
+fn calls_that_take_longer_and_longer() {
+    let sandbox = Sandbox::new();
+    record(&sandbox, "htmlrep", &[], &[]);
+    finding(&findings(&sandbox), "growing-calls", "rows/3", 39);
+    record(&sandbox, "memo", &[], &[]);
+    let lookup = finding(&findings(&sandbox), "growing-calls", "lookup/2", 72);
+    assert!(
+        lookup["remedy"]
+            .as_str()
+            .unwrap()
+            .contains("variant_sha1/2"),
+        "{lookup}"
+    );
+    record(&sandbox, "paths", &[], &[]);
+    let found = findings(&sandbox);
+    let member = finding(&found, "growing-calls", "bfs/4", 46);
+    assert!(
+        member["title"].as_str().unwrap().contains("lists:member/2"),
+        "{member}"
+    );
+    finding(&found, "growing-calls", "bfs/4", 50);
+    // findall/3 around member/2 grows for no reason of its own.
+    let of_findall = |finding: &Value| finding["line"] == 44 && finding["cause"] == "growing-calls";
+    assert!(!found.iter().any(of_findall), "{found:#?}");
+}
+
+#[test]
+fn goals_that_fail_late_and_exceptions() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "late.pl",
+        "
+        :- initialization(main, main).
+        main :- forall(between(1, 2000, N), ( accept(N) -> true ; true )),
+            forall(between(1, 50, N), catch(risky(N), _, true)).
+        accept(N) :- numlist(1, 200, L), costly(L, S), S > 0, wanted(N).
+        costly([], 0).
+        costly([X|Xs], S) :- costly(Xs, S0), S is S0 + X.
+        wanted(N) :- N mod 10 =:= 0.
+        risky(N) :- numlist(1, 500, L), costly(L, S), check(N, S).
+        check(N, S) :- S > N, throw(too_large(S)).
+        check(_, _).
+        ",
+    );
+    sandbox
+        .portmortem(["record", "late.pl", "-o", "run.pmt"])
+        .exits(0);
+    let found = findings(&sandbox);
+    let late = finding(&found, "failing-late", "accept/1", 5);
+    assert_eq!(late["title"], "wanted/1 fails after costly/2 has worked");
+    says(&late, "failed at 1,800 of 2,000 calls (90 %)");
+    assert_eq!(late["certainty"], "to-check");
+    let raised = finding(&found, "exceptions", "risky/1", 9);
+    says(&raised, "50 of 50 calls of risky/1");
+}
+
+#[test]
+fn text_says_what_to_do_and_where() {
+    let sandbox = Sandbox::new();
+    record(&sandbox, "library_generator", &[], &[]);
+    let text = advise(&sandbox, &[]);
+    text.shows("1. ")
+        .shows("ok/2 rejects 99 % of what lists:member/2 generates\n   library_generator.pl:4, slow/2\n")
+        .shows("   Change: generate less:")
+        .shows("   Sure:   likely\n   See:    portmortem report run.pmt --predicate ok/2\n");
+    let command = text.out();
+    let widest = command.lines().map(UnicodeWidthStr::width).max();
+    assert!(widest <= Some(80), "{text}");
+    let shown = sandbox.sh("$portmortem report run.pmt --predicate ok/2");
+    shown.exits(0).shows("360,055");
+    advise(&sandbox, &["--least", "100"]).shows("Nothing found that costs so much.");
+    let few = advise(&sandbox, &["--least", "0", "--top", "0"]);
+    few.shows(" more; --top ");
+    let part = advise(&sandbox, &["--focus", "numlist/3", "--least", "0"]);
+    part.hides("ok/2 rejects");
+    sandbox
+        .portmortem(["advise", "missing.pmt"])
+        .refuses("missing.pmt");
+    sandbox
+        .portmortem(["advise", "run.pmt", "--least", "200"])
+        .exits(2);
+}
