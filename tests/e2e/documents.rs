@@ -159,7 +159,7 @@ fn a_reader_in_another_language() {
         .portmortem(["record", "--clauses", "clauses.pl"])
         .succeeds();
     traces.push(sandbox.path("clauses.pmt"));
-    assert!(traces.len() >= 11, "{traces:?}");
+    assert!(traces.len() >= 12, "{traces:?}");
     let tables = sandbox.path("tables");
     let mut export = sandbox.command(built::portmortem());
     export.command.arg("export").args(&traces);
@@ -174,7 +174,7 @@ fn a_reader_in_another_language() {
     compare
         .wait()
         .succeeds()
-        .shows("cells of 11 traces compared");
+        .shows("cells of 12 traces compared");
 }
 
 /// The reader tells of a difference: a cell that is wrong in the export, and a row that is missing.

@@ -39,6 +39,7 @@ fn expected(traces: &[(&str, &Path)]) -> Sums {
     for (name, path) in traces {
         let profiled = Profiled::of(path);
         let tables = Tables::new(name, &profiled.trace, &profiled.profile);
+        let tables = tables.with_calls(&profiled.calls);
         for &table in Table::ALL {
             let rows: Result<(), ()> = tables.rows(table, |cells| {
                 for (column, cell) in table.columns().iter().zip(cells) {
@@ -182,7 +183,7 @@ fn of_duckdb(sandbox: &Sandbox, directory: &str) -> Sums {
     printed.lines().map(cell).collect()
 }
 
-const ALL: &str = "predicates,edges,sites,clauses,contexts,backtracks,cuts,choicepoints,cycles,streams,centers,costs,events";
+const ALL: &str = "predicates,edges,sites,clauses,contexts,backtracks,cuts,choicepoints,cycles,streams,centers,costs,latencies,site_latencies,slowest,events";
 
 /// Threads, exceptions, recursion through others, many choicepoints: something for every table.
 const SAMPLES: [&str; 4] = ["queens", "threads_exceptions", "parser", "debray1"];
@@ -244,8 +245,11 @@ fn usual_tables_and_one() {
             "cuts.csv",
             "cycles.csv",
             "edges.csv",
+            "latencies.csv",
             "predicates.csv",
+            "site_latencies.csv",
             "sites.csv",
+            "slowest.csv",
             "streams.csv"
         ]
     );

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
+use std::sync::Arc;
 
+use portmortem_analyzer::calls::CallsOnRequest;
 use portmortem_analyzer::figures::laws;
 use portmortem_analyzer::tables::{EdgeRow, PredicateRow};
 use portmortem_analyzer::trace::PredicateInfo;
-use portmortem_analyzer::{Profile, ReplayOptions, Tables, Trace, replay};
+use portmortem_analyzer::{Filters, Profile, ReplayOptions, Scope, Tables, Trace, replay};
 use portmortem_tracer::format::{Event, StreamKind};
 
 /// A trace with its figures.
@@ -17,6 +19,8 @@ pub struct Profiled {
     pub trace: Trace,
     /// Its figures.
     pub profile: Profile,
+    /// The times of its single calls.
+    pub calls: CallsOnRequest,
 }
 
 impl Profiled {
@@ -43,7 +47,13 @@ impl Profiled {
             path.display(),
             profile.violations
         );
-        Self { trace, profile }
+        let scope = Scope::of(&trace, &Filters::default());
+        let calls = CallsOnRequest::new(Arc::new(scope));
+        Self {
+            trace,
+            profile,
+            calls,
+        }
     }
 
     /// The table `predicates`.

@@ -210,7 +210,8 @@ pub(crate) struct ScopeArgs {
 Examples:
   portmortem report run.pmt                              hottest predicates, their callers and callees
   portmortem report run.pmt --sort fails --top 10
-  portmortem report run.pmt --predicate attack/3         callers, itself, callees
+  portmortem report run.pmt --predicate attack/3         callers, itself, callees, slowest calls
+  portmortem report run.pmt --columns predicate,calls,mean,max,growth --sort max
   portmortem report run.pmt --sites --top 10             which goal of which clause took the time
   portmortem report run.pmt --hide 'maplist*' --hide call
   portmortem report run.pmt --focus solve/2 --time 1s..2s      one predicate in a range of time
@@ -234,7 +235,7 @@ pub(crate) struct ReportArgs {
     /// Which part of the trace to look at
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
-    /// Show only this predicate with its callers and callees
+    /// Show only this predicate with its callers and callees, and how long its calls take
     #[arg(long, value_name = "GLOB")]
     pub(crate) predicate: Option<String>,
     /// Show the goals of clauses that made calls, those with the most served time first

@@ -2,14 +2,16 @@
 
 use std::io::{self, Cursor, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use polars::prelude::*;
 use polars_io::SerReader;
 use polars_io::ipc::IpcReader;
 use polars_io::parquet::read::ParquetReader;
+use portmortem_analyzer::calls::CallsOnRequest;
 use portmortem_analyzer::export::{ExportError, Exporter};
 use portmortem_analyzer::tables::{Cell, Kind, Table};
-use portmortem_analyzer::{Profile, ReplayOptions, Tables, Trace, replay};
+use portmortem_analyzer::{Filters, Profile, ReplayOptions, Scope, Tables, Trace, replay};
 
 use crate::{Arrow, FrameBuilder, Parquet, frame, schema};
 
@@ -29,7 +31,8 @@ fn written(format: &dyn Exporter, tables: &Tables, table: Table) -> Cursor<Vec<u
 #[test]
 fn files_say_what_the_frames_say() {
     let (trace, profile) = sample();
-    let tables = Tables::new("queens", &trace, &profile);
+    let calls = CallsOnRequest::new(Arc::new(Scope::of(&trace, &Filters::default())));
+    let tables = Tables::new("queens", &trace, &profile).with_calls(&calls);
     for &table in Table::ALL {
         let frame = frame(table, [tables]).unwrap();
         assert_eq!(**frame.schema(), schema(table.columns()));
@@ -51,7 +54,8 @@ fn files_say_what_the_frames_say() {
 #[test]
 fn frames_have_the_cells_of_the_rows() {
     let (trace, profile) = sample();
-    let tables = Tables::new("queens", &trace, &profile);
+    let calls = CallsOnRequest::new(Arc::new(Scope::of(&trace, &Filters::default())));
+    let tables = Tables::new("queens", &trace, &profile).with_calls(&calls);
     for &table in Table::ALL {
         let frame = frame(table, [tables]).unwrap();
         let mut at = 0;

@@ -129,3 +129,42 @@ impl CallsOnRequest {
         self.found.get_or_init(|| Calls::of(trace, &self.scope))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::scope::Filters;
+    use growth::Verdict;
+
+    /// The sample has lookups that go through all that was entered before, and the same naive reverse 60 times.
+    #[test]
+    fn lookups_that_scan_grow_and_naive_reverses_do_not() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/scan.pmt");
+        let trace = Trace::open(&path).unwrap();
+        let calls = Calls::of(&trace, &Scope::of(&trace, &Filters::default()));
+        for (name, verdict, outermost) in [
+            ("lookup/2", Verdict::Linear, 500),
+            ("system:memberchk/2", Verdict::Linear, 500),
+            ("app/3", Verdict::Constant, 720),
+            ("nrev/2", Verdict::Constant, 60),
+            ("reverses/1", Verdict::Constant, 60),
+            // One chain of last calls.
+            ("enter/3", Verdict::Unknown, 1),
+        ] {
+            let mut predicates = trace.predicates().iter();
+            let index = predicates.position(|info| info.indicator == name).unwrap();
+            let figures = calls.predicate(index as PredicateIndex).unwrap();
+            let trend = figures.trend();
+            assert_eq!((trend.verdict, trend.calls), (verdict, outermost), "{name}");
+            let outer = calls.goals_of(index as PredicateIndex);
+            let outer = outer.filter(|(goal, _)| {
+                goal.caller != Caller::Predicate(goal.callee) && goal.site.is_some()
+            });
+            for (goal, figures) in outer.filter(|_| verdict != Verdict::Unknown) {
+                assert_eq!(figures.trend(), trend, "{goal:?}");
+            }
+        }
+    }
+}

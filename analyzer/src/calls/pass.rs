@@ -250,7 +250,9 @@ impl<'b, 's> State<'b, 's> {
         let caller = std::mem::replace(&mut frame.visible, Caller::Predicate(predicate));
         let rows = [predicate, self.books.goal(predicate, site, caller)];
         let on_chain = &mut self.on_chain[predicate as usize];
-        let is_outermost = *on_chain == 0;
+        // What the engine does for itself is no work of the program that could grow.
+        let is_engine = !matches!(self.books.scope.kind_of(predicate), BoxKind::Call { .. });
+        let is_outermost = *on_chain == 0 && !is_engine;
         *on_chain += 1;
         let is_timed = self.is_inside && !frame.has(predicate);
         if self.is_inside {
@@ -300,13 +302,10 @@ impl<'b, 's> State<'b, 's> {
             };
             let [since, engine] = running.since;
             let ticks = self.now - since;
-            // Of work of the engine itself all is its own.
-            let is_engine = !matches!(self.books.scope.kind_of(rows[0]), BoxKind::Call { .. });
-            let others = if is_engine { 0 } else { self.engine - engine };
             let took = Took {
                 stream: self.stream,
                 ticks,
-                own: ticks - others,
+                own: ticks - (self.engine - engine),
             };
             end(self.books, rows, &running, took);
         }

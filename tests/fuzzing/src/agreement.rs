@@ -1,13 +1,14 @@
 //! Every way to replay a trace finds the same, and the conservation laws hold.
 
 use std::io;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use portmortem_analyzer::calls::CallsOnRequest;
 use portmortem_analyzer::export::{Csv, Exporter, Json};
 use portmortem_analyzer::figures::EdgeFigures;
 use portmortem_analyzer::figures::laws;
 use portmortem_analyzer::tables::Table;
-use portmortem_analyzer::{Profile, ReplayOptions, Tables, Trace, replay};
+use portmortem_analyzer::{Filters, Profile, ReplayOptions, Scope, Tables, Trace, replay};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Numbers of threads, and bytes of events in a chunk.
@@ -42,7 +43,8 @@ pub(crate) fn replay_in_all_ways(trace: &Trace, options: &ReplayOptions) -> Prof
 
 /// Writes every table in both formats of text.
 pub(crate) fn write_all_tables(trace: &Trace, profile: &Profile) {
-    let tables = Tables::new("fuzz", trace, profile);
+    let calls = CallsOnRequest::new(Arc::new(Scope::of(trace, &Filters::default())));
+    let tables = Tables::new("fuzz", trace, profile).with_calls(&calls);
     for &table in Table::ALL {
         for format in [&Csv as &dyn Exporter, &Json] {
             let written = format.write(&tables, table, &mut io::sink());

@@ -240,7 +240,7 @@ fn csv(rows: &Rows, out: &mut Vec<u8>) -> Result<()> {
     Ok(writer.finish()?)
 }
 
-/// The table of predicates, the edges of those that were chosen, and what was lost or distorted.
+/// The table of predicates, the edges and single calls of those that were chosen, and what was lost or distorted.
 fn json(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
     let columns = rows.of_file();
     let object = |&index: &PredicateIndex| {
@@ -263,12 +263,24 @@ fn json(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
         .edges()
         .filter(|edge| !rows.is_chosen || touches(edge));
     let (remarks, incomplete) = remarks(analysis);
-    let report = serde_json::json!({
+    let mut report = serde_json::json!({
         "predicates": objects,
         "edges": edges.collect::<Vec<_>>(),
         "incomplete": incomplete,
         "remarks": remarks,
     });
+    // The events are read again for these.
+    if rows.is_chosen {
+        let latencies = rows.tables.latencies();
+        let goals = rows.tables.site_latencies();
+        let slowest = rows.tables.slowest();
+        let chosen = latencies.filter(|row| names.contains(row.predicate));
+        report["latencies"] = serde_json::to_value(chosen.collect::<Vec<_>>())?;
+        let chosen = goals.filter(|row| names.contains(row.callee));
+        report["site_latencies"] = serde_json::to_value(chosen.collect::<Vec<_>>())?;
+        let chosen = slowest.filter(|row| names.contains(row.predicate));
+        report["slowest"] = serde_json::to_value(chosen.collect::<Vec<_>>())?;
+    }
     serde_json::to_writer_pretty(&mut *out, &report)?;
     writeln!(out)?;
     Ok(())

@@ -6,6 +6,7 @@
 mod advice;
 mod annotation;
 mod backtracking;
+mod calls;
 mod clauses;
 mod comparison;
 mod costs;
@@ -76,16 +77,20 @@ pub(crate) fn overview(
     tables.join("\n")
 }
 
-/// Callers, itself, callees of some predicates; before them a line for each with the columns asked for.
+/// Callers, itself, callees, and the time of one call of some predicates; before them a line for each with the columns asked for.
 pub(crate) fn predicates(
     analysis: &Analysis,
     columns: &[usize],
     indices: &[PredicateIndex],
 ) -> String {
     let lines = (!columns.is_empty()).then(|| flat::table(analysis, columns, indices, usize::MAX));
-    let blocks = indices
-        .iter()
-        .map(|&index| neighbours::block(analysis, index));
+    let blocks = indices.iter().flat_map(|&index| {
+        [
+            neighbours::block(analysis, index),
+            calls::block(analysis, index),
+        ]
+    });
+    let blocks = blocks.filter(|block| !block.is_empty());
     let all: Vec<String> = lines.into_iter().chain(blocks).collect();
     all.join("\n")
 }

@@ -160,7 +160,7 @@ impl Model<'_> {
             tick,
             is_inside: self.is_inside,
             is_departed,
-            is_outermost: visible.iter().filter(runs).count() == 0,
+            is_outermost: visible.iter().filter(runs).count() == 0 && !self.is_engine(callee),
             begin: self.stretches.len(),
             end: None,
             redos: 0,
@@ -270,8 +270,7 @@ fn figures(boxes: &[&Logical], streams: &[Run]) -> CallFigures {
         let outermost = inside().filter(|one| one.is_outermost && one.stream == stream);
         for (one, ordinal) in outermost.zip(0..) {
             if one.end.is_some() {
-                let is_engine = one.goal.callee < 5 && matches!(one.goal.callee, 3 | 4);
-                growth.add(ordinal, took(one, !is_engine));
+                growth.add(ordinal, took(one, true));
             }
         }
     }
