@@ -8,6 +8,7 @@
 )]
 
 mod annotate;
+mod arguments;
 mod baseline;
 mod clauses;
 mod cli;

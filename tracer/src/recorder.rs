@@ -228,8 +228,7 @@ impl Recorder {
     /// ([`crate::Stream::arguments`]).
     pub fn keeps_arguments(&self, predicate: u32) {
         let record = Record::Arguments { predicate };
-        self.inner
-            .with(|shared| self.inner.append(shared, &record));
+        self.inner.with(|shared| self.inner.append(shared, &record));
     }
 
     /// Makes a cost centre known and gives its id, the same for the same name, from the numbers that

@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering;
 
 use crate::clock;
 use crate::format::{
-    Arguments, CODE_CLAUSE, CODE_EXCEPTION, Event, TAG_BITS, TAG_CALL, TAG_CUT, TAG_EXIT_DET, TAG_EXIT_NONDET,
-    TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
+    Arguments, CODE_CLAUSE, CODE_EXCEPTION, Event, TAG_BITS, TAG_CALL, TAG_CUT, TAG_EXIT_DET,
+    TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
 };
 use crate::registry;
 use crate::slow::Core;

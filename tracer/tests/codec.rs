@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 use portmortem_tracer::format::{
-    Arguments, BLOCK_MAGIC, Baseline, BlockError, BlockHeader, Clause, ClockSource, Cost, Dialect, Event,
-    EventError, FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Fit, Footer, Header, HeaderError,
-    Index, IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts, Predicate, Record, Site,
-    StreamBegin, StreamKind, Trial, Trials, WireError, crc32, decode_header, decode_index,
+    Arguments, BLOCK_MAGIC, Baseline, BlockError, BlockHeader, Clause, ClockSource, Cost, Dialect,
+    Event, EventError, FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Fit, Footer, Header,
+    HeaderError, Index, IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts, Predicate, Record,
+    Site, StreamBegin, StreamKind, Trial, Trials, WireError, crc32, decode_header, decode_index,
     decode_record, encode_header, encode_index, encode_record, read_record, read_varint,
     write_varint,
 };

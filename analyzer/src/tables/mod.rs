@@ -6,9 +6,9 @@
 //! sums of rows may be off by rounding; sums of ticks in the [`Profile`] are not. Rows are made when
 //! they are asked for, one at a time: no table is ever held whole here.
 
+mod arguments;
 mod centers;
 mod choices;
-mod arguments;
 mod clauses;
 mod contexts;
 mod cycles;
@@ -25,9 +25,9 @@ use crate::figures::Caller;
 use crate::figures::profile::Profile;
 use crate::trace::Trace;
 
+pub use arguments::{ArgumentRow, SizeRow};
 pub use centers::{CenterRow, Cost, CostRow, InCenter, OUTSIDE};
 pub use choices::{Backtrack, BacktrackRow, ChoicepointRow, Cut, CutRow};
-pub use arguments::{ArgumentRow, SizeRow};
 pub use clauses::{Clause, ClauseRow};
 pub use contexts::{Context, ContextRow};
 pub use cycles::{CycleRow, InCycle};

@@ -4,6 +4,7 @@
 //! who fails into whom, then cost centres and symbolic costs if there are any, then what was lost or distorted.
 
 mod annotation;
+mod arguments;
 mod backtracking;
 mod clauses;
 mod comparison;

@@ -310,6 +310,10 @@ fn count(happening: &Happening, column: &mut Column, window: &Stretch) {
             counts.gaps += 1;
             counts.lost += lost;
         }
-        Event::Cut { .. } | Event::Pause | Event::Resume | Event::Clause { .. } | Event::Arguments(_) => {}
+        Event::Cut { .. }
+        | Event::Pause
+        | Event::Resume
+        | Event::Clause { .. }
+        | Event::Arguments(_) => {}
     }
 }
