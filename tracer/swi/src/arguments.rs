@@ -51,10 +51,37 @@ impl Credit {
 
 /// `'$pm_arguments'(A1, ..., An)`: what the call was made with that has just been recorded, if it has.
 pub(crate) extern "C" fn arguments_port(first: Term, arity: i32, handle: Control) -> Foreign {
-    guarded(TRUE, || record(first, arity, handle))
+    guarded(TRUE, || record(handle, |credit| look(first, arity, credit)))
 }
 
-fn record(first: Term, arity: i32, handle: Control) -> Foreign {
+/// `'$pm_many_arguments'`: the same of a predicate with more arguments than the port can have.
+pub(crate) extern "C" fn many_arguments_port(_: Term, _: i32, handle: Control) -> Foreign {
+    guarded(TRUE, || {
+        record(handle, |_| ([None; SIZED], Arguments::TooLarge))
+    })
+}
+
+/// The sizes of arguments, and what is said of all.
+type Known = ([Option<Arguments>; SIZED], Arguments);
+
+/// What is known of the arguments of a call. Reads terms only.
+fn look(first: Term, arity: i32, credit: &mut Credit) -> Known {
+    let arity = usize::try_from(arity).unwrap_or(0);
+    // SAFETY: a frame of our own, which is closed below; nothing is bound in it.
+    let frame = unsafe { ffi::PL_open_foreign_frame() };
+    let mut is_long = false;
+    let sizes = sizes(first, arity, credit, &mut is_long);
+    let hash = if is_long {
+        Arguments::TooLarge
+    } else {
+        Walk::new().of_call(first, arity)
+    };
+    // SAFETY: opened above.
+    unsafe { ffi::PL_close_foreign_frame(frame) };
+    (sizes, hash)
+}
+
+fn record(handle: Control, look: impl FnOnce(&mut Credit) -> Known) -> Foreign {
     if exception_is_pending() {
         return FALSE;
     }
@@ -66,18 +93,7 @@ fn record(first: Term, arity: i32, handle: Control) -> Foreign {
     if !is_due(engine) {
         return TRUE;
     }
-    let arity = usize::try_from(arity).unwrap_or(0);
-    // SAFETY: a frame of our own, which is closed below; nothing is bound in it.
-    let frame = unsafe { ffi::PL_open_foreign_frame() };
-    let mut is_long = false;
-    let sizes = sizes(first, arity, &mut engine.list_credit, &mut is_long);
-    let hash = if is_long {
-        Arguments::TooLarge
-    } else {
-        Walk::new().of_call(first, arity)
-    };
-    // SAFETY: opened above.
-    unsafe { ffi::PL_close_foreign_frame(frame) };
+    let (sizes, hash) = look(&mut engine.list_credit);
     if let Err(stop) = collections::look_if_long() {
         return stop.answer();
     }
