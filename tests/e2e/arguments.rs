@@ -221,6 +221,22 @@ count(_).
     assert_eq!(counts(&profiled, "count/1"), [300_001, 300_001, 1, 0, 0]);
 }
 
+/// A foreign predicate cannot have as many arguments as one of the program.
+#[test]
+fn many_arguments() {
+    let sizes = [64, 65, 100, 300];
+    let facts = sizes.map(|size| format!("p({}1).\n", "1, ".repeat(size - 1)));
+    let calls = "main :- forall(( member(N, [64, 65, 100, 300]), functor(G, p, N) ), ( G, G )).\n";
+    let program = format!(":- initialization(main, main).\n{calls}{}", facts.concat());
+    let profiled = record(&program, &["--arguments", "p"]);
+    assert_eq!(counts(&profiled, "p/64"), [2, 2, 1, 0, 0]);
+    assert_eq!(figures(&profiled, "p/64").sizes.len(), 4);
+    for size in &sizes[1..] {
+        let predicate = format!("p/{size}");
+        assert_eq!(counts(&profiled, &predicate), [0, 0, 0, 0, 2]);
+    }
+}
+
 #[test]
 fn the_report_and_refusals() {
     let sandbox = Sandbox::with("p.pl", FIB);

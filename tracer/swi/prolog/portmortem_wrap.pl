@@ -528,10 +528,11 @@ note_arguments(M, Name, Arity, Id) :-
 
 %   A foreign predicate cannot have a hundred arguments.
 
-arguments_port(Arguments, Port) :-
-    '$length'(Arguments, Arity),
+arguments_port(_:Head, Port) :-
+    functor(Head, _, Arity),
     (   Arity =< 64
     ->  portmortem:'$arguments_port'(Arity),
+        Head =.. [_|Arguments],
         Port =.. ['$pm_arguments'|Arguments]
     ;   Port = '$pm_many_arguments'
     ).
@@ -834,9 +835,7 @@ body(P, Id, Target, Body) :-
             ;   Boxed
             ),
     (   keeps_arguments(Id)
-    ->  P = _:Head,
-        Head =.. [_|Arguments],
-        arguments_port(Arguments, Port),
+    ->  arguments_port(P, Port),
         Body0 = ( '$pm_enter'(Id, Box), Port, Body1 )
     ;   Body0 = ( '$pm_enter'(Id, Box), Body1 )
     ),
