@@ -156,7 +156,7 @@ fn a_reader_in_another_language() {
         fs::read_to_string(sample("queens.pl")).unwrap(),
     );
     sandbox
-        .portmortem(["record", "--clauses", "clauses.pl"])
+        .portmortem(["record", "--clauses", "--arguments", "*", "clauses.pl"])
         .succeeds();
     traces.push(sandbox.path("clauses.pmt"));
     assert!(traces.len() >= 12, "{traces:?}");

@@ -183,7 +183,7 @@ fn of_duckdb(sandbox: &Sandbox, directory: &str) -> Sums {
     printed.lines().map(cell).collect()
 }
 
-const ALL: &str = "predicates,edges,sites,clauses,contexts,backtracks,cuts,choicepoints,cycles,streams,centers,costs,latencies,site_latencies,slowest,events";
+const ALL: &str = "predicates,edges,sites,clauses,arguments,sizes,contexts,backtracks,cuts,choicepoints,cycles,streams,centers,costs,latencies,site_latencies,slowest,events";
 
 /// Threads, exceptions, recursion through others, many choicepoints: something for every table.
 const SAMPLES: [&str; 4] = ["queens", "threads_exceptions", "parser", "debray1"];
@@ -191,9 +191,10 @@ const SAMPLES: [&str; 4] = ["queens", "threads_exceptions", "parser", "debray1"]
 #[test]
 fn every_format_says_the_same() {
     let sandbox = Sandbox::new();
-    // No sample has clauses.
+    // No sample has clauses, or arguments.
     let program = fs::read_to_string(sample("queens.pl")).unwrap();
-    sandbox.record("clauses", &program, &["--clauses"]);
+    let options = ["--clauses", "--arguments", "*"];
+    sandbox.record("clauses", &program, &options);
     let mut paths = SAMPLES.map(|name| sample(&format!("{name}.pmt"))).to_vec();
     paths.push(sandbox.path("clauses.pmt"));
     let names = [&SAMPLES[..], &["clauses"]].concat();
@@ -236,6 +237,7 @@ fn usual_tables_and_one() {
     assert_eq!(
         everything(&sandbox.path("all")),
         [
+            "arguments.csv",
             "backtracks.csv",
             "centers.csv",
             "choicepoints.csv",
@@ -249,6 +251,7 @@ fn usual_tables_and_one() {
             "predicates.csv",
             "site_latencies.csv",
             "sites.csv",
+            "sizes.csv",
             "slowest.csv",
             "streams.csv"
         ]

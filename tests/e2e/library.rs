@@ -1,6 +1,7 @@
 //! `library(portmortem)`, installed as a pack and used from a program of its own.
 
 use std::fs;
+use std::path::Path;
 
 use portmortem_analyzer::figures::StreamFigures;
 use portmortem_tests::{Outcome, Profiled, Sandbox, built, repository};
@@ -91,6 +92,76 @@ fn outside_a_recording_everything_is_harmless() {
     )
     .succeeds()
     .prints("2\n");
+}
+
+/// Runs goals with the program at hand.
+fn run_with_program(sandbox: &Sandbox, goal: &str) -> Outcome {
+    let mut swipl = sandbox.command(Path::new("swipl"));
+    swipl.command.env("PORTMORTEM", built::portmortem());
+    swipl.args(["-g", goal, "-t", "halt", "program.pl"]).wait()
+}
+
+#[test]
+fn reports_of_a_running_recording() {
+    let sandbox = with_pack("");
+    let goal = "pm_start('a.pmt', []), forall(between(1, 30, _), one(_)), pm_report,         pm_reset, forall(between(1, 7, _), next(1, _)), pm_report(next/2), pm_report([top(1), sort(calls)]),         pm_report([time('..')]), one(_), pm_stop, pm_report";
+    let outcome = run_with_program(&sandbox, goal);
+    outcome.exits(0).says("nothing is being recorded");
+    let out = outcome.out();
+    let reports: Vec<&str> = out.split("SWI-Prolog 9").skip(1).collect();
+    let [first, of_one, since, whole_time] = reports[..] else {
+        panic!("{out}");
+    };
+    assert!(first.contains("one/1") && first.contains("num/1") && !first.contains("next/2"));
+    assert!(of_one.contains("next/2") && of_one.contains("\ntime: ") && !of_one.contains("num/1"));
+    assert!(since.contains("next/2") && !since.contains("one/1"));
+    assert!(whole_time.contains("next/2") && whole_time.contains("one/1"));
+    let profiled = whole(&sandbox, "a.pmt");
+    assert_eq!(calls(&profiled, "one/1"), 31);
+    assert_eq!(calls(&profiled, "next/2"), 7);
+    assert_eq!(profiled.names(), ["next/2", "num/1", "one/1"]);
+}
+
+#[test]
+fn reports_that_cannot_be() {
+    let sandbox = with_pack("");
+    let goal = "pm_start('a.pmt', []),         catch(pm_report([colour(red)]), error(portmortem_error(Why), _), (write(Why), nl)),         setenv('PORTMORTEM', 'no/such program'), pm_report, one(X), writeln(X), pm_stop";
+    let outcome = run_with_program(&sandbox, goal);
+    outcome
+        .succeeds()
+        .shows("no option of a report: colour(red)")
+        .shows("no/such program")
+        .shows("\n2\n");
+    run_with_program(
+        &sandbox,
+        "pm_reset, pm_report, pm_report(one/1), one(X), writeln(X)",
+    )
+    .exits(0)
+    .prints("2\n")
+    .says("nothing is being recorded");
+}
+
+/// As its goal: solutions, failure, exceptions, and no choicepoint where it has none.
+#[test]
+fn portmortem_of_a_goal() {
+    let sandbox = with_pack("");
+    let outcome = run_with_program(
+        &sandbox,
+        "findall(X, portmortem(one(X)), Xs), print(xs(Xs)), nl,          call_cleanup(portmortem(next(1, Y)), Det = true), print(det(Det, Y)), nl,          ( portmortem(num(9)) -> true ; writeln(failed) ),          catch(portmortem(thrower), Ball, (print(caught(Ball)), nl)),          ( portmortem(num(Z)), Z >= 2 -> print(z(Z)), nl ; true )",
+    );
+    outcome
+        .succeeds()
+        .shows("The trace is recording.pmt: portmortem tui recording.pmt\nxs([2,3])\n")
+        .shows("The trace is recording_2.pmt: portmortem tui recording_2.pmt\ndet(true,2)\n")
+        .shows("recording_3.pmt\nfailed\n")
+        .shows("recording_4.pmt\ncaught(ball)\n")
+        .shows("recording_5.pmt\nz(2)\n")
+        .shows("one/1")
+        .shows("thrower/0");
+    let profiled = whole(&sandbox, "recording.pmt");
+    let row = profiled.row("one/1");
+    assert_eq!((row.calls, row.exits_nondet, row.redos), (1, 1, 1));
+    assert_eq!(whole(&sandbox, "recording_5.pmt").row("num/1").cuts, 1);
 }
 
 #[test]

@@ -9,6 +9,7 @@
 
 mod advise;
 mod annotate;
+mod arguments;
 mod baseline;
 mod clauses;
 mod cli;

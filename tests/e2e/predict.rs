@@ -230,3 +230,25 @@ fn what_is_missing_is_said() {
     let outcome = sandbox.portmortem(["calibrate", "-o", "kept.toml"]);
     outcome.refuses("kept.toml exists");
 }
+
+/// Sizes of recorded arguments do as well as sizes that are written down.
+#[test]
+fn sizes_of_arguments() {
+    let sandbox = Sandbox::new();
+    let traces = traces(&sandbox, &[4, 8, 12, 16, 20], &["--arguments", "nrev/2"]);
+    let prediction = predict(&sandbox, &traces, &["--size-of", "nrev/2#1"]);
+    assert_eq!(prediction["size"], 200);
+    assert_eq!(row(&prediction, "nrev/2")["calls_function"], "n + 1");
+    assert_eq!(row(&prediction, "nrev/2")["calls"], 201.0);
+    for (wrong, why) in [
+        ("nrev/2#2", "no size of argument 2 of nrev/2"),
+        ("app/3#1", "--arguments 'app/3'"),
+    ] {
+        let command = ["predict", &traces[0], "--size-of", wrong];
+        sandbox.portmortem(command).exits(1).says(why);
+    }
+    for wrong in ["nrev/2", "nrev/2#0", "nrev/2#one"] {
+        let command = ["predict", &traces[0], "--size-of", wrong];
+        sandbox.portmortem(command).exits(2).says("nrev/2#1");
+    }
+}

@@ -34,6 +34,18 @@ fn traps_with_clauses() {
 }
 
 #[test]
+fn traps_with_arguments() {
+    check_all(&catalogue::traps(), &["--arguments", "*"]);
+}
+
+#[test]
+fn classic_programs_with_arguments() {
+    let sandbox = Sandbox::new();
+    let corpus = catalogue::corpus(sandbox.directory());
+    check_all(&corpus, &["--arguments", "*"]);
+}
+
+#[test]
 fn classic_programs_with_clauses() {
     let sandbox = Sandbox::new();
     check_all(&catalogue::corpus(sandbox.directory()), &["--clauses"]);

@@ -326,6 +326,7 @@ class Trace:
             lambda: Site(*(at.u32() for _ in range(6)), at.option(at.u32)),
             lambda: (at.u64(), at.list_of(trial)),
             lambda: Clause(*(at.u32() for _ in range(4)), at.option(at.u32)),
+            lambda: (at.u32(),),
         )
         if not at.done():
             raise Malformed("bytes are left over behind a record")
@@ -434,7 +435,19 @@ def in_order(blocks):
 
 
 SIMPLE = {3: "exit_det", 4: "exit_nondet", 5: "redo", 6: "fail"}
-EXTENDED = {1: "exception", 2: "pause", 3: "resume", 4: "gap", 5: "mark", 6: "clause"}
+EXTENDED = {1: "exception", 2: "pause", 3: "resume", 4: "gap", 5: "mark", 6: "clause", 7: "arguments"}
+
+
+def called_with(at):
+    """Passes over what is said of arguments."""
+    kind = at.byte()
+    if kind == 0:
+        at.take(8)
+    elif kind in (3, 4):
+        at.byte()
+        at.leb128()
+    elif kind not in (1, 2):
+        raise Malformed("an unknown word on arguments")
 
 
 def event(at):
@@ -451,6 +464,8 @@ def event(at):
             raise Malformed("an unknown event")
         if name in ("gap", "mark", "clause"):
             argument = at.leb128()
+        if name == "arguments":
+            called_with(at)
     elif tag in SIMPLE:
         name = SIMPLE[tag]
     else:

@@ -597,6 +597,8 @@ Examples:
           each predicate's time on that machine, from a recording made with `record --symbolic`
   portmortem predict n10.pmt n20.pmt n30.pmt n40.pmt n50.pmt --size n=10,20,30,40,50 --at 500
           calls as functions of n, and the times at n = 500 on the machine of the recordings
+  portmortem predict a.pmt b.pmt c.pmt d.pmt e.pmt --size-of nrev/2#1 --at 500
+          the same, of traces made with `record --arguments nrev/2`
   portmortem predict marked.pmt --at 500
           the same, of a program that calls pm_mark('n=10') before each run
 
@@ -612,6 +614,10 @@ pub(crate) struct PredictArgs {
     /// Sizes of the inputs, in the order of the traces (default: from their marks)
     #[arg(long, value_name = "n=SIZE,…", value_parser = parse_sizes)]
     pub(crate) size: Option<Sizes>,
+    /// Take as the size of each trace the greatest that an argument of a predicate had, its value or its length, for example
+    /// nrev/2#1; of traces made with `record --arguments`
+    #[arg(long, value_name = "PREDICATE#N", value_parser = parse_size_of, conflicts_with = "size")]
+    pub(crate) size_of: Option<SizeOf>,
     /// The size to predict for (default: ten times the largest)
     #[arg(long, value_name = "SIZE")]
     pub(crate) at: Option<u64>,
@@ -621,6 +627,26 @@ pub(crate) struct PredictArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
+}
+
+/// An argument whose size is that of the input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SizeOf {
+    /// A pattern of its predicate.
+    pub(crate) predicate: String,
+    /// Its number, from 1.
+    pub(crate) argument: u8,
+}
+
+/// Reads `nrev/2#1`.
+fn parse_size_of(text: &str) -> Result<SizeOf, String> {
+    let parts = text.rsplit_once('#').and_then(|(predicate, number)| {
+        Some(SizeOf {
+            predicate: predicate.to_owned(),
+            argument: number.parse().ok().filter(|&number| number > 0)?,
+        })
+    });
+    parts.ok_or_else(|| "not an argument; write for example nrev/2#1".to_owned())
 }
 
 /// Sizes of inputs, one for each trace.

@@ -55,6 +55,10 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_hooks.pl"),
     ),
     (
+        "portmortem_report.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_report.pl"),
+    ),
+    (
         "portmortem_disguise.pl",
         include_str!("../../tracer/swi/prolog/portmortem_disguise.pl"),
     ),

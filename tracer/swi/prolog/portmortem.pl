@@ -5,6 +5,10 @@
             pm_pause/0,
             pm_resume/0,
             pm_mark/1,                  % +Text
+            pm_report/0,
+            pm_report/1,                % +Options
+            pm_reset/0,
+            portmortem/1,               % :Goal
             cost_center/2,              % +Name, :Goal
             in_cost_center/2,           % +Name, :PredicateIndicators
             noprofile/1                 % :PredicateIndicators
@@ -14,13 +18,14 @@
 
 A recording is a file with every call, exit, redo, failure, cut and exception
 of the program's predicates and when it happened. The program `portmortem`
-answers questions about it: `portmortem report FILE`.
+answers questions about it: `portmortem report FILE`, or pm_report/0 while the program runs.
 
 ```
-?- pm_record(main, [output('run.pmt')]).
+?- portmortem(main).                            % record, and print the report
+?- pm_record(main, [output('run.pmt')]).        % record
 ```
 
-Outside a recording all predicates of this library but pm_record/2 and
+Outside a recording all predicates of this library but portmortem/1, pm_record/2 and
 pm_start/2 do nothing.
 
 Options of pm_record/2 and pm_start/2:
@@ -57,20 +62,28 @@ Options of pm_record/2 and pm_start/2:
     Limit the size of the trace; keep its first or its last part.
 */
 
+:- dynamic
+    engine_library/1,           % Path: what was loaded
+    recording_file/1,           % Path: the trace that is being written
+    reset_mark/1.               % Text: where figures begin
+
 %   Not use_foreign_library/1: that would load libraries which the program did not ask for.
 
 :- absolute_file_name(foreign(libportmortem_swi), Path,
                       [file_type(executable), access(read)]),
    open_shared_object(Path, Handle),
-   call_shared_object_function(Handle, install).
+   call_shared_object_function(Handle, install),
+   assertz(engine_library(Path)).
 
-:- use_module(portmortem_engine, [exit/3]).
+:- use_module(portmortem_engine, [exit/3, as_own/1]).
 :- use_module(portmortem_wrap).
 :- use_module(portmortem_hooks).
 :- use_module(portmortem_calibrate).
+:- use_module(portmortem_report).
 
 :- meta_predicate
     pm_record(0, +),
+    portmortem(0),
     cost_center(+, 0),
     in_cost_center(+, :),
     noprofile(:).
@@ -115,7 +128,10 @@ pm_start(File, Options) :-
     calibrate(Options, Settings),
     '$open'(All, Error),
     (   Error == ""
-    ->  install_hooks,
+    ->  retractall(recording_file(_)),
+        retractall(reset_mark(_)),
+        assertz(recording_file(Path)),
+        install_hooks,
         start_wrapping(Options)
     ;   throw(error(portmortem_error(Error), _))
     ).
@@ -209,6 +225,84 @@ pm_mark(Text) :-
     format(string(String), '~w', [Text]),
     '$mark'(String).
 pm_mark(_).
+
+%!  pm_report is det.
+%!  pm_report(+Options) is det.
+%
+%   Print the report of what was recorded so far, or since pm_reset/0. The recording goes on. Options is a list of
+%   options of `portmortem report`: predicate(PI), top(N), sort(Column), columns(Columns), sites(true), clauses(true), time(Range),
+%   hide(Pattern), focus(Pattern), stream(Stream); or one predicate indicator.
+%
+%   @error portmortem_error(Message) if the program `portmortem` is not found, or an option is none.
+
+pm_report :-
+    pm_report([]).
+
+pm_report(Options) :-
+    '$recording',
+    recording_file(File),
+    !,
+    as_own(report_since(File, Options)).
+pm_report(_) :-
+    nothing_recorded.
+
+report_since(File, Options0) :-
+    (   reset_mark(Mark),
+        \+ ( is_list(Options0), memberchk(time(_), Options0) )
+    ->  atom_concat(Mark, '..', Range),
+        (   is_list(Options0)
+        ->  Options = [time(Range)|Options0]
+        ;   Options = [time(Range), predicate(Options0)]
+        )
+    ;   Options = Options0
+    ),
+    print_report(File, Options).
+
+%!  pm_reset is det.
+%
+%   The next pm_report/0,1 shows what comes from now on. The recording stays whole: this moment gets a mark.
+
+pm_reset :-
+    '$recording',
+    !,
+    flag('$portmortem_reset', N0, N0+1),
+    N is N0+1,
+    atom_concat('pm_reset ', N, Mark),
+    '$mark'(Mark),
+    retractall(reset_mark(_)),
+    assertz(reset_mark(Mark)).
+pm_reset :-
+    nothing_recorded.
+
+nothing_recorded :-
+    print_message(warning, format('nothing is being recorded: begin with pm_start/2, portmortem/1 or `portmortem record`', [])).
+
+%!  portmortem(:Goal) is nondet.
+%
+%   Call Goal, as call/1 does, and record it. When it has no more solutions, fails, throws, or is cut, its report is
+%   printed. The trace stays in the working directory, as =|recording.pmt|=, or =|recording_2.pmt|= and so on.
+%
+%   @error portmortem_error(Message) if a recording is in progress.
+
+portmortem(Goal) :-
+    free_file(1, File),
+    setup_call_cleanup(pm_start(File, []), Goal, report_at_end(File)).
+
+free_file(N, File) :-
+    (   N == 1
+    ->  Name = 'recording.pmt'
+    ;   atomic_list_concat([recording_, N, '.pmt'], Name)
+    ),
+    (   exists_file(Name)
+    ->  N1 is N+1,
+        free_file(N1, File)
+    ;   File = Name
+    ).
+
+report_at_end(File) :-
+    pm_stop,
+    catch(print_report(File, []), Error, print_message(warning, Error)),
+    format('The trace is ~w: portmortem tui ~w~n', [File, File]).
 
 %   What follows the goal is what follows it in a wrapper.
 

@@ -141,6 +141,7 @@ own_module(portmortem_disguise).
 own_module(portmortem_symbolic).
 own_module(portmortem_calibrate).
 own_module(portmortem_trials).
+own_module(portmortem_report).
 
 %!  rules_can_be_wrapped is semidet.
 %

@@ -522,9 +522,19 @@ note_arguments(M, Name, Arity, Id) :-
     ->  true
     ;   \+ mode(symbolic),
         portmortem:'$keeps_arguments'(M, Name, Arity, Id)
-    ->  assertz(keeps_arguments(Id)),
-        portmortem:'$arguments_port'(Arity)
+    ->  assertz(keeps_arguments(Id))
     ;   true
+    ).
+
+%   A foreign predicate cannot have a hundred arguments.
+
+arguments_port(_:Head, Port) :-
+    functor(Head, _, Arity),
+    (   Arity =< 64
+    ->  portmortem:'$arguments_port'(Arity),
+        Head =.. [_|Arguments],
+        Port =.. ['$pm_arguments'|Arguments]
+    ;   Port = '$pm_many_arguments'
     ).
 
 wrap_or_give_up(How, M, Head, Copy, Id) :-
@@ -825,9 +835,7 @@ body(P, Id, Target, Body) :-
             ;   Boxed
             ),
     (   keeps_arguments(Id)
-    ->  P = _:Head,
-        Head =.. [_|Arguments],
-        Port =.. ['$pm_arguments'|Arguments],
+    ->  arguments_port(P, Port),
         Body0 = ( '$pm_enter'(Id, Box), Port, Body1 )
     ;   Body0 = ( '$pm_enter'(Id, Box), Body1 )
     ),

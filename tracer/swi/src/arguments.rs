@@ -32,13 +32,16 @@ const MOST_DEPTH: usize = 200;
 const SIZED: usize = 4;
 
 /// What a stream may spend on the lengths of lists, in elements: at first,
-const CREDIT: usize = 1 << 24;
+const CREDIT: i64 = 1 << 24;
 /// and in addition for each call. So recursion over a long list takes no quadratic time.
-const CREDIT_PER_CALL: usize = 1 << 10;
+const CREDIT_PER_CALL: i64 = 1 << 11;
 
-/// What an engine may still spend on the lengths of lists.
+/// A list with more elements than this has more than [`MOST_CELLS`].
+const MOST_ELEMENTS: usize = MOST_CELLS / 2;
+
+/// What an engine may still spend on the lengths of lists; it may be in debt by those of one call.
 #[derive(Debug)]
-pub(crate) struct Credit(usize);
+pub(crate) struct Credit(i64);
 
 impl Credit {
     pub(crate) fn new() -> Self {
@@ -48,10 +51,37 @@ impl Credit {
 
 /// `'$pm_arguments'(A1, ..., An)`: what the call was made with that has just been recorded, if it has.
 pub(crate) extern "C" fn arguments_port(first: Term, arity: i32, handle: Control) -> Foreign {
-    guarded(TRUE, || record(first, arity, handle))
+    guarded(TRUE, || record(handle, |credit| look(first, arity, credit)))
 }
 
-fn record(first: Term, arity: i32, handle: Control) -> Foreign {
+/// `'$pm_many_arguments'`: the same of a predicate with more arguments than the port can have.
+pub(crate) extern "C" fn many_arguments_port(_: Term, _: i32, handle: Control) -> Foreign {
+    guarded(TRUE, || {
+        record(handle, |_| ([None; SIZED], Arguments::TooLarge))
+    })
+}
+
+/// The sizes of arguments, and what is said of all.
+type Known = ([Option<Arguments>; SIZED], Arguments);
+
+/// What is known of the arguments of a call. Reads terms only.
+fn look(first: Term, arity: i32, credit: &mut Credit) -> Known {
+    let arity = usize::try_from(arity).unwrap_or(0);
+    // SAFETY: a frame of our own, which is closed below; nothing is bound in it.
+    let frame = unsafe { ffi::PL_open_foreign_frame() };
+    let mut is_long = false;
+    let sizes = sizes(first, arity, credit, &mut is_long);
+    let hash = if is_long {
+        Arguments::TooLarge
+    } else {
+        Walk::new().of_call(first, arity)
+    };
+    // SAFETY: opened above.
+    unsafe { ffi::PL_close_foreign_frame(frame) };
+    (sizes, hash)
+}
+
+fn record(handle: Control, look: impl FnOnce(&mut Credit) -> Known) -> Foreign {
     if exception_is_pending() {
         return FALSE;
     }
@@ -63,13 +93,7 @@ fn record(first: Term, arity: i32, handle: Control) -> Foreign {
     if !is_due(engine) {
         return TRUE;
     }
-    let arity = usize::try_from(arity).unwrap_or(0);
-    // SAFETY: a frame of our own, which is closed below; nothing is bound in it.
-    let frame = unsafe { ffi::PL_open_foreign_frame() };
-    let sizes = sizes(first, arity, &mut engine.list_credit);
-    let hash = Walk::new().of_call(first, arity);
-    // SAFETY: opened above.
-    unsafe { ffi::PL_close_foreign_frame(frame) };
+    let (sizes, hash) = look(&mut engine.list_credit);
     if let Err(stop) = collections::look_if_long() {
         return stop.answer();
     }
@@ -88,9 +112,16 @@ fn is_due(engine: &mut Engine) -> bool {
     std::mem::take(&mut engine.entered) && !engine.quiet
 }
 
-/// The sizes of the first arguments, where they have one that is known.
-fn sizes(first: Term, arity: usize, credit: &mut Credit) -> [Option<Arguments>; SIZED] {
+/// The sizes of the first arguments, where they have one that is known. `is_long` becomes true if one of them is a list of more
+/// than [`MOST_ELEMENTS`].
+fn sizes(
+    first: Term,
+    arity: usize,
+    credit: &mut Credit,
+    is_long: &mut bool,
+) -> [Option<Arguments>; SIZED] {
     credit.0 = credit.0.saturating_add(CREDIT_PER_CALL).min(CREDIT);
+    let has_credit = credit.0 > 0;
     std::array::from_fn(|at| {
         let argument = (at + 1) as u8;
         if at >= arity {
@@ -104,28 +135,42 @@ fn sizes(first: Term, arity: usize, credit: &mut Credit) -> [Option<Arguments>; 
                 Some(Arguments::Integer { argument, value })
             }
             ffi::TYPE_NIL | ffi::TYPE_LIST_PAIR => {
-                let length = length(term, credit)? as u64;
-                Some(Arguments::List { argument, length })
+                let (elements, is_whole) = if has_credit {
+                    all_elements(term)?
+                } else {
+                    some_elements(term)?
+                };
+                let length = elements as u64;
+                credit.0 = credit.0.saturating_sub_unsigned(length);
+                *is_long |= elements > MOST_ELEMENTS;
+                is_whole.then_some(Arguments::List { argument, length })
             }
             _ => None,
         }
     })
 }
 
-/// The number of elements of a proper list, if there is credit for so many.
-fn length(list: Term, credit: &mut Credit) -> Option<usize> {
+/// How many elements there are before the end of a list, or where it becomes cyclic; and whether it is a proper one.
+fn all_elements(list: Term) -> Option<(usize, bool)> {
+    let mut length = 0;
+    // SAFETY: references of the open frame and a place for the length.
+    unsafe {
+        let rest = Some(ffi::PL_new_term_ref()).filter(|&rest| rest != 0)?;
+        ffi::PL_skip_list(list, rest, &raw mut length);
+        Some((length, truth(ffi::PL_get_nil(rest))))
+    }
+}
+
+/// The same of a list that is not long; of others, so many that it is long.
+fn some_elements(list: Term) -> Option<(usize, bool)> {
     // SAFETY: references of the open frame.
     unsafe {
-        let rest = ffi::PL_copy_term_ref(list);
-        if rest == 0 {
-            return None;
+        let rest = Some(ffi::PL_copy_term_ref(list)).filter(|&rest| rest != 0)?;
+        let mut elements = 0;
+        while elements <= MOST_ELEMENTS && truth(ffi::PL_get_tail(rest, rest)) {
+            elements += 1;
         }
-        let mut length = 0;
-        while truth(ffi::PL_get_tail(rest, rest)) {
-            credit.0 = credit.0.checked_sub(1)?;
-            length += 1;
-        }
-        truth(ffi::PL_get_nil(rest)).then_some(length)
+        Some((elements, truth(ffi::PL_get_nil(rest))))
     }
 }
 

@@ -126,6 +126,7 @@ unsafe extern "C" {
     pub(crate) fn PL_is_attvar(term: Term) -> c_int;
     pub(crate) fn PL_is_dict(term: Term) -> c_int;
     pub(crate) fn PL_term_type(term: Term) -> c_int;
+    pub(crate) fn PL_skip_list(list: Term, tail: Term, length: *mut usize) -> c_int;
     pub(crate) fn PL_get_tail(list: Term, tail: Term) -> c_int;
     pub(crate) fn PL_get_nil(term: Term) -> c_int;
     pub(crate) fn PL_put_term(to: Term, from: Term) -> c_int;

@@ -96,6 +96,8 @@ fn install_goal_ports() {
     port(c"$pm_exit_nondet", exit_nondet, ffi::NONDETERMINISTIC);
     let clause = g::clause_port as *const c_void;
     define(c"system", c"$pm_clause", 1, clause, ffi::VARARGS);
+    let many = arguments::many_arguments_port as *const c_void;
+    port(c"$pm_many_arguments", many, 0);
     let look = layout::look as *const c_void;
     define(c"portmortem", c"$look", 4, look, ffi::VARARGS);
 }

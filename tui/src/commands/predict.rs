@@ -4,15 +4,18 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use portmortem_analyzer::Analysis;
 use portmortem_analyzer::text::{TimeUnit, count, counted};
+use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_models::model::Model;
 use portmortem_models::platform::Platform;
 use portmortem_models::prediction::{Prediction, Row, predict};
 use portmortem_models::recordings::{Recording, Times, recordings};
+use portmortem_tracer::pattern::PredicatePattern;
 
 use super::analysis::{INCOMPLETE, analyse_all};
-use crate::cli::{PredictArgs, ReportFormat};
+use crate::cli::{PredictArgs, ReportFormat, SizeOf};
 use crate::report::{WIDTH, as_list, losses as losses_of};
 use crate::text_table::{Column, render};
 
@@ -51,7 +54,12 @@ fn read(args: &PredictArgs) -> Result<(Vec<Recording>, Vec<String>)> {
     let (mut all, mut losses) = (Vec::new(), Vec::new());
     for (index, path) in args.traces.iter().enumerate() {
         let analysis = analyse_all(path)?;
-        let size = sizes.map(|sizes| sizes[index]);
+        let size = match &args.size_of {
+            Some(of) => {
+                Some(recorded_size(&analysis, of).with_context(|| path.display().to_string())?)
+            }
+            None => sizes.map(|sizes| sizes[index]),
+        };
         let found = recordings(&analysis.trace, &analysis.profile, size);
         analysis.trace.check_whole(path)?;
         all.extend(found.with_context(|| path.display().to_string())?);
@@ -59,6 +67,34 @@ fn read(args: &PredictArgs) -> Result<(Vec<Recording>, Vec<String>)> {
         losses.extend(of_trace.map(|loss| format!("{}: {loss}", path.display())));
     }
     Ok((all, losses))
+}
+
+/// The greatest size that an argument had.
+fn recorded_size(analysis: &Analysis, of: &SizeOf) -> Result<u64> {
+    let pattern = PredicatePattern::new(&of.predicate);
+    let predicates = analysis.trace.predicates();
+    let is_meant = |at: PredicateIndex| {
+        predicates.get(at as usize).is_some_and(|info| {
+            let named = &info.declared;
+            pattern.matches(&named.module, &named.name, named.arity)
+        })
+    };
+    let sizes = analysis
+        .arguments()
+        .iter()
+        .filter(|(at, _)| is_meant(**at))
+        .flat_map(|(_, figures)| &figures.sizes)
+        .filter(|((argument, _), _)| *argument == of.argument);
+    let greatest = sizes.map(|(_, size)| size.greatest).max();
+    let greatest = greatest.with_context(|| {
+        let SizeOf { predicate, argument } = of;
+        format!(
+            "no size of argument {argument} of {predicate} was recorded; record it with --arguments '{predicate}', which keeps those of the \
+             first four arguments if they are integers or lists"
+        )
+    })?;
+    u64::try_from(greatest)
+        .with_context(|| format!("the greatest size is {greatest}: sizes are not negative"))
 }
 
 fn text(

@@ -9,6 +9,7 @@ use std::process::{ExitCode, ExitStatus};
 use anyhow::{Context, Result, bail};
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
+use portmortem_tracer::pattern::PredicatePattern;
 
 use super::baseline::{self, Input};
 use super::engine::{self, Streams};
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
             super::one_line(&error)
         );
     }
-    say_what_was_written(&output);
+    say_what_was_written(args, &output);
     Ok(ExitCode::from(status_code(status)))
 }
 
@@ -64,7 +65,7 @@ fn status_code(status: ExitStatus) -> u8 {
 }
 
 /// Where the trace is, for a person at a terminal; and for everybody what is missing from it.
-fn say_what_was_written(output: &Path) {
+fn say_what_was_written(args: &RecordArgs, output: &Path) {
     let Ok(trace) = Trace::open(output) else {
         return;
     };
@@ -77,6 +78,13 @@ fn say_what_was_written(output: &Path) {
     {
         let _ = writeln!(stderr, "portmortem: {}", printable(note));
     }
+    for pattern in unmatched_arguments(args, &trace) {
+        let _ = writeln!(
+            stderr,
+            "portmortem: --arguments {}: no recorded predicate is called so; built-in and library predicates are recorded with --builtins and --libraries",
+            printable(pattern)
+        );
+    }
     if stderr.is_terminal() {
         let size = format_size(trace.size());
         let _ = writeln!(
@@ -84,6 +92,23 @@ fn say_what_was_written(output: &Path) {
             "recorded {path} ({size}); now: portmortem report {path}"
         );
     }
+}
+
+/// The patterns of `--arguments` that no recorded predicate matches.
+fn unmatched_arguments<'a>(
+    args: &'a RecordArgs,
+    trace: &'a Trace,
+) -> impl Iterator<Item = &'a String> {
+    args.keep_arguments.iter().filter(|text| {
+        let pattern = PredicatePattern::new(text);
+        let mut known = trace.with_arguments().iter();
+        !known.any(|&at| {
+            trace.predicates().get(at as usize).is_some_and(|info| {
+                let of = &info.declared;
+                pattern.matches(&of.module, &of.name, of.arity)
+            })
+        })
+    })
 }
 
 /// How a note on a predicate that was left out begins; the report has them.

@@ -5,6 +5,7 @@
 
 mod advice;
 mod annotation;
+mod arguments;
 mod backtracking;
 mod calls;
 mod clauses;

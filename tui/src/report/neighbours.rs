@@ -11,7 +11,7 @@ use portmortem_analyzer::trace::{PredicateIndex, SiteIndex};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{WIDTH, unit};
+use super::{WIDTH, arguments, unit};
 use crate::text_table::{Column, render};
 
 /// More callers or callees than this are summed up in one line.
@@ -89,6 +89,9 @@ fn title(report: &Analysis, index: PredicateIndex) -> String {
         let wrap = wrap.initial_indent("  ").subsequent_indent("  ");
         text.push_str(&textwrap::fill(&parts.join(", "), wrap));
         text.push('\n');
+    }
+    if let Some(known) = report.arguments().get(&index) {
+        text.push_str(&arguments::lines(figures.calls, known));
     }
     text
 }
