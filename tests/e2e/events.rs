@@ -24,6 +24,8 @@ struct Row {
     parent: Option<u64>,
     outcome: String,
     took: Option<u64>,
+    /// `ns` less all pauses before it.
+    running: u64,
 }
 
 /// The table `events` of a sample. An activation ends with the next way out of its box.
@@ -50,6 +52,21 @@ fn table(trace: &str) -> Vec<Row> {
         .records()
         .map(|record| row(record.unwrap()))
         .collect();
+    let (mut paused, mut pauses, mut last) = (0, false, (0, 0));
+    for row in &mut rows {
+        if last.0 != row.stream {
+            (paused, pauses) = (0, false);
+        } else if pauses {
+            paused += row.ns - last.1;
+        }
+        last = (row.stream, row.ns);
+        row.running = row.ns - paused;
+        match row.port.as_str() {
+            "pause" => pauses = true,
+            "resume" | "gap" => pauses = false,
+            _ => {}
+        }
+    }
     let mut ends: HashMap<(u64, u64), (String, u64)> = HashMap::new();
     for row in rows.iter_mut().rev() {
         let Some(boxed) = row.boxed else { continue };
@@ -57,11 +74,11 @@ fn table(trace: &str) -> Vec<Row> {
         match row.port.as_str() {
             "exit_det" | "exit_nondet" | "fail" | "exception" => {
                 row.outcome = row.port.clone();
-                ends.insert(key, (row.port.clone(), row.ns));
+                ends.insert(key, (row.port.clone(), row.running));
             }
             "call" | "tail" | "redo" => match ends.get(&key) {
-                Some((outcome, ns)) => {
-                    (row.outcome, row.took) = (outcome.clone(), Some(ns - row.ns));
+                Some((outcome, end)) => {
+                    (row.outcome, row.took) = (outcome.clone(), Some(end - row.running));
                 }
                 None => row.outcome = "open".to_owned(),
             },
@@ -72,9 +89,11 @@ fn table(trace: &str) -> Vec<Row> {
     for row in &mut rows {
         let Some(boxed) = row.boxed else { continue };
         match row.port.as_str() {
-            "call" | "redo" => _ = begins.insert((row.stream, boxed), row.ns),
+            "call" | "redo" => _ = begins.insert((row.stream, boxed), row.running),
             "exit_det" | "exit_nondet" | "fail" | "exception" => {
-                row.took = begins.get(&(row.stream, boxed)).map(|began| row.ns - began);
+                row.took = begins
+                    .get(&(row.stream, boxed))
+                    .map(|began| row.running - began);
             }
             _ => {}
         }
@@ -182,11 +201,12 @@ fn condition(dice: &mut Dice, rows: &[Row], depth: usize) -> (String, Holds) {
             }
         }
         7 => {
-            let of = some.predicate.clone();
             // Other characters have a meaning in patterns.
-            let is_plain =
-                of.chars().all(|c| c.is_alphanumeric() || "_/".contains(c)) && of.contains('/');
-            let name = if is_plain { of } else { "main/0".to_owned() };
+            let is_plain = |of: &str| {
+                of.chars().all(|c| c.is_alphanumeric() || "_/".contains(c)) && of.contains('/')
+            };
+            let mut all = [some].into_iter().chain(rows).map(|row| &row.predicate);
+            let name = all.find(|of| is_plain(of)).unwrap().clone();
             let letter = format!("{}*", &name[..1]);
             match dice.roll(2) {
                 0 => (
