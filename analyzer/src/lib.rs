@@ -13,6 +13,7 @@
 //! | records → symbolic costs | [`costs`] |
 //! | figures → times without the recorder's own | [`net`] |
 //! | a moment of a stream, and how to get there fast | [`moment`], [`walk`], [`index`] |
+//! | the events that a condition holds for, and why they happened | [`listing`] |
 //! | a stretch of a stream as a picture | [`timeline`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
 //! | all of it, of one trace; what is lost | [`analysis`], [`remarks`] |
@@ -37,6 +38,7 @@ pub mod export;
 pub mod figures;
 pub mod graphs;
 pub mod index;
+pub mod listing;
 pub mod moment;
 pub mod net;
 pub mod remarks;

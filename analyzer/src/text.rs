@@ -187,6 +187,24 @@ impl TimeUnit {
     }
 }
 
+/// The names that are most like `wanted`, the most similar first: so few letters differ that it may be a slip.
+#[must_use]
+pub fn similar<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+    /// More names than these help nobody.
+    const MOST: usize = 3;
+    let wanted = wanted.to_lowercase();
+    let most = 1 + wanted.chars().count() / 4;
+    let names = names.into_iter().map(|name| {
+        let differ = strsim::damerau_levenshtein(&name.to_lowercase(), &wanted);
+        (differ, name)
+    });
+    let mut names: Vec<_> = names.filter(|&(differ, _)| differ <= most).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(MOST);
+    names.into_iter().map(|(_, name)| name).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

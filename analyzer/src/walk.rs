@@ -10,7 +10,7 @@ use crate::moment::stack::StackChange;
 use crate::moment::{Moment, OpenBox};
 use crate::scope::Scope;
 use crate::trace::events::Events;
-use crate::trace::{StreamInfo, Trace};
+use crate::trace::{SiteIndex, StreamInfo, Trace};
 
 /// Bytes of events between two places where walks can begin: a few milliseconds.
 pub(crate) const STRIDE: u64 = 1 << 20;
@@ -84,6 +84,12 @@ impl Trail {
         self.streams.get(stream).map_or(&[], Vec::as_slice)
     }
 
+    /// The places of a stream: the number of the event that comes next, and the block that it is in.
+    pub(crate) fn places(&self, stream: usize) -> impl Iterator<Item = (u64, usize)> {
+        let starts = self.starts(stream).iter();
+        starts.map(|start| (start.event, start.block))
+    }
+
     /// The last place of a stream that is not after an event.
     fn before(&self, stream: usize, number: u64) -> Option<&Start> {
         let starts = self.streams.get(stream)?;
@@ -105,7 +111,7 @@ pub(crate) struct Scan<'s> {
 }
 
 impl Scan<'_> {
-    fn all(&self) -> Trail {
+    pub(crate) fn all(&self) -> Trail {
         let mut checkpoints = Vec::new();
         for stream in 0..self.trace.streams().len() {
             self.stream(stream, &mut checkpoints);
@@ -168,7 +174,7 @@ impl Scan<'_> {
 }
 
 /// Goes through a stream event by event, with the boxes at each.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Walk<'t> {
     events: Events<'t>,
     moment: Moment,
@@ -181,6 +187,8 @@ pub struct Step {
     pub number: u64,
     /// What happened; predicates as in [`crate::trace::PredicateIndex`].
     pub event: Event,
+    /// The goal that made the call, if this is one and it says so.
+    pub site: Option<SiteIndex>,
     /// When, in ticks.
     pub tick: u64,
     /// The box that it belongs to ([`Moment::step`]), and how many are around it.
@@ -225,6 +233,11 @@ impl<'t> Walk<'t> {
         self
     }
 
+    /// The number of the next event, if none is lost before it.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.events.next_number()
+    }
+
     /// The boxes after the last event.
     #[must_use]
     pub fn moment(&self) -> &Moment {
@@ -249,6 +262,7 @@ impl Iterator for Walk<'_> {
         Some(Step {
             number,
             event: timed.event,
+            site: timed.site,
             tick: timed.tick,
             of: self.moment.step(timed.event, number),
         })

@@ -19,6 +19,7 @@ mod damage;
 mod debray;
 mod diff;
 mod documents;
+mod events;
 mod export;
 mod failures;
 mod generated;

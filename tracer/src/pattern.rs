@@ -62,7 +62,8 @@ fn is_arity(text: &str) -> bool {
 }
 
 /// Whether `text` matches `pattern`; `*` stands for any characters, `?` for one.
-fn wildcard(pattern: &str, text: &str) -> bool {
+#[must_use]
+pub fn wildcard(pattern: &str, text: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let text: Vec<char> = text.chars().collect();
     let (mut p, mut t) = (0, 0);

@@ -57,6 +57,8 @@ pub(crate) enum Command {
     Annotate(AnnotateArgs),
     /// Answer a question in SQL about the tables of one or many traces
     Query(QueryArgs),
+    /// List events: those that a condition holds for, with the boxes there and why they happened
+    Events(EventsArgs),
     /// Compare two programs, or one before and after a change
     Diff(DiffArgs),
     /// Keep the figures of traces beside them, so that later analyses and the screens start at once
@@ -514,6 +516,79 @@ pub(crate) enum QueryFormat {
     /// Comma-separated values
     Csv,
     /// An array of objects
+    Json,
+}
+
+/// `portmortem events`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  portmortem events run.pmt                              the first events
+  portmortem events run.pmt | less                       all of them
+  portmortem events run.pmt --where 'port = fail and predicate = attack/3' --count 10 --stack
+  portmortem events run.pmt --where 'port = call and took > 1ms'       long calls
+  portmortem events run.pmt --where 'site = queens.pl:14 and outcome = fail'
+  portmortem events run.pmt --where 'event = 100..200 and not (port = cut or depth > 5)'
+  portmortem events run.pmt --box 1200                   all about one box
+  portmortem events run.pmt --where 'predicate = lists:*' --format csv > lists.csv
+
+Conditions compare columns by = != < <= > >= with values or ranges, texts also by ~ and !~ with regular
+expressions; `and`, `or`, `not` and ( ) connect them. Columns:
+  event      number of the event in its stream     time     when: 1.5ms, 2s
+  port       call (last calls, too), tail, exit (exit_det, exit_nondet), redo, fail, exception, cut, …
+  predicate  as lists:append/3, or a pattern       depth    boxes around the box
+  site       the goal that called the box, by line, FILE:LINE or FILE; goal, file and line are columns, too
+  box        number of the event that called it    parent   the box around it
+  outcome    how the activation ends that a call or redo begins: exit, fail, exception, open, lost
+  took       how long that takes                   stream   number of the thread or engine
+  count, text, clause                              of cuts and gaps, marks, clauses
+
+On a terminal the first 40 events are printed unless --count says otherwise; into a pipe or file, all. Streams come one after the other.
+A failure says which goal in it failed last, a redo whose failure caused it, an exception who raised and who
+caught it. With an index (`portmortem index`) traces are read in parallel.")]
+pub(crate) struct EventsArgs {
+    /// The trace
+    pub(crate) trace: PathBuf,
+    /// Only events that this condition holds for
+    #[arg(long = "where", value_name = "COND")]
+    pub(crate) condition: Option<String>,
+    /// Only events of this box, named by the event that called it, and of those that it calls
+    #[arg(long = "box", value_name = "EVENT")]
+    pub(crate) boxed: Option<u64>,
+    /// Begin with the event of this number
+    #[arg(
+        long,
+        value_name = "EVENT",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    pub(crate) from: u64,
+    /// Number of events to print [default: 40 as text on a terminal, else all]
+    #[arg(long, value_name = "N")]
+    pub(crate) count: Option<u64>,
+    /// Print the boxes that are active at each event
+    #[arg(long)]
+    pub(crate) stack: bool,
+    /// Only this stream, by its number or name (may be given more than once)
+    #[arg(long, value_name = "STREAM")]
+    pub(crate) stream: Vec<String>,
+    /// Only this range of time since the beginning, e.g. 1.5ms..2s, ..2s or 2s..; ends may be texts of
+    /// `pm_mark`
+    #[arg(long, value_name = "FROM..UNTIL")]
+    pub(crate) time: Option<String>,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = EventFormat::Text)]
+    pub(crate) format: EventFormat,
+}
+
+/// How events are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EventFormat {
+    /// A line for each
+    Text,
+    /// Comma-separated values, all columns
+    Csv,
+    /// An object per line
     Json,
 }
 

@@ -98,14 +98,18 @@ impl<'t> EventRow<'t> {
 /// What a row of the table is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct EventAt<'t> {
-    trace: &'t Trace,
-    name: &'t str,
-    stream: u32,
-    step: Step,
+    /// The trace.
+    pub trace: &'t Trace,
+    /// What it is called.
+    pub name: &'t str,
+    /// The number of the stream.
+    pub stream: u32,
+    /// What happened.
+    pub step: Step,
 }
 
 impl<'t> EventAt<'t> {
-    fn count(&self) -> Option<u64> {
+    pub(super) fn count(&self) -> Option<u64> {
         match self.step.event {
             Event::Cut { count } => Some(count.into()),
             Event::Gap { lost } => Some(lost),
@@ -113,7 +117,7 @@ impl<'t> EventAt<'t> {
         }
     }
 
-    fn clause(&self) -> Option<u32> {
+    pub(super) fn clause(&self) -> Option<u32> {
         match self.step.event {
             Event::Clause { clause } => {
                 let at = self.trace.clause_index(clause)?;
@@ -123,7 +127,7 @@ impl<'t> EventAt<'t> {
         }
     }
 
-    fn text(&self) -> Option<&'t str> {
+    pub(super) fn text(&self) -> Option<&'t str> {
         match self.step.event {
             Event::Mark { text } => self.trace.text(text),
             _ => None,

@@ -24,7 +24,7 @@ pub struct TimedEvent {
 }
 
 /// Iterator over the events of a stream. Reads and checks each block when it comes to it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Events<'t> {
     trace: &'t Trace,
     stream: u32,
@@ -57,7 +57,7 @@ pub(crate) struct Payload<'t> {
 }
 
 /// The block being read.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Current<'t> {
     block: Option<BlockHeader>,
     payload: &'t [u8],

@@ -77,7 +77,7 @@ fn on_predicates(text: &str) {
     );
     for number in [i64::MIN, -1, 0, 1, 1000, i64::MAX] {
         let cell = |at: usize| match fields[at].kind {
-            FieldKind::Text => Cell::Text("member/2"),
+            FieldKind::Text | FieldKind::Label => Cell::Text("member/2"),
             FieldKind::Bool => Cell::Bool(number > 0),
             FieldKind::Count | FieldKind::Time { .. } => Cell::Integer(number),
         };

@@ -7,6 +7,7 @@ mod baseline;
 mod calibrate;
 mod diff;
 mod engine;
+mod events;
 mod export;
 mod graph;
 mod index;
@@ -49,6 +50,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Graph(args) => graph::run(args),
         Command::Annotate(args) => annotate::run(args),
         Command::Query(args) => query::run(args),
+        Command::Events(args) => events::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Index { traces } => index::run(traces),
         Command::Calibrate(args) => calibrate::run(args),

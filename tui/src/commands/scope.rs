@@ -34,7 +34,7 @@ pub(crate) fn filters(args: &ScopeArgs, trace: &Trace) -> Result<Filters> {
 }
 
 /// The streams of a trace that a number or a name means.
-fn streams(trace: &Trace, asked: &str) -> Result<Vec<u32>> {
+pub(crate) fn streams(trace: &Trace, asked: &str) -> Result<Vec<u32>> {
     let number: Option<u32> = asked.parse().ok();
     let known = trace.streams().iter();
     let is = |info: &&StreamInfo| Some(info.id) == number || info.name() == asked;

@@ -11,6 +11,7 @@ mod calls;
 mod clauses;
 mod comparison;
 mod costs;
+mod events;
 mod flat;
 mod neighbours;
 mod remarks;
@@ -29,6 +30,7 @@ pub(crate) use clauses::{order as clause_order, table as clause_table};
 pub(crate) use comparison::{
     goals as compared_goals, headline as compared_headline, predicates as compared_predicates,
 };
+pub(crate) use events::{Lines, life as life_of_box};
 pub(crate) use flat::order;
 pub(crate) use remarks::{as_list, headline, losses, remarks};
 pub(crate) use sites::{order as site_order, table as site_table};

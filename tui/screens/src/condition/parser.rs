@@ -195,14 +195,17 @@ fn of_column(input: &mut Input) -> Parsed<Node> {
     let name = bare(input)?;
     let fields = input.state.fields;
     let found = column(name, fields);
-    let unknown = || ConditionError::UnknownColumn(name.to_owned());
+    let unknown = || ConditionError::UnknownColumn {
+        name: name.to_owned(),
+        names: Condition::names(fields),
+    };
     if let Some(comparison) = opt(comparison).parse_next(input)? {
         let at = found.ok_or_else(unknown)?;
-        return Ok(Node::Compare(at, comparison, operand(input, at)?));
+        return compared(input, at, comparison);
     }
     if let Some(sign) = opt(alt((sign("~"), sign("!~")))).parse_next(input)? {
         let at = found.ok_or_else(unknown)?;
-        if fields[at].kind != FieldKind::Text {
+        if !matches!(fields[at].kind, FieldKind::Text | FieldKind::Label) {
             return Err(mismatch(&fields[at], "is no text").into());
         }
         let node = Node::Matches(at, regex(&pattern(input)?, true)?);
@@ -239,6 +242,36 @@ fn pattern(input: &mut Input) -> Parsed<String> {
     alt((bare, quoted, expected("a regular expression"))).parse_next(input)
 }
 
+/// What a column is compared with: a value, or of numbers a range of them.
+fn compared(input: &mut Input, at: usize, comparison: Comparison) -> Parsed<Node> {
+    let field = input.state.fields[at];
+    let before = *input;
+    let is_number = matches!(field.kind, FieldKind::Count | FieldKind::Time { .. });
+    let ends = opt(bare)
+        .parse_next(input)?
+        .and_then(|text| text.split_once(".."));
+    let (Some((least, most)), true) = (ends, is_number) else {
+        *input = before;
+        return Ok(Node::Compare(at, comparison, operand(input, at)?));
+    };
+    let ends = (number(least, &field)?, number(most, &field)?);
+    let (Some(least), Some(most)) = ends else {
+        return Err(wanted("a range of numbers, as 100..200,", &before).into());
+    };
+    if least > most {
+        return Err(mismatch(&field, "is in no range that ends before it begins").into());
+    }
+    match comparison {
+        Comparison::Equal => Ok(Node::Within(at, least, most)),
+        // A missing cell is in no range, and outside of none.
+        Comparison::NotEqual => Ok(Node::Any(vec![
+            Node::Compare(at, Comparison::Less, Operand::Number(least)),
+            Node::Compare(at, Comparison::Greater, Operand::Number(most)),
+        ])),
+        _ => Err(mismatch(&field, "is compared with a range by = or !=").into()),
+    }
+}
+
 fn operand(input: &mut Input, left: usize) -> Parsed<Operand> {
     let before = *input;
     let fields = input.state.fields;
@@ -248,7 +281,7 @@ fn operand(input: &mut Input, left: usize) -> Parsed<Operand> {
     let (text, other) = alt((bare, quoted, expected("a value"))).parse_next(input)?;
     let operand = match (field.kind, other) {
         (kind, Some(other)) if comparable(kind, fields[other].kind) => Some(Operand::Column(other)),
-        (FieldKind::Text, _) => Some(Operand::Text(text)),
+        (FieldKind::Text | FieldKind::Label, _) => Some(Operand::Text(text)),
         (FieldKind::Bool, _) => match text.as_str() {
             "true" | "yes" => Some(Operand::Bool(true)),
             "false" | "no" => Some(Operand::Bool(false)),
@@ -274,10 +307,10 @@ fn single(mut parts: Vec<Node>, wrap: fn(Vec<Node>) -> Node) -> Node {
 }
 
 fn comparable(left: FieldKind, right: FieldKind) -> bool {
-    use FieldKind::{Bool, Count, Text, Time};
+    use FieldKind::{Bool, Count, Label, Text, Time};
     matches!(
         (left, right),
-        (Text, Text) | (Bool, Bool) | (Count, Count) | (Time { .. }, Time { .. })
+        (Text | Label, Text | Label) | (Bool, Bool) | (Count, Count) | (Time { .. }, Time { .. })
     )
 }
 

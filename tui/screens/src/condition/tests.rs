@@ -63,6 +63,9 @@ fn comparisons() {
         "calls == 2,000",
         "calls < 0.1M",
         "calls != 2G",
+        "calls = 2k..3k",
+        "calls = 2000..2000 and self = 1us..1ms",
+        "calls != 2001..3000",
         "self_ns = 1000000",
         "self = 1000us",
         "SELF <= 0.001s",
@@ -85,6 +88,8 @@ fn comparisons() {
         "calls > 2000.5",
         "determinism = det",
         "determinism != det",
+        "calls = 2001..3000",
+        "calls != 1..2k",
         "predicate = attack",
         "recursive != true",
     ] {
@@ -118,7 +123,24 @@ fn words_and_expressions() {
 
 #[test]
 fn errors_say_what_and_where() {
-    assert_eq!(refused("time > 3"), "no column is called time");
+    let columns = "There are predicate, calls, fails, self, recursive, determinism";
+    assert_eq!(
+        refused("time > 3"),
+        format!(
+            "no column is called time; {}",
+            columns.replace("There", "there")
+        )
+    );
+    assert_eq!(
+        refused("fals > 3"),
+        format!("no column is called fals; did you mean fails? {columns}")
+    );
+    assert_eq!(
+        refused("calls = 3..x"),
+        "a range of numbers, as 100..200, expected before \"3..x\""
+    );
+    assert!(refused("calls = 5..3").ends_with("ends before it begins"));
+    assert!(refused("calls < 3..5").ends_with("by = or !="));
     assert_eq!(refused("fails >"), "a value expected at the end");
     assert_eq!(refused("fails > x"), "a number expected before \"x\"");
     assert_eq!(refused("fails > 1ms"), "fails is a count: k, M, G");

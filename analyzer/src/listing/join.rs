@@ -1,0 +1,369 @@
+//! Pieces of a stream, one after the other: what each did not know of the time before and after it.
+
+use std::collections::VecDeque;
+use std::ops::{ControlFlow, Range};
+
+use portmortem_tracer::format::Event;
+use rayon::prelude::*;
+
+use super::piece::{Ended, Flight, LastPort, Piece, Reading, Row};
+use super::sides::{Began, Caller, Side};
+use super::{Context, PlaceToBegin, Take};
+use crate::tables::{Outcome, Place};
+use crate::trace::{SiteIndex, StreamInfo};
+
+/// Rows, and boxes kept with them, that may wait for what comes later.
+pub(super) const MOST_QUEUED: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };
+
+/// Joins pieces.
+pub(super) struct Join<'t, 'c> {
+    cx: &'c Context<'t, 'c>,
+    stream: &'c StreamInfo,
+    places: &'c [PlaceToBegin],
+    past: Past,
+    queue: Queue,
+}
+
+/// What is known before an event.
+#[derive(Debug, Default)]
+struct Past {
+    /// Its number.
+    at: u64,
+    /// The active boxes. All callers are sites, and none began in a piece before.
+    active: Vec<Side>,
+    choices: Vec<Option<SiteIndex>>,
+    last_failure: Option<Place>,
+    last_port: Option<LastPort>,
+    clock: Clock,
+}
+
+/// What carries over from piece to piece, for those that only look for ends.
+#[derive(Debug, Clone, Copy, Default)]
+struct Clock {
+    /// Ticks of pauses.
+    paused: u64,
+    last_tick: Option<u64>,
+    flight: Option<Flight>,
+}
+
+/// Rows in the order of their events, of which the first one is not settled.
+#[derive(Debug, Default)]
+struct Queue {
+    rows: VecDeque<Row>,
+    /// How many there were before.
+    gone: u64,
+    boxes: usize,
+    /// Which wait for the end of their activation, with how many boxes are around it.
+    waiting: Vec<(usize, u64)>,
+    /// Which wait for where their exception is caught.
+    fliers: Vec<u64>,
+}
+
+impl<'t, 'c> Join<'t, 'c> {
+    pub(super) fn new(
+        cx: &'c Context<'t, 'c>,
+        stream: &'c StreamInfo,
+        places: &'c [PlaceToBegin],
+    ) -> Self {
+        Self {
+            cx,
+            stream,
+            places,
+            past: Past::default(),
+            queue: Queue::default(),
+        }
+    }
+
+    /// Takes the next piece, which `reading` is at the end of. Those before it may have been left out, if there is nothing in them.
+    pub(super) fn add(
+        &mut self,
+        piece: Piece,
+        reading: &Reading<'t>,
+        take: &mut Take,
+    ) -> ControlFlow<()> {
+        if self.past.at < piece.numbers.start {
+            if self.queue.rows.is_empty() && piece.rows.iter().all(Row::is_settled) {
+                return self.hand_out(&mut piece.rows.into(), take);
+            }
+            self.catch_up(piece.numbers.start);
+        }
+        self.join(piece);
+        self.queue.flush(self.cx, take)?;
+        if self.queue.rows.len() + self.queue.boxes > MOST_QUEUED {
+            self.look_ahead(reading);
+            self.queue.flush(self.cx, take)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// There are no more rows. Activations that are open are looked for in the rest of the stream.
+    pub(super) fn finish(mut self, reading: &Reading<'t>, take: &mut Take) -> ControlFlow<()> {
+        if !self.queue.rows.is_empty() {
+            self.look_ahead(reading);
+        }
+        self.queue.flush(self.cx, take)
+    }
+
+    fn hand_out(&self, rows: &mut VecDeque<Row>, take: &mut Take) -> ControlFlow<()> {
+        let rows = rows.iter().filter(|row| !row.awaits.dropped);
+        for row in rows {
+            take(&row.listed(self.cx), &row.stack)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Reads what was left out.
+    fn catch_up(&mut self, until: u64) {
+        let silent = self.cx.silent();
+        let from = self.past.at;
+        let mut starts = vec![from];
+        let between = self.places.iter().map(|place| place.event);
+        starts.extend(between.filter(|event| (from + 1..until).contains(event)));
+        let ends = starts.iter().copied().skip(1).chain([until]);
+        let ranges: Vec<Range<u64>> = starts
+            .iter()
+            .copied()
+            .zip(ends)
+            .map(|(from, to)| from..to)
+            .collect();
+        for wave in ranges.chunks(rayon::current_num_threads().max(1) * 2) {
+            let read = |events: &Range<u64>| {
+                let mut reading = Reading::new(&silent, self.stream, events.clone());
+                let piece = reading.read(&silent, &(0..0));
+                (reading, piece)
+            };
+            let pieces: Vec<_> = wave.par_iter().map(read).collect();
+            for (mut reading, mut piece) in pieces {
+                loop {
+                    self.join(piece);
+                    if reading.is_over() {
+                        break;
+                    }
+                    piece = reading.read(&silent, &(0..0));
+                }
+            }
+        }
+    }
+
+    /// Reads on, only to see how those end that wait for it. What is not found is open at the end of the stream.
+    fn look_ahead(&mut self, reading: &Reading<'t>) {
+        let silent = self.cx.silent();
+        let mut clock = self.past.clock;
+        let mut reading = reading.going_on();
+        while self.queue.waits() && !reading.is_over() {
+            let piece = reading.read(&silent, &(0..0));
+            clock.begin(&piece);
+            self.queue.see(self.cx, &piece, clock);
+            clock.end(&piece);
+        }
+        let outcome = Outcome::Open;
+        let running = 0;
+        self.queue.end(self.cx, 0, Ended { outcome, running });
+        self.queue.land(clock.flight);
+    }
+
+    fn join(&mut self, mut piece: Piece) {
+        self.past.clock.begin(&piece);
+        let base = self.queue.gone + self.queue.rows.len() as u64;
+        self.queue.see(self.cx, &piece, self.past.clock);
+        let rows = std::mem::take(&mut piece.rows);
+        for mut row in rows {
+            self.past.explain(&mut row);
+            self.cx.judge(&mut row);
+            self.queue.boxes += row.stack.len();
+            self.queue.rows.push_back(row);
+        }
+        let waiting = piece.waiting.iter();
+        let waiting = waiting.map(|&(depth, at)| (depth, base + at as u64));
+        self.queue.waiting.extend(waiting);
+        let fliers =
+            |fliers: &[usize]| -> Vec<u64> { fliers.iter().map(|&at| base + at as u64).collect() };
+        self.queue.fliers.extend(fliers(&piece.first_fliers));
+        if piece.landed {
+            let flight = self.past.clock.going_on(&piece);
+            self.queue.land(flight);
+            self.queue.fliers = fliers(&piece.fliers);
+        }
+        self.past.pass(&piece);
+    }
+}
+
+impl Clock {
+    /// A piece begins.
+    fn begin(&mut self, piece: &Piece) {
+        if let (true, Some((first, _)), Some(last)) =
+            (piece.begins_paused, piece.ticks, self.last_tick)
+        {
+            self.paused += first.saturating_sub(last);
+        }
+    }
+
+    fn end(&mut self, piece: &Piece) {
+        self.flight = if piece.landed {
+            piece.flight
+        } else {
+            self.going_on(piece)
+        };
+        self.paused += piece.paused;
+        self.last_tick = piece.ticks.map(|(_, last)| last).or(self.last_tick);
+    }
+
+    /// The exception that is on its way before the first other port of a piece.
+    fn going_on(&self, piece: &Piece) -> Option<Flight> {
+        let raised = self.flight.or(piece.first_flight)?.raised;
+        let catcher = piece.first_flight.or(self.flight)?.catcher;
+        Some(Flight { raised, catcher })
+    }
+
+    /// A time of a piece, with the pauses before it left out, too.
+    fn running(&self, running: u64) -> u64 {
+        running.saturating_sub(self.paused)
+    }
+}
+
+impl Past {
+    /// Adds to a row what its piece did not know.
+    fn explain(&self, row: &mut Row) {
+        row.running = self.clock.running(row.running);
+        if !row.awaits.past {
+            return;
+        }
+        let side = row.side.map(|side| self.side(side));
+        row.awaits.past = false;
+        if let Some(Caller::Site(site)) = side.map(|side| side.caller) {
+            row.facts.site = site;
+        }
+        let from_before = row
+            .side
+            .is_some_and(|side| matches!(side.began, Began::Active(_)));
+        let mut begin = u64::MAX;
+        if let (true, Some(Began::At { running, event })) =
+            (from_before, side.map(|side| side.began))
+        {
+            begin = event;
+            if row.facts.outcome.is_some() && !row.awaits.end {
+                row.facts.took = Some(row.running.saturating_sub(running));
+            }
+        }
+        if !row.awaits.cause {
+            return;
+        }
+        row.awaits.cause = false;
+        match (row.step.event, self.last_port, self.clock.flight) {
+            (Event::Fail, ..) => {
+                row.facts.cause = self
+                    .last_failure
+                    .filter(|failure| failure.event > Some(begin));
+            }
+            (Event::Redo, Some(LastPort::Failure(failure)), _) => row.facts.cause = Some(failure),
+            (Event::Redo, Some(LastPort::Lost) | None, _) => row.facts.cause = None,
+            (Event::Exception, _, Some(flight)) => row.facts.cause = Some(flight.raised),
+            _ => {}
+        }
+    }
+
+    /// A box of a piece, as it is known here.
+    fn side(&self, side: Side) -> Side {
+        let known = |at: usize| self.active.get(at).copied();
+        let lost = Caller::Site(None);
+        Side {
+            began: match side.began {
+                Began::At { running, event } => Began::At {
+                    running: self.clock.running(running),
+                    event,
+                },
+                Began::Active(at) => known(at).map_or(Began::Lost, |side| side.began),
+                Began::Lost => Began::Lost,
+            },
+            caller: match side.caller {
+                Caller::Active(at) => known(at).map_or(lost, |side| side.caller),
+                Caller::Choice(at) => Caller::Site(self.choices.get(at).copied().flatten()),
+                site @ Caller::Site(_) => site,
+            },
+        }
+    }
+
+    /// The piece is over.
+    fn pass(&mut self, piece: &Piece) {
+        let sides = &piece.sides;
+        let active: Vec<Side> = sides.active.iter().map(|&side| self.side(side)).collect();
+        let choices: Vec<_> = sides
+            .choices
+            .iter()
+            .map(|&caller| {
+                let began = Began::Lost;
+                match self.side(Side { began, caller }).caller {
+                    Caller::Site(site) => site,
+                    _ => None,
+                }
+            })
+            .collect();
+        self.active.truncate(sides.active_left);
+        self.active.extend(active);
+        self.choices.truncate(sides.choices_left);
+        self.choices.extend(choices);
+        self.last_failure = piece.last_failure.or(self.last_failure);
+        self.last_port = piece.last_port.or(self.last_port);
+        self.clock.end(piece);
+        self.at = piece.numbers.end;
+    }
+}
+
+impl Queue {
+    /// Whether rows wait for what comes later.
+    fn waits(&self) -> bool {
+        !self.waiting.is_empty() || !self.fliers.is_empty()
+    }
+
+    fn row(&mut self, number: u64) -> Option<&mut Row> {
+        let at = number.checked_sub(self.gone)?;
+        self.rows.get_mut(usize::try_from(at).ok()?)
+    }
+
+    /// What happens in a piece to activations and exceptions from before.
+    fn see(&mut self, cx: &Context, piece: &Piece, clock: Clock) {
+        for &(depth, ended) in &piece.ends {
+            let running = clock.running(ended.running);
+            self.end(cx, depth, Ended { running, ..ended });
+        }
+        if piece.landed && piece.rows.is_empty() {
+            self.land(clock.going_on(piece));
+        }
+    }
+
+    /// The activation with so many boxes around it ended, and all inside it.
+    fn end(&mut self, cx: &Context, depth: usize, ended: Ended) {
+        while let Some(&(_, number)) = self.waiting.last().filter(|(of, _)| *of >= depth) {
+            self.waiting.pop();
+            if let Some(row) = self.row(number) {
+                row.ends(ended);
+                cx.judge(row);
+            }
+        }
+    }
+
+    /// The exceptions that were on their way are caught.
+    fn land(&mut self, flight: Option<Flight>) {
+        let catcher = flight.and_then(|flight| flight.catcher);
+        for number in std::mem::take(&mut self.fliers) {
+            if let Some(row) = self.row(number) {
+                row.is_caught(catcher);
+            }
+        }
+    }
+
+    /// Hands out all rows before the first that waits.
+    fn flush(&mut self, cx: &Context, take: &mut Take) -> ControlFlow<()> {
+        while self.rows.front().is_some_and(Row::is_settled) {
+            let Some(row) = self.rows.pop_front() else {
+                break;
+            };
+            self.gone += 1;
+            self.boxes -= row.stack.len();
+            if !row.awaits.dropped {
+                take(&row.listed(cx), &row.stack)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
