@@ -17,6 +17,7 @@ mod damage;
 mod debray;
 mod diff;
 mod documents;
+mod drivers;
 mod export;
 mod failures;
 mod generated;

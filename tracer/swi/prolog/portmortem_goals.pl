@@ -35,6 +35,7 @@ says where the call is.
 :- use_module(portmortem_engine).
 :- use_module(portmortem_copies).
 :- use_module(portmortem_lines).
+:- use_module(portmortem_drivers).
 
 :- dynamic ports_work/1.        % Boolean: what was found out
 
@@ -191,54 +192,60 @@ with_body(?=>(Head, Body0), Head, Body0, ?=>(Head, Body), Body).
 %   calls go through wrappers.
 
 instrument_body(Body0, In, Body) :-
+    after_body(After),
     (   has_soft_cut(Body0)
-    ->  marked(Body0, In, Body)
-    ;   instrumented(Body0, last, light, In, Body)
+    ->  marked(Body0, After, In, Body)
+    ;   instrumented(Body0, last, light, After, In, Body)
     ).
 
-%   instrumented(+Goal0, +Place, +Cut, +In, -Goal) is det.
+%   instrumented(+Goal0, +Place, +Cut, +After, +In, -Goal) is det.
 %
-%   Place is `last` or `inner`; Cut is `heavy` where a cut may come later that removes the goal's choicepoints, or `light`. In is
-%   in(Module, Callee, Sites); the last argument of Sites is the number of goals so far.
+%   Place is `last` or `inner`; Cut is `heavy` where a cut may come later that removes the goal's choicepoints, or `light`. After is what
+%   comes after the goal (portmortem_drivers.pl). In is in(Module, Callee, Sites); the last argument of Sites is the number of goals so far.
 
-instrumented(Goal0, _, _, In, Goal) :-
+instrumented(Goal0, _, _, _, In, Goal) :-
     var(Goal0),
     !,
     count_goal(In, _),
     Goal = Goal0.
-instrumented((A0,B0), Place, Cut, In, (A,B)) :-
+instrumented((A0,B0), Place, Cut, After, In, (A,B)) :-
     !,
     (   has_cut(B0)
     ->  CutA = heavy
     ;   CutA = Cut
     ),
-    instrumented(A0, inner, CutA, In, A),
-    instrumented(B0, Place, Cut, In, B).
-instrumented((C0->T0;E0), Place, Cut, In, (C->T;E)) :-
+    after_first(B0, After, AfterA),
+    instrumented(A0, inner, CutA, AfterA, In, A),
+    instrumented(B0, Place, Cut, After, In, B).
+instrumented((C0->T0;E0), Place, Cut, After, In, (C->T;E)) :-
     !,
-    instrumented(C0, inner, heavy, In, C),
-    instrumented(T0, Place, Cut, In, T),
-    instrumented(E0, Place, Cut, In, E).
-instrumented((A0;B0), Place, Cut, In, (A;B)) :-
+    after_condition(E0, After, AfterC),
+    instrumented(C0, inner, heavy, AfterC, In, C),
+    instrumented(T0, Place, Cut, After, In, T),
+    instrumented(E0, Place, Cut, After, In, E).
+instrumented((A0;B0), Place, Cut, After, In, (A;B)) :-
     !,
-    instrumented(A0, inner, Cut, In, A1),
+    after_branch(B0, After, AfterA),
+    instrumented(A0, inner, Cut, AfterA, In, A1),
     (   A1 = (_*->_)                    % which would be a condition here
     ->  A = (A1,true)
     ;   A = A1
     ),
-    instrumented(B0, Place, Cut, In, B).
-instrumented((C0->T0), Place, Cut, In, (C->T)) :-
+    instrumented(B0, Place, Cut, After, In, B).
+instrumented((C0->T0), Place, Cut, After, In, (C->T)) :-
     !,
-    instrumented(C0, inner, heavy, In, C),
-    instrumented(T0, Place, Cut, In, T).
-instrumented(\+Goal0, _, _, In, \+Goal) :-
+    after_condition(After, AfterC),
+    instrumented(C0, inner, heavy, AfterC, In, C),
+    instrumented(T0, Place, Cut, After, In, T).
+instrumented(\+Goal0, _, _, After0, In, \+Goal) :-
     !,
-    instrumented(Goal0, inner, heavy, In, Goal).
-instrumented(Goal0, Place, Cut, In, Goal) :-
+    after_negated(After0, After),
+    instrumented(Goal0, inner, heavy, After, In, Goal).
+instrumented(Goal0, Place, Cut, After, In, Goal) :-
     count_goal(In, N),
     instrumented_arguments(Goal0, In, Goal1),
     (   callee(Goal0, In, Id, How)
-    ->  site(In, N, Id, Site),
+    ->  site(In, N, After, Id, Site),
         with_ports(How, Goal1, Place, Cut, In, Id, Site, Goal)
     ;   Goal = Goal1
     ).
@@ -271,7 +278,8 @@ instrumented_argument(Goal, In, Goal) :-
     !,
     count_goals(Goal, In).
 instrumented_argument(Goal0, In, Goal) :-
-    instrumented(Goal0, inner, heavy, In, Body),
+    after_body(After),                  % then what runs it takes its solution, or asks for the next one
+    instrumented(Goal0, inner, heavy, After, In, Body),
     (   Body == Goal0
     ->  Goal = Goal0
     ;   In = in(M, _, _),
@@ -322,14 +330,22 @@ plain(M:Goal0, _, Goal, M1) :-
     nonvar(Goal0),
     plain(Goal0, M, Goal, M1).
 
+has_site(In, Goal) :-
+    callee(Goal, In, _, _).
+
 %   The id of the N-th goal of the clause.
 
-site(in(_, _, sites(Caller, Clause, File, Lines, _)), N, Callee, Site) :-
+site(In, N, After, Callee, Site) :-
+    In = in(M, _, sites(Caller, Clause, File, Lines, _)),
     (   arg(N, Lines, Line)
     ->  true
     ;   Line = 0
     ),
-    portmortem:'$site'(Callee, Caller, Clause, N, File, Line, Site).
+    (   then_fails(After, M, has_site(In))
+    ->  ThenFails = 1
+    ;   ThenFails = 0
+    ),
+    portmortem:'$site'(Callee, Caller, Clause, N, File, Line, ThenFails, Site).
 
 with_ports(wrapper, Goal, Place, _, _, Id, Site, (Mark, Goal)) :-
     (   Place == last
@@ -371,32 +387,32 @@ exits(light, ( '$pm_exit_light', ! ; true ; '$pm_redo' )).
 port(Kind, Id, Site, Port) :-
     portmortem:'$goal_port'(Kind, Id, Site, Port).
 
-%   marked(+Goal0, +In, -Goal) is det
+%   marked(+Goal0, +After, +In, -Goal) is det
 %
-%   As instrumented/5, but all calls go through wrappers.
+%   As instrumented/6, but all calls go through wrappers.
 
-marked(Goal0, In, Goal) :-
+marked(Goal0, After, In, Goal) :-
     nonvar(Goal0),
-    control(Goal0),
+    parts_after(Goal0, After, Afters),
     !,
     Goal0 =.. [Name|Parts0],
-    marked_all(Parts0, In, Parts),
+    marked_all(Parts0, Afters, In, Parts),
     Goal =.. [Name|Parts].
-marked(Goal0, In, Goal) :-
+marked(Goal0, After, In, Goal) :-
     count_goal(In, N),
     count_arguments(Goal0, In),
     (   nonvar(Goal0),
         callee(Goal0, In, Id, How),
         How \== itself
-    ->  site(In, N, Id, Site),
+    ->  site(In, N, After, Id, Site),
         with_ports(wrapper, Goal0, last, heavy, In, Id, Site, Goal)
     ;   Goal = Goal0
     ).
 
-marked_all([], _, []).
-marked_all([Goal0|Goals0], In, [Goal|Goals]) :-
-    marked(Goal0, In, Goal),
-    marked_all(Goals0, In, Goals).
+marked_all([], _, _, []).
+marked_all([Goal0|Goals0], [After|Afters], In, [Goal|Goals]) :-
+    marked(Goal0, After, In, Goal),
+    marked_all(Goals0, Afters, In, Goals).
 
 has_soft_cut(Goal) :-
     nonvar(Goal),

@@ -147,8 +147,8 @@ fn install_control() {
     control(c"$predicate", 6, predicate);
     let clause = deterministic!(c::clause, (a, b, d, e, f), FALSE);
     control(c"$clause", 5, clause);
-    let site = deterministic!(c::site, (a, b, d, e, f, g, h), FALSE);
-    control(c"$site", 7, site);
+    let site = deterministic!(c::site, (a, b, d, e, f, g, h, i), FALSE);
+    control(c"$site", 8, site);
     control(c"$lines", 3, deterministic!(lines::lines, (a, b, d), FALSE));
     control(
         c"$forget_lines",
