@@ -108,6 +108,7 @@ nested(X) :- ( ( p, fail ; q ), r, fail ; X > 1 ).
 otherwise :- ( p, fail -> true ; q ).
 otherwise_tests(X) :- ( p, fail -> true ; X > 1 ).
 soft_otherwise(X) :- ( p, fail *-> true ; X > 1 ).
+soft_branches :- ( p, q *-> r ; q ), fail.
 condition :- ( p -> fail ; true ).
 without :- \\+ p, fail.
 twice :- \\+ \\+ p, fail.
@@ -127,6 +128,7 @@ last :- p, q.
         ("conjunction/0", vec![2]),
         ("otherwise/0", vec![1]),
         ("qualified/0", vec![1]),
+        ("soft_branches/0", vec![3, 4]),
         ("the_rest_calls/0", vec![1]),
         ("the_rest_ends/0", vec![1]),
         ("the_rest_fails/0", vec![1, 3]),

@@ -5,7 +5,6 @@
             after_condition/3,          % +Else, +After0, -After
             after_condition/2,          % +After0, -After
             after_negated/2,            % +After0, -After
-            parts_after/3,              % +Goal, +After0, -Afters
             then_fails/3                % +After, +Module, :Recorded
           ]).
 
@@ -60,21 +59,6 @@ after_condition(after(_, Instead), after(unknown, Instead)).
 %   After G in \+G.
 
 after_negated(after(Rest, Instead), after(unknown, [Rest|Instead])).
-
-%!  parts_after(+Goal, +After0, -Afters) is semidet.
-%
-%   After each part of a control structure; Goal is one. Part T of (C->T;_) counts as one whose failure leads to the rest.
-
-parts_after((_,B), After0, [After,After0]) :-
-    after_first(B, After0, After).
-parts_after((_;B), After0, [After,After0]) :-
-    after_branch(B, After0, After).
-parts_after((_->_), After0, [After,After0]) :-
-    after_condition(After0, After).
-parts_after((_*->_), After0, [After,After0]) :-
-    after_condition(After0, After).
-parts_after(\+_, After0, [After]) :-
-    after_negated(After0, After).
 
 :- meta_predicate then_fails(+, +, 1).
 
