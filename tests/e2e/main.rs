@@ -19,6 +19,7 @@ mod damage;
 mod debray;
 mod diff;
 mod documents;
+mod drivers;
 mod events;
 mod export;
 mod failures;

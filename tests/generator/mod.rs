@@ -259,6 +259,7 @@ fn name_sites(recorder: &Recorder, program: &Program) {
                 goal,
                 line: 1000 * (caller + 1) + 10 * clause + goal,
                 file: None,
+                then_fails: false,
             });
         }
     }

@@ -8,7 +8,7 @@ FILE_HEADER = 4096
 BLOCK_HEADER = 128
 ALIGN = 512
 FOOTER = 32
-NEWEST_VERSION = 4
+NEWEST_VERSION = 5
 MAX_RECORD = 65536
 EVENTS, RECORDS, INDEX = 1, 2, 3
 UNKNOWN = "<unknown>"
@@ -236,6 +236,7 @@ class Site:
     goal: int
     line: int
     file: object
+    then_fails: bool
 
 
 @dataclass
@@ -323,7 +324,7 @@ class Trace:
             lambda: (at.array(8, at.u32), at.array(8, at.u32), at.u32(), at.u32(), at.u32()),
             lambda: (at.u64(), at.u32(), at.u32()),
             lambda: (at.option(at.u32), at.u32(), at.u32()),
-            lambda: Site(*(at.u32() for _ in range(6)), at.option(at.u32)),
+            lambda: Site(*(at.u32() for _ in range(6)), at.option(at.u32), not at.done() and at.boolean()),
             lambda: (at.u64(), at.list_of(trial)),
             lambda: Clause(*(at.u32() for _ in range(4)), at.option(at.u32)),
             lambda: (at.u32(),),

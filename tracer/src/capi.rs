@@ -250,6 +250,7 @@ pub unsafe extern "C" fn pm_site(
                 goal,
                 line,
                 file: file.map(|path| recorder.file(&path)),
+                then_fails: false,
             })
         })
     })

@@ -107,6 +107,7 @@ fn an_engine_in_c_writes_the_same_bytes() {
         goal: 2,
         line: 3,
         file: None,
+        then_fails: false,
     };
     let elsewhere = Site {
         file: Some(recorder.file("other.c")),

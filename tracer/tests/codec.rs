@@ -158,7 +158,7 @@ fn record() -> impl Strategy<Value = Record> {
                 engine_work,
             })
         }),
-        any::<(u32, [u32; 5], Option<u32>)>().prop_map(|(id, numbers, file)| {
+        any::<(u32, [u32; 5], Option<u32>, bool)>().prop_map(|(id, numbers, file, then_fails)| {
             let [callee, caller, clause, goal, line] = numbers;
             let site = Site {
                 callee,
@@ -167,6 +167,7 @@ fn record() -> impl Strategy<Value = Record> {
                 goal,
                 line,
                 file,
+                then_fails,
             };
             Record::Site { id, site }
         }),
@@ -464,4 +465,29 @@ fn blocks_of_another_trace_are_foreign() {
         Err(BlockError::Truncated)
     );
     assert_eq!(BlockHeader::parse(&[0; 512], 9), Err(BlockError::Absent));
+}
+
+/// A site of format version 4 ends before its last field.
+#[test]
+fn sites_of_older_traces() {
+    let site = Site {
+        callee: 1,
+        caller: 0,
+        clause: 2,
+        goal: 3,
+        line: 300,
+        file: Some(7),
+        then_fails: false,
+    };
+    let record = Record::Site { id: 9, site };
+    let mut bytes = Vec::new();
+    encode_record(&record, &mut bytes).unwrap();
+    let bytes = &bytes[1..];
+    let (last, older) = bytes.split_last().unwrap();
+    assert_eq!(*last, 0);
+    assert_eq!(decode_record(older), Ok(record));
+    assert_eq!(
+        decode_record(&older[..older.len() - 1]),
+        Err(WireError::Truncated)
+    );
 }

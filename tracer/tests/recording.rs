@@ -42,6 +42,7 @@ fn a_goal_has_one_id_among_those_of_predicates() {
         goal,
         line: 4,
         file,
+        then_fails: goal == 2,
     };
     let first = site(1, None);
     let second = site(2, Some(recorder.file("/p/more.pl")));

@@ -39,6 +39,10 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_lines.pl"),
     ),
     (
+        "portmortem_drivers.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_drivers.pl"),
+    ),
+    (
         "portmortem_symbolic.pl",
         include_str!("../../tracer/swi/prolog/portmortem_symbolic.pl"),
     ),

@@ -33,6 +33,7 @@ fn recorded(directory: &Path) -> Analysis {
             goal,
             line: 2,
             file: Some(recorder.file(source)),
+            then_fails: false,
         })
     };
     let goals = [site(p, 1), site(all, 2), site(p, 3)];

@@ -172,8 +172,8 @@ pub struct BacktrackFigures {
     /// Ticks undone because something failed.
     pub undone_ticks: u64,
     /// Ticks undone where nothing failed: a collector (`findall/3` and the like,
-    /// [`crate::trace::PredicateInfo::is_collector`]) was active and asked for the next solution. With `undone_ticks` they sum over what
-    /// failed to [`PredicateFigures::undone_ticks`] of what was re-entered.
+    /// [`crate::trace::PredicateInfo::is_collector`]) was active and asked for the next solution; or a driver loop was, which the call that
+    /// exited last says ([`crate::trace::SiteInfo::then_fails`]). With `undone_ticks` they sum over what failed to [`PredicateFigures::undone_ticks`] of what was re-entered.
     pub collected_ticks: u64,
 }
 

@@ -331,6 +331,7 @@ fn callgrind_has_the_lines_of_goals() {
             goal,
             line,
             file,
+            then_fails: false,
         })
     };
     let sites = [site(1, 2, "a.pl"), site(2, 3, "a.pl"), site(3, 4, "c.pl")];

@@ -5,7 +5,7 @@
 
 use super::books::{CUT, NONE, REDO, add};
 use super::boxes::{BoxId, PhysicalBox, RootId, logical};
-use super::choices::{Cause, Choice, Failed, Idle, Live, Taken, Who};
+use super::choices::{Cause, Choice, Failed, Idle, Live, Reason, Taken, Who};
 use super::chunk::Chunk;
 use crate::figures::Port;
 use crate::trace::PredicateIndex;
@@ -51,10 +51,25 @@ impl Chunk<'_> {
 
     /// The cause of a redo.
     fn failing(&mut self) -> Cause {
-        let active = |who| Cause { who, failed: false };
+        let active = |who| Cause {
+            who,
+            reason: Reason::WasActive,
+        };
         let cause = match self.failed {
             Failed::Nobody | Failed::Held(_) => active(self.inner()),
-            Failed::Left(count) => active(Who::After(count, self.boxes.get(self.active).root)),
+            Failed::Driver => Cause {
+                who: self.inner(),
+                reason: Reason::Drove,
+            },
+            Failed::Exited(root) => Cause {
+                who: self.inner(),
+                reason: Reason::CalledRoot(root),
+            },
+            Failed::Left(left) => active(Who::After {
+                left,
+                exited: self.level_left(left),
+                active: self.boxes.get(self.active).root,
+            }),
             Failed::AsBefore => active(Who::Before),
             Failed::Somebody(cause) => cause,
         };
@@ -75,15 +90,35 @@ impl Chunk<'_> {
         };
     }
 
-    /// Whose failure matters after the active box has exited.
+    /// The last of the first `left` roots that were active when the chunk began.
+    pub(super) fn level_left(&self, left: u32) -> RootId {
+        let last = (left as usize).checked_sub(1);
+        last.and_then(|last| self.levels.get(last))
+            .copied()
+            .unwrap_or(NONE)
+    }
+
+    /// Whose failure matters once the active box has exited, determinately.
     #[inline(always)]
-    pub(super) fn failed_before_exit(&self) -> Failed {
+    pub(super) fn failed_after_exit_det(&self) -> Failed {
         match self.failed {
-            Failed::Nobody | Failed::Somebody(_) => Failed::Nobody,
+            Failed::Nobody | Failed::Driver | Failed::Exited(_) | Failed::Somebody(_) => {
+                self.failed_after_exit()
+            }
             Failed::Held(1) => self.held,
             Failed::Held(count) => Failed::Held(count - 1),
             Failed::AsBefore => Failed::Left(1),
             Failed::Left(count) => Failed::Left(count + 1),
+        }
+    }
+
+    /// Whose failure matters once the active box has exited, which no failure before does.
+    #[inline(always)]
+    pub(super) fn failed_after_exit(&self) -> Failed {
+        match self.boxes.get(self.active) {
+            PhysicalBox { root, .. } if *root != NONE => Failed::Exited(*root),
+            boxed if boxed.then_fails => Failed::Driver,
+            _ => Failed::Nobody,
         }
     }
 

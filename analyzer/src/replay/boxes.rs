@@ -31,6 +31,8 @@ pub(super) struct PhysicalBox {
     pub(super) root: RootId,
     /// It has exited before.
     pub(super) exited: bool,
+    /// Its caller's clause fails once it has exited. Not known of a root.
+    pub(super) then_fails: bool,
     /// Of a hidden box: what it is.
     pub(super) kind: BoxKind,
     /// Boxes inside it may have been called from another place than where it is now: after events
@@ -56,6 +58,7 @@ impl PhysicalBox {
         base: 0,
         root: NONE,
         exited: false,
+        then_fails: false,
         kind: BoxKind::Call { arity: 0 },
         moved: false,
         chain: None,

@@ -50,8 +50,12 @@ pub(super) enum Who {
     /// The box that failed before the chunk, or else the innermost at its beginning.
     Before,
     /// The box that failed before so many boxes, in which the chunk begins, if they happened between two ports; or else the
-    /// innermost logical box of a root.
-    After(u32, RootId),
+    /// innermost logical box of the root `active`, which called `exited`.
+    After {
+        left: u32,
+        exited: RootId,
+        active: RootId,
+    },
 }
 
 /// Why a box is re-entered.
@@ -59,8 +63,32 @@ pub(super) enum Who {
 pub(super) struct Cause {
     /// The box that failed, or was active when an unrecorded one failed.
     pub(super) who: Who,
-    /// It failed itself. Not known of [`Who::Before`] and [`Who::After`].
-    pub(super) failed: bool,
+    /// Not known of [`Who::Before`] and [`Who::After`].
+    pub(super) reason: Reason,
+}
+
+/// What a box had to do with a redo that it is blamed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Reason {
+    /// It failed.
+    Failed,
+    /// It was active when something unrecorded failed.
+    WasActive,
+    /// It was active, and the last port was the exit of a call after which its clause fails: a driver loop.
+    Drove,
+    /// The last of these if the root was called so, or else the one before. Joining finds out which.
+    CalledRoot(RootId),
+}
+
+impl Reason {
+    /// That of the box which is active after the exit of one.
+    pub(super) fn after_exit(then_fails: bool) -> Self {
+        if then_fails {
+            Self::Drove
+        } else {
+            Self::WasActive
+        }
+    }
 }
 
 /// The failure that a redo would come from.
@@ -71,6 +99,10 @@ pub(super) struct Cause {
 pub(super) enum Failed {
     /// The last port was no failure: then it is that of the innermost box.
     Nobody,
+    /// The same, and the last port was the exit of a call after which the clause of that box fails.
+    Driver,
+    /// The same if the root that exited was called so; or else it is as if there was no exit.
+    Exited(RootId),
     /// There was no port in the chunk yet.
     AsBefore,
     /// That of a box, which may have been some redos ago.

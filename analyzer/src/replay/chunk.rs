@@ -326,6 +326,7 @@ impl<'c> Chunk<'c> {
         let base = self.height();
         let id = self.boxes.next();
         let mut kind = BoxKind::Call { arity: 0 };
+        let mut then_fails = false;
         let (arc, place, waits) = if HIDES && self.is_transparent(parent, id, callable) {
             let predicate = self.books.callee(callable);
             let place = self.books.place_of_hidden(from, predicate);
@@ -346,6 +347,7 @@ impl<'c> Chunk<'c> {
             if self.failed != Failed::Nobody {
                 self.forget_failure(predicate);
             }
+            then_fails = self.scope.fails_after(callable);
             (arc, place, waits)
         };
         self.depth += 1;
@@ -360,6 +362,7 @@ impl<'c> Chunk<'c> {
         made.base = base;
         made.root = NONE;
         made.exited = false;
+        made.then_fails = then_fails;
         made.kind = kind;
         made.moved = false;
         made.called = self.events;

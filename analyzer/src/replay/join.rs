@@ -11,10 +11,10 @@ use super::assemble;
 use super::books::{
     ArcId, Books, CUT, CallArc, Figures, NEVER, NONE, OUTCOMES, PlaceId, WayOut, add,
 };
-use super::boxes::{BoxId, PhysicalBox, logical};
-use super::choices::{Cause, Failed, Taken, Who};
+use super::boxes::{BoxId, PhysicalBox, RootId, logical};
+use super::choices::{Cause, Failed, Reason, Taken, Who};
 use super::chunk::{Chunk, First};
-use super::state::{Choice, Meaning, NOBODY, State};
+use super::state::{Blame, Choice, Meaning, NOBODY, NOBODY_FAILED, State};
 use crate::figures::profile::Profile;
 use crate::figures::{BacktrackFigures, Caller, StreamFigures};
 use crate::moment::checkpoint::Change;
@@ -33,11 +33,8 @@ pub(super) enum GiveUp {
 }
 use GiveUp::Unusual;
 
-/// [`State::failed`] and [`State::held`].
-type FailedBefore = (
-    Option<(Caller, bool)>,
-    Option<(u32, Option<(Caller, bool)>)>,
-);
+/// [`State::blame`] and [`State::held`].
+type BlameBefore = (Blame, Option<(u32, Blame)>);
 
 /// The books of the trace, and the stream that is being put together.
 #[derive(Debug)]
@@ -120,9 +117,9 @@ impl Join {
         let meaning = self.book_arcs(chunk, roots, first);
         self.book_pairs(chunk, &meaning);
         self.take_choices(chunk, &meaning);
-        let (failed, held) = self.failed(chunk, chunk.failed, &meaning);
+        let (blame, held) = self.blame(chunk, chunk.failed, &meaning);
         self.book_roots(chunk, &meaning)?;
-        (self.state.failed, self.state.held) = (failed, held);
+        (self.state.blame, self.state.held) = (blame, held);
         self.state.hand_over(chunk, &meaning, &self.books);
         Ok(change.then(|| self.state.change(chunk, &meaning, &self.books)))
     }
@@ -357,7 +354,7 @@ impl Join {
     /// Books that a predicate was re-entered so often, and what that threw away.
     fn book_backtracks(
         &mut self,
-        (who, failed): (Caller, bool),
+        (who, reason): (Caller, Reason),
         resumed: PredicateIndex,
         count: u64,
         ticks: u64,
@@ -367,7 +364,12 @@ impl Join {
             .and_then(|who| self.collectors.get(who as usize));
         let sum = self.backtracks.entry((who, resumed)).or_default();
         sum.count += count;
-        if !failed && collector == Some(&true) {
+        let is_collected = match reason {
+            Reason::Drove => true,
+            Reason::WasActive => collector == Some(&true),
+            Reason::Failed | Reason::CalledRoot(_) => false,
+        };
+        if is_collected {
             add(&mut sum.collected_ticks, ticks);
         } else {
             add(&mut sum.undone_ticks, ticks);
@@ -386,9 +388,11 @@ impl Join {
         let root = match who {
             Who::Predicate(predicate) => return Caller::Predicate(predicate),
             Who::Before => return self.before().0,
-            Who::After(left, root) => {
-                return self.after(left, meaning.boxes[root as usize]).0;
-            }
+            Who::After {
+                left,
+                exited,
+                active,
+            } => return self.after(left, exited, active, meaning).0,
             Who::Inner(root) => return self.inner(meaning.boxes[root as usize]),
             Who::Outer(root) => meaning.boxes[root as usize],
         };
@@ -399,52 +403,84 @@ impl Join {
         Caller::Predicate(self.books.arcs[arc as usize].predicate)
     }
 
-    /// What failed before the chunk, and whether it did itself: else it is what is active.
-    fn before(&self) -> (Caller, bool) {
-        let active = || (self.inner(self.state.active), false);
-        self.state.failed.unwrap_or_else(active)
+    /// Who is to blame for a redo that is the first port of the chunk.
+    fn before(&self) -> (Caller, Reason) {
+        self.blamed(self.state.blame, self.state.active)
     }
 
-    /// What failed before so many boxes in which the chunk began, and whether it did itself: else it is what is active then.
-    fn after(&self, left: u32, active: BoxId) -> (Caller, bool) {
-        let (failed, _) = self.left(left);
-        failed.unwrap_or_else(|| (self.inner(active), false))
+    /// The same when so many boxes in which the chunk began have exited, the root `exited` last: `active` had called that.
+    fn after(
+        &self,
+        left: u32,
+        exited: RootId,
+        active: RootId,
+        meaning: &Meaning,
+    ) -> (Caller, Reason) {
+        let (blame, _) = self.left(left, exited, meaning);
+        self.blamed(blame, meaning.boxes[active as usize])
     }
 
-    /// [`State::failed`] and [`State::held`] when so many boxes in which the chunk began have exited.
-    fn left(&self, left: u32) -> FailedBefore {
-        match self.state.held {
-            Some((count, failed)) if count == left => (failed, None),
-            Some((count, failed)) if count > left => (None, Some((count - left, failed))),
-            _ => (None, None),
+    fn blamed(&self, blame: Blame, active: BoxId) -> (Caller, Reason) {
+        match blame {
+            Blame::Active(reason) => (self.inner(active), reason),
+            Blame::Somebody(who, reason) => (who, reason),
         }
     }
 
-    /// [`State::failed`] and [`State::held`] when it is this in a chunk.
-    fn failed(&self, chunk: &Chunk, failed: Failed, meaning: &Meaning) -> FailedBefore {
+    /// [`State::blame`] and [`State::held`] when so many boxes in which the chunk began have exited, the root `exited` last.
+    fn left(&self, left: u32, exited: RootId, meaning: &Meaning) -> BlameBefore {
+        match self.state.held {
+            Some((count, blame)) if count == left => (blame, None),
+            Some((count, blame)) if count > left => (NOBODY_FAILED, Some((count - left, blame))),
+            _ => (Blame::Active(self.after_exit(exited, meaning)), None),
+        }
+    }
+
+    /// What the box that called a root has to do with a redo right after the root's exit.
+    fn after_exit(&self, root: RootId, meaning: &Meaning) -> Reason {
+        let boxed = meaning.boxes.get(root as usize);
+        Reason::after_exit(boxed.is_some_and(|id| self.state.boxes.get(*id).then_fails))
+    }
+
+    /// [`State::blame`] and [`State::held`] when it is this in a chunk.
+    fn blame(&self, chunk: &Chunk, failed: Failed, meaning: &Meaning) -> BlameBefore {
         match failed {
-            Failed::Nobody => (None, None),
-            Failed::AsBefore => (self.state.failed, self.state.held),
-            Failed::Somebody(cause) => (Some(self.cause(cause, meaning)), None),
-            Failed::Left(left) => self.left(left),
+            Failed::Nobody => (NOBODY_FAILED, None),
+            Failed::Driver => (Blame::Active(Reason::Drove), None),
+            Failed::Exited(root) => (Blame::Active(self.after_exit(root, meaning)), None),
+            Failed::AsBefore => (self.state.blame, self.state.held),
+            Failed::Somebody(cause) => {
+                let (who, reason) = self.cause(cause, meaning);
+                (Blame::Somebody(who, reason), None)
+            }
+            Failed::Left(left) => self.left(left, chunk.level_left(left), meaning),
             Failed::Held(count) => {
                 // What is held is not itself held.
-                let (failed, held) = match chunk.held {
-                    Failed::Held(_) => (None, None),
-                    held => self.failed(chunk, held, meaning),
+                let (blame, held) = match chunk.held {
+                    Failed::Held(_) => (NOBODY_FAILED, None),
+                    held => self.blame(chunk, held, meaning),
                 };
-                let (around, failed) = held.unwrap_or((0, failed));
-                (None, Some((around + count, failed)))
+                let (around, blame) = held.unwrap_or((0, blame));
+                (NOBODY_FAILED, Some((around + count, blame)))
             }
         }
     }
 
-    fn cause(&self, cause: Cause, meaning: &Meaning) -> (Caller, bool) {
-        match cause.who {
-            Who::Before => self.before(),
-            Who::After(left, root) => self.after(left, meaning.boxes[root as usize]),
-            who => (self.who(who, meaning), cause.failed),
-        }
+    fn cause(&self, cause: Cause, meaning: &Meaning) -> (Caller, Reason) {
+        let reason = match (cause.who, cause.reason) {
+            (Who::Before, _) => return self.before(),
+            (
+                Who::After {
+                    left,
+                    exited,
+                    active,
+                },
+                _,
+            ) => return self.after(left, exited, active, meaning),
+            (_, Reason::CalledRoot(root)) => self.after_exit(root, meaning),
+            (_, reason) => reason,
+        };
+        (self.who(cause.who, meaning), reason)
     }
 
     /// The predicate of the innermost logical box of a box.

@@ -49,6 +49,7 @@ impl Chunk<'_> {
             active.waits = waits;
             active.since = self.now;
             active.exited = false;
+            active.then_fails = self.scope.fails_after(callable);
             return;
         }
         let own = std::mem::take(&mut active.own);

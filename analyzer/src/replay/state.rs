@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::books::{ArcId, Books, NONE, PlaceId, add};
 use super::boxes::{BoxId, Boxes, Chain, PhysicalBox};
-use super::choices::Live;
+use super::choices::{Live, Reason};
 use super::chunk::Chunk;
 use crate::figures::{Caller, StreamFigures};
 use crate::moment::OpenBox;
@@ -28,14 +28,24 @@ pub(super) struct State {
     pub(super) paused_ticks: u64,
     /// Work that is not undone, modulo 2⁶⁴.
     pub(super) live: u64,
-    /// The box that failed, if that was the last port, and true. Or the box that was active when an unrecorded
-    /// one failed, some redos ago, and false.
-    pub(super) failed: Option<(Caller, bool)>,
-    /// In that many boxes of what happens between two ports, each right inside the one before: what failed before them.
-    pub(super) held: Option<(u32, Option<(Caller, bool)>)>,
+    pub(super) blame: Blame,
+    /// In that many boxes of what happens between two ports, each right inside the one before: what it was before them.
+    pub(super) held: Option<(u32, Blame)>,
     /// Time without a processor that was booked when the stream began.
     pub(super) waited_before: u64,
 }
+
+/// Who is to blame for a redo that comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Blame {
+    /// Whatever is active then, for this reason.
+    Active(Reason),
+    /// The box that failed, if that was the last port; or what was to blame some redos ago.
+    Somebody(Caller, Reason),
+}
+
+/// Nothing failed.
+pub(super) const NOBODY_FAILED: Blame = Blame::Active(Reason::WasActive);
 
 /// An entry of the choice stack.
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +110,7 @@ impl State {
             paused: false,
             paused_ticks: 0,
             live: 0,
-            failed: None,
+            blame: NOBODY_FAILED,
             held: None,
             waited_before,
         }
@@ -281,6 +291,7 @@ impl Translate<'_> {
             base: self.meaning.height + from.base,
             root: NONE,
             exited: from.exited,
+            then_fails: from.then_fails,
             kind: from.kind,
             moved: false,
             chain: from

@@ -2,7 +2,7 @@
 
 use super::books::{NONE, WayOut, add};
 use super::boxes::{PhysicalBox, RootId};
-use super::choices::{Cause, Choice, Failed, Who};
+use super::choices::{Cause, Choice, Failed, Reason, Who};
 use super::chunk::{Chunk, First};
 use crate::trace::PredicateIndex;
 
@@ -16,7 +16,10 @@ impl Chunk<'_> {
             None => self.fail_unusual(),
         };
         self.failed = who.map_or(Failed::Nobody, |who| {
-            Failed::Somebody(Cause { who, failed: true })
+            Failed::Somebody(Cause {
+                who,
+                reason: Reason::Failed,
+            })
         });
     }
 
@@ -39,10 +42,11 @@ impl Chunk<'_> {
     #[inline(always)]
     pub(super) fn exit_det(&mut self) {
         self.expect_active();
-        match self.close_usual(WayOut::ExitDet) {
-            Some(_) => self.failed = self.failed_before_exit(),
-            None => self.close(WayOut::ExitDet),
+        let failed = self.failed_after_exit_det();
+        if self.close_usual(WayOut::ExitDet).is_none() {
+            self.close(WayOut::ExitDet);
         }
+        self.failed = failed;
     }
 
     /// The active box is left by an exception.
@@ -96,10 +100,7 @@ impl Chunk<'_> {
     /// The active box is left for good.
     #[inline(never)]
     fn close(&mut self, way_out: WayOut) {
-        self.failed = match way_out {
-            WayOut::ExitDet => self.failed_before_exit(),
-            _ => Failed::Nobody,
-        };
+        self.failed = Failed::Nobody;
         let left = self.active;
         self.leave(way_out);
         let boxed = self.boxes.get(left);
@@ -128,7 +129,7 @@ impl Chunk<'_> {
     #[inline(always)]
     pub(super) fn exit_nondet(&mut self) {
         self.expect_active();
-        self.failed = Failed::Nobody;
+        self.failed = self.failed_after_exit();
         let left = self.active;
         let live = self.live();
         self.leave(WayOut::ExitNondet);

@@ -9,7 +9,7 @@ pub mod window;
 
 use std::sync::Arc;
 
-use crate::trace::{BoxKind, Center, PredicateIndex, PredicateInfo, Trace};
+use crate::trace::{BoxKind, Callable, Center, PredicateIndex, PredicateInfo, Trace};
 
 pub use filters::{Filter, Filters};
 use focus::Way;
@@ -30,6 +30,8 @@ pub struct Scope {
     pub(crate) callees: Arc<[PredicateIndex]>,
     /// By predicate: whether its boxes collect solutions. The unknown one does not.
     pub(crate) collectors: Arc<[bool]>,
+    /// By what a call names: whether it is a site after which the clause fails. Empty if none is.
+    pub(crate) then_fail: Arc<[bool]>,
     pub(crate) focus: Focus,
     pub(crate) window: Option<Window>,
     /// Numbers of streams; all if there are none.
@@ -50,9 +52,9 @@ impl Scope {
 
     /// Everything but these predicates.
     pub(crate) fn hiding(trace: &Trace, hide: &Hide) -> Self {
+        let kinds = BoxKind::by_predicate(trace);
         Self {
             hidden: hide.mask(trace),
-            kinds: BoxKind::by_predicate(trace),
             centers: trace.centers().collect(),
             callees: trace.sites().iter().map(|site| site.callee).collect(),
             collectors: trace
@@ -60,8 +62,40 @@ impl Scope {
                 .iter()
                 .map(PredicateInfo::is_collector)
                 .collect(),
+            then_fail: Self::then_fail(
+                &kinds,
+                trace
+                    .sites()
+                    .iter()
+                    .map(|site| (site.callee, site.then_fails)),
+            ),
+            kinds,
             ..Self::default()
         }
+    }
+
+    /// [`Scope::then_fail`] of sites, of which the predicate that they call is given and whether the clause fails after them. What happens between two ports is
+    /// no goal of a clause.
+    pub(crate) fn then_fail(
+        kinds: &[BoxKind],
+        sites: impl Iterator<Item = (PredicateIndex, bool)> + Clone,
+    ) -> Arc<[bool]> {
+        if !sites.clone().any(|(_, then_fails)| then_fails) {
+            return Arc::default();
+        }
+        let sites = sites.map(|(callee, then_fails)| {
+            then_fails && !BoxKind::of(kinds, callee).is_between_ports()
+        });
+        // The unknown predicate is one more.
+        std::iter::repeat_n(false, kinds.len() + 1)
+            .chain(sites)
+            .collect()
+    }
+
+    /// Whether a call of this is one after which its caller's clause fails.
+    #[inline(always)]
+    pub(crate) fn fails_after(&self, callable: Callable) -> bool {
+        self.then_fail.get(callable as usize) == Some(&true)
     }
 
     /// The same, until the window begins.

@@ -340,6 +340,7 @@ fn calls_without_a_site_have_a_row() {
         goal,
         line,
         file,
+        then_fails: false,
     };
     let second = recorder.site(goal(2, 0, Some(recorder.file("b.pl"))));
     let first = recorder.site(goal(1, 2, None));

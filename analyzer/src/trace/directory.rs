@@ -62,6 +62,8 @@ pub struct SiteInfo {
     pub file: Option<u32>,
     /// Line of the goal, 0 if unknown.
     pub line: u32,
+    /// The clause fails once the goal has succeeded, and nothing in between can fail by itself.
+    pub then_fails: bool,
 }
 
 /// A clause that boxes enter.
@@ -562,6 +564,7 @@ impl SiteInfo {
             goal: site.goal,
             file: site.file.or(declared.file),
             line: site.line,
+            then_fails: site.then_fails,
         })
     }
 }

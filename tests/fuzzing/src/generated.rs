@@ -96,6 +96,7 @@ fn records(shape: &Shape) -> Vec<u8> {
             goal: id,
             line: id,
             file: None,
+            then_fails: id == SITES.start,
         },
     }));
     let text = "unify".to_owned();

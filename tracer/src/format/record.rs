@@ -265,6 +265,9 @@ pub struct Site {
     pub line: u32,
     /// File id, if the clause is in another file than the caller's first one.
     pub file: Option<u32>,
+    /// Once the goal has succeeded, its clause fails with nothing in between that could fail by itself: a driver loop
+    /// (since format version 5; false in older traces).
+    pub then_fails: bool,
 }
 
 /// A clause of a predicate.

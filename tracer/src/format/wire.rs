@@ -81,14 +81,25 @@ pub fn encode_record(record: &Record, out: &mut Vec<u8>) -> Result<(), WireError
 /// The record that these bytes are, without the length before it.
 ///
 /// # Errors
-/// [`WireError`] if they are not exactly one record of this format version.
+/// [`WireError`] if they are not exactly one record of this format version or an older one.
 pub fn decode_record(bytes: &[u8]) -> Result<Record, WireError> {
     if bytes.len() > MAX_RECORD_BYTES {
         return Err(WireError::TooLong {
             limit: MAX_RECORD_BYTES,
         });
     }
-    decode_whole::<Record, MAX_RECORD_BYTES>(bytes)
+    match decode_whole::<Record, MAX_RECORD_BYTES>(bytes) {
+        Err(WireError::Truncated) => decode_older(bytes).ok_or(WireError::Truncated),
+        decoded => decoded,
+    }
+}
+
+/// A record of a site without its last field, which format version 4 did not have.
+fn decode_older(bytes: &[u8]) -> Option<Record> {
+    const NO: u8 = 0;
+    let with_field = [bytes, &[NO]].concat();
+    let record = decode_whole::<Record, MAX_RECORD_BYTES>(&with_field).ok()?;
+    matches!(record, Record::Site { .. }).then_some(record)
 }
 
 /// Reads the record, its length first, at `*at` of a records block's payload and moves `*at` behind

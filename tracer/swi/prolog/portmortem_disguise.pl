@@ -104,7 +104,10 @@ added_name(Name) :-
     wrapper_name(Name),
     !.
 added_name(Name) :-
-    starts_with(Name, '$pm_argument_').
+    starts_with(Name, '$pm_argument_'),
+    !.
+added_name(Name) :-
+    starts_with(Name, '$pm_goal_').
 
 starts_with(Name, Prefix) :-
     atom(Name),

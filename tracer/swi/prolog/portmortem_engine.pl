@@ -136,6 +136,7 @@ own_module(portmortem_engine).
 own_module(portmortem_copies).
 own_module(portmortem_goals).
 own_module(portmortem_lines).
+own_module(portmortem_drivers).
 own_module(portmortem_boundary).
 own_module(portmortem_disguise).
 own_module(portmortem_symbolic).

@@ -35,6 +35,7 @@ says where the call is.
 :- use_module(portmortem_engine).
 :- use_module(portmortem_copies).
 :- use_module(portmortem_lines).
+:- use_module(portmortem_drivers).
 
 :- dynamic ports_work/1.        % Boolean: what was found out
 
@@ -187,61 +188,90 @@ with_body((Head :- Body0), Head, Body0, (Head :- Body), Body).
 with_body((Head => Body0), Head, Body0, (Head => Body), Body).
 with_body(?=>(Head, Body0), Head, Body0, ?=>(Head, Body), Body).
 
-%   The soft cut around a goal must not stand in the condition of a soft cut of the clause's own: there all
-%   calls go through wrappers.
-
 instrument_body(Body0, In, Body) :-
-    (   has_soft_cut(Body0)
-    ->  marked(Body0, In, Body)
-    ;   instrumented(Body0, last, light, In, Body)
-    ).
+    after_body(After),
+    instrumented(Body0, last, light, After, In, Body).
 
-%   instrumented(+Goal0, +Place, +Cut, +In, -Goal) is det.
+%   instrumented(+Goal0, +Place, +Cut, +After, +In, -Goal) is det.
 %
-%   Place is `last` or `inner`; Cut is `heavy` where a cut may come later that removes the goal's choicepoints, or `light`. In is
-%   in(Module, Callee, Sites); the last argument of Sites is the number of goals so far.
+%   Place is `last`, `inner`, or `condition` for goals in the condition of a soft cut; Cut is `heavy` where a cut may come later that removes the goal's choicepoints, or `light`. After is what
+%   comes after the goal (portmortem_drivers.pl). In is in(Module, Callee, Sites); the last argument of Sites is the number of goals so far.
 
-instrumented(Goal0, _, _, In, Goal) :-
+instrumented(Goal0, _, _, _, In, Goal) :-
     var(Goal0),
     !,
     count_goal(In, _),
     Goal = Goal0.
-instrumented((A0,B0), Place, Cut, In, (A,B)) :-
+instrumented((A0,B0), Place, Cut, After, In, (A,B)) :-
     !,
     (   has_cut(B0)
     ->  CutA = heavy
     ;   CutA = Cut
     ),
-    instrumented(A0, inner, CutA, In, A),
-    instrumented(B0, Place, Cut, In, B).
-instrumented((C0->T0;E0), Place, Cut, In, (C->T;E)) :-
+    after_first(B0, After, AfterA),
+    inner(Place, Inner),
+    instrumented(A0, Inner, CutA, AfterA, In, A),
+    instrumented(B0, Place, Cut, After, In, B).
+instrumented((C0->T0;E0), Place, Cut, After, In, (C->T;E)) :-
     !,
-    instrumented(C0, inner, heavy, In, C),
-    instrumented(T0, Place, Cut, In, T),
-    instrumented(E0, Place, Cut, In, E).
-instrumented((A0;B0), Place, Cut, In, (A;B)) :-
+    after_condition(E0, After, AfterC),
+    inner(Place, Inner),
+    instrumented(C0, Inner, heavy, AfterC, In, C),
+    instrumented(T0, Place, Cut, After, In, T),
+    instrumented(E0, Place, Cut, After, In, E).
+instrumented((C0*->T0;E0), Place, Cut, After, In, (C*->T;E)) :-
     !,
-    instrumented(A0, inner, Cut, In, A1),
+    after_condition(E0, After, AfterC),
+    instrumented_condition(C0, T0, Cut, AfterC, In, C),
+    instrumented(T0, Place, Cut, After, In, T),
+    instrumented(E0, Place, Cut, After, In, E).
+instrumented((A0;B0), Place, Cut, After, In, (A;B)) :-
+    !,
+    after_branch(B0, After, AfterA),
+    inner(Place, Inner),
+    instrumented(A0, Inner, Cut, AfterA, In, A1),
     (   A1 = (_*->_)                    % which would be a condition here
     ->  A = (A1,true)
     ;   A = A1
     ),
-    instrumented(B0, Place, Cut, In, B).
-instrumented((C0->T0), Place, Cut, In, (C->T)) :-
+    instrumented(B0, Place, Cut, After, In, B).
+instrumented((C0->T0), Place, Cut, After, In, (C->T)) :-
     !,
-    instrumented(C0, inner, heavy, In, C),
-    instrumented(T0, Place, Cut, In, T).
-instrumented(\+Goal0, _, _, In, \+Goal) :-
+    after_condition(After, AfterC),
+    inner(Place, Inner),
+    instrumented(C0, Inner, heavy, AfterC, In, C),
+    instrumented(T0, Place, Cut, After, In, T).
+instrumented((C0*->T0), Place, Cut, After, In, (C*->T)) :-
     !,
-    instrumented(Goal0, inner, heavy, In, Goal).
-instrumented(Goal0, Place, Cut, In, Goal) :-
+    after_condition(After, AfterC),
+    instrumented_condition(C0, T0, Cut, AfterC, In, C),
+    instrumented(T0, Place, Cut, After, In, T).
+instrumented(\+Goal0, Place, _, After0, In, \+Goal) :-
+    !,
+    after_negated(After0, After),
+    inner(Place, Inner),
+    instrumented(Goal0, Inner, heavy, After, In, Goal).
+instrumented(Goal0, Place, Cut, After, In, Goal) :-
     count_goal(In, N),
     instrumented_arguments(Goal0, In, Goal1),
     (   callee(Goal0, In, Id, How)
-    ->  site(In, N, Id, Site),
+    ->  site(In, N, After, Id, Site),
         with_ports(How, Goal1, Place, Cut, In, Id, Site, Goal)
     ;   Goal = Goal1
     ).
+
+%   The place of a goal that another one of the same place follows.
+
+inner(last, inner).
+inner(inner, inner).
+inner(condition, condition).
+
+instrumented_condition(Goal0, Then0, Cut, After, In, Goal) :-
+    (   has_cut(Then0)
+    ->  CutC = heavy
+    ;   CutC = Cut
+    ),
+    instrumented(Goal0, condition, CutC, After, In, Goal).
 
 %   Goals that a goal gets as arguments become predicates of their own. They are not called through wrappers, so their choicepoints must
 %   have guards where the goal cuts them; and they are no last calls of the clause.
@@ -266,24 +296,24 @@ instrumented_places([Argument0|Arguments0], I, Places, In, [Argument|Arguments])
     I1 is I+1,
     instrumented_places(Arguments0, I1, Places, In, Arguments).
 
-instrumented_argument(Goal, In, Goal) :-
-    has_soft_cut(Goal),
-    !,
-    count_goals(Goal, In).
 instrumented_argument(Goal0, In, Goal) :-
-    instrumented(Goal0, inner, heavy, In, Body),
+    after_body(After),                  % then what runs it takes its solution, or asks for the next one
+    instrumented(Goal0, inner, heavy, After, In, Body),
     (   Body == Goal0
     ->  Goal = Goal0
-    ;   In = in(M, _, _),
-        term_variables(Goal0, Variables),
-        argument_name(Name),
-        Goal =.. [Name|Variables],
-        '$record_clause'(M:(Goal :- Body), '$portmortem', '$portmortem':1, _)
+    ;   separate('$pm_argument_', Goal0, Body, In, Goal)
     ).
 
-argument_name(Name) :-
-    flag('$portmortem_arguments', N, N+1),
-    atom_concat('$pm_argument_', N, Name).
+%   separate(+Prefix, +Goal0, +Body, +In, -Goal) is det
+%
+%   Goal calls Body, which is Goal0 with ports, as a predicate of its own.
+
+separate(Prefix, Goal0, Body, in(M, _, _), Goal) :-
+    flag('$portmortem_separate', N, N+1),
+    atom_concat(Prefix, N, Name),
+    term_variables(Goal0, Variables),
+    Goal =.. [Name|Variables],
+    '$record_clause'(M:(Goal :- Body), '$portmortem', '$portmortem':1, _).
 
 %   Goals are numbered whether or not they are instrumented.
 
@@ -322,14 +352,22 @@ plain(M:Goal0, _, Goal, M1) :-
     nonvar(Goal0),
     plain(Goal0, M, Goal, M1).
 
+has_site(In, Goal) :-
+    callee(Goal, In, _, _).
+
 %   The id of the N-th goal of the clause.
 
-site(in(_, _, sites(Caller, Clause, File, Lines, _)), N, Callee, Site) :-
+site(In, N, After, Callee, Site) :-
+    In = in(M, _, sites(Caller, Clause, File, Lines, _)),
     (   arg(N, Lines, Line)
     ->  true
     ;   Line = 0
     ),
-    portmortem:'$site'(Callee, Caller, Clause, N, File, Line, Site).
+    (   then_fails(After, M, has_site(In))
+    ->  ThenFails = 1
+    ;   ThenFails = 0
+    ),
+    portmortem:'$site'(Callee, Caller, Clause, N, File, Line, ThenFails, Site).
 
 with_ports(wrapper, Goal, Place, _, _, Id, Site, (Mark, Goal)) :-
     (   Place == last
@@ -345,17 +383,26 @@ with_ports(copy(Home, CopyName), Goal0, Place, Cut, In, Id, Site, Goal) :-
     ->  Copy = Copy0
     ;   Copy = Home:Copy0
     ),
-    boxed(Place, Cut, Copy, Id, Site, Goal).
-with_ports(itself, Goal0, Place0, Cut, in(M, _, _), Id, Site, Goal) :-
+    boxed(Place, Cut, Copy, In, Id, Site, Goal).
+with_ports(itself, Goal0, Place0, Cut, In, Id, Site, Goal) :-
+    In = in(M, _, _),
     plain(Goal0, M, Plain, _),
     functor(Plain, Name, _),
     (   Name == call                    % which is never a real last call
-    ->  Place = inner
+    ->  inner(Place0, Place)
     ;   Place = Place0
     ),
-    boxed(Place, Cut, Goal0, Id, Site, Goal).
+    boxed(Place, Cut, Goal0, In, Id, Site, Goal).
 
-boxed(Place, Cut, Goal0, Id, Site, Goal) :-
+%   In the condition of a soft cut the goal becomes a predicate of its own. A soft cut around it would crash the engine (9.0.4) when the condition
+%   is entered again, and a local cut goes back to the choicepoint that the outer soft cut has taken away.
+
+boxed(condition, Cut, Goal0, In, Id, Site, Goal) :-
+    !,
+    port(call, Id, Site, Call),
+    exits(Cut, Exit),
+    separate('$pm_goal_', Goal0, ( Call, ( Goal0, Exit ; '$pm_fail' ) ), In, Goal).
+boxed(Place, Cut, Goal0, _, Id, Site, Goal) :-
     port(call, Id, Site, Call),
     exits(Cut, Exit),
     Boxed = ( ( Call, ( Goal0, Exit ; '$pm_fail' ) ) *-> true ),
@@ -370,43 +417,6 @@ exits(light, ( '$pm_exit_light', ! ; true ; '$pm_redo' )).
 
 port(Kind, Id, Site, Port) :-
     portmortem:'$goal_port'(Kind, Id, Site, Port).
-
-%   marked(+Goal0, +In, -Goal) is det
-%
-%   As instrumented/5, but all calls go through wrappers.
-
-marked(Goal0, In, Goal) :-
-    nonvar(Goal0),
-    control(Goal0),
-    !,
-    Goal0 =.. [Name|Parts0],
-    marked_all(Parts0, In, Parts),
-    Goal =.. [Name|Parts].
-marked(Goal0, In, Goal) :-
-    count_goal(In, N),
-    count_arguments(Goal0, In),
-    (   nonvar(Goal0),
-        callee(Goal0, In, Id, How),
-        How \== itself
-    ->  site(In, N, Id, Site),
-        with_ports(wrapper, Goal0, last, heavy, In, Id, Site, Goal)
-    ;   Goal = Goal0
-    ).
-
-marked_all([], _, []).
-marked_all([Goal0|Goals0], In, [Goal|Goals]) :-
-    marked(Goal0, In, Goal),
-    marked_all(Goals0, In, Goals).
-
-has_soft_cut(Goal) :-
-    nonvar(Goal),
-    (   Goal = (_*->_)
-    ->  true
-    ;   control(Goal),
-        arg(_, Goal, Part),
-        has_soft_cut(Part)
-    ->  true
-    ).
 
 has_cut(Goal) :-
     nonvar(Goal),
@@ -462,15 +472,18 @@ called(Instruction, Called) :-
         nonvar(PI),
         ( PI = _:Predicate/_ ; PI = Predicate/_ ),
         atom(Predicate),
-        port_kind(Kind),
+        port_kind(Kind, Called0),
         sub_atom(Predicate, 0, _, _, Kind)
-    ->  Called = Kind
+    ->  Called = Called0
     ;   Called = goal
     ).
 
-port_kind('$pm_call_').
-port_kind('$pm_last_').
-port_kind('$pm_').
+%   Prefixes of names that the program does not have, and what is called so.
+
+port_kind('$pm_call_', '$pm_call_').
+port_kind('$pm_last_', '$pm_last_').
+port_kind('$pm_goal_', goal).
+port_kind('$pm_', '$pm_').
 
 goal_calls([], _, []).
 goal_calls([_-'$pm_last_', PC1-goal, _-'$pm_call_', PC2-goal|Calls], N, [PC1-N, PC2-N|Places]) :-

@@ -214,8 +214,12 @@ pub(crate) fn predicate(
     }))
 }
 
-/// `site(+Callee, +Caller, +Clause, +Goal, +File, +Line, -Site)`: the id of a goal in a clause. `File` is empty if unknown. While nothing is recorded, it is that of the
-/// predicate called.
+/// `site(+Callee, +Caller, +Clause, +Goal, +File, +Line, +ThenFails, -Site)`: the id of a goal in a clause. `File` is empty if unknown; `ThenFails` is
+/// 1 if the clause fails after the goal, else 0. While nothing is recorded, the id is that of the predicate called.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "they are those of the foreign predicate"
+)]
 pub(crate) fn site(
     callee: Term,
     caller: Term,
@@ -223,6 +227,7 @@ pub(crate) fn site(
     goal: Term,
     file: Term,
     line: Term,
+    then_fails: Term,
     id: Term,
 ) -> Foreign {
     let callee = integer(callee);
@@ -236,6 +241,7 @@ pub(crate) fn site(
             goal: integer(goal),
             line: integer(line),
             file: (!file.is_empty()).then(|| current.recorder.file(&file)),
+            then_fails: integer(then_fails) == 1,
         })
     });
     // SAFETY: a term of our own argument list.

@@ -154,8 +154,8 @@ fn install_control() {
     control(c"$keeps_arguments", 4, keeps_arguments);
     let arguments_port = deterministic!(arguments::make_port, (a), FALSE);
     control(c"$arguments_port", 1, arguments_port);
-    let site = deterministic!(c::site, (a, b, d, e, f, g, h), FALSE);
-    control(c"$site", 7, site);
+    let site = deterministic!(c::site, (a, b, d, e, f, g, h, i), FALSE);
+    control(c"$site", 8, site);
     control(c"$lines", 3, deterministic!(lines::lines, (a, b, d), FALSE));
     control(
         c"$forget_lines",

@@ -42,6 +42,7 @@ fn the_source_shows_what_each_goal_did() {
             goal,
             line: goal + 1,
             file: None,
+            then_fails: false,
         })
     });
     let clause = recorder.clause(Clause {

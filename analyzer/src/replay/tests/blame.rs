@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use portmortem_tracer::format::Dialect;
-use portmortem_tracer::format::Event::*;
+use portmortem_tracer::format::Event::{self, *};
 
 use super::ports::{P, Q, R, UNKNOWN, call, profile, script, tail, valid};
 use super::{Script, by};
@@ -415,4 +415,54 @@ fn what_happens_between_two_ports_changes_no_blame() {
     assert_eq!(backtracks(&run(&[COLLECTION, WAITING])), quiet);
     // A call of the program proves that control went on.
     assert_eq!(backtracks(&run(&[2])), [(by(P), Q, 1, 6)]);
+}
+
+/// `p` drives `q` and then `r`, by the second goal of its clause, after which it fails.
+#[test]
+fn what_a_driver_loop_did_is_collected() {
+    const COLLECTION: u32 = 3;
+    // The second site of `r`, of five predicates.
+    const DRIVEN: u32 = 6 + 5 + R;
+    let run = |goal: u32, then: &[(Event, u64)], exit: Event| {
+        let mut events = vec![(call(P), 0), (call(Q), 1), (ExitNondet, 2), (call(goal), 3)];
+        events.push((exit, 4));
+        events.extend(then);
+        events.extend([(Redo, 8), (Fail, 9), (Fail, 9)]);
+        let script = Script::new(5, events);
+        let figures = valid(&script).backtracks[&(by(P), Q)];
+        (figures.undone_ticks, figures.collected_ticks)
+    };
+    assert!(super::then_fails(DRIVEN - 6));
+    assert_eq!(run(DRIVEN, &[], ExitDet), (0, 6));
+    assert_eq!(run(R, &[], ExitDet), (6, 0));
+    // What comes between two ports changes nothing; a step of the program does.
+    let between = [(call(COLLECTION), 5), (ExitDet, 6)];
+    assert_eq!(run(DRIVEN, &between, ExitDet), (0, 6));
+    let called = [(call(P), 5), (ExitDet, 6)];
+    assert_eq!(run(DRIVEN, &called, ExitDet), (6, 0));
+    // `r` has left a choicepoint, and fails in the end.
+    let events = [
+        (call(P), 0),
+        (call(Q), 1),
+        (ExitNondet, 2),
+        (call(DRIVEN), 3),
+        (ExitNondet, 4),
+        (Redo, 5),
+        (Fail, 6),
+        (Redo, 6),
+    ];
+    let profile = valid(&Script::new(5, events.to_vec()));
+    let figures: Vec<_> = profile.backtracks.into_iter().collect();
+    let backtrack = |count, undone_ticks, collected_ticks| BacktrackFigures {
+        count,
+        undone_ticks,
+        collected_ticks,
+    };
+    assert_eq!(
+        figures,
+        [
+            ((by(P), R), backtrack(1, 0, 1)),
+            ((by(R), Q), backtrack(1, 3, 0)),
+        ]
+    );
 }

@@ -60,6 +60,7 @@ pub(crate) fn record(script: &Script) -> Vec<u8> {
             goal: site + 1,
             line: 0,
             file: None,
+            then_fails: super::then_fails(site),
         };
         assert_eq!(recorder.site(site), predicates + site.goal - 1);
     }

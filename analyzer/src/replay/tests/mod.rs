@@ -62,10 +62,17 @@ impl Script {
     fn scope(&self) -> Scope {
         let mut hidden = self.hidden.clone();
         hidden.push(false);
+        let kinds: Vec<BoxKind> = (0..).map(kind).take(self.hidden.len()).collect();
         Scope {
-            kinds: (0..).map(kind).take(self.hidden.len()).collect(),
             centers: (0..hidden.len() as u32).map(|of| self.center(of)).collect(),
             callees: self.callees().into(),
+            then_fail: Scope::then_fail(
+                &kinds,
+                (0..)
+                    .zip(self.callees())
+                    .map(|(site, callee)| (callee, then_fails(site))),
+            ),
+            kinds,
             collectors: (0..self.hidden.len() as u32).map(collects).collect(),
             hidden,
             focus: self.places.iter().fold(Focus::default(), Focus::within),
@@ -146,6 +153,11 @@ impl Script {
 /// Whether boxes of a predicate of a script collect solutions.
 fn collects(predicate: u32) -> bool {
     predicate == 2
+}
+
+/// Whether the clause fails after a site of a script: of some predicates, after none, one or both of their sites.
+fn then_fails(site: u32) -> bool {
+    site % 2 == 1
 }
 
 /// What boxes of a predicate of a script are.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use portmortem_tracer::format::{Dialect, Event};
 
-use super::{Events, Script, collects, kind};
+use super::{Events, Script, collects, kind, then_fails};
 use crate::clauses::Clauses;
 use crate::figures::centers::CenterFigures;
 use crate::figures::clauses::ClauseFigures;
@@ -140,6 +140,25 @@ struct Frame {
     left: bool,
 }
 
+/// [`Stream::failed`] and [`Stream::drives`] before so many boxes, each inside the one before.
+#[derive(Clone, Copy)]
+struct Held {
+    failed: Option<(Caller, Why)>,
+    drives: bool,
+    inside: usize,
+}
+
+/// How something failed.
+#[derive(Clone, Copy, PartialEq)]
+enum Why {
+    /// A recorded box did.
+    Recorded,
+    /// Something in the active box.
+    Unrecorded,
+    /// The active box wanted to: a driver loop.
+    OnPurpose,
+}
+
 struct Stream<'f> {
     figures: &'f mut Figures,
     dialect: Dialect,
@@ -159,10 +178,12 @@ struct Stream<'f> {
     passed: Vec<u64>,
     /// Those of them that came to nothing, by clause.
     vain: BTreeMap<(u32, Option<u32>), BTreeSet<usize>>,
-    /// The failure that is still being backtracked from, and whether it was recorded.
-    failed: Option<(Caller, bool)>,
-    /// The failure before the last ports, if those were calls of so many boxes of what happens between two ports.
-    held: Option<(Option<(Caller, bool)>, usize)>,
+    /// The failure that is still being backtracked from.
+    failed: Option<(Caller, Why)>,
+    /// The last port was the exit of a call after which the caller's clause fails.
+    drives: bool,
+    /// These two before the last ports, if those were calls of so many boxes of what happens between two ports.
+    held: Option<Held>,
     stream: StreamFigures,
 }
 
@@ -183,6 +204,7 @@ impl<'f> Stream<'f> {
             passed: Vec::new(),
             vain: BTreeMap::new(),
             failed: None,
+            drives: false,
             held: None,
             stream: StreamFigures::default(),
         }
@@ -567,11 +589,17 @@ impl<'f> Stream<'f> {
                 }
                 self.failed = outermost
                     .filter(|_| event == Event::Fail)
-                    .map(|at| (Caller::Predicate(self.boxes[at].predicate), true));
+                    .map(|at| (Caller::Predicate(self.boxes[at].predicate), Why::Recorded));
+                self.drives = matches!(event, Event::ExitDet | Event::ExitNondet)
+                    && outermost.is_some_and(|at| self.drives_after(at));
                 match self.held.take() {
-                    Some((failed, 1)) if event == Event::ExitDet => self.failed = failed,
-                    Some((failed, inside)) if event == Event::ExitDet => {
-                        self.held = Some((failed, inside - 1));
+                    Some(held) if event == Event::ExitDet && held.inside == 1 => {
+                        (self.failed, self.drives) = (held.failed, held.drives);
+                    }
+                    Some(held) if event == Event::ExitDet => {
+                        self.drives = false;
+                        let inside = held.inside - 1;
+                        self.held = Some(Held { inside, ..held });
                     }
                     _ => {}
                 }
@@ -588,21 +616,35 @@ impl<'f> Stream<'f> {
                 self.stream.lost_events += lost;
                 self.paused = false;
                 self.lost = true;
-                (self.failed, self.held) = (None, None);
+                (self.failed, self.drives, self.held) = (None, false, None);
             }
             Event::Mark { .. } | Event::Arguments(_) => {}
             Event::Clause { clause } => self.enter_clause(clause),
         }
         match event {
             Event::Call { predicate } if self.is_between_ports(predicate) => {
-                let (failed, inside) = self.held.unwrap_or((self.failed.take(), 0));
-                self.held = Some((failed, inside + 1));
+                let before = Held {
+                    failed: self.failed.take(),
+                    drives: std::mem::take(&mut self.drives),
+                    inside: 0,
+                };
+                let held = self.held.unwrap_or(before);
+                let inside = held.inside + 1;
+                self.held = Some(Held { inside, ..held });
             }
             Event::Call { .. } | Event::Tail { .. } | Event::Cut { .. } => {
-                (self.failed, self.held) = (None, None);
+                (self.failed, self.drives, self.held) = (None, false, None);
             }
             _ => {}
         }
+    }
+
+    /// Whether the caller's clause fails after the call of a box.
+    fn drives_after(&self, at: usize) -> bool {
+        let Logical {
+            site, predicate, ..
+        } = self.boxes[at];
+        site.is_some_and(then_fails) && !self.figures.kind(predicate).is_between_ports()
     }
 
     /// The cost centre of what is active.
@@ -772,7 +814,11 @@ impl<'f> Stream<'f> {
     }
 
     fn redo(&mut self) {
-        let failed = self.failed.unwrap_or((self.context(), false));
+        let why = match self.drives {
+            true => Why::OnPurpose,
+            false => Why::Unrecorded,
+        };
+        let failed = self.failed.unwrap_or((self.context(), why));
         if self.choices.is_empty() {
             self.call(self.figures.unknown);
             self.way_out(Event::ExitNondet);
@@ -786,10 +832,10 @@ impl<'f> Stream<'f> {
                 self.enter(failed);
             }
         }
-        self.failed = Some(failed);
+        (self.failed, self.drives) = (Some(failed), false);
     }
 
-    fn enter(&mut self, failed: (Caller, bool)) {
+    fn enter(&mut self, failed: (Caller, Why)) {
         let frame = self.choices.pop().unwrap();
         let boxes = self.frames[frame].boxes.clone();
         let context = self.context();
@@ -840,7 +886,7 @@ impl<'f> Stream<'f> {
         }
     }
 
-    fn undo(&mut self, frame: usize, outermost: usize, (failed, recorded): (Caller, bool)) {
+    fn undo(&mut self, frame: usize, outermost: usize, (failed, why): (Caller, Why)) {
         let slices = &mut self.work[self.frames[frame].before..];
         let undone: u64 = slices.iter().sum();
         slices.fill(0);
@@ -858,11 +904,14 @@ impl<'f> Stream<'f> {
         let backtrack = self.figures.backtracks.entry((failed, *predicate));
         let backtrack = backtrack.or_default();
         backtrack.count += 1;
-        match failed {
-            Caller::Predicate(who) if collects(who) && who != self.figures.unknown && !recorded => {
-                backtrack.collected_ticks += undone;
-            }
-            _ => backtrack.undone_ticks += undone,
+        let collects = match failed {
+            Caller::Predicate(who) => collects(who) && who != self.figures.unknown,
+            Caller::Root => false,
+        };
+        if why == Why::OnPurpose || why == Why::Unrecorded && collects {
+            backtrack.collected_ticks += undone;
+        } else {
+            backtrack.undone_ticks += undone;
         }
     }
 

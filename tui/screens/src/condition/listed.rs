@@ -7,7 +7,7 @@ use portmortem_analyzer::tables::{
 };
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::walk::Step;
-use portmortem_tracer::format::Event;
+use portmortem_tracer::format::{Arguments, Event};
 use portmortem_tracer::pattern::{PredicatePattern, wildcard};
 
 use super::{Condition, ConditionError, Field, FieldKind};
@@ -19,7 +19,7 @@ const ALIASES: [(&str, &str); 3] = [("event", "seq"), ("time", "ns"), ("number",
 const NOT_ASKED: [&str; 4] = ["trace", "cause", "cause_event", "caught"];
 
 /// All that can happen, in any order.
-const PORTS: [Event; 13] = [
+const PORTS: [Event; 14] = [
     Event::Call { predicate: 0 },
     Event::Tail { predicate: 0 },
     Event::ExitDet,
@@ -33,6 +33,7 @@ const PORTS: [Event; 13] = [
     Event::Gap { lost: 0 },
     Event::Mark { text: 0 },
     Event::Clause { clause: 0 },
+    Event::Arguments(Arguments::NotGround),
 ];
 
 /// A condition on events of a trace: `port = fail and predicate = lists:* and took > 1ms`.
@@ -282,6 +283,7 @@ fn port_id(event: Event) -> usize {
         Event::Gap { .. } => 10,
         Event::Mark { .. } => 11,
         Event::Clause { .. } => 12,
+        Event::Arguments(_) => 13,
     }
 }
 
