@@ -275,3 +275,44 @@ fn the_same(plain: &Outcome, recorded: &Outcome) -> Result<(), String> {
     }
     Ok(())
 }
+
+/// Goals in the condition of a soft cut are predicates of their own in a copy. The program sees the frames and places of its own clauses, and a
+/// condition that is entered again after the cut of its choicepoint ends as it should.
+#[test]
+fn goals_in_the_condition_of_a_soft_cut() {
+    let program = "
+:- initialization(main, main).
+main :- above(1), above(2), p(0), forall(again(X), ( print(X), nl )).
+above(X) :-
+    (   p(X),
+        r(X)
+    *-> p(X)
+    ;   r(X)
+    ),
+    p(X).
+p(1). p(_).
+r(X) :- s(X), p(X).
+s(_) :- prolog_current_frame(F), up(F).
+up(F) :-
+    prolog_frame_attribute(F, predicate_indicator, PI),
+    ( prolog_frame_attribute(F, pc, PC) -> true ; PC = none ),
+    prolog_frame_attribute(F, level, Level),
+    print(PI-PC-Level), nl,
+    ( PI \\= _:main/0, PI \\= main/0, prolog_frame_attribute(F, parent, Parent) -> up(Parent) ; true ).
+again(X-Y) :- ( d(X), d(Y), X \\== Y *-> e(X) ; X = none ).
+again(X) :- ( ( d(X) *-> e(X) ; e(X) ) *-> true ; X = none ).
+d(1). d(2). d(3).
+e(1). e(3).
+";
+    let sandbox = Sandbox::with("soft.pl", program);
+    let plain = sandbox.swipl(["soft.pl"]).succeeds().out();
+    assert!(
+        plain.contains("above/1-") && plain.contains("3-1"),
+        "{plain}"
+    );
+    for mode in [&[][..], &["--no-boundary"], &["--wrappers-only"]] {
+        let arguments = ["record", "--force", "soft.pl"].iter().chain(mode);
+        sandbox.portmortem(arguments).succeeds().prints(&plain);
+        sandbox.portmortem(["verify", "soft.pmt"]).succeeds();
+    }
+}
