@@ -98,7 +98,7 @@ impl Listing<'_> {
                 began = running;
                 continue;
             }
-            if !of.is_some_and(|of| of.called == boxed) {
+            if of.is_none_or(|of| of.called != boxed) {
                 continue;
             }
             life.outcome = match step.event {

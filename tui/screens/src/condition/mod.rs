@@ -147,6 +147,9 @@ fn known(name: &str, names: &[String]) -> String {
     }
 }
 
+/// Says of a text by id which things it means.
+pub type Find<'f, E> = dyn Fn(&str) -> Result<Box<[bool]>, E> + 'f;
+
 /// A condition, ready to be asked.
 #[derive(Debug, Clone)]
 pub struct Condition {
@@ -235,11 +238,7 @@ impl Condition {
     ///
     /// # Errors
     /// That of `find`.
-    pub fn resolve<E>(
-        &mut self,
-        column: usize,
-        find: &dyn Fn(&str) -> Result<Box<[bool]>, E>,
-    ) -> Result<(), E> {
+    pub fn resolve<E>(&mut self, column: usize, find: &Find<E>) -> Result<(), E> {
         self.root.resolve(column, find)
     }
 
@@ -324,11 +323,7 @@ impl Node {
         }
     }
 
-    fn resolve<E>(
-        &mut self,
-        column: usize,
-        find: &dyn Fn(&str) -> Result<Box<[bool]>, E>,
-    ) -> Result<(), E> {
+    fn resolve<E>(&mut self, column: usize, find: &Find<E>) -> Result<(), E> {
         let set = match self {
             Self::All(parts) | Self::Any(parts) => {
                 return parts
