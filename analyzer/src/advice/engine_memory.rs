@@ -12,6 +12,9 @@ use crate::trace::PredicateIndex;
 /// Fewer choicepoints, or fewer at once, do not keep much.
 const LEAST: u64 = 1000;
 
+/// A program that begins shifts its stacks a few times: less is not worth a word.
+const LEAST_NS: u64 = 1_000_000;
+
 /// How many predicates a finding names.
 const NAMED: usize = 3;
 
@@ -27,7 +30,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     };
     let ticks = evidence.predicates().filter_map(of_memory);
     let cost_ticks = ticks.fold(0_u64, u64::saturating_add);
-    if cost_ticks == 0 {
+    if evidence.analysis.ns(cost_ticks) < LEAST_NS {
         return Vec::new();
     }
     let mut leaving: Vec<_> = evidence
