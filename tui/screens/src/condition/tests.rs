@@ -133,7 +133,7 @@ fn errors_say_what_and_where() {
     );
     assert_eq!(
         refused("fals > 3"),
-        format!("no column is called fals; did you mean fails? {columns}")
+        format!("no column is called fals; did you mean fails or calls? {columns}")
     );
     assert_eq!(
         refused("calls = 3..x"),
