@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::evidence::Evidence;
 use super::{Cause, Certainty, Finding};
 use crate::figures::Caller;
-use crate::text::count;
+use crate::text::counted;
 use crate::trace::{PredicateIndex, PredicateInfo};
 
 /// What a predicate of the engine waits for.
@@ -23,7 +23,8 @@ enum WaitsFor {
 
 impl WaitsFor {
     fn of(info: &PredicateInfo) -> Self {
-        if info.declared.module != "system" {
+        let module = info.declared.module.as_str();
+        if module != "system" && !module.starts_with('$') {
             return Self::Processor;
         }
         match info.declared.name.as_str() {
@@ -86,7 +87,7 @@ fn finding(evidence: &Evidence, what: WaitsFor, by: &[(PredicateIndex, u64)]) ->
     let goal = evidence.dearest_goal(longest);
     let place = goal.map_or_else(|| evidence.place(longest), |goal| evidence.place_of(goal));
     let at = goal.map_or_else(String::new, |goal| format!(" {}", evidence.at(goal)));
-    let calls = count(evidence.figures(longest).calls);
+    let calls = counted(evidence.figures(longest).calls, "time", "times");
     let waited = evidence.time(cost_ticks);
     let (title, remedy) = match what {
         WaitsFor::Mutex => (
@@ -127,9 +128,12 @@ fn finding(evidence: &Evidence, what: WaitsFor, by: &[(PredicateIndex, u64)]) ->
             let most: Vec<String> = most.collect();
             format!("Threads waited {waited} in all: {}.", most.join("; "))
         }
-        _ => format!(
-            "{name} was called {calls} times and waited {waited} in all; its own goal is not in that."
+        WaitsFor::Mutex => format!(
+            "{name} was called {calls} and waited {waited} in all; what it then did is not in that."
         ),
+        WaitsFor::Input | WaitsFor::Time => {
+            format!("{name} was called {calls} and waited {waited} in all.")
+        }
     };
     Finding {
         cause: match what {

@@ -1,11 +1,11 @@
 //! The events of a trace that a condition holds for, in order, with what their way there tells: how long their activation took
 //! and how it ended, which goal called the box, and who failed.
 //!
-//! Streams are read in pieces ([`piece`]), many at once where the trace has an index, each without knowing what was before it. Pieces are
-//! joined in order ([`join`]). What they cannot say of their events alone (when the activation of a box from before began,
+//! Streams are read in pieces (`piece`), many at once where the trace has an index, each without knowing what was before it. Pieces are
+//! joined in order (`join`). What they cannot say of their events alone (when the activation of a box from before began,
 //! or how one that is still open ends) is found out there. A condition is asked as soon as it can be decided.
 //!
-//! Memory: the boxes that are open, a piece for every thread, and [`join::MOST_QUEUED`] rows that wait for the end of an
+//! Memory: the boxes that are open, a piece for every thread, and `join::MOST_QUEUED` rows that wait for the end of an
 //! activation. If there are more, the stream is read ahead until those that wait have ended, and then once more.
 
 mod join;
