@@ -195,10 +195,6 @@ fn callgrind_files() {
     .succeeds();
     let text = fs::read_to_string(sandbox.path("callgrind.out")).unwrap();
     // Goals have lines: permute/3 calls sel/3 from line 47.
-    let edge = text
-        .split("cfn=")
-        .find(|edge| edge.contains("permute/3\ncalls="));
-    assert!(edge.is_some(), "{text}");
     let lines: Vec<&str> = text.lines().collect();
     let calls = profiled.row("sel/3").calls - 5508;
     let call = lines

@@ -245,6 +245,10 @@ impl Past {
                 row.facts.took = Some(row.running.saturating_sub(running));
             }
         }
+        if row.step.event == Event::Fail && from_before && begin == u64::MAX {
+            // Nobody knows when the activation began, so not what failed in it either.
+            (row.facts.cause, row.awaits.cause) = (None, false);
+        }
         if !row.awaits.cause {
             return;
         }

@@ -254,7 +254,8 @@ fn compared(input: &mut Input, at: usize, comparison: Comparison) -> Parsed<Node
         *input = before;
         return Ok(Node::Compare(at, comparison, operand(input, at)?));
     };
-    let ends = (number(least, &field)?, number(most, &field)?);
+    let most = with_unit(input, most, &field);
+    let ends = (number(least, &field)?, number(&most, &field)?);
     let (Some(least), Some(most)) = ends else {
         return Err(wanted("a range of numbers, as 100..200,", &before).into());
     };
@@ -288,6 +289,7 @@ fn operand(input: &mut Input, left: usize) -> Parsed<Operand> {
             _ => None,
         },
         (FieldKind::Count | FieldKind::Time { .. }, _) => {
+            let text = with_unit(input, &text, &field);
             number(&text, &field)?.map(Operand::Number)
         }
     };
@@ -350,6 +352,23 @@ fn number(text: &str, field: &Field) -> Result<Option<i128>, ConditionError> {
         _ => return Ok(None),
     };
     Ok(Some(value.saturating_mul(factor) / 1_000_000))
+}
+
+/// A number with the unit after it, if it has none and the next word is one: `5 ms`, `10 %`.
+fn with_unit(input: &mut Input, text: &str, field: &Field) -> String {
+    let before = *input;
+    let is_unit = |word: &str| match field.kind {
+        FieldKind::Count => matches!(word, "k" | "M" | "G"),
+        FieldKind::Time { whole } => unit_ns(word).is_some() || word == "%" && whole.is_some(),
+        _ => false,
+    };
+    match bare(input) {
+        Ok(word) if decimal(text).is_some() && is_unit(word) => format!("{text}{word}"),
+        _ => {
+            *input = before;
+            text.to_owned()
+        }
+    }
 }
 
 impl Condition {
