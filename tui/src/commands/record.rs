@@ -2,13 +2,15 @@
 //!
 //! Standard input and output, the terminal and the signals are the program's own; so is the exit status.
 
-use std::io::{self, IsTerminal, Write};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
 use anyhow::{Context, Result, bail};
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
+use portmortem_tracer::format::FILE_MAGIC;
 use portmortem_tracer::pattern::PredicatePattern;
 
 use super::baseline::{self, Input};
@@ -19,7 +21,15 @@ use crate::size::format_size;
 
 /// Runs the program and returns its exit status as ours.
 pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
-    let output = check_request(args)?;
+    if !args.program.is_file() {
+        bail!("{}: no such Prolog file", args.program.display());
+    }
+    let output = output(args)?;
+    let args = &RecordArgs {
+        force: args.force || is_trace(&output),
+        ..args.clone()
+    };
+    refuse_existing(&output, args.force, "trace")?;
     // Before the program reads from it.
     let input = args.baseline.then(Input::of_ours).transpose()?;
     let status = engine::run(args, &output, Streams::Ours)?;
@@ -36,23 +46,23 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(status_code(status)))
 }
 
-/// Checks what can be checked before the program runs, and returns the path of the trace.
-fn check_request(args: &RecordArgs) -> Result<PathBuf> {
-    if !args.program.is_file() {
-        bail!("{}: no such Prolog file", args.program.display());
+/// The path of the trace.
+fn output(args: &RecordArgs) -> Result<PathBuf> {
+    if let Some(path) = &args.output {
+        return Ok(path.clone());
     }
-    let output = match &args.output {
-        Some(path) => path.clone(),
-        None => {
-            let stem = args
-                .program
-                .file_stem()
-                .context("the program has no file name")?;
-            PathBuf::from(stem).with_extension("pmt")
-        }
-    };
-    refuse_existing(&output, args.force, "trace")?;
-    Ok(output)
+    let stem = args.program.file_stem();
+    let stem = stem.context("the program has no file name")?;
+    Ok(PathBuf::from(stem).with_extension("pmt"))
+}
+
+/// Whether there is a file that begins as traces do: an earlier recording, whole or not.
+fn is_trace(path: &Path) -> bool {
+    let mut first = [0; FILE_MAGIC.len()];
+    // To open a pipe would wait for somebody who writes.
+    path.is_file()
+        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut first).is_ok())
+        && first == FILE_MAGIC
 }
 
 fn status_code(status: ExitStatus) -> u8 {
