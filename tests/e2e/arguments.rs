@@ -269,7 +269,7 @@ fn the_report_and_refusals() {
     sandbox
         .portmortem(["record", "--force", "--arguments", "fob/2", "p.pl"])
         .exits(0)
-        .says("fob/2");
+        .says("--arguments fob/2: no recorded predicate is called so");
 }
 
 /// Without the option there is nothing of it in the trace.

@@ -57,6 +57,39 @@ fn a_report_of_one_predicate() {
         .refuses("no predicate of this trace matches nobody");
 }
 
+/// Most often it is a slip, or was not recorded.
+#[test]
+fn a_report_of_a_predicate_that_the_trace_has_not() {
+    let sandbox = small();
+    let refuses = |predicate: &str, why: &str| {
+        let report = sandbox.portmortem(["report", "small.pmt", "--predicate", predicate]);
+        report.refuses(why);
+        report.err()
+    };
+    refuses("totl/2", "matches totl/2; did you mean total/2? ");
+    refuses("totl", "did you mean total/2? ");
+    refuses("total/3", "did you mean total/2? ");
+    refuses(
+        "user:rysky/1",
+        "did you mean risky/1? if the program called it, record without",
+    );
+    let far = refuses(
+        "append/3",
+        "library predicates are recorded with `record --libraries`",
+    );
+    assert!(
+        far.contains("--builtins") && !far.contains("did you mean"),
+        "{far}"
+    );
+    let system = refuses(
+        "system:format/2",
+        "built-in predicates are recorded with `record --builtins`",
+    );
+    assert!(!system.contains("--libraries"), "{system}");
+    let focus = ["report", "small.pmt", "--focus", "totl/2"];
+    sandbox.portmortem(focus).refuses("did you mean total/2?");
+}
+
 #[test]
 fn a_report_with_hidden_predicates() {
     let sandbox = small();
@@ -106,6 +139,15 @@ fn a_report_of_a_part() {
     refuses(&["--focus", "nobody"], "no predicate of this trace");
     refuses(&["--time", "3ms"], "is no range of time");
     refuses(&["--time", "3ms..1ms"], "ends before it begins");
+    let past = "the range of time `1000s..2000s` begins after the trace ends; it is ";
+    refuses(&["--time", "1000s..2000s"], past);
+    let events = ["events", "queens.pmt", "--time", "1000s..2000s"];
+    sandbox.portmortem(events).refuses(past);
+    // One that does not say when it ended.
+    let whole = fs::read(sandbox.path("queens.pmt")).unwrap();
+    sandbox.write("cut.pmt", &whole[..whole.len() / 2]);
+    let cut = ["report", "cut.pmt", "--time", "1000s..2000s"];
+    sandbox.portmortem(cut).refuses(past);
 }
 
 /// A column of numbers of the flat profile, counted from the names; without the engine's own work, which depends on time.

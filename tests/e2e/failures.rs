@@ -77,6 +77,63 @@ fn an_existing_file_is_kept_unless_told_otherwise() {
     assert_eq!(whole(&sandbox, "hello.pmt").row("p/1").redos, 1);
 }
 
+/// Whoever records again wants the new trace. The old one stays until there is one.
+#[test]
+fn an_older_trace_is_replaced_when_the_recording_begins() {
+    let sandbox = Sandbox::with("hello.pl", HELLO);
+    record(&sandbox, &["hello.pl"]).succeeds();
+    let old = fs::read(sandbox.path("hello.pmt")).unwrap();
+    record(&sandbox, &["-o", "hello.pmt", "nothing.pl"]).refuses("no such Prolog file");
+    record(&sandbox, &["--swipl", "/no/such/swipl", "hello.pl"]).refuses("--swipl");
+    record(&sandbox, &["--max-size", "1K", "hello.pl"]).refuses("too small");
+    assert_eq!(fs::read(sandbox.path("hello.pmt")).unwrap(), old);
+    sandbox.write("hello.pl", HELLO.replace("p(2)", "p(2). p(3)"));
+    record(&sandbox, &["-g", "(p(X), X > 2)", "hello.pl"]).succeeds();
+    assert_eq!(whole(&sandbox, "hello.pmt").row("p/1").redos, 3);
+    // One that was cut off is a trace as well, but not if it is as short as that.
+    fs::write(sandbox.path("hello.pmt"), &old[..16]).unwrap();
+    record(&sandbox, &["hello.pl"]).succeeds();
+    fs::write(sandbox.path("hello.pmt"), &old[..7]).unwrap();
+    record(&sandbox, &["hello.pl"]).refuses("--force");
+    assert_eq!(fs::read(sandbox.path("hello.pmt")).unwrap(), old[..7]);
+}
+
+/// The engine would read it as a source file, and say something about syntax.
+#[test]
+fn a_saved_state() {
+    let sandbox = Sandbox::with("hello.pl", HELLO);
+    for kind in ["--stand_alone=false", "--stand_alone=true"] {
+        let save = [kind, "--goal=main", "-o", "state", "-c", "hello.pl"];
+        let swipl = sandbox.command(Path::new("swipl")).args(save);
+        swipl.wait().exits(0);
+        record(&sandbox, &["state"]).refuses("state: a saved state");
+    }
+    assert!(!sandbox.path("state.pmt").exists());
+}
+
+/// A slip in a pattern leaves an empty trace: it is said, and the exit status stays that of the program.
+#[test]
+fn an_include_that_matches_nothing() {
+    let sandbox = Sandbox::with("hello.pl", HELLO);
+    let options = [
+        "--include",
+        "p/1",
+        "--include",
+        "q/1",
+        "-g",
+        "halt(7)",
+        "hello.pl",
+    ];
+    let outcome = record(&sandbox, &options);
+    outcome
+        .exits(7)
+        .says("--include q/1: no recorded predicate is called so");
+    assert!(!outcome.err().contains("--include p/1"), "{outcome:?}");
+    let outcome = record(&sandbox, &["--include", "p", "hello.pl"]);
+    outcome.succeeds().prints("hello 2\n");
+    assert!(!outcome.err().contains("--include"), "{outcome:?}");
+}
+
 /// Somebody made the link to have the trace elsewhere.
 #[test]
 fn a_link_is_written_through() {

@@ -106,10 +106,11 @@ pub(crate) struct RecordArgs {
     /// Arguments for the program, after `--`
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
-    /// The trace to write (default: the program's name with .pmt, in the current directory)
+    /// The trace to write (default: the program's name with .pmt, in the current directory). An older trace
+    /// of that name is replaced
     #[arg(short, long, value_name = "TRACE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace an existing trace
+    /// Replace an existing file even if it is not a trace
     #[arg(long)]
     pub(crate) force: bool,
     /// Goal to run once, then halt (default: run FILE.pl as `swipl FILE.pl` does)

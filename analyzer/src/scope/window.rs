@@ -7,8 +7,11 @@
 
 use std::cell::OnceCell;
 
+use rayon::prelude::*;
+
 use super::duration::parse_ns;
 use super::marks::{Mark, marks};
+use crate::text::time;
 use crate::trace::Trace;
 use crate::trace::names::printable;
 
@@ -38,6 +41,14 @@ pub enum WindowError {
     /// It ends before it begins.
     #[error("the range of time `{0}` ends before it begins")]
     Backwards(String),
+    /// It begins when the trace has ended.
+    #[error("the range of time `{text}` begins after the trace ends; it is {length} long")]
+    Past {
+        /// What was written.
+        text: String,
+        /// From the beginning of the trace to its end, with the unit.
+        length: String,
+    },
 }
 
 /// More marks than these are only counted.
@@ -46,7 +57,7 @@ const MOST_LISTED: usize = 8;
 impl Window {
     /// Reads `FROM..UNTIL`; either may be left out. Each is a time since the beginning of the trace
     /// ([`crate::scope::duration`]), or the text of a mark: the first such mark, for `UNTIL` the first one since `FROM`.
-    /// All events are read only if there is something that is no time.
+    /// All events are read only if there is something that is no time, or if the trace does not say when it ended.
     ///
     /// # Errors
     /// [`WindowError`] if it is anything else.
@@ -70,6 +81,12 @@ impl Window {
         };
         if from > until {
             return Err(WindowError::Backwards(text.to_owned()));
+        }
+        if let Some(length) = length_if_past(trace, from) {
+            return Err(WindowError::Past {
+                text: text.to_owned(),
+                length: time(length),
+            });
         }
         Ok(Self { from, until })
     }
@@ -97,6 +114,22 @@ impl Window {
             until: self.from,
         }
     }
+}
+
+/// How long the trace is, in nanoseconds, if it ends before a tick.
+fn length_if_past(trace: &Trace, tick: u64) -> Option<u64> {
+    let ends = trace.streams().iter().map(|stream| stream.end.as_ref());
+    let ends = ends.flatten().map(|end| end.tick);
+    let known = ends.chain(trace.end().map(|end| end.tick)).max();
+    let mut last = known.max(Some(trace.clock().tick_at_ns(0)))?;
+    if tick > last {
+        // Of streams that did not end, only their events say it.
+        let streams = trace.streams().par_iter();
+        let open = streams.filter(|stream| stream.end.is_none());
+        let ticks = open.filter_map(|stream| trace.events(stream).last());
+        last = last.max(ticks.map(|timed| timed.tick).max().unwrap_or(0));
+    }
+    (tick > last).then(|| trace.clock().since_start_ns(last))
 }
 
 /// When the first mark of this text was set since a tick; if there is none since, when the first was.
@@ -144,6 +177,12 @@ mod tests {
         assert!(matches!(parse("1s"), Err(WindowError::Form(_))));
         assert!(matches!(parse("a..b"), Err(WindowError::Mark { .. })));
         assert!(matches!(parse("2s..1s"), Err(WindowError::Backwards(_))));
+        assert!(matches!(parse("2s.."), Err(WindowError::Past { .. })));
+        let length = trace.clock().since_start_ns(trace.end().unwrap().tick);
+        let past = format!("{}..", length + 2);
+        let past = Window::parse(&past, &trace).unwrap_err().to_string();
+        assert!(past.ends_with(&format!("it is {} long", time(length))));
+        assert!(Window::parse(&format!("{}..", length - 2), &trace).is_ok());
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Which part of a trace a command looks at.
 
 use anyhow::{Result, bail};
+use portmortem_analyzer::text::similar;
 use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::trace::{StreamInfo, Trace};
 use portmortem_analyzer::{Filter, Filters, FocusOn, Window};
 use portmortem_tracer::pattern::PredicatePattern;
@@ -10,6 +12,9 @@ use crate::cli::ScopeArgs;
 
 /// More predicates or streams than these are only counted.
 const MOST_LISTED: usize = 5;
+
+/// How a note on a predicate that was left out begins.
+pub(crate) const NOT_RECORDED: &str = "not recorded: ";
 
 /// What the options ask for.
 ///
@@ -68,9 +73,76 @@ pub(crate) fn matching(trace: &Trace, pattern: &str) -> Result<Vec<PredicateInde
         })
         .collect();
     if found.is_empty() {
-        bail!("no predicate of this trace matches {pattern}; `report --top 1000` lists them");
+        bail!("{}", no_match(trace, pattern));
     }
     Ok(found)
+}
+
+/// Why no predicate of the trace matches, and what a user can do about it.
+fn no_match(trace: &Trace, pattern: &str) -> String {
+    let mut text = format!("no predicate of this trace matches {pattern}; ");
+    let near = near_names(trace, pattern);
+    if !near.is_empty() {
+        text += &format!("did you mean {}? ", near.join(" or "));
+    }
+    let left_out = left_out(trace, pattern);
+    if !left_out.is_empty() {
+        text += &left_out.join("; ");
+        return text;
+    }
+    text += match pattern.split_once(':') {
+        Some(("system", _)) => "built-in predicates are recorded with `record --builtins`",
+        Some(("user", _)) => {
+            "if the program called it, record without the --include or --exclude that left it out"
+        }
+        _ => {
+            "library predicates are recorded with `record --libraries`, built-in ones with `--builtins`, \
+             and others unless --include or --exclude leaves them out or nobody calls them"
+        }
+    };
+    text + "; `report --top 1000` lists those of the trace"
+}
+
+/// The predicates that are called almost as the pattern is written; of a name, a module or an arity that it does not say, any.
+fn near_names<'t>(trace: &'t Trace, pattern: &str) -> Vec<&'t str> {
+    let (says_module, says_arity) = (pattern.contains(':'), pattern.contains('/'));
+    let known = trace.predicates().iter().map(|info| {
+        let of = &info.declared;
+        let mut name = of.name.clone();
+        if says_module {
+            name = format!("{}:{name}", of.module);
+        }
+        if says_arity {
+            name = format!("{name}/{}", of.arity);
+        }
+        (name, info.indicator.as_str())
+    });
+    let known: Vec<(String, &str)> = known.collect();
+    let near = similar(pattern, known.iter().map(|(name, _)| name.as_str()));
+    let mut found: Vec<&str> = Vec::new();
+    for name in near {
+        let called_so = known.iter().filter(|(known, _)| known == name);
+        found.extend(called_so.map(|&(_, indicator)| indicator));
+    }
+    found.truncate(MOST_LISTED);
+    found
+}
+
+/// What the recorder says of predicates that the pattern means, and that it could not record.
+fn left_out(trace: &Trace, pattern: &str) -> Vec<String> {
+    let compiled = PredicatePattern::new(pattern);
+    let is_meant = |note: &&String| {
+        let indicator = note.strip_prefix(NOT_RECORDED)?.split(" (").next()?;
+        let (module, rest) = indicator.split_once(':')?;
+        let (name, arity) = rest.rsplit_once('/')?;
+        Some(compiled.matches(module, name, arity.parse().ok()?))
+    };
+    let notes = trace.notes().iter();
+    let meant = notes.filter(|note| is_meant(note) == Some(true));
+    meant
+        .take(MOST_LISTED)
+        .map(|note| printable(note))
+        .collect()
 }
 
 fn one(trace: &Trace, pattern: &str) -> Result<PredicateIndex> {
