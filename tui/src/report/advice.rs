@@ -83,7 +83,13 @@ pub(crate) fn commands(analysis: &Analysis, finding: &Finding) -> Vec<String> {
     let trace = shell_word(&analysis.path.to_string_lossy());
     let first = finding.predicates.first();
     let command = first.map(|&index| {
-        let predicate = shell_word(analysis.predicate(index));
+        let predicate = analysis.predicate(index);
+        // A name without its module is found, too, and can be typed.
+        let predicate = match predicate.split_once("':") {
+            Some((module, name)) if module.starts_with('\'') && !name.contains('\'') => name,
+            _ => predicate,
+        };
+        let predicate = shell_word(predicate);
         format!("portmortem report {trace} --predicate {predicate}")
     });
     command.into_iter().collect()
