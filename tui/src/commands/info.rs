@@ -10,6 +10,7 @@ use portmortem_analyzer::remarks::{ending, modes, recording_share, waiting};
 use portmortem_analyzer::text::{TimeUnit, count, counted};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_tracer::format::StreamKind;
+use textwrap::Options;
 
 use super::analysis::{analyse_all, exit_code};
 use crate::report::{WIDTH, as_list, remarks};
@@ -66,7 +67,13 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
         ("predicates", count(trace.predicates().len() as u64)),
     ];
     for (key, value) in lines {
-        writeln!(out, "{key:<11}{value}")?;
+        let line = format!("{key:<11}{value}");
+        // What may be copied stays in one piece.
+        let line = match key {
+            "trace" | "command" | "directory" => line,
+            _ => textwrap::fill(&line, Options::new(WIDTH).subsequent_indent("           ")),
+        };
+        writeln!(out, "{line}")?;
     }
     Ok(())
 }
