@@ -226,3 +226,138 @@ fn text_says_what_to_do_and_where() {
         .portmortem(["advise", "run.pmt", "--least", "200"])
         .exits(2);
 }
+
+/// The findings on a program of these clauses, run by `main/0`.
+fn findings_on(sandbox: &Sandbox, program: &str) -> Vec<Value> {
+    sandbox.write("program.pl", program);
+    let command = ["record", "program.pl", "--force", "-o", "run.pmt"];
+    sandbox.portmortem(command).exits(0);
+    findings(sandbox)
+}
+
+fn causes(findings: &[Value]) -> Vec<&str> {
+    let causes = findings.iter().map(|finding| finding["cause"].as_str());
+    causes.map(Option::unwrap).collect()
+}
+
+/// Each level of a search generates, and most of what it generates is in vain; a recursion cannot be called before what it works on.
+#[test]
+fn a_search_is_no_generator_before_a_test() {
+    let sandbox = Sandbox::new();
+    let found = findings_on(
+        &sandbox,
+        "
+        :- initialization(main, main).
+        main :- numlist(1, 8, L), findall(Q, place(L, [], Q), Qs), length(Qs, N), writeln(N),
+            findall(P, perm([1, 2, 3, 4, 5, 6], P), Ps), length(Ps, M), writeln(M).
+        place([], Q, Q).
+        place(L, Q0, Q) :- sel(X, L, R), safe(Q0, X, 1), place(R, [X|Q0], Q).
+        safe([], _, _).
+        safe([Y|Ys], X, D) :- X =\\= Y + D, X =\\= Y - D, D1 is D + 1, safe(Ys, X, D1).
+        perm([], []).
+        perm(L, [X|Xs]) :- sel(X, L, R), perm(R, Xs).
+        sel(X, [X|Xs], Xs).
+        sel(X, [Y|Ys], [Y|Zs]) :- sel(X, Ys, Zs).
+        ",
+    );
+    let causes = causes(&found);
+    assert!(
+        !causes.contains(&"generator") && !causes.contains(&"failing-late"),
+        "{found:#?}"
+    );
+}
+
+/// A whole solution is tested too late; a search that tests each step is not.
+#[test]
+fn a_whole_solution_is_tested_too_late() {
+    let sandbox = Sandbox::new();
+    let found = findings_on(
+        &sandbox,
+        "
+        :- initialization(main, main).
+        main :- numlist(1, 40, L), ( walk(1, L) -> true ; writeln(none) ),
+            findall(P, sorted([4, 2, 6, 1, 5, 3, 7], P), Ps), writeln(Ps).
+        walk(_, []).
+        walk(X, L) :-
+            del(Y, L, R),
+            edge(X, Y),
+            walk(Y, R).
+        del(X, [X|Xs], Xs).
+        del(X, [Y|Ys], [Y|Zs]) :- del(X, Ys, Zs).
+        edge(X, Y) :- member(D, [1, 2, 3]), Y is X + D, Y < 16.
+        sorted(L, P) :-
+            perm(L, P),
+            up(P).
+        perm([], []).
+        perm(L, [X|Xs]) :- del(X, L, R), perm(R, Xs).
+        up([_]).
+        up([X, Y|Zs]) :- X < Y, up([Y|Zs]).
+        ",
+    );
+    let is_of_walk = |one: &Value| one["predicate"] == "walk/2" && one["cause"] == "generator";
+    assert!(!found.iter().any(is_of_walk), "{found:#?}");
+    // What it takes to generate is in the cost, and not only what comes after.
+    let sorted = finding(&found, "generator", "sorted/2", 15);
+    assert_eq!(sorted["certainty"], "likely");
+    let names = |predicate: &str| found.iter().any(|one| one["predicate"] == predicate);
+    assert!(!names("perm/2"), "{found:#?}");
+}
+
+/// One exception leaves all calls of a recursion that are open.
+#[test]
+fn one_exception_is_no_pattern() {
+    let sandbox = Sandbox::new();
+    let program = |times: u32| {
+        format!(
+            "
+            :- initialization(main, main).
+            main :- forall(between(1, {times}, _), catch(down(2000), ball, true)).
+            down(0) :- throw(ball).
+            down(N) :- N1 is N - 1, down(N1), true.
+            "
+        )
+    };
+    let one = findings_on(&sandbox, &program(1));
+    assert!(!causes(&one).contains(&"exceptions"), "{one:#?}");
+    let many = findings_on(&sandbox, &program(20));
+    let raised = finding(&many, "exceptions", "down/1", 4);
+    says(
+        &raised,
+        "40,020 of 40,020 calls of down/1 (100 %) were left by an exception",
+    );
+    says(&raised, "Most were raised in down/1: 20.");
+}
+
+/// Collections and stack shifts of a recording are partly the recorder's.
+#[test]
+fn memory_of_the_program_and_of_the_recorder() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "deep.pl",
+        "
+        :- initialization(main, main).
+        main :- numlist(1, 200000, L), len(L, N), writeln(N).
+        len([], 0).
+        len([_|Xs], N) :- len(Xs, N0), N is N0 + 1.
+        ",
+    );
+    let of_memory = |options: &[&str]| {
+        let command = ["record", "deep.pl", "--force", "-o", "run.pmt"];
+        sandbox
+            .portmortem(command.iter().chain(options).copied())
+            .exits(0);
+        let found = findings(&sandbox);
+        found
+            .into_iter()
+            .find(|finding| finding["cause"] == "memory")
+            .unwrap()
+    };
+    let unknown = of_memory(&[]);
+    let remedy = unknown["remedy"].as_str().unwrap();
+    assert!(
+        remedy.starts_with("record again with --baseline"),
+        "{remedy}"
+    );
+    let known = of_memory(&["--baseline"]);
+    says(&known, "In the runs that were not recorded it was ");
+}

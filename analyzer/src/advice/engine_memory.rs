@@ -2,18 +2,22 @@
 
 use std::cmp::Reverse;
 
-use super::evidence::{Evidence, share};
+use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding};
 use crate::figures::{Caller, PredicateFigures};
 use crate::tables::{Clause, Site};
 use crate::text::{count, counted};
 use crate::trace::PredicateIndex;
+use portmortem_tracer::format::COST_UNIT;
 
 /// Fewer choicepoints, or fewer at once, do not keep much.
 const LEAST: u64 = 1000;
 
 /// A program that begins shifts its stacks a few times: less is not worth a word.
 const LEAST_NS: u64 = 1_000_000;
+
+/// Of the time, in percent: less, and not known whether for the program or the recorder, is not worth a word.
+const LEAST_SHARE: u64 = 10;
 
 /// How many predicates a finding names.
 const NAMED: usize = 3;
@@ -44,10 +48,10 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         .map(|(index, _, figures)| (index, figures))
         .collect();
     leaving.sort_by_key(|(_, figures)| Reverse(unused(figures)));
-    vec![match leaving.first() {
-        Some(_) => choicepoints(evidence, &leaving, cost_ticks),
-        None => memory(evidence, cost_ticks),
-    }]
+    if leaving.is_empty() {
+        return memory(evidence, cost_ticks).into_iter().collect();
+    }
+    vec![choicepoints(evidence, &leaving, cost_ticks)]
 }
 
 fn unused(figures: &PredicateFigures) -> u64 {
@@ -156,7 +160,18 @@ fn lost_last_calls(evidence: &Evidence) -> String {
     )
 }
 
-fn memory(evidence: &Evidence, cost_ticks: u64) -> Finding {
+/// The recorder's boxes are on the stacks, too. How much is the program's own, a baseline says; without one only a large part is worth another
+/// recording.
+fn memory(evidence: &Evidence, recorded_ticks: u64) -> Option<Finding> {
+    let baseline = evidence.analysis.trace.baseline();
+    let own = baseline.map(|baseline| {
+        let work = u64::from(baseline.engine_work);
+        part_of(recorded_ticks, work, COST_UNIT)
+    });
+    if own.is_none() && recorded_ticks < evidence.total_ticks / 100 * LEAST_SHARE {
+        return None;
+    }
+    let cost_ticks = own.unwrap_or(recorded_ticks);
     let mut by = std::collections::BTreeMap::<PredicateIndex, u64>::new();
     let trace = &evidence.analysis.trace;
     for (&(caller, callee), edge) in &evidence.analysis.profile.edges {
@@ -181,20 +196,35 @@ fn memory(evidence: &Evidence, cost_ticks: u64) -> Finding {
         evidence.analysis.trace.unknown_predicate(),
         |&(index, _)| index,
     );
-    Finding {
+    let mut text = format!(
+        "{} went into garbage collections and stack shifts",
+        evidence.time(recorded_ticks)
+    );
+    if !most.is_empty() {
+        text.push_str(&format!(": {}", most.join("; ")));
+    }
+    text.push_str(&match own {
+        Some(own) => format!(
+            ". In the runs that were not recorded it was {}; the rest is for the recorder's own boxes.",
+            evidence.time(own)
+        ),
+        None => ". Some of that is for the recorder's own boxes, perhaps most of it.".to_owned(),
+    });
+    let less = "keep less: a loop by backtracking (forall/2, between/3) or an accumulator instead of a deep recursion, no long lists that \
+                are not needed again, no large terms copied by findall/3, assertz/1 or messages.";
+    Some(Finding {
         cause: Cause::Memory,
         place: evidence.place(first),
         cost_ticks,
         certainty: Certainty::ToCheck,
         title: "collections and stack shifts".to_owned(),
-        evidence: format!(
-            "{} went into garbage collections and stack shifts: {}. The recorder's own boxes are part of what is on the stacks.",
-            evidence.time(cost_ticks),
-            most.join("; "),
-        ),
-        remedy: "keep less: no long lists and deep recursions where a loop by backtracking (forall/2, between/3) or an accumulator will do, \
-                 and no large terms copied by findall/3, assertz/1 or messages."
-            .to_owned(),
+        evidence: text,
+        remedy: match own {
+            Some(_) => less.to_owned(),
+            None => format!(
+                "record again with --baseline to see how much is the program's own. If most of it is, {less}"
+            ),
+        },
         predicates: by.iter().map(|&(index, _)| index).collect(),
-    }
+    })
 }

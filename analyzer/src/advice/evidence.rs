@@ -13,6 +13,34 @@ use crate::trace::{PredicateIndex, PredicateInfo};
 /// How the names of files begin that came with the engine.
 const ENGINE_FILES: &str = "engine:";
 
+/// How the names begin of built-in predicates that do more than compute: what calls them cannot be called less often, nor in another order.
+const EFFECTS: [&str; 24] = [
+    "abolish",
+    "assert",
+    "b_setval",
+    "close",
+    "consult",
+    "erase",
+    "flag",
+    "format",
+    "gensym",
+    "get_",
+    "halt",
+    "message_queue_",
+    "mutex_",
+    "nb_",
+    "nl",
+    "open",
+    "print",
+    "put_",
+    "random",
+    "read",
+    "record",
+    "retract",
+    "thread_",
+    "write",
+];
+
 /// A clause: its predicate, and its number there.
 pub(super) type ClauseKey = (PredicateIndex, u32);
 
@@ -65,6 +93,21 @@ impl<'a> Evidence<'a> {
         clauses.flat_map(|(_, goals)| goals)
     }
 
+    /// A predicate, what its clauses call, what that calls, and so on.
+    pub(super) fn called(&self, predicate: PredicateIndex) -> BTreeSet<PredicateIndex> {
+        let mut seen = BTreeSet::from([predicate]);
+        let mut left = vec![predicate];
+        while let Some(predicate) = left.pop() {
+            let goals = self.goals_of(predicate);
+            left.extend(
+                goals
+                    .map(|goal| goal.callee)
+                    .filter(|&callee| seen.insert(callee)),
+            );
+        }
+        seen
+    }
+
     /// All predicates that the trace names, with their figures.
     pub(super) fn predicates(
         &self,
@@ -82,6 +125,16 @@ impl<'a> Evidence<'a> {
         info.is_some_and(|info| {
             info.is_called_by_program() && self.modules.contains(info.declared.module.as_str())
         })
+    }
+
+    /// Whether it is a built-in or library predicate that does more than compute.
+    pub(super) fn has_effects(&self, predicate: PredicateIndex) -> bool {
+        let info = self.analysis.trace.predicates().get(predicate as usize);
+        !self.is_of_program(predicate)
+            && info.is_some_and(|info| {
+                let name = &info.declared.name;
+                EFFECTS.iter().any(|effect| name.starts_with(effect))
+            })
     }
 
     /// The figures of a predicate.

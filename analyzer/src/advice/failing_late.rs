@@ -38,9 +38,21 @@ fn finding(
         goal.figures.redos == 0
             && goal.figures.calls >= test.figures.calls
             && goal.callee != test.callee
+            && !evidence
+                .called(goal.callee)
+                .iter()
+                .any(|&callee| evidence.has_effects(callee))
     });
     let dear = dear.max_by_key(|goal| goal.figures.served_ticks)?;
-    let cost_ticks = part_of(dear.figures.served_ticks, failed, dear.figures.calls);
+    // A recursion works on what the goals before it left.
+    if evidence.called(test.callee).contains(&predicate) {
+        return None;
+    }
+    // Debray's comparison: called first, the test sees all calls, and what it fails at does not come to the other goal.
+    let spared = part_of(dear.figures.served_ticks, failed, test.figures.calls);
+    let more = dear.figures.calls - test.figures.calls;
+    let tested = (test.figures.served_ticks / test.figures.calls.max(1)).saturating_mul(more);
+    let cost_ticks = spared.saturating_sub(tested);
     // To come first, the test must be cheaper.
     if test.figures.served_ticks >= dear.figures.served_ticks {
         return None;

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding};
+use crate::figures::BacktrackFigures;
 use crate::tables::Site;
 use crate::text::count;
 use crate::trace::PredicateIndex;
 
-/// Fewer rejected solutions are no pattern.
-const LEAST: u64 = 100;
+/// Fewer rejected solutions are not worth another program.
+const LEAST: u64 = 1000;
 
 /// For each goal of a clause that rejects: the last goal before it that generates what it rejects. For each other goal that is redone: tests in
 /// the clause.
@@ -17,12 +18,12 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (&(predicate, _), goals) in &evidence.clauses {
         let mut explained = BTreeSet::new();
-        for (at, test) in goals.iter().enumerate() {
+        for at in 0..goals.len() {
             let mut generators = (0..at)
                 .rev()
                 .filter(|&before| goals[before].figures.redos >= LEAST);
             let found = generators.find_map(|before| {
-                let finding = by_goal(evidence, &goals[before], test)?;
+                let finding = by_goal(evidence, predicate, goals, (before, at))?;
                 Some((before, finding))
             });
             if let Some((before, finding)) = found {
@@ -31,26 +32,64 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             }
         }
         let others = (0..goals.len()).filter(|at| !explained.contains(at));
-        findings.extend(others.filter_map(|at| by_test(evidence, predicate, &goals[at])));
+        findings.extend(others.filter_map(|at| by_test(evidence, predicate, goals, at)));
     }
     findings
 }
 
-/// `test` rejects what `generator` gave: it fails at once more often than not, and then the generator is redone.
-fn by_goal(evidence: &Evidence, generator: &Site, test: &Site) -> Option<Finding> {
+/// Whether a clause of `predicate` searches: a goal of it after the one at `at` calls the predicate again, and mostly fails. Then each level of the
+/// recursion has to generate, and what is generated in vain is how a search works.
+fn is_search(evidence: &Evidence, predicate: PredicateIndex, goals: &[Site], at: usize) -> bool {
+    goals.iter().skip(at + 1).any(|goal| {
+        goal.figures.fails >= goal.figures.calls / 2
+            && evidence.called(goal.callee).contains(&predicate)
+    })
+}
+
+/// The goal at `test` rejects what the one at `generator` gave: it fails at once more often than not, and then the generator is redone.
+fn by_goal(
+    evidence: &Evidence,
+    predicate: PredicateIndex,
+    goals: &[Site],
+    (generator_at, test_at): (usize, usize),
+) -> Option<Finding> {
+    let (generator, test) = (&goals[generator_at], &goals[test_at]);
     let backtracks = evidence.backtracks(test.callee, generator.callee);
     let rejected = test.figures.fails_dry.min(backtracks.count);
     if rejected < LEAST || rejected < test.figures.calls / 2 {
         return None;
     }
+    // What a recursion fails at is in the clause that it enters.
+    if evidence.called(test.callee).contains(&predicate) {
+        return None;
+    }
     let (from, by) = (evidence.name(generator.callee), evidence.name(test.callee));
-    let rejected_share = share(rejected, test.figures.calls);
+    if is_search(evidence, predicate, goals, test_at) {
+        return None;
+    }
+    let is_next = test_at == generator_at + 1;
+    let remedy = match is_next {
+        true => format!(
+            "generate less: let {from} give only what {by} accepts: compute it, or look it up by a key that is bound \
+             before the call."
+        ),
+        false => format!(
+            "generate less: leave out before {from} what {by} cannot accept, or test a part of it as soon as that is \
+             known. Where numbers are searched for, library(clpfd) can do that."
+        ),
+    };
     Some(Finding {
         cause: Cause::Generator,
         place: evidence.place_of(test),
-        cost_ticks: part_of(backtracks.undone_ticks, rejected, backtracks.count),
-        certainty: Certainty::Likely,
-        title: format!("{by} rejects {rejected_share} of what {from} generates"),
+        cost_ticks: cost(evidence, generator, &backtracks, rejected),
+        certainty: match is_next {
+            true => Certainty::Likely,
+            false => Certainty::ToCheck,
+        },
+        title: format!(
+            "{by} rejects {} of what {from} generates",
+            share(rejected, test.figures.calls)
+        ),
         evidence: format!(
             "{from} {} gave {} solutions; {by} {} failed at {} of {} calls, and each time backtracking went into \
              {from} and threw away the work since.",
@@ -60,27 +99,53 @@ fn by_goal(evidence: &Evidence, generator: &Site, test: &Site) -> Option<Finding
             count(rejected),
             count(test.figures.calls),
         ),
-        remedy: format!(
-            "generate less: compute the solutions that {by} accepts, or test as soon as what {by} needs is known, \
-             before the last {from} runs; with constraints (library(clpfd)) the test comes first."
-        ),
+        remedy,
         predicates: vec![test.callee, generator.callee],
     })
 }
 
+/// Ticks that rejected solutions took: to generate them, and what was done with them.
+fn cost(
+    evidence: &Evidence,
+    generator: &Site,
+    backtracks: &BacktrackFigures,
+    rejected: u64,
+) -> u64 {
+    let undone = part_of(backtracks.undone_ticks, rejected, backtracks.count);
+    let exits = generator.figures.exits();
+    let generated = part_of(generator.figures.served_ticks, rejected, exits);
+    // A generator that goes on in itself undoes some of what it generated: the larger of the two is in both.
+    undone.max(generated).min(evidence.total_ticks)
+}
+
 /// Something in the clauses of `predicate` that is no box rejects what `generator` gave.
-fn by_test(evidence: &Evidence, predicate: PredicateIndex, generator: &Site) -> Option<Finding> {
+fn by_test(
+    evidence: &Evidence,
+    predicate: PredicateIndex,
+    goals: &[Site],
+    at: usize,
+) -> Option<Finding> {
+    let generator = &goals[at];
     let backtracks = evidence.backtracks(predicate, generator.callee);
-    let rejected = backtracks.count.min(generator.figures.redos);
-    if rejected < LEAST || rejected < generator.figures.exits() / 2 {
+    // Boxes of the predicate that its own clauses called, and that failed, are no tests.
+    let own = evidence.goals_of(predicate);
+    let own = own.filter(|goal| goal.callee == predicate);
+    let own = own.fold(0_u64, |sum, goal| sum.saturating_add(goal.figures.fails));
+    let rejected = backtracks.count.saturating_sub(own);
+    let rejected = rejected.min(generator.figures.redos);
+    let is_collected = backtracks.collected_ticks > backtracks.undone_ticks;
+    if rejected < LEAST || rejected < generator.figures.exits() / 2 || is_collected {
+        return None;
+    }
+    if is_search(evidence, predicate, goals, at) {
         return None;
     }
     let (from, by) = (evidence.name(generator.callee), evidence.name(predicate));
     Some(Finding {
         cause: Cause::Generator,
         place: evidence.place_of(generator),
-        cost_ticks: part_of(backtracks.undone_ticks, rejected, backtracks.count),
-        certainty: Certainty::Likely,
+        cost_ticks: cost(evidence, generator, &backtracks, rejected),
+        certainty: Certainty::ToCheck,
         title: format!(
             "tests in {by} reject {} of what {from} generates",
             share(rejected, generator.figures.exits())
@@ -94,7 +159,7 @@ fn by_test(evidence: &Evidence, predicate: PredicateIndex, generator: &Site) -> 
         ),
         remedy: format!(
             "let {from} generate only what passes: narrower bounds, a key that is bound before the call, or the test \
-             directly after what it needs."
+             directly after what it needs. What {from} computes each time anew can be computed once (:- table)."
         ),
         predicates: vec![predicate, generator.callee],
     })

@@ -1,7 +1,7 @@
 //! Goals whose calls take longer and longer: the work of all calls grows with the square of their number, or faster.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::evidence::Evidence;
 use super::{Cause, Certainty, Finding};
@@ -12,6 +12,10 @@ use crate::figures::Caller;
 use crate::tables::Site;
 use crate::text::count;
 use crate::trace::PredicateIndex;
+
+/// What grows with the number of calls from the beginning grows sevenfold from the first eighth of them to the last, after the warming up that a
+/// trend leaves out. What grows by less than this does so for another reason, such as another phase of the program.
+const LEAST_FACTOR: u64 = 4;
 
 /// A goal whose calls take longer and longer.
 struct Growing<'e, 'a> {
@@ -35,9 +39,11 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             continue;
         };
         let trend = figures.trend();
-        if let (true, Some((first, _))) = (trend.verdict.grows(), trend.ends) {
-            let least = u128::from(first).saturating_mul(u128::from(figures.timed));
-            let more = u64::try_from(figures.ticks.saturating_sub(least)).unwrap_or(u64::MAX);
+        if let (true, Some((first, last))) = (trend.verdict.grows(), trend.ends)
+            && last >= first.saturating_mul(LEAST_FACTOR)
+        {
+            let least = first.saturating_mul(trend.calls);
+            let more = trend.ticks.saturating_sub(least);
             let Caller::Predicate(caller) = site.caller else {
                 continue;
             };
@@ -62,7 +68,7 @@ fn is_explained(
     growing: &BTreeMap<PredicateIndex, Vec<Growing>>,
     goal: &Growing,
 ) -> bool {
-    let called = called(evidence, goal.site.callee);
+    let called = evidence.called(goal.site.callee);
     let sites = &evidence.analysis.profile.sites;
     let is_inside = |inner: &Growing| {
         let site = inner.site;
@@ -74,7 +80,7 @@ fn is_explained(
     };
     let is_around = |inner: &Growing| {
         let caller = goal.site.caller.predicate();
-        caller.is_some_and(|caller| self::called(evidence, inner.site.callee).contains(&caller))
+        caller.is_some_and(|caller| evidence.called(inner.site.callee).contains(&caller))
     };
     growing.values().flatten().any(|inner| {
         inner.site.site != goal.site.site
@@ -82,21 +88,6 @@ fn is_explained(
             && is_inside(inner)
             && (inner.cost_ticks > goal.cost_ticks || !is_around(inner))
     })
-}
-
-/// A predicate, what its clauses call, what that calls, and so on.
-fn called(evidence: &Evidence, predicate: PredicateIndex) -> BTreeSet<PredicateIndex> {
-    let mut seen = BTreeSet::from([predicate]);
-    let mut left = vec![predicate];
-    while let Some(predicate) = left.pop() {
-        let goals = evidence.goals_of(predicate);
-        left.extend(
-            goals
-                .map(|goal| goal.callee)
-                .filter(|&callee| seen.insert(callee)),
-        );
-    }
-    seen
 }
 
 fn finding(evidence: &Evidence, goal: &Growing) -> Finding {
@@ -169,7 +160,8 @@ fn remedy(evidence: &Evidence, predicate: PredicateIndex) -> (String, Certainty)
              library(rbtrees)."
         }
         _ if evidence.is_of_program(predicate) => {
-            "what it works on grows from call to call: pass on what was computed before instead of computing it again from all of it."
+            "what it works on grows from call to call: pass on what was computed before instead of computing it again from all of it. If the \
+             problem is made larger from call to call, it is as it should be."
         }
         "atom_concat" | "string_concat" | "atomics_to_string" | "atomic_list_concat"
         | "string_codes" | "atom_codes" | "atom_length" | "sub_atom" => {

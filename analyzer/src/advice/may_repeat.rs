@@ -11,39 +11,14 @@ use crate::trace::{PredicateIndex, PredicateInfo};
 /// Fewer calls are not worth a table.
 const LEAST: u64 = 1000;
 
+/// What is computed in less time than this, in ns, is not worth keeping: to look up a tabled answer takes as long.
+const LEAST_NS: u64 = 5000;
+
 /// Of the time, in percent: the least that calls of a predicate took.
 const LEAST_SHARE: u64 = 10;
 
 /// How many predicates are named.
 const NAMED: usize = 4;
-
-/// How the names begin of built-in predicates that do more than compute: what calls them cannot be called less often.
-const EFFECTS: [&str; 24] = [
-    "abolish",
-    "assert",
-    "b_setval",
-    "close",
-    "consult",
-    "erase",
-    "flag",
-    "format",
-    "gensym",
-    "get_",
-    "halt",
-    "message_queue_",
-    "mutex_",
-    "nb_",
-    "nl",
-    "open",
-    "print",
-    "put_",
-    "random",
-    "read",
-    "record",
-    "retract",
-    "thread_",
-    "write",
-];
 
 /// One finding at most: the predicates that return one result, change nothing, and whose calls take long.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
@@ -57,6 +32,10 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 && figures.redos == 0
                 && figures.calls >= LEAST
                 && figures.inclusive_ticks >= enough
+                && evidence
+                    .analysis
+                    .ns(figures.inclusive_ticks / figures.calls)
+                    >= LEAST_NS
                 && computes(evidence, &callees, index)
         })
         .collect();
@@ -75,7 +54,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         .collect();
     let options: Vec<String> = may
         .iter()
-        .map(|&(index, ..)| format!("--arguments '{}'", evidence.name(index)))
+        .map(|&(index, ..)| format!("--arguments {}", quoted(evidence.name(index))))
         .collect();
     vec![Finding {
         cause: Cause::MayRepeat,
@@ -95,6 +74,11 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         ),
         predicates: may.iter().map(|&(index, ..)| index).collect(),
     }]
+}
+
+/// As a shell reads it.
+fn quoted(name: &str) -> String {
+    format!("'{}'", name.replace('\'', r"'\''"))
 }
 
 /// By predicate of the program: what its clauses call, in arguments of other goals, too.
@@ -136,13 +120,6 @@ fn computes(
     while let Some(index) = left.pop() {
         left.extend(called(index).filter(|&callee| seen.insert(callee)));
     }
-    let has_effects = |&index: &PredicateIndex| {
-        let info = evidence.analysis.trace.predicates().get(index as usize);
-        let begins = |info: &PredicateInfo| {
-            let name = &info.declared.name;
-            EFFECTS.iter().any(|effect| name.starts_with(effect))
-        };
-        !evidence.is_of_program(index) && info.is_some_and(begins)
-    };
+    let has_effects = |&index: &PredicateIndex| evidence.has_effects(index);
     !seen.contains(&predicate) && !seen.iter().any(has_effects)
 }

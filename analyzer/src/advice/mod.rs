@@ -121,6 +121,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         let rank = match finding.cause {
             Cause::NoProcessor => 1,
             Cause::MayRepeat => 2,
+            Cause::Memory if evidence.analysis.trace.baseline().is_none() => 2,
             _ => 0,
         };
         (

@@ -8,6 +8,9 @@ use crate::figures::Caller;
 use crate::text::counted;
 use crate::trace::{PredicateIndex, PredicateInfo};
 
+/// The system lets a thread wait for so long now and then, in ns: that is no want of processors.
+const LEAST_NS: u64 = 1_000_000;
+
 /// What a predicate of the engine waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum WaitsFor {
@@ -70,6 +73,12 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     }
     waiting
         .into_iter()
+        .filter(|((what, _), by)| {
+            let waited = by
+                .iter()
+                .fold(0_u64, |sum, (_, ticks)| sum.saturating_add(*ticks));
+            *what != WaitsFor::Processor || evidence.analysis.ns(waited) >= LEAST_NS
+        })
         .map(|((what, _), mut by)| {
             by.sort_by_key(|&(index, ticks)| (std::cmp::Reverse(ticks), index));
             finding(evidence, what, &by)

@@ -98,6 +98,8 @@ pub struct Trend {
     pub ends: Option<(u64, u64)>,
     /// Calls that it is based on: outermost ones that ended.
     pub calls: u64,
+    /// Ticks of all these calls.
+    pub ticks: u64,
 }
 
 impl Piece {
@@ -173,6 +175,10 @@ impl Growth {
                 (round(ticks[0]), round(ticks[STRETCHES - 1]))
             }),
             calls,
+            ticks: self
+                .pieces
+                .iter()
+                .fold(0, |sum, piece| sum.saturating_add(piece.ticks)),
         }
     }
 
