@@ -10,7 +10,7 @@ use portmortem_analyzer::remarks::{ending, modes, recording_share, waiting};
 use portmortem_analyzer::text::{TimeUnit, count, counted};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_tracer::format::StreamKind;
-use textwrap::Options;
+use textwrap::{Options, WordSplitter};
 
 use super::analysis::{analyse_all, exit_code};
 use crate::report::{WIDTH, as_list, remarks};
@@ -66,12 +66,18 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
         ("events", count(events)),
         ("predicates", count(trace.predicates().len() as u64)),
     ];
+    // Options such as --no-tail stay in one piece.
+    let wrapped = || {
+        Options::new(WIDTH)
+            .subsequent_indent("           ")
+            .word_splitter(WordSplitter::NoHyphenation)
+    };
     for (key, value) in lines {
         let line = format!("{key:<11}{value}");
         // What may be copied stays in one piece.
         let line = match key {
             "trace" | "command" | "directory" => line,
-            _ => textwrap::fill(&line, Options::new(WIDTH).subsequent_indent("           ")),
+            _ => textwrap::fill(&line, wrapped()),
         };
         writeln!(out, "{line}")?;
     }

@@ -5,6 +5,8 @@ use portmortem_analyzer::advice::{Certainty, Finding};
 use portmortem_analyzer::text::{count, percent, time};
 use portmortem_analyzer::trace::names::printable;
 
+use textwrap::WordSplitter;
+
 use super::WIDTH;
 
 /// The first `top` findings, and a line on the rest.
@@ -74,7 +76,8 @@ fn fill(text: &str, first: &str, rest: &str) -> String {
     });
     let options = textwrap::Options::new(WIDTH)
         .initial_indent(first)
-        .subsequent_indent(rest);
+        .subsequent_indent(rest)
+        .word_splitter(WordSplitter::NoHyphenation);
     textwrap::fill(&joined, options).replace('\u{a0}', " ") + "\n"
 }
 
