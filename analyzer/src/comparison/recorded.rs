@@ -24,7 +24,7 @@ pub struct Recorded {
     /// Whether net times were measured.
     pub(super) net_is_measured: bool,
     pub(super) predicates: BTreeMap<String, Values>,
-    /// By caller and callee; without times.
+    /// By caller and callee; without times. The caller of a goal in an argument, as of `findall/3`, is the predicate whose clause has it.
     pub(super) edges: BTreeMap<(String, String), Values>,
     pub(super) goals: BTreeMap<Goal, Values>,
     /// Sum over the predicates; without the engine's own work.
@@ -42,18 +42,15 @@ impl Recorded {
             ..Self::default()
         };
         recorded.predicates(analysis);
-        for (&(caller, callee), figures) in &analysis.profile.edges {
-            let pair = (analysis.caller(caller), analysis.predicate(callee));
-            let pair = (pair.0.to_owned(), pair.1.to_owned());
-            let row = recorded.edges.entry(pair).or_default();
-            add(row, values(&figures.ports, 0, 0));
-        }
         for site in analysis.tables().site_list() {
             let goal = Goal {
                 caller: analysis.caller(site.caller).to_owned(),
                 place: site.info().map(|info| (info.clause, info.goal)),
                 callee: analysis.predicate(site.callee).to_owned(),
             };
+            let pair = (goal.caller.clone(), goal.callee.clone());
+            let calls = recorded.edges.entry(pair).or_default();
+            add(calls, values(&site.figures.ports, 0, 0));
             let time = analysis.ns(site.figures.served_ticks);
             let row = recorded.goals.entry(goal).or_default();
             add(row, values(&site.figures.ports, time, 0));
