@@ -244,6 +244,11 @@ pub trait Screen: Debug {
         self.table()?.predicate()
     }
 
+    /// The event that the cursor is at, where a row is one moment of the execution.
+    fn event(&self) -> Option<EventTarget> {
+        None
+    }
+
     /// Where in the call tree the cursor is.
     fn place(&self) -> Option<FocusOn> {
         self.predicate().map(FocusOn::Predicate)
