@@ -47,6 +47,8 @@ pub struct App {
     screens: Vec<Slot>,
     shown: usize,
     steps: Vec<Step>,
+    /// What is looked for on all screens that have no filter of their own.
+    name: String,
     overlay: Option<Overlay>,
     /// Keys for what the screen is still making.
     ahead: Vec<KeyEvent>,
@@ -69,6 +71,8 @@ struct Slot {
     screen: Box<dyn Screen>,
     /// It has not seen the analysis yet.
     stale: bool,
+    /// The name that it was told to look for.
+    name: String,
 }
 
 impl App {
@@ -78,6 +82,7 @@ impl App {
         let make = |entry: &crate::screens::Entry| Slot {
             screen: entry.make(),
             stale: true,
+            name: String::new(),
         };
         let mut app = Self {
             path: path.to_owned(),
@@ -88,6 +93,7 @@ impl App {
             screens: SCREENS.iter().map(make).collect(),
             shown: 0,
             steps: Vec::new(),
+            name: String::new(),
             overlay: None,
             ahead: Vec::new(),
             begun: String::new(),
@@ -250,6 +256,38 @@ impl App {
         if let (true, Some(analysis)) = (self.screens[at].stale, &self.analysis) {
             self.screens[at].screen.follow(analysis);
             self.screens[at].stale = false;
+        }
+        self.look_for_name();
+    }
+
+    /// Shows another screen, at the predicate and the moment that the cursor is on here.
+    fn turn_to(&mut self, at: usize) {
+        let (predicate, event) = (self.shown().predicate(), self.shown().event());
+        let from = self.shown;
+        self.show_at(at);
+        if self.shown == from || self.analysis.is_none() {
+            return;
+        }
+        let effect = match (SCREENS[at].id, event, predicate) {
+            (ScreenId::Timeline | ScreenId::Events, Some(event), _) => {
+                self.shown_mut().show_event(event)
+            }
+            (ScreenId::Timeline | ScreenId::Events, None, _) | (_, _, None) => Effect::Done,
+            (_, _, Some(predicate)) => self.shown_mut().select(predicate),
+        };
+        if effect == Effect::Step {
+            self.effect(effect);
+        }
+    }
+
+    /// The stream that is looked at, by its place in the trace.
+    fn stream(&self) -> usize {
+        let events = self.screens.iter().zip(SCREENS);
+        let events = events.filter(|(_, entry)| entry.id == ScreenId::Events);
+        let places = events.map(|(slot, _)| &slot.screen).filter_map(|screen| screen.event());
+        match self.shown().event().or(places.into_iter().next()) {
+            Some(EventTarget::At { stream, .. }) => stream,
+            _ => 0,
         }
     }
 

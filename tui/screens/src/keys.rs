@@ -13,8 +13,8 @@ pub enum Action {
     Quit,
     /// Undo one step.
     Back,
-    /// Show all keys.
-    Help,
+    /// Show everything that can be done and gone to.
+    Palette,
     /// Show the screen with this digit.
     Show(char),
     /// Show the next screen.
@@ -89,8 +89,6 @@ pub enum Action {
     Cumulative,
     /// Show the call tree.
     Tree,
-    /// Show the flame graph.
-    Flame,
     /// Unfold or fold the row.
     Toggle,
     /// Unfold everything below.
@@ -127,8 +125,6 @@ pub enum Action {
     NextStream,
     /// Show the stream before.
     PreviousStream,
-    /// Ask where to go.
-    GoTo,
     /// Show half as much time.
     ZoomIn,
     /// Show twice as much time.
@@ -195,10 +191,10 @@ pub const PAGE_DOWN: Binding = bind(
 /// Keys that do the same on every screen.
 pub const EVERYWHERE: &[Binding] = &[
     bind(
-        &["?", "f1"],
-        Action::Help,
+        &["?", ":", "f1"],
+        Action::Palette,
         "help",
-        "all keys; type to search them",
+        "all keys; type what to do, a name, an event's number",
     ),
     bind(&["q", "ctrl-c"], Action::Quit, "quit", "end the program"),
     bind(
@@ -207,25 +203,25 @@ pub const EVERYWHERE: &[Binding] = &[
         "",
         "undo one step: a filter, a way in, a zoom",
     ),
-    bind(&["1"], Action::Show('1'), "", "screen 1"),
-    bind(&["2"], Action::Show('2'), "", "screen 2"),
-    bind(&["3"], Action::Show('3'), "", "screen 3"),
-    bind(&["4"], Action::Show('4'), "", "screen 4"),
-    bind(&["5"], Action::Show('5'), "", "screen 5"),
-    bind(&["6"], Action::Show('6'), "", "screen 6"),
-    bind(&["7"], Action::Show('7'), "", "screen 7"),
-    bind(&["8"], Action::Show('8'), "", "screen 8"),
-    bind(&["9"], Action::Show('9'), "", "screen 9"),
+    bind(&["1"], Action::Show('1'), "", "all predicates"),
+    bind(&["2"], Action::Show('2'), "", "the predicate under the cursor"),
+    bind(&["3"], Action::Show('3'), "", "the call tree"),
+    bind(&["4"], Action::Show('4'), "", "backtracking"),
+    bind(&["5"], Action::Show('5'), "", "the timeline, at this moment"),
+    bind(&["6"], Action::Show('6'), "", "the events, at this moment"),
+    bind(&["7"], Action::Show('7'), "", "advice"),
+    bind(&["8"], Action::Show('8'), "", "the flame graph"),
+    bind(&["9"], Action::Show('9'), "", "the trace and its streams"),
     bind(&["tab"], Action::NextScreen, "", "next screen"),
     bind(&["backtab"], Action::PreviousScreen, "", "screen before"),
     bind(
-        &["-"],
+        &["d", "del"],
         Action::Hide,
         "hide",
         "hide the predicate: its time goes to its callers",
     ),
     bind(
-        &["_"],
+        &["D"],
         Action::HidePattern,
         "",
         "hide predicates by a pattern: lists:*, call/*",
@@ -402,7 +398,6 @@ pub const EVENTS: &[Binding] = &[
         "",
         "event before at the same port",
     ),
-    bind(&[":"], Action::GoTo, "go to", "go to the event of a number"),
     bind(&["]"], Action::NextStream, "", "next stream"),
     bind(&["["], Action::PreviousStream, "", "stream before"),
     bind(

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use portmortem_analyzer::Filters;
 use portmortem_screens::app::Request;
 use portmortem_screens::keys::{self, Binding, EVERYWHERE, LISTS};
-use portmortem_screens::screens::SCREENS;
+use portmortem_screens::screens::{SCREENS, ScreenId};
 use portmortem_screens::{App, ThemeName};
 use proptest::prelude::*;
 use support::{app, key, keys, picture, text};
@@ -64,7 +64,7 @@ fn esc_undoes_one_step_at_a_time() {
     let mut pictures = vec![text(&picture(&mut app, 100, 30))];
     for typed in [
         "/ :att enter",
-        "-",
+        "d",
         "F",
         "W :0.1ms..2s enter",
         "enter",
@@ -74,7 +74,7 @@ fn esc_undoes_one_step_at_a_time() {
     ] {
         keys(&mut app, typed);
         // Messages go with the next key.
-        keys(&mut app, "del");
+        keys(&mut app, "ctrl-l");
         pictures.push(text(&picture(&mut app, 100, 30)));
     }
     while pictures.len() > 1 {
@@ -120,7 +120,7 @@ fn every_screen_looks_at_the_part_asked_for() {
 #[test]
 fn net_times_are_shown_where_they_are_known() {
     let rows = |app: &mut App, screen: &str| {
-        keys(app, &format!("{screen} e ctrl-u :x.csv enter"));
+        keys(app, &format!("{screen} home + e ctrl-u :x.csv enter"));
         match &app.requests()[..] {
             [Request::Write(_, rows)] => rows.clone(),
             _ => String::new(),
@@ -157,7 +157,7 @@ fn net_times_are_shown_where_they_are_known() {
     let again = ["1", "2", "3", "4", "8"].map(|screen| rows(&mut app, screen));
     assert_eq!(again, recorded);
     // What recording hidden boxes took is taken off their callers' time.
-    keys(&mut app, "1 -");
+    keys(&mut app, "1 d");
     let recorded = rows(&mut app, "1");
     keys(&mut app, "C");
     assert!(text(&picture(&mut app, 120, 30)).contains("net times"));
@@ -232,7 +232,7 @@ fn names() -> Vec<String> {
         .flat_map(|binding| binding.keys.iter().map(|name| (*name).to_owned()))
         .filter(|name| name.len() != 2 || name == "up" || name == "f1")
         .collect();
-    names.extend(["a", "1", "=", "(", "~", "enter", "esc"].map(str::to_owned));
+    names.extend(["a", "1", "=", "(", "~", "-", "enter", "esc"].map(str::to_owned));
     names.sort();
     names.dedup();
     names
@@ -253,4 +253,66 @@ proptest! {
             app.requests();
         }
     }
+}
+
+/// What the cursor is on, as the screen copies it.
+fn copied(app: &mut App) -> String {
+    keys(app, "y");
+    match &app.requests()[..] {
+        [Request::Copy(text)] => text.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn digits_keep_the_predicate() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    keys(&mut app, "1 down down");
+    let row = copied(&mut app);
+    let name = row.lines().last().unwrap().rsplit(',').next().unwrap();
+    for screen in ["2", "3", "8"] {
+        keys(&mut app, screen);
+        assert!(copied(&mut app).contains(name), "{screen}: {name}");
+    }
+    keys(&mut app, "1 home 8 1");
+    assert!(!copied(&mut app).contains(name));
+}
+
+#[test]
+fn names_are_looked_for_on_all_screens() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    let found = |app: &mut App| text(&picture(app, 120, 30)).contains("filter: attack");
+    keys(&mut app, "/ :attack enter");
+    for screen in ["1", "3", "4", "8", "1"] {
+        keys(&mut app, screen);
+        assert!(found(&mut app), "{screen}");
+    }
+    // A screen's own condition is its own, and Esc leads back to the name.
+    keys(&mut app, "3 / ctrl-u :calls_>_1 enter");
+    assert!(!found(&mut app));
+    keys(&mut app, "4");
+    assert!(found(&mut app));
+    keys(&mut app, "3 esc");
+    assert!(found(&mut app));
+    keys(&mut app, "8 esc");
+    for screen in ["8", "1", "3", "4"] {
+        keys(&mut app, screen);
+        assert!(!found(&mut app), "{screen}");
+    }
+}
+
+#[test]
+fn the_palette_does_what_is_typed() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    keys(&mut app, ": :flame enter");
+    assert_eq!(app.screen(), ScreenId::Flame);
+    keys(&mut app, ": :attack/2 enter");
+    assert_eq!(app.screen(), ScreenId::Predicate);
+    assert!(text(&picture(&mut app, 120, 30)).contains("attack/2"));
+    keys(&mut app, "esc : :1,000 enter");
+    assert_eq!(app.screen(), ScreenId::Events);
+    assert!(text(&picture(&mut app, 120, 30)).contains("event 1,000"));
+    keys(&mut app, "esc esc");
+    keys(&mut app, ": :no_such_thing enter : : : :quit enter");
+    assert_eq!(app.requests(), [Request::Quit]);
 }

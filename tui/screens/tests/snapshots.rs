@@ -47,9 +47,9 @@ fn a_session() {
         ("6_caller", "up up enter"),
         ("7_back_again", "esc"),
         ("8_in_the_tree", "t"),
-        ("9_hottest_path", "= p"),
+        ("9_hottest_path", "- p"),
         ("10_zoomed", "left z"),
-        ("11_hidden", "1 -"),
+        ("11_hidden", "1 d"),
         ("12_help", "?"),
         ("13_help_searched", ":hide"),
         ("14_export", "esc e"),
@@ -57,9 +57,9 @@ fn a_session() {
         ("16_everything_undone", "esc esc esc esc esc"),
         ("17_choicepoints", "4 t"),
         ("18_cuts", "t"),
-        ("19_flame", "3 f"),
+        ("19_flame", "3 8"),
         ("20_flame_zoomed", "G up z"),
-        ("21_flame_inverted_by_events", "esc i m m m"),
+        ("21_flame_inverted_by_events", "esc i s s s"),
         ("22_flame_searched", "i / :prove enter n"),
         ("23_event_gone_to", "6 : :100 enter"),
         ("24_end_of_the_box", "enter"),
@@ -74,7 +74,7 @@ fn a_session() {
         ("30_no_event_passes", "/ ctrl-u :depth_>_1000 enter"),
         ("31_filters_undone", "esc esc esc esc esc"),
         ("32_first_event_of_a_predicate", "1 end v"),
-        ("33_hidden_events", "-"),
+        ("33_hidden_events", "d"),
     ] {
         keys(&mut app, typed);
         insta::assert_snapshot!(format!("session_{name}"), text(&picture(&mut app, 80, 24)));

@@ -121,7 +121,7 @@ fn one_predicate_is_all_there_is() {
         assert_eq!(shown.contains("alone/2"), named, "{}:\n{shown}", entry.name);
     }
     // Hidden, it leaves nothing, and comes back.
-    keys(&mut app, "1 -");
+    keys(&mut app, "1 d");
     for shown in screens(&mut app, "down enter") {
         assert!(shown.contains("hide: alone/2"), "{shown}");
     }

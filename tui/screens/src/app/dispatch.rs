@@ -7,9 +7,9 @@ use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKin
 
 use super::{App, Request};
 use crate::keys::{self, Action, Meaning};
-use crate::overlay::{Answer, Chooser, Help, Overlay, Prompt, Question};
+use crate::overlay::{Answer, Choice, Chooser, Overlay, Palette, Prompt, Question};
 use crate::screens::predicate_source;
-use crate::screens::{Effect, SCREENS};
+use crate::screens::{Effect, EventTarget, SCREENS};
 use crate::theme::ThemeName;
 use portmortem_analyzer::Filter;
 use portmortem_analyzer::scope::filters::window_text;
@@ -46,7 +46,7 @@ impl App {
                 action,
                 Action::Quit
                     | Action::Back
-                    | Action::Help
+                    | Action::Palette
                     | Action::Show(_)
                     | Action::NextScreen
                     | Action::PreviousScreen
@@ -104,14 +104,17 @@ impl App {
         match action {
             Action::Quit => self.requests.push(Request::Quit),
             Action::Back => self.undo(),
-            Action::Help => self.overlay = Some(Overlay::Help(Help::new(self.bindings()))),
+            Action::Palette => {
+                let palette = Palette::new(self.bindings(), self.analysis.as_ref());
+                self.overlay = Some(Overlay::Palette(palette));
+            }
             Action::Show(digit) => match SCREENS.iter().position(|entry| entry.digit == digit) {
-                Some(at) => self.show_at(at),
+                Some(at) => self.turn_to(at),
                 None => self.say(format!("there is no screen {digit}")),
             },
-            Action::NextScreen => self.show_at((self.shown + 1) % SCREENS.len()),
+            Action::NextScreen => self.turn_to((self.shown + 1) % SCREENS.len()),
             Action::PreviousScreen => {
-                self.show_at((self.shown + SCREENS.len() - 1) % SCREENS.len());
+                self.turn_to((self.shown + SCREENS.len() - 1) % SCREENS.len());
             }
             Action::Redraw => self.requests.push(Request::Redraw),
             Action::Theme => {
@@ -152,9 +155,6 @@ impl App {
             }
             (Action::HidePattern, _) => {
                 self.overlay = Some(Overlay::Prompt(Prompt::new(Question::Hide, String::new())));
-            }
-            (Action::GoTo, _) => {
-                self.overlay = Some(Overlay::Prompt(Prompt::new(Question::GoTo, String::new())));
             }
             (Action::Hide, Some(predicate)) => {
                 if predicate == analysis.trace.unknown_predicate() {
@@ -211,6 +211,7 @@ impl App {
         match overlay.key(name, event, self.shown_mut()) {
             Answer::Pending => self.overlay = Some(overlay),
             Answer::Closed => {}
+            Answer::Chosen(choice) => self.choose(choice),
             Answer::Text(Question::Filter { before }, text) => self.commit_filter(&text, before),
             Answer::Text(Question::Hide, text) => {
                 if !text.trim().is_empty() {
@@ -218,16 +219,23 @@ impl App {
                 }
             }
             Answer::Text(Question::Window { shown }, text) => self.look_at_window(shown, &text),
-            Answer::Text(Question::GoTo, text) => {
-                let effect = self.shown_mut().go_to(&text);
-                self.effect(effect);
-            }
             Answer::Text(Question::Export, path) => {
                 if let (Some(text), false) = (self.shown().export(), path.trim().is_empty()) {
                     self.requests
                         .push(Request::Write(PathBuf::from(path.trim()), text));
                 }
             }
+        }
+    }
+
+    fn choose(&mut self, choice: Choice) {
+        match choice {
+            Choice::Act(action) => self.act(action),
+            Choice::Event(number) => {
+                let stream = self.stream();
+                self.effect(Effect::Event(EventTarget::At { stream, number }));
+            }
+            Choice::Predicate(predicate) => self.effect(Effect::Open(predicate)),
         }
     }
 
@@ -265,7 +273,7 @@ impl App {
 
     fn click(&mut self, x: u16, y: u16) {
         self.message = None;
-        if let Some(Overlay::Help(_)) = self.overlay {
+        if let Some(Overlay::Palette(_)) = self.overlay {
             self.overlay = None;
         }
         if self.overlay.is_some() {
@@ -274,7 +282,7 @@ impl App {
         if y == 0 {
             let hit = self.tabs.iter().find(|(cells, _)| cells.contains(&x));
             if let Some(&(_, at)) = hit {
-                self.show_at(at);
+                self.turn_to(at);
             }
         } else if self.shown_mut().click(x, y) {
             self.act(self.shown().enter());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::App;
 use crate::analysis::AnalysisView;
+use crate::condition::Condition;
 use portmortem_analyzer::Filter;
 
 /// Something that can be undone.
@@ -14,6 +15,11 @@ pub(super) enum Step {
         /// Whose.
         screen: usize,
         /// The filter before.
+        before: String,
+    },
+    /// A name that is looked for on all screens.
+    Name {
+        /// The one before.
         before: String,
     },
     /// Something that the screen undoes itself.
@@ -38,8 +44,10 @@ pub(super) enum Step {
 }
 
 impl Step {
-    fn counts_on(&self, shown: usize) -> bool {
+    /// `follows`: the screen shown looks for the name that all look for.
+    fn counts_on(&self, shown: usize, follows: bool) -> bool {
         match self {
+            Self::Name { .. } => follows,
             Self::Filter { screen, .. } | Self::Local { screen } => *screen == shown,
             Self::Enter { to, .. } => *to == shown,
             Self::Scope { .. } => true,
@@ -51,7 +59,10 @@ impl App {
     /// Undoes the last step that counts here.
     pub(super) fn undo(&mut self) {
         let shown = self.shown;
-        let last = self.steps.iter().rposition(|step| step.counts_on(shown));
+        let slot = &self.screens[shown];
+        let follows = slot.screen.filter() == Some(&*slot.name);
+        let mut steps = self.steps.iter();
+        let last = steps.rposition(|step| step.counts_on(shown, follows));
         let Some(at) = last else {
             if self.analysis.is_none() {
                 self.requests.push(super::Request::Quit);
@@ -61,7 +72,14 @@ impl App {
             return;
         };
         match self.steps.remove(at) {
-            Step::Filter { before, .. } => self.shown_mut().set_filter(&before),
+            Step::Filter { before, .. } => {
+                self.shown_mut().set_filter(&before);
+                self.look_for_name();
+            }
+            Step::Name { before } => {
+                self.name = before;
+                self.look_for_name();
+            }
             Step::Local { .. } => {
                 // A step that other figures have made meaningless is none.
                 if !self.shown_mut().undo() {
@@ -76,6 +94,18 @@ impl App {
             }
             Step::Scope { before } => self.look_back(before),
         }
+    }
+
+    /// Looks for the name on the screen shown, unless that has a filter of its own.
+    pub(super) fn look_for_name(&mut self) {
+        let (name, shown) = (self.name.clone(), self.shown);
+        let slot = &mut self.screens[shown];
+        let has_own = |filter: &str| filter != slot.name;
+        if slot.name == name || slot.screen.filter().is_none_or(has_own) {
+            return;
+        }
+        slot.screen.set_filter(&name);
+        slot.name = name;
     }
 
     /// Looks at less, on all screens.
@@ -99,14 +129,22 @@ impl App {
         }
     }
 
-    /// Sets the filter of the table shown, so that Esc takes it away.
+    /// Sets the filter of the screen shown, so that Esc takes it away. Names are looked for on all screens.
     pub(super) fn commit_filter(&mut self, text: &str, before: String) {
         let screen = self.shown;
         let view = self.shown_mut();
         view.set_filter(text);
         let problem = view.filter_error().map(str::to_owned);
-        if view.filter().is_some_and(|filter| filter != before) {
-            self.steps.push(Step::Filter { screen, before });
+        let changed = view.filter().filter(|filter| *filter != before);
+        if let Some(now) = changed.map(str::to_owned) {
+            let cleared = now.is_empty() && before == self.name;
+            if cleared || before == self.screens[screen].name && Condition::is_of_names(&now) {
+                let before = std::mem::replace(&mut self.name, now.clone());
+                self.screens[screen].name = now;
+                self.steps.push(Step::Name { before });
+            } else {
+                self.steps.push(Step::Filter { screen, before });
+            }
         }
         if let Some(problem) = problem {
             self.say(format!("looked for as it is: {problem}"));

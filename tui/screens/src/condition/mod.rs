@@ -8,7 +8,8 @@
 //! number     = digits ["." digits] ["ns" | "us" | "ms" | "s" | "k" | "M" | "G" | "%"]
 //! ```
 //!
-//! A column is named as in the exported tables; the ending `_ns` may be left out. A word alone is looked
+//! A column is named as in the exported tables; the ending `_ns` may be left out, and before a sign the beginning will do
+//! if no other column begins so. A word alone is looked
 //! for in all columns of text (case counts only if it has capitals), `~` makes it a regular expression.
 //! Texts with spaces or signs in them are put in double quotes. A number of a column of times without a
 //! unit is nanoseconds; `%` is of the whole that the column's shares are of. Both ends of a range belong to it.
@@ -208,6 +209,12 @@ impl Condition {
             Err(_) => Node::Any(Vec::new()),
         };
         Self { root }
+    }
+
+    /// Whether a text asks for names alone, whatever columns there are: `attack`, `~^att`.
+    #[must_use]
+    pub fn is_of_names(text: &str) -> bool {
+        parser::parse(text, &[]).is_ok()
     }
 
     /// Whether it asks for nothing but this column.

@@ -200,11 +200,11 @@ fn of_column(input: &mut Input) -> Parsed<Node> {
         names: Condition::names(fields),
     };
     if let Some(comparison) = opt(comparison).parse_next(input)? {
-        let at = found.ok_or_else(unknown)?;
+        let at = found.or_else(|| begins(name, fields)).ok_or_else(unknown)?;
         return compared(input, at, comparison);
     }
     if let Some(sign) = opt(alt((sign("~"), sign("!~")))).parse_next(input)? {
-        let at = found.ok_or_else(unknown)?;
+        let at = found.or_else(|| begins(name, fields)).ok_or_else(unknown)?;
         if !matches!(fields[at].kind, FieldKind::Text | FieldKind::Label) {
             return Err(mismatch(&fields[at], "is no text").into());
         }
@@ -319,6 +319,13 @@ fn comparable(left: FieldKind, right: FieldKind) -> bool {
 /// The column of this name, or of this name and `_ns`.
 fn column(name: &str, fields: &[Field]) -> Option<usize> {
     fields.iter().position(|field| field.is_called(name))
+}
+
+/// The only column whose name begins so: `det` for `determinism`.
+fn begins(name: &str, fields: &[Field]) -> Option<usize> {
+    let name = name.to_lowercase();
+    let mut found = (0..fields.len()).filter(|&at| fields[at].name.starts_with(&name));
+    found.next().filter(|_| found.next().is_none())
 }
 
 fn mismatch(field: &Field, problem: &'static str) -> ConditionError {

@@ -77,6 +77,7 @@ fn comparisons() {
         "fails < calls",
         "not fails > calls",
         "predicate = attack/3",
+        "pred = attack/3 and rec = true",
         "predicate ~ ^att",
         "predicate !~ ^b",
         "recursive",
@@ -222,4 +223,21 @@ proptest! {
         let over = Condition::parse(&format!("calls > {limit}"), &FIELDS).unwrap();
         prop_assert_eq!(over.holds(cell), calls > limit);
     }
+}
+
+#[test]
+fn names_are_told_from_conditions() {
+    for text in ["attack", "~^att", "\"a b\"", "attack or queens", "not lists"] {
+        assert!(Condition::is_of_names(text), "{text}");
+    }
+    for text in ["calls > 1", "predicate = attack/3", "predicate ~ x", "(", ""] {
+        assert!(!Condition::is_of_names(text), "{text}");
+    }
+}
+
+#[test]
+fn a_beginning_names_a_column_if_it_is_the_only_one() {
+    assert!(!holds("det = nondet"));
+    let ambiguous = [FIELDS[1], Field { name: "calls_open", ..FIELDS[1] }];
+    assert!(Condition::parse("cal > 1", &ambiguous).is_err());
 }

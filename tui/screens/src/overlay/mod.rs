@@ -1,7 +1,7 @@
-//! What lies over a screen for a while and has the keys meanwhile: questions, help, the choice of columns.
+//! What lies over a screen for a while and has the keys meanwhile: questions, the palette, the choice of columns.
 
 mod chooser;
-mod help;
+mod palette;
 mod prompt;
 
 use ratatui::crossterm::event::KeyEvent;
@@ -9,7 +9,7 @@ use ratatui::crossterm::event::KeyEvent;
 use crate::screens::Screen;
 
 pub use chooser::Chooser;
-pub use help::{Help, HelpLine};
+pub use palette::{Choice, Palette, PaletteLine};
 pub use prompt::{Prompt, Question};
 
 /// One of them.
@@ -17,8 +17,8 @@ pub use prompt::{Prompt, Question};
 pub enum Overlay {
     /// A question on the line at the bottom.
     Prompt(Prompt),
-    /// All keys.
-    Help(Help),
+    /// All that can be done and gone to.
+    Palette(Palette),
     /// The columns of the table.
     Chooser(Chooser),
 }
@@ -30,6 +30,8 @@ pub enum Answer {
     Pending,
     /// It is over.
     Closed,
+    /// This was chosen in the palette.
+    Chosen(Choice),
     /// The question was answered.
     Text(Question, String),
 }
@@ -39,7 +41,7 @@ impl Overlay {
     pub fn key(&mut self, name: &str, event: &KeyEvent, screen: &mut dyn Screen) -> Answer {
         match self {
             Self::Prompt(prompt) => prompt.key(name, event, screen),
-            Self::Help(help) => help.key(name, event),
+            Self::Palette(palette) => palette.key(name, event),
             Self::Chooser(chooser) => match screen.table_mut() {
                 Some(table) => chooser.key(name, table),
                 None => Answer::Closed,

@@ -25,8 +25,6 @@ pub enum Question {
     },
     /// Where to write the view.
     Export,
-    /// Which event to go to.
-    GoTo,
 }
 
 /// The question, and what was typed so far.
@@ -54,7 +52,6 @@ impl Prompt {
             Question::Hide => "hide (module:name/arity, * and ?): ",
             Question::Window { .. } => "time (1.5ms..2s, ..2s, 2s..): ",
             Question::Export => "write to: ",
-            Question::GoTo => "go to event: ",
         }
     }
 

@@ -11,7 +11,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, ScreenId, first_event, how_many};
+use super::{Effect, Screen, first_event, how_many};
 use crate::analysis::AnalysisView;
 use crate::keys::{self, Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, path_key};
@@ -42,21 +42,15 @@ const KEYS: &[Binding] = &[
         "unfold the hottest path from here down",
     ),
     bind(&["z"], Action::Zoom, "zoom", "show only what is below here"),
-    bind(
-        &["f"],
-        Action::Flame,
-        "flame graph",
-        "show it in the flame graph",
-    ),
     keys::FIRST_EVENT,
     bind(&["space"], Action::Toggle, "", "unfold or fold the row"),
     bind(
-        &["+", "*"],
+        &["+"],
         Action::OpenAll,
         "unfold",
         "unfold all below here, 20,000 rows at most",
     ),
-    bind(&["="], Action::CloseAll, "", "fold everything"),
+    bind(&["-"], Action::CloseAll, "", "fold everything"),
 ];
 
 impl Screen for CallTree {
@@ -114,7 +108,6 @@ impl Screen for CallTree {
         match action {
             Action::Enter => table.predicate().map_or(Effect::Done, Effect::Open),
             Action::FirstEvent => first_event(table.predicate()),
-            Action::Flame => Effect::Go(ScreenId::Flame, table.predicate()),
             Action::HottestPath => {
                 table.open_hottest(INCLUSIVE);
                 Effect::Done

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 
 use crate::app::App;
 use crate::format::{self, bar, count, shorten, time, width};
+use crate::keys::{Action, Binding};
 use crate::overlay::{Overlay, Prompt};
 use crate::screens::SCREENS;
 use crate::theme::Theme;
@@ -149,23 +150,33 @@ pub(super) fn foot(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
         );
         return;
     }
-    let mut x = area.x + 1;
-    let bindings = app.bindings();
-    let bindings = || bindings.iter().flat_map(|(_, table)| table.iter());
-    for (at, binding) in bindings().enumerate() {
-        let (Some(key), false) = (binding.keys.first(), binding.label.is_empty()) else {
-            continue;
-        };
+    keys(&app.bindings(), area, buf, theme);
+}
+
+/// As many keys as fit; the way to help and the way out always do.
+fn keys(tables: &[(&str, &[Binding])], area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let all = || tables.iter().flat_map(|(_, table)| table.iter());
+    let labelled = all().enumerate().filter_map(|(at, binding)| {
+        let key = *binding.keys.first().filter(|_| !binding.label.is_empty())?;
         // The first table that has a key counts.
-        if bindings().take(at).any(|before| before.keys.contains(key)) {
-            continue;
-        }
-        let wide = width(key) + width(binding.label) + 3;
-        if usize::from(area.right().saturating_sub(x)) < wide {
-            break;
-        }
-        (x, _) = buf.set_stringn(x, area.y, key, room, theme.key);
-        (x, _) = buf.set_stringn(x + 1, area.y, binding.label, room, theme.text);
+        let hidden = all().take(at).any(|before| before.keys.contains(&key));
+        (!hidden).then_some((binding.action, key, binding.label))
+    });
+    let is_last = |(action, ..): &(Action, _, _)| matches!(action, Action::Palette | Action::Quit);
+    let (last, others): (Vec<_>, Vec<_>) = labelled.partition(is_last);
+    let wide = |(_, key, label): &(_, &str, &str)| width(key) + width(label) + 3;
+    let room = usize::from(area.width).saturating_sub(1 + last.iter().map(wide).sum::<usize>());
+    let mut used = 0;
+    let fitting = others.iter().take_while(|binding| {
+        used += wide(binding);
+        used <= room
+    });
+    let mut x = area.x + 1;
+    for (_, key, label) in fitting.chain(&last) {
+        let room = || usize::from(area.right().saturating_sub(x));
+        (x, _) = buf.set_stringn(x, area.y, key, room(), theme.key);
+        let room = usize::from(area.right().saturating_sub(x + 1));
+        (x, _) = buf.set_stringn(x + 1, area.y, label, room, theme.text);
         x += 2;
     }
 }

@@ -1,18 +1,19 @@
-//! What lies over a screen: help, the choice of columns.
+//! What lies over a screen: the palette, the choice of columns.
 
+use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
 use crate::app::App;
-use crate::format::{left, shorten};
-use crate::overlay::{Chooser, Help, HelpLine, Overlay};
+use crate::format::{count, left, shorten};
+use crate::overlay::{Chooser, Overlay, Palette, PaletteLine};
 use crate::table::Table;
 use crate::theme::Theme;
 
 pub(super) fn draw(app: &mut App, area: Rect, buf: &mut Buffer, theme: &Theme) {
     match app.overlay_mut() {
-        Some(Overlay::Help(help)) => draw_help(help, area, buf, theme),
+        Some(Overlay::Palette(palette)) => draw_palette(palette, area, buf, theme),
         Some(Overlay::Chooser(_)) => {
             if let (Some(Overlay::Chooser(chooser)), Some(table)) =
                 (app.overlay(), app.shown().table())
@@ -44,38 +45,52 @@ fn frame(title: String, size: (u16, u16), area: Rect, buf: &mut Buffer, theme: &
     inner
 }
 
-fn draw_help(help: &mut Help, area: Rect, buf: &mut Buffer, theme: &Theme) {
-    let lines = help.lines();
-    let typed = portmortem_analyzer::trace::names::printable(help.search().value());
+fn draw_palette(
+    palette: &mut Palette,
+    area: Rect,
+    buf: &mut Buffer,
+    theme: &Theme,
+) {
+    let typed = printable(palette.search().value());
     let title = if typed.is_empty() {
-        " Keys · type to search · Esc closes ".to_owned()
+        " Keys · type what to do, a predicate or the number of an event · Esc closes ".to_owned()
     } else {
-        format!(" Keys with: {typed} ")
+        format!(" {typed} · Enter does it ")
     };
     let inner = frame(title, (80, area.height), area, buf, theme);
-    let first = help.first(inner.height.into());
-    for (y, line) in (inner.y..inner.bottom()).zip(lines.iter().skip(first)) {
+    let first = palette.first(inner.height.into());
+    let shown = (first..).zip(palette.lines().iter().skip(first));
+    for (y, (at, line)) in (inner.y..inner.bottom()).zip(shown) {
+        let here = palette.cursor() == Some(at);
+        if here {
+            let room = usize::from(inner.width);
+            buf.set_stringn(inner.x, y, " ".repeat(room), room, theme.cursor);
+        }
+        let style = |other| if here { theme.cursor } else { other };
+        let mut write = |x: u16, text: &str, style| {
+            let room = usize::from(inner.width.saturating_sub(x + 1));
+            buf.set_stringn(inner.x + x, y, shorten(text, room), room, style);
+        };
         match line {
-            HelpLine::Heading(text) => {
-                buf.set_stringn(inner.x + 1, y, *text, 60, theme.heading);
+            PaletteLine::Heading(text) => write(1, text, theme.heading),
+            PaletteLine::Keys(keys, about, _) => {
+                write(2, &left(keys, 18), style(theme.key));
+                write(21, about, style(theme.text));
             }
-            HelpLine::Keys(keys, about) => {
-                buf.set_stringn(inner.x + 2, y, left(keys, 18), 18, theme.key);
-                let room = usize::from(inner.width).saturating_sub(21);
-                buf.set_stringn(inner.x + 21, y, shorten(about, room), room, theme.text);
+            PaletteLine::Event(number) => {
+                let text = format!("show event {} of the stream", count(*number));
+                write(2, &text, style(theme.text));
+            }
+            PaletteLine::Predicate(index) => {
+                write(2, palette.name(*index), style(theme.text));
             }
         }
     }
-    if lines.is_empty() {
-        buf.set_stringn(
-            inner.x + 2,
-            inner.y,
-            "no key is about that",
-            60,
-            theme.faint,
-        );
+    if palette.lines().is_empty() {
+        let text = "nothing here has that name";
+        buf.set_stringn(inner.x + 2, inner.y, text, 60, theme.faint);
     }
-    if first + usize::from(inner.height) < lines.len() {
+    if first + usize::from(inner.height) < palette.lines().len() {
         let x = inner.right().saturating_sub(8);
         buf.set_stringn(x, inner.bottom(), " ▼ more ", 8, theme.key);
     }

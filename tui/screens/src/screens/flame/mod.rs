@@ -18,11 +18,11 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, ScreenId};
+use super::{Effect, Screen, first_event};
 use crate::analysis::AnalysisView;
 use crate::condition::{Condition, Field, FieldKind};
 use crate::format;
-use crate::keys::{Action, Binding, bind};
+use crate::keys::{self, Action, Binding, bind};
 use crate::theme::Theme;
 use build::{Build, PATIENCE};
 use layout::Placed;
@@ -80,13 +80,13 @@ impl Default for Flame {
 
 const KEYS: &[Binding] = &[
     bind(
-        &["enter", "z"],
+        &["z"],
         Action::Zoom,
         "zoom",
         "show this box as if it were all; Esc undoes",
     ),
     bind(
-        &["m"],
+        &["s"],
         Action::Measure,
         "measure",
         "inclusive time, self time, undone time, events",
@@ -98,17 +98,12 @@ const KEYS: &[Binding] = &[
         "from what took the time itself up to its callers",
     ),
     bind(
-        &["p"],
+        &["enter"],
         Action::Enter,
         "predicate",
         "go into the predicate of the box",
     ),
-    bind(
-        &["t"],
-        Action::Tree,
-        "call tree",
-        "show the predicate in the call tree",
-    ),
+    keys::FIRST_EVENT,
     bind(
         &["/"],
         Action::Filter,
@@ -328,10 +323,7 @@ impl Screen for Flame {
                 return self.rebuild(measure, !inverted);
             }
             Action::Enter => return self.predicate().map_or(Effect::Done, Effect::Open),
-            Action::Tree => {
-                let predicate = self.predicate();
-                return Effect::Go(ScreenId::CallTree, predicate);
-            }
+            Action::FirstEvent => return first_event(self.predicate()),
             Action::Up => {
                 if self.selected != self.root {
                     self.selected = self.tree.nodes[self.selected as usize].parent;
@@ -393,10 +385,17 @@ impl Screen for Flame {
             self.wanted = Some(predicate);
             return Effect::Done;
         }
+        let before = (self.root, self.selected);
+        self.select_largest(predicate);
+        if self.predicate() == Some(predicate) || self.root == 0 {
+            return Effect::Done;
+        }
+        // It is nowhere in the box that is shown as if it were all.
+        self.zooms.push(before);
         self.root = 0;
         self.sum_up_found();
         self.select_largest(predicate);
-        Effect::Done
+        Effect::Step
     }
 
     fn filter(&self) -> Option<&str> {

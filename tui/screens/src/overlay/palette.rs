@@ -1,0 +1,204 @@
+//! The palette: all that can be done here, from the tables that keys are dispatched from, and all that can be gone to.
+//!
+//! Typing searches actions and predicates; a number is that of an event. Enter does what the cursor is on. So it is help, too.
+
+use std::sync::Arc;
+
+use portmortem_analyzer::trace::PredicateIndex;
+use ratatui::crossterm::event::KeyEvent;
+use tui_input::Input;
+
+use super::{Answer, prompt};
+use crate::analysis::AnalysisView;
+use crate::keys::{Action, Binding};
+
+/// More predicates than this are not listed.
+const MOST_PREDICATES: usize = 50;
+
+/// The palette of the screen below.
+#[derive(Debug)]
+pub struct Palette {
+    tables: Vec<(&'static str, &'static [Binding])>,
+    analysis: Option<Arc<AnalysisView>>,
+    /// Those that were called, the hottest first.
+    predicates: Vec<PredicateIndex>,
+    search: Input,
+    lines: Vec<PaletteLine>,
+    /// The line that Enter is for; none while nothing is searched for.
+    cursor: Option<usize>,
+    first: usize,
+}
+
+/// A line of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PaletteLine {
+    /// What the lines below are.
+    Heading(&'static str),
+    /// Keys, and what they do.
+    Keys(String, &'static str, Action),
+    /// An event of the stream that is looked at, by its number.
+    Event(u64),
+    /// A predicate to go to.
+    Predicate(PredicateIndex),
+}
+
+/// What was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// Do this.
+    Act(Action),
+    /// Show the event of this number.
+    Event(u64),
+    /// Show this predicate.
+    Predicate(PredicateIndex),
+}
+
+impl Palette {
+    /// What these keys do, and the predicates of an analysis.
+    #[must_use]
+    pub fn new(
+        tables: Vec<(&'static str, &'static [Binding])>,
+        analysis: Option<&Arc<AnalysisView>>,
+    ) -> Self {
+        let mut predicates = Vec::new();
+        if let Some(analysis) = analysis {
+            let figures = (0..).zip(&analysis.profile.predicates);
+            let called = figures.filter(|(_, figures)| figures.is_used());
+            predicates = called.map(|(index, _)| index).collect();
+            let time = |index: &PredicateIndex| analysis.predicate_times(*index).self_ticks;
+            predicates.sort_by_key(|index| std::cmp::Reverse(time(index)));
+        }
+        let mut palette = Self {
+            tables,
+            analysis: analysis.map(Arc::clone),
+            predicates,
+            search: Input::default(),
+            lines: Vec::new(),
+            cursor: None,
+            first: 0,
+        };
+        palette.find();
+        palette
+    }
+
+    /// What is searched for.
+    #[must_use]
+    pub fn search(&self) -> &Input {
+        &self.search
+    }
+
+    /// First line shown, when `height` of them fit.
+    pub fn first(&mut self, height: usize) -> usize {
+        if let Some(cursor) = self.cursor {
+            self.first = self.first.min(cursor);
+            self.first = self.first.max((cursor + 1).saturating_sub(height));
+        }
+        self.first = self.first.min(self.lines.len().saturating_sub(height));
+        self.first
+    }
+
+    /// The lines that have what is searched for.
+    #[must_use]
+    pub fn lines(&self) -> &[PaletteLine] {
+        &self.lines
+    }
+
+    /// The line that Enter is for.
+    #[must_use]
+    pub fn cursor(&self) -> Option<usize> {
+        self.cursor
+    }
+
+    /// The name of a predicate, as it is printed.
+    #[must_use]
+    pub fn name(&self, predicate: PredicateIndex) -> &str {
+        let analysis = self.analysis.as_ref();
+        analysis.map_or("", |analysis| analysis.predicate(predicate))
+    }
+
+    fn find(&mut self) {
+        let wanted = self.search.value().trim().to_lowercase();
+        let has = |text: &str| text.to_lowercase().contains(&wanted);
+        let mut lines = Vec::new();
+        lines.extend(number(&wanted).map(PaletteLine::Event));
+        for (heading, table) in &self.tables {
+            let keys = table.iter().map(|binding| (binding.keys.join(" "), binding));
+            let found = keys.filter(|(keys, binding)| {
+                has(keys) || has(binding.label) || has(binding.about)
+            });
+            let found: Vec<PaletteLine> = found
+                .map(|(keys, binding)| PaletteLine::Keys(keys, binding.about, binding.action))
+                .collect();
+            if !found.is_empty() {
+                lines.push(PaletteLine::Heading(heading));
+                lines.extend(found);
+            }
+        }
+        if !wanted.is_empty() {
+            let found = self.predicates.iter().copied();
+            let found = found.filter(|&index| has(self.name(index)));
+            let found: Vec<PaletteLine> = found
+                .take(MOST_PREDICATES)
+                .map(PaletteLine::Predicate)
+                .collect();
+            if !found.is_empty() {
+                lines.push(PaletteLine::Heading("Predicates"));
+                lines.extend(found);
+            }
+        }
+        self.lines = lines;
+        self.first = 0;
+        self.cursor = None;
+        if !wanted.is_empty() {
+            self.step(true);
+        }
+    }
+
+    /// To the next line that can be chosen, or the one before.
+    fn step(&mut self, forward: bool) {
+        let can = |&at: &usize| !matches!(self.lines[at], PaletteLine::Heading(_));
+        let found = match (self.cursor, forward) {
+            (Some(at), false) => (0..at).rev().find(can),
+            (at, true) => (at.map_or(0, |at| at + 1)..self.lines.len()).find(can),
+            (None, false) => None,
+        };
+        self.cursor = found.or(self.cursor);
+    }
+
+    fn choice(&self) -> Option<Choice> {
+        Some(match self.lines.get(self.cursor?)? {
+            PaletteLine::Heading(_) => return None,
+            PaletteLine::Keys(_, _, action) => Choice::Act(*action),
+            PaletteLine::Event(number) => Choice::Event(*number),
+            PaletteLine::Predicate(index) => Choice::Predicate(*index),
+        })
+    }
+
+    pub(super) fn key(&mut self, name: &str, event: &KeyEvent) -> Answer {
+        let nothing_typed = self.search.value().is_empty();
+        match name {
+            "esc" | "f1" => return Answer::Closed,
+            "enter" => return self.choice().map_or(Answer::Closed, Answer::Chosen),
+            "?" if nothing_typed => return Answer::Closed,
+            ":" if nothing_typed => {}
+            "up" => self.step(false),
+            "down" => self.step(true),
+            "pgup" => (0..10).for_each(|_| self.step(false)),
+            "pgdn" => (0..10).for_each(|_| self.step(true)),
+            _ => {
+                if let Some(request) = prompt::request(name, event) {
+                    self.search.handle(request);
+                    self.find();
+                }
+            }
+        }
+        Answer::Pending
+    }
+}
+
+/// The number of an event, as people write it.
+fn number(text: &str) -> Option<u64> {
+    let digits = text.replace([',', '_', ' '], "");
+    let digits = digits.strip_prefix('#').unwrap_or(&digits);
+    digits.parse().ok()
+}
