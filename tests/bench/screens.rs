@@ -158,7 +158,12 @@ fn names(app: &App) -> Vec<String> {
                 format!("{name} e v e n t s > 1 k enter"),
                 format!("{name} p r e d i c a t e space ~ space / 2 enter"),
             ]),
-            Action::GoTo => names.push(format!("{name} 7 7 7 7 7 7 7 enter")),
+            Action::Palette => names.extend([
+                name.clone(),
+                format!("{name} 7 7 7 7 7 7 7 enter"),
+                format!("{name} a / enter"),
+            ]),
+            Action::Suspend => {}
             _ => names.push(name),
         }
     }

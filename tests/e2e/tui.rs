@@ -155,13 +155,13 @@ fn a_session() {
     tmux.keys(&["Escape"]);
     tmux.waits_for("exit 8,312");
     // Zoom.
-    tmux.keys(&["t", "z"]);
-    tmux.waits_for("below attack/3");
+    tmux.keys(&["3", "z"]);
+    tmux.waits_for("below attack/2");
     tmux.keys(&["Escape"]);
-    tmux.waits_until("zoomed out", |screen| !screen.contains("below attack/3"));
+    tmux.waits_until("zoomed out", |screen| !screen.contains("below attack/2"));
     // Hide.
-    tmux.keys(&["1", "-"]);
-    tmux.waits_for("hide: attack/3");
+    tmux.keys(&["1", "d"]);
+    tmux.waits_for("hide: attack/");
     tmux.waits_for("of 6 predicates");
     // One by one: two that come at once are one key to a terminal.
     tmux.keys(&["Escape"]);
@@ -195,7 +195,7 @@ fn a_session() {
     tmux.keys(&["C"]);
     // Resize.
     tmux.command(&["resize-window", "-x", "60", "-y", "20"]);
-    tmux.waits_for("this is 60×20");
+    tmux.waits_until("the small screen", |screen| !screen.contains("9 Trace"));
     tmux.command(&["resize-window", "-x", "120", "-y", "40"]);
     tmux.waits_for("7 predicates");
     // Export, once and not twice.
@@ -222,6 +222,67 @@ fn the_terminal_is_given_back_after_a_signal() {
         tmux.is_back(status);
         tmux.line("clear");
     }
+}
+
+#[test]
+fn it_is_stopped_and_goes_on() {
+    let tmux = Tmux::start(80, 24);
+    tmux.line("sh -c 'echo $$ > pid; exec \"$portmortem\" tui $TRACE'");
+    tmux.waits_for("7 predicates");
+    let process = fs::read_to_string(tmux.sandbox.path("pid")).unwrap();
+    let stopped = || {
+        tmux.waits_until("the prompt", |screen| {
+            screen.trim_end().ends_with("\nready>") && !screen.contains("7 predicates")
+        });
+        let state = tmux.command(&["display", "-p", "#{alternate_on} #{cursor_flag}"]);
+        assert_eq!(state.trim(), "0 1");
+        tmux.line("fg");
+        tmux.waits_for("7 predicates");
+    };
+    tmux.keys(&["C-z"]);
+    stopped();
+    // It reads keys again, also after a signal from elsewhere.
+    tmux.keys(&[">", ">"]);
+    tmux.waits_for("calls▼");
+    let signal = Command::new("kill").args(["-TSTP", process.trim()]).status();
+    assert!(signal.unwrap().success());
+    stopped();
+    tmux.keys(&["q"]);
+    tmux.is_back("0");
+}
+
+/// A terminal of which nothing is known but its size; it says whether the program ran until it was ended.
+const SILENT: &str = r#"
+import fcntl, os, pty, select, signal, struct, sys, termios
+pid, terminal = pty.fork()
+if pid == 0:
+    os.environ["TERM"] = "xterm-256color"
+    os.execv(sys.argv[1], ["portmortem", "tui", sys.argv[2]])
+fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+drawn = b""
+def read_until(text):
+    global drawn
+    while text not in drawn:
+        drawn += os.read(terminal, 65536)
+read_until(b"permute/3")
+assert b"\x1b[6n" not in drawn and b"\x1b[c" not in drawn, drawn
+drawn = b""
+os.write(terminal, b"\x0c")
+read_until(b"permute/3")
+os.write(terminal, b"q")
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"#;
+
+#[test]
+fn a_terminal_that_answers_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write("silent.py", SILENT);
+    let command = format!(
+        "python3 silent.py '{}' '{}'",
+        built::portmortem().display(),
+        sample("queens.pmt").display()
+    );
+    sandbox.sh(&command).exits(0).prints("0\n");
 }
 
 #[test]

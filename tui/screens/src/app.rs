@@ -33,6 +33,8 @@ pub enum Request {
     Edit(PathBuf, u32),
     /// Draw everything again.
     Redraw,
+    /// Stop until the shell continues the program.
+    Suspend,
 }
 
 /// The state.

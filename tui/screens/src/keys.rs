@@ -45,6 +45,8 @@ pub enum Action {
     Theme,
     /// Draw everything again.
     Redraw,
+    /// Stop until the shell continues the program.
+    Suspend,
     /// One row up.
     Up,
     /// One row down.
@@ -260,6 +262,12 @@ pub const EVERYWHERE: &[Binding] = &[
     ),
     bind(&["T"], Action::Theme, "", "colours: dark, light, none"),
     bind(&["ctrl-l"], Action::Redraw, "", "draw everything again"),
+    bind(
+        &["ctrl-z"],
+        Action::Suspend,
+        "",
+        "stop; the shell's fg goes on",
+    ),
 ];
 
 /// Keys of all lists.

@@ -2,6 +2,8 @@
 //!
 //! Whatever happens (an error, a panic, SIGTERM, SIGHUP), the terminal is given back as it was. If it is
 //! gone there is nothing to give back, and the program ends at once ([`end_with_the_terminal`]).
+//!
+//! The terminal is never asked anything: some never answer. So [`Terminal::clear`], which asks where the cursor is, is not used.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -20,11 +22,12 @@ use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, Event};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use rustix::process::{Signal, getpgrp, getpid, getsid, kill_current_process_group, kill_process};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::RunError;
@@ -72,26 +75,59 @@ fn end_with_the_terminal() {
     let _ = emulate_default_handler(SIGHUP);
 }
 
+/// What signals asked for and is not done yet.
 struct Signals {
-    seen: Vec<(i32, Arc<AtomicBool>)>,
+    /// To end.
+    end: Vec<(i32, Arc<AtomicBool>)>,
+    /// To stop until the shell's `fg`.
+    stop: Arc<AtomicBool>,
+    /// To go on after that.
+    go_on: Arc<AtomicBool>,
 }
 
 impl Signals {
     fn listen() -> io::Result<Self> {
-        let mut seen = Vec::new();
-        for signal in [SIGTERM, SIGHUP, SIGINT] {
+        let flag = |signal| {
             let flag = Arc::new(AtomicBool::new(false));
-            signal_hook::flag::register(signal, Arc::clone(&flag))?;
-            seen.push((signal, flag));
+            signal_hook::flag::register(signal, Arc::clone(&flag)).map(|_| flag)
+        };
+        let mut end = Vec::new();
+        for signal in [SIGTERM, SIGHUP, SIGINT] {
+            end.push((signal, flag(signal)?));
         }
-        Ok(Self { seen })
+        Ok(Self {
+            end,
+            stop: flag(SIGTSTP)?,
+            go_on: flag(SIGCONT)?,
+        })
     }
 
-    fn seen(&self) -> Option<i32> {
-        let mut seen = self.seen.iter();
+    /// The signal that asked for the end.
+    fn end(&self) -> Option<i32> {
+        let mut seen = self.end.iter();
         seen.find(|(_, flag)| flag.load(Ordering::Relaxed))
             .map(|&(signal, _)| signal)
     }
+
+    /// Stops the process if that was asked for; whether the terminal must be entered again.
+    fn stop_and_go_on(&self) -> bool {
+        if self.stop.swap(false, Ordering::Relaxed) && has_job_control() {
+            leave();
+            self.go_on.store(false, Ordering::Relaxed);
+            let stopped = kill_process(getpid(), Signal::STOP).is_ok();
+            // Another thread may be the first to see the signal.
+            while stopped && !self.go_on.load(Ordering::Relaxed) && self.end().is_none() {
+                thread::sleep(BUSY);
+            }
+            self.go_on.store(true, Ordering::Relaxed);
+        }
+        self.go_on.swap(false, Ordering::Relaxed)
+    }
+}
+
+/// Whether there is a shell that can continue what was stopped: it puts each job in a process group of its own.
+fn has_job_control() -> bool {
+    getsid(None).is_ok_and(|session| session != getpgrp())
 }
 
 fn enter(mouse: bool) -> io::Result<()> {
@@ -150,13 +186,17 @@ fn panic_if_asked(key: &event::KeyEvent) {
 type Screen = Terminal<CrosstermBackend<io::Stdout>>;
 
 fn show(app: &mut App, mouse: bool, signals: &Signals) -> Result<Option<i32>, RunError> {
-    let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-    terminal.clear()?;
+    let mut terminal = empty()?;
     loop {
         terminal.draw(|frame| view::draw(app, frame.area(), frame.buffer_mut()))?;
         loop {
-            if let Some(signal) = signals.seen() {
+            if let Some(signal) = signals.end() {
                 return Ok(Some(signal));
+            }
+            if signals.stop_and_go_on() {
+                enter(mouse)?;
+                terminal = empty()?;
+                break;
             }
             // From here on zeros would be shown as if they were events.
             app.check_trace()?;
@@ -186,10 +226,19 @@ fn show(app: &mut App, mouse: bool, signals: &Signals) -> Result<Option<i32>, Ru
     }
 }
 
+/// The cleared screen, of which nothing is known to be drawn.
+fn empty() -> io::Result<Screen> {
+    execute!(io::stdout(), Clear(ClearType::All))?;
+    Terminal::new(CrosstermBackend::new(io::stdout()))
+}
+
 fn serve(app: &mut App, request: Request, mouse: bool, terminal: &mut Screen) -> io::Result<()> {
     match request {
         Request::Quit => {}
-        Request::Redraw => terminal.clear()?,
+        Request::Redraw => *terminal = empty()?,
+        // The signal comes back to this process, too.
+        Request::Suspend if has_job_control() => kill_current_process_group(Signal::TSTP)?,
+        Request::Suspend => app.say("no shell is there that could continue this; q quits"),
         Request::Copy(text) => execute!(
             io::stdout(),
             CopyToClipboard::to_clipboard_from(text.as_bytes())
@@ -209,7 +258,7 @@ fn serve(app: &mut App, request: Request, mouse: bool, terminal: &mut Screen) ->
             leave();
             let edited = edit(&path, line);
             enter(mouse)?;
-            terminal.clear()?;
+            *terminal = empty()?;
             if let Err(problem) = edited {
                 app.say(problem);
             }

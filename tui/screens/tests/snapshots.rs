@@ -82,9 +82,22 @@ fn a_session() {
 }
 
 #[test]
+fn small_terminals_show_what_fits() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    for (width, height) in [(79, 24), (80, 23), (20, 5), (50, 9)] {
+        for entry in SCREENS {
+            keys(&mut app, &entry.digit.to_string());
+            let shown = text(&picture(&mut app, width, height));
+            assert!(shown.lines().count() == usize::from(height), "{shown}");
+            assert!(shown.contains("? help"), "{width}×{height}:\n{shown}");
+        }
+    }
+}
+
+#[test]
 fn too_small_a_terminal_is_told() {
     let mut app = app("queens.pmt", ThemeName::Dark);
-    for (width, height) in [(79, 24), (80, 23), (20, 1), (1, 1)] {
+    for (width, height) in [(19, 24), (80, 4), (1, 1)] {
         assert!(text(&picture(&mut app, width, height)).starts_with('p'));
     }
 }

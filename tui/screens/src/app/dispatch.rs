@@ -26,6 +26,8 @@ impl App {
         self.message = None;
         if name == "ctrl-c" {
             self.requests.push(Request::Quit);
+        } else if name == "ctrl-z" {
+            self.requests.push(Request::Suspend);
         } else if self.overlay.is_some() {
             self.key_on_overlay(&name, event);
         } else if self.waits(&name) {
@@ -51,6 +53,7 @@ impl App {
                     | Action::NextScreen
                     | Action::PreviousScreen
                     | Action::Redraw
+                    | Action::Suspend
                     | Action::Theme
             )
         };
@@ -116,6 +119,7 @@ impl App {
             Action::PreviousScreen => {
                 self.turn_to((self.shown + SCREENS.len() - 1) % SCREENS.len());
             }
+            Action::Suspend => self.requests.push(Request::Suspend),
             Action::Redraw => self.requests.push(Request::Redraw),
             Action::Theme => {
                 self.theme_name = match self.theme_name {

@@ -88,6 +88,10 @@ impl Screen for Backtracking {
         TABLES[self.shown].2
     }
 
+    fn smallest(&self) -> (u16, u16) {
+        super::SMALLEST_LIST
+    }
+
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let mut x = area.x + 1;
         for (at, (name, ..)) in TABLES.iter().enumerate() {

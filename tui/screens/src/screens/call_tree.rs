@@ -182,6 +182,10 @@ impl Screen for CallTree {
         "contexts"
     }
 
+    fn smallest(&self) -> (u16, u16) {
+        super::SMALLEST_LIST
+    }
+
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         match &mut self.table {
             Some(table) => table.draw(area, buf, theme),

@@ -95,6 +95,10 @@ impl Screen for Info {
         self.export()
     }
 
+    fn smallest(&self) -> (u16, u16) {
+        super::SMALLEST_LIST
+    }
+
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let room = usize::from(area.width).saturating_sub(2);
         let mut rows = Vec::new();

@@ -137,6 +137,9 @@ pub const SCREENS: &[Entry] = &[
     },
 ];
 
+/// The least columns and rows of a screen that is a list.
+const SMALLEST_LIST: (u16, u16) = (20, 2);
+
 /// What an action on a screen leads to, beyond the screen itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
@@ -311,7 +314,12 @@ pub trait Screen: Debug {
         Action::Enter
     }
 
-    /// Draws it.
+    /// The least columns and rows that it can be drawn in.
+    fn smallest(&self) -> (u16, u16) {
+        (80, 21)
+    }
+
+    /// Draws it, in an area that is not smaller.
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme);
 }
 

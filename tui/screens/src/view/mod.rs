@@ -7,9 +7,29 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::app::App;
+use crate::screens::Screen;
+use crate::theme::Theme;
 
-/// The smallest terminal that the screens are laid out for.
-pub const SMALLEST: (u16, u16) = (80, 24);
+/// The smallest terminal that anything is drawn on. The screens are laid out for 80×24; below, they show what fits.
+pub const SMALLEST: (u16, u16) = (20, 5);
+
+/// Draws a screen; of one that needs more room what is at the top and on the left.
+fn draw_screen(screen: &mut dyn Screen, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let (width, height) = screen.smallest();
+    if area.width >= width && area.height >= height {
+        return screen.draw(area, buf, theme);
+    }
+    let whole = Rect {
+        width: area.width.max(width),
+        height: area.height.max(height),
+        ..area
+    };
+    let mut larger = Buffer::empty(whole);
+    screen.draw(whole, &mut larger, theme);
+    for position in area.positions() {
+        buf[position] = larger[position].clone();
+    }
+}
 
 /// Draws the whole program.
 pub fn draw(app: &mut App, area: Rect, buf: &mut Buffer) {
@@ -35,7 +55,7 @@ pub fn draw(app: &mut App, area: Rect, buf: &mut Buffer) {
     frame::tabs(app, line(area.y), buf, &theme);
     frame::title(app, line(area.y + 1), buf, &theme);
     if app.analysis().is_some() {
-        app.shown_mut().draw(body, buf, &theme);
+        draw_screen(app.shown_mut(), body, buf, &theme);
     } else {
         frame::waiting(app, body, buf, &theme);
     }

@@ -103,6 +103,10 @@ impl Screen for Streams {
         }
     }
 
+    fn smallest(&self) -> (u16, u16) {
+        super::SMALLEST_LIST
+    }
+
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         if let Some(table) = self.table_mut() {
             table.draw(area, buf, theme);
