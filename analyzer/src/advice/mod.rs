@@ -62,6 +62,18 @@ pub enum Certainty {
     Counted,
 }
 
+impl Certainty {
+    /// In words.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ToCheck => "to check",
+            Self::Likely => "likely",
+            Self::Counted => "counted",
+        }
+    }
+}
+
 /// A goal or predicate of the program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {

@@ -149,7 +149,7 @@ fn cost_centres_have_a_table() {
     drop(stream);
     recorder.close(Outcome::Exited(0)).unwrap();
     let mut app = open(&path);
-    keys(&mut app, "7 t");
+    keys(&mut app, "9 t t");
     let shown = text(&picture(&mut app, 120, 30));
     let row = |name: &str| -> Vec<String> {
         let line = shown.lines().find(|line| line.contains(name)).unwrap();
@@ -161,7 +161,7 @@ fn cost_centres_have_a_table() {
     keys(&mut app, "enter");
     assert!(text(&picture(&mut app, 120, 30)).contains("call 1"));
     // They follow a focus.
-    keys(&mut app, "esc F 7");
+    keys(&mut app, "esc F 9");
     let shown = text(&picture(&mut app, 120, 30));
     assert!(shown.contains("in: cost_center(sorting)"), "{shown}");
     assert!(!shown.contains("<outside>"), "{shown}");

@@ -1,7 +1,7 @@
 //! What to change: a paragraph for each finding.
 
 use portmortem_analyzer::Analysis;
-use portmortem_analyzer::advice::{Certainty, Finding};
+use portmortem_analyzer::advice::Finding;
 use portmortem_analyzer::text::{count, percent, time};
 use portmortem_analyzer::trace::names::printable;
 
@@ -46,11 +46,7 @@ fn text(analysis: &Analysis, number: usize, finding: &Finding) -> String {
         }
         _ => String::new(),
     };
-    let sure = match finding.certainty {
-        Certainty::Counted => "counted",
-        Certainty::Likely => "likely",
-        Certainty::ToCheck => "to check",
-    };
+    let sure = finding.certainty.name();
     let mut text = fill(&head, "", "   ") + &place;
     text += &fill(&finding.evidence, "   ", "   ");
     text += &fill(&finding.remedy, "   Change: ", "           ");

@@ -8,7 +8,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, how_many};
+use super::{Effect, Screen, draw_parts, how_many};
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
@@ -93,22 +93,8 @@ impl Screen for Backtracking {
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
-        let mut x = area.x + 1;
-        for (at, (name, ..)) in TABLES.iter().enumerate() {
-            let (text, style) = if at == self.shown {
-                (format!("[{name}]"), theme.subject)
-            } else {
-                (format!(" {name} "), theme.text)
-            };
-            let room = area.right().saturating_sub(x).into();
-            (x, _) = buf.set_stringn(x, area.y, text, room, style);
-            x += 1;
-        }
-        let below = Rect {
-            y: area.y + 1,
-            height: area.height.saturating_sub(1),
-            ..area
-        };
+        let names = TABLES.iter().map(|(name, ..)| *name);
+        let below = draw_parts(names, self.shown, area, buf, theme);
         if let Some(table) = self.table_mut() {
             table.draw(below, buf, theme);
         }

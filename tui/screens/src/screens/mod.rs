@@ -1,14 +1,14 @@
 //! The screens: state that can be tested without a terminal, and a `draw` over it.
 
+mod advice;
 mod backtracking;
 mod call_tree;
 mod events;
 mod flame;
-mod info;
 mod predicate;
 mod predicates;
-mod streams;
 mod timeline;
+mod trace;
 
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -42,10 +42,10 @@ pub enum ScreenId {
     Timeline,
     /// The events of a stream.
     Events,
-    /// Threads and engines.
-    Streams,
-    /// What the trace is and what is wrong with it.
-    Info,
+    /// What costs time and what to do about it.
+    Advice,
+    /// What the trace is, and its streams.
+    Trace,
 }
 
 /// A screen as the program lists it.
@@ -115,11 +115,11 @@ pub const SCREENS: &[Entry] = &[
         make: || Box::new(events::Events::default()),
     },
     Entry {
-        id: ScreenId::Streams,
+        id: ScreenId::Advice,
         digit: '7',
-        name: "Streams",
-        short: "Streams",
-        make: || Box::new(streams::Streams::default()),
+        name: "Advice",
+        short: "Advice",
+        make: || Box::<advice::Advice>::default(),
     },
     Entry {
         id: ScreenId::Flame,
@@ -129,11 +129,11 @@ pub const SCREENS: &[Entry] = &[
         make: || Box::<flame::Flame>::default(),
     },
     Entry {
-        id: ScreenId::Info,
+        id: ScreenId::Trace,
         digit: '9',
         name: "Trace",
         short: "Trace",
-        make: || Box::new(info::Info::default()),
+        make: || Box::<trace::TraceScreen>::default(),
     },
 ];
 
@@ -321,6 +321,32 @@ pub trait Screen: Debug {
 
     /// Draws it, in an area that is not smaller.
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme);
+}
+
+/// The names of the parts of a screen, that of the one shown in brackets; the area that is left.
+fn draw_parts<'n>(
+    names: impl Iterator<Item = &'n str>,
+    shown: usize,
+    area: Rect,
+    buf: &mut Buffer,
+    theme: &Theme,
+) -> Rect {
+    let mut x = area.x + 1;
+    for (at, name) in names.enumerate() {
+        let (text, style) = if at == shown {
+            (format!("[{name}]"), theme.subject)
+        } else {
+            (format!(" {name} "), theme.text)
+        };
+        let room = area.right().saturating_sub(x).into();
+        (x, _) = buf.set_stringn(x, area.y, text, room, style);
+        x += 1;
+    }
+    Rect {
+        y: area.y + 1,
+        height: area.height.saturating_sub(1),
+        ..area
+    }
 }
 
 /// To the first event of a predicate, if there is one under the cursor.

@@ -21,10 +21,11 @@ pub(super) fn tabs(app: &mut App, area: Rect, buf: &mut Buffer, theme: &Theme) {
     app.tabs.clear();
     for (at, entry) in SCREENS.iter().enumerate() {
         let name = if short { entry.short } else { entry.name };
+        let after = if short { "" } else { " " };
         let (text, style) = if entry.id == shown {
             (format!("[{} {name}]", entry.digit), theme.tab_shown)
         } else {
-            (format!(" {} {name} ", entry.digit), theme.tab)
+            (format!(" {} {name}{after}", entry.digit), theme.tab)
         };
         let room = area.right().saturating_sub(x).into();
         let (end, _) = buf.set_stringn(x, area.y, text, room, style);

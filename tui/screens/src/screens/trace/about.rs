@@ -1,25 +1,22 @@
-//! Screen 9: what the trace is, what is lost or damaged in it, which laws hold, what the recorder notes.
-
-use std::sync::Arc;
+//! What the trace is, what is lost or damaged in it, which laws hold, what the recorder notes.
 
 use portmortem_analyzer::remarks;
-use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen};
+use super::Effect;
 use crate::analysis::AnalysisView;
-use crate::format::{count, counted, shorten, time, width};
-use crate::keys::{self, Action, Binding, bind};
+use crate::format::{count, counted, time};
+use crate::keys::Action;
 use crate::theme::Theme;
 
 /// More damaged places, notes and so on than this are only counted.
 const MOST_LISTED: usize = 200;
 
-/// The screen.
+/// The text, and how far it is scrolled.
 #[derive(Debug, Default)]
-pub(super) struct Info {
+pub(super) struct About {
     lines: Vec<Remark>,
     first: usize,
     height: usize,
@@ -40,25 +37,12 @@ enum RemarkKind {
     Warning,
 }
 
-const KEYS: &[Binding] = &[
-    keys::UP,
-    keys::DOWN,
-    keys::PAGE_UP,
-    keys::PAGE_DOWN,
-    bind(&["home", "gg"], Action::Top, "", "to the beginning"),
-    bind(&["end", "G"], Action::Bottom, "", "to the end"),
-];
-
-impl Screen for Info {
-    fn bindings(&self) -> &'static [Binding] {
-        KEYS
-    }
-
-    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
+impl About {
+    pub(super) fn follow(&mut self, analysis: &AnalysisView) {
         self.lines = lines(analysis);
     }
 
-    fn act(&mut self, action: Action) -> Effect {
+    pub(super) fn act(&mut self, action: Action) -> Effect {
         let last = self.rows.saturating_sub(self.height);
         let page = self.height.max(2) - 1;
         self.first = match action {
@@ -74,32 +58,13 @@ impl Screen for Info {
         Effect::Done
     }
 
-    fn predicate(&self) -> Option<PredicateIndex> {
-        None
+    /// All lines.
+    pub(super) fn text(&self) -> String {
+        let lines = self.lines.iter();
+        lines.map(|line| line.text.clone() + "\n").collect()
     }
 
-    fn file_name(&self) -> &'static str {
-        "info.txt"
-    }
-
-    fn export(&self) -> Option<String> {
-        Some(
-            self.lines
-                .iter()
-                .map(|line| line.text.clone() + "\n")
-                .collect(),
-        )
-    }
-
-    fn copy(&self) -> Option<String> {
-        self.export()
-    }
-
-    fn smallest(&self) -> (u16, u16) {
-        super::SMALLEST_LIST
-    }
-
-    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    pub(super) fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let room = usize::from(area.width).saturating_sub(2);
         let mut rows = Vec::new();
         for line in &self.lines {
@@ -108,7 +73,9 @@ impl Screen for Info {
                 RemarkKind::Text => theme.text,
                 RemarkKind::Warning => theme.warning,
             };
-            rows.extend(wrap(&line.text, room).into_iter().map(|text| (text, style)));
+            let options = textwrap::Options::new(room.max(1)).subsequent_indent("            ");
+            let wrapped = textwrap::wrap(&line.text, options).into_iter();
+            rows.extend(wrapped.map(|text| (text.into_owned(), style)));
         }
         self.rows = rows.len();
         self.height = area.height.into();
@@ -117,27 +84,6 @@ impl Screen for Info {
             buf.set_stringn(area.x + 1, y, text, room, *style);
         }
     }
-}
-
-/// Lines of at most this width, broken between words; what is below the first is indented.
-fn wrap(text: &str, room: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().map_or(0, |line| width(line));
-        let fresh = lines.last().is_none_or(|line| line.trim().is_empty());
-        if !fresh && line + 1 + width(word) > room {
-            lines.push(format!(
-                "            {}",
-                shorten(word, room.saturating_sub(12))
-            ));
-        } else if let Some(last) = lines.last_mut() {
-            if line > 0 || word.is_empty() {
-                last.push(' ');
-            }
-            last.push_str(&shorten(word, room));
-        }
-    }
-    lines
 }
 
 fn lines(analysis: &AnalysisView) -> Vec<Remark> {

@@ -1,0 +1,273 @@
+//! Screen 7: what costs time, and what can be done about it; below the list the evidence of the finding that the cursor is on.
+//!
+//! Looking for it reads events, so a thread does, when the screen is shown for the first time.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use portmortem_analyzer::advice::{self, Finding};
+use portmortem_analyzer::tables::Cell;
+use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::names::printable;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::{Effect, Screen, first_event, how_many, integer};
+use crate::analysis::AnalysisView;
+use crate::format::{percent, time};
+use crate::keys::{self, Action, Binding, bind};
+use crate::table::{Column, Kind, Source, Table, key_of};
+use crate::theme::Theme;
+
+/// Findings that cost less than this share of the time, in percent, are not shown.
+const LEAST: f64 = 1.0;
+
+/// How long a key waits for the findings, before it is drawn that they are looked for.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// The screen.
+#[derive(Debug, Default)]
+pub(super) struct Advice {
+    analysis: Option<Arc<AnalysisView>>,
+    findings: Arc<Vec<Finding>>,
+    table: Option<Table>,
+    /// The findings while a thread looks for them.
+    sought: Option<Receiver<Vec<Finding>>>,
+}
+
+const KEYS: &[Binding] = &[
+    bind(
+        &["enter"],
+        Action::Enter,
+        "evidence",
+        "go into the predicate that shows the evidence",
+    ),
+    keys::FIRST_EVENT,
+];
+
+impl Advice {
+    /// Takes what was found; waits so long for it, or until it is there.
+    fn take(&mut self, wait: Option<Duration>) -> Effect {
+        let (Some(sought), Some(analysis)) = (&self.sought, &self.analysis) else {
+            return Effect::Unused;
+        };
+        let found = match wait {
+            Some(wait) => sought.recv_timeout(wait),
+            None => sought.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match found {
+            Err(RecvTimeoutError::Timeout) => return Effect::Unused,
+            Err(RecvTimeoutError::Disconnected) => {
+                self.sought = None;
+                let text = "looking for advice broke off: a defect of Portmortem";
+                return Effect::Say(text.to_owned());
+            }
+            Ok(findings) => {
+                self.sought = None;
+                self.findings = Arc::new(findings);
+                let rows = Rows {
+                    findings: Arc::clone(&self.findings),
+                    analysis: Arc::clone(analysis),
+                };
+                match &mut self.table {
+                    Some(table) => table.follow(Box::new(rows)),
+                    // The dearest comes first, but what may be no fault of the program last.
+                    None => self.table = Some(Table::new(Box::new(rows), None)),
+                }
+            }
+        }
+        Effect::Done
+    }
+
+    fn finding(&self) -> Option<&Finding> {
+        self.findings.get(self.table.as_ref()?.row()?)
+    }
+
+    fn details(&self, theme: &Theme, room: usize) -> Vec<Line<'static>> {
+        let (Some(finding), Some(analysis)) = (self.finding(), &self.analysis) else {
+            return Vec::new();
+        };
+        let total = analysis.profile.total_ticks();
+        let ns = analysis.ns(finding.cost_ticks);
+        let cost = format!("{} %, {}", percent(finding.cost_ticks, total), time(ns));
+        let mut place = printable(&finding.place.predicate);
+        if let (Some(file), Some(line)) = (&finding.place.file, finding.place.line) {
+            place = format!("{}:{line}, {place}", printable(file));
+        }
+        let mut lines = Vec::new();
+        for (name, text) in [
+            ("finding", finding.title.as_str()),
+            ("place", &place),
+            ("cost", &cost),
+            ("evidence", &finding.evidence),
+            ("change", &finding.remedy),
+            ("sure", finding.certainty.name()),
+        ] {
+            let wrapped = textwrap::wrap(text, room.saturating_sub(11).max(1));
+            for (at, text) in wrapped.into_iter().enumerate() {
+                let name = if at == 0 { name } else { "" };
+                lines.push(Line::from(vec![
+                    Span::styled(format!(" {name:<10}"), theme.key),
+                    Span::styled(text.into_owned(), theme.text),
+                ]));
+            }
+        }
+        lines
+    }
+}
+
+impl Screen for Advice {
+    fn bindings(&self) -> &'static [Binding] {
+        KEYS
+    }
+
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
+        self.analysis = Some(Arc::clone(analysis));
+        let (sender, sought) = channel();
+        let of = Arc::clone(analysis);
+        let look = move || {
+            // Nobody wants them any more if there is another analysis.
+            let _ = sender.send(advice::findings(&of, LEAST));
+        };
+        // If there is no thread for it, there is no advice.
+        let _ = thread::Builder::new().spawn(look);
+        self.sought = Some(sought);
+        self.take(Some(PATIENCE));
+    }
+
+    fn poll(&mut self, wait: bool) -> Effect {
+        self.take((!wait).then_some(Duration::ZERO))
+    }
+
+    fn is_ready(&self) -> bool {
+        self.sought.is_none()
+    }
+
+    fn act(&mut self, action: Action) -> Effect {
+        match action {
+            Action::Enter => self.predicate().map_or(Effect::Done, Effect::Open),
+            Action::FirstEvent => first_event(self.predicate()),
+            Action::Edit => {
+                let place = self.finding().map(|finding| &finding.place);
+                let file = place.and_then(|place| Some((place.file.as_ref()?, place.line?)));
+                match (file, &self.analysis) {
+                    (Some((file, line)), Some(analysis)) => {
+                        Effect::Edit(analysis.locate(file), line.max(1))
+                    }
+                    _ => Effect::Unused,
+                }
+            }
+            _ => Effect::Unused,
+        }
+    }
+
+    fn table(&self) -> Option<&Table> {
+        self.table.as_ref()
+    }
+
+    fn table_mut(&mut self) -> Option<&mut Table> {
+        self.table.as_mut()
+    }
+
+    fn status(&self) -> String {
+        if self.sought.is_some() {
+            return "looking for advice …".to_owned();
+        }
+        let table = self.table.as_ref();
+        table.map_or_else(String::new, |table| how_many(table, "finding"))
+    }
+
+    fn file_name(&self) -> &'static str {
+        "advice"
+    }
+
+    fn smallest(&self) -> (u16, u16) {
+        super::SMALLEST_LIST
+    }
+
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        let mut say = |text: &str| {
+            let room = usize::from(area.width.saturating_sub(2));
+            for (y, line) in (area.y + 1..area.bottom()).zip(textwrap::wrap(text, room.max(1))) {
+                buf.set_stringn(area.x + 1, y, line, room, theme.text);
+            }
+        };
+        if self.sought.is_some() {
+            return say("Looking for what costs time: the times of all calls are read.");
+        }
+        if self.findings.is_empty() {
+            return say(
+                "Nothing found that costs 1 % of the time or more. Screen 1 shows where the time went.",
+            );
+        }
+        let details = self.details(theme, area.width.into());
+        let rows = self.table.as_ref().map_or(0, Table::rows) as u16 + 2;
+        let wanted = (details.len() as u16).min(area.height * 2 / 3);
+        let height = rows.min(area.height.saturating_sub(wanted)).max(2);
+        if let Some(table) = &mut self.table {
+            table.draw(Rect { height, ..area }, buf, theme);
+        }
+        for (y, line) in (area.y + height..area.bottom()).zip(&details) {
+            buf.set_line(area.x, y, line, area.width);
+        }
+    }
+}
+
+/// The findings.
+#[derive(Debug)]
+struct Rows {
+    analysis: Arc<AnalysisView>,
+    findings: Arc<Vec<Finding>>,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new(
+        "share",
+        "cost %",
+        Kind::Share,
+        "Time that a change may save at most, of all time.",
+    ),
+    Column::new("cost_ns", "cost", Kind::Time, "The same as a time."),
+    Column::new(
+        "sure",
+        "sure",
+        Kind::Text,
+        "How far the trace proves it: counted, likely, to check.",
+    ),
+    Column::new("finding", "finding", Kind::Name, "What costs time."),
+];
+
+impl Source for Rows {
+    fn columns(&self) -> &'static [Column] {
+        COLUMNS
+    }
+
+    fn rows(&self) -> usize {
+        self.findings.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Cell<'_> {
+        let finding = &self.findings[row];
+        match column {
+            0 | 1 => integer(self.analysis.ns(finding.cost_ticks)),
+            2 => Cell::Text(finding.certainty.name()),
+            _ => Cell::Text(&finding.title),
+        }
+    }
+
+    fn key(&self, row: usize) -> u64 {
+        key_of(&self.findings[row].title)
+    }
+
+    /// Costs are of the times as recorded.
+    fn whole(&self) -> u64 {
+        self.analysis.ns(self.analysis.profile.total_ticks())
+    }
+
+    fn predicate(&self, row: usize) -> Option<PredicateIndex> {
+        self.findings[row].predicates.first().copied()
+    }
+}

@@ -1,0 +1,185 @@
+//! Screen 9: what the trace is, its streams, and its cost centres if the program has some. One part at a time.
+
+mod about;
+mod centers;
+mod streams;
+
+use std::sync::Arc;
+
+use portmortem_analyzer::trace::PredicateIndex;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Effect, EventTarget, Screen, draw_parts, how_many};
+use crate::analysis::AnalysisView;
+use crate::keys::{Action, Binding, bind};
+use crate::table::Table;
+use crate::theme::Theme;
+use about::About;
+use centers::Centers;
+use streams::Streams;
+
+/// The screen.
+#[derive(Debug, Default)]
+pub(super) struct TraceScreen {
+    about: About,
+    streams: Option<Table>,
+    centers: Option<Table>,
+    shown: Part,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Part {
+    #[default]
+    About,
+    Streams,
+    Centers,
+}
+
+const KEYS: &[Binding] = &[
+    bind(
+        &["enter"],
+        Action::Enter,
+        "go there",
+        "show the events of the stream; go into the centre",
+    ),
+    bind(
+        &["t"],
+        Action::NextTable,
+        "next part",
+        "what the trace is; its streams; its cost centres",
+    ),
+];
+
+impl TraceScreen {
+    fn parts(&self) -> &'static [(Part, &'static str)] {
+        const PARTS: &[(Part, &str)] = &[
+            (Part::About, "recording"),
+            (Part::Streams, "streams"),
+            (Part::Centers, "cost centres"),
+        ];
+        match self.centers {
+            Some(_) => PARTS,
+            None => &PARTS[..2],
+        }
+    }
+
+    fn at(&self) -> usize {
+        let mut parts = self.parts().iter();
+        let found = parts.position(|(part, _)| *part == self.shown);
+        found.unwrap_or(0)
+    }
+}
+
+impl Screen for TraceScreen {
+    fn bindings(&self) -> &'static [Binding] {
+        KEYS
+    }
+
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
+        self.about.follow(analysis);
+        let is_new = self.streams.is_none();
+        Table::fill(&mut self.streams, Box::new(Streams::new(analysis)), "stream");
+        if let Some(table) = self.streams.as_mut().filter(|_| is_new) {
+            // In the order of their numbers.
+            table.act(Action::Reverse);
+        }
+        if analysis.trace.has_centers() {
+            let rows = Box::new(Centers::new(analysis));
+            Table::fill(&mut self.centers, rows, "self_ns");
+        } else {
+            self.centers = None;
+        }
+        self.shown = self.parts()[self.at()].0;
+    }
+
+    fn act(&mut self, action: Action) -> Effect {
+        let row = self.table().and_then(Table::row);
+        match (action, self.shown, row) {
+            (Action::NextTable, ..) => {
+                let parts = self.parts();
+                self.shown = parts[(self.at() + 1) % parts.len()].0;
+                Effect::Done
+            }
+            (Action::Enter, Part::Streams, Some(stream)) => {
+                Effect::Event(EventTarget::At { stream, number: 0 })
+            }
+            (Action::Enter, Part::Centers, Some(_)) => {
+                self.predicate().map_or(Effect::Done, Effect::Open)
+            }
+            (_, Part::About, _) => self.about.act(action),
+            _ => Effect::Unused,
+        }
+    }
+
+    fn table(&self) -> Option<&Table> {
+        match self.shown {
+            Part::About => None,
+            Part::Streams => self.streams.as_ref(),
+            Part::Centers => self.centers.as_ref(),
+        }
+    }
+
+    fn table_mut(&mut self) -> Option<&mut Table> {
+        match self.shown {
+            Part::About => None,
+            Part::Streams => self.streams.as_mut(),
+            Part::Centers => self.centers.as_mut(),
+        }
+    }
+
+    /// A name is no reason to turn to another part.
+    fn select(&mut self, _: PredicateIndex) -> Effect {
+        Effect::Done
+    }
+
+    fn event(&self) -> Option<EventTarget> {
+        let stream = self.table().filter(|_| self.shown == Part::Streams)?.row()?;
+        Some(EventTarget::At { stream, number: 0 })
+    }
+
+    fn status(&self) -> String {
+        let one = match self.shown {
+            Part::About => return String::new(),
+            Part::Streams => "stream",
+            Part::Centers => "cost centre",
+        };
+        self.table()
+            .map_or_else(String::new, |table| how_many(table, one))
+    }
+
+    fn file_name(&self) -> &'static str {
+        match self.shown {
+            Part::About => "info.txt",
+            Part::Streams => "streams",
+            Part::Centers => "centers",
+        }
+    }
+
+    fn export(&self) -> Option<String> {
+        match self.table() {
+            Some(table) => Some(table.csv(None)),
+            None => Some(self.about.text()),
+        }
+    }
+
+    fn copy(&self) -> Option<String> {
+        match self.table() {
+            Some(table) => Some(table.csv(Some(table.row()?))),
+            None => Some(self.about.text()),
+        }
+    }
+
+    fn smallest(&self) -> (u16, u16) {
+        super::SMALLEST_LIST
+    }
+
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        let names = self.parts().iter().map(|(_, name)| *name);
+        let below = draw_parts(names, self.at(), area, buf, theme);
+        match self.table_mut() {
+            Some(table) => table.draw(below, buf, theme),
+            None => self.about.draw(below, buf, theme),
+        }
+    }
+}
