@@ -60,6 +60,17 @@ pub fn count(value: u64) -> String {
     text
 }
 
+/// A difference of counts with its sign, rounded as [`rounded`] does; of 0 a dot, so that others stand out.
+#[must_use]
+pub fn difference(difference: i128) -> String {
+    let size = rounded(u64::try_from(difference.unsigned_abs()).unwrap_or(u64::MAX));
+    match difference {
+        0 => "·".to_owned(),
+        1.. => format!("+{size}"),
+        _ => format!("-{size}"),
+    }
+}
+
 /// Three digits of a count of 100,000 and more: `123k`, `5.00G`.
 #[must_use]
 pub fn rounded(value: u64) -> String {

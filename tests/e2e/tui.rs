@@ -244,7 +244,9 @@ fn it_is_stopped_and_goes_on() {
     // It reads keys again, also after a signal from elsewhere.
     tmux.keys(&[">", ">"]);
     tmux.waits_for("calls▼");
-    let signal = Command::new("kill").args(["-TSTP", process.trim()]).status();
+    let signal = Command::new("kill")
+        .args(["-TSTP", process.trim()])
+        .status();
     assert!(signal.unwrap().success());
     stopped();
     tmux.keys(&["q"]);

@@ -257,6 +257,8 @@ pub(crate) struct ReportArgs {
 #[command(after_help = "\
 Examples:
   portmortem tui run.pmt
+  portmortem tui run.pmt --follow                     while it is being recorded
+  portmortem tui after.pmt --before before.pmt        screen 0: what changed
   portmortem tui run.pmt --filter 'fails > 1k and self > 1ms'
   portmortem tui run.pmt --hide 'maplist*' --theme light
 
@@ -267,6 +269,12 @@ pub(crate) struct TuiArgs {
     /// Begin with this filter on the list of predicates: a word, ~regex, or a condition on its columns
     #[arg(long, value_name = "CONDITION")]
     pub(crate) filter: Option<String>,
+    /// Follow a trace that is still being recorded: read it again and again until the recording ends
+    #[arg(long)]
+    pub(crate) follow: bool,
+    /// Another recording to compare with: screen 0 shows what changed since then
+    #[arg(long, value_name = "TRACE")]
+    pub(crate) before: Option<PathBuf>,
     /// Which part of the trace to look at
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,

@@ -148,6 +148,12 @@ impl<K> Change<K> {
             && (self.before.is_some() != self.after.is_some() || Figure::COUNTS.iter().any(differs))
     }
 
+    /// Whether some count differs, or the time by more than the noise.
+    #[must_use]
+    pub fn is_change(&self, time: Figure) -> bool {
+        self.counts_differ() || self.is_beyond_noise(time)
+    }
+
     fn size(&self, figure: Figure) -> u128 {
         self.difference(figure).unsigned_abs()
     }

@@ -1,6 +1,7 @@
 //! What a comparison keeps of a recording: names and numbers, so that the trace may go.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use super::{Figure, Values};
 use crate::Analysis;
@@ -16,6 +17,21 @@ pub struct Goal {
     pub place: Option<(u32, u32)>,
     /// Indicator of the callee.
     pub callee: String,
+}
+
+/// The goal `G` of clause `C` of a predicate is its `#C.G`.
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Self {
+            caller,
+            place,
+            callee,
+        } = self;
+        match place {
+            Some((clause, goal)) => write!(f, "{caller} #{clause}.{goal} > {callee}"),
+            None => write!(f, "{caller} > {callee}"),
+        }
+    }
 }
 
 /// The figures of one recording.

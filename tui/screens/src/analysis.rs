@@ -1,7 +1,7 @@
 //! The analysis that the screens show, made by a thread of its own so that the screen never waits.
 
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
@@ -20,6 +20,8 @@ pub struct AnalysisView {
     net: bool,
     /// Source files may be read, to be shown.
     pub(crate) sources: bool,
+    /// The recording that this one is compared with.
+    pub(crate) before: Option<PathBuf>,
 }
 
 impl Deref for AnalysisView {
@@ -38,7 +40,14 @@ impl AnalysisView {
             of,
             net: false,
             sources,
+            before: None,
         }
+    }
+
+    /// The same, to be compared with another recording.
+    #[must_use]
+    pub fn compared_with(self, before: Option<PathBuf>) -> Self {
+        Self { before, ..self }
     }
 
     /// The same with times without the recorder's own, or as recorded.

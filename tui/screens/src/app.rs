@@ -3,6 +3,7 @@
 //! Pure: keys and results of analyses go in, [`Request`]s come out; nothing here touches a terminal.
 
 mod dispatch;
+mod reload;
 mod steps;
 
 use ratatui::crossterm::event::KeyEvent;
@@ -18,6 +19,7 @@ use crate::overlay::Overlay;
 use crate::screens::{Effect, EventTarget, SCREENS, Screen, ScreenId};
 use crate::theme::{Theme, ThemeName};
 use portmortem_analyzer::Filters;
+use reload::Follow;
 use steps::Step;
 
 /// What only the terminal can do.
@@ -62,6 +64,10 @@ pub struct App {
     /// Times without the recorder's own.
     net: bool,
     sources: bool,
+    /// The recording to compare with.
+    before: Option<PathBuf>,
+    /// The trace is still being recorded.
+    follow: Option<Follow>,
     /// The filter to begin with.
     first_filter: Option<String>,
     /// Where the names of screens were drawn.
@@ -104,6 +110,8 @@ impl App {
             theme_name: theme,
             net: false,
             sources: true,
+            before: None,
+            follow: None,
             first_filter: None,
             tabs: Vec::new(),
         };
@@ -115,6 +123,13 @@ impl App {
     #[must_use]
     pub fn without_sources(mut self) -> Self {
         self.sources = false;
+        self
+    }
+
+    /// Compares with another recording.
+    #[must_use]
+    pub fn compared_with(mut self, before: Option<PathBuf>) -> Self {
+        self.before = before;
         self
     }
 
@@ -134,6 +149,7 @@ impl App {
         let changed = effect != Effect::Unused;
         self.effect(effect);
         self.keys_ahead();
+        self.follow_trace();
         let Some(job) = &self.job else { return changed };
         let outcome = job.outcome();
         self.take(outcome) || changed
@@ -158,8 +174,10 @@ impl App {
             Outcome::Running => return false,
             Outcome::Done(analysis) => {
                 self.job = None;
-                let view = AnalysisView::new(Arc::new(*analysis), self.sources);
+                let view = AnalysisView::new(Arc::new(*analysis), self.sources)
+                    .compared_with(self.before.clone());
                 self.set_analysis(&view);
+                self.followed(&view);
             }
             Outcome::Lost => {
                 self.job = None;
@@ -286,7 +304,9 @@ impl App {
     fn stream(&self) -> usize {
         let events = self.screens.iter().zip(SCREENS);
         let events = events.filter(|(_, entry)| entry.id == ScreenId::Events);
-        let places = events.map(|(slot, _)| &slot.screen).filter_map(|screen| screen.event());
+        let places = events
+            .map(|(slot, _)| &slot.screen)
+            .filter_map(|screen| screen.event());
         match self.shown().event().or(places.into_iter().next()) {
             Some(EventTarget::At { stream, .. }) => stream,
             _ => 0,

@@ -45,6 +45,8 @@ pub enum Action {
     Theme,
     /// Draw everything again.
     Redraw,
+    /// Read the trace again.
+    Reload,
     /// Stop until the shell continues the program.
     Suspend,
     /// One row up.
@@ -206,14 +208,30 @@ pub const EVERYWHERE: &[Binding] = &[
         "undo one step: a filter, a way in, a zoom",
     ),
     bind(&["1"], Action::Show('1'), "", "all predicates"),
-    bind(&["2"], Action::Show('2'), "", "the predicate under the cursor"),
+    bind(
+        &["2"],
+        Action::Show('2'),
+        "",
+        "the predicate under the cursor",
+    ),
     bind(&["3"], Action::Show('3'), "", "the call tree"),
     bind(&["4"], Action::Show('4'), "", "backtracking"),
-    bind(&["5"], Action::Show('5'), "", "the timeline, at this moment"),
+    bind(
+        &["5"],
+        Action::Show('5'),
+        "",
+        "the timeline, at this moment",
+    ),
     bind(&["6"], Action::Show('6'), "", "the events, at this moment"),
     bind(&["7"], Action::Show('7'), "", "advice"),
     bind(&["8"], Action::Show('8'), "", "the flame graph"),
     bind(&["9"], Action::Show('9'), "", "the trace and its streams"),
+    bind(
+        &["0"],
+        Action::Show('0'),
+        "",
+        "what changed since another recording",
+    ),
     bind(&["tab"], Action::NextScreen, "", "next screen"),
     bind(&["backtab"], Action::PreviousScreen, "", "screen before"),
     bind(
@@ -261,6 +279,7 @@ pub const EVERYWHERE: &[Binding] = &[
         "look only at what runs in this predicate or context",
     ),
     bind(&["T"], Action::Theme, "", "colours: dark, light, none"),
+    bind(&["R"], Action::Reload, "", "read the trace again"),
     bind(&["ctrl-l"], Action::Redraw, "", "draw everything again"),
     bind(
         &["ctrl-z"],

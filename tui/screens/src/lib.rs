@@ -43,7 +43,7 @@ pub mod theme;
 pub mod view;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use portmortem_analyzer::trace::{Trace, TraceError};
 
@@ -64,6 +64,10 @@ pub struct Options {
     pub filters: Filters,
     /// A filter to begin with, on the first screen.
     pub filter: Option<String>,
+    /// A recording to compare with.
+    pub before: Option<PathBuf>,
+    /// Read the trace again and again while it is being recorded.
+    pub follow: bool,
 }
 
 /// Why the screens ended without the user's will. The terminal is as it was.
@@ -82,7 +86,9 @@ pub enum RunError {
 /// # Errors
 /// [`RunError`].
 pub fn run(trace: Trace, path: &Path, options: Options) -> Result<Option<i32>, RunError> {
-    let mut app = App::new(trace, path, options.theme, options.filters);
+    let mut app = App::new(trace, path, options.theme, options.filters)
+        .compared_with(options.before)
+        .following(options.follow);
     if let Some(filter) = options.filter {
         app.begin_with_filter(filter);
     }

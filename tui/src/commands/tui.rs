@@ -24,11 +24,16 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitCode> {
         return Ok(ExitCode::from(USAGE));
     }
     let trace = Trace::open(&args.trace)?;
+    if let Some(before) = &args.before {
+        Trace::open(before)?;
+    }
     let options = Options {
         theme: theme(args.colours, |name| env::var(name).ok()),
         mouse: !args.no_mouse,
         filters: scope::filters(&args.scope, &trace)?,
         filter: args.filter.clone(),
+        before: args.before.clone(),
+        follow: args.follow,
     };
     let signal = portmortem_screens::run(trace, &args.trace, options)?;
     if let Some(signal) = signal {

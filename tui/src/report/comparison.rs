@@ -1,7 +1,7 @@
 //! Two programs side by side: a line for each predicate and each goal that changed.
 
 use portmortem_analyzer::comparison::{Change, Comparison, Figure, Goal};
-use portmortem_analyzer::text::{TimeUnit, count, counted, rounded, time};
+use portmortem_analyzer::text::{TimeUnit, count, counted, difference, rounded, time};
 use portmortem_analyzer::trace::names::printable;
 
 use super::WIDTH;
@@ -64,7 +64,7 @@ pub(crate) fn goals(comparison: &Comparison, top: usize) -> String {
         // Names of goals are long.
         differences: &DIFFERENCES[1..],
     };
-    table(&comparison.goals, comparison, &layout, goal, top)
+    table(&comparison.goals, comparison, &layout, Goal::to_string, top)
 }
 
 /// What a table shows.
@@ -84,19 +84,6 @@ const DIFFERENCES: &[(Figure, &str, u8)] = &[
     (Figure::Left, "±left", 2),
 ];
 
-/// The goal `G` of clause `C` of a predicate is its `#C.G`.
-fn goal(goal: &Goal) -> String {
-    let Goal {
-        caller,
-        place,
-        callee,
-    } = goal;
-    match place {
-        Some((clause, goal)) => format!("{caller} #{clause}.{goal} > {callee}"),
-        None => format!("{caller} > {callee}"),
-    }
-}
-
 fn table<K>(
     changes: &[Change<K>],
     comparison: &Comparison,
@@ -107,8 +94,8 @@ fn table<K>(
     let &Layout {
         time, name_heading, ..
     } = layout;
-    let changed = |change: &&Change<K>| change.counts_differ() || change.is_beyond_noise(time);
-    let changed: Vec<&Change<K>> = changes.iter().filter(changed).collect();
+    let changed = changes.iter().filter(|change| change.is_change(time));
+    let changed: Vec<&Change<K>> = changed.collect();
     let shown = &changed[..changed.len().min(top)];
     if changed.is_empty() {
         return format!("no {name_heading} changed\n");
@@ -140,7 +127,7 @@ fn table<K>(
         }
         let cell = |change: &Change<K>| match change.is_engine_work {
             true => "–".to_owned(),
-            false => signed(change.difference(figure)),
+            false => difference(change.difference(figure)),
         };
         columns.push(Column::right(heading, cells(&cell)).dispensable(rank));
     }
@@ -172,14 +159,4 @@ fn table<K>(
         ));
     }
     text
-}
-
-/// A difference with its sign; of 0 a dot, so that others stand out.
-fn signed(difference: i128) -> String {
-    let size = rounded(u64::try_from(difference.unsigned_abs()).unwrap_or(u64::MAX));
-    match difference {
-        0 => "·".to_owned(),
-        1.. => format!("+{size}"),
-        _ => format!("-{size}"),
-    }
 }

@@ -119,6 +119,10 @@ impl App {
             Action::PreviousScreen => {
                 self.turn_to((self.shown + SCREENS.len() - 1) % SCREENS.len());
             }
+            Action::Reload => {
+                self.say("reading the trace again");
+                self.reload();
+            }
             Action::Suspend => self.requests.push(Request::Suspend),
             Action::Redraw => self.requests.push(Request::Redraw),
             Action::Theme => {

@@ -120,7 +120,10 @@ impl App {
 
     fn look_back(&mut self, before: Option<Arc<AnalysisView>>) {
         self.filters.pop();
-        match before.filter(|analysis| analysis.filters == self.filters) {
+        let fits = |analysis: &Arc<AnalysisView>| {
+            analysis.filters == self.filters && Arc::ptr_eq(&analysis.trace, &self.trace)
+        };
+        match before.filter(fits) {
             Some(analysis) => {
                 self.job = None;
                 self.set_analysis(&analysis);

@@ -227,10 +227,22 @@ proptest! {
 
 #[test]
 fn names_are_told_from_conditions() {
-    for text in ["attack", "~^att", "\"a b\"", "attack or queens", "not lists"] {
+    for text in [
+        "attack",
+        "~^att",
+        "\"a b\"",
+        "attack or queens",
+        "not lists",
+    ] {
         assert!(Condition::is_of_names(text), "{text}");
     }
-    for text in ["calls > 1", "predicate = attack/3", "predicate ~ x", "(", ""] {
+    for text in [
+        "calls > 1",
+        "predicate = attack/3",
+        "predicate ~ x",
+        "(",
+        "",
+    ] {
         assert!(!Condition::is_of_names(text), "{text}");
     }
 }
@@ -238,6 +250,12 @@ fn names_are_told_from_conditions() {
 #[test]
 fn a_beginning_names_a_column_if_it_is_the_only_one() {
     assert!(!holds("det = nondet"));
-    let ambiguous = [FIELDS[1], Field { name: "calls_open", ..FIELDS[1] }];
+    let ambiguous = [
+        FIELDS[1],
+        Field {
+            name: "calls_open",
+            ..FIELDS[1]
+        },
+    ];
     assert!(Condition::parse("cal > 1", &ambiguous).is_err());
 }

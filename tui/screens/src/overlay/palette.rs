@@ -122,10 +122,11 @@ impl Palette {
         let mut lines = Vec::new();
         lines.extend(number(&wanted).map(PaletteLine::Event));
         for (heading, table) in &self.tables {
-            let keys = table.iter().map(|binding| (binding.keys.join(" "), binding));
-            let found = keys.filter(|(keys, binding)| {
-                has(keys) || has(binding.label) || has(binding.about)
-            });
+            let keys = table
+                .iter()
+                .map(|binding| (binding.keys.join(" "), binding));
+            let found = keys
+                .filter(|(keys, binding)| has(keys) || has(binding.label) || has(binding.about));
             let found: Vec<PaletteLine> = found
                 .map(|(keys, binding)| PaletteLine::Keys(keys, binding.about, binding.action))
                 .collect();

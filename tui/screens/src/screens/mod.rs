@@ -3,6 +3,7 @@
 mod advice;
 mod backtracking;
 mod call_tree;
+mod changes;
 mod events;
 mod flame;
 mod predicate;
@@ -46,6 +47,8 @@ pub enum ScreenId {
     Advice,
     /// What the trace is, and its streams.
     Trace,
+    /// What changed since another recording.
+    Changes,
 }
 
 /// A screen as the program lists it.
@@ -134,6 +137,13 @@ pub const SCREENS: &[Entry] = &[
         name: "Trace",
         short: "Trace",
         make: || Box::<trace::TraceScreen>::default(),
+    },
+    Entry {
+        id: ScreenId::Changes,
+        digit: '0',
+        name: "Changes",
+        short: "Diff",
+        make: || Box::<changes::Changes>::default(),
     },
 ];
 

@@ -75,7 +75,7 @@ impl Shape {
 /// By column: the largest number, or the width of the widest text.
 pub(super) fn maxima(source: &dyn Source) -> Vec<u64> {
     let size = |row, column| match source.cell(row, column) {
-        Cell::Integer(number) => number.max(0) as u64,
+        Cell::Integer(number) => number.unsigned_abs(),
         Cell::Text(text) => crate::format::width(text) as u64,
         Cell::Missing | Cell::Bool(_) => 1,
     };

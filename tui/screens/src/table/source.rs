@@ -18,6 +18,8 @@ pub enum Kind {
     Name,
     /// Numbers.
     Count,
+    /// How much larger a number is than another one.
+    Difference,
     /// Nanoseconds.
     Time,
     /// Nanoseconds, drawn as a bar and a percentage of [`Source::whole`].
@@ -36,7 +38,7 @@ impl Kind {
     pub(super) fn field(self, whole: Option<u64>) -> FieldKind {
         match self {
             Self::Text | Self::Name => FieldKind::Text,
-            Self::Count => FieldKind::Count,
+            Self::Count | Self::Difference => FieldKind::Count,
             Self::Time | Self::Share => FieldKind::Time { whole },
             Self::Bool => FieldKind::Bool,
         }

@@ -117,6 +117,11 @@ impl Table {
         let about = &self.source.columns()[column];
         let content = match about.kind {
             Kind::Count => format::width(&format::count(self.maximum(column))),
+            // Larger ones are rounded, and shorter.
+            Kind::Difference => {
+                let largest = i128::from(self.maximum(column).min(99_999));
+                format::width(&format::difference(-largest))
+            }
             Kind::Time => format::width(&unit.format(self.maximum(column))),
             Kind::Share => Self::bar_width(area) + 6,
             Kind::Bool => 3,
@@ -338,6 +343,7 @@ fn plain(kind: Kind, cell: Cell, unit: TimeUnit) -> String {
         (_, Cell::Text(text)) => printable(text),
         (_, Cell::Bool(bool)) => if bool { "yes" } else { "no" }.to_owned(),
         (Kind::Time, Cell::Integer(ns)) => unit.format(ns.max(0) as u64),
+        (Kind::Difference, Cell::Integer(number)) => format::difference(number.into()),
         (_, Cell::Integer(number)) => format::count(number.max(0) as u64),
     }
 }

@@ -43,6 +43,9 @@ pub(super) fn tabs(app: &mut App, area: Rect, buf: &mut Buffer, theme: &Theme) {
 /// The trace, the filters that are on, what is shown of it.
 pub(super) fn title(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let mut parts = vec![Span::styled(format!(" {}", app.name()), theme.title)];
+    if let Some(text) = app.recording() {
+        parts.push(Span::styled(format!(" · {text}"), theme.filter));
+    }
     if let Some(text) = warning(app) {
         parts.push(Span::styled(format!(" · {text}, see 9"), theme.warning));
     }
@@ -88,11 +91,8 @@ fn warning(app: &App) -> Option<String> {
     } else if !analysis.imbalances.is_empty() {
         Some("DEFECT".to_owned())
     } else {
-        analysis
-            .trace
-            .end()
-            .is_none()
-            .then(|| "DID NOT END".to_owned())
+        let ended = analysis.trace.end().is_some() || app.recording().is_some();
+        (!ended).then(|| "DID NOT END".to_owned())
     }
 }
 

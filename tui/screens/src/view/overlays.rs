@@ -45,12 +45,7 @@ fn frame(title: String, size: (u16, u16), area: Rect, buf: &mut Buffer, theme: &
     inner
 }
 
-fn draw_palette(
-    palette: &mut Palette,
-    area: Rect,
-    buf: &mut Buffer,
-    theme: &Theme,
-) {
+fn draw_palette(palette: &mut Palette, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let typed = printable(palette.search().value());
     let title = if typed.is_empty() {
         " Keys · type what to do, a predicate or the number of an event · Esc closes ".to_owned()

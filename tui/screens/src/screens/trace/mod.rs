@@ -79,7 +79,11 @@ impl Screen for TraceScreen {
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         self.about.follow(analysis);
         let is_new = self.streams.is_none();
-        Table::fill(&mut self.streams, Box::new(Streams::new(analysis)), "stream");
+        Table::fill(
+            &mut self.streams,
+            Box::new(Streams::new(analysis)),
+            "stream",
+        );
         if let Some(table) = self.streams.as_mut().filter(|_| is_new) {
             // In the order of their numbers.
             table.act(Action::Reverse);
@@ -134,7 +138,10 @@ impl Screen for TraceScreen {
     }
 
     fn event(&self) -> Option<EventTarget> {
-        let stream = self.table().filter(|_| self.shown == Part::Streams)?.row()?;
+        let stream = self
+            .table()
+            .filter(|_| self.shown == Part::Streams)?
+            .row()?;
         Some(EventTarget::At { stream, number: 0 })
     }
 

@@ -1,0 +1,115 @@
+//! Reading the trace again: when the user asks for it, and again and again while it is still being recorded.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use portmortem_analyzer::Filters;
+use portmortem_analyzer::remarks;
+use portmortem_analyzer::trace::Trace;
+
+use super::App;
+use super::steps::Step;
+use crate::analysis::AnalysisView;
+use crate::format::count;
+
+/// The trace is not read again sooner than after so long, nor than so many times what reading it took.
+const REST: Duration = Duration::from_secs(1);
+const REST_TIMES: u32 = 4;
+
+/// A trace that is still being recorded.
+#[derive(Debug)]
+pub(super) struct Follow {
+    /// When the analysis that is being made, or was made last, began.
+    began: Instant,
+    /// When the trace is read again.
+    next: Instant,
+    /// When how many events were there, the last two times.
+    seen: [Option<(Instant, u64)>; 2],
+}
+
+impl Follow {
+    pub(super) fn new() -> Self {
+        let now = Instant::now();
+        Self {
+            began: now,
+            next: now + REST,
+            seen: [None; 2],
+        }
+    }
+
+    /// Events that came in a second, between the last two times; `None` before the second time.
+    pub(super) fn pace(&self) -> Option<u64> {
+        let [(before, less), (now, more)] = [self.seen[0]?, self.seen[1]?];
+        let millis = now.duration_since(before).as_millis().max(1);
+        let events = u128::from(more.saturating_sub(less)) * 1000 / millis;
+        u64::try_from(events).ok()
+    }
+}
+
+impl App {
+    /// Reads the trace again whenever it may have grown, until it ends.
+    #[must_use]
+    pub fn following(mut self, follow: bool) -> Self {
+        self.follow = follow.then(Follow::new);
+        self
+    }
+
+    /// What is said of a trace that is still being recorded.
+    pub(crate) fn recording(&self) -> Option<String> {
+        let pace = self.follow.as_ref()?.pace();
+        Some(match pace {
+            Some(pace) => format!("recording, {} events/s", count(pace)),
+            None => "recording".to_owned(),
+        })
+    }
+
+    /// Reads the trace again, as it is now.
+    pub(super) fn reload(&mut self) {
+        let trace = match Trace::open(&self.path) {
+            Ok(trace) => trace,
+            Err(error) => return self.say(error.to_string()),
+        };
+        let (old, new) = (self.trace.predicates(), trace.predicates());
+        let same = old.iter().zip(new).all(|(old, new)| old.declared == new.declared);
+        if !same || new.len() < old.len() {
+            // Filters name predicates by their places.
+            self.filters = Filters::default();
+            self.steps
+                .retain(|step| !matches!(step, Step::Scope { .. }));
+        }
+        self.trace = Arc::new(trace);
+        self.analyse();
+    }
+
+    /// Reads the trace again if it is time to.
+    pub(super) fn follow_trace(&mut self) {
+        let now = Instant::now();
+        let free = self.job.is_none() && self.overlay.is_none() && self.shown().is_ready();
+        if let Some(follow) = self
+            .follow
+            .as_mut()
+            .filter(|follow| free && follow.next <= now)
+        {
+            follow.began = now;
+            self.reload();
+            if let Some(follow) = &mut self.follow {
+                follow.next = now + REST;
+            }
+        }
+    }
+
+    /// Other figures are there.
+    pub(super) fn followed(&mut self, analysis: &AnalysisView) {
+        let now = Instant::now();
+        let Some(follow) = &mut self.follow else {
+            return;
+        };
+        follow.seen = [follow.seen[1], Some((now, analysis.events()))];
+        follow.next = now + REST.max(now.duration_since(follow.began) * REST_TIMES);
+        if analysis.trace.end().is_some() {
+            self.follow = None;
+            let ending = remarks::ending(&analysis.trace);
+            self.say(format!("the recording ended: {ending}"));
+        }
+    }
+}
