@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use inferno::flamegraph::{self, Options};
 
-use super::{Graph, LeftOut, folded, stacks};
+use super::{Graph, LeftOut, Metric, folded, stacks};
 use crate::trace::names::printable;
 
 /// Writes the picture.
@@ -23,27 +23,39 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
             lines.push(folded::line(outermost, below, frame.own));
         }
     }
-    if lines.is_empty() {
+    let title = printable(&graph.analysis.name);
+    let lines = lines.iter().map(String::as_str);
+    draw(lines, &title, graph.metric, out)?;
+    Ok(left_out)
+}
+
+/// Draws folded stacks, as [`folded::line`] makes them.
+///
+/// # Errors
+/// If the output fails, or there are no stacks.
+pub fn draw<'l>(
+    lines: impl Iterator<Item = &'l str>,
+    title: &str,
+    metric: Metric,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut lines = lines.peekable();
+    if lines.peek().is_none() {
         return Err(io::Error::other(format!(
             "nothing to draw: {} is 0 in all that is looked at",
-            graph.metric.column()
+            metric.column()
         )));
     }
     let mut options = Options::default();
-    options.title = printable(&graph.analysis.name);
-    options.subtitle = Some(graph.metric.column().to_owned());
-    options.count_name = if graph.metric.is_time() {
-        "ns"
-    } else {
-        "events"
-    }
-    .to_owned();
+    options.title = title.to_owned();
+    options.subtitle = Some(metric.column().to_owned());
+    options.count_name = if metric.is_time() { "ns" } else { "events" }.to_owned();
     options.name_type = "Predicate:".to_owned();
     // The same picture of the same figures.
     options.deterministic = true;
     // What is too small was folded already.
     options.min_width = 0.0;
-    let lines = lines.iter().map(|line| line.trim_end());
+    let lines = lines.map(str::trim_end);
     flamegraph::from_lines(&mut options, lines, out)?;
-    Ok(left_out)
+    Ok(())
 }

@@ -120,9 +120,9 @@ fn every_screen_looks_at_the_part_asked_for() {
 #[test]
 fn net_times_are_shown_where_they_are_known() {
     let rows = |app: &mut App, screen: &str| {
-        keys(app, &format!("{screen} home + e ctrl-u :x.csv enter"));
+        keys(app, &format!("{screen} home + Y"));
         match &app.requests()[..] {
-            [Request::Write(_, rows)] => rows.clone(),
+            [Request::Copy(rows)] => rows.clone(),
             _ => String::new(),
         }
     };
@@ -315,4 +315,34 @@ fn the_palette_does_what_is_typed() {
     keys(&mut app, "esc esc");
     keys(&mut app, ": :no_such_thing enter : : : :quit enter");
     assert_eq!(app.requests(), [Request::Quit]);
+}
+
+#[test]
+fn the_flame_graph_is_written_as_a_picture() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    keys(&mut app, "8 e enter");
+    match &app.requests()[..] {
+        [Request::Write(path, picture)] => {
+            assert!(path.ends_with("queens-flame.svg"), "{path:?}");
+            assert!(picture.contains("<svg") && picture.contains("attack/2"));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn both_sides_of_a_pair_can_be_gone_to() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    keys(&mut app, "4");
+    let row = copied(&mut app);
+    let names: Vec<&str> = row.lines().last().unwrap().rsplit(',').take(2).collect();
+    for (typed, name) in [("enter", names[1]), ("esc i enter", names[0])] {
+        keys(&mut app, typed);
+        assert_eq!(app.screen(), ScreenId::Predicate);
+        let shown = text(&picture(&mut app, 120, 30));
+        assert!(
+            shown.lines().nth(1).unwrap().trim_end().ends_with(name),
+            "{shown}"
+        );
+    }
 }

@@ -1,6 +1,5 @@
 //! From keys and clicks to what they do.
 
-use std::path::PathBuf;
 
 use portmortem_analyzer::Window;
 use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
@@ -228,9 +227,11 @@ impl App {
             }
             Answer::Text(Question::Window { shown }, text) => self.look_at_window(shown, &text),
             Answer::Text(Question::Export, path) => {
-                if let (Some(text), false) = (self.shown().export(), path.trim().is_empty()) {
-                    self.requests
-                        .push(Request::Write(PathBuf::from(path.trim()), text));
+                let path = path.trim();
+                match self.shown().file() {
+                    _ if path.is_empty() => {}
+                    Some(text) => self.requests.push(Request::Write(path.into(), text)),
+                    None => self.say("there is nothing to write"),
                 }
             }
         }

@@ -70,7 +70,10 @@ impl App {
             Err(error) => return self.say(error.to_string()),
         };
         let (old, new) = (self.trace.predicates(), trace.predicates());
-        let same = old.iter().zip(new).all(|(old, new)| old.declared == new.declared);
+        let same = old
+            .iter()
+            .zip(new)
+            .all(|(old, new)| old.declared == new.declared);
         if !same || new.len() < old.len() {
             // Filters name predicates by their places.
             self.filters = Filters::default();

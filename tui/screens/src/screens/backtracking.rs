@@ -8,9 +8,9 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, draw_parts, how_many};
+use super::{Effect, Screen, draw_parts, first_event, how_many};
 use crate::analysis::AnalysisView;
-use crate::keys::{Action, Binding, bind};
+use crate::keys::{self, Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
 
@@ -19,6 +19,8 @@ use crate::theme::Theme;
 pub(super) struct Backtracking {
     tables: Vec<Table>,
     shown: usize,
+    /// The cursor is on what was resumed, not on what failed; on what cut, not on what was cut.
+    other_side: bool,
 }
 
 /// Name of each table, what its rows are, the file that it is exported to, the column it is sorted by.
@@ -28,12 +30,47 @@ const TABLES: [(&str, &str, &str, &str); 3] = [
     ("cut by whom", "pair", "cuts", "count"),
 ];
 
-const KEYS: &[Binding] = &[bind(
-    &["t"],
-    Action::NextTable,
-    "next table",
-    "who fails into whom; choicepoints; cut by whom",
-)];
+const KEYS: &[Binding] = &[
+    bind(
+        &["t"],
+        Action::NextTable,
+        "next table",
+        "who fails into whom; choicepoints; cut by whom",
+    ),
+    bind(
+        &["i"],
+        Action::Invert,
+        "other side",
+        "the other predicate of a pair: keys are about it then",
+    ),
+    bind(
+        &["enter"],
+        Action::Enter,
+        "",
+        "go into the predicate, of a pair the one on the side of the cursor",
+    ),
+    keys::FIRST_EVENT,
+];
+
+impl Backtracking {
+    /// What both sides of a row are, if it has two.
+    fn sides(&self) -> Option<[&'static str; 2]> {
+        match self.shown {
+            0 => Some(["failed", "resumed"]),
+            2 => Some(["cut", "cutter"]),
+            _ => None,
+        }
+    }
+
+    /// The predicate on the side of the cursor.
+    fn on_side(&self) -> Option<PredicateIndex> {
+        let table = self.table()?;
+        match self.sides().filter(|_| self.other_side) {
+            Some(_) => table.source().other(table.row()?),
+            None => table.predicate(),
+        }
+    }
+}
 
 impl Screen for Backtracking {
     fn bindings(&self) -> &'static [Binding] {
@@ -65,7 +102,13 @@ impl Screen for Backtracking {
                 self.shown = (self.shown + 1) % self.tables.len();
                 Effect::Done
             }
+            Action::Invert if self.sides().is_some() => {
+                self.other_side = !self.other_side;
+                Effect::Done
+            }
+            Action::Invert => Effect::Say("there are no pairs here".to_owned()),
             Action::Enter => self.predicate().map_or(Effect::Done, Effect::Open),
+            Action::FirstEvent => first_event(self.predicate()),
             _ => Effect::Unused,
         }
     }
@@ -80,8 +123,18 @@ impl Screen for Backtracking {
 
     fn status(&self) -> String {
         let what = TABLES[self.shown].1;
-        self.table()
-            .map_or_else(String::new, |table| how_many(table, what))
+        let Some(table) = self.table() else {
+            return String::new();
+        };
+        let side = self
+            .sides()
+            .map(|sides| sides[usize::from(self.other_side)]);
+        let side = side.map_or_else(String::new, |side| format!(", cursor on {side}"));
+        how_many(table, what) + &side
+    }
+
+    fn predicate(&self) -> Option<PredicateIndex> {
+        self.on_side()
     }
 
     fn file_name(&self) -> &'static str {
@@ -120,7 +173,7 @@ const BACKTRACKS: &[Column] = &[
         "Undone time, of all that was undone.",
     ),
     of_backtracks("undone_ns"),
-    of_backtracks("collected_ns").hidden(),
+    of_backtracks("collected_ns"),
     of_backtracks("count"),
     of_backtracks("failed").name(),
     of_backtracks("resumed").name(),
@@ -169,6 +222,10 @@ impl Source for Backtracks {
             (Caller::Predicate(failed), _) => Some(failed),
             (Caller::Root, resumed) => Some(resumed),
         }
+    }
+
+    fn other(&self, row: usize) -> Option<PredicateIndex> {
+        Some(self.pairs[row].0.1)
     }
 }
 
@@ -281,5 +338,12 @@ impl Source for Cuts {
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {
         let ((_, of), _) = self.pairs[row];
         Some(of)
+    }
+
+    fn other(&self, row: usize) -> Option<PredicateIndex> {
+        match self.pairs[row].0.0 {
+            Caller::Predicate(cutter) => Some(cutter),
+            Caller::Root => None,
+        }
     }
 }

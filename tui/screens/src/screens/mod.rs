@@ -298,9 +298,14 @@ pub trait Screen: Debug {
     /// What the file that the view is exported to is called, without extension.
     fn file_name(&self) -> &'static str;
 
-    /// The view as a file.
+    /// The view as a text.
     fn export(&self) -> Option<String> {
         Some(self.table()?.csv(None))
+    }
+
+    /// What [`Action::Export`] writes, where that is not the text that is copied.
+    fn file(&self) -> Option<String> {
+        self.export()
     }
 
     /// How many rows [`Screen::export`] has at most.

@@ -236,6 +236,11 @@ pub trait Source: Debug + Send + Sync {
         None
     }
 
+    /// The second predicate of a row, if it is a pair.
+    fn other(&self, _row: usize) -> Option<PredicateIndex> {
+        None
+    }
+
     /// Rows of a lower group come first, whatever the table is sorted by.
     fn group(&self, _row: usize) -> u8 {
         0

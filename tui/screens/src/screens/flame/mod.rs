@@ -12,9 +12,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use portmortem_analyzer::FocusOn;
-use portmortem_analyzer::graphs::folded;
+use portmortem_analyzer::graphs::{flamegraph, folded};
 use portmortem_analyzer::tables::Cell;
 use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -430,7 +431,17 @@ impl Screen for Flame {
     }
 
     fn file_name(&self) -> &'static str {
-        "flame.folded"
+        "flame.svg"
+    }
+
+    /// A picture; as a text it is [`Screen::export`].
+    fn file(&self) -> Option<String> {
+        let (analysis, lines) = (self.analysis.as_ref()?, self.export()?);
+        let title = printable(&analysis.name);
+        let metric = self.measure.metric(analysis.is_net());
+        let mut picture = Vec::new();
+        flamegraph::draw(lines.lines(), &title, metric, &mut picture).ok()?;
+        String::from_utf8(picture).ok()
     }
 
     /// Folded stacks. The first frame of all says what the size is.

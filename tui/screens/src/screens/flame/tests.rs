@@ -147,6 +147,8 @@ fn nothing_is_no_graph() {
 fn keys_work_while_the_tree_is_made() {
     let mut flame = Flame::default();
     flame.follow(&Arc::new(small()));
+    // Before there is a first tree, keys wait.
+    while flame.poll(true) != Effect::Unused {}
     flame.select(1);
     // The last wish counts, however long each takes.
     for _ in 0..5 {

@@ -29,7 +29,7 @@ pub(super) fn draw(flame: &mut Flame, area: Rect, buf: &mut Buffer, theme: &Them
             "arranging the contexts".to_owned()
         } else {
             format!(
-                "nothing to show by {}; m measures by something else",
+                "nothing to show by {}; s measures by something else",
                 flame.measure.name()
             )
         };
@@ -115,12 +115,24 @@ fn draw_box(flame: &Flame, place: &Placed, y: u16, style: Style, buf: &mut Buffe
     } else {
         style
     };
-    let text = if format::width(&text) > width {
-        format!("{sign}{name}{recursive}")
-    } else {
-        text
-    };
-    buf.set_stringn(x, y, format::left(&text, width), width, style);
+    // Of what does not fit, the share goes first, then the module.
+    let short = without_module(name);
+    let shorter = [
+        format!("{sign}{name}{recursive}"),
+        format!("{sign}{short}{recursive}"),
+    ];
+    let fits = |text: &&String| format::width(text) <= width;
+    let text = [&text].into_iter().chain(&shorter).find(fits);
+    let text = text.unwrap_or(&shorter[1]);
+    buf.set_stringn(x, y, format::left(text, width), width, style);
+}
+
+/// `select/3` of `lists:select/3`.
+fn without_module(name: &str) -> &str {
+    match name.split_once(':') {
+        Some((module, name)) if !module.is_empty() && !module.starts_with('\'') => name,
+        _ => name,
+    }
 }
 
 /// The selected box in words.
