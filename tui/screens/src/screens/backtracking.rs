@@ -47,7 +47,7 @@ const KEYS: &[Binding] = &[
         &["enter"],
         Action::Enter,
         "",
-        "go into the predicate, of a pair the one on the side of the cursor",
+        "go into the predicate on the side of the cursor",
     ),
     keys::FIRST_EVENT,
 ];
