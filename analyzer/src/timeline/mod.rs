@@ -23,9 +23,11 @@
 //! found no room in the one before, and that event's tick was read before the work. It falls into the time
 //! between that event and the next. [`Column::blocks`] says where to look.
 
+mod activation;
 mod checkpoints;
 mod column;
 mod painter;
+mod program;
 #[cfg(test)]
 mod tests;
 
@@ -40,8 +42,10 @@ use crate::walk::{Trail, Walk};
 use checkpoints::Anchor;
 use painter::{Painter, predicate_shown};
 
+pub use activation::Activation;
 pub use checkpoints::Blocks;
 pub use column::{Began, Cell, Column, Counts, Ended, Segment};
+pub use program::Program;
 
 /// Events between two looks at whether anybody still wants to know.
 const STRIDE: u64 = 1 << 12;
