@@ -7,6 +7,7 @@ mod flame;
 mod info;
 mod predicate;
 mod predicates;
+mod range;
 mod streams;
 mod timeline;
 
@@ -146,6 +147,8 @@ pub enum Effect {
     Unused,
     /// Done, and [`Screen::undo`] undoes it.
     Step,
+    /// The same, with something to show on the line at the bottom.
+    StepSaying(String),
     /// Show this on the line at the bottom.
     Say(String),
     /// Go into a predicate.
@@ -227,6 +230,11 @@ pub trait Screen: Debug {
         if let Some(table) = self.table_mut() {
             table.set_filter(text);
         }
+    }
+
+    /// The filter was confirmed: a screen on which that is a search goes to what it finds.
+    fn search(&mut self) -> Effect {
+        Effect::Done
     }
 
     /// Why the filter is not read as a condition.
