@@ -363,7 +363,7 @@ pub const EVENTS: &[Binding] = &[
         &["x"],
         Action::Cause,
         "why",
-        "why: who failed last, who cut, where it was raised, caught",
+        "why: who failed last, cut, raised it, caught it",
     ),
     bind(
         &["/"],
@@ -413,7 +413,7 @@ pub const EVENTS: &[Binding] = &[
         &["t"],
         Action::NextTable,
         "",
-        "to the boxes beside the list, and back; arrows scroll",
+        "to the boxes beside the list; arrows scroll",
     ),
     bind(
         &["["],

@@ -30,7 +30,7 @@ use super::range::MarkedRange;
 use super::{Effect, EventTarget, Screen};
 use crate::analysis::AnalysisView;
 use crate::condition::EventCondition;
-use crate::format::{count, time};
+use crate::format::count;
 use crate::keys::{self, Action, Binding};
 use crate::theme::Theme;
 use jumps::Jump;
@@ -414,9 +414,7 @@ impl Screen for Events {
         match (&self.reader, self.step()) {
             (Some(reader), Some(step)) => {
                 let (first, last) = (count(reader.numbers().start), count(reader.last()));
-                let clock = reader.analysis.trace.clock();
-                let at = time(clock.since_start_ns(step.tick));
-                format!("{at}, event {} of {first}–{last}", count(step.number))
+                format!("event {} of {first}–{last}", count(step.number))
             }
             _ => String::new(),
         }

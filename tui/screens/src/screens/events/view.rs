@@ -233,7 +233,10 @@ impl Events {
         });
         let room = usize::from(area.width).saturating_sub(1);
         let columns = Columns::of(reader, room);
-        let title = columns.heads() + "  " + &stream;
+        let mut title = columns.heads() + "  " + &stream;
+        if let (None, Some(step)) = (columns.seconds, self.list.step()) {
+            title += &format!(", {}", time(since_start(reader, step)));
+        }
         buf.set_stringn(area.x, area.y, left(&title, room), room, theme.heading);
         let marked = self.range.line(&reader.analysis);
         let list = Rect {

@@ -14,7 +14,7 @@ pub(super) const KEYS: &[Binding] = &[
         &["z"],
         Action::Zoom,
         "box",
-        "show the whole box under the cursor, closer or further",
+        "show the whole box, closer or further",
     ),
     bind(
         &["n"],
@@ -45,7 +45,7 @@ pub(super) const KEYS: &[Binding] = &[
         &["/"],
         Action::Filter,
         "search",
-        "search boxes by a word in their name, or ~regex; n goes on",
+        "search a word in names, or ~regex; n and N go on",
     ),
     bind(&["v"], Action::FirstEvent, "event", "show the event here"),
     bind(

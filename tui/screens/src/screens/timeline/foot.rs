@@ -46,7 +46,13 @@ impl Timeline {
             }
             _ => vec![Span::styled(" not read yet", theme.faint)],
         };
-        buf.set_line(area.x, area.y, &Line::from(line), area.width);
+        let mut line = Line::from(line);
+        let head = line.spans.first().map_or(0, Span::width);
+        if let Some(rest) = line.spans.get_mut(1) {
+            let room = usize::from(area.width).saturating_sub(head);
+            rest.content = format::shorten(&rest.content, room).into();
+        }
+        buf.set_line(area.x, area.y, &line, area.width);
         let window = self.stretch(self.position.band);
         let (at, begin) = (self.column_at(), self.position.cursor);
         let since = analysis.trace.clock().since_start_ns(begin);

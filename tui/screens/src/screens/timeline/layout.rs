@@ -41,7 +41,7 @@ impl Timeline {
         let digits = format::count(deepest.unwrap_or(0)).len() as u16;
         let gutter = (digits + 1).clamp(GUTTER, GUTTER.max(area.width / 4));
         self.layout.gutter = gutter;
-        let width = u32::from(area.width - gutter - 1);
+        let width = u32::from(area.width.saturating_sub(gutter + 1));
         if width != self.layout.width {
             self.layout.width = width;
             let span = self.position.view.span();
@@ -53,13 +53,13 @@ impl Timeline {
             .map(|band| self.figures(band).map_or(0, |stream| stream.max_depth))
             .map(|depth| depth.clamp(1, u64::from(u16::MAX / 2)) as u16)
             .collect();
-        let body = area.height - 1 - FOOT;
+        let body = area.height.saturating_sub(1 + FOOT);
         let own = match rows.get(self.position.band) {
             _ if self.folded => FOLDED,
             Some(_) if single => body,
             rows => LANES + 1 + rows.map_or(0, |rows| *rows),
         };
-        let others = (body - own.min(UNFOLDED)) / FOLDED;
+        let others = body.saturating_sub(own.min(UNFOLDED)) / FOLDED;
         let others = others.min((many - 1).min(usize::from(body)) as u16);
         let own = own.min(body - others * FOLDED);
         let extra = (body - own - others * FOLDED) / others.max(1);
@@ -79,7 +79,7 @@ impl Timeline {
                 x: area.x + gutter,
                 y: y + above,
                 width: width as u16,
-                height: lines - above,
+                height: lines.saturating_sub(above),
             };
             if is_open {
                 let height = usize::from(rows.height);

@@ -413,17 +413,17 @@ impl Screen for Timeline {
             return String::new();
         };
         let View { from, to } = self.position.view;
+        let length = |view: View| format::time(analysis.ns(view.span()));
+        let whole = length(self.whole);
         if self.position.view == self.whole {
-            return format!("all {}", format::time(analysis.ns(self.whole.span())));
+            return format!("all {whole}");
+        }
+        if self.position.view == self.program {
+            return format!("program {} of {whole}", length(self.program));
         }
         let clock = analysis.trace.clock();
         let at = |tick| format::time(clock.since_start_ns(tick)).replace(' ', "");
-        let part = format!("{}..{} of {}", at(from), at(to), at(self.whole.to));
-        if self.position.view == self.program {
-            format!("program: {part}")
-        } else {
-            part
-        }
+        format!("{}..{} of {whole}", at(from), at(to))
     }
 
     fn file_name(&self) -> &'static str {

@@ -31,8 +31,10 @@ impl Timeline {
         .collect();
         let at = self.column_at();
         let since = length(analysis, window.start_of(at) - window.from);
+        let begin = clock.since_start_ns(window.from);
+        let begin = format!("{}.{:09} s", begin / 1_000_000_000, begin % 1_000_000_000);
         let mut cursor = if at == 0 {
-            "▼".to_owned()
+            format!("▼{begin}")
         } else {
             format!("▼+{since}")
         };
@@ -46,19 +48,16 @@ impl Timeline {
                 *at < from + width && from < end + 1
             })
         };
-        let begin = clock.since_start_ns(window.from);
         for column in (0..window.columns).step_by(EVERY as usize) {
             let since = length(analysis, window.start_of(column) - window.from);
             let text = if column == 0 {
-                format!("▏{}.{:09} s", begin / 1_000_000_000, begin % 1_000_000_000)
+                format!("▏{begin}")
             } else {
                 format!("▏+{since}")
             };
             let room = (window.columns - column).min(EVERY);
             let width = format::width(&text) as u32;
-            // The first one says from when on everything is; only its mark is lost to a cursor there.
-            let is_free = !taken(column, width) || (column == 0 && !taken(1, width));
-            if is_free && width <= room {
+            if !taken(column, width) && width <= room {
                 buf.set_stringn(x(column), area.y, text, room as usize, theme.heading);
             }
         }

@@ -275,7 +275,7 @@ fn the_first_view_is_the_program() {
     assert!(from > screen.whole.from && to <= screen.whole.to);
     drawn(&mut screen, 80, 21);
     screen.poll(true);
-    assert!(screen.status().starts_with("program: "));
+    assert!(screen.status().starts_with("program "));
     // What was before is reached.
     assert_eq!(screen.act(Action::Top), Effect::Step);
     assert_eq!(screen.position.view.from, screen.whole.from);
@@ -330,7 +330,9 @@ fn moments_lead_both_ways() {
                 let Shows::One(segment) = shows else {
                     panic!(
                         "{name} {target:?}: {shows:?} {:?} {:?} {}",
-                        timeline.cell(), timeline.position, timeline.layout.width
+                        timeline.cell(),
+                        timeline.position,
+                        timeline.layout.width
                     )
                 };
                 assert_eq!(segment.called, of.called, "{name} {target:?}");

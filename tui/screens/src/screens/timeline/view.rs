@@ -15,6 +15,10 @@ use super::runs::{Run, Shows, runs};
 use super::{Timeline, format};
 use crate::theme::Theme;
 
+/// In less room nothing is drawn.
+const LEAST_WIDTH: u16 = 30;
+const LEAST_HEIGHT: u16 = FOOT + LANES + 4;
+
 pub(super) const FAIL: &str = "✗";
 pub(super) const REDO: &str = "↶";
 /// Some boxes of a cell fail, some are redone.
@@ -46,6 +50,11 @@ impl Timeline {
         if self.streams.is_empty() {
             let text = "nothing was recorded";
             buf.set_stringn(area.x + 2, area.y, text, 60, theme.faint);
+            return;
+        }
+        if area.width < LEAST_WIDTH || area.height < LEAST_HEIGHT {
+            let text = "too little room for a timeline";
+            buf.set_stringn(area.x, area.y, text, area.width.into(), theme.faint);
             return;
         }
         self.lay_out(area);
