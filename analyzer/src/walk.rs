@@ -33,6 +33,13 @@ pub(crate) struct Start {
     kept: Kept,
 }
 
+impl Start {
+    /// How many boxes are active.
+    pub(crate) fn height(&self) -> u64 {
+        self.kept.height()
+    }
+}
+
 impl Trail {
     /// The checkpoints of an index.
     pub(crate) fn new(trace: &Trace, checkpoints: &[Checkpoint]) -> Self {

@@ -6,7 +6,8 @@ use std::ops::{ControlFlow, Range};
 use portmortem_tracer::format::Event;
 use rayon::prelude::*;
 
-use super::piece::{Ended, Flight, LastPort, Piece, Reading, Row};
+use super::piece::{Ended, Flight, Piece, Reading, Row};
+use super::reasons::LastPort;
 use super::sides::{Began, Caller, Side};
 use super::{Context, PlaceToBegin, Take};
 use crate::tables::{Outcome, Place};

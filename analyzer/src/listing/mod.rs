@@ -8,9 +8,12 @@
 //! Memory: the boxes that are open, a piece for every thread, and `join::MOST_QUEUED` rows that wait for the end of an
 //! activation. If there are more, the stream is read ahead until those that wait have ended, and then once more.
 
+mod explanation;
 mod join;
 mod life;
+mod nearby;
 mod piece;
+mod reasons;
 mod sides;
 #[cfg(test)]
 mod tests;
@@ -23,8 +26,10 @@ use crate::scope::Window;
 use crate::tables::{Listed, SiteNames};
 use crate::trace::{BoxKind, PredicateIndex, StreamInfo, Trace};
 use crate::walk::{Step, Trail};
+pub use explanation::{Explainer, Explanation};
 use join::Join;
 pub use life::Life;
+pub use nearby::durations;
 use piece::{Reading, Row};
 use rayon::prelude::*;
 

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use portmortem_tracer::format::Event;
 
+use super::reasons::{LastPort, Passage};
 use super::sides::{Began, Caller, Side, Sides};
 use super::{Context, Pending};
 use crate::moment::{Moment, OpenBox};
@@ -62,15 +63,6 @@ pub(super) struct Awaits {
 pub(super) struct Ended {
     pub(super) outcome: Outcome,
     pub(super) running: u64,
-}
-
-/// The last port that the program made: what a redo is blamed on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LastPort {
-    Failure(Place),
-    /// Control went on.
-    Other,
-    Lost,
 }
 
 /// An exception on its way out.
@@ -357,23 +349,14 @@ impl Piece {
             return;
         }
         let here = of.map(|of| place(&of, step.number));
-        match step.event {
-            Event::Fail => {
-                self.last_failure = here;
-                self.last_port = here.map(LastPort::Failure);
-            }
-            Event::Gap { .. } => {
-                (self.last_failure, self.last_port) = (None, Some(LastPort::Lost));
-            }
-            Event::Redo
-            | Event::Pause
-            | Event::Resume
-            | Event::Mark { .. }
-            | Event::Clause { .. } => {}
-            _ => self.last_port = Some(LastPort::Other),
+        if step.event == Event::Fail {
+            self.last_failure = here;
+        } else if matches!(step.event, Event::Gap { .. }) {
+            self.last_failure = None;
         }
-        match (step.event, here) {
-            (Event::Exception, Some(here)) => {
+        self.last_port = LastPort::of(step.event, here).or(self.last_port);
+        match (Passage::of(step.event), here) {
+            (Passage::Flies, Some(here)) => {
                 let active = moment.active().last();
                 let catcher = active.map(|boxed| place(boxed, boxed.called));
                 let flight = if self.landed {
@@ -384,14 +367,7 @@ impl Piece {
                 let raised = flight.map_or(here, |flight| flight.raised);
                 *flight = Some(Flight { raised, catcher });
             }
-            (
-                Event::Cut { .. }
-                | Event::Pause
-                | Event::Resume
-                | Event::Mark { .. }
-                | Event::Clause { .. },
-                _,
-            ) => {}
+            (Passage::Stays, _) => {}
             _ if !self.landed => self.landed = true,
             _ => {
                 if let Some(flight) = self.flight.take() {

@@ -29,6 +29,11 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
+    /// How many boxes are active.
+    pub(crate) fn height(&self) -> u64 {
+        self.active.len()
+    }
+
     /// The stacks change as they did from one checkpoint to the next.
     pub(crate) fn change(&mut self, change: &Change) {
         self.active.change(&change.active);

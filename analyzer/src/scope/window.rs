@@ -91,6 +91,38 @@ impl Window {
         Ok(Self { from, until })
     }
 
+    /// The least window that [`Window::parse`] can be told of in whole nanoseconds and that has this one in it.
+    #[must_use]
+    pub fn in_ns(self, trace: &Trace) -> Self {
+        let (from, until) = self.ns(trace);
+        let clock = trace.clock();
+        Self {
+            from: clock.tick_at_ns(from),
+            until: clock.tick_at_ns(until),
+        }
+    }
+
+    /// A window as [`Window::parse`] reads it: `18.243455ms..1.2s`, to the nanosecond.
+    #[must_use]
+    pub fn text(self, trace: &Trace) -> String {
+        let (from, until) = self.ns(trace);
+        format!("{}..{}", exact_ns(from), exact_ns(until))
+    }
+
+    /// Its ends in nanoseconds since the beginning of the trace, outward to whole ones.
+    fn ns(self, trace: &Trace) -> (u64, u64) {
+        let clock = trace.clock();
+        let mut from = clock.since_start_ns(self.from);
+        while from > 0 && clock.tick_at_ns(from) > self.from {
+            from -= 1;
+        }
+        let mut until = clock.since_start_ns(self.until);
+        while until < u64::MAX && clock.tick_at_ns(until) < self.until {
+            until += 1;
+        }
+        (from, until)
+    }
+
     /// The moment nearest to `tick` that is inside, or the end.
     #[must_use]
     pub fn nearest(&self, tick: u64) -> u64 {
@@ -113,6 +145,23 @@ impl Window {
             from: self.from,
             until: self.from,
         }
+    }
+}
+
+/// A time of so many nanoseconds, exactly: `18.243455ms`.
+fn exact_ns(ns: u64) -> String {
+    let (unit, name) = match ns {
+        ..1_000 => (1, "ns"),
+        1_000..1_000_000 => (1_000, "us"),
+        1_000_000..1_000_000_000 => (1_000_000, "ms"),
+        _ => (1_000_000_000, "s"),
+    };
+    let (whole, rest) = (ns / unit, ns % unit);
+    let digits = unit.ilog10() as usize;
+    let decimals = format!("{rest:0digits$}");
+    match decimals.trim_end_matches('0') {
+        "" => format!("{whole}{name}"),
+        decimals => format!("{whole}.{decimals}{name}"),
     }
 }
 
@@ -183,6 +232,32 @@ mod tests {
         let past = Window::parse(&past, &trace).unwrap_err().to_string();
         assert!(past.ends_with(&format!("it is {} long", time(length))));
         assert!(Window::parse(&format!("{}..", length - 2), &trace).is_ok());
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/queens.pmt");
+        let trace = Trace::open(&path).unwrap();
+        let ticks: Vec<u64> = trace
+            .events(&trace.streams()[0])
+            .map(|timed| timed.tick)
+            .collect();
+        for pair in ticks.windows(40).step_by(997) {
+            let window = Window {
+                from: pair[0],
+                until: pair[39],
+            };
+            let read = Window::parse(&window.text(&trace), &trace).unwrap();
+            assert_eq!(read, window.in_ns(&trace));
+            assert!(read.from <= window.from && read.until >= window.until);
+            // At most a nanosecond more at either end.
+            let ns = |ticks| trace.clock().duration_ns(ticks);
+            assert!(ns(window.from - read.from) <= 1 && ns(read.until - window.until) <= 1);
+        }
+        assert_eq!(exact_ns(0), "0ns");
+        assert_eq!(exact_ns(999), "999ns");
+        assert_eq!(exact_ns(18_243_455), "18.243455ms");
+        assert_eq!(exact_ns(2_500_000_000), "2.5s");
     }
 
     #[test]

@@ -23,9 +23,11 @@
 //! found no room in the one before, and that event's tick was read before the work. It falls into the time
 //! between that event and the next. [`Column::blocks`] says where to look.
 
+mod activation;
 mod checkpoints;
 mod column;
 mod painter;
+mod program;
 #[cfg(test)]
 mod tests;
 
@@ -34,14 +36,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
+use crate::moment::Moment;
 use crate::scope::Scope;
 use crate::trace::{StreamInfo, Trace};
-use crate::walk::{Trail, Walk};
+use crate::walk::{Step, Trail, Walk};
 use checkpoints::Anchor;
 use painter::{Painter, predicate_shown};
 
+pub use activation::Activation;
 pub use checkpoints::Blocks;
 pub use column::{Began, Cell, Column, Counts, Ended, Segment};
+pub use program::Program;
 
 /// Events between two looks at whether anybody still wants to know.
 const STRIDE: u64 = 1 << 12;
@@ -155,6 +160,32 @@ impl<'t> Reader<'t> {
             scope,
             anchors_per_part: ANCHORS_PER_PART,
         }
+    }
+
+    /// The number of the last event of a stream that is not after a tick; `None` if there is none.
+    #[must_use]
+    pub fn last_event(&self, stream: usize, tick: u64) -> Option<u64> {
+        let info = self.trace.streams().get(stream)?;
+        let anchors = self.anchors(stream);
+        let before = anchors.partition_point(|anchor| anchor.tick < tick);
+        let from = before.checked_sub(1).map_or(0, |at| anchors[at].event);
+        let walk = Walk::from(self.trace, self.trail, info, from);
+        let last = walk.take_while(|step| step.tick <= tick).last();
+        last.map(|step| step.number).or(from.checked_sub(1))
+    }
+
+    /// The row of the box of an event, and of an event of no box the first one; `moment` is after it.
+    #[must_use]
+    pub fn row_of(&self, step: &Step, moment: &Moment) -> u64 {
+        let Some((of, depth)) = step.of else { return 0 };
+        if !self.scope.has_transparent() {
+            return depth;
+        }
+        let around = moment.active().newest().filter(|open| {
+            let shows = predicate_shown(self.scope, open).unwrap_or(Some(open.called_as));
+            open.called != of.called && shows.is_some()
+        });
+        around.count() as u64
     }
 
     /// What is known without reading an event: nothing but where blocks begin if there is no index.

@@ -328,6 +328,11 @@ impl Trace {
         self.directory.texts.get(&id).map(String::as_str)
     }
 
+    /// All texts that events refer to, in any order.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.directory.texts.values().map(String::as_str)
+    }
+
     /// The streams, by id.
     #[must_use]
     pub fn streams(&self) -> &[StreamInfo] {

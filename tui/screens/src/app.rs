@@ -349,6 +349,10 @@ impl App {
         match effect {
             Effect::Done | Effect::Unused => {}
             Effect::Step => self.steps.push(Step::Local { screen: self.shown }),
+            Effect::StepSaying(text) => {
+                self.steps.push(Step::Local { screen: self.shown });
+                self.say(text);
+            }
             Effect::Say(text) => self.say(text),
             Effect::Open(predicate) => self.go(ScreenId::Predicate, Some(predicate)),
             Effect::Go(screen, predicate) => self.go(screen, predicate),

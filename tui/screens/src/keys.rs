@@ -119,11 +119,11 @@ pub enum Action {
     NextPort,
     /// To the one before.
     PreviousPort,
-    /// To where the box ends.
+    /// To the other end of the box.
     BoxEnd,
     /// To where the box was called.
     BoxCall,
-    /// From a redo to the failure that caused it.
+    /// To what caused the event.
     Cause,
     /// Show the next stream.
     NextStream,
@@ -371,10 +371,10 @@ pub const LISTS: &[Binding] = &[
 /// Keys of the event stream.
 pub const EVENTS: &[Binding] = &[
     bind(
-        &["enter"],
+        &["%"],
         Action::BoxEnd,
-        "end of box",
-        "to the end of this box: exit, failure, exception or cut",
+        "other end",
+        "from the call of the box to where it ends, and back",
     ),
     bind(
         &["c"],
@@ -385,8 +385,8 @@ pub const EVENTS: &[Binding] = &[
     bind(
         &["x"],
         Action::Cause,
-        "cause",
-        "from a redo back to the failure that caused it",
+        "why",
+        "why: who failed last, cut, raised it, caught it",
     ),
     bind(
         &["/"],
@@ -425,14 +425,32 @@ pub const EVENTS: &[Binding] = &[
         "",
         "event before at the same port",
     ),
-    bind(&["]"], Action::NextStream, "", "next stream"),
-    bind(&["["], Action::PreviousStream, "", "stream before"),
     bind(
-        &["p"],
+        &["enter"],
         Action::Enter,
-        "",
-        "go into the predicate of the event",
+        "predicate",
+        "go into the predicate of the event, or of the box",
     ),
+    bind(
+        &["t"],
+        Action::NextTable,
+        "",
+        "to the boxes beside the list; arrows scroll",
+    ),
+    bind(
+        &["["],
+        Action::RangeBegin,
+        "",
+        "a range of time begins at the event",
+    ),
+    bind(
+        &["]"],
+        Action::RangeEnd,
+        "",
+        "a range of time ends after the event",
+    ),
+    bind(&["}"], Action::NextStream, "", "next stream"),
+    bind(&["{"], Action::PreviousStream, "", "stream before"),
     bind(&["up", "k"], Action::Up, "", "one event back"),
     bind(&["down", "j"], Action::Down, "", "one event on"),
     bind(&["pgup", "ctrl-b"], Action::PageUp, "", "a screenful back"),

@@ -62,9 +62,9 @@ fn a_session() {
         ("21_flame_inverted_by_events", "esc i s s s"),
         ("22_flame_searched", "i / :prove enter n"),
         ("23_event_gone_to", "6 : :100 enter"),
-        ("24_end_of_the_box", "enter"),
+        ("24_end_of_the_box", "%"),
         ("25_box_around_it", "c c"),
-        ("26_no_redo", "x"),
+        ("26_no_reason", "x"),
         ("27_jumps_undone", "esc esc esc"),
         (
             "28_events_filtered",

@@ -11,12 +11,12 @@ fn a_session() {
     for (name, typed) in [
         ("1_streams", "5"),
         ("2_another_stream", "} down"),
-        ("3_box", "left z"),
+        ("3_box", "right z"),
         ("4_next_failure", "n"),
         ("5_closer", "+ + +"),
         ("6_range", "[ . . . . ] down"),
         ("7_searched", "/ :sum enter"),
-        ("8_folded", "space 0 0 0 0"),
+        ("8_folded", "space esc esc esc"),
         ("9_help", "?"),
     ] {
         keys(&mut app, typed);

@@ -187,6 +187,11 @@ impl PartialEq for Stack {
 impl Eq for Stack {}
 
 impl Frozen {
+    /// How many boxes there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
     /// Puts boxes on top, the newest last.
     fn push(&mut self, boxes: &Arc<Packed>) {
         if boxes.len() == 0 {

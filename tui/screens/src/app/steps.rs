@@ -152,5 +152,7 @@ impl App {
         if let Some(problem) = problem {
             self.say(format!("looked for as it is: {problem}"));
         }
+        let effect = self.shown_mut().search();
+        self.effect(effect);
     }
 }

@@ -1,7 +1,10 @@
 //! Conditions on events: of the screen of events, and of whoever else lists them.
 
-use portmortem_analyzer::tables::{EventRow, Row, Table};
+use portmortem_analyzer::tables::{Cell, EventRow, Row, Table, port};
+use portmortem_analyzer::trace::Trace;
+use portmortem_tracer::format::Event;
 
+use super::listed::PORTS;
 use super::{Condition, ConditionError, Field};
 
 /// A condition on rows of the table `events`: `port = fail and depth > 10`.
@@ -30,6 +33,38 @@ impl EventCondition {
     #[must_use]
     pub fn literal(text: &str) -> Self {
         Self(Condition::literal(text, &Self::fields()))
+    }
+
+    /// Whether it may hold for an event of a trace, as far as the names of predicates and ports and the texts of marks tell.
+    #[must_use]
+    pub fn may_hold(&self, trace: &Trace) -> bool {
+        let columns = &Table::Events.columns()[1..];
+        let decide = |port: &str, predicate: Option<Cell>, text: Option<Cell>| {
+            let cell = |column: usize| match columns[column].name {
+                "port" => Some(Cell::Text(port)),
+                "predicate" => predicate,
+                "text" => text,
+                _ => None,
+            };
+            self.0.decide(cell, |_| None)
+        };
+        PORTS.iter().any(|event| {
+            let texts: Vec<Cell> = match event {
+                Event::Mark { .. } => trace.texts().map(Cell::Text).collect(),
+                _ => vec![Cell::Missing],
+            };
+            let port = port(*event);
+            texts.into_iter().any(|text| {
+                // Most ports and texts decide it alone.
+                if let Some(decided) = decide(port, None, Some(text)) {
+                    return decided;
+                }
+                let predicates = 0..=trace.unknown_predicate();
+                let names = predicates.map(|at| Cell::Text(trace.predicate_name(at)));
+                let mut names = std::iter::once(Cell::Missing).chain(names);
+                names.any(|name| decide(port, Some(name), Some(text)) != Some(false))
+            })
+        })
     }
 
     /// Whether it holds for an event.

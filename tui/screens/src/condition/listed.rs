@@ -19,7 +19,7 @@ const ALIASES: [(&str, &str); 3] = [("event", "seq"), ("time", "ns"), ("number",
 const NOT_ASKED: [&str; 4] = ["trace", "cause", "cause_event", "caught"];
 
 /// All that can happen, in any order.
-const PORTS: [Event; 14] = [
+pub(super) const PORTS: [Event; 14] = [
     Event::Call { predicate: 0 },
     Event::Tail { predicate: 0 },
     Event::ExitDet,

@@ -8,6 +8,7 @@ mod events;
 mod flame;
 mod predicate;
 mod predicates;
+mod range;
 mod timeline;
 mod trace;
 
@@ -159,6 +160,8 @@ pub enum Effect {
     Unused,
     /// Done, and [`Screen::undo`] undoes it.
     Step,
+    /// The same, with something to show on the line at the bottom.
+    StepSaying(String),
     /// Show this on the line at the bottom.
     Say(String),
     /// Go into a predicate.
@@ -242,6 +245,11 @@ pub trait Screen: Debug {
         }
     }
 
+    /// The filter was confirmed: a screen on which that is a search goes to what it finds.
+    fn search(&mut self) -> Effect {
+        Effect::Done
+    }
+
     /// Why the filter is not read as a condition.
     fn filter_error(&self) -> Option<&str> {
         self.table()?.filter_error()
@@ -278,11 +286,6 @@ pub trait Screen: Debug {
             table.select_predicate(predicate);
         }
         Effect::Done
-    }
-
-    /// Goes to what was asked for by [`Action::GoTo`].
-    fn go_to(&mut self, _text: &str) -> Effect {
-        Effect::Unused
     }
 
     /// Goes to an event.

@@ -6,7 +6,6 @@ use portmortem_analyzer::moment::{Moment, OpenBox};
 use portmortem_analyzer::tables::port;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::walk::Step;
-use portmortem_tracer::format::Event;
 
 use super::reader::Reader;
 use super::search::{Leg, Search, Wanted, Way};
@@ -19,6 +18,8 @@ pub(super) struct Jump {
     pub(super) then: Then,
     /// What there is none of, if nothing is found.
     pub(super) what: String,
+    /// What to say there.
+    pub(super) text: Option<String>,
 }
 
 /// What to do with the event that was found.
@@ -26,8 +27,6 @@ pub(super) struct Jump {
 pub(super) enum Then {
     /// Go there; Esc comes back.
     Go,
-    /// The same, if it is a failure: then it caused the redo.
-    GoToCause,
     /// List the events around it.
     List,
 }
@@ -42,9 +41,24 @@ impl Events {
         self.find_by(search, then, what)
     }
 
+    /// The same for events that are listed, if there may be any.
+    fn find_listed(&mut self, legs: Vec<Leg>, then: Then, what: &str) -> Effect {
+        let Some(reader) = &self.reader else {
+            return Effect::Done;
+        };
+        let total = legs.iter().map(|leg| leg.length(reader)).sum();
+        let search = Search::for_listed(reader, legs.into_iter(), total, 1);
+        self.find_by(search, then, what)
+    }
+
     fn find_by(&mut self, search: Search, then: Then, what: &str) -> Effect {
         let what = what.to_owned();
-        self.jump = Some(Jump { search, then, what });
+        self.jump = Some(Jump {
+            search,
+            then,
+            what,
+            text: None,
+        });
         self.stopped = false;
         self.soon()
     }
@@ -75,7 +89,7 @@ impl Events {
         let stream = reader.stream;
         let legs = [Way::From(number), Way::Until(number)].map(|way| Leg { stream, way });
         self.clear();
-        self.find(legs.into(), Then::List, "event that is listed", listed())
+        self.find_listed(legs.into(), Then::List, "event that is listed")
     }
 
     /// To the first or the last event that is listed.
@@ -92,11 +106,30 @@ impl Events {
             stream: reader.stream,
             way,
         };
-        self.find(vec![leg], Then::Go, "event that is listed", listed())
+        self.find_listed(vec![leg], Then::Go, "event that is listed")
+    }
+
+    /// The same, saying something there.
+    pub(super) fn go_to_event_saying(
+        &mut self,
+        stream: usize,
+        number: u64,
+        text: String,
+    ) -> Effect {
+        let effect = self.go_to_event(stream, number);
+        match (effect, &mut self.jump) {
+            (Effect::Step, _) => Effect::StepSaying(text),
+            // It is not there yet.
+            (_, Some(jump)) => {
+                jump.text = Some(text);
+                Effect::Done
+            }
+            (_, None) => Effect::Say(text),
+        }
     }
 
     /// To the event of this number, or the next one if it was lost or is hidden.
-    pub(super) fn event(&mut self, stream: usize, number: u64) -> Effect {
+    pub(super) fn go_to_event(&mut self, stream: usize, number: u64) -> Effect {
         let ways = [Way::From(number), Way::Until(number)];
         let legs = ways.map(|way| Leg { stream, way });
         let visible = Box::new(|reader: &Reader, step: &Step, _: &Moment| reader.is_visible(step));
@@ -123,7 +156,16 @@ impl Events {
         if self.filter.is_empty() {
             return self.same_predicate(forward);
         }
-        self.find_from_here(forward, Then::Go, "match", listed())
+        let (Some(reader), Some(&step)) = (&self.reader, self.step()) else {
+            return Effect::Done;
+        };
+        let (way, what) = if forward {
+            (Way::After(step), "later match")
+        } else {
+            (Way::Before(step), "earlier match")
+        };
+        let stream = reader.stream;
+        self.find_listed(vec![Leg { stream, way }], Then::Go, what)
     }
 
     pub(super) fn same_predicate(&mut self, forward: bool) -> Effect {
@@ -146,30 +188,23 @@ impl Events {
         self.find_from_here(forward, Then::Go, port(event), Box::new(same))
     }
 
-    /// To where this box ends: its way out, or the cut after which it cannot be re-entered.
-    pub(super) fn box_end(&mut self) -> Effect {
-        let (Some(&step), Some(reader)) = (self.step(), &self.reader) else {
-            return Effect::Done;
-        };
-        let Some((of, _)) = step.of else {
+    /// To the other end of the box: from a way out to its call, otherwise to where it ends.
+    pub(super) fn other_end(&mut self) -> Effect {
+        let at = self.step().filter(|step| leaves(step.event));
+        match (at.and_then(|step| step.of), &self.reader) {
+            (Some((of, _)), Some(reader)) => self.go_to_event(reader.stream, of.called),
+            _ => self.box_end(),
+        }
+    }
+
+    /// To where this box ends: its next way out.
+    fn box_end(&mut self) -> Effect {
+        let Some((of, _)) = self.step().and_then(|step| step.of) else {
             return Effect::Say("no box here".to_owned());
         };
-        if leaves(step.event) && step.event != Event::ExitNondet {
-            return Effect::Say("the box ends here".to_owned());
-        }
-        // The box lies there while it can be re-entered.
-        let exited = step.event == Event::ExitNondet;
-        let mut lies = exited.then(|| reader.stacks(&step).choices.height);
-        let ends = move |_: &Reader, step: &Step, moment: &Moment| {
+        let ends = move |_: &Reader, step: &Step, _: &Moment| {
             let same = step.of.is_some_and(|(other, _)| other.called == of.called);
-            if same && leaves(step.event) {
-                return true;
-            }
-            let gone = lies.is_some_and(|height| (moment.choices().len() as u64) < height);
-            if gone {
-                lies = None;
-            }
-            gone && matches!(step.event, Event::Cut { .. })
+            same && leaves(step.event)
         };
         self.find_from_here(true, Then::Go, "end of this box", Box::new(ends))
     }
@@ -183,33 +218,23 @@ impl Events {
             return Effect::Say("no box here".to_owned());
         };
         let stream = reader.stream;
+        if let Some(selected) = self.selected() {
+            return self.go_to_event(stream, selected.called);
+        }
         if of.called != step.number {
-            return self.event(stream, of.called);
+            return self.go_to_event(stream, of.called);
         }
         // Those that are hidden are passed.
         let around = reader.stacks(&step).active.newest;
         match around.iter().find(|(_, other)| other.called != of.called) {
-            Some((_, caller)) => self.event(stream, caller.called),
+            Some((_, caller)) => self.go_to_event(stream, caller.called),
             None => Effect::Say("nobody traced is around this box".to_owned()),
         }
     }
 
-    /// From a redo to the failure that caused it.
-    pub(super) fn cause(&mut self) -> Effect {
-        if self.step().map(|step| step.event) != Some(Event::Redo) {
-            return Effect::Say("only a redo has a failure that caused it".to_owned());
-        }
-        // One failure may lead into several boxes, one inside the other.
-        let last = |reader: &Reader, step: &Step, _: &Moment| {
-            let port = is_port(step.event) && reader.is_visible(step);
-            port && step.event != Event::Redo || matches!(step.event, Event::Gap { .. })
-        };
-        self.find_from_here(false, Then::GoToCause, "port", Box::new(last))
-    }
-
     /// What was found is gone to.
-    pub(super) fn arrive(&mut self, then: Then, stream: usize, step: Step) -> Effect {
-        match then {
+    pub(super) fn arrive(&mut self, jump: &Jump, stream: usize, step: Step) -> Effect {
+        match jump.then {
             Then::List => {
                 // Another filter begins where the user was, not where this one led.
                 let place = self.place;
@@ -217,22 +242,13 @@ impl Events {
                 self.place = place;
                 Effect::Done
             }
-            Then::GoToCause if step.event != Event::Fail => {
-                let text = match step.event {
-                    Event::Gap { .. } => "events were lost before it",
-                    _ => {
-                        "no traced box failed: an untraced goal did, or asked for another solution"
-                    }
-                };
-                Effect::Say(text.to_owned())
-            }
-            Then::Go | Then::GoToCause => self.go(stream, step),
+            Then::Go => match (self.go(stream, step), &jump.text) {
+                (Effect::Step, Some(text)) => Effect::StepSaying(text.clone()),
+                (_, Some(text)) => Effect::Say(text.clone()),
+                (effect, None) => effect,
+            },
         }
     }
-}
-
-fn listed() -> Wanted {
-    Box::new(|reader: &Reader, step: &Step, _: &Moment| reader.lists(step))
 }
 
 /// Ports of a predicate.

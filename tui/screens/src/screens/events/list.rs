@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use portmortem_analyzer::moment::Moment;
 use portmortem_analyzer::walk::Step;
 
 use super::reader::Reader;
@@ -61,14 +60,7 @@ impl List {
         let look = |way| {
             let leg = Leg { stream, way };
             let total = leg.length(reader);
-            let wanted = Box::new(|reader: &Reader, step: &Step, _: &Moment| reader.lists(step));
-            Some(Search::start(
-                reader,
-                [leg].into_iter(),
-                total,
-                PIECE,
-                wanted,
-            ))
+            Some(Search::for_listed(reader, [leg].into_iter(), total, PIECE))
         };
         if let Some(&last) = self.steps.back()
             && self.after.wants(self.steps.len() - 1 - self.at)

@@ -5,22 +5,28 @@
 
 mod jumps;
 mod list;
-mod reader;
-mod search;
+pub(super) mod reader;
+mod reasons;
+pub(super) mod search;
+mod stacks;
 #[cfg(test)]
 mod tests;
+mod took;
 mod view;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use portmortem_analyzer::Window;
 use portmortem_analyzer::moment::OpenBox;
+use portmortem_analyzer::timeline::Program;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::walk::Step;
 use portmortem_tracer::format::Event;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::range::MarkedRange;
 use super::{Effect, EventTarget, Screen};
 use crate::analysis::AnalysisView;
 use crate::condition::EventCondition;
@@ -30,10 +36,16 @@ use crate::theme::Theme;
 use jumps::Jump;
 use list::List;
 use reader::{Reader, Stacks};
+use reasons::Reason;
 use search::Found;
+use stacks::Part;
+use took::Took;
 
 /// How long a key waits for what it looks for, before it is drawn that it is looked for.
 const PATIENCE: Duration = Duration::from_millis(10);
+
+/// So many names of predicates are looked through while a key waits.
+const MOST_NAMES: usize = 5000;
 
 /// The screen.
 #[derive(Debug, Default)]
@@ -42,14 +54,23 @@ pub(super) struct Events {
     list: List,
     /// Where the cursor was last.
     place: u64,
+    /// Where the program of the trace runs, as far as that is known.
+    program: Option<Arc<Program>>,
     /// What is looked for.
     jump: Option<Jump>,
+    /// Why an event happened, which is looked for.
+    reason: Option<Reason>,
     /// It was given up.
     stopped: bool,
     filter: String,
     filter_error: Option<String>,
     /// Both stacks at the cursor, if they were drawn since it moved.
     stacks: Option<Stacks>,
+    /// Which of the lists beside the events the keys are for, and where in it the cursor is.
+    part: Part,
+    row: usize,
+    took: Took,
+    range: MarkedRange,
     /// Streams and events from which there was a jump.
     history: Vec<(usize, Step)>,
     /// Where the events were drawn, and the first one of them.
@@ -84,9 +105,17 @@ impl Events {
         self.stacks = None;
     }
 
+    /// The number of the event with which the program begins in a stream.
+    fn begin(&self, stream: usize) -> u64 {
+        let program = self.program.as_ref();
+        let first = program.and_then(|program| *program.first_events.get(stream)?);
+        first.unwrap_or(0)
+    }
+
     /// The cursor moved.
     fn moved(&mut self) {
         self.stacks = None;
+        (self.part, self.row) = (Part::Events, 0);
         if let Some(step) = self.step() {
             self.place = step.number;
         }
@@ -94,9 +123,12 @@ impl Events {
 
     /// Lists the events around one, which is listed in any case.
     fn load(&mut self, stream: usize, step: Step) {
+        let begin = self.begin(stream);
         if let Some(reader) = &mut self.reader {
             reader.stream = stream;
-            let row = usize::from(self.area.height.saturating_sub(1)) / 2;
+            let middle = usize::from(self.area.height.saturating_sub(1)) / 2;
+            let is_begin = step.number == begin && begin > 0;
+            let row = if is_begin { 0 } else { middle };
             let until = Instant::now() + PATIENCE;
             self.list = List::around(step, row, reader, Some(until));
         }
@@ -153,14 +185,15 @@ impl Events {
         self.stream(next)
     }
 
-    /// To the beginning of a stream, which may have no events.
+    /// To where the program begins in a stream, which may have no events.
     fn stream(&mut self, stream: usize) -> Effect {
         let here = self.step().copied();
         let Some(reader) = &mut self.reader else {
             return Effect::Done;
         };
+        self.reason = None;
         let before = std::mem::replace(&mut reader.stream, stream);
-        let effect = self.list_around(0);
+        let effect = self.list_around(self.begin(stream));
         match here {
             Some(here) => {
                 self.history.push((before, here));
@@ -180,6 +213,9 @@ impl Events {
 
     /// Takes what was found; waits for it until some moment.
     fn take(&mut self, until: Option<Instant>) -> Effect {
+        if let Some(effect) = self.take_reason(until) {
+            return effect;
+        }
         let listed = self.list.take(until);
         let Some(jump) = &self.jump else {
             return if listed { Effect::Done } else { Effect::Unused };
@@ -188,24 +224,34 @@ impl Events {
             None if listed => Effect::Done,
             None => Effect::Unused,
             Some(found) => {
-                let then = jump.then;
-                let nothing = Effect::Say(format!("there is no {}", jump.what));
-                self.jump = None;
-                match found {
-                    Found::Steps(stream, steps) => match steps.first() {
-                        Some(&step) => self.arrive(then, stream, step),
-                        None => nothing,
-                    },
-                    Found::End(_) => nothing,
+                let Some(jump) = self.jump.take() else {
+                    return Effect::Done;
+                };
+                let first = match found {
+                    Found::Steps(stream, steps) => steps.first().map(|step| (stream, *step)),
+                    Found::End(_) => None,
+                };
+                match first {
+                    Some((stream, step)) => self.arrive(&jump, stream, step),
+                    None => Effect::Say(format!("there is no {}", jump.what)),
                 }
             }
         }
     }
 
+    /// Marks an end of a range of time at the cursor.
+    fn mark(&mut self, end: bool) -> Effect {
+        let (Some(reader), Some(step)) = (&self.reader, self.list.step()) else {
+            return Effect::Done;
+        };
+        let tick = step.tick.saturating_add(u64::from(end));
+        self.range.mark(end, tick, &reader.analysis)
+    }
+
     /// Whether something is looked for that takes long.
     fn looks(&self) -> bool {
         let all = self.reader.as_ref().is_none_or(Reader::lists_all);
-        self.jump.is_some() || !all && self.list.share().is_some()
+        self.jump.is_some() || self.reason.is_some() || !all && self.list.share().is_some()
     }
 }
 
@@ -216,12 +262,22 @@ impl Screen for Events {
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         let stream = self.reader.as_ref().map_or(0, |reader| reader.stream);
+        self.took = Took::default();
+        self.reason = None;
+        if self.reader.is_none() && analysis.filters.window().is_none() {
+            let program = Program::of(&analysis.trace, &analysis.profile.streams);
+            self.program = program.map(Arc::new);
+            self.place = self.begin(stream);
+        }
         self.reader = Some(Reader::new(analysis, stream));
         let filter = std::mem::take(&mut self.filter);
         self.set_filter(&filter);
     }
 
     fn act(&mut self, action: Action) -> Effect {
+        if let Some(effect) = self.act_on_stack(action) {
+            return effect;
+        }
         match action {
             Action::Up => self.shift(-1),
             Action::Down => self.shift(1),
@@ -235,14 +291,18 @@ impl Screen for Events {
             Action::PreviousOfPredicate => return self.same_predicate(false),
             Action::NextPort => return self.same_port(true),
             Action::PreviousPort => return self.same_port(false),
-            Action::BoxEnd => return self.box_end(),
+            Action::BoxEnd => return self.other_end(),
             Action::BoxCall => return self.box_call(),
-            Action::Cause => return self.cause(),
+            Action::Cause => return self.explain(),
+            Action::RangeBegin => return self.mark(false),
+            Action::RangeEnd => return self.mark(true),
+            Action::NextTable => self.next_part(),
             Action::NextStream => return self.other_stream(true),
             Action::PreviousStream => return self.other_stream(false),
             Action::Enter => return self.predicate().map_or(Effect::Done, Effect::Open),
             Action::Back if self.looks() => {
                 self.jump = None;
+                self.reason = None;
                 self.stopped = true;
                 self.list.stop();
                 return Effect::Say("not looked for any further".to_owned());
@@ -253,10 +313,10 @@ impl Screen for Events {
     }
 
     fn poll(&mut self, wait: bool) -> Effect {
-        if wait {
-            self.take(None)
-        } else {
-            self.take(Some(Instant::now()))
+        let until = (!wait).then(Instant::now);
+        match self.take(until) {
+            Effect::Unused if self.took.poll(wait) => Effect::Done,
+            effect => effect,
         }
     }
 
@@ -270,6 +330,7 @@ impl Screen for Events {
             return false;
         };
         self.jump = None;
+        self.reason = None;
         self.load(stream, step);
         true
     }
@@ -294,6 +355,16 @@ impl Screen for Events {
         }
     }
 
+    fn search(&mut self) -> Effect {
+        let reader = self.reader.as_ref();
+        // Of more predicates the thread tells.
+        let reader = reader.filter(|reader| reader.analysis.trace.predicates().len() < MOST_NAMES);
+        if reader.is_some_and(Reader::lists_nothing) {
+            return Effect::Say("no predicate has that name, and no event can be so".to_owned());
+        }
+        Effect::Done
+    }
+
     fn filter_error(&self) -> Option<&str> {
         self.filter_error.as_deref()
     }
@@ -302,29 +373,27 @@ impl Screen for Events {
         "a word, ~regex, or: port = fail and depth > 10"
     }
 
-    fn go_to(&mut self, text: &str) -> Effect {
-        let digits: String = text
-            .chars()
-            .filter(|c| !matches!(c, ',' | '_' | ' ' | '#'))
-            .collect();
-        let Some(reader) = &self.reader else {
-            return Effect::Done;
-        };
-        match digits.parse::<u64>() {
-            Ok(number) => self.event(reader.stream, number.min(reader.last())),
-            Err(_) => Effect::Say("that is not the number of an event".to_owned()),
-        }
-    }
-
     fn show_event(&mut self, target: EventTarget) -> Effect {
         match target {
-            EventTarget::At { stream, number } => self.event(stream, number),
+            EventTarget::At { stream, number } => self.go_to_event(stream, number),
             EventTarget::FirstOf(predicate) => self.first_of(predicate),
         }
     }
 
     fn predicate(&self) -> Option<PredicateIndex> {
-        self.of().map(|of| of.predicate)
+        let selected = self.selected().or_else(|| self.of());
+        selected.map(|of| of.predicate)
+    }
+
+    fn event(&self) -> Option<EventTarget> {
+        Some(EventTarget::At {
+            stream: self.reader.as_ref()?.stream,
+            number: self.step()?.number,
+        })
+    }
+
+    fn window(&self) -> Option<Window> {
+        self.range.window(&self.reader.as_ref()?.analysis)
     }
 
     fn status(&self) -> String {
@@ -361,6 +430,7 @@ impl Screen for Events {
         let at = self.first + usize::from(y - self.area.y);
         let again = at == self.list.at;
         if at < self.list.steps.len() {
+            (self.part, self.row) = (Part::Events, 0);
             self.list.at = at;
             self.shift(0);
         }

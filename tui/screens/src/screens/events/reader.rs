@@ -1,7 +1,7 @@
 //! What of a trace is read, and which of its events are listed.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::StreamFigures;
@@ -24,31 +24,38 @@ const MOST_LOOKED_AT: usize = 100_000;
 
 /// A stream, and which of its events are listed.
 #[derive(Debug, Clone)]
-pub(super) struct Reader {
-    pub(super) analysis: Arc<AnalysisView>,
+pub(in crate::screens) struct Reader {
+    pub(in crate::screens) analysis: Arc<AnalysisView>,
     /// Its place in the trace.
-    pub(super) stream: usize,
-    condition: Option<Arc<EventCondition>>,
+    pub(in crate::screens) stream: usize,
+    condition: Option<Arc<Asked>>,
+}
+
+/// A condition, and whether it is known that it holds for no event of the trace.
+#[derive(Debug)]
+struct Asked {
+    condition: EventCondition,
+    holds_nowhere: OnceLock<bool>,
 }
 
 /// The newest boxes of a stack that are not hidden, the newest first.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(in crate::screens) struct Shown {
     /// With how many are around it.
-    pub(super) newest: Vec<(u64, OpenBox)>,
+    pub(in crate::screens) newest: Vec<(u64, OpenBox)>,
     /// How many boxes there are, hidden ones included.
-    pub(super) height: u64,
+    pub(in crate::screens) height: u64,
 }
 
 /// Both stacks at an event.
 #[derive(Debug, Default)]
-pub(super) struct Stacks {
-    pub(super) active: Shown,
-    pub(super) choices: Shown,
+pub(in crate::screens) struct Stacks {
+    pub(in crate::screens) active: Shown,
+    pub(in crate::screens) choices: Shown,
 }
 
 impl Reader {
-    pub(super) fn new(analysis: &Arc<AnalysisView>, stream: usize) -> Self {
+    pub(in crate::screens) fn new(analysis: &Arc<AnalysisView>, stream: usize) -> Self {
         Self {
             analysis: Arc::clone(analysis),
             stream,
@@ -56,57 +63,77 @@ impl Reader {
         }
     }
 
-    pub(super) fn set_condition(&mut self, condition: Option<EventCondition>) {
-        self.condition = condition.map(Arc::new);
+    pub(in crate::screens) fn set_condition(&mut self, condition: Option<EventCondition>) {
+        let asked = |condition| Asked {
+            condition,
+            holds_nowhere: OnceLock::new(),
+        };
+        self.condition = condition.map(asked).map(Arc::new);
     }
 
-    pub(super) fn info(&self) -> Option<&StreamInfo> {
+    /// Whether the names of predicates and ports alone tell that no event is listed. That takes long if there are
+    /// very many predicates.
+    pub(in crate::screens) fn lists_nothing(&self) -> bool {
+        let Some(asked) = &self.condition else {
+            return false;
+        };
+        let holds_nowhere = || !asked.condition.may_hold(&self.analysis.trace);
+        *asked.holds_nowhere.get_or_init(holds_nowhere)
+    }
+
+    /// The same, if that was found out.
+    pub(in crate::screens) fn is_known_to_list_nothing(&self) -> bool {
+        let asked = self.condition.as_ref();
+        asked.is_some_and(|asked| asked.holds_nowhere.get() == Some(&true))
+    }
+
+    pub(in crate::screens) fn info(&self) -> Option<&StreamInfo> {
         self.analysis.trace.streams().get(self.stream)
     }
 
     /// Numbers of the events of the stream that are looked at.
-    pub(super) fn numbers(&self) -> Range<u64> {
+    pub(in crate::screens) fn numbers(&self) -> Range<u64> {
         self.numbers_of(self.stream)
     }
 
     /// The same of another one.
-    pub(super) fn numbers_of(&self, stream: usize) -> Range<u64> {
+    pub(in crate::screens) fn numbers_of(&self, stream: usize) -> Range<u64> {
         let figures = self.analysis.profile.streams.get(stream);
         figures.map_or(0..0, StreamFigures::numbers)
     }
 
     /// The number of the last of them.
-    pub(super) fn last(&self) -> u64 {
+    pub(in crate::screens) fn last(&self) -> u64 {
         self.numbers().end.saturating_sub(1)
     }
 
-    pub(super) fn walk(&self, from: u64) -> Option<Walk<'_>> {
+    pub(in crate::screens) fn walk(&self, from: u64) -> Option<Walk<'_>> {
         let analysis = &self.analysis;
         let trail = analysis.trail();
         Some(Walk::from(&analysis.trace, trail, self.info()?, from))
     }
 
     /// Every event is listed.
-    pub(super) fn lists_all(&self) -> bool {
+    pub(in crate::screens) fn lists_all(&self) -> bool {
         self.condition.is_none() && !self.analysis.scope.has_transparent()
     }
 
     /// Whether a box is part of the one around it, or outside of what is looked at.
-    pub(super) fn is_hidden(&self, boxed: &OpenBox) -> bool {
+    pub(in crate::screens) fn is_hidden(&self, boxed: &OpenBox) -> bool {
         !boxed.is_shown(&self.analysis.scope)
     }
 
     /// Whether an event is listed: it is visible, and the condition holds.
-    pub(super) fn lists(&self, step: &Step) -> bool {
+    pub(in crate::screens) fn lists(&self, step: &Step) -> bool {
         self.is_visible(step)
             && match (&self.condition, self.row(step)) {
-                (Some(condition), Some(row)) => condition.holds(&row),
+                (Some(asked), Some(row)) => asked.condition.holds(&row),
                 _ => true,
             }
     }
 
     /// Whether it is not an event of a hidden box.
-    pub(super) fn is_visible(&self, step: &Step) -> bool {
+    pub(in crate::screens) fn is_visible(&self, step: &Step) -> bool {
         let hidden = step.of.is_some_and(|(of, _)| self.is_hidden(&of));
         !hidden
             || matches!(
@@ -116,13 +143,13 @@ impl Reader {
     }
 
     /// An event as a row of the table `events`.
-    pub(super) fn row(&self, step: &Step) -> Option<EventRow<'_>> {
+    pub(in crate::screens) fn row(&self, step: &Step) -> Option<EventRow<'_>> {
         let Analysis { trace, name, .. } = &**self.analysis;
         Some(EventRow::of(trace, name, self.info()?.id, *step))
     }
 
     /// The stacks at an event: a box that ends there is still on the chain.
-    pub(super) fn stacks(&self, at: &Step) -> Stacks {
+    pub(in crate::screens) fn stacks(&self, at: &Step) -> Stacks {
         let gap = matches!(at.event, Event::Gap { .. });
         let Some(mut walk) = self.walk(at.number).filter(|_| !gap) else {
             return Stacks::default();

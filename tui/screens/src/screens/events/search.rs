@@ -22,14 +22,14 @@ const OFTEN: Duration = Duration::from_millis(30);
 
 /// Where to look: a stream by its place, and from where in which direction.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Leg {
-    pub(super) stream: usize,
-    pub(super) way: Way,
+pub(in crate::screens) struct Leg {
+    pub(in crate::screens) stream: usize,
+    pub(in crate::screens) way: Way,
 }
 
 /// A direction, and where it begins.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Way {
+pub(in crate::screens) enum Way {
     /// From the event of this number on.
     From(u64),
     /// From the next event on.
@@ -42,7 +42,7 @@ pub(super) enum Way {
 
 impl Leg {
     /// How many events there are on it.
-    pub(super) fn length(&self, reader: &Reader) -> u64 {
+    pub(in crate::screens) fn length(&self, reader: &Reader) -> u64 {
         let numbers = reader.numbers_of(self.stream);
         if self.way.is_forward() {
             numbers.end.saturating_sub(self.way.number())
@@ -85,7 +85,7 @@ impl Way {
 
 /// What a search has to say.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(in crate::screens) enum Found {
     /// Events of a stream, in the order in which they were come to.
     Steps(usize, Vec<Step>),
     /// That was all; whether there may be more.
@@ -94,7 +94,7 @@ pub(super) enum Found {
 
 /// A search under way; one that is dropped stops.
 #[derive(Debug)]
-pub(super) struct Search {
+pub(in crate::screens) struct Search {
     found: Receiver<Found>,
     looked: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
@@ -108,11 +108,11 @@ impl Drop for Search {
 }
 
 /// Says of an event, and the boxes after it, whether it is looked for.
-pub(super) type Wanted = Box<dyn FnMut(&Reader, &Step, &Moment) -> bool + Send>;
+pub(in crate::screens) type Wanted = Box<dyn FnMut(&Reader, &Step, &Moment) -> bool + Send>;
 
 impl Search {
     /// Looks for so many events along some legs, one after the other. `total` is the events to be looked at.
-    pub(super) fn start(
+    pub(in crate::screens) fn start(
         reader: &Reader,
         legs: impl Iterator<Item = Leg> + Send + 'static,
         total: u64,
@@ -157,8 +157,21 @@ impl Search {
         }
     }
 
+    /// Looks for events that are listed; not at all if it is known that there is none.
+    pub(in crate::screens) fn for_listed(
+        reader: &Reader,
+        legs: impl Iterator<Item = Leg> + Send + 'static,
+        total: u64,
+        most: usize,
+    ) -> Self {
+        let asked = reader.clone();
+        let legs = legs.filter(move |_| !asked.lists_nothing());
+        let wanted = Box::new(|reader: &Reader, step: &Step, _: &Moment| reader.lists(step));
+        Self::start(reader, legs, total, most, wanted)
+    }
+
     /// What was found since; waits for it until then.
-    pub(super) fn next(&self, until: Option<Instant>) -> Option<Found> {
+    pub(in crate::screens) fn next(&self, until: Option<Instant>) -> Option<Found> {
         let found = match until {
             None => self.found.recv().map_err(RecvTimeoutError::from),
             Some(until) => {
@@ -174,7 +187,7 @@ impl Search {
     }
 
     /// How much was looked at, from 0 to 1.
-    pub(super) fn share(&self) -> f64 {
+    pub(in crate::screens) fn share(&self) -> f64 {
         (self.looked.load(Ordering::Relaxed) as f64 / self.total.max(1) as f64).min(1.0)
     }
 }

@@ -39,6 +39,9 @@ fn screen_of(trace: Trace, scope: Filters) -> (Events, Vec<Step>) {
     screen.follow(&Arc::new(analysis));
     screen.area.height = 20;
     wait(&mut screen);
+    // Most tests begin at the first event, not at the beginning of the program.
+    act(&mut screen, Action::Top);
+    screen.history.clear();
     (screen, all)
 }
 
@@ -197,6 +200,7 @@ fn a_search_can_be_stopped() {
         search,
         then: Then::Go,
         what: String::new(),
+        text: None,
     });
     assert!(screen.progress().is_some());
     assert!(matches!(screen.act(Action::Back), Effect::Say(_)));
@@ -344,7 +348,7 @@ fn searches_find_the_nearest() {
                 Action::PreviousPort,
                 earlier.iter().rfind(|step| port(step)),
             ),
-            (Action::BoxEnd, end(&from, later)),
+            (Action::BoxEnd, other_end(&from, &all[..start], later)),
         ] {
             jump(&mut screen, &from);
             let effect = act(&mut screen, action);
@@ -363,54 +367,230 @@ fn searches_find_the_nearest() {
     }
 }
 
-/// Where the box of an event ends: by a port of it, or by the cut that goes so deep.
-fn end<'s>(from: &Step, later: &'s [Step]) -> Option<&'s Step> {
-    if leaves(from.event) && from.event != Event::ExitNondet {
-        return None;
+/// The call of the box of a way out, or the next way out of the box of another event.
+fn other_end<'s>(from: &Step, earlier: &'s [Step], later: &'s [Step]) -> Option<&'s Step> {
+    let (of, _) = from.of?;
+    if leaves(from.event) {
+        return earlier.iter().find(|step| step.number == of.called);
     }
-    let called = |step: &Step| step.of.map(|(of, _)| of.called);
-    // Boxes that can be re-entered and are newer than it; `None` while it runs.
-    let mut newer = (from.event == Event::ExitNondet).then_some(0_i64);
-    for step in later {
-        let own = called(step) == called(from);
-        match (step.event, &mut newer) {
-            (event, _) if own && leaves(event) => return Some(step),
-            (Event::Redo, _) if own => newer = None,
-            (Event::ExitNondet, Some(newer)) => *newer += 1,
-            (Event::Redo, Some(newer)) => *newer -= 1,
-            (Event::Cut { count }, Some(newer)) => {
-                *newer -= i64::from(count);
-                if *newer < 0 {
-                    return Some(step);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
+    let own = |step: &&Step| step.of.is_some_and(|(other, _)| other.called == of.called);
+    later.iter().find(|step| own(step) && leaves(step.event))
 }
 
 #[test]
-fn a_redo_has_a_cause_and_a_box_a_call() {
+fn causes_are_gone_to() {
     let (mut screen, all) = queens();
-    let redos = || (0..all.len()).filter(|&at| all[at].event == Event::Redo);
-    for redo in redos().step_by(37) {
-        jump(&mut screen, &all[redo]);
+    let mut reasons = [0; 4];
+    for at in (0..all.len()).step_by(17) {
+        jump(&mut screen, &all[at]);
         let effect = act(&mut screen, Action::Cause);
-        let before = all[..redo].iter().rfind(|step| is_port(step.event));
-        let before = before.unwrap();
-        if before.event == Event::Fail {
-            assert_eq!((effect, screen.step()), (Effect::Step, Some(before)));
-        } else {
-            assert!(matches!(effect, Effect::Say(_)));
+        let here = screen.step().unwrap();
+        let of = all[at].of.map(|(of, _)| of.called);
+        match (all[at].event, effect) {
+            (Event::Fail, Effect::StepSaying(text)) => {
+                assert!(here.event == Event::Fail && here.number < all[at].number);
+                // It is inside, and no box of the program failed since.
+                assert!(Some(here.number) > of && text.contains("fails: "), "{text}");
+                let between = &all[usize::try_from(here.number).unwrap() + 1..at];
+                assert!(between.iter().all(|step| step.event != Event::Fail));
+                reasons[0] += 1;
+            }
+            (Event::Redo, Effect::StepSaying(text)) => {
+                assert!(here.event == Event::Fail && text.contains("is redone because"));
+                reasons[1] += 1;
+            }
+            (Event::Cut { .. }, Effect::StepSaying(text)) => {
+                assert!(Some(here.number) == of && text.contains(" cuts"));
+                reasons[2] += 1;
+            }
+            (_, Effect::Say(_)) => {
+                assert_eq!(here, &all[at]);
+                reasons[3] += 1;
+            }
+            (event, effect) => panic!("{event:?}: {effect:?}"),
+        }
+        if here != &all[at] {
+            assert!(screen.undo());
+            assert_eq!(screen.step(), Some(&all[at]));
         }
     }
-    assert!(matches!(act(&mut screen, Action::Cause), Effect::Say(_)));
-    // Call by call to the outermost one.
+    assert!(reasons.iter().all(|many| *many > 0), "{reasons:?}");
+}
+
+#[test]
+fn exceptions_are_followed_to_where_they_are_raised_and_caught() {
+    let (mut screen, _) = screen(Trace::open(&sample("threads_exceptions.pmt")).unwrap());
+    let trace = Arc::clone(&screen.reader.as_ref().unwrap().analysis.trace);
+    let of = |info| Walk::from(&trace, None, info, 0).collect::<Vec<Step>>();
+    let is_raised = |step: &&Step| step.event == Event::Exception;
+    let mut streams = trace.streams().iter().map(of).enumerate();
+    let (stream, all) = streams
+        .find(|(_, all)| all.iter().any(|step| is_raised(&step)))
+        .unwrap();
+    let first = *all.iter().find(is_raised).unwrap();
+    let jump = |screen: &mut Events, step: &Step| {
+        screen.load(stream, *step);
+        wait(screen);
+    };
+    jump(&mut screen, &first);
+    let Effect::StepSaying(text) = act(&mut screen, Action::Cause) else {
+        panic!("caught nowhere")
+    };
+    assert!(text.contains("caught in"), "{text}");
+    let caught = *screen.step().unwrap();
+    assert!(matches!(caught.event, Event::Call { .. }) && caught.number < first.number);
+    let of_flight = all[usize::try_from(first.number).unwrap()..].iter();
+    let last = of_flight
+        .take_while(|step| step.event == Event::Exception)
+        .last();
+    let last = *last.unwrap();
+    if last != first {
+        jump(&mut screen, &last);
+        assert!(matches!(
+            act(&mut screen, Action::Cause),
+            Effect::StepSaying(_)
+        ));
+        assert_eq!(screen.step(), Some(&first));
+    }
+}
+
+#[test]
+fn a_box_has_a_call_and_boxes_around_it() {
+    let (mut screen, all) = queens();
+    jump(&mut screen, &all[all.len() / 2]);
     while act(&mut screen, Action::BoxCall) == Effect::Step {
         assert!(matches!(screen.step().unwrap().event, Event::Call { .. }));
     }
     assert_eq!(screen.step().unwrap().of.unwrap().1, 0);
+}
+
+#[test]
+fn the_first_event_shown_is_the_beginning_of_the_program() {
+    let trace = Arc::new(Trace::open(&sample("threads_exceptions.pmt")).unwrap());
+    let path = Path::new("no such file.pmt");
+    let analysis = Arc::new(AnalysisView::part(trace, path, Filters::default()));
+    let mut screen = Events::default();
+    screen.follow(&analysis);
+    wait(&mut screen);
+    let program = Program::of(&analysis.trace, &analysis.profile.streams).unwrap();
+    assert!(number(&screen) > 0);
+    assert_eq!(Some(number(&screen)), program.first_events[0]);
+    assert_eq!(screen.step().unwrap().tick, program.from);
+    act(&mut screen, Action::Top);
+    assert_eq!(number(&screen), 0);
+    for stream in 1..analysis.trace.streams().len() {
+        act(&mut screen, Action::NextStream);
+        assert_eq!(screen.reader.as_ref().unwrap().stream, stream);
+        assert_eq!(
+            Some(number(&screen)),
+            program.first_events[stream].or(Some(0))
+        );
+    }
+}
+
+#[test]
+fn durations_are_those_between_call_and_way_out() {
+    let (screen, all) = queens();
+    let reader = screen.reader.unwrap();
+    let mut took = Took::default();
+    let asked: Vec<u64> = (10_000..10_200).collect();
+    took.look_for(&reader, &asked);
+    while took.poll(true) {}
+    let mut known = 0;
+    for step in &all[10_000..10_200] {
+        let (of, _) = step.of.unwrap();
+        let own = |other: &&Step| other.of.is_some_and(|(other, _)| other.called == of.called);
+        let found = took.get(step.number);
+        if matches!(step.event, Event::Call { .. }) {
+            let mut later = all.iter().filter(|other| other.number > step.number);
+            let end = later
+                .find(|other| own(other) && leaves(other.event))
+                .unwrap();
+            assert_eq!(found, took::Known::Ticks(end.tick - step.tick));
+            known += 1;
+        } else if !is_port(step.event) {
+            assert_eq!(found, took::Known::No);
+        }
+    }
+    assert!(known > 30);
+}
+
+#[test]
+fn a_marked_range_can_be_typed() {
+    let (mut screen, all) = queens();
+    assert_eq!(screen.window(), None);
+    jump(&mut screen, &all[1000]);
+    assert!(matches!(screen.act(Action::RangeBegin), Effect::Say(_)));
+    jump(&mut screen, &all[2000]);
+    let Effect::Say(text) = screen.act(Action::RangeEnd) else {
+        panic!()
+    };
+    let typed = text.split("--time ").nth(1).unwrap().split(' ').next();
+    let trace = &screen.reader.as_ref().unwrap().analysis.trace;
+    let window = Window::parse(typed.unwrap(), trace).unwrap();
+    assert_eq!(screen.window(), Some(window));
+    assert!(window.from <= all[1000].tick && window.until > all[2000].tick);
+    screen.act(Action::RangeEnd);
+    assert_eq!(screen.window(), None);
+}
+
+#[test]
+fn names_that_no_predicate_has_are_told_at_once() {
+    let (mut screen, _) = queens();
+    for (text, is_told) in [
+        ("no_such_name", true),
+        ("predicate = no_such_name", true),
+        ("port = fail and no_such_name", true),
+        ("port = exception", false),
+        ("attack", false),
+        ("fail", false),
+        ("depth > 1000000", false),
+    ] {
+        screen.set_filter(text);
+        let told = matches!(screen.search(), Effect::Say(_));
+        assert_eq!(told, is_told, "{text}");
+        wait(&mut screen);
+        assert!(!is_told || screen.step().is_none());
+    }
+}
+
+#[test]
+fn the_boxes_beside_the_list_are_scrolled() {
+    let (mut screen, all) = queens();
+    let deep = all
+        .iter()
+        .find(|step| step.of.is_some_and(|(_, depth)| depth > 8));
+    jump(&mut screen, deep.unwrap());
+    drawn(&mut screen, 80, 21);
+    let boxes = screen.stacks.as_ref().unwrap().active.newest.clone();
+    act(&mut screen, Action::NextTable);
+    for (_, open) in &boxes {
+        assert_eq!(screen.selected(), Some(*open));
+        let row = drawn(&mut screen, 80, 21);
+        let name = screen
+            .reader
+            .as_ref()
+            .unwrap()
+            .analysis
+            .predicate(open.predicate);
+        assert!(row.iter().any(|row| row.contains(name)));
+        act(&mut screen, Action::Down);
+    }
+    assert_eq!(
+        act(&mut screen, Action::Enter),
+        Effect::Open(boxes.last().unwrap().1.predicate)
+    );
+    assert_eq!(screen.act(Action::Back), Effect::Done);
+    assert_eq!((screen.selected(), screen.step()), (None, deep));
+    assert_eq!(screen.act(Action::Back), Effect::Unused);
+}
+
+/// The screen as it is drawn, without styles.
+fn drawn(screen: &mut Events, width: u16, height: u16) -> Vec<String> {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+    screen.draw(buffer.area, &mut buffer, &Theme::plain());
+    let row = |y| (0..width).map(|x| buffer[(x, y)].symbol()).collect();
+    (0..height).map(row).collect()
 }
 
 #[test]
@@ -448,13 +628,13 @@ fn other_screens_can_ask_for_events() {
 #[test]
 fn numbers_are_gone_to() {
     let (mut screen, all) = queens();
-    screen.go_to("12,345");
+    let at = |number| EventTarget::At { stream: 0, number };
+    screen.show_event(at(12_345));
     wait(&mut screen);
     assert_eq!(number(&screen), 12_345);
-    screen.go_to(&u64::MAX.to_string());
+    screen.show_event(at(u64::MAX));
     wait(&mut screen);
     assert_eq!(screen.step(), all.last());
-    assert!(matches!(screen.go_to("soon"), Effect::Say(_)));
     let rows = screen.export().unwrap();
     assert_eq!(rows.lines().count(), screen.list.steps.len() + 1);
     assert!(rows.starts_with("trace,stream,seq,ns,port,predicate,depth,box,parent"));

@@ -9,10 +9,22 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::Events;
-use super::reader::{Reader, Shown};
-use crate::format::{count, counted, left, right, shorten};
+use super::reader::Reader;
+use super::stacks::{self, Part};
+use super::took::Known;
+use super::{Events, is_port};
+use crate::format::{count, counted, left, right, shorten, time, width};
 use crate::theme::Theme;
+
+/// Cells of a time, and of a port.
+const TIME: usize = 9;
+const PORT: usize = 11;
+
+/// From so many cells on, it is said when each event was.
+const WIDE: usize = 90;
+
+/// Rows around those in sight that it is looked up for how long activations took.
+const AROUND: usize = 100;
 
 fn style(event: Event, theme: &Theme) -> Style {
     let [call, exit, redo, fail, exception] = theme.ports;
@@ -96,6 +108,72 @@ fn since_start(reader: &Reader, step: &Step) -> u64 {
     reader.analysis.trace.clock().since_start_ns(step.tick)
 }
 
+/// How wide the columns before the name are.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    number: usize,
+    /// None where there is little room.
+    seconds: Option<usize>,
+    depth: usize,
+}
+
+impl Columns {
+    fn of(reader: &Reader, room: usize) -> Self {
+        let figures = reader.analysis.profile.streams.get(reader.stream);
+        let last = figures.map_or(0, |figures| figures.last_tick);
+        let deepest = figures.map_or(0, |figures| figures.max_depth.saturating_sub(1));
+        let last = reader.analysis.trace.clock().since_start_ns(last);
+        Self {
+            number: count(reader.last()).len().max(6),
+            seconds: (room >= WIDE).then(|| seconds(last).len()),
+            depth: count(deepest).len().max(5),
+        }
+    }
+
+    fn heads(self) -> String {
+        let Self { number, depth, .. } = self;
+        let seconds = match self.seconds {
+            Some(width) => right("seconds", width + 1),
+            None => String::new(),
+        };
+        format!(
+            "{:>number$}{seconds} {:>TIME$} {:>TIME$} {:<PORT$} {:>depth$}",
+            "event", "Δ", "took", "port", "depth"
+        )
+    }
+
+    /// An event; `before` is the one in the row above, and `took` what is known of how long its activation took.
+    fn row(
+        self,
+        reader: &Reader,
+        step: &Step,
+        before: Option<&Step>,
+        took: Option<Known>,
+    ) -> String {
+        let ns = |ticks| reader.analysis.trace.clock().duration_ns(ticks);
+        let since = before.map(|before| time(ns(step.tick.saturating_sub(before.tick))));
+        let took = match took {
+            None => String::new(),
+            Some(Known::Ticks(ticks)) => time(ns(ticks)),
+            Some(Known::NotYet) => "…".to_owned(),
+            Some(Known::No) => "–".to_owned(),
+        };
+        let seconds = match self.seconds {
+            Some(width) => right(&seconds(since_start(reader, step)), width + 1),
+            None => String::new(),
+        };
+        let depth = step.of.map_or_else(String::new, |(_, depth)| count(depth));
+        format!(
+            "{}{seconds} {} {} {} {}",
+            right(&count(step.number), self.number),
+            right(&since.unwrap_or_default(), TIME),
+            right(&took, TIME),
+            left(port(step.event), PORT),
+            right(&depth, self.depth)
+        )
+    }
+}
+
 /// To the nanosecond: events are close to each other wherever they are.
 fn seconds(ns: u64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
@@ -128,11 +206,21 @@ impl Events {
             self.stacks = self.list.step().map(|step| reader.stacks(step));
         }
         let Some(both) = &self.stacks else { return };
-        let boxes = |stack: &Shown| counted(stack.height, "box", "boxes");
-        let title = format!("Active: {}, innermost first", boxes(&both.active));
-        draw_stack(reader, &both.active, &title, chain, buf, theme);
-        let title = format!("Can be re-entered: {}, newest first", boxes(&both.choices));
-        draw_stack(reader, &both.choices, &title, choices, buf, theme);
+        let row = |part| Some(self.row).filter(|_| self.part == part);
+        for (stack, name, order, part, area) in [
+            (&both.active, "Active", "innermost", Part::Active, chain),
+            (
+                &both.choices,
+                "Can be re-entered",
+                "newest",
+                Part::Choices,
+                choices,
+            ),
+        ] {
+            let boxes = counted(stack.height, "box", "boxes");
+            let title = format!("{name}: {boxes}, {order} first");
+            stacks::draw(reader, stack, &title, row(part), area, buf, theme);
+        }
     }
 
     fn draw_list(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
@@ -144,16 +232,22 @@ impl Events {
             format!("stream {} of {streams} {name}", reader.stream + 1)
         });
         let room = usize::from(area.width).saturating_sub(1);
-        let title = format!(
-            "{:>13} {:>14} {:<11} {:>6}  {stream}",
-            "event", "seconds", "port", "depth"
-        );
+        let columns = Columns::of(reader, room);
+        let mut title = columns.heads() + "  " + &stream;
+        if let (None, Some(step)) = (columns.seconds, self.list.step()) {
+            title += &format!(", {}", time(since_start(reader, step)));
+        }
         buf.set_stringn(area.x, area.y, left(&title, room), room, theme.heading);
+        let marked = self.range.line(&reader.analysis);
         let list = Rect {
             y: area.y + 1,
-            height: area.height.saturating_sub(1),
+            height: area.height.saturating_sub(1 + u16::from(marked.is_some())),
             ..area
         };
+        if let Some(text) = marked {
+            let text = format!(" {text}");
+            buf.set_stringn(area.x, list.bottom(), shorten(&text, room), room, theme.key);
+        }
         self.area = list;
         let rows = usize::from(list.height);
         let steps = &self.list.steps;
@@ -163,27 +257,40 @@ impl Events {
             return;
         }
         self.first = self.list.first(rows);
+        let first = self.first.saturating_sub(AROUND);
+        let numbers: Vec<u64> = self
+            .list
+            .steps
+            .iter()
+            .skip(first)
+            .take(rows + 2 * AROUND)
+            .filter(|step| is_port(step.event))
+            .map(|step| step.number)
+            .collect();
+        self.took.look_for(reader, &numbers);
         let (at, steps) = (self.list.at, &self.list.steps);
         let shown = || steps.iter().skip(self.first).take(rows);
         let outermost = shown().filter_map(|step| Some(step.of?.1)).min();
+        let mut before = self.first.checked_sub(1).and_then(|at| steps.get(at));
         for ((y, step), row) in (list.y..list.bottom()).zip(shown()).zip(self.first..) {
             let depth = step.of.map(|(_, depth)| depth);
-            let head = format!(
-                "{} {} {:<11} {}  ",
-                right(&count(step.number), 13),
-                right(&seconds(since_start(reader, step)), 14),
-                port(step.event),
-                right(&depth.map_or_else(String::new, count), 6),
-            );
-            let rest = room.saturating_sub(head.len());
+            let took = match is_port(step.event) {
+                true => Some(self.took.get(step.number)),
+                false => None,
+            };
+            let head = columns.row(reader, step, before, took) + "  ";
+            before = Some(step);
+            let rest = room.saturating_sub(width(&head));
             let inside = depth
                 .zip(outermost)
                 .map_or(0, |(depth, least)| depth - least);
             let indent = usize::try_from(inside * 2).unwrap_or(rest).min(rest / 2);
             let text = shorten(&about(reader, step), rest - indent);
             let line = left(&format!("{head}{:indent$}{text}", ""), room);
-            let style = if row == at {
+            let style = if row == at && self.part == Part::Events {
                 theme.cursor
+            } else if row == at {
+                theme.subject
             } else if reader.lists(step) {
                 style(step.event, theme)
             } else {
@@ -200,55 +307,14 @@ impl Events {
             "no event to list was found before the search was stopped"
         } else if self.reader.as_ref().is_some_and(Reader::lists_all) {
             "no events in this stream"
+        } else if self
+            .reader
+            .as_ref()
+            .is_some_and(Reader::is_known_to_list_nothing)
+        {
+            "no predicate has that name, and no event can be so"
         } else {
             "no event of this stream is listed: all are hidden, or not what the filter says"
-        }
-    }
-}
-
-fn draw_stack(
-    reader: &Reader,
-    stack: &Shown,
-    title: &str,
-    area: Rect,
-    buf: &mut Buffer,
-    theme: &Theme,
-) {
-    let room = usize::from(area.width);
-    buf.set_stringn(area.x, area.y, left(title, room), room, theme.heading);
-    let rows = usize::from(area.height.saturating_sub(1));
-    // The last row is for how many more there are.
-    let shown = if stack.height > rows as u64 || stack.height > stack.newest.len() as u64 {
-        rows.saturating_sub(1)
-    } else {
-        rows
-    };
-    for (y, (around, open)) in (area.y + 1..).zip(stack.newest.iter().take(shown)) {
-        let mut since = format!("  called at {}", count(open.called));
-        if open.last_calls > 0 {
-            since += &format!(", {}", counted(open.last_calls, "last call", "last calls"));
-        }
-        let depth = right(&count(*around), 7);
-        let name_room = room.saturating_sub(depth.len() + since.len() + 2);
-        let name = shorten(reader.analysis.predicate(open.predicate), name_room);
-        let (x, _) = buf.set_stringn(area.x, y, depth, room, theme.faint);
-        let (x, _) = buf.set_stringn(x + 1, y, name, name_room, theme.text);
-        let rest = usize::from(area.right().saturating_sub(x));
-        buf.set_stringn(x, y, since, rest, theme.faint);
-    }
-    let more = stack
-        .height
-        .saturating_sub(shown.min(stack.newest.len()) as u64);
-    if more > 0 && rows > 0 {
-        let of_hidden = if reader.lists_all() {
-            ""
-        } else {
-            ", those of hidden predicates with them"
-        };
-        let text = format!("        … {} more{of_hidden}", count(more));
-        let y = area.y + 1 + shown.min(stack.newest.len()) as u16;
-        if y < area.bottom() {
-            buf.set_stringn(area.x, y, text, room, theme.faint);
         }
     }
 }

@@ -14,14 +14,13 @@ pub(super) const KEYS: &[Binding] = &[
         &["z"],
         Action::Zoom,
         "box",
-        "zoom to the box under the cursor",
+        "show the whole box, closer or further",
     ),
-    bind(&["0"], Action::Back, "back", "undo one zoom"),
     bind(
         &["n"],
         Action::NextMatch,
-        "next ✗↶",
-        "to the next failure (✗) or redo (↶), × for both",
+        "next ↶✗",
+        "to the next redo (↶) or failure (✗), or match of /",
     ),
     bind(&["N"], Action::PreviousMatch, "", "to the one before"),
     bind(
@@ -37,7 +36,7 @@ pub(super) const KEYS: &[Binding] = &[
         "the one before (a block's cost is not in the trace)",
     ),
     bind(
-        &["enter", "p"],
+        &["enter"],
         Action::Enter,
         "predicate",
         "go into the predicate; ~name: longest of several",
@@ -46,7 +45,7 @@ pub(super) const KEYS: &[Binding] = &[
         &["/"],
         Action::Filter,
         "search",
-        "mark boxes whose name has a word in it, or ~regex",
+        "search a word in names, or ~regex; n and N go on",
     ),
     bind(&["v"], Action::FirstEvent, "event", "show the event here"),
     bind(
@@ -121,10 +120,4 @@ pub(super) const KEYS: &[Binding] = &[
     ),
     bind(&["home", "gg"], Action::Top, "", "to the beginning"),
     bind(&["end", "G"], Action::Bottom, "", "to the end"),
-    bind(
-        &["del"],
-        Action::Hide,
-        "",
-        "hide the predicate (- is another key here)",
-    ),
 ];

@@ -32,11 +32,11 @@ impl Timeline {
                 vec![
                     Span::styled(format!(" {name}"), theme.subject),
                     Span::raw(format!(
-                        "  longest here: {} of {}; {boxes}, {} fail, {} redone",
+                        "  longest here: {} of {}; {boxes}, {} redone, {} fail",
                         time(ticks),
                         time(cell.ticks),
-                        format::count(cell.fails),
-                        format::count(cell.redos)
+                        format::count(cell.redos),
+                        format::count(cell.fails)
                     )),
                 ]
             }
@@ -46,7 +46,13 @@ impl Timeline {
             }
             _ => vec![Span::styled(" not read yet", theme.faint)],
         };
-        buf.set_line(area.x, area.y, &Line::from(line), area.width);
+        let mut line = Line::from(line);
+        let head = line.spans.first().map_or(0, Span::width);
+        if let Some(rest) = line.spans.get_mut(1) {
+            let room = usize::from(area.width).saturating_sub(head);
+            rest.content = format::shorten(&rest.content, room).into();
+        }
+        buf.set_line(area.x, area.y, &line, area.width);
         let window = self.stretch(self.position.band);
         let (at, begin) = (self.column_at(), self.position.cursor);
         let since = analysis.trace.clock().since_start_ns(begin);
@@ -96,7 +102,11 @@ impl Timeline {
             Ended::Gap => "lost in a gap",
             Ended::End => "open at the end",
         };
-        let length = format::time(time(segment.to - segment.from));
+        let mut length = format::time(time(segment.to - segment.from));
+        // The rest of it is not in sight, so how long it is is not known here.
+        if segment.began == Began::Before || segment.ended == Ended::After {
+            length += " of it in sight";
+        }
         let of = format::count(segment.called);
         format!("{began}, {length}, {ended}; box of event {of}")
     }
@@ -116,8 +126,8 @@ fn about_column(analysis: &AnalysisView, column: &Column) -> String {
     for (number, one, many) in [
         (counts.calls + counts.last_calls, "call", "calls"),
         (counts.exits, "exit", "exits"),
-        (counts.fails, "failure", "failures"),
         (counts.redos, "redo", "redos"),
+        (counts.fails, "failure", "failures"),
         (counts.exceptions, "exception", "exceptions"),
         (counts.cuts, "cut", "cut"),
         (column.blocks.into(), "new block", "new blocks"),

@@ -2,11 +2,11 @@
 
 use ratatui::layout::Rect;
 
-use super::Timeline;
+use super::{Timeline, format};
 use crate::table::first_row;
 
-/// Cells before a row: its depth, or what a lane is of.
-pub(super) const GUTTER: u16 = 7;
+/// The least number of cells before a row, for its depth, or what a lane is of.
+const GUTTER: u16 = 7;
 
 /// Lines of a stream that is folded: its name and two rows of boxes.
 pub(super) const FOLDED: u16 = 3;
@@ -17,12 +17,14 @@ pub(super) const LANES: u16 = 4;
 /// The least number of lines of a stream that is unfolded.
 pub(super) const UNFOLDED: u16 = LANES + 8;
 
-/// Lines about what is under the cursor.
-pub(super) const FOOT: u16 = 2;
+/// Lines about what is under the cursor, and the legend.
+pub(super) const FOOT: u16 = 3;
 
 /// Where things were drawn last.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
+    /// Cells before a row: its depth, or what a lane is of.
+    pub(super) gutter: u16,
     /// Cells of a row of boxes.
     pub(super) width: u32,
     /// Streams, by their place among those looked at, with their rows of boxes.
@@ -32,7 +34,14 @@ pub(super) struct Layout {
 impl Timeline {
     /// Divides the area among them.
     pub(super) fn lay_out(&mut self, area: Rect) {
-        let width = u32::from(area.width - GUTTER - 1);
+        let bands = 0..self.streams.len();
+        let deepest = bands
+            .filter_map(|band| Some(self.figures(band)?.max_depth))
+            .max();
+        let digits = format::count(deepest.unwrap_or(0)).len() as u16;
+        let gutter = (digits + 1).clamp(GUTTER, GUTTER.max(area.width / 4));
+        self.layout.gutter = gutter;
+        let width = u32::from(area.width.saturating_sub(gutter + 1));
         if width != self.layout.width {
             self.layout.width = width;
             let span = self.position.view.span();
@@ -44,13 +53,13 @@ impl Timeline {
             .map(|band| self.figures(band).map_or(0, |stream| stream.max_depth))
             .map(|depth| depth.clamp(1, u64::from(u16::MAX / 2)) as u16)
             .collect();
-        let body = area.height - 1 - FOOT;
+        let body = area.height.saturating_sub(1 + FOOT);
         let own = match rows.get(self.position.band) {
             _ if self.folded => FOLDED,
             Some(_) if single => body,
             rows => LANES + 1 + rows.map_or(0, |rows| *rows),
         };
-        let others = (body - own.min(UNFOLDED)) / FOLDED;
+        let others = body.saturating_sub(own.min(UNFOLDED)) / FOLDED;
         let others = others.min((many - 1).min(usize::from(body)) as u16);
         let own = own.min(body - others * FOLDED);
         let extra = (body - own - others * FOLDED) / others.max(1);
@@ -67,10 +76,10 @@ impl Timeline {
                 FOLDED + extra.min(rows[band].saturating_sub(FOLDED - 1))
             };
             let rows = Rect {
-                x: area.x + GUTTER,
+                x: area.x + gutter,
                 y: y + above,
                 width: width as u16,
-                height: lines - above,
+                height: lines.saturating_sub(above),
             };
             if is_open {
                 let height = usize::from(rows.height);

@@ -6,24 +6,30 @@
 mod bindings;
 mod export;
 mod foot;
+mod labels;
 mod layout;
+mod legend;
 mod moves;
 mod pictures;
+mod ruler;
 mod runs;
+mod seek;
 #[cfg(test)]
 mod tests;
 mod view;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use portmortem_analyzer::Window;
 use portmortem_analyzer::figures::StreamFigures;
 use portmortem_analyzer::tables::Cell as TableCell;
-use portmortem_analyzer::timeline::{Began, Cell, Column, Stretch};
+use portmortem_analyzer::timeline::{Began, Cell, Column, Program, Stretch};
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::range::MarkedRange;
 use super::{Effect, EventTarget, Screen};
 use crate::analysis::AnalysisView;
 use crate::condition::{Condition, Field, FieldKind};
@@ -34,6 +40,7 @@ use bindings::KEYS;
 use layout::Layout;
 use pictures::{Picture, Pictures};
 use runs::{Run, runs};
+use seek::Seek;
 
 /// Depths of a picture: some more than are drawn, so that scrolling by a few needs no other one.
 const ROWS: u32 = 192;
@@ -64,6 +71,17 @@ struct Position {
     cursor: u64,
     row: u32,
     band: usize,
+    /// The event that the cursor was sent to.
+    sent: Option<Sent>,
+}
+
+/// An event, and where the cursor is as long as it was not moved away from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sent {
+    number: u64,
+    cursor: u64,
+    row: u32,
+    band: usize,
 }
 
 /// The screen.
@@ -74,6 +92,10 @@ pub(super) struct Timeline {
     streams: Vec<usize>,
     /// All that can be shown.
     whole: View,
+    /// The part of it in which the program runs.
+    program: View,
+    /// What is looked for, to be shown.
+    seek: Option<Seek>,
     /// What is shown. The cursor is at a tick of it, at a depth of a stream.
     position: Position,
     /// Nothing was asked for yet: the cursor goes to where there is something to see.
@@ -86,10 +108,22 @@ pub(super) struct Timeline {
     first_row: u32,
     search: String,
     /// By predicate: its name is one that is searched for.
-    found: Vec<bool>,
-    /// Ends of the marked range.
-    range: (Option<u64>, Option<u64>),
+    found: Arc<[bool]>,
+    range: MarkedRange,
     layout: Layout,
+}
+
+/// The part of a whole in which the program runs; all of it if only a part of the time is looked at.
+fn program(analysis: &AnalysisView, whole: View) -> View {
+    if analysis.filters.window().is_some() {
+        return whole;
+    }
+    let program = Program::of(&analysis.trace, &analysis.profile.streams);
+    let inside = program.map(|program| View {
+        from: program.from.max(whole.from),
+        to: program.until.min(whole.to),
+    });
+    inside.filter(|inside| inside.span() > 0).unwrap_or(whole)
 }
 
 const NAME: &[Field] = &[Field {
@@ -161,21 +195,13 @@ impl Timeline {
         runs.find(|run| run.columns.contains(&at))
     }
 
-    /// The range of time between both marks.
-    fn marked(&self) -> Option<Window> {
-        let (from, until) = self.range.0.zip(self.range.1)?;
-        (from < until).then_some(Window { from, until })
-    }
-
-    /// The event that the cursor is at.
-    fn event(&self) -> Option<EventTarget> {
-        let only = self.cell().and_then(|cell| cell.only());
-        let began = only.filter(|only| only.began == Began::Call);
-        let number = began.map(|only| only.called);
-        Some(EventTarget::At {
-            stream: *self.streams.get(self.position.band)?,
-            number: number.or(self.column()?.first_event)?,
-        })
+    /// The number of the event that the cursor was sent to, and is still at.
+    fn sent(&self) -> Option<u64> {
+        let Position {
+            cursor, row, band, ..
+        } = self.position;
+        let sent = self.position.sent?;
+        ((sent.cursor, sent.row, sent.band) == (cursor, row, band)).then_some(sent.number)
     }
 
     fn is_found(&self, predicate: Option<PredicateIndex>) -> bool {
@@ -228,14 +254,16 @@ impl Screen for Timeline {
         if (&self.whole, &self.streams) != (&whole, &streams) {
             (self.whole, self.streams) = (whole, streams);
             self.zooms.clear();
-            self.range = (None, None);
+            self.range = MarkedRange::default();
             self.fresh = true;
+            self.program = program(analysis, whole);
             self.position = Position {
-                view: whole,
-                cursor: whole.from + whole.span() / 2,
+                view: self.program,
+                cursor: self.program.from + self.program.span() / 2,
                 ..Position::default()
             };
         }
+        self.seek = None;
         self.pictures = Some(Pictures::new(analysis));
         let search = std::mem::take(&mut self.search);
         self.set_filter(&search);
@@ -250,6 +278,8 @@ impl Screen for Timeline {
             Action::ZoomIn => return self.zoom_in(),
             Action::ZoomOut => return self.zoom_out(),
             Action::Zoom => return self.zoom_to_box(),
+            Action::NextMatch if !self.search.is_empty() => return self.next_found(true),
+            Action::PreviousMatch if !self.search.is_empty() => return self.next_found(false),
             Action::NextMatch => return self.next_failure(true),
             Action::PreviousMatch => return self.next_failure(false),
             Action::NextMark => return self.next_mark(true),
@@ -260,6 +290,10 @@ impl Screen for Timeline {
                     Some(target) => Effect::Event(target),
                     None => Effect::Say("no event is known here".to_owned()),
                 };
+            }
+            Action::Back if self.seek.is_some() => {
+                self.seek = None;
+                return Effect::Say("not looked for any further".to_owned());
             }
             Action::RangeBegin => return self.set_range(false),
             Action::RangeEnd => return self.set_range(true),
@@ -290,6 +324,7 @@ impl Screen for Timeline {
         let Some(place) = self.zooms.pop() else {
             return false;
         };
+        self.seek = None;
         self.position = place;
         true
     }
@@ -305,7 +340,7 @@ impl Screen for Timeline {
     fn set_filter(&mut self, text: &str) {
         let text = text.trim();
         self.search = text.to_owned();
-        self.found.clear();
+        self.found = Arc::default();
         let Some(analysis) = self.analysis().filter(|_| !text.is_empty()) else {
             return;
         };
@@ -318,7 +353,36 @@ impl Screen for Timeline {
         self.found = found;
     }
 
+    fn search(&mut self) -> Effect {
+        if self.search.is_empty() || self.streams.is_empty() {
+            return Effect::Done;
+        }
+        self.next_found(true)
+    }
+
+    fn filter_hint(&self) -> &'static str {
+        "a word in the name of a predicate, or ~regex"
+    }
+
+    fn event(&self) -> Option<EventTarget> {
+        let only = self.cell().and_then(|cell| cell.only());
+        let began = only.filter(|only| only.began == Began::Call);
+        let number = self.sent().or(began.map(|only| only.called));
+        Some(EventTarget::At {
+            stream: *self.streams.get(self.position.band)?,
+            number: number.or_else(|| self.column()?.first_event)?,
+        })
+    }
+
+    fn show_event(&mut self, target: EventTarget) -> Effect {
+        self.go_to_event(target)
+    }
+
     fn poll(&mut self, wait: bool) -> Effect {
+        let until = (!wait).then(Instant::now);
+        if let Some(effect) = self.take(until) {
+            return effect;
+        }
         let Some(pictures) = &mut self.pictures else {
             return Effect::Unused;
         };
@@ -335,25 +399,31 @@ impl Screen for Timeline {
     }
 
     fn progress(&self) -> Option<f64> {
-        self.pictures.as_ref()?.progress()
+        self.searched().or(self.pictures.as_ref()?.progress())
     }
 
     fn window(&self) -> Option<Window> {
         let View { from, to: until } = self.position.view;
-        self.marked().or(Some(Window { from, until }))
+        let marked = self.range.window(self.analysis()?);
+        marked.or(Some(Window { from, until }))
     }
 
     fn status(&self) -> String {
         let Some(analysis) = self.analysis() else {
             return String::new();
         };
-        let part = analysis.ns(self.position.view.span());
-        let whole = format::time(analysis.ns(self.whole.span()));
+        let View { from, to } = self.position.view;
+        let length = |view: View| format::time(analysis.ns(view.span()));
+        let whole = length(self.whole);
         if self.position.view == self.whole {
-            format!("all {whole}")
-        } else {
-            format!("{} of {whole}", format::time(part))
+            return format!("all {whole}");
         }
+        if self.position.view == self.program {
+            return format!("program {} of {whole}", length(self.program));
+        }
+        let clock = analysis.trace.clock();
+        let at = |tick| format::time(clock.since_start_ns(tick)).replace(' ', "");
+        format!("{}..{} of {whole}", at(from), at(to))
     }
 
     fn file_name(&self) -> &'static str {

@@ -1,12 +1,19 @@
 //! Where the cursor goes, and what is shown then.
 
-use portmortem_analyzer::timeline::Column;
+use portmortem_analyzer::timeline::{Column, Stretch};
 
 use super::runs::Shows;
-use super::{Effect, Timeline, View, format, view};
+use super::seek::Place;
+use super::{Effect, Sent, Timeline, View, view};
 
 /// So many views beyond the one that is shown are searched at once.
 const MOST_VIEWS: usize = 4;
+
+/// A box of fewer cells is too small to be seen.
+const LEAST_CELLS: u64 = 3;
+
+/// A box that is gone to takes such a part of the view, if it would be too small otherwise.
+const PART: u64 = 8;
 
 impl Timeline {
     /// The cursor goes to a column.
@@ -66,14 +73,14 @@ impl Timeline {
         self.zoom_to(from, span.saturating_mul(2), "this is all there is")
     }
 
-    /// To what is under the cursor, with a little around it.
+    /// To the whole of what is under the cursor, with a little around it.
     pub(super) fn zoom_to_box(&mut self) -> Effect {
         let Some(run) = self.run() else {
             return Effect::Done;
         };
         let window = self.stretch(self.position.band);
         let (from, to) = match run.shows {
-            Shows::One(segment) => (segment.from, segment.to),
+            Shows::One(segment) => return self.zoom_to_whole(segment),
             Shows::Many(_) if run.columns.len() as u32 * 2 < window.columns => (
                 window.start_of(run.columns.start),
                 window.start_of(run.columns.end),
@@ -85,16 +92,105 @@ impl Timeline {
             Shows::Unknown => return Effect::Say("not read yet".to_owned()),
             Shows::Nobody => return Effect::Say("no box here".to_owned()),
         };
+        self.zoom_around(from, to)
+    }
+
+    /// To some ticks, with a little around them.
+    fn zoom_around(&mut self, from: u64, to: u64) -> Effect {
         let length = (to - from).max(1);
-        if length >= self.position.view.span() {
-            return Effect::Say("the box fills the view".to_owned());
-        }
         let around = length / 16;
         self.zoom_to(
             from.saturating_sub(around),
             length.saturating_add(2 * around),
-            "the box fills the view",
+            "the box is shown whole",
         )
+    }
+
+    /// To what was looked for, so that it is seen.
+    pub(super) fn arrive(&mut self, place: Place) -> Effect {
+        match place {
+            Place::Box { from, to } => self.zoom_around(from, to.max(from)),
+            Place::Event {
+                stream,
+                number,
+                tick,
+                row,
+                from,
+                to,
+            } => {
+                let mut bands = self.streams.iter();
+                let Some(band) = bands.position(|other| *other == stream) else {
+                    return Effect::Say("that stream is not looked at".to_owned());
+                };
+                let before = self.position;
+                self.folded = false;
+                self.fresh = false;
+                if band != before.band {
+                    self.go_to_band(band);
+                }
+                self.show_ticks(tick, to.saturating_sub(from));
+                self.position.row = u32::try_from(row).unwrap_or(u32::MAX);
+                self.position.cursor = self.cell_of(tick, from, to);
+                self.position.sent = Some(Sent {
+                    number,
+                    cursor: self.position.cursor,
+                    row: self.position.row,
+                    band,
+                });
+                if self.position == before {
+                    return Effect::Done;
+                }
+                self.zooms.push(before);
+                Effect::Step
+            }
+        }
+    }
+
+    /// Shows a tick, so close that a box of some length around it is seen.
+    fn show_ticks(&mut self, tick: u64, length: u64) {
+        let columns = self.columns();
+        let View { from, to } = self.position.view;
+        let span = self.position.view.span();
+        let is_wide = length.saturating_mul(columns) >= span.saturating_mul(LEAST_CELLS)
+            || span <= self.least();
+        if is_wide && (from..to).contains(&tick) {
+            return;
+        }
+        let cell = if is_wide {
+            (span / columns).max(1)
+        } else {
+            length.saturating_mul(PART).div_ceil(columns).max(1)
+        };
+        // The tick is where a cell begins, so that no box before it is in that cell.
+        let before = cell.saturating_mul(columns / 3);
+        self.set_view(tick.saturating_sub(before), cell.saturating_mul(columns));
+    }
+
+    /// Where the cursor is to be for a tick in a box from one tick to another: in a cell that is all of the box, if
+    /// there is one beside it.
+    fn cell_of(&self, tick: u64, from: u64, to: u64) -> u64 {
+        let window = Stretch {
+            columns: self.columns() as u32,
+            ..self.stretch(self.position.band)
+        };
+        let Some(at) = window.column_of(tick) else {
+            return tick;
+        };
+        let is_clear = |at: &u32| window.start_of(*at) >= from && window.start_of(*at + 1) <= to;
+        let near = [Some(at), at.checked_add(1), at.checked_sub(1)];
+        let mut clear = near.into_iter().flatten().filter(is_clear);
+        match clear.find(|at| *at < window.columns) {
+            Some(clear) if clear != at => window.start_of(clear),
+            _ => tick,
+        }
+    }
+
+    /// Cells of a row, also before anything was drawn.
+    fn columns(&self) -> u64 {
+        match self.layout.width {
+            0 => 72,
+            width => width.into(),
+        }
     }
 
     /// Shows what is earlier or later by a part of the view; the cursor stays in its column.
@@ -282,25 +378,9 @@ impl Timeline {
     pub(super) fn set_range(&mut self, end: bool) -> Effect {
         let window = self.stretch(self.position.band);
         let at = window.start_of(self.column_at() + u32::from(end));
-        let place = if end {
-            &mut self.range.1
-        } else {
-            &mut self.range.0
-        };
-        // The same again takes it away.
-        *place = if *place == Some(at) { None } else { Some(at) };
-        match (self.marked(), self.range) {
-            (Some(marked), _) => {
-                let ticks = marked.until - marked.from;
-                let length = self.analysis().map_or(0, |analysis| analysis.ns(ticks));
-                Effect::Say(format!(
-                    "{} marked; W looks only there",
-                    format::time(length)
-                ))
-            }
-            (None, (Some(_), Some(_))) => Effect::Say("the range ends before it begins".to_owned()),
-            (None, (None, None)) => Effect::Say("no range is marked".to_owned()),
-            (None, _) => Effect::Say("[ marks where a range begins, ] where it ends".to_owned()),
+        match self.analysis().cloned() {
+            Some(analysis) => self.range.mark(end, at, &analysis),
+            None => Effect::Done,
         }
     }
 

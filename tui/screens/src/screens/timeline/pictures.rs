@@ -33,7 +33,7 @@ pub(super) struct Picture {
 #[derive(Debug)]
 pub(super) struct Pictures {
     pub(super) analysis: Arc<AnalysisView>,
-    blocks: Arc<Blocks>,
+    pub(super) blocks: Arc<Blocks>,
     /// The newest last.
     kept: Vec<Picture>,
     job: Option<Job>,
@@ -79,7 +79,8 @@ impl Job {
     }
 }
 
-fn reader<'a>(analysis: &'a AnalysisView, blocks: &'a Blocks) -> Reader<'a> {
+/// Reads the stretches of a trace.
+pub(super) fn reader<'a>(analysis: &'a AnalysisView, blocks: &'a Blocks) -> Reader<'a> {
     Reader::new(&analysis.trace, blocks, analysis.trail(), &analysis.scope)
 }
 

@@ -168,7 +168,7 @@ fn each_zoom_is_undone_on_its_own() {
     ]
     .map(|action| {
         let before = screen.position;
-        assert_eq!(screen.act(action), Effect::Step, "{action:?}");
+        assert_eq!(act(&mut screen, action), Effect::Step, "{action:?}");
         drawn(&mut screen, 108, 21);
         assert_eq!(screen.predicate(), Some(1), "{action:?}");
         before
@@ -188,15 +188,182 @@ fn a_box_is_zoomed_to_from_end_to_end() {
     screen.act(Action::Down);
     screen.act(Action::Right);
     let begin = screen.whole.from;
-    screen.act(Action::Zoom);
+    act(&mut screen, Action::Zoom);
     let View { from, to } = screen.position.view;
     assert_eq!((from, to), (begin + 1000 - 125, begin + 3000 + 125));
     drawn(&mut screen, 108, 21);
-    screen.act(Action::Up);
-    let Effect::Say(text) = screen.act(Action::Zoom) else {
+    // Where it is shown whole, nothing happens; where less of it is, all of it is shown.
+    let Effect::Say(text) = act(&mut screen, Action::Zoom) else {
         panic!()
     };
-    assert!(text.contains("fills the view"));
+    assert!(text.contains("is shown whole"));
+    screen.act(Action::ZoomIn);
+    screen.act(Action::ZoomIn);
+    drawn(&mut screen, 108, 21);
+    assert_eq!(act(&mut screen, Action::Zoom), Effect::Step);
+    assert_eq!(screen.position.view, View { from, to });
+    drawn(&mut screen, 108, 21);
+    screen.act(Action::Up);
+    assert_eq!(act(&mut screen, Action::Zoom), Effect::Step);
+    let View { from, to } = screen.position.view;
+    assert!(from <= begin && to >= begin + 10_000);
+}
+
+#[test]
+fn the_length_of_what_is_not_all_seen_says_so() {
+    let mut screen = screen(&record("clipped", &[&small()]), &[]);
+    let foot = |screen: &mut Timeline| drawn(screen, 108, 21)[18].clone();
+    assert!(!foot(&mut screen).contains("in sight"));
+    screen.act(Action::ZoomIn);
+    assert!(foot(&mut screen).contains("of it in sight"));
+}
+
+#[test]
+fn a_search_moves_from_match_to_match() {
+    let mut screen = screen(&record("moves", &[&small()]), &[]);
+    let begin = screen.whole.from;
+    screen.set_filter("p2");
+    let mut found = Vec::new();
+    let mut effect = end(&mut screen, |screen| screen.search());
+    while effect == Effect::Step {
+        drawn(&mut screen, 108, 21);
+        assert_eq!((screen.predicate(), screen.position.row), (Some(2), 1));
+        found.push(screen.position.cursor - begin);
+        effect = act(&mut screen, Action::NextMatch);
+    }
+    assert_eq!(found, [4000, 7000]);
+    assert!(matches!(effect, Effect::Say(text) if text.contains("no later box")));
+    assert_eq!(act(&mut screen, Action::PreviousMatch), Effect::Step);
+    assert_eq!(screen.position.cursor - begin, 4000);
+    assert!(screen.undo());
+    assert_eq!(screen.position.cursor - begin, 7000);
+    let position = screen.position;
+    screen.set_filter("no such name");
+    let Effect::Say(text) = screen.search() else {
+        panic!()
+    };
+    assert_eq!(text, "no predicate has that name");
+    assert_eq!(screen.position, position);
+}
+
+#[test]
+fn names_are_written_over_crowds() {
+    // Calls of p1 and p2 by turns, of which those of p2 take longer, and then of p3.
+    let mut events = vec![(CALL(0), 0)];
+    for at in 0..3000 {
+        let (called, length) = match at {
+            ..1000 if at % 2 == 0 => (1, 2),
+            ..1000 => (2, 7),
+            _ => (3, 5),
+        };
+        events.push((CALL(called), 10 * at + 1));
+        events.push((Event::ExitDet, 10 * at + 1 + length));
+    }
+    events.push((Event::ExitDet, 30_000));
+    let mut screen = screen(&record("crowds", &[&events]), &[]);
+    let row = drawn(&mut screen, 108, 21)[6].clone();
+    assert!(row.contains("~p2/0░░") && row.contains("~p3/0░░"), "{row}");
+    assert_eq!(row.matches('~').count(), 2, "{row}");
+}
+
+#[test]
+fn the_first_view_is_the_program() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/threads_exceptions.pmt");
+    let mut screen = Timeline::default();
+    screen.follow(&analysis(&path, &[]));
+    let View { from, to } = screen.position.view;
+    assert!(from > screen.whole.from && to <= screen.whole.to);
+    drawn(&mut screen, 80, 21);
+    screen.poll(true);
+    assert!(screen.status().starts_with("program "));
+    // What was before is reached.
+    assert_eq!(screen.act(Action::Top), Effect::Step);
+    assert_eq!(screen.position.view.from, screen.whole.from);
+    screen.undo();
+    assert_eq!(screen.position.view, View { from, to });
+}
+
+#[test]
+fn moments_lead_both_ways() {
+    for name in ["threads_exceptions.pmt", "queens.pmt", "debray3.pmt"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../traces")
+            .join(name);
+        let analysis = analysis(&path, &[]);
+        let mut timeline = Timeline::default();
+        let mut events = super::super::events::Events::default();
+        timeline.follow(&analysis);
+        events.follow(&analysis);
+        drawn(&mut timeline, 100, 24);
+        wait(&mut timeline);
+        let mut seed = 7_u64;
+        for _ in 0..60 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let stream = (seed >> 33) as usize % analysis.trace.streams().len();
+            let numbers = analysis.profile.streams[stream].numbers();
+            let number = numbers.start + (seed >> 17) % (numbers.end - numbers.start);
+            let target = EventTarget::At { stream, number };
+            events.show_event(target);
+            while events.poll(true) != Effect::Unused {}
+            assert_eq!(events.event(), Some(target));
+            let before = timeline.position;
+            let effect = end(&mut timeline, |timeline| timeline.show_event(target));
+            assert_eq!(
+                timeline.event(),
+                Some(target),
+                "{name} {effect:?} {:?}",
+                timeline.position
+            );
+            drawn(&mut timeline, 100, 24);
+            wait(&mut timeline);
+            assert_eq!(timeline.event(), Some(target), "{name}");
+            // The box is under the cursor, at its depth.
+            let info = &analysis.trace.streams()[stream];
+            let walk = portmortem_analyzer::walk::Walk::from(&analysis.trace, None, info, number);
+            let step = walk.into_iter().next().unwrap();
+            if let Some((of, depth)) = step
+                .of
+                .filter(|_| !matches!(step.event, Event::Tail { .. }))
+            {
+                assert_eq!(u64::from(timeline.position.row), depth);
+                let shows = timeline.run().unwrap().shows;
+                let Shows::One(segment) = shows else {
+                    panic!(
+                        "{name} {target:?}: {shows:?} {:?} {:?} {}",
+                        timeline.cell(),
+                        timeline.position,
+                        timeline.layout.width
+                    )
+                };
+                assert_eq!(segment.called, of.called, "{name} {target:?}");
+            }
+            if effect == Effect::Step {
+                assert!(timeline.undo());
+                assert_eq!(timeline.position, before);
+            }
+        }
+    }
+}
+
+/// What comes of something in the end.
+fn end(screen: &mut Timeline, first: impl Fn(&mut Timeline) -> Effect) -> Effect {
+    let mut last = first(screen);
+    while screen.seek.is_some() {
+        last = screen.poll(true);
+    }
+    last
+}
+
+fn marked(screen: &Timeline) -> Option<Window> {
+    screen.range.window(screen.analysis()?)
+}
+
+fn act(screen: &mut Timeline, action: Action) -> Effect {
+    end(screen, |screen| screen.act(action))
+}
+
+fn wait(screen: &mut Timeline) {
+    while screen.poll(true) != Effect::Unused {}
 }
 
 #[test]
@@ -253,18 +420,23 @@ fn what_is_searched_for_is_marked() {
 fn a_range_has_two_ends() {
     let mut screen = screen(&record("range", &[&small()]), &[]);
     screen.act(Action::RangeBegin);
-    assert_eq!(screen.marked(), None);
+    assert_eq!(marked(&screen), None);
     for _ in 0..9 {
         screen.act(Action::CellRight);
     }
     screen.act(Action::RangeEnd);
     let begin = screen.whole.from;
-    let window = screen.stretch(0);
-    let until = window.start_of(10);
-    assert_eq!(screen.marked(), Some(Window { from: begin, until }));
+    let until = screen.stretch(0).start_of(10);
+    let window = Window { from: begin, until };
+    let analysis = Arc::clone(screen.analysis().unwrap());
+    assert_eq!(marked(&screen), Some(window.in_ns(&analysis.trace)));
+    let text = drawn(&mut screen, 108, 21)[20].clone();
+    let typed = text.split("--time ").nth(1).unwrap().split(' ').next();
+    let read = Window::parse(typed.unwrap(), &analysis.trace);
+    assert_eq!(read.ok(), marked(&screen));
     assert!(drawn(&mut screen, 108, 21)[0].contains('['));
     screen.act(Action::RangeEnd);
-    assert_eq!(screen.marked(), None);
+    assert_eq!(marked(&screen), None);
 }
 
 #[test]
@@ -314,7 +486,7 @@ fn every_stream_has_a_band() {
     screen.act(Action::Toggle);
     let shown = drawn(&mut screen, 108, 30).join("\n");
     assert!(
-        shown.contains("▶thread 20") && !shown.contains("fails"),
+        shown.contains("▶thread 20") && !shown.contains("fails✗"),
         "{shown}"
     );
 }

@@ -8,24 +8,22 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::foot::length;
-use super::layout::{FOOT, GUTTER, LANES};
+use super::labels::{Label, labels};
+use super::layout::{FOOT, LANES};
 use super::pictures::Picture;
 use super::runs::{Run, Shows, runs};
 use super::{Timeline, format};
 use crate::theme::Theme;
 
-/// Cells from one time on the ruler to the next.
-const RULER: u32 = 20;
+/// In less room nothing is drawn.
+const LEAST_WIDTH: u16 = 30;
+const LEAST_HEIGHT: u16 = FOOT + LANES + 4;
 
-/// Of several boxes that take fewer cells no name is written: it would hide more than it says.
-const LEAST_NAME: usize = 8;
-
-const FAIL: &str = "✗";
-const REDO: &str = "↶";
+pub(super) const FAIL: &str = "✗";
+pub(super) const REDO: &str = "↶";
 /// Some boxes of a cell fail, some are redone.
-const BOTH: &str = "×";
-const EXCEPTION: &str = "!";
+pub(super) const BOTH: &str = "×";
+pub(super) const EXCEPTION: &str = "!";
 
 /// What a lane is of, its style, and how much of that is in a column.
 type Lane = (&'static str, Style, fn(&Column) -> u64);
@@ -54,6 +52,11 @@ impl Timeline {
             buf.set_stringn(area.x + 2, area.y, text, 60, theme.faint);
             return;
         }
+        if area.width < LEAST_WIDTH || area.height < LEAST_HEIGHT {
+            let text = "too little room for a timeline";
+            buf.set_stringn(area.x, area.y, text, area.width.into(), theme.faint);
+            return;
+        }
         self.lay_out(area);
         self.look();
         self.ruler(area, buf, theme);
@@ -66,42 +69,12 @@ impl Timeline {
             ..area
         };
         self.foot(foot, buf, theme);
-    }
-
-    fn ruler(&self, area: Rect, buf: &mut Buffer, theme: &Theme) {
-        let Some(analysis) = self.analysis() else {
-            return;
+        let legend = Rect {
+            y: area.bottom() - 1,
+            height: 1,
+            ..area
         };
-        let window = self.stretch(self.position.band);
-        let clock = analysis.trace.clock();
-        let x = |column: u32| area.x + GUTTER + column as u16;
-        let line = " ".repeat(area.width.into());
-        buf.set_stringn(area.x, area.y, line, area.width.into(), theme.heading);
-        let begin = clock.since_start_ns(window.from);
-        let mut at = 0;
-        while at < window.columns {
-            let since = length(analysis, window.start_of(at) - window.from);
-            let text = if at == 0 {
-                format!("▏{}.{:09} s", begin / 1_000_000_000, begin % 1_000_000_000)
-            } else {
-                format!("▏+{since}")
-            };
-            let room = (window.columns - at).min(RULER);
-            if at == 0 || format::width(&text) <= room as usize {
-                buf.set_stringn(x(at), area.y, text, room as usize, theme.heading);
-            }
-            at += RULER;
-        }
-        let end = |tick: u64| window.column_of(tick.saturating_sub(1));
-        for (column, sign) in [
-            (self.range.0.and_then(|tick| window.column_of(tick)), "["),
-            (self.range.1.and_then(end), "]"),
-            (Some(self.column_at()), "▼"),
-        ] {
-            if let Some(column) = column {
-                buf.set_stringn(x(column), area.y, sign, 1, theme.key);
-            }
-        }
+        self.legend(legend, buf, theme);
     }
 
     fn draw_band(&self, band: usize, rows: Rect, buf: &mut Buffer, theme: &Theme) {
@@ -110,6 +83,7 @@ impl Timeline {
         let Some(picture) = pictures.and_then(|pictures| pictures.get(&window)) else {
             return;
         };
+        let gutter = self.layout.gutter;
         let selected = band == self.position.band;
         let is_open = selected && !self.folded;
         let lanes = if is_open { LANES } else { 0 };
@@ -127,9 +101,9 @@ impl Timeline {
                 .any(|run| !matches!(run.shows, Shows::Nobody | Shows::Unknown));
             let at_cursor = selected && row == self.position.row;
             if is_used || at_cursor {
-                let depth = format::right(&format::count(row.into()), GUTTER as usize - 1);
+                let depth = format::right(&format::count(row.into()), usize::from(gutter) - 1);
                 let style = if at_cursor { theme.key } else { theme.faint };
-                buf.set_stringn(rows.x - GUTTER, y, depth, GUTTER.into(), style);
+                buf.set_stringn(rows.x - gutter, y, depth, gutter.into(), style);
             }
             let cells = |at: u32| {
                 picture
@@ -137,9 +111,12 @@ impl Timeline {
                     .get(at as usize)?
                     .cell((row - window.first_row) as usize)
             };
+            let cursor = Some(self.column_at()).filter(|_| at_cursor);
             for run in &runs {
-                let cursor = Some(self.column_at()).filter(|_| at_cursor);
                 self.draw_run(run, (rows.x, y), cursor, &cells, buf, theme);
+            }
+            for label in labels(picture, (row - window.first_row) as usize, &runs) {
+                self.draw_label(&label, (rows.x, y), cursor, buf, theme);
             }
         }
     }
@@ -149,6 +126,7 @@ impl Timeline {
         let Some(analysis) = self.analysis() else {
             return;
         };
+        let gutter = self.layout.gutter;
         let info = self.streams.get(band);
         let info = info.and_then(|stream| analysis.trace.streams().get(*stream));
         let Some((info, figures)) = info.zip(self.figures(band)) else {
@@ -175,10 +153,10 @@ impl Timeline {
             printable(info.name())
         );
         let style = if selected { theme.subject } else { theme.text };
-        let width = usize::from(rows.width + GUTTER);
+        let width = usize::from(rows.width + gutter);
         let y = rows.y - above;
         buf.set_stringn(
-            rows.x - GUTTER,
+            rows.x - gutter,
             y,
             format::shorten(&text, width),
             width,
@@ -187,15 +165,16 @@ impl Timeline {
     }
 
     fn lanes(&self, picture: &Picture, rows: Rect, buf: &mut Buffer, theme: &Theme) {
+        let gutter = self.layout.gutter;
         let [_, _, redo, fail, _] = theme.ports;
         let lanes: [Lane; 3] = [
             ("events", theme.text, |column| column.counts.events),
-            ("fails✗", fail, |column| column.counts.fails),
             ("redos↶", redo, |column| column.counts.redos),
+            ("fails✗", fail, |column| column.counts.fails),
         ];
         let top = rows.y - LANES;
         for (y, (label, style, of)) in (top..).zip(lanes) {
-            buf.set_stringn(rows.x - GUTTER, y, label, GUTTER.into(), theme.faint);
+            buf.set_stringn(rows.x - gutter, y, label, gutter.into(), theme.faint);
             let most = picture.columns.iter().map(of).max().unwrap_or(0);
             for (x, column) in (rows.x..rows.right()).zip(&picture.columns) {
                 let (sign, style) = match (column.read, of(column)) {
@@ -206,7 +185,7 @@ impl Timeline {
             }
         }
         let y = top + 3;
-        buf.set_stringn(rows.x - GUTTER, y, "also", GUTTER.into(), theme.faint);
+        buf.set_stringn(rows.x - gutter, y, "also", gutter.into(), theme.faint);
         for (x, column) in (rows.x..rows.right()).zip(&picture.columns) {
             if let Some(sign) = also(column) {
                 let style = if sign == "┆" {
@@ -237,20 +216,10 @@ impl Timeline {
                 self.draw_box(segment, width, (begin, y), cursor.is_some(), buf, theme);
                 return;
             }
-            Shows::Many(longest) => {
+            Shows::Many(_) => {
                 for (x, column) in (begin..).zip(run.columns.clone()) {
                     let (sign, style) = dust(cells(column), theme);
                     buf.set_stringn(x, y, sign, 1, style);
-                }
-                if let (Some(predicate), LEAST_NAME..) = (longest, width) {
-                    let sign = if self.is_found(longest) { "*~" } else { "~" };
-                    let text = format!("{sign}{}", self.predicate_name(predicate));
-                    let style = if self.is_found(longest) {
-                        theme.found
-                    } else {
-                        theme.text
-                    };
-                    buf.set_stringn(begin, y, format::shorten(&text, width), width, style);
                 }
             }
             Shows::Unknown => put(buf, begin, y, &"·".repeat(width), width, theme.faint),
@@ -258,6 +227,41 @@ impl Timeline {
         }
         if let Some(cell) = cursor.and_then(|column| buf.cell_mut((x + column as u16, y))) {
             cell.set_style(theme.cursor);
+        }
+    }
+
+    /// A name over cells that have none. Their colours stay, and the cell of the cursor.
+    fn draw_label(
+        &self,
+        label: &Label,
+        (x, y): (u16, u16),
+        cursor: Option<u32>,
+        buf: &mut Buffer,
+        theme: &Theme,
+    ) {
+        let found = self.is_found(Some(label.predicate));
+        let sign = if found { "*~" } else { "~" };
+        let text = format!("{sign}{}", self.predicate_name(label.predicate));
+        let text = format::shorten(&text, label.columns.len());
+        let x = |column: u32| x + column as u16;
+        let columns = label.columns.start..label.columns.start + format::width(&text) as u32;
+        let styles: Vec<Option<Style>> = columns
+            .clone()
+            .map(|column| Some(buf.cell((x(column), y))?.style()))
+            .collect();
+        buf.set_stringn(x(columns.start), y, &text, columns.len(), theme.text);
+        for (column, before) in columns.zip(styles) {
+            let (Some(cell), Some(before)) = (buf.cell_mut((x(column), y)), before) else {
+                continue;
+            };
+            // What is drawn faint would be hard to read.
+            if cursor == Some(column) || before.fg != theme.faint.fg {
+                cell.set_style(before);
+            }
+            if found {
+                let bold = Modifier::BOLD | Modifier::UNDERLINED;
+                cell.set_style(Style::new().add_modifier(bold));
+            }
         }
     }
 
@@ -271,10 +275,10 @@ impl Timeline {
         theme: &Theme,
     ) {
         let found = self.is_found(Some(segment.predicate));
-        let colour = theme.flames[segment.predicate as usize % theme.flames.len()];
+        let colour = colour(&segment, theme);
         let style = match (selected, found) {
             (true, _) => theme.cursor.add_modifier(Modifier::BOLD),
-            (false, true) => colour.patch(theme.found),
+            (false, true) => colour.add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
             (false, false) => colour,
         };
         let begin = match segment.began {
@@ -313,6 +317,18 @@ impl Timeline {
         self.analysis()
             .map_or("", |analysis| analysis.predicate(predicate))
     }
+}
+
+/// The colour of a box is that of the port by which it ends; of the call as long as it does not.
+fn colour(segment: &Segment, theme: &Theme) -> Style {
+    let [call, exit, _, fail, exception] = theme.ports;
+    let style = match segment.ended {
+        Ended::ExitDet | Ended::ExitNondet => exit,
+        Ended::Fail => fail,
+        Ended::Exception => exception,
+        Ended::After | Ended::LastCall | Ended::Gap | Ended::End => call,
+    };
+    style.add_modifier(Modifier::REVERSED)
 }
 
 /// The cell of several boxes.

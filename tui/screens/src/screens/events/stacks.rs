@@ -1,0 +1,158 @@
+//! The boxes at the cursor, beside the events: drawing, and a cursor of their own.
+
+use portmortem_analyzer::moment::OpenBox;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::reader::{Reader, Shown};
+use super::{Effect, Events};
+use crate::format::{count, counted, left, right, shorten, width};
+use crate::keys::Action;
+use crate::table::first_row;
+use crate::theme::Theme;
+
+/// Boxes that a page is.
+const PAGE: usize = 10;
+
+/// Which list the keys are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Part {
+    /// The events.
+    #[default]
+    Events,
+    /// The active boxes.
+    Active,
+    /// Those that can be re-entered.
+    Choices,
+}
+
+impl Events {
+    /// To the next list that has anything.
+    pub(super) fn next_part(&mut self) {
+        let has = |part| match (part, &self.stacks) {
+            (Part::Active, Some(both)) => !both.active.newest.is_empty(),
+            (Part::Choices, Some(both)) => !both.choices.newest.is_empty(),
+            (part, _) => part == Part::Events,
+        };
+        let after = match self.part {
+            Part::Events => [Part::Active, Part::Choices],
+            Part::Active => [Part::Choices, Part::Events],
+            Part::Choices => [Part::Events, Part::Active],
+        };
+        let next = after.into_iter().find(|part| has(*part));
+        self.part = next.unwrap_or_default();
+        self.row = 0;
+    }
+
+    fn stack(&self) -> Option<&Shown> {
+        let both = self.stacks.as_ref()?;
+        match self.part {
+            Part::Events => None,
+            Part::Active => Some(&both.active),
+            Part::Choices => Some(&both.choices),
+        }
+    }
+
+    /// The box that the cursor is on in a list of boxes.
+    pub(super) fn selected(&self) -> Option<OpenBox> {
+        self.stack()?.newest.get(self.row).map(|(_, open)| *open)
+    }
+
+    /// Moves in a list of boxes, if the keys are for one.
+    pub(super) fn act_on_stack(&mut self, action: Action) -> Option<Effect> {
+        let last = self.stack()?.newest.len().saturating_sub(1);
+        self.row = match action {
+            Action::Up => self.row.saturating_sub(1),
+            Action::Down => self.row + 1,
+            Action::PageUp => self.row.saturating_sub(PAGE),
+            Action::PageDown => self.row + PAGE,
+            Action::Top => 0,
+            Action::Bottom => last,
+            Action::Back => {
+                self.part = Part::Events;
+                return Some(Effect::Done);
+            }
+            _ => return None,
+        }
+        .min(last);
+        Some(Effect::Done)
+    }
+}
+
+/// Draws a list of boxes; `cursor` is its row, if the keys are for it.
+pub(super) fn draw(
+    reader: &Reader,
+    stack: &Shown,
+    title: &str,
+    cursor: Option<usize>,
+    area: Rect,
+    buf: &mut Buffer,
+    theme: &Theme,
+) {
+    let room = usize::from(area.width);
+    let (title, style) = match cursor {
+        Some(_) => (format!("▶{title}"), theme.heading_sorted),
+        None => (title.to_owned(), theme.heading),
+    };
+    buf.set_stringn(area.x, area.y, left(&title, room), room, style);
+    let rows = usize::from(area.height.saturating_sub(1));
+    let all = stack.newest.len();
+    // The last row is for how many more there are.
+    let is_cut = stack.height > rows.min(all) as u64;
+    let shown = if is_cut { rows.saturating_sub(1) } else { rows };
+    let first = first_row(0, cursor.unwrap_or(0), shown, all);
+    let depth_width = stack.newest.iter().map(|(around, _)| count(*around).len());
+    let depth_width = depth_width.max().unwrap_or(0).max(5);
+    let visible = stack.newest.iter().enumerate().skip(first).take(shown);
+    for (y, (at, (around, open))) in (area.y + 1..).zip(visible) {
+        let name = reader.analysis.predicate(open.predicate);
+        let selected = cursor == Some(at);
+        let (faint, text) = if selected {
+            (theme.cursor, theme.cursor)
+        } else {
+            (theme.faint, theme.text)
+        };
+        let depth = right(&count(*around), depth_width);
+        // The name comes first; what is said beside it takes the room that is left.
+        let left_for_name = room.saturating_sub(depth_width + 1);
+        let name = shorten(name, left_for_name);
+        let beside = beside(open, left_for_name.saturating_sub(width(&name)));
+        if selected {
+            let line = " ".repeat(room);
+            buf.set_stringn(area.x, y, line, room, theme.cursor);
+        }
+        let (x, _) = buf.set_stringn(area.x, y, depth, room, faint);
+        let (x, _) = buf.set_stringn(x + 1, y, name, left_for_name, text);
+        buf.set_stringn(x, y, beside, room, faint);
+    }
+    let drawn = all.saturating_sub(first).min(shown);
+    let more = stack.height.saturating_sub((first + drawn) as u64);
+    if more > 0 && rows > 0 {
+        let of_hidden = if reader.lists_all() {
+            ""
+        } else {
+            ", those of hidden predicates with them"
+        };
+        let text = format!("{:depth_width$} … {} more{of_hidden}", "", count(more));
+        let y = area.y + 1 + drawn as u16;
+        if y < area.bottom() {
+            buf.set_stringn(area.x, y, shorten(&text, room), room, theme.faint);
+        }
+    }
+}
+
+/// What else is known of a box, as much as there is room for.
+fn beside(open: &OpenBox, room: usize) -> String {
+    let called = count(open.called);
+    let last_calls = match open.last_calls {
+        0 => String::new(),
+        many => format!(", {}", counted(many, "last call", "last calls")),
+    };
+    let texts = [
+        format!("  called at {called}{last_calls}"),
+        format!("  called at {called}"),
+        format!("  at {called}"),
+    ];
+    let fits = texts.into_iter().find(|text| width(text) <= room);
+    fits.unwrap_or_default()
+}

@@ -1,0 +1,376 @@
+//! Going to an event, or to a whole box: where that is on the axis is found by threads.
+//!
+//! A key waits for them a moment, which mostly is enough, and then goes on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use portmortem_analyzer::moment::Moment;
+use portmortem_analyzer::timeline::{Activation, Began, Blocks, Segment};
+use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::walk::Step;
+use portmortem_tracer::format::Event;
+
+use super::pictures::reader;
+use super::{Effect, EventTarget, Timeline};
+use crate::screens::events::reader::Reader;
+use crate::screens::events::search::{Found, Leg, Search, Wanted, Way};
+
+/// How long a key waits.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// Events between two looks at whether anybody still wants to know.
+const STRIDE: u64 = 1 << 12;
+
+/// Events on either side of one in which last calls of its box are looked for.
+const NEAR: u64 = 10_000;
+
+/// What is looked for.
+#[derive(Debug)]
+pub(super) struct Seek {
+    stage: Stage,
+    /// What to say if it is not found.
+    nothing: String,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// Which event.
+    Event(Search),
+    /// Where it is.
+    Place(Placing),
+}
+
+/// A thread that finds a place; one that is dropped stops.
+#[derive(Debug)]
+struct Placing {
+    found: Receiver<Option<Place>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Drop for Placing {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Where something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// An event of a stream, by the number and the stream's place in the trace.
+    Event {
+        stream: usize,
+        number: u64,
+        /// Where the cursor is to be: at its tick, or in the box that ends there.
+        tick: u64,
+        row: u64,
+        /// The ticks of the activation of its box.
+        from: u64,
+        to: u64,
+    },
+    /// The ticks of a whole box.
+    Box { from: u64, to: u64 },
+}
+
+/// What a thread is to find.
+#[derive(Debug, Clone, Copy)]
+enum Wish {
+    /// The event of this number, or the next one that is visible.
+    Event { stream: usize, number: u64 },
+    /// The whole box of a segment.
+    Box { stream: usize, segment: Segment },
+}
+
+impl Placing {
+    fn start(reader: Reader, blocks: Arc<Blocks>, wish: Wish, last: u64) -> Self {
+        let (sender, found) = channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        thread::spawn(move || {
+            let goes_on = || !stopped.load(Ordering::Relaxed);
+            let place = match wish {
+                Wish::Event { stream, number } => {
+                    event(&reader, &blocks, stream, number, last, &goes_on)
+                }
+                Wish::Box { stream, segment } => {
+                    whole_box(&reader, &blocks, stream, &segment, last, &goes_on)
+                }
+            };
+            // Nobody listens any more if it was given up.
+            let _ = sender.send(place);
+        });
+        Self { found, stop }
+    }
+}
+
+fn leaves(event: Event) -> bool {
+    matches!(
+        event,
+        Event::ExitDet | Event::ExitNondet | Event::Fail | Event::Exception
+    )
+}
+
+/// Where an event is; `last` is the end of everything.
+fn event(
+    events: &Reader,
+    blocks: &Blocks,
+    stream: usize,
+    number: u64,
+    last: u64,
+    goes_on: &dyn Fn() -> bool,
+) -> Option<Place> {
+    let (trace, trail) = (&events.analysis.trace, events.analysis.trail());
+    let mut walk = events.walk(number)?;
+    let mut read = 0_u64;
+    let step = loop {
+        let step = walk.next()?;
+        read += 1;
+        if read.is_multiple_of(STRIDE) && !goes_on() {
+            return None;
+        }
+        if step.number >= number && events.is_visible(&step) {
+            break step;
+        }
+    };
+    let row = reader(&events.analysis, blocks).row_of(&step, walk.moment());
+    let activation = step
+        .of
+        .and_then(|(of, _)| Activation::at(trace, trail, stream, of.called, step.number, goes_on));
+    let began = activation.and_then(|of| of.began).map(|(_, tick)| tick);
+    let ended = activation.map(|of| of.ended.map_or(last, |(_, tick)| tick));
+    let (last_call, next) = step
+        .of
+        .map_or((None, None), |(of, _)| last_calls(events, of.called, &step));
+    let from = began.max(last_call).unwrap_or(step.tick);
+    let tick = if leaves(step.event) {
+        step.tick.saturating_sub(1).max(from)
+    } else {
+        step.tick
+    };
+    Some(Place::Event {
+        stream,
+        number: step.number,
+        tick,
+        row,
+        from,
+        to: ended
+            .into_iter()
+            .chain(next)
+            .min()
+            .unwrap_or(step.tick)
+            .max(from),
+    })
+}
+
+/// When a box made its last last call up to an event, and when it makes the next, as far as they are near.
+fn last_calls(events: &Reader, called: u64, at: &Step) -> (Option<u64>, Option<u64>) {
+    let from = at.number.saturating_sub(NEAR).max(called);
+    let (mut last, mut next) = (None, None);
+    let walk = events.walk(from).into_iter().flatten();
+    for step in walk.take_while(|step| step.number < at.number.saturating_add(NEAR)) {
+        let own = step.of.is_some_and(|(of, _)| of.called == called);
+        let is_last_call = own && matches!(step.event, Event::Tail { .. });
+        if is_last_call && step.number <= at.number {
+            last = Some(step.tick);
+        } else if is_last_call {
+            next = Some(step.tick);
+            break;
+        } else if own && leaves(step.event) && step.number >= at.number {
+            break;
+        }
+    }
+    (last, next)
+}
+
+/// From where to where the box of a segment goes.
+fn whole_box(
+    events: &Reader,
+    blocks: &Blocks,
+    stream: usize,
+    segment: &Segment,
+    last: u64,
+    goes_on: &dyn Fn() -> bool,
+) -> Option<Place> {
+    let analysis = &events.analysis;
+    let number = match segment.began {
+        Began::Call => segment.called,
+        _ => reader(analysis, blocks).last_event(stream, segment.from)?,
+    };
+    let (trace, trail) = (&analysis.trace, analysis.trail());
+    let activation = Activation::at(trace, trail, stream, segment.called, number, goes_on);
+    let began = activation.and_then(|of| of.began);
+    let ended = activation.map(|of| of.ended.map_or(last, |(_, tick)| tick));
+    Some(Place::Box {
+        from: began.map_or(segment.from, |(_, tick)| tick),
+        to: ended.unwrap_or(segment.to),
+    })
+}
+
+impl Timeline {
+    fn events(&self, stream: usize) -> Option<Reader> {
+        Some(Reader::new(self.analysis()?, stream))
+    }
+
+    fn place(&self, wish: Wish) -> Option<Stage> {
+        let (Wish::Event { stream, .. } | Wish::Box { stream, .. }) = wish;
+        let blocks = Arc::clone(&self.pictures.as_ref()?.blocks);
+        let placing = Placing::start(self.events(stream)?, blocks, wish, self.whole.to);
+        Some(Stage::Place(placing))
+    }
+
+    fn begin(&mut self, stage: Option<Stage>, nothing: &str) -> Effect {
+        self.seek = stage.map(|stage| Seek {
+            stage,
+            nothing: nothing.to_owned(),
+        });
+        let until = Instant::now() + PATIENCE;
+        self.take(Some(until)).unwrap_or(Effect::Done)
+    }
+
+    /// Goes to an event.
+    pub(super) fn go_to_event(&mut self, target: EventTarget) -> Effect {
+        match target {
+            EventTarget::At { stream, number } => {
+                let stage = self.place(Wish::Event { stream, number });
+                self.begin(stage, "no event to show is there")
+            }
+            EventTarget::FirstOf(predicate) => {
+                let legs: Vec<Leg> = self
+                    .streams
+                    .iter()
+                    .map(|&stream| Leg {
+                        stream,
+                        way: Way::From(0),
+                    })
+                    .collect();
+                let wanted = begins(move |of, _| of == predicate);
+                let stage = self.search(legs, wanted);
+                self.begin(stage, "there is no event of this predicate")
+            }
+        }
+    }
+
+    fn search(&self, legs: Vec<Leg>, wanted: Wanted) -> Option<Stage> {
+        let reader = self.events(legs.first()?.stream)?;
+        let total = legs.iter().map(|leg| leg.length(&reader)).sum();
+        let search = Search::start(&reader, legs.into_iter(), total, 1, wanted);
+        Some(Stage::Event(search))
+    }
+
+    /// To the next box that is searched for, or the one before, in this stream.
+    pub(super) fn next_found(&mut self, later: bool) -> Effect {
+        if !self.found.contains(&true) {
+            return Effect::Say("no predicate has that name".to_owned());
+        }
+        let Some(&stream) = self.streams.get(self.position.band) else {
+            return Effect::Done;
+        };
+        let (cursor, found) = (self.position.cursor, Arc::clone(&self.found));
+        let is_found = move |of: PredicateIndex| found.get(of as usize) == Some(&true);
+        let sent = self.sent();
+        let way = match (sent, later) {
+            (Some(number), true) => Way::From(number.saturating_add(1)),
+            (Some(number), false) => Way::Until(number),
+            (None, true) => Way::From(self.known_number(false).unwrap_or(0)),
+            (None, false) => Way::Until(self.known_number(true).unwrap_or(u64::MAX)),
+        };
+        let wanted = begins(move |of, tick| {
+            let beyond = match (sent, later) {
+                (Some(_), _) => true,
+                (None, true) => tick >= cursor,
+                (None, false) => tick < cursor,
+            };
+            beyond && is_found(of)
+        });
+        let stage = self.search(vec![Leg { stream, way }], wanted);
+        let side = if later { "later" } else { "earlier" };
+        let nothing = format!("no {side} box of that name in this stream; n and N search on");
+        self.begin(stage, &nothing)
+    }
+
+    /// The number of an event not after the cursor, or not before it, from columns that were read.
+    fn known_number(&self, after: bool) -> Option<u64> {
+        let (picture, at) = (self.picture()?, self.column_at() as usize);
+        let first = |column: &portmortem_analyzer::timeline::Column| column.first_event;
+        if after {
+            picture.columns.iter().skip(at).find_map(first)
+        } else {
+            picture.columns.iter().take(at + 1).rev().find_map(first)
+        }
+    }
+
+    /// To the whole box of a segment.
+    pub(super) fn zoom_to_whole(&mut self, segment: Segment) -> Effect {
+        let Some(&stream) = self.streams.get(self.position.band) else {
+            return Effect::Done;
+        };
+        let stage = self.place(Wish::Box { stream, segment });
+        self.begin(stage, "the ends of the box are not known")
+    }
+
+    /// Takes what was found, until some moment; `None` if there was nothing.
+    pub(super) fn take(&mut self, until: Option<Instant>) -> Option<Effect> {
+        loop {
+            let seek = self.seek.as_ref()?;
+            let place = match &seek.stage {
+                Stage::Event(search) => match search.next(until)? {
+                    Found::Steps(stream, steps) => {
+                        let number = steps.first()?.number;
+                        let nothing = seek.nothing.clone();
+                        let stage = self.place(Wish::Event { stream, number });
+                        self.seek = stage.map(|stage| Seek { stage, nothing });
+                        continue;
+                    }
+                    Found::End(_) => None,
+                },
+                Stage::Place(placing) => placing.next(until)?,
+            };
+            let nothing = self.seek.take().map(|seek| seek.nothing);
+            return Some(match place {
+                Some(place) => self.arrive(place),
+                None => nothing.map_or(Effect::Done, Effect::Say),
+            });
+        }
+    }
+
+    /// How much was looked at.
+    pub(super) fn searched(&self) -> Option<f64> {
+        match &self.seek.as_ref()?.stage {
+            Stage::Event(search) => Some(search.share()),
+            Stage::Place(_) => None,
+        }
+    }
+}
+
+impl Placing {
+    /// What was found; `None`: not yet.
+    fn next(&self, until: Option<Instant>) -> Option<Option<Place>> {
+        let found = match until {
+            None => self.found.recv().map_err(RecvTimeoutError::from),
+            Some(until) => {
+                let left = until.saturating_duration_since(Instant::now());
+                self.found.recv_timeout(left)
+            }
+        };
+        match found {
+            Ok(place) => Some(place),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(None),
+        }
+    }
+}
+
+/// Events with which a box of a predicate begins, by that and the tick.
+fn begins(is: impl Fn(PredicateIndex, u64) -> bool + Send + 'static) -> Wanted {
+    Box::new(move |reader: &Reader, step: &Step, _: &Moment| {
+        let begins = matches!(
+            step.event,
+            Event::Call { .. } | Event::Tail { .. } | Event::Redo
+        );
+        let of = step.of.filter(|_| begins);
+        of.is_some_and(|(of, _)| is(of.predicate, step.tick)) && reader.is_visible(step)
+    })
+}
