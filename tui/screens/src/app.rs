@@ -55,8 +55,8 @@ pub struct App {
     message: Option<String>,
     requests: Vec<Request>,
     theme_name: ThemeName,
-    /// Times without the recorder's own.
-    net: bool,
+    /// Times without the recorder's own, or as recorded, if the user has said so; else what is known better.
+    net: Option<bool>,
     sources: bool,
     /// The filter to begin with.
     first_filter: Option<String>,
@@ -94,7 +94,7 @@ impl App {
             message: None,
             requests: Vec::new(),
             theme_name: theme,
-            net: false,
+            net: None,
             sources: true,
             first_filter: None,
             tabs: Vec::new(),
@@ -219,7 +219,7 @@ impl App {
     pub(crate) fn filters(&self) -> Vec<String> {
         let filters = self.filters.filters().iter();
         let mut labels: Vec<String> = filters.map(|filter| filter.label(&self.trace)).collect();
-        if self.net {
+        if self.analysis.as_ref().is_some_and(|of| of.is_net()) {
             labels.push("net times".to_owned());
         }
         labels
@@ -261,8 +261,9 @@ impl App {
         if analysis.profile.net.is_none() {
             return self.say("the trace does not say what recording it cost");
         }
-        self.net = !self.net;
-        self.say(if self.net {
+        let net = !analysis.is_net();
+        self.net = Some(net);
+        self.say(if net {
             "times without the recorder's own; – where they are not known"
         } else {
             "times as recorded"
@@ -271,7 +272,11 @@ impl App {
     }
 
     fn set_analysis(&mut self, analysis: &AnalysisView) {
-        self.analysis = Some(Arc::new(analysis.with_net(self.net)));
+        if let Some(before) = &self.analysis {
+            before.stop_calls_unless(analysis);
+        }
+        let net = self.net.unwrap_or_else(|| analysis.net_is_measured());
+        self.analysis = Some(Arc::new(analysis.with_net(net)));
         self.screens.iter_mut().for_each(|slot| slot.stale = true);
         self.show_at(self.shown);
         if let Some(filter) = self.first_filter.take() {

@@ -33,6 +33,7 @@
 
 pub mod analysis;
 pub mod app;
+mod call_times;
 pub mod condition;
 pub mod keys;
 pub mod overlay;

@@ -46,7 +46,7 @@ fn a_session() {
         ("5_predicate", "enter"),
         ("6_caller", "up up enter"),
         ("7_back_again", "esc"),
-        ("8_in_the_tree", "t"),
+        ("8_in_the_tree", "3"),
         ("9_hottest_path", "= p"),
         ("10_zoomed", "left z"),
         ("11_hidden", "1 -"),
@@ -73,7 +73,7 @@ fn a_session() {
         ("29_not_among_the_matches", "c"),
         ("30_no_event_passes", "/ ctrl-u :depth_>_1000 enter"),
         ("31_filters_undone", "esc esc esc esc esc"),
-        ("32_first_event_of_a_predicate", "1 end v"),
+        ("32_first_event_of_a_predicate", "1 end V"),
         ("33_hidden_events", "-"),
     ] {
         keys(&mut app, typed);

@@ -1,5 +1,8 @@
-//! Screen 1: all predicates, a row each.
+//! Screen 1: what happened, then all predicates, a row each.
 
+mod summary;
+
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use portmortem_analyzer::tables::{self, Cell, PredicateRow, Row};
@@ -7,17 +10,25 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, first_event, how_many};
+use super::{Effect, Screen, first_event, how_many, slowest_call};
 use crate::analysis::AnalysisView;
+use crate::call_times::{Answer, Wanted};
 use crate::keys::{self, Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
+use summary::Summary;
 
 /// The screen.
 #[derive(Debug, Default)]
 pub(super) struct Predicates {
+    analysis: Option<Arc<AnalysisView>>,
+    summary: Summary,
     table: Option<Table>,
     cumulative: bool,
+    /// Times of single calls, for columns that need them.
+    calls: Wanted,
+    /// The predicate whose slowest call is to be shown as soon as it is known.
+    slowest_of: Option<PredicateIndex>,
 }
 
 const KEYS: &[Binding] = &[
@@ -27,7 +38,8 @@ const KEYS: &[Binding] = &[
         "cumulative",
         "by self time, or by inclusive time",
     ),
-    keys::FIRST_EVENT,
+    keys::SLOWEST_CALL,
+    keys::FIRST_CALL,
 ];
 
 impl Screen for Predicates {
@@ -36,14 +48,60 @@ impl Screen for Predicates {
     }
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
+        self.summary = Summary::of(analysis);
         Table::fill(&mut self.table, Box::new(Rows::new(analysis)), "self_ns");
+        self.analysis = Some(Arc::clone(analysis));
+        self.calls = Wanted::default();
+        self.slowest_of = None;
+    }
+
+    fn poll(&mut self, wait: bool) -> Effect {
+        let (Some(table), Some(analysis)) = (&mut self.table, &self.analysis) else {
+            return Effect::Unused;
+        };
+        if !table.shows_calls() && self.slowest_of.is_none() {
+            return Effect::Unused;
+        }
+        match self.calls.ask(analysis, wait) {
+            Answer::Nothing => Effect::Unused,
+            Answer::Begun => Effect::Done,
+            Answer::Lost => super::calls_lost(),
+            Answer::Found => {
+                table.follow(Box::new(Rows::new(analysis)));
+                let asked = self.slowest_of.take();
+                asked.map_or(Effect::Done, |of| slowest_call(analysis, of))
+            }
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        let depends = self.table.as_ref().is_some_and(Table::depends_on_calls);
+        self.calls.is_over() || !(depends || self.slowest_of.is_some())
+    }
+
+    fn progress(&self) -> Option<f64> {
+        let analysis = self.analysis.as_ref()?;
+        let wants = self.slowest_of.is_some() || self.table.as_ref()?.shows_calls();
+        analysis.calls_share().filter(|_| wants)
     }
 
     fn act(&mut self, action: Action) -> Effect {
-        let Some(table) = &mut self.table else {
+        let (Some(table), Some(analysis)) = (&mut self.table, &self.analysis) else {
             return Effect::Unused;
         };
+        // Only keys that leave do not wait: with them, what was asked for is not wanted any more.
+        if self.slowest_of.take().is_some() && action == Action::Back {
+            return Effect::Done;
+        }
         match action {
+            Action::SlowestCall => match table.predicate() {
+                Some(of) if analysis.known_calls().is_none() && !self.calls.is_over() => {
+                    self.slowest_of = Some(of);
+                    self.poll(false)
+                }
+                Some(of) => slowest_call(analysis, of),
+                None => Effect::Say("no predicate here".to_owned()),
+            },
             Action::Enter => table.predicate().map_or(Effect::Done, Effect::Open),
             Action::FirstEvent => first_event(table.predicate()),
             Action::Cumulative => {
@@ -90,8 +148,9 @@ impl Screen for Predicates {
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        let below = self.summary.draw(area, buf, theme);
         if let Some(table) = &mut self.table {
-            table.draw(area, buf, theme);
+            table.draw(below, buf, theme);
         }
     }
 }
@@ -126,22 +185,22 @@ const CHOSEN: &[Column] = &[
         )
         .hidden(),
     of("self_ns"),
-    of("inclusive_ns"),
-    of("calls"),
-    of("exits"),
-    of("redos"),
-    of("fails"),
-    of("determinism"),
-    of("undone_ns"),
-    of("failed_ns"),
-    of("events"),
-    of("exceptions"),
-    of("tail_calls"),
-    of("exits_det"),
-    of("exits_nondet"),
-    of("cuts"),
-    of("pending"),
-    of("open"),
+    of("inclusive_ns").rank(1),
+    of("calls").rank(1),
+    of("exits").rank(4),
+    of("redos").rank(3).unless_zero(),
+    of("fails").rank(2),
+    of("determinism").rank(2),
+    of("exceptions").rank(4).unless_zero(),
+    of("undone_ns").rank(5).unless_zero(),
+    of("failed_ns").rank(6).unless_zero(),
+    of("cuts").rank(7).unless_zero(),
+    of("pending").rank(7).unless_zero(),
+    of("open").rank(7).unless_zero(),
+    of("tail_calls").rank(8).unless_zero(),
+    of("exits_det").rank(9).unless_zero(),
+    of("exits_nondet").rank(9).unless_zero(),
+    of("events").rank(10),
     of("predicate").name(),
 ];
 
@@ -171,7 +230,10 @@ impl Source for Rows {
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
         let of = self.analysis.tables().predicate(self.used[row]);
-        COLUMNS[column].cell(self.is_net(), |at| PredicateRow::cell(&of, at))
+        let column = &COLUMNS[column];
+        // Times of single calls are known as they were recorded, and never otherwise.
+        let is_net = self.is_net() && !column.is_of_calls();
+        column.cell(is_net, |at| PredicateRow::cell(&of, at))
     }
 
     fn key(&self, row: usize) -> u64 {
@@ -188,5 +250,14 @@ impl Source for Rows {
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {
         Some(self.used[row])
+    }
+
+    fn short_name(&self, row: usize) -> Option<Cow<'_, str>> {
+        self.analysis.module()?;
+        Some(self.analysis.short_name(self.used[row]))
+    }
+
+    fn about_names(&self) -> Option<String> {
+        self.analysis.module().map(|module| format!("of {module}"))
     }
 }
