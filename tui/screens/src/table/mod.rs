@@ -436,7 +436,8 @@ impl Table {
             let cells = columns.iter().map(|&at| match self.source.cell(row, at) {
                 Cell::Missing => String::new(),
                 Cell::Text(text) => field(text).into_owned(),
-                Cell::Integer(part) if about(at).kind == Kind::Share && whole > 0 => {
+                Cell::Integer(_) if about(at).kind == Kind::Share && whole == 0 => String::new(),
+                Cell::Integer(part) if about(at).kind == Kind::Share => {
                     percent(part.max(0) as u64, whole)
                 }
                 Cell::Integer(number) => number.to_string(),

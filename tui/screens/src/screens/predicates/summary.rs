@@ -72,7 +72,7 @@ impl Summary {
 
     /// The lines, at most so many of this width: each fact is on the first one with room for it; the last one is the hottest path.
     pub(super) fn lines(&self, most: usize, room: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let path = self.path_line(room, theme);
+        let path = self.path_line(room, theme).filter(|_| most > 0);
         let most = most.saturating_sub(usize::from(path.is_some()));
         let mut lines: Vec<Line> = Vec::new();
         for (at, fact) in self.facts.iter().enumerate() {
