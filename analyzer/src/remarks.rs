@@ -251,3 +251,64 @@ pub fn defects(analysis: &Analysis, most: usize) -> Vec<String> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+    use crate::scope::Filters;
+
+    fn analysis(name: &str) -> Analysis {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../traces")
+            .join(name);
+        let trace = Trace::open(&path).unwrap();
+        Analysis::of(trace, &path, Filters::default(), &AtomicU64::new(0)).unwrap()
+    }
+
+    #[test]
+    fn the_hottest_path_leads_to_where_most_time_is() {
+        let analysis = analysis("queens.pmt");
+        for net in [None, analysis.profile.net.as_ref()] {
+            let path = hottest_path(&analysis.profile, net);
+            let names: Vec<&str> = path
+                .iter()
+                .map(|&(index, _)| analysis.predicate(index))
+                .collect();
+            assert_eq!(
+                names,
+                ["main/0", "queens/2", "permute/3", "attack/2", "attack/3"]
+            );
+            assert!(path.is_sorted_by(|above, below| above.1 >= below.1));
+            let whole = net.map_or(analysis.profile.total_ticks(), |net| net.net_ticks);
+            assert!(
+                path.iter()
+                    .all(|&(_, ticks)| ticks <= whole && ticks >= whole / 10)
+            );
+        }
+    }
+
+    /// Sums of the tables.
+    #[test]
+    fn what_happened_is_what_the_tables_add_up_to() {
+        for name in ["queens.pmt", "scan.pmt", "parser.pmt", "metainterp.pmt"] {
+            let analysis = analysis(name);
+            let tables = analysis.tables();
+            let left: u64 = tables.choicepoints().map(|row| row.left).sum();
+            let unused: u64 = tables.choicepoints().map(|row| row.never_used).sum();
+            let expected = (unused > 0).then(|| format!("{} of {}", count(unused), count(left)));
+            assert_eq!(unused_choicepoints(&analysis), expected, "{name}");
+            let undone_ns: u64 = tables.backtracks().map(|row| row.undone_ns).sum();
+            let ticks = analysis.ns(undone_ticks(&analysis.profile));
+            assert!(ticks.abs_diff(undone_ns) <= tables.backtracks().count() as u64);
+            let memory = tables.predicates().filter(|row| {
+                ["system:garbage_collect/0", "system:stack_shift/0"].contains(&row.predicate)
+            });
+            let calls: u64 = memory.map(|row| row.calls).sum();
+            assert_eq!(collections(&analysis).is_some(), calls > 0, "{name}");
+        }
+        assert!(collections(&analysis("scan.pmt")).is_some());
+    }
+}

@@ -198,4 +198,21 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_pass_can_be_cancelled_and_made_again() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/threads_exceptions.pmt");
+        let trace = Trace::open(&path).unwrap();
+        let scope = Arc::new(Scope::of(&trace, &Filters::default()));
+        let calls = CallsOnRequest::new(Arc::clone(&scope));
+        let (progress, cancel) = (AtomicU64::new(0), AtomicBool::new(true));
+        assert!(!calls.find(&trace, &progress, &cancel));
+        assert_eq!(calls.known(), None);
+        let progress = AtomicU64::new(0);
+        assert!(calls.find(&trace, &progress, &AtomicBool::new(false)));
+        assert_eq!(calls.known(), Some(&Calls::of(&trace, &scope)));
+        let events = trace.streams().iter().map(|stream| trace.events(stream));
+        let events: usize = events.map(Iterator::count).sum();
+        assert_eq!(progress.into_inner(), events as u64);
+    }
 }

@@ -140,6 +140,41 @@ fn two_keys_lead_to_the_source_line_of_the_hottest_goal() {
     );
 }
 
+/// What has no source is shown where it is called.
+#[test]
+fn a_predicate_without_source_is_shown_where_most_of_its_time_is_called() {
+    let analysis = analysis("scan.pmt");
+    let sites = analysis.tables().site_list().into_iter();
+    let sites = sites.filter(|site| analysis.source(site.callee).is_none());
+    let sites: Vec<_> = sites.filter(|site| site.line().is_some()).collect();
+    let index = sites[0].callee;
+    let sites = sites.iter().rev().filter(|site| site.callee == index);
+    let hottest = sites.max_by_key(|site| site.figures.served_ticks).unwrap();
+    let name = analysis.predicate(index);
+    let mut app = app_with_sources("scan.pmt");
+    app.begin_with_filter(format!("predicate = \"{name}\""));
+    keys(&mut app, "C C enter");
+    let shown = text(&picture(&mut app, 80, 24));
+    let place = format!("called at scan.pl:{}", hottest.line().unwrap());
+    assert!(shown.contains(&place), "{shown}");
+    let marked = shown.lines().find(|line| line.starts_with('>')).unwrap();
+    let (_, called) = name.split_once(':').unwrap();
+    let (called, _) = called.split_once('/').unwrap();
+    assert!(marked.contains(called), "{shown}");
+    keys(&mut app, "o");
+    let requests = app.requests();
+    assert!(
+        matches!(&requests[..], [Request::Edit(path, line)]
+            if path.ends_with("scan.pl") && Some(*line) == hottest.line()),
+        "{requests:?}"
+    );
+    // Enter on the line goes to the predicate whose clause it is in.
+    keys(&mut app, "t t enter");
+    let caller = analysis.caller(hottest.caller);
+    let shown = text(&picture(&mut app, 80, 24));
+    assert!(shown.lines().nth(1).unwrap().ends_with(caller), "{shown}");
+}
+
 /// Callers add up to the inclusive time of the predicate, and so do its own time and the callees; the largest caller is the last one.
 #[test]
 fn callers_ascend_to_the_predicate_and_add_up() {

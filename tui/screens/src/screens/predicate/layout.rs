@@ -76,10 +76,16 @@ impl Areas {
         } else {
             0
         };
-        let rows = contents.neighbours as u16 + 1;
-        let neighbours = rows.min((left - ports).max(NEIGHBOURS).min(left));
+        let rows = u16::try_from(contents.neighbours).unwrap_or(u16::MAX);
+        let neighbours = rows
+            .saturating_add(1)
+            .min((left - ports).max(NEIGHBOURS).min(left));
         let (neighbours, rest) = below(area, neighbours);
         let (ports, rest) = below(rest, ports);
+        let slowest = match contents.source {
+            0 => rest.height.saturating_sub(source),
+            _ => slowest,
+        };
         let (calls, source) = below(rest, slowest);
         Self::with_calls(neighbours, ports, calls, source)
     }

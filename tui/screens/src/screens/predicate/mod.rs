@@ -2,7 +2,9 @@
 //! source, with the figures of its goals and clauses. `t` moves between the parts, and each has a cursor.
 
 mod layout;
+mod listing;
 mod neighbours;
+mod parts;
 mod ports;
 mod slowest;
 mod source;
@@ -10,21 +12,18 @@ mod view;
 
 use std::sync::Arc;
 
-use portmortem_analyzer::calls::figures::SlowCall;
-use portmortem_analyzer::figures::PredicateFigures;
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, EventTarget, Screen, call_event, calls_lost, first_event, slowest_call};
+use super::{Effect, EventTarget, Screen, call_event, calls_lost, first_event};
 use crate::analysis::AnalysisView;
 use crate::call_times::{Answer, Wanted};
 use crate::keys::{self, Action, Binding, bind};
 use crate::table::Table;
 use crate::theme::Theme;
-use neighbours::Neighbours;
-use slowest::Slowest;
-use source::SourceView;
+pub(crate) use parts::edit;
+use parts::{Part, View};
 
 /// The events of a longer trace are not read again unless the user asks for the times of single calls.
 const MOST_UNASKED: u64 = 100_000_000;
@@ -50,32 +49,6 @@ struct Before {
     part: Part,
     row: Option<usize>,
     line: Option<u32>,
-}
-
-/// The parts that keys can act on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Part {
-    /// Callers and callees.
-    #[default]
-    Neighbours,
-    /// The slowest calls.
-    Slowest,
-    /// The source.
-    Source,
-}
-
-/// What is shown of a predicate.
-#[derive(Debug)]
-struct View {
-    analysis: Arc<AnalysisView>,
-    subject: PredicateIndex,
-    part: Part,
-    table: Table,
-    /// How many rows of it are callers.
-    callers: usize,
-    /// Once they are known.
-    slowest: Option<Table>,
-    source: SourceView,
 }
 
 const ENTER: Binding = bind(
@@ -106,154 +79,6 @@ const SOURCE_KEYS: &[Binding] = &[
     bind(&["home", "gg"], Action::Top, "", "to the first line"),
     bind(&["end", "G"], Action::Bottom, "", "to the last line"),
 ];
-
-impl View {
-    fn new(analysis: &Arc<AnalysisView>, subject: PredicateIndex) -> Self {
-        let rows = Neighbours::new(analysis, subject);
-        let (itself, callers) = (rows.itself(), rows.callers());
-        let mut table = Table::new(Box::new(rows), Some("time_ns"));
-        table.select(itself);
-        let mut view = Self {
-            analysis: Arc::clone(analysis),
-            subject,
-            part: Part::default(),
-            table,
-            callers,
-            slowest: None,
-            source: SourceView::of(analysis, subject),
-        };
-        view.list_slowest();
-        view
-    }
-
-    /// Shows the same predicate in another analysis.
-    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
-        let rows = Neighbours::new(analysis, self.subject);
-        self.callers = rows.callers();
-        self.table.follow(Box::new(rows));
-        self.analysis = Arc::clone(analysis);
-        self.source.follow(analysis, self.subject);
-        self.list_slowest();
-    }
-
-    /// Lists the slowest calls, if they are known.
-    fn list_slowest(&mut self) {
-        if self.analysis.known_calls().is_none() {
-            self.slowest = None;
-            self.part = match self.part {
-                Part::Slowest => Part::Neighbours,
-                part => part,
-            };
-            return;
-        }
-        let rows = Box::new(Slowest::new(&self.analysis, self.subject));
-        match &mut self.slowest {
-            Some(table) => table.follow(rows),
-            None => self.slowest = Some(Table::new(rows, Some("ns"))),
-        }
-    }
-
-    /// The figures of the predicate; zeros if nothing of it is looked at.
-    fn figures(&self) -> PredicateFigures {
-        let predicates = &self.analysis.profile.predicates;
-        let figures = predicates.get(self.subject as usize);
-        figures.copied().unwrap_or_default()
-    }
-
-    /// What is said where nothing of the predicate is looked at.
-    fn absence(&self) -> Option<String> {
-        if self.figures().is_used() {
-            return None;
-        }
-        let name = self.analysis.predicate(self.subject);
-        let filters = self.analysis.filters.filters().iter();
-        let filters: Vec<String> = filters
-            .map(|filter| filter.label(&self.analysis.trace))
-            .collect();
-        Some(if filters.is_empty() {
-            format!("{name} was never called")
-        } else {
-            let filters = filters.join("; ");
-            format!("nothing of {name} is looked at ({filters}); Esc takes that away")
-        })
-    }
-
-    fn next_part(&mut self) {
-        self.part = match self.part {
-            Part::Neighbours if self.slowest.as_ref().is_some_and(|table| table.rows() > 0) => {
-                Part::Slowest
-            }
-            Part::Neighbours | Part::Slowest if self.source.rows() > 0 => Part::Source,
-            _ => Part::Neighbours,
-        };
-    }
-
-    /// The slow call under the cursor.
-    fn slow_call(&self) -> Option<&SlowCall> {
-        let row = self.slowest.as_ref()?.row()?;
-        let figures = self.analysis.known_calls()?.predicate(self.subject)?;
-        figures.slowest.get(row)
-    }
-
-    /// The predicate that the cursor is on.
-    fn predicate(&self) -> PredicateIndex {
-        match self.part {
-            Part::Neighbours => self.table.predicate().unwrap_or(self.subject),
-            Part::Slowest | Part::Source => self.subject,
-        }
-    }
-
-    /// To the slowest call of what is under the cursor: times of calls are known.
-    fn go_to_slowest(&self) -> Effect {
-        let call = match self.part {
-            Part::Neighbours => return slowest_call(&self.analysis, self.predicate()),
-            Part::Slowest => self.slow_call(),
-            Part::Source => self.source.slowest(&self.analysis),
-        };
-        match call {
-            Some(call) => call_event(&self.analysis, call),
-            None => slowest_call(&self.analysis, self.subject),
-        }
-    }
-
-    fn enter(&self) -> Effect {
-        match self.part {
-            Part::Neighbours => match self.table.predicate() {
-                Some(predicate) if predicate != self.subject => Effect::Open(predicate),
-                _ => Effect::Done,
-            },
-            Part::Slowest => self.go_to_slowest(),
-            Part::Source => match self.source.callee() {
-                Some(callee) if callee != self.subject => Effect::Open(callee),
-                Some(_) => Effect::Done,
-                None => Effect::Say("no goal of this line is known to have called".to_owned()),
-            },
-        }
-    }
-
-    /// Opens an editor: at the goal that made the slow call; at the source of the caller or callee; or at the line that the cursor of the
-    /// source is on.
-    fn edit(&self) -> Effect {
-        let predicate = self.predicate();
-        if predicate != self.subject {
-            return edit(&self.analysis, predicate);
-        }
-        let site = match self.part {
-            Part::Slowest => self.slow_call().and_then(|call| call.site),
-            _ => None,
-        };
-        let site = site.and_then(|site| self.analysis.trace.sites().get(site as usize));
-        if let Some(site) = site.filter(|site| site.line > 0)
-            && let Some(file) = site.file.and_then(|file| self.analysis.trace.file(file))
-        {
-            return Effect::Edit(self.analysis.locate(file), site.line);
-        }
-        match (self.analysis.source(self.subject), self.source.line()) {
-            (Some((file, _)), Some(line)) => Effect::Edit(self.analysis.locate(file), line),
-            _ => edit(&self.analysis, self.subject),
-        }
-    }
-}
 
 impl Predicate {
     /// Whether the times of single calls are to be found.
@@ -481,16 +306,5 @@ impl Screen for Predicate {
         if let Some(view) = &mut self.view {
             view::draw(view, area, buf, theme);
         }
-    }
-}
-
-/// Opens the source of a predicate, if it is known.
-pub(crate) fn edit(analysis: &AnalysisView, predicate: PredicateIndex) -> Effect {
-    match analysis.source(predicate) {
-        Some((file, line)) => Effect::Edit(analysis.locate(file), line.max(1)),
-        None => Effect::Say(format!(
-            "the trace does not say where {} is from",
-            analysis.predicate(predicate)
-        )),
     }
 }

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::View;
+use super::parts::View;
 use crate::format::{self, count, time};
 use crate::theme::Theme;
 

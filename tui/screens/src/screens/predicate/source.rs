@@ -1,31 +1,20 @@
 //! The source of a predicate, as far as it can be read, with the figures of its goals beside their lines and those of its clauses above
 //! them. It scrolls, and has a cursor.
 
-use std::collections::BTreeMap;
-
 use portmortem_analyzer::calls::Goal;
 use portmortem_analyzer::calls::figures::SlowCall;
-use portmortem_analyzer::figures::clauses::ClauseFigures;
-use portmortem_analyzer::figures::{Caller, Determinism, SiteFigures};
-use portmortem_analyzer::sources;
+use portmortem_analyzer::figures::{Determinism, SiteFigures};
 use portmortem_analyzer::trace::PredicateIndex;
-use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use super::listing::{GoalsOfLine, Listing, Row};
 use crate::analysis::AnalysisView;
-use crate::format::{bar, count, right, rounded, time, width};
+use crate::format::{bar, right, rounded, time, width};
 use crate::keys::Action;
 use crate::table::first_row;
 use crate::theme::Theme;
-
-/// Lines before the first clause, and after the last goal or clause, at least.
-const BEFORE: u32 = 10;
-const AFTER: u32 = 60;
-
-/// More lines are not read.
-const LINES: usize = 5000;
 
 /// Width of the bars of times.
 const BAR: usize = 4;
@@ -33,36 +22,14 @@ const BAR: usize = 4;
 /// The source around the clauses of a predicate.
 #[derive(Debug, Default)]
 pub(super) struct SourceView {
-    /// `file:line`, or why it is not known.
-    place: String,
+    listing: Listing,
     /// What the predicate did as to determinism, if that is known.
     determinism: Option<&'static str>,
-    rows: Vec<Row>,
-    /// By line.
-    goals: BTreeMap<u32, GoalsOfLine>,
     cursor: usize,
     first: usize,
     /// The cursor was put there, and not moved there: lines before it are to be seen, too.
     is_placed: bool,
     area: Rect,
-}
-
-/// A row of the list.
-#[derive(Debug)]
-struct Row {
-    /// Of the source, or of the clause that the text is about.
-    line: u32,
-    text: String,
-    /// It is what came of the entries of a clause.
-    is_figures: bool,
-}
-
-/// What goals on a line did.
-#[derive(Debug, Default)]
-pub(super) struct GoalsOfLine {
-    figures: SiteFigures,
-    /// Those that were called, the one with the most time first.
-    goals: Vec<(u64, Goal)>,
 }
 
 impl SourceView {
@@ -72,41 +39,13 @@ impl SourceView {
         let figures = analysis.profile.predicates.get(predicate as usize);
         let determinism = figures.and_then(|figures| figures.determinism(byrd));
         let mut view = Self {
+            listing: Listing::of(analysis, predicate),
             determinism: determinism.map(Determinism::name),
             ..Self::default()
         };
-        let Some((file, begin)) = analysis.source(predicate) else {
-            "source: not known".clone_into(&mut view.place);
-            return view;
-        };
-        view.place = format!("{}:{begin}", printable(file));
-        view.goals = goals(analysis, predicate, file);
-        let clauses = clauses(analysis, predicate, file);
-        if analysis.sources && begin > 0 {
-            let known = || view.goals.keys().chain(clauses.keys()).copied();
-            let first = known().chain([begin]).min().unwrap_or(begin);
-            let last = known().chain([begin]).max().unwrap_or(begin);
-            let first = first.saturating_sub(BEFORE).max(1);
-            let most = (last - first + AFTER) as usize;
-            // What cannot be read is not there: the file may have moved since.
-            let lines = sources::lines(&analysis.locate(file), first, most.min(LINES));
-            for (line, text) in lines.unwrap_or_default() {
-                let figures = clauses.get(&line).into_iter().flatten();
-                view.rows.extend(figures.map(|clause| Row {
-                    line,
-                    text: entries(analysis, clause),
-                    is_figures: true,
-                }));
-                view.rows.push(Row {
-                    line,
-                    text,
-                    is_figures: false,
-                });
-            }
-        }
-        let hottest = view.goals.iter().rev();
-        let hottest = hottest.max_by_key(|(_, goals)| goals.figures.served_ticks);
-        view.go_to(hottest.map_or(begin, |(&line, _)| line));
+        let goals = view.listing.goals.iter().rev();
+        let hottest = goals.max_by_key(|(_, goals)| goals.figures.served_ticks);
+        view.go_to(hottest.map_or(view.listing.begin, |(&line, _)| line));
         view
     }
 
@@ -127,28 +66,37 @@ impl SourceView {
     /// Puts the cursor on a line.
     pub(super) fn go_to(&mut self, line: u32) {
         let is_it = |row: &Row| row.line == line && !row.is_figures;
-        self.cursor = self.rows.iter().position(is_it).unwrap_or(0);
+        self.cursor = self.listing.rows.iter().position(is_it).unwrap_or(0);
         self.is_placed = true;
     }
 
     /// How many lines can be shown.
     pub(super) fn rows(&self) -> usize {
-        self.rows.len()
+        self.listing.rows.len()
     }
 
     /// The line that the cursor is on, if the source can be read.
     pub(super) fn line(&self) -> Option<u32> {
-        self.rows.get(self.cursor).map(|row| row.line)
+        self.listing.rows.get(self.cursor).map(|row| row.line)
     }
 
     fn goals_here(&self) -> &[(u64, Goal)] {
-        let goals = self.line().and_then(|line| self.goals.get(&line));
+        let goals = self.line().and_then(|line| self.listing.goals.get(&line));
         goals.map_or(&[], |goals| &goals.goals)
     }
 
-    /// What the hottest goal on the line of the cursor calls.
-    pub(super) fn callee(&self) -> Option<PredicateIndex> {
-        self.goals_here().first().map(|(_, goal)| goal.callee)
+    /// Where the hottest goal on the line of the cursor leads to: what it calls, or, if that is `subject`, whose clause it is in.
+    pub(super) fn leads_to(&self, subject: PredicateIndex) -> Option<PredicateIndex> {
+        let (_, goal) = self.goals_here().first()?;
+        match goal.callee {
+            callee if callee == subject => goal.caller.predicate(),
+            callee => Some(callee),
+        }
+    }
+
+    /// The file and the line that the cursor is on, if the source can be read.
+    pub(super) fn place(&self) -> Option<(&str, u32)> {
+        Some((self.listing.file.as_deref()?, self.line()?))
     }
 
     /// The slowest call that the goals on the line of the cursor made, of those whose times are known.
@@ -161,7 +109,7 @@ impl SourceView {
 
     /// Moves the cursor; `false` if the action is not about that.
     pub(super) fn act(&mut self, action: Action) -> bool {
-        let last = self.rows.len().saturating_sub(1);
+        let last = self.listing.rows.len().saturating_sub(1);
         let page = usize::from(self.area.height).max(2) - 1;
         self.cursor = match action {
             Action::Up => self.cursor.saturating_sub(1),
@@ -182,7 +130,7 @@ impl SourceView {
             return None;
         }
         let place = self.first + usize::from(y - self.area.y);
-        if place >= self.rows.len() {
+        if place >= self.listing.rows.len() {
             return Some(false);
         }
         Some(std::mem::replace(&mut self.cursor, place) == place)
@@ -191,14 +139,17 @@ impl SourceView {
     /// All of it as text.
     pub(super) fn text(&self, analysis: &AnalysisView) -> String {
         let widths = self.widths(analysis);
-        let rows = self.rows.iter();
+        let rows = self.listing.rows.iter();
         rows.map(|row| self.row_text(analysis, row, &widths).trim_end().to_owned() + "\n")
             .collect()
     }
 
     /// The text of the line that the cursor is on.
     pub(super) fn text_here(&self) -> Option<String> {
-        self.rows.get(self.cursor).map(|row| row.text.clone())
+        self.listing
+            .rows
+            .get(self.cursor)
+            .map(|row| row.text.clone())
     }
 
     fn row_text(&self, analysis: &AnalysisView, row: &Row, widths: &Widths) -> String {
@@ -212,10 +163,10 @@ impl SourceView {
 
     /// Time, calls and failures of the goals on a line.
     fn figures(&self, analysis: &AnalysisView, line: u32, widths: &Widths) -> String {
-        if self.goals.is_empty() {
+        if self.listing.goals.is_empty() {
             return String::new();
         }
-        let cells = self.goals.get(&line).map(|goals| {
+        let cells = self.listing.goals.get(&line).map(|goals| {
             [
                 time(analysis.ns(goals.figures.served_ticks)),
                 rounded(goals.figures.calls),
@@ -229,9 +180,10 @@ impl SourceView {
     }
 
     fn widths(&self, analysis: &AnalysisView) -> Widths {
-        let last = self.rows.last().map_or(0, |row| row.line);
+        let last = self.listing.rows.last().map_or(0, |row| row.line);
         let most = |cell: &dyn Fn(&SiteFigures) -> String| {
             let cells = self
+                .listing
                 .goals
                 .values()
                 .map(|goals| width(&cell(&goals.figures)));
@@ -248,11 +200,11 @@ impl SourceView {
     }
 
     fn heading(&self, analysis: &AnalysisView) -> String {
-        let mut heading = self.place.clone();
+        let mut heading = self.listing.place.clone();
         if let Some(determinism) = self.determinism {
             heading += &format!("  {determinism} in this run");
         }
-        if !self.goals.is_empty() && !self.rows.is_empty() {
+        if !self.listing.goals.is_empty() && !self.listing.rows.is_empty() {
             let recorded = if analysis.is_net() { "recorded " } else { "" };
             heading += &format!("  goals: {recorded}time served, calls, fails");
         }
@@ -283,12 +235,14 @@ impl SourceView {
         if std::mem::take(&mut self.is_placed) {
             self.first = self.cursor.saturating_sub(height / 3);
         }
-        self.first = first_row(self.first, self.cursor, height, self.rows.len());
+        self.first = first_row(self.first, self.cursor, height, self.listing.rows.len());
         let widths = self.widths(analysis);
         let served = |goals: &GoalsOfLine| goals.figures.served_ticks;
-        let most = self.goals.values().map(served).max().unwrap_or(0);
+        let most = self.listing.goals.values().map(served).max().unwrap_or(0);
         for (y, at) in (self.area.y..self.area.bottom()).zip(self.first..) {
-            let Some(row) = self.rows.get(at) else { break };
+            let Some(row) = self.listing.rows.get(at) else {
+                break;
+            };
             let is_here = at == self.cursor;
             let style = if is_here && !has_focus {
                 theme.subject
@@ -307,7 +261,7 @@ impl SourceView {
                     style,
                 )];
                 if most > 0 {
-                    let served = self.goals.get(&row.line).map_or(0, served);
+                    let served = self.listing.goals.get(&row.line).map_or(0, served);
                     spans.push(Span::styled(bar(served, most, BAR) + " ", theme.bar));
                 }
                 let figures = self.figures(analysis, row.line, &widths);
@@ -332,76 +286,4 @@ impl SourceView {
 struct Widths {
     number: usize,
     figures: [usize; 3],
-}
-
-/// By line: what the goals of the predicate's clauses called, if the trace says which did. Only those in the file of its first
-/// clause.
-fn goals(
-    analysis: &AnalysisView,
-    predicate: PredicateIndex,
-    file: &str,
-) -> BTreeMap<u32, GoalsOfLine> {
-    let mut lines = BTreeMap::<u32, GoalsOfLine>::new();
-    for site in analysis.tables().site_list() {
-        if site.caller == Caller::Predicate(predicate)
-            && site.file() == Some(file)
-            && let Some(line) = site.line()
-        {
-            let of_line = lines.entry(line).or_default();
-            of_line.figures.add(&site.figures);
-            let goal = Goal {
-                callee: site.callee,
-                caller: site.caller,
-                site: site.site,
-            };
-            of_line.goals.push((site.figures.served_ticks, goal));
-        }
-    }
-    for of_line in lines.values_mut() {
-        of_line
-            .goals
-            .sort_by_key(|&(ticks, _)| std::cmp::Reverse(ticks));
-    }
-    lines
-}
-
-/// By line where it begins: number and figures of each clause of the predicate that was entered, if the trace says so. Only those in the
-/// file of its first one.
-fn clauses(
-    analysis: &AnalysisView,
-    predicate: PredicateIndex,
-    file: &str,
-) -> BTreeMap<u32, Vec<(u32, ClauseFigures)>> {
-    let mut lines = BTreeMap::<u32, Vec<(u32, ClauseFigures)>>::new();
-    for clause in analysis.tables().clause_list() {
-        if clause.predicate == predicate
-            && clause.file() == Some(file)
-            && let Some(info) = clause.info()
-        {
-            let at = lines.entry(info.line).or_default();
-            at.push((info.number, clause.figures));
-        }
-    }
-    lines
-}
-
-/// What came of the entries of a clause.
-fn entries(analysis: &AnalysisView, (number, figures): &(u32, ClauseFigures)) -> String {
-    let mut text = format!(
-        "clause {number}: entered {}, in vain {}",
-        count(figures.entered),
-        count(figures.failed)
-    );
-    if figures.failed > 0 {
-        text += &format!(" for {}", time(analysis.ns(figures.failed_ticks)));
-    }
-    text += &format!(", self {}", time(analysis.ns(figures.self_ticks)));
-    if figures.left > 0 {
-        text += &format!(
-            ", left {} choices, {} unused",
-            count(figures.left),
-            count(figures.left_unused())
-        );
-    }
-    text
 }

@@ -5,8 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::layout::{Areas, Contents};
+use super::parts::{Part, View};
+use super::ports;
 use super::slowest::draw_histogram;
-use super::{Part, View, ports};
 use crate::theme::Theme;
 
 pub(super) fn draw(view: &mut View, area: Rect, buf: &mut Buffer, theme: &Theme) {
