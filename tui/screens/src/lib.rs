@@ -3,6 +3,7 @@
 //! | step | module |
 //! |---|---|
 //! | trace → figures of what is looked at, in the background | [`analysis`] |
+//! | trace → times of single calls, in the background, when they are asked for | `call_times` |
 //! | keys and clicks → state | [`keys`], [`app`], [`overlay`] |
 //! | the one list widget | [`table`], [`condition`] |
 //! | the screens, each a state and a drawing | [`screens`] |

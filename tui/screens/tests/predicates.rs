@@ -68,10 +68,13 @@ fn exported(app: &mut App) -> Vec<Vec<String>> {
 
 #[test]
 fn both_screens_in_other_sizes() {
-    for (trace, digit) in [("queens.pmt", '1'), ("scan.pmt", '2')] {
+    for (trace, digit, typed) in [
+        ("queens.pmt", '1', ""),
+        ("scan.pmt", '2', "/ :lookup enter enter"),
+    ] {
         for (width, height) in [(120, 40), (200, 60)] {
             let mut app = app_with_sources(trace);
-            keys(&mut app, &digit.to_string());
+            keys(&mut app, typed);
             let shown = text(&picture(&mut app, width, height));
             insta::assert_snapshot!(format!("screen_{digit}_{width}x{height}"), shown);
         }

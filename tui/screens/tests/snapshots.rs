@@ -41,7 +41,7 @@ fn a_session() {
     for (name, typed) in [
         ("1_sorted_by_calls", "> > >"),
         ("2_columns", "s"),
-        ("3_filter_typed", "esc / :calls_>_5_and_self_>_1%"),
+        ("3_filter_typed", "esc / :calls_>_5_and_fails_>_0.1k"),
         ("4_filtered", "enter"),
         ("5_predicate", "enter"),
         ("6_caller", "up up enter"),

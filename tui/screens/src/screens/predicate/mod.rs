@@ -113,11 +113,7 @@ impl Screen for Predicate {
         match &mut self.view {
             Some(view) => view.follow(analysis),
             None => {
-                let predicates = 0..analysis.profile.predicates.len() as PredicateIndex;
-                let hottest = predicates
-                    .rev()
-                    .max_by_key(|&index| analysis.predicate_times(index).self_ticks);
-                self.view = hottest.map(|index| View::new(analysis, index));
+                self.view = hottest(analysis).map(|index| View::new(analysis, index));
             }
         }
     }
@@ -307,4 +303,18 @@ impl Screen for Predicate {
             view::draw(view, area, buf, theme);
         }
     }
+}
+
+/// The predicate with the most self time; work of the engine, as collections and waiting, only if there is no other.
+fn hottest(analysis: &AnalysisView) -> Option<PredicateIndex> {
+    let infos = analysis.trace.predicates();
+    let is_program = |index: PredicateIndex| {
+        let info = infos.get(index as usize);
+        info.is_some_and(|info| !info.is_engine_work())
+    };
+    let predicates = 0..analysis.profile.predicates.len() as PredicateIndex;
+    predicates.rev().max_by_key(|&index| {
+        let ticks = analysis.predicate_times(index).self_ticks;
+        (is_program(index) && ticks > 0, ticks)
+    })
 }

@@ -261,3 +261,98 @@ impl Source for Rows {
         self.analysis.module().map(|module| format!("of {module}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use portmortem_analyzer::Filters;
+    use portmortem_analyzer::trace::Trace;
+
+    use super::*;
+    use crate::screens::EventTarget;
+
+    fn screen() -> Predicates {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/scan.pmt");
+        let trace = Arc::new(Trace::open(&path).unwrap());
+        let mut screen = Predicates::default();
+        screen.follow(&Arc::new(AnalysisView::part(
+            trace,
+            &path,
+            Filters::default(),
+        )));
+        screen
+    }
+
+    fn known(screen: &Predicates) -> bool {
+        let analysis = screen.analysis.as_ref().unwrap();
+        analysis.known_calls().is_some()
+    }
+
+    /// Drawing never reads the events; keys wait for them only where rows depend on them.
+    #[test]
+    fn events_are_read_again_only_where_that_is_asked_for() {
+        let mut screen = screen();
+        let area = Rect::new(0, 0, 200, 60);
+        let mut buffer = Buffer::empty(area);
+        assert_eq!(screen.poll(true), Effect::Unused);
+        screen.set_filter("lookup");
+        let table = screen.table.as_mut().unwrap();
+        table.set_filter("");
+        let columns = table.source().columns();
+        let max = columns.iter().position(|column| column.name == "max_ns");
+        table.show(max.unwrap(), true);
+        screen.draw(area, &mut buffer, &Theme::plain());
+        assert!(screen.is_ready() && !known(&screen));
+        screen.set_filter("max > 1us");
+        screen.draw(area, &mut buffer, &Theme::plain());
+        assert!(!screen.is_ready() && !known(&screen));
+        assert_eq!(screen.table().map(Table::rows), Some(0));
+        assert_eq!(screen.poll(true), Effect::Done);
+        assert!(screen.is_ready() && known(&screen));
+        assert!(screen.table().map(Table::rows) > Some(0));
+        assert_eq!(screen.poll(true), Effect::Unused);
+    }
+
+    /// A key that leaves takes back that the slowest call was asked for.
+    #[test]
+    fn what_was_asked_for_can_be_given_up() {
+        let mut screen = screen();
+        screen.slowest_of = screen.predicate();
+        assert!(!screen.is_ready());
+        assert_eq!(screen.act(Action::Back), Effect::Done);
+        assert!(screen.is_ready());
+        assert_eq!(screen.act(Action::Back), Effect::Unused);
+        screen.slowest_of = screen.predicate();
+        let shown = screen.poll(true);
+        assert!(matches!(
+            shown,
+            Effect::Event(EventTarget::At { stream: 0, .. })
+        ));
+    }
+
+    /// Which columns need the events, the analyser says.
+    #[test]
+    fn columns_of_calls_are_missing_until_they_are_known() {
+        let mut screen = screen();
+        let missing = |screen: &Predicates| -> Vec<&str> {
+            let source = screen.table().unwrap().source();
+            let columns = source.columns().iter().enumerate();
+            let missing = columns.filter(|(at, _)| {
+                (0..source.rows()).all(|row| source.cell(row, *at) == Cell::Missing)
+            });
+            missing.map(|(_, column)| column.name).collect()
+        };
+        let before = missing(&screen);
+        for column in tables::OF_CALLS {
+            assert!(before.contains(&column), "{before:?}");
+        }
+        screen.set_filter("max > 1us");
+        screen.poll(true);
+        let after = missing(&screen);
+        for column in tables::OF_CALLS {
+            assert!(!after.contains(&column), "{after:?}");
+        }
+        assert_eq!(after.len() + tables::OF_CALLS.len(), before.len());
+    }
+}
