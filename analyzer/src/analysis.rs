@@ -197,6 +197,18 @@ impl Analysis {
         self.calls.get(&self.trace)
     }
 
+    /// The same if they were found already: reads nothing.
+    #[must_use]
+    pub fn known_calls(&self) -> Option<&Calls> {
+        self.calls.known()
+    }
+
+    /// Finds the times of single calls, unless that was done. `progress` counts up events to [`Self::events`]. Whether they are known
+    /// then: not if it was cancelled.
+    pub fn find_calls(&self, progress: &AtomicU64, cancel: &AtomicBool) -> bool {
+        self.calls.find(&self.trace, progress, cancel)
+    }
+
     /// What calls were made with, by predicate: those with [`Trace::with_arguments`] that were called.
     #[must_use]
     pub fn arguments(&self) -> &Arguments {
@@ -207,6 +219,16 @@ impl Analysis {
     #[must_use]
     pub fn tables(&self) -> Tables<'_> {
         Tables::new(&self.name, &self.trace, &self.profile).with_calls(&self.calls)
+    }
+
+    /// As tables that never read the events: times of single calls are missing until they are [known](Self::known_calls).
+    #[must_use]
+    pub fn known_tables(&self) -> Tables<'_> {
+        let tables = Tables::new(&self.name, &self.trace, &self.profile);
+        match self.known_calls() {
+            Some(_) => tables.with_calls(&self.calls),
+            None => tables,
+        }
     }
 
     /// Nanoseconds of a number of ticks.

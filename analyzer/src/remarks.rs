@@ -5,8 +5,10 @@ use portmortem_tracer::format::Outcome;
 use crate::Analysis;
 use crate::figures::StreamFigures;
 use crate::figures::laws::Subject;
-use crate::text::{TimeUnit, count, counted, percent};
-use crate::trace::Trace;
+use crate::figures::net_times::NetTimes;
+use crate::figures::profile::Profile;
+use crate::text::{TimeUnit, count, counted, percent, time};
+use crate::trace::{PredicateIndex, Trace};
 
 /// How the recorded run ended, in a few words.
 #[must_use]
@@ -46,6 +48,86 @@ pub fn waiting(analysis: &Analysis) -> Option<String> {
     });
     let all = counted(streams.len() as u64, "stream", "streams");
     Some(format!("{share} % of the time of {all}{of_main}"))
+}
+
+/// Time and number of garbage collections and stack shifts; `None` if there were none, or they are hidden.
+#[must_use]
+pub fn collections(analysis: &Analysis) -> Option<String> {
+    let infos = analysis.trace.predicates().iter();
+    let memory = infos.zip(&analysis.profile.predicates);
+    let memory = memory.filter(|(info, _)| info.is_memory_work());
+    let (mut ticks, mut collected, mut shifted) = (0_u64, 0_u64, 0_u64);
+    for (info, figures) in memory {
+        ticks = ticks.saturating_add(figures.self_ticks);
+        if info.declared.name == "garbage_collect" {
+            collected = collected.saturating_add(figures.calls);
+        } else {
+            shifted = shifted.saturating_add(figures.calls);
+        }
+    }
+    let time = time(analysis.ns(ticks));
+    let shifts = counted(shifted, "stack shift", "stack shifts");
+    match (collected, shifted) {
+        (0, 0) => None,
+        (_, 0) => Some(format!("{time} ({})", count(collected))),
+        (0, _) => Some(format!("{time} ({shifts})")),
+        _ => Some(format!("{time} ({}, and {shifts})", count(collected))),
+    }
+}
+
+/// Ticks of work that backtracking threw away because something failed.
+#[must_use]
+pub fn undone_ticks(profile: &Profile) -> u64 {
+    let pairs = profile.backtracks.values();
+    pairs.fold(0, |sum, pair| sum.saturating_add(pair.undone_ticks))
+}
+
+/// The same as time and as a share of all; `None` if nothing was undone.
+#[must_use]
+pub fn undone(analysis: &Analysis) -> Option<String> {
+    let ticks = undone_ticks(&analysis.profile);
+    let share = percent(ticks, analysis.profile.total_ticks());
+    (ticks > 0).then(|| format!("{} ({share} %)", time(analysis.ns(ticks))))
+}
+
+/// Choicepoints that were cut, or there at the end, of all that were left; `None` if none was, or the recording itself left them
+/// (`--byrd`).
+#[must_use]
+pub fn unused_choicepoints(analysis: &Analysis) -> Option<String> {
+    let (mut left, mut unused) = (0_u64, 0_u64);
+    for figures in &analysis.profile.predicates {
+        left = left.saturating_add(figures.exits_nondet);
+        unused = unused.saturating_add(figures.cuts.saturating_add(figures.pending));
+    }
+    let is_known = unused > 0 && !analysis.trace.header().mode.byrd;
+    is_known.then(|| format!("{} of {}", count(unused), count(left)))
+}
+
+/// Of a chain of calls what has less of the time, in percent, is not on the hottest path.
+const LEAST_ON_PATH: u64 = 10;
+
+/// From the hottest root of the call tree always to the hottest callee, as far as that has a tenth of the time: predicates and their inclusive
+/// ticks, net if `net` is given.
+#[must_use]
+pub fn hottest_path(profile: &Profile, net: Option<&NetTimes>) -> Vec<(PredicateIndex, u64)> {
+    let rows = &profile.contexts;
+    let ticks = |row: usize| match net {
+        Some(net) => net.contexts.get(row).map_or(0, |row| row.inclusive_ticks),
+        None => rows[row].inclusive_ticks,
+    };
+    // By row: the hottest one below; the last one is the hottest root. Of equals the first.
+    let mut hottest: Vec<Option<usize>> = vec![None; rows.len() + 1];
+    for (row, figures) in rows.iter().enumerate().filter(|(_, row)| !row.recursive) {
+        let above = figures.parent.map_or(rows.len(), |above| above as usize);
+        if hottest[above].is_none_or(|before| ticks(before) < ticks(row)) {
+            hottest[above] = Some(row);
+        }
+    }
+    let whole = net.map_or_else(|| profile.total_ticks(), |net| net.net_ticks);
+    let is_hot = |row: &usize| ticks(*row) > 0 && ticks(*row) >= whole / 100 * LEAST_ON_PATH;
+    let next = |at: usize| hottest[at].filter(is_hot);
+    let path = std::iter::successors(next(rows.len()), |&row| next(row));
+    path.map(|row| (rows[row].predicate, ticks(row))).collect()
 }
 
 /// In which modes it was recorded.
@@ -168,4 +250,65 @@ pub fn defects(analysis: &Analysis, most: usize) -> Vec<String> {
             )
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+    use crate::scope::Filters;
+
+    fn analysis(name: &str) -> Analysis {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../traces")
+            .join(name);
+        let trace = Trace::open(&path).unwrap();
+        Analysis::of(trace, &path, Filters::default(), &AtomicU64::new(0)).unwrap()
+    }
+
+    #[test]
+    fn the_hottest_path_leads_to_where_most_time_is() {
+        let analysis = analysis("queens.pmt");
+        for net in [None, analysis.profile.net.as_ref()] {
+            let path = hottest_path(&analysis.profile, net);
+            let names: Vec<&str> = path
+                .iter()
+                .map(|&(index, _)| analysis.predicate(index))
+                .collect();
+            assert_eq!(
+                names,
+                ["main/0", "queens/2", "permute/3", "attack/2", "attack/3"]
+            );
+            assert!(path.is_sorted_by(|above, below| above.1 >= below.1));
+            let whole = net.map_or(analysis.profile.total_ticks(), |net| net.net_ticks);
+            assert!(
+                path.iter()
+                    .all(|&(_, ticks)| ticks <= whole && ticks >= whole / 10)
+            );
+        }
+    }
+
+    /// Sums of the tables.
+    #[test]
+    fn what_happened_is_what_the_tables_add_up_to() {
+        for name in ["queens.pmt", "scan.pmt", "parser.pmt", "metainterp.pmt"] {
+            let analysis = analysis(name);
+            let tables = analysis.tables();
+            let left: u64 = tables.choicepoints().map(|row| row.left).sum();
+            let unused: u64 = tables.choicepoints().map(|row| row.never_used).sum();
+            let expected = (unused > 0).then(|| format!("{} of {}", count(unused), count(left)));
+            assert_eq!(unused_choicepoints(&analysis), expected, "{name}");
+            let undone_ns: u64 = tables.backtracks().map(|row| row.undone_ns).sum();
+            let ticks = analysis.ns(undone_ticks(&analysis.profile));
+            assert!(ticks.abs_diff(undone_ns) <= tables.backtracks().count() as u64);
+            let memory = tables.predicates().filter(|row| {
+                ["system:garbage_collect/0", "system:stack_shift/0"].contains(&row.predicate)
+            });
+            let calls: u64 = memory.map(|row| row.calls).sum();
+            assert_eq!(collections(&analysis).is_some(), calls > 0, "{name}");
+        }
+        assert!(collections(&analysis("scan.pmt")).is_some());
+    }
 }

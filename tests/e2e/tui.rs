@@ -144,9 +144,9 @@ fn a_session() {
     tmux.waits_for("calls▼");
     // Filter.
     tmux.keys(&["/"]);
-    tmux.line("fails > 1k and self > 1ms");
-    tmux.waits_for("filter: fails > 1k and self > 1ms");
-    tmux.waits_for("3 of 7 predicates");
+    tmux.line("fails > 1k and self > 0.1ms");
+    tmux.waits_for("filter: fails > 1k and self > 0.1ms");
+    tmux.waits_for("4 of 7 predicates");
     // Drill.
     tmux.keys(&["Enter"]);
     tmux.waits_for("exit 8,312");
@@ -155,10 +155,10 @@ fn a_session() {
     tmux.keys(&["Escape"]);
     tmux.waits_for("exit 8,312");
     // Zoom.
-    tmux.keys(&["3", "z"]);
-    tmux.waits_for("below attack/2");
+    tmux.keys(&["3", "G", "z"]);
+    tmux.waits_for(" below ");
     tmux.keys(&["Escape"]);
-    tmux.waits_until("zoomed out", |screen| !screen.contains("below attack/2"));
+    tmux.waits_until("zoomed out", |screen| !screen.contains(" below "));
     // Hide.
     tmux.keys(&["1", "d"]);
     tmux.waits_for("hide: attack/");
@@ -189,10 +189,11 @@ fn a_session() {
     tmux.waits_for("all 2.000 ms");
     tmux.keys(&["1", "Escape"]);
     tmux.waits_until("all the time", |screen| !screen.contains("time: "));
-    // Without the recorder's own time.
+    // With the recorder's own time, which was measured.
+    tmux.keys(&["C"]);
+    tmux.waits_for("times as recorded");
     tmux.keys(&["C"]);
     tmux.waits_for("net times");
-    tmux.keys(&["C"]);
     // Resize.
     tmux.command(&["resize-window", "-x", "60", "-y", "20"]);
     tmux.waits_until("the small screen", |screen| !screen.contains("9 Trace"));

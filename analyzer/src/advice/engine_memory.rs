@@ -25,12 +25,7 @@ const NAMED: usize = 3;
 /// One finding at most.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let of_memory = |(_, info, figures): (_, &crate::trace::PredicateInfo, &PredicateFigures)| {
-        let is_memory = info.is_engine_work()
-            && matches!(
-                info.declared.name.as_str(),
-                "stack_shift" | "garbage_collect"
-            );
-        is_memory.then_some(figures.self_ticks)
+        info.is_memory_work().then_some(figures.self_ticks)
     };
     let ticks = evidence.predicates().filter_map(of_memory);
     let cost_ticks = ticks.fold(0_u64, u64::saturating_add);

@@ -7,8 +7,10 @@ mod books;
 pub mod figures;
 pub mod growth;
 pub(crate) mod pass;
+pub mod sentences;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -42,18 +44,30 @@ impl Calls {
     /// must ask [`Trace::check_whole`] before it shows anything of this.
     #[must_use]
     pub fn of(trace: &Trace, scope: &Scope) -> Self {
+        let (progress, cancel) = (AtomicU64::new(0), AtomicBool::new(false));
+        Self::watched(trace, scope, &progress, &cancel).unwrap_or_default()
+    }
+
+    /// The same. `progress` counts up the events read; `None` if it was cancelled.
+    #[must_use]
+    pub fn watched(
+        trace: &Trace,
+        scope: &Scope,
+        progress: &AtomicU64,
+        cancel: &AtomicBool,
+    ) -> Option<Self> {
         let bins = Bins::of(trace.clock());
         let callers: Vec<_> = trace.sites().iter().map(|site| site.caller).collect();
         let new = || Books::new(scope, &bins, &callers, trace.unknown_predicate());
         let streams = trace.streams().par_iter();
         let books = streams
             .filter(|stream| scope.has_stream(stream.id))
-            .fold(new, |mut books, stream| {
-                pass::one_stream(&mut books, trace, stream);
-                books
+            .try_fold(new, |mut books, stream| {
+                let watch = pass::Watch { progress, cancel };
+                pass::one_stream(&mut books, trace, stream, &watch).map(|()| books)
             })
-            .map(Books::into_calls);
-        books.reduce(Self::default, Self::and)
+            .map(|books| books.map(Books::into_calls));
+        books.try_reduce(Self::default, |sum, part| Some(sum.and(part)))
     }
 
     /// The figures of the calls of a predicate; `None` if it has none.
@@ -128,6 +142,23 @@ impl CallsOnRequest {
     pub fn get(&self, trace: &Trace) -> &Calls {
         self.found.get_or_init(|| Calls::of(trace, &self.scope))
     }
+
+    /// The calls if they were found already; reads nothing.
+    #[must_use]
+    pub fn known(&self) -> Option<&Calls> {
+        self.found.get()
+    }
+
+    /// Finds the calls, unless that was done; `progress` counts up the events read. Whether they are known then: not if it was cancelled.
+    pub fn find(&self, trace: &Trace, progress: &AtomicU64, cancel: &AtomicBool) -> bool {
+        if self.found.get().is_none()
+            && let Some(calls) = Calls::watched(trace, &self.scope, progress, cancel)
+        {
+            // Another thread may have found the same meanwhile.
+            let _ = self.found.set(calls);
+        }
+        self.found.get().is_some()
+    }
 }
 
 #[cfg(test)]
@@ -166,5 +197,22 @@ mod tests {
                 assert_eq!(figures.trend(), trend, "{goal:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_pass_can_be_cancelled_and_made_again() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/threads_exceptions.pmt");
+        let trace = Trace::open(&path).unwrap();
+        let scope = Arc::new(Scope::of(&trace, &Filters::default()));
+        let calls = CallsOnRequest::new(Arc::clone(&scope));
+        let (progress, cancel) = (AtomicU64::new(0), AtomicBool::new(true));
+        assert!(!calls.find(&trace, &progress, &cancel));
+        assert_eq!(calls.known(), None);
+        let progress = AtomicU64::new(0);
+        assert!(calls.find(&trace, &progress, &AtomicBool::new(false)));
+        assert_eq!(calls.known(), Some(&Calls::of(&trace, &scope)));
+        let events = trace.streams().iter().map(|stream| trace.events(stream));
+        let events: usize = events.map(Iterator::count).sum();
+        assert_eq!(progress.into_inner(), events as u64);
     }
 }

@@ -5,6 +5,7 @@
 //! call is timed.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use portmortem_tracer::format::{Dialect, Event};
 
@@ -14,21 +15,48 @@ use crate::scope::focus::Way;
 use crate::trace::events::TimedEvent;
 use crate::trace::{BoxKind, PredicateIndex, SiteIndex, StreamInfo, Trace};
 
-/// Books the calls of a stream.
-pub(super) fn one_stream(books: &mut Books, trace: &Trace, stream: &StreamInfo) {
+/// Progress is told, and it is asked whether to stop, after so many events.
+const WATCHED: u64 = 1 << 16;
+
+/// Whom a pass tells how far it is, and who may stop it.
+#[derive(Debug)]
+pub(super) struct Watch<'w> {
+    /// Events read.
+    pub(super) progress: &'w AtomicU64,
+    pub(super) cancel: &'w AtomicBool,
+}
+
+/// Books the calls of a stream; `None` if it was cancelled.
+pub(super) fn one_stream(
+    books: &mut Books,
+    trace: &Trace,
+    stream: &StreamInfo,
+    watch: &Watch,
+) -> Option<()> {
     let mut state = State::new(books, stream.dialect(), stream.id);
     let mut last = None;
     let mut events = trace.events(stream);
+    let mut read = 0;
     while let Some(timed) = events.next() {
         last = Some(timed.tick);
         if state.books.scope.is_over(timed.tick) {
             break;
         }
         state.happen(timed, events.number());
+        read += 1;
+        if read == WATCHED {
+            watch.progress.fetch_add(WATCHED, Ordering::Relaxed);
+            read = 0;
+            if watch.cancel.load(Ordering::Relaxed) {
+                return None;
+            }
+        }
     }
+    watch.progress.fetch_add(read, Ordering::Relaxed);
     if let Some(last) = last {
         state.finish(stream.end.map_or(last, |end| end.tick.max(last)));
     }
+    (!watch.cancel.load(Ordering::Relaxed)).then_some(())
 }
 
 /// Logical boxes of a frame that have the predicate and the goal in common.

@@ -91,6 +91,9 @@ rows! {
     }
 }
 
+/// Columns of predicates that are missing until the times of single calls are known.
+pub const OF_CALLS: [&str; 3] = ["mean_ns", "max_ns", "growth"];
+
 impl<'t> Tables<'t> {
     /// By self time, the most first; then by name.
     pub fn predicates(self) -> impl Iterator<Item = PredicateRow<'t>> {

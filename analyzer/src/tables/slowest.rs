@@ -61,13 +61,32 @@ impl<'t> Tables<'t> {
     }
 }
 
+impl<'t> Tables<'t> {
+    /// The slowest calls of a predicate, the slowest first: what rows are made of. Reads the trace again, unless that was done.
+    #[must_use]
+    pub fn slowest_of(self, predicate: PredicateIndex) -> Vec<Slow<'t>> {
+        let figures = self.calls().and_then(|calls| calls.predicate(predicate));
+        let calls = figures.map_or(&[][..], |figures| &figures.slowest);
+        (1..)
+            .zip(calls)
+            .map(|(rank, &call)| Slow {
+                tables: self,
+                predicate,
+                rank,
+                call,
+            })
+            .collect()
+    }
+}
+
 /// What a row of the table is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Slow<'t> {
     tables: Tables<'t>,
     predicate: PredicateIndex,
     rank: u64,
-    call: SlowCall,
+    /// The call.
+    pub call: SlowCall,
 }
 
 impl<'t> Slow<'t> {

@@ -479,6 +479,16 @@ impl PredicateInfo {
             && ENGINE_WORK.contains(&self.declared.name.as_str())
     }
 
+    /// Whether its boxes are garbage collections or stack shifts.
+    #[must_use]
+    pub fn is_memory_work(&self) -> bool {
+        self.is_engine_work()
+            && matches!(
+                self.declared.name.as_str(),
+                "stack_shift" | "garbage_collect"
+            )
+    }
+
     /// Whether its boxes are time without a processor.
     #[must_use]
     pub fn is_waiting(&self) -> bool {

@@ -82,12 +82,7 @@ const SYMBOLS: &str = "#$&*+-./:<=>?@^~\\";
 pub fn indicator(module: &str, name: &str, arity: u32) -> String {
     let mut text = String::with_capacity(module.len() + name.len() + 8);
     if module != "user" {
-        let quoted = atom(module);
-        if is_operator(module) {
-            let _ = write!(text, "({quoted}):");
-        } else {
-            let _ = write!(text, "{quoted}:");
-        }
+        text += &qualifier(module);
     }
     let quoted = atom(name);
     if is_operator(name) {
@@ -100,6 +95,17 @@ pub fn indicator(module: &str, name: &str, arity: u32) -> String {
         let _ = write!(text, "{quoted}/{arity}");
     }
     text
+}
+
+/// What stands before the name of a predicate of a module: `lists:`.
+#[must_use]
+pub fn qualifier(module: &str) -> String {
+    let quoted = atom(module);
+    if is_operator(module) {
+        format!("({quoted}):")
+    } else {
+        format!("{quoted}:")
+    }
 }
 
 /// A cost centre, as the goal that enters it begins: `cost_center(name)`. Unlike any indicator.

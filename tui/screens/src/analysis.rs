@@ -1,5 +1,7 @@
 //! The analysis that the screens show, made by a thread of its own so that the screen never waits.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,9 +10,11 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 
 use portmortem_analyzer::figures::net_times::{NetTimes, Times};
-use portmortem_analyzer::trace::PredicateIndex;
-use portmortem_analyzer::trace::Trace;
-use portmortem_analyzer::{Analysis, Filters};
+use portmortem_analyzer::trace::names::qualifier;
+use portmortem_analyzer::trace::{PredicateIndex, Trace};
+use portmortem_analyzer::{Analysis, Filters, Tables};
+
+use crate::call_times::CallTimes;
 
 /// An analysis, and how it is shown.
 #[derive(Debug, Clone)]
@@ -22,6 +26,10 @@ pub struct AnalysisView {
     pub(crate) sources: bool,
     /// The recording that this one is compared with.
     pub(crate) before: Option<PathBuf>,
+    /// Times of single calls, while they are being found.
+    calls: Arc<CallTimes>,
+    /// The module of most predicates: its name may be left out.
+    module: Option<Arc<str>>,
 }
 
 impl Deref for AnalysisView {
@@ -37,10 +45,12 @@ impl AnalysisView {
     #[must_use]
     pub fn new(of: Arc<Analysis>, sources: bool) -> Self {
         Self {
+            module: main_module(&of).map(Arc::from),
             of,
             net: false,
             sources,
             before: None,
+            calls: Arc::default(),
         }
     }
 
@@ -56,6 +66,60 @@ impl AnalysisView {
         Self {
             net,
             ..self.clone()
+        }
+    }
+
+    /// As tables; times of single calls are missing in them until they were found ([`Self::start_calls`]). Never reads the events, as
+    /// [`Analysis::tables`] may.
+    #[must_use]
+    pub fn tables(&self) -> Tables<'_> {
+        self.of.known_tables()
+    }
+
+    /// Begins to find the times of single calls, unless they are known or that has begun.
+    pub(crate) fn start_calls(&self) {
+        self.calls.start(&self.of);
+    }
+
+    /// How much of that is done, from 0 to 1, while it goes on.
+    pub(crate) fn calls_share(&self) -> Option<f64> {
+        self.calls.share(&self.of)
+    }
+
+    /// Waits for its end, if it has begun.
+    pub(crate) fn wait_for_calls(&self) {
+        self.calls.wait();
+    }
+
+    /// Gives it up if `next`, which is shown now, is another analysis.
+    pub(crate) fn stop_calls_unless(&self, next: &Self) {
+        if !Arc::ptr_eq(&self.of, &next.of) {
+            self.calls.stop();
+        }
+    }
+
+    /// The module that most predicates are in, if that is not `user`: [`Self::short_name`] leaves it out.
+    pub(crate) fn module(&self) -> Option<&str> {
+        self.module.as_deref()
+    }
+
+    /// Name of a predicate, escaped, without the module of most; those of `user` have theirs, then.
+    #[must_use]
+    pub fn short_name(&self, index: PredicateIndex) -> Cow<'_, str> {
+        let name = self.predicate(index);
+        let info = self.trace.predicates().get(index as usize);
+        let (Some(main), Some(info)) = (self.module(), info) else {
+            return Cow::Borrowed(name);
+        };
+        match info.declared.module.as_str() {
+            "user" if name.ends_with(|c: char| c.is_ascii_digit()) => {
+                Cow::Owned(format!("user:{name}"))
+            }
+            module if module == main => {
+                let short = name.strip_prefix(qualifier(module).as_str());
+                Cow::Borrowed(short.unwrap_or(name).trim_start())
+            }
+            _ => Cow::Borrowed(name),
         }
     }
 
@@ -101,6 +165,20 @@ impl AnalysisView {
             inclusive_ticks: figures.inclusive_ticks,
         })
     }
+}
+
+/// The module that more than half of the program's predicates are in; `None` if there is none, or it is `user`.
+fn main_module(analysis: &Analysis) -> Option<&str> {
+    let infos = analysis.trace.predicates();
+    let used = analysis.tables().used_predicates();
+    let used = used.filter_map(|index| infos.get(index as usize));
+    let mut modules = BTreeMap::<&str, usize>::new();
+    for info in used.filter(|info| info.declared.module != "system") {
+        *modules.entry(&info.declared.module).or_default() += 1;
+    }
+    let all: usize = modules.values().sum();
+    let (module, _) = modules.into_iter().find(|&(_, rows)| 2 * rows > all)?;
+    (module != "user").then_some(module)
 }
 
 /// An analysis that is being made.

@@ -61,8 +61,8 @@ pub struct App {
     message: Option<String>,
     requests: Vec<Request>,
     theme_name: ThemeName,
-    /// Times without the recorder's own.
-    net: bool,
+    /// Times without the recorder's own, or as recorded, if the user has said so; else what is known better.
+    net: Option<bool>,
     sources: bool,
     /// The recording to compare with.
     before: Option<PathBuf>,
@@ -108,7 +108,7 @@ impl App {
             message: None,
             requests: Vec::new(),
             theme_name: theme,
-            net: false,
+            net: None,
             sources: true,
             before: None,
             follow: None,
@@ -148,6 +148,8 @@ impl App {
         let effect = self.shown_mut().poll(false);
         let changed = effect != Effect::Unused;
         self.effect(effect);
+        // What its thread made may be what is looked for the name in.
+        self.look_for_name();
         self.keys_ahead();
         self.follow_trace();
         let Some(job) = &self.job else { return changed };
@@ -163,7 +165,10 @@ impl App {
         }
         loop {
             match self.shown_mut().poll(true) {
-                Effect::Unused => return self.keys_ahead(),
+                Effect::Unused => {
+                    self.look_for_name();
+                    return self.keys_ahead();
+                }
                 effect => self.effect(effect),
             }
         }
@@ -245,7 +250,7 @@ impl App {
     pub(crate) fn filters(&self) -> Vec<String> {
         let filters = self.filters.filters().iter();
         let mut labels: Vec<String> = filters.map(|filter| filter.label(&self.trace)).collect();
-        if self.net {
+        if self.analysis.as_ref().is_some_and(|of| of.is_net()) {
             labels.push("net times".to_owned());
         }
         labels
@@ -321,8 +326,9 @@ impl App {
         if analysis.profile.net.is_none() {
             return self.say("the trace does not say what recording it cost");
         }
-        self.net = !self.net;
-        self.say(if self.net {
+        let net = !analysis.is_net();
+        self.net = Some(net);
+        self.say(if net {
             "times without the recorder's own; – where they are not known"
         } else {
             "times as recorded"
@@ -331,7 +337,11 @@ impl App {
     }
 
     fn set_analysis(&mut self, analysis: &AnalysisView) {
-        self.analysis = Some(Arc::new(analysis.with_net(self.net)));
+        if let Some(before) = &self.analysis {
+            before.stop_calls_unless(analysis);
+        }
+        let net = self.net.unwrap_or_else(|| analysis.net_is_measured());
+        self.analysis = Some(Arc::new(analysis.with_net(net)));
         self.screens.iter_mut().for_each(|slot| slot.stale = true);
         self.show_at(self.shown);
         if let Some(filter) = self.first_filter.take() {

@@ -111,6 +111,8 @@ pub enum Action {
     Invert,
     /// Show the first event of the predicate.
     FirstEvent,
+    /// Show its slowest call.
+    SlowestCall,
     /// To the next event of the same predicate.
     NextOfPredicate,
     /// To the one before.
@@ -174,6 +176,20 @@ pub const fn bind(
 /// From a predicate to its events.
 pub const FIRST_EVENT: Binding = bind(
     &["v"],
+    Action::FirstEvent,
+    "",
+    "show the first event of the predicate",
+);
+/// From a predicate to its slowest call.
+pub const SLOWEST_CALL: Binding = bind(
+    &["v"],
+    Action::SlowestCall,
+    "slowest call",
+    "show the slowest call of the predicate among the events",
+);
+/// From a predicate to its first event, where `v` leads to its slowest call.
+pub const FIRST_CALL: Binding = bind(
+    &["V"],
     Action::FirstEvent,
     "",
     "show the first event of the predicate",

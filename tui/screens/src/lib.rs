@@ -3,6 +3,7 @@
 //! | step | module |
 //! |---|---|
 //! | trace → figures of what is looked at, in the background | [`analysis`] |
+//! | trace → times of single calls, in the background, when they are asked for | `call_times` |
 //! | keys and clicks → state | [`keys`], [`app`], [`overlay`] |
 //! | the one list widget | [`table`], [`condition`] |
 //! | the screens, each a state and a drawing | [`screens`] |
@@ -33,6 +34,7 @@
 
 pub mod analysis;
 pub mod app;
+mod call_times;
 pub mod condition;
 pub mod keys;
 pub mod overlay;

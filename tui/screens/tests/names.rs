@@ -85,3 +85,50 @@ fn odd_names_spoil_nothing() {
         }
     }
 }
+
+/// A module that most predicates are in is said once.
+#[test]
+fn the_main_module_is_left_out_of_names() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("main_module.pmt");
+    let _ = std::fs::remove_file(&path);
+    let header = Header::of_this_process("test engine");
+    let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
+    let named = [
+        ("user", "main"),
+        ("my queens", "solve"),
+        ("my queens", "safe"),
+        ("my queens", "attack"),
+        ("lists", "append"),
+        ("system", "is"),
+    ];
+    let declare = |&(module, name): &(&str, &str)| recorder.predicate(module, name, 2, None, 0);
+    let predicates: Vec<u32> = named.iter().map(declare).collect();
+    let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+    let calls = predicates
+        .iter()
+        .map(|&predicate| Event::Call { predicate });
+    let exits = predicates.iter().map(|_| Event::ExitDet);
+    let begin = clock::ticks() + (1 << 30);
+    for (event, tick) in calls.chain(exits).zip((begin..).step_by(1000)) {
+        stream.record_at(event, tick);
+    }
+    recorder.close(Outcome::Exited(0)).unwrap();
+    let trace = Trace::open(&path).unwrap();
+    let mut app = App::new(trace, &path, ThemeName::Dark, Default::default());
+    app.wait();
+    let shown = text(&picture(&mut app, 100, 40));
+    assert!(shown.contains("predicate of my queens"), "{shown}");
+    for name in [" user:main/2", " solve/2", " lists:append/2", " system:"] {
+        assert!(shown.contains(name), "{name}: {shown}");
+    }
+    assert!(!shown.contains("'my queens':"), "{shown}");
+    // Conditions and files have the whole names.
+    keys(&mut app, "/ :queens enter");
+    assert!(text(&picture(&mut app, 100, 40)).contains("3 of 6 predicates"));
+    keys(&mut app, "/ ctrl-u :safe enter enter");
+    let shown = text(&picture(&mut app, 100, 40));
+    assert!(
+        shown.contains("< solve/2") && shown.contains("> attack/2"),
+        "{shown}"
+    );
+}

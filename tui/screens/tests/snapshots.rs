@@ -41,12 +41,12 @@ fn a_session() {
     for (name, typed) in [
         ("1_sorted_by_calls", "> > >"),
         ("2_columns", "s"),
-        ("3_filter_typed", "esc / :calls_>_5_and_self_>_1%"),
+        ("3_filter_typed", "esc / :calls_>_5_and_fails_>_0.1k"),
         ("4_filtered", "enter"),
         ("5_predicate", "enter"),
         ("6_caller", "up up enter"),
         ("7_back_again", "esc"),
-        ("8_in_the_tree", "t"),
+        ("8_in_the_tree", "3"),
         ("9_hottest_path", "- p"),
         ("10_zoomed", "left z"),
         ("11_hidden", "1 d"),
@@ -73,7 +73,7 @@ fn a_session() {
         ("29_not_among_the_matches", "c"),
         ("30_no_event_passes", "/ ctrl-u :depth_>_1000 enter"),
         ("31_filters_undone", "esc esc esc esc esc"),
-        ("32_first_event_of_a_predicate", "1 end v"),
+        ("32_first_event_of_a_predicate", "1 end V"),
         ("33_hidden_events", "d"),
     ] {
         keys(&mut app, typed);

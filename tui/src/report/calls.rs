@@ -1,20 +1,13 @@
 //! How long one call of a predicate takes: mean, slowest, how that changed over the run, how the times are spread, and the slowest calls.
 
-use std::cmp::Reverse;
-
 use portmortem_analyzer::Analysis;
-use portmortem_analyzer::calls::Goal;
 use portmortem_analyzer::calls::figures::{CallFigures, SlowCall, bin_begin_ns};
-use portmortem_analyzer::calls::growth::{Trend, Verdict};
-use portmortem_analyzer::figures::Caller;
-use portmortem_analyzer::text::{bar, count, counted, time};
-use portmortem_analyzer::trace::{PredicateIndex, SiteIndex};
+use portmortem_analyzer::calls::sentences::{place, shown_bins, summary, trends};
+use portmortem_analyzer::text::{bar, time};
+use portmortem_analyzer::trace::PredicateIndex;
 
 use super::WIDTH;
 use crate::text_table::{Column, render};
-
-/// Goals whose trend is told.
-const MOST_GOALS: usize = 5;
 
 /// Width of the bars of a histogram.
 const BAR: usize = 40;
@@ -42,117 +35,10 @@ fn wrapped(line: &str) -> String {
     textwrap::fill(line, wrap) + "\n"
 }
 
-fn summary(report: &Analysis, figures: &CallFigures) -> String {
-    let mut parts = Vec::new();
-    if let (Some(mean), Some(max)) = (figures.mean_ticks(), figures.max_ticks()) {
-        parts.push(format!(
-            "a call takes {} in the mean, {} at most",
-            time(report.ns(mean)),
-            time(report.ns(max))
-        ));
-    }
-    parts.push(format!("{} timed", counted(figures.timed, "call", "calls")));
-    for (calls, what) in [
-        (figures.departed, "repeated last calls not timed"),
-        (figures.open, "did not end"),
-    ] {
-        if calls > 0 {
-            parts.push(format!("{} {what}", count(calls)));
-        }
-    }
-    parts.join("; ")
-}
-
-/// How the time of a call changed: of all calls, and of the goals where it is certain.
-fn trends(report: &Analysis, index: PredicateIndex, figures: &CallFigures) -> Vec<String> {
-    let goals = report.calls().goals_of(index);
-    let mut goals: Vec<(&Goal, &CallFigures)> = goals.collect();
-    goals.sort_by_key(|&(goal, figures)| (Reverse(figures.ticks), *goal));
-    let only = match goals[..] {
-        [(goal, _)] => at(report, goal),
-        _ => String::new(),
-    };
-    let subject = format!("{}{only}", report.predicate(index));
-    let all = figures.trend();
-    let mut lines = vec![sentence(report, &subject, &all).unwrap_or_else(|| {
-        let why = match all.ends {
-            Some(_) => "their times have no clear order",
-            None => "too few calls",
-        };
-        let calls = counted(all.calls, "outermost call", "outermost calls");
-        format!("whether the time of a call grows is unknown: {calls}, {why}")
-    })];
-    if only.is_empty() {
-        let changed = goals.into_iter().filter_map(|(goal, figures)| {
-            let trend = figures.trend();
-            let changed = trend.verdict.grows() || trend.verdict == Verdict::Falling;
-            let subject = format!("{}{}", report.predicate(index), at(report, goal));
-            changed
-                .then(|| sentence(report, &subject, &trend))
-                .flatten()
-        });
-        lines.extend(changed.take(MOST_GOALS));
-    }
-    lines
-}
-
-/// The verdict on a trend of the calls of `subject`, with its figures; `None` if it is unknown.
-pub(crate) fn sentence(report: &Analysis, subject: &str, trend: &Trend) -> Option<String> {
-    let (first, last) = trend.ends?;
-    let (first, last) = (time(report.ns(first)), time(report.ns(last)));
-    let calls = count(trend.calls);
-    let of = format!("the time of a call of {subject}");
-    Some(match trend.verdict {
-        Verdict::Unknown => return None,
-        Verdict::Constant => format!("{of} did not change: {last}, over {calls} calls"),
-        Verdict::Falling => format!("{of} fell from {first} to {last} over {calls} calls"),
-        Verdict::Sublinear | Verdict::Linear | Verdict::Superlinear => {
-            let class = match trend.verdict {
-                Verdict::Sublinear => "slower than linear",
-                Verdict::Superlinear => "faster than linear",
-                _ => "about linear",
-            };
-            format!("{of} grew from {first} to {last} over {calls} calls ({class})")
-        }
-    })
-}
-
-/// Where a goal is, after the name of what it calls.
-fn at(report: &Analysis, goal: &Goal) -> String {
-    match goal.site {
-        Some(_) => format!(" at {}", place(report, goal.caller, goal.site)),
-        None => format!(" by {}", report.caller(goal.caller)),
-    }
-}
-
-/// The goal that made a call, or what called.
-fn place(report: &Analysis, caller: Caller, site: Option<SiteIndex>) -> String {
-    let name = report.caller(caller);
-    let info = site.and_then(|site| report.trace.sites().get(site as usize));
-    match info {
-        None => name.to_owned(),
-        Some(info) if info.line == 0 => {
-            format!("clause {}, goal {} of {name}", info.clause, info.goal)
-        }
-        Some(info) => format!("line {} of {name}", info.line),
-    }
-}
-
 /// A line for each power of two, from the first with calls to the last; `…` for several in a row that have none.
 fn histogram(figures: &CallFigures) -> String {
     let calls = figures.histogram;
-    let mut shown: Vec<Option<usize>> = Vec::new();
-    let bins = (0..).zip(&calls);
-    let mut last = None;
-    for (bin, _) in bins.filter(|&(_, &calls)| calls > 0) {
-        match last {
-            Some(last) if bin - last == 2 => shown.push(Some(bin - 1)),
-            Some(last) if bin - last > 2 => shown.push(None),
-            _ => {}
-        }
-        shown.push(Some(bin));
-        last = Some(bin);
-    }
+    let shown = shown_bins(&calls);
     let most = calls.iter().copied().max().unwrap_or(0);
     let cells = |cell: &dyn Fn(usize) -> String, none: &str| {
         let shown = shown.iter();
@@ -203,34 +89,6 @@ mod tests {
             .join(name);
         let trace = Trace::open(&path).unwrap();
         Analysis::of(trace, &path, Filters::default(), &AtomicU64::new(0)).unwrap()
-    }
-
-    #[test]
-    fn a_trend_is_a_sentence() {
-        let report = analysis("queens.pmt");
-        let tick = |ns: u64| (0..).find(|&ticks| report.ns(ticks) >= ns).unwrap();
-        let trend = |verdict| Trend {
-            verdict,
-            ends: Some((tick(1200), tick(310))),
-            calls: 2000,
-            ticks: 0,
-        };
-        let said = |verdict| sentence(&report, "p/1 at line 4 of q/2", &trend(verdict));
-        assert_eq!(
-            said(Verdict::Linear).unwrap(),
-            "the time of a call of p/1 at line 4 of q/2 grew from 1.200 µs to 310 ns over 2,000 calls (about linear)"
-        );
-        assert!(
-            said(Verdict::Falling)
-                .unwrap()
-                .contains("fell from 1.200 µs to 310 ns")
-        );
-        assert!(
-            said(Verdict::Constant)
-                .unwrap()
-                .ends_with("did not change: 310 ns, over 2,000 calls")
-        );
-        assert_eq!(said(Verdict::Unknown), None);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! From keys and clicks to what they do.
 
-
 use portmortem_analyzer::Window;
 use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 

@@ -101,7 +101,8 @@ impl App {
         let (name, shown) = (self.name.clone(), self.shown);
         let slot = &mut self.screens[shown];
         let has_own = |filter: &str| filter != slot.name;
-        if slot.name == name || slot.screen.filter().is_none_or(has_own) {
+        let looks = slot.screen.looks_for_names();
+        if slot.name == name || !looks || slot.screen.filter().is_none_or(has_own) {
             return;
         }
         slot.screen.set_filter(&name);
@@ -140,8 +141,9 @@ impl App {
         let problem = view.filter_error().map(str::to_owned);
         let changed = view.filter().filter(|filter| *filter != before);
         if let Some(now) = changed.map(str::to_owned) {
-            let cleared = now.is_empty() && before == self.name;
-            if cleared || before == self.screens[screen].name && Condition::is_of_names(&now) {
+            let slot = &self.screens[screen];
+            let is_name = now.is_empty() || Condition::is_of_names(&now);
+            if is_name && before == slot.name && slot.screen.looks_for_names() {
                 let before = std::mem::replace(&mut self.name, now.clone());
                 self.screens[screen].name = now;
                 self.steps.push(Step::Name { before });

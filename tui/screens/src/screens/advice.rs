@@ -180,6 +180,10 @@ impl Screen for Advice {
         table.map_or_else(String::new, |table| how_many(table, "finding"))
     }
 
+    fn looks_for_names(&self) -> bool {
+        false
+    }
+
     fn file_name(&self) -> &'static str {
         "advice"
     }

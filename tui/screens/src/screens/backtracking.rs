@@ -1,4 +1,5 @@
 //! Screen 4: who fails into whom, who leaves choicepoints, who cuts them. Three tables, one at a time.
+//! Times are as recorded: no others are known of these.
 
 use std::sync::Arc;
 
@@ -201,7 +202,7 @@ impl Source for Backtracks {
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
         let (pair, figures) = self.pairs[row];
         let of = self.analysis.tables().backtrack(pair, figures);
-        BACKTRACKS[column].cell(self.is_net(), |at| BacktrackRow::cell(&of, at))
+        BACKTRACKS[column].cell(false, |at| BacktrackRow::cell(&of, at))
     }
 
     fn key(&self, row: usize) -> u64 {
@@ -211,10 +212,6 @@ impl Source for Backtracks {
     fn whole(&self) -> u64 {
         let undone = self.pairs.iter().map(|(_, figures)| figures.undone_ticks);
         self.analysis.ns(undone.fold(0, u64::saturating_add))
-    }
-
-    fn is_net(&self) -> bool {
-        self.analysis.is_net()
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {
@@ -273,15 +270,11 @@ impl Source for Choicepoints {
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
         let of = self.analysis.tables().predicate(self.predicates[row]);
-        CHOICEPOINTS[column].cell(self.is_net(), |at| ChoicepointRow::cell(&of, at))
+        CHOICEPOINTS[column].cell(false, |at| ChoicepointRow::cell(&of, at))
     }
 
     fn key(&self, row: usize) -> u64 {
         key_of(self.predicates[row])
-    }
-
-    fn is_net(&self) -> bool {
-        self.analysis.is_net()
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {

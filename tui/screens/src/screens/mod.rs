@@ -16,6 +16,7 @@ use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use portmortem_analyzer::calls::figures::SlowCall;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::{FocusOn, Window};
 use ratatui::buffer::Buffer;
@@ -238,6 +239,11 @@ pub trait Screen: Debug {
         self.table().map(Table::filter)
     }
 
+    /// Whether a name that is looked for on other screens is looked for here, too. Not where that would hide what a user came for.
+    fn looks_for_names(&self) -> bool {
+        true
+    }
+
     /// Filters or searches by something else.
     fn set_filter(&mut self, text: &str) {
         if let Some(table) = self.table_mut() {
@@ -373,6 +379,37 @@ pub(crate) fn first_event(predicate: Option<PredicateIndex>) -> Effect {
         Some(predicate) => Effect::Event(EventTarget::FirstOf(predicate)),
         None => Effect::Say("no predicate here".to_owned()),
     }
+}
+
+/// To the slowest call of a predicate, of those whose times are known.
+pub(crate) fn slowest_call(analysis: &AnalysisView, predicate: PredicateIndex) -> Effect {
+    let figures = analysis
+        .known_calls()
+        .and_then(|calls| calls.predicate(predicate));
+    match figures.and_then(|figures| figures.slowest.first()) {
+        Some(call) => call_event(analysis, call),
+        None => Effect::Say(format!(
+            "the time of no call of {} is known; V shows its first event",
+            analysis.predicate(predicate)
+        )),
+    }
+}
+
+/// To the event of a call.
+pub(crate) fn call_event(analysis: &AnalysisView, call: &SlowCall) -> Effect {
+    let mut streams = analysis.trace.streams().iter();
+    match streams.position(|stream| stream.id == call.stream) {
+        Some(stream) => Effect::Event(EventTarget::At {
+            stream,
+            number: call.event,
+        }),
+        None => Effect::Say("the trace has no such stream".to_owned()),
+    }
+}
+
+/// What is said if times of single calls were not found.
+pub(crate) fn calls_lost() -> Effect {
+    Effect::Say("the times of single calls were not found: a defect of Portmortem".to_owned())
 }
 
 /// `12 of 340 predicates`, `1 predicate`

@@ -20,7 +20,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::layout::Rect;
 use rustc_hash::FxHashSet;
 
-use crate::condition::{Condition, Field};
+use crate::condition::{Condition, Field, FieldKind};
 use crate::format::percent;
 use crate::keys::Action;
 
@@ -39,6 +39,8 @@ pub struct Table {
     /// Column, and whether the largest comes first.
     sort: Option<(usize, bool)>,
     shown: Vec<bool>,
+    /// Columns that the user asked for.
+    wanted: Vec<bool>,
     /// Columns scrolled out to the left.
     scrolled: usize,
     filter: Filter,
@@ -87,6 +89,7 @@ impl Table {
             first: 0,
             sort: sort.map(|at| (at, columns[at].kind.is_number())),
             shown: columns.iter().map(|column| column.shown).collect(),
+            wanted: vec![false; columns.len()],
             scrolled: 0,
             filter: Filter::default(),
             open: FxHashSet::default(),
@@ -236,7 +239,11 @@ impl Table {
         columns
             .map(|column| Field {
                 name: column.name,
-                kind: column.kind.field(whole),
+                // A word that is looked for is none of those that the user does not see.
+                kind: match column.kind.field(whole) {
+                    FieldKind::Text if column.is_of_calls() => FieldKind::Label,
+                    kind => kind,
+                },
             })
             .collect()
     }
@@ -251,6 +258,7 @@ impl Table {
     pub fn sort_by(&mut self, column: usize) {
         self.sort = Some((column, self.source.columns()[column].kind.is_number()));
         self.shown[column] = true;
+        self.wanted[column] = true;
         self.refresh();
     }
 
@@ -271,6 +279,38 @@ impl Table {
     /// Shows a column, or does not; names stay.
     pub fn show(&mut self, column: usize, shown: bool) {
         self.shown[column] = shown || self.source.columns()[column].kind == Kind::Name;
+        self.wanted[column] = shown;
+    }
+
+    /// Whether a column is shown for which the events are read again.
+    #[must_use]
+    pub fn shows_calls(&self) -> bool {
+        let columns = self.source.columns().iter().zip(&self.shown);
+        columns
+            .into_iter()
+            .any(|(column, shown)| *shown && column.is_of_calls())
+            || self.depends_on_calls()
+    }
+
+    /// Whether the order or the choice of rows depends on such a column.
+    #[must_use]
+    pub fn depends_on_calls(&self) -> bool {
+        let asks = |at| {
+            self.filter
+                .condition
+                .as_ref()?
+                .names_column(at)
+                .then_some(())
+        };
+        let is_sorted_by = |at| self.sort.is_some_and(|(column, _)| column == at);
+        let columns = self.source.columns();
+        (0..columns.len())
+            .any(|at| columns[at].is_of_calls() && (is_sorted_by(at) || asks(at).is_some()))
+    }
+
+    /// Scrolls so that the row under the cursor has so many rows above, as far as there are any below.
+    pub fn scroll_to(&mut self, above: usize) {
+        self.first = self.cursor.saturating_sub(above);
     }
 
     /// Shows only what is below this row, or everything. What was shown so before.
@@ -350,6 +390,13 @@ impl Table {
         self.select(row);
     }
 
+    /// Whether this place is in its heading or rows, as they were drawn last.
+    #[must_use]
+    pub fn is_at(&self, x: u16, y: u16) -> bool {
+        let place = (x, y).into();
+        self.layout.heading.contains(place) || self.layout.rows.contains(place)
+    }
+
     /// What a click at this place does; `true` if the row under the cursor was clicked again.
     pub fn click(&mut self, x: u16, y: u16) -> bool {
         if self.layout.heading.contains((x, y).into()) {
@@ -389,7 +436,8 @@ impl Table {
             let cells = columns.iter().map(|&at| match self.source.cell(row, at) {
                 Cell::Missing => String::new(),
                 Cell::Text(text) => field(text).into_owned(),
-                Cell::Integer(part) if about(at).kind == Kind::Share && whole > 0 => {
+                Cell::Integer(_) if about(at).kind == Kind::Share && whole == 0 => String::new(),
+                Cell::Integer(part) if about(at).kind == Kind::Share => {
                     percent(part.max(0) as u64, whole)
                 }
                 Cell::Integer(number) => number.to_string(),

@@ -74,10 +74,19 @@ impl Shape {
 
 /// By column: the largest number, or the width of the widest text.
 pub(super) fn maxima(source: &dyn Source) -> Vec<u64> {
+    let columns = source.columns();
+    let short = |row, column: usize| {
+        let is_name = columns[column].kind == Kind::Name;
+        is_name.then(|| source.short_name(row)).flatten()
+    };
     let size = |row, column| match source.cell(row, column) {
+        Cell::Text(text) => {
+            let text = short(row, column).unwrap_or(text.into());
+            crate::format::width(&text) as u64
+        }
         Cell::Integer(number) => number.unsigned_abs(),
-        Cell::Text(text) => crate::format::width(text) as u64,
-        Cell::Missing | Cell::Bool(_) => 1,
+        Cell::Missing => 0,
+        Cell::Bool(_) => 1,
     };
     (0..source.columns().len())
         .map(|column| {
@@ -197,6 +206,7 @@ impl Table {
             return;
         };
         let by_cell = |a: u32, b: u32| {
+            let is_reversed = source.is_reversed(group(a));
             let (a, b) = (
                 source.cell(a as usize, column),
                 source.cell(b as usize, column),
@@ -211,7 +221,11 @@ impl Table {
                 (Cell::Bool(a), Cell::Bool(b)) => a.cmp(&b),
                 _ => Ordering::Equal,
             };
-            if descending { order.reverse() } else { order }
+            if descending != is_reversed {
+                order.reverse()
+            } else {
+                order
+            }
         };
         rows.sort_unstable_by(|&a, &b| {
             group(a)

@@ -1,9 +1,10 @@
 //! What a table is over.
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 
-use portmortem_analyzer::tables::{self, Cell, Unit};
+use portmortem_analyzer::tables::{self, Cell, OF_CALLS, Unit};
 use portmortem_analyzer::trace::PredicateIndex;
 use rustc_hash::FxHasher;
 
@@ -58,6 +59,12 @@ pub struct Column {
     pub kind: Kind,
     /// Shown until the user says otherwise.
     pub shown: bool,
+    /// Where there is no room for all, those of a higher rank are left out first; of the same rank, the last ones.
+    pub rank: u8,
+    /// Not drawn where it is zero in all rows, unless the user asks for it.
+    pub unless_zero: bool,
+    /// Its times have a unit of their own: they are not to be compared with those of other columns.
+    pub own_unit: bool,
     /// Its place in the catalogue.
     place: usize,
     /// What is shown of it where times are net.
@@ -161,6 +168,9 @@ impl Column {
             about,
             kind,
             shown: true,
+            rank: 0,
+            unless_zero: false,
+            own_unit: false,
             place: usize::MAX,
             net: Net::Same,
         }
@@ -182,6 +192,36 @@ impl Column {
             shown: false,
             ..self
         }
+    }
+
+    /// The same; where there is no room for all, it is left out before those of a lower rank.
+    #[must_use]
+    pub const fn rank(self, rank: u8) -> Self {
+        Self { rank, ..self }
+    }
+
+    /// The same, not drawn where it is zero in all rows.
+    #[must_use]
+    pub const fn unless_zero(self) -> Self {
+        Self {
+            unless_zero: true,
+            ..self
+        }
+    }
+
+    /// The same, with a unit of its own.
+    #[must_use]
+    pub const fn own_unit(self) -> Self {
+        Self {
+            own_unit: true,
+            ..self
+        }
+    }
+
+    /// Whether the events are read again for it.
+    #[must_use]
+    pub fn is_of_calls(&self) -> bool {
+        OF_CALLS.contains(&self.name)
     }
 
     /// Its cell in a row, of which `cell` has all cells of the catalogue; with recorded or net times.
@@ -244,6 +284,21 @@ pub trait Source: Debug + Send + Sync {
     /// Rows of a lower group come first, whatever the table is sorted by.
     fn group(&self, _row: usize) -> u8 {
         0
+    }
+
+    /// Whether rows of a group are in the opposite order.
+    fn is_reversed(&self, _group: u8) -> bool {
+        false
+    }
+
+    /// The name of a row as it is drawn, where that is shorter than its cell.
+    fn short_name(&self, _row: usize) -> Option<Cow<'_, str>> {
+        None
+    }
+
+    /// What is said beside the heading of names.
+    fn about_names(&self) -> Option<String> {
+        None
     }
 
     /// Whether the row is what the list is about.

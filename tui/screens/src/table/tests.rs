@@ -174,3 +174,129 @@ fn the_cursor_is_always_on_the_screen() {
     assert_eq!(first_row(4, 0, 5, 2), 0);
     assert_eq!(first_row(0, 0, 0, 0), 0);
 }
+
+/// Times of two predicates, and other figures.
+#[derive(Debug)]
+struct Wide {
+    whole: u64,
+}
+
+const WIDE: &[Column] = &[
+    Column::new("share", "%", Kind::Share, ""),
+    Column::new("first", "first one", Kind::Count, "").rank(1),
+    Column::new("zero", "zero in all", Kind::Count, "").unless_zero(),
+    Column::new("second", "second one", Kind::Count, "").rank(2),
+    Column::new("third", "third one", Kind::Count, ""),
+    Column::new("predicate", "predicate", Kind::Name, ""),
+];
+
+impl Source for Wide {
+    fn columns(&self) -> &'static [Column] {
+        WIDE
+    }
+
+    fn rows(&self) -> usize {
+        3
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Cell<'_> {
+        match column {
+            2 => Cell::Integer(0),
+            5 => Cell::Text("m:p/1"),
+            _ => Cell::Integer(4 >> row),
+        }
+    }
+
+    fn key(&self, row: usize) -> u64 {
+        key_of(row)
+    }
+
+    fn whole(&self) -> u64 {
+        self.whole
+    }
+
+    fn group(&self, row: usize) -> u8 {
+        u8::from(row == 2)
+    }
+
+    fn is_reversed(&self, group: u8) -> bool {
+        group == 0
+    }
+
+    fn short_name(&self, _row: usize) -> Option<std::borrow::Cow<'_, str>> {
+        Some("p/1".into())
+    }
+
+    fn about_names(&self) -> Option<String> {
+        Some("of m".to_owned())
+    }
+}
+
+fn drawn(table: &mut Table, width: u16) -> (Vec<String>, ratatui::buffer::Buffer) {
+    let area = Rect::new(0, 0, width, 4);
+    let mut buffer = ratatui::buffer::Buffer::empty(area);
+    table.draw(area, &mut buffer, &crate::theme::Theme::plain());
+    let row = |y| (0..width).map(|x| buffer[(x, y)].symbol()).collect();
+    ((0..4).map(row).collect(), buffer)
+}
+
+#[test]
+fn where_there_is_no_room_columns_go_by_rank() {
+    let mut table = Table::new(Box::new(Wide { whole: 8 }), Some("share"));
+    let heading = |table: &mut Table, width| drawn(table, width).0.remove(0);
+    let all = heading(&mut table, 100);
+    assert!(all.contains("second one") && !all.contains("zero"), "{all}");
+    assert!(all.contains("predicate of m"));
+    let narrow = heading(&mut table, 50);
+    assert!(narrow.contains("third one"), "{narrow}");
+    assert!(!narrow.contains("second one"), "{narrow}");
+    // What rows are sorted by is seen, and so is what is asked for.
+    table.sort_by_name("second");
+    let sorted = heading(&mut table, 50);
+    assert!(sorted.contains("second one"), "{sorted}");
+    table.show(2, true);
+    assert!(heading(&mut table, 100).contains("zero in all"));
+    // Whatever is left out can be scrolled to.
+    let mut seen = String::new();
+    for _ in 0..WIDE.len() {
+        seen += &heading(&mut table, 40);
+        table.act(Action::ScrollRight);
+    }
+    for column in &WIDE[1..5] {
+        assert!(seen.contains(column.heading), "{}: {seen}", column.name);
+    }
+}
+
+#[test]
+fn the_bar_of_the_selected_row_is_not_reversed() {
+    let mut table = Table::new(Box::new(Wide { whole: 8 }), Some("share"));
+    let (rows, buffer) = drawn(&mut table, 80);
+    // The first group is in the opposite order; bars are of the largest row.
+    assert_eq!(table.order(), [1, 0, 2]);
+    assert!(rows[2].starts_with(" █████  50.0"), "{rows:?}");
+    assert!(rows[1].starts_with(" ██▌    25.0"), "{rows:?}");
+    let is_reversed = |x: u16| {
+        let style = buffer[(x, 1)].style();
+        style
+            .add_modifier
+            .contains(ratatui::style::Modifier::REVERSED)
+    };
+    let reversed: Vec<bool> = (0..12).map(is_reversed).collect();
+    assert_eq!(reversed[..1], [true]);
+    assert_eq!(reversed[1..6], [false; 5]);
+    assert_eq!(reversed[6..], [true; 6]);
+}
+
+#[test]
+fn shares_are_exported_in_percent_and_never_as_times() {
+    let shares = |whole| {
+        let mut table = Table::new(Box::new(Wide { whole }), None);
+        (1..5).for_each(|at| table.show(at, false));
+        table.csv(None)
+    };
+    assert_eq!(
+        shares(8),
+        "share,predicate\n50.0,m:p/1\n25.0,m:p/1\n12.5,m:p/1\n"
+    );
+    assert_eq!(shares(0), "share,predicate\n,m:p/1\n,m:p/1\n,m:p/1\n");
+}

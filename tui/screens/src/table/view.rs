@@ -15,7 +15,7 @@ use super::{Kind, Table};
 use crate::format::{self, TimeUnit};
 use crate::theme::Theme;
 
-/// Names have this much room if they need it, however many columns there are; in trees, which indent
+/// Names have this much room if they need it, or a quarter of a wide screen, however many columns there are; in trees, which indent
 /// them, more.
 const NAME: usize = 24;
 const TREE_NAME: usize = 30;
@@ -101,8 +101,17 @@ impl Table {
 
     fn largest(&self, of: impl Fn(Kind) -> bool) -> u64 {
         let columns = self.source.columns();
-        let columns = (0..columns.len()).filter(|&at| of(columns[at].kind) && self.shown[at]);
+        let is_one = |&at: &usize| of(columns[at].kind) && self.shown[at] && !columns[at].own_unit;
+        let columns = (0..columns.len()).filter(is_one);
         columns.map(|at| self.maximum(at)).max().unwrap_or(0)
+    }
+
+    /// The unit of a column, if those that can be compared have this one.
+    fn unit(&self, column: usize, unit: TimeUnit) -> TimeUnit {
+        match self.source.columns()[column].own_unit {
+            true => TimeUnit::for_longest(self.maximum(column)),
+            false => unit,
+        }
     }
 
     fn maximum(&self, column: usize) -> u64 {
@@ -115,6 +124,7 @@ impl Table {
 
     fn width(&self, column: usize, unit: TimeUnit, area: Rect) -> usize {
         let about = &self.source.columns()[column];
+        let unit = self.unit(column, unit);
         let content = match about.kind {
             Kind::Count => format::width(&format::count(self.maximum(column))),
             // Larger ones are rounded, and shorter.
@@ -130,13 +140,13 @@ impl Table {
         content.max(format::width(&title(about.heading, about.kind, unit)))
     }
 
-    fn name_room(&self, column: usize) -> usize {
+    fn name_room(&self, column: usize, width: usize) -> usize {
         if self.source.is_tree() {
             return TREE_NAME;
         }
         let about = &self.source.columns()[column];
         let least = format::width(about.heading) + 2;
-        (self.maximum(column) as usize + 3).clamp(least, NAME)
+        (self.maximum(column) as usize + 3).clamp(least, NAME.max(width / 4).max(least))
     }
 
     /// Which columns fit, and where.
@@ -145,25 +155,23 @@ impl Table {
         let shown = |at: &usize| self.shown[*at];
         let is_name = |at: &usize| columns[*at].kind == Kind::Name;
         let names: Vec<usize> = (0..columns.len()).filter(is_name).collect();
+        let is_empty = |at: &usize| columns[*at].unless_zero && self.maximum(*at) == 0;
         let numbers: Vec<usize> = (0..columns.len())
-            .filter(|at| !is_name(at) && shown(at))
+            .filter(|at| !is_name(at) && shown(at) && (!is_empty(at) || self.wanted[*at]))
             .collect();
         // A column for the mark at the left, one for `›`.
         let room = usize::from(area.width) - 2;
         let name_room = names
             .iter()
-            .map(|&name| self.name_room(name))
+            .map(|&name| self.name_room(name, room))
             .sum::<usize>();
         self.scrolled = self.scrolled.min(numbers.len().saturating_sub(1));
         let mut placed = Vec::new();
         let mut used = 1;
-        let mut more = false;
-        for &column in &numbers[self.scrolled..] {
+        let fitting = self.fitting(&numbers, room.saturating_sub(name_room), unit, area);
+        self.layout.more = fitting.len() < numbers.len() - self.scrolled;
+        for column in fitting {
             let width = self.width(column, unit, area);
-            if used + width + 1 + name_room > room && !placed.is_empty() {
-                more = true;
-                break;
-            }
             placed.push(Placed {
                 column,
                 x: area.x + used as u16,
@@ -171,7 +179,6 @@ impl Table {
             });
             used += width + 1;
         }
-        self.layout.more = more;
         used += 1;
         let room = (room + 1).saturating_sub(used);
         let each = room / names.len().max(1);
@@ -187,6 +194,31 @@ impl Table {
         placed
     }
 
+    /// The columns that there is room for: the first ones, those of a low rank before others; the one that rows are sorted by always.
+    /// Once the columns are scrolled, ranks do not count: so all can be seen.
+    fn fitting(&self, numbers: &[usize], room: usize, unit: TimeUnit, area: Rect) -> Vec<usize> {
+        let columns = self.source.columns();
+        let rank = |&at: &usize| match self.sort {
+            _ if self.scrolled > 0 => (0, at),
+            Some((sorted, _)) if sorted == at => (0, 0),
+            _ if self.wanted[at] => (1, at),
+            _ => (2 + columns[at].rank, at),
+        };
+        let mut order = numbers[self.scrolled..].to_vec();
+        order.sort_by_key(rank);
+        let mut used = 1;
+        let mut fitting = Vec::new();
+        for column in order {
+            used += self.width(column, unit, area) + 1;
+            if used > room && !fitting.is_empty() {
+                break;
+            }
+            fitting.push(column);
+        }
+        fitting.sort_unstable();
+        fitting
+    }
+
     fn draw_headings(
         &self,
         placed: &[Placed],
@@ -198,7 +230,13 @@ impl Table {
         buf.set_style(area, theme.heading);
         for place in placed {
             let about = &self.source.columns()[place.column];
+            let unit = self.unit(place.column, unit);
             let text = title(about.heading, about.kind, unit);
+            let beside = (about.kind == Kind::Name).then(|| self.source.about_names());
+            let text = match beside.flatten() {
+                Some(beside) => format!("{text} {beside}"),
+                None => text,
+            };
             let text = if about.kind.is_number() {
                 format::right(&text, place.width)
             } else {
@@ -262,15 +300,22 @@ impl Table {
         if self.marks.contains(&self.source.key(row)) {
             buf.set_stringn(area.x, area.y, "*", 1, theme.found);
         }
+        let mut bars = Vec::new();
         for at in placed {
             let about = &self.source.columns()[at.column];
+            let unit = self.unit(at.column, unit);
             let cell = self.source.cell(row, at.column);
             let (text, style) = match (about.kind, cell) {
                 (Kind::Share, Cell::Integer(part)) => {
                     let part = part.max(0) as u64;
                     let whole = self.source.whole();
                     let bar = at.width.saturating_sub(6);
-                    let shown = format::bar(part, whole, bar);
+                    let shown = format::bar(part, self.maximum(at.column), bar);
+                    bars.push(Rect {
+                        x: at.x,
+                        width: bar as u16,
+                        ..area
+                    });
                     buf.set_stringn(at.x, area.y, &shown, bar, theme.bar);
                     let text = format::right(&format::percent(part, whole), 6);
                     buf.set_stringn(at.x + bar as u16, area.y, text, 6, base);
@@ -290,12 +335,19 @@ impl Table {
         }
         if place == self.cursor {
             buf.set_style(area, theme.cursor);
+            // A bar that is reversed shows what is left of it.
+            for bar in bars {
+                buf.set_style(bar, Style::new().not_reversed());
+            }
         }
     }
 
     /// A name; in a tree indented and with a sign for what can be unfolded.
     fn name(&self, row: usize, cell: Cell, width: usize) -> String {
-        let name = plain(Kind::Name, cell, TimeUnit::Microseconds);
+        let name = match self.source.short_name(row) {
+            Some(name) => printable(&name),
+            None => plain(Kind::Name, cell, TimeUnit::Microseconds),
+        };
         let name = self.source.sign(row).to_owned() + &name + self.source.note(row);
         if !self.source.is_tree() {
             return format::left(&name, width);

@@ -406,6 +406,10 @@ impl Screen for Events {
         }
     }
 
+    fn looks_for_names(&self) -> bool {
+        false
+    }
+
     fn file_name(&self) -> &'static str {
         "events"
     }

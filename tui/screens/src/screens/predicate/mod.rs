@@ -1,145 +1,229 @@
-//! Screen 2: one predicate: its callers, itself, its callees; its box with the ports; its source, with the figures of its goals and clauses.
+//! Screen 2: one predicate: its callers, itself, its callees; how long its calls took, and the slowest of them; its box with the ports; its
+//! source, with the figures of its goals and clauses. `t` moves between the parts, and each has a cursor.
 
-mod details;
+mod layout;
+mod listing;
 mod neighbours;
+mod parts;
+mod ports;
+mod slowest;
 mod source;
+mod view;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use portmortem_analyzer::figures::SiteFigures;
-use portmortem_analyzer::figures::clauses::ClauseFigures;
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, ScreenId, first_event};
+use super::{Effect, EventTarget, Screen, call_event, calls_lost, first_event};
 use crate::analysis::AnalysisView;
+use crate::call_times::{Answer, Wanted};
 use crate::keys::{self, Action, Binding, bind};
 use crate::table::Table;
 use crate::theme::Theme;
-use neighbours::Neighbours;
-use source::Listing;
+pub(crate) use parts::edit;
+use parts::{Part, View};
+
+/// The events of a longer trace are not read again unless the user asks for the times of single calls.
+const MOST_UNASKED: u64 = 100_000_000;
 
 /// The screen.
 #[derive(Debug, Default)]
 pub(super) struct Predicate {
     view: Option<View>,
     /// What was shown before, and where the cursor was.
-    history: Vec<(PredicateIndex, Option<usize>)>,
+    history: Vec<Before>,
+    /// Times of single calls.
+    calls: Wanted,
+    /// The user asked for them.
+    is_asked: bool,
+    /// The slowest call of what is under the cursor is to be shown as soon as it is known.
+    wants_slowest: bool,
 }
 
-/// What is shown of a predicate.
+/// Where the cursor was.
 #[derive(Debug)]
-struct View {
-    analysis: Arc<AnalysisView>,
+struct Before {
     subject: PredicateIndex,
-    table: Table,
-    listing: Listing,
-    /// By line of the source.
-    goals: BTreeMap<u32, SiteFigures>,
-    /// By the line where they begin: numbers of clauses, and what came of them.
-    clauses: BTreeMap<u32, Vec<(u32, ClauseFigures)>>,
+    part: Part,
+    row: Option<usize>,
+    line: Option<u32>,
 }
 
-const KEYS: &[Binding] = &[
-    bind(
-        &["enter"],
-        Action::Enter,
-        "go there",
-        "go to the caller or callee; Esc goes back",
-    ),
-    bind(
-        &["t"],
-        Action::Tree,
-        "call tree",
-        "show it in the call tree, where it takes most time",
-    ),
-    keys::FIRST_EVENT,
+const ENTER: Binding = bind(
+    &["enter"],
+    Action::Enter,
+    "go there",
+    "go to the caller, the callee, the slow call",
+);
+
+const NEXT_PART: Binding = bind(
+    &["t"],
+    Action::NextTable,
+    "next part",
+    "callers and callees; slowest calls; source",
+);
+
+const KEYS: &[Binding] = &[ENTER, NEXT_PART, keys::SLOWEST_CALL, keys::FIRST_CALL];
+
+const SOURCE_KEYS: &[Binding] = &[
+    ENTER,
+    NEXT_PART,
+    keys::SLOWEST_CALL,
+    keys::FIRST_CALL,
+    keys::UP,
+    keys::DOWN,
+    keys::PAGE_UP,
+    keys::PAGE_DOWN,
+    bind(&["home", "gg"], Action::Top, "", "to the first line"),
+    bind(&["end", "G"], Action::Bottom, "", "to the last line"),
 ];
 
-impl View {
-    fn new(analysis: &Arc<AnalysisView>, subject: PredicateIndex) -> Self {
-        let rows = Neighbours::new(analysis, subject);
-        let itself = rows.itself();
-        let mut table = Table::new(Box::new(rows), Some("time_ns"));
-        table.select(itself);
-        Self {
-            analysis: Arc::clone(analysis),
-            subject,
-            table,
-            listing: Listing::of(analysis, subject),
-            goals: source::goals(analysis, subject),
-            clauses: source::clauses(analysis, subject),
+impl Predicate {
+    /// Whether the times of single calls are to be found.
+    fn wants_calls(&self) -> bool {
+        let Some(view) = &self.view else { return false };
+        self.is_asked || view.analysis.events() <= MOST_UNASKED
+    }
+
+    fn show_slowest(&mut self) -> Effect {
+        let Some(view) = &self.view else {
+            return Effect::Unused;
+        };
+        if self.calls.is_over() || view.analysis.known_calls().is_some() {
+            return view.go_to_slowest();
         }
+        (self.is_asked, self.wants_slowest) = (true, true);
+        self.poll(false)
     }
 }
 
 impl Screen for Predicate {
     fn bindings(&self) -> &'static [Binding] {
-        KEYS
+        match &self.view {
+            Some(view) if view.part == Part::Source => SOURCE_KEYS,
+            _ => KEYS,
+        }
     }
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
+        self.calls = Wanted::default();
+        (self.is_asked, self.wants_slowest) = (false, false);
         match &mut self.view {
-            Some(view) => {
-                view.analysis = Arc::clone(analysis);
-                view.goals = source::goals(analysis, view.subject);
-                view.clauses = source::clauses(analysis, view.subject);
-                view.table
-                    .follow(Box::new(Neighbours::new(analysis, view.subject)));
-            }
+            Some(view) => view.follow(analysis),
             None => {
-                let figures = (0..).zip(&analysis.profile.predicates);
-                let hottest = figures.max_by_key(|(_, figures)| figures.self_ticks);
-                self.view = hottest.map(|(index, _)| View::new(analysis, index));
+                self.view = hottest(analysis).map(|index| View::new(analysis, index));
             }
         }
     }
 
+    fn poll(&mut self, wait: bool) -> Effect {
+        if !self.wants_calls() {
+            return Effect::Unused;
+        }
+        let Some(view) = &mut self.view else {
+            return Effect::Unused;
+        };
+        match self.calls.ask(&view.analysis, wait) {
+            Answer::Nothing => Effect::Unused,
+            Answer::Begun => Effect::Done,
+            Answer::Lost => {
+                self.wants_slowest = false;
+                calls_lost()
+            }
+            Answer::Found => {
+                view.list_slowest();
+                if std::mem::take(&mut self.wants_slowest) {
+                    view.go_to_slowest()
+                } else {
+                    Effect::Done
+                }
+            }
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        !self.wants_slowest
+    }
+
+    fn progress(&self) -> Option<f64> {
+        let share = self.view.as_ref()?.analysis.calls_share();
+        share.filter(|_| self.wants_calls())
+    }
+
     fn act(&mut self, action: Action) -> Effect {
-        let Some(view) = &self.view else {
+        // Only keys that leave do not wait: with them, what was asked for is not wanted any more.
+        if std::mem::take(&mut self.wants_slowest) && action == Action::Back {
+            return Effect::Done;
+        }
+        let Some(view) = &mut self.view else {
             return Effect::Unused;
         };
         match action {
-            Action::Enter => match view.table.predicate() {
-                Some(predicate) if predicate != view.subject => Effect::Open(predicate),
-                _ => Effect::Done,
-            },
-            Action::FirstEvent => first_event(self.predicate()),
-            Action::Tree => Effect::Go(ScreenId::CallTree, Some(view.subject)),
-            Action::Edit => {
-                // The row under the cursor may be another predicate; the source shown is this one's.
-                let predicate = view.table.predicate().unwrap_or(view.subject);
-                edit(&view.analysis, predicate)
+            Action::Enter => view.enter(),
+            Action::FirstEvent => first_event(Some(view.predicate())),
+            Action::SlowestCall => self.show_slowest(),
+            Action::Edit => view.edit(),
+            Action::NextTable => {
+                view.next_part();
+                self.is_asked = true;
+                Effect::Done
             }
+            _ if view.part == Part::Source && view.source.act(action) => Effect::Done,
             _ => Effect::Unused,
         }
     }
 
     fn undo(&mut self) -> bool {
-        let (Some(view), Some((subject, row))) = (&mut self.view, self.history.pop()) else {
+        let (Some(view), Some(before)) = (&mut self.view, self.history.pop()) else {
             return false;
         };
         let analysis = Arc::clone(&view.analysis);
-        *view = View::new(&analysis, subject);
-        if let Some(row) = row {
+        *view = View::new(&analysis, before.subject);
+        if let Some(row) = before.row {
             view.table.select(row);
+        }
+        if let Some(line) = before.line {
+            view.source.go_to(line);
+        }
+        if before.part == Part::Source {
+            view.part = Part::Source;
         }
         true
     }
 
     fn table(&self) -> Option<&Table> {
-        self.view.as_ref().map(|view| &view.table)
+        let view = self.view.as_ref()?;
+        match view.part {
+            Part::Neighbours => Some(&view.table),
+            Part::Slowest => view.slowest.as_ref(),
+            Part::Source => None,
+        }
     }
 
     fn table_mut(&mut self) -> Option<&mut Table> {
-        self.view.as_mut().map(|view| &mut view.table)
+        let view = self.view.as_mut()?;
+        match view.part {
+            Part::Neighbours => Some(&mut view.table),
+            Part::Slowest => view.slowest.as_mut(),
+            Part::Source => None,
+        }
     }
 
     fn predicate(&self) -> Option<PredicateIndex> {
-        let view = self.view.as_ref()?;
-        view.table.predicate().or(Some(view.subject))
+        self.view.as_ref().map(View::predicate)
+    }
+
+    fn event(&self) -> Option<EventTarget> {
+        let view = self
+            .view
+            .as_ref()
+            .filter(|view| view.part == Part::Slowest)?;
+        match call_event(&view.analysis, view.slow_call()?) {
+            Effect::Event(target) => Some(target),
+            _ => None,
+        }
     }
 
     fn select(&mut self, predicate: PredicateIndex) -> Effect {
@@ -149,7 +233,12 @@ impl Screen for Predicate {
         if view.subject == predicate {
             return Effect::Done;
         }
-        self.history.push((view.subject, view.table.row()));
+        self.history.push(Before {
+            subject: view.subject,
+            part: view.part,
+            row: view.table.row(),
+            line: view.source.line(),
+        });
         let analysis = Arc::clone(&view.analysis);
         *view = View::new(&analysis, predicate);
         Effect::Step
@@ -161,24 +250,75 @@ impl Screen for Predicate {
         })
     }
 
+    fn looks_for_names(&self) -> bool {
+        false
+    }
+
     fn file_name(&self) -> &'static str {
-        "neighbours"
+        match self.view.as_ref().map(|view| view.part) {
+            Some(Part::Slowest) => "slowest",
+            Some(Part::Source) => "source.txt",
+            _ => "neighbours",
+        }
+    }
+
+    fn export(&self) -> Option<String> {
+        let view = self.view.as_ref()?;
+        match view.part {
+            Part::Source => Some(view.source.text(&view.analysis)),
+            _ => Some(self.table()?.csv(None)),
+        }
+    }
+
+    fn copy(&self) -> Option<String> {
+        let view = self.view.as_ref()?;
+        if view.part == Part::Source {
+            return view.source.text_here();
+        }
+        let table = self.table()?;
+        Some(table.csv(Some(table.row()?)))
+    }
+
+    fn rows(&self) -> usize {
+        match &self.view {
+            Some(view) if view.part == Part::Source => view.source.rows(),
+            _ => self.table().map_or(0, Table::rows),
+        }
+    }
+
+    fn click(&mut self, x: u16, y: u16) -> bool {
+        let Some(view) = &mut self.view else {
+            return false;
+        };
+        if let Some(again) = view.source.click(x, y) {
+            return std::mem::replace(&mut view.part, Part::Source) == Part::Source && again;
+        }
+        let part = match &view.slowest {
+            Some(table) if table.is_at(x, y) => Part::Slowest,
+            _ if view.table.is_at(x, y) => Part::Neighbours,
+            _ => return false,
+        };
+        let was_there = std::mem::replace(&mut view.part, part) == part;
+        self.table_mut().is_some_and(|table| table.click(x, y)) && was_there
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         if let Some(view) = &mut self.view {
-            details::draw(view, area, buf, theme);
+            view::draw(view, area, buf, theme);
         }
     }
 }
 
-/// Opens the source of a predicate, if it is known.
-pub(crate) fn edit(analysis: &AnalysisView, predicate: PredicateIndex) -> Effect {
-    match analysis.source(predicate) {
-        Some((file, line)) => Effect::Edit(analysis.locate(file), line.max(1)),
-        None => Effect::Say(format!(
-            "the trace does not say where {} is from",
-            analysis.predicate(predicate)
-        )),
-    }
+/// The predicate with the most self time; work of the engine, as collections and waiting, only if there is no other.
+fn hottest(analysis: &AnalysisView) -> Option<PredicateIndex> {
+    let infos = analysis.trace.predicates();
+    let is_program = |index: PredicateIndex| {
+        let info = infos.get(index as usize);
+        info.is_some_and(|info| !info.is_engine_work())
+    };
+    let predicates = 0..analysis.profile.predicates.len() as PredicateIndex;
+    predicates.rev().max_by_key(|&index| {
+        let ticks = analysis.predicate_times(index).self_ticks;
+        (is_program(index) && ticks > 0, ticks)
+    })
 }

@@ -1,6 +1,8 @@
 //! Callers, the predicate, callees (SWI-Prolog manual 4.41.2, figure 3): times of the callers add up to the
-//! inclusive time of the predicate, and so do its own time and those of the callees.
+//! inclusive time of the predicate, and so do its own time and those of the callees. As gprof has it, the largest caller is next to the
+//! predicate: callers are in the opposite order.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use portmortem_analyzer::figures::{Caller, EdgeFigures};
@@ -56,9 +58,9 @@ const COLUMNS: &[Column] = &[
     )
     .net_name("time_comp_ns"),
     of("calls"),
-    of("exits"),
-    of("redos"),
-    of("fails"),
+    of("exits").rank(1),
+    of("redos").rank(2).unless_zero(),
+    of("fails").unless_zero(),
     of("tail_calls").hidden(),
     Column::new(
         "role",
@@ -106,6 +108,12 @@ impl Neighbours {
             analysis: Arc::clone(analysis),
             subject,
         }
+    }
+
+    /// How many rows are before that of the predicate itself: its callers.
+    pub(super) fn callers(&self) -> usize {
+        let is_caller = |row: &&Row| matches!(row.role, Role::Caller | Role::Recursive);
+        self.rows.iter().filter(is_caller).count()
     }
 
     /// The row of the predicate itself.
@@ -193,6 +201,23 @@ impl Source for Neighbours {
             Caller::Predicate(index) => Some(index),
             Caller::Root => None,
         }
+    }
+
+    fn is_reversed(&self, group: u8) -> bool {
+        group == Role::Caller as u8
+    }
+
+    fn short_name(&self, row: usize) -> Option<Cow<'_, str>> {
+        self.analysis.module()?;
+        let row = &self.rows[row];
+        match (row.role, row.who) {
+            (Role::Recursive | Role::Itself, _) | (_, Caller::Root) => None,
+            (_, Caller::Predicate(index)) => Some(self.analysis.short_name(index)),
+        }
+    }
+
+    fn about_names(&self) -> Option<String> {
+        self.analysis.module().map(|module| format!("of {module}"))
     }
 
     fn group(&self, row: usize) -> u8 {

@@ -162,7 +162,10 @@ fn properties(analysis: &AnalysisView) -> Vec<(&'static str, String)> {
             "waiting",
             remarks::waiting(analysis).unwrap_or_else(|| "none recorded".to_owned()),
         ),
-        ("undone", time(analysis.ns(undone(analysis)))),
+        (
+            "undone",
+            remarks::undone(analysis).unwrap_or_else(|| "nothing".to_owned()),
+        ),
     ]
 }
 
@@ -172,10 +175,4 @@ fn recording(analysis: &AnalysisView) -> String {
     let contexts = counted(clamps, "context", "contexts");
     let share = remarks::recording_share(analysis);
     format!("{share}; {contexts} took less than recording costs")
-}
-
-/// Ticks of work thrown away by backtracking, in all.
-fn undone(analysis: &AnalysisView) -> u64 {
-    let pairs = analysis.profile.backtracks.values();
-    pairs.fold(0, |sum, pair| sum.saturating_add(pair.undone_ticks))
 }

@@ -1,87 +1,39 @@
-//! Drawing of the predicate screen: the neighbours, the four-port box (Byrd; Debray 1988, figure 1) with what
-//! went through each port, how the time ended, choicepoints, source.
+//! The four-port box (Byrd; Debray 1988, figure 1) with what went through each port, how the time ended, choicepoints.
 
-use portmortem_analyzer::figures::clauses::ClauseFigures;
-use portmortem_analyzer::figures::{Determinism, PredicateFigures};
+use portmortem_analyzer::figures::PredicateFigures;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::View;
+use super::parts::View;
 use crate::format::{self, count, time};
 use crate::theme::Theme;
 
 const BOX_LINES: u16 = 8;
 const BOX_WIDTH: u16 = 60;
-const DETAIL_LINES: u16 = 12;
 
-/// From this width on, the details are beside the table.
-const WIDE: u16 = 150;
-
-pub(super) fn draw(view: &mut View, area: Rect, buf: &mut Buffer, theme: &Theme) {
-    let (table, details) = if area.width >= WIDE {
-        let width = area.width - 82;
-        (
-            Rect { width, ..area },
-            Rect {
-                x: area.x + width + 2,
-                width: 80,
-                ..area
-            },
-        )
-    } else {
-        let height = area
-            .height
-            .saturating_sub(details_height(view, area.height));
-        (
-            Rect { height, ..area },
-            Rect {
-                y: area.y + height,
-                height: area.height - height,
-                ..area
-            },
-        )
-    };
-    view.table.draw(table, buf, theme);
-    let unused = PredicateFigures::default();
-    let predicates = &view.analysis.profile.predicates;
-    let figures = predicates.get(view.subject as usize).unwrap_or(&unused);
-    let boxed = port_box(view, figures, theme);
-    let mut y = details.y + u16::from(details.height > DETAIL_LINES);
-    let bottom = details.bottom();
-    for (at, line) in boxed.iter().enumerate() {
-        if y + (at as u16) < bottom {
-            buf.set_line(details.x, y + at as u16, line, details.width);
+/// Draws the box, the choicepoints beside it, and how the time ended below it.
+pub(super) fn draw(view: &View, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let figures = view.figures();
+    let below = |y: usize| y < usize::from(area.height);
+    for (y, line) in port_box(view, &figures, theme).iter().enumerate() {
+        if below(y) {
+            buf.set_line(area.x, area.y + y as u16, line, area.width);
         }
     }
-    let right = details.x + BOX_WIDTH;
-    let room = details.right().saturating_sub(right);
-    for (at, line) in choicepoints(view, figures, theme).iter().enumerate() {
-        if y + (at as u16) < bottom {
-            buf.set_line(right, y + at as u16, line, room);
+    let right = area.x + BOX_WIDTH.min(area.width);
+    for (y, line) in choicepoints(view, &figures, theme).iter().enumerate() {
+        if below(y) {
+            buf.set_line(right, area.y + y as u16, line, area.right() - right);
         }
     }
-    y += BOX_LINES;
-    for line in outcomes(figures, details.width.into(), theme)
-        .into_iter()
-        .chain(source(view, theme))
-    {
-        if y >= bottom {
-            break;
+    let ends = outcomes(&figures, area.width.into(), theme);
+    for (y, line) in (usize::from(BOX_LINES)..).zip(&ends) {
+        if below(y) {
+            buf.set_line(area.x, area.y + y as u16, line, area.width);
         }
-        buf.set_line(details.x, y, &line, details.width);
-        y += 1;
     }
-}
-
-/// The table has what it needs, up to half of the screen; the details at least their lines.
-fn details_height(view: &View, height: u16) -> u16 {
-    let rows = view.table.order().len() as u16 + 2;
-    let wanted = DETAIL_LINES.min(height.saturating_sub(6));
-    height
-        .saturating_sub(rows.min(height / 2).max(5))
-        .max(wanted)
 }
 
 fn port_box(view: &View, figures: &PredicateFigures, theme: &Theme) -> Vec<Line<'static>> {
@@ -103,7 +55,7 @@ fn port_box(view: &View, figures: &PredicateFigures, theme: &Theme) -> Vec<Line<
         };
     let (left_wall, right_wall) = (|| Span::raw("  │ "), || Span::raw(" │  "));
     let text = theme.text;
-    let name = view.analysis.predicate(view.subject).to_owned();
+    let name = view.analysis.short_name(view.subject).into_owned();
     let exits_ticks = figures
         .inclusive_ticks
         .saturating_sub(figures.failed_ticks)
@@ -132,7 +84,7 @@ fn port_box(view: &View, figures: &PredicateFigures, theme: &Theme) -> Vec<Line<
                 inside(format!("self  {}", net(times.self_ticks)), text),
                 right_wall(),
             ],
-            format!("in {}", of(exits_ticks)),
+            outcome_time(view, exits_ticks),
             text,
         ),
         line(
@@ -158,7 +110,7 @@ fn port_box(view: &View, figures: &PredicateFigures, theme: &Theme) -> Vec<Line<
             redo,
         ),
         line(
-            format!("in {}", of(figures.failed_ticks)),
+            outcome_time(view, figures.failed_ticks),
             text,
             [
                 left_wall(),
@@ -171,14 +123,20 @@ fn port_box(view: &View, figures: &PredicateFigures, theme: &Theme) -> Vec<Line<
         edge("└", "┘"),
         Line::styled(
             format!(
-                "{:20}▼ exception {} in {}",
+                "{:20}▼ exception {} {}",
                 "",
                 count(figures.exceptions),
-                of(figures.raised_ticks)
+                outcome_time(view, figures.raised_ticks)
             ),
             exception,
         ),
     ]
+}
+
+/// A time of which only what was recorded is known, with what is said before it.
+fn outcome_time(view: &View, ticks: u64) -> String {
+    let known = (!view.analysis.is_net()).then(|| view.analysis.ns(ticks));
+    known.map_or_else(String::new, |ns| format!("in {}", time(ns)))
 }
 
 /// A time of which only what was recorded is known.
@@ -247,66 +205,4 @@ fn outcomes(figures: &PredicateFigures, width: usize, theme: &Theme) -> Vec<Line
             ],
         ),
     ]
-}
-
-fn source(view: &View, theme: &Theme) -> Vec<Line<'static>> {
-    let predicates = &view.analysis.profile.predicates;
-    let byrd = view.analysis.trace.header().mode.byrd;
-    let figures = predicates.get(view.subject as usize);
-    let seen = figures.and_then(|figures| figures.determinism(byrd));
-    let mut first = vec![Span::styled(view.listing.place.clone(), theme.key)];
-    if let Some(seen) = seen {
-        first.push(Span::raw(format!(
-            "  {} in this run",
-            Determinism::name(seen)
-        )));
-    }
-    let has_goals = !view.goals.is_empty() && !view.listing.lines.is_empty();
-    if has_goals {
-        first.push(Span::raw("  goals: time served, calls, fails"));
-    }
-    let mut lines = vec![Line::from(first)];
-    for (number, text) in &view.listing.lines {
-        let clauses = view.clauses.get(number).into_iter().flatten();
-        lines.extend(clauses.map(|clause| Line::styled(entries(view, clause), theme.key)));
-        let here = *number == view.listing.line;
-        let sign = if here { '>' } else { ' ' };
-        let style = if here { theme.subject } else { theme.text };
-        let mut spans = vec![Span::styled(format!("{sign}{number:>5}  "), style)];
-        if has_goals {
-            let goals = view.goals.get(number).map(|goals| {
-                let served = recorded(view, goals.served_ticks);
-                format!(
-                    "{served:>9} {:>9} {:>9}",
-                    count(goals.calls),
-                    count(goals.fails)
-                )
-            });
-            let goals = goals.unwrap_or_default();
-            spans.push(Span::styled(format!("{goals:29}  "), theme.key));
-        }
-        spans.push(Span::styled(text.clone(), style));
-        lines.push(Line::from(spans));
-    }
-    lines
-}
-
-/// What came of the entries of a clause.
-fn entries(view: &View, (number, figures): &(u32, ClauseFigures)) -> String {
-    let mut text = format!(
-        "        clause {number}: entered {}, in vain {}",
-        count(figures.entered),
-        count(figures.failed)
-    );
-    if figures.failed > 0 {
-        text += &format!(" for {}", recorded(view, figures.failed_ticks));
-    }
-    if figures.left > 0 {
-        text += &format!(
-            ", left {} choices, {} unused",
-            count(figures.left),
-            count(figures.left_unused())
-        );
-    }
-    text
 }

@@ -1,0 +1,358 @@
+//! Screen 1: what happened, then all predicates, a row each.
+
+mod summary;
+
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
+
+use portmortem_analyzer::tables::{self, Cell, PredicateRow, Row};
+use portmortem_analyzer::trace::PredicateIndex;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Effect, Screen, first_event, how_many, slowest_call};
+use crate::analysis::AnalysisView;
+use crate::call_times::{Answer, Wanted};
+use crate::keys::{self, Action, Binding, bind};
+use crate::table::{Column, Kind, Source, Table, key_of};
+use crate::theme::Theme;
+use summary::Summary;
+
+/// The screen.
+#[derive(Debug, Default)]
+pub(super) struct Predicates {
+    analysis: Option<Arc<AnalysisView>>,
+    summary: Summary,
+    table: Option<Table>,
+    cumulative: bool,
+    /// Times of single calls, for columns that need them.
+    calls: Wanted,
+    /// The predicate whose slowest call is to be shown as soon as it is known.
+    slowest_of: Option<PredicateIndex>,
+}
+
+const KEYS: &[Binding] = &[
+    bind(
+        &["c"],
+        Action::Cumulative,
+        "cumulative",
+        "by self time, or by inclusive time",
+    ),
+    keys::SLOWEST_CALL,
+    keys::FIRST_CALL,
+];
+
+impl Screen for Predicates {
+    fn bindings(&self) -> &'static [Binding] {
+        KEYS
+    }
+
+    fn follow(&mut self, analysis: &Arc<AnalysisView>) {
+        self.summary = Summary::of(analysis);
+        Table::fill(&mut self.table, Box::new(Rows::new(analysis)), "self_ns");
+        self.analysis = Some(Arc::clone(analysis));
+        self.calls = Wanted::default();
+        self.slowest_of = None;
+    }
+
+    fn poll(&mut self, wait: bool) -> Effect {
+        let (Some(table), Some(analysis)) = (&mut self.table, &self.analysis) else {
+            return Effect::Unused;
+        };
+        if !table.shows_calls() && self.slowest_of.is_none() {
+            return Effect::Unused;
+        }
+        match self.calls.ask(analysis, wait) {
+            Answer::Nothing => Effect::Unused,
+            Answer::Begun => Effect::Done,
+            Answer::Lost => super::calls_lost(),
+            Answer::Found => {
+                table.follow(Box::new(Rows::new(analysis)));
+                let asked = self.slowest_of.take();
+                asked.map_or(Effect::Done, |of| slowest_call(analysis, of))
+            }
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        let depends = self.table.as_ref().is_some_and(Table::depends_on_calls);
+        self.calls.is_over() || !(depends || self.slowest_of.is_some())
+    }
+
+    fn progress(&self) -> Option<f64> {
+        let analysis = self.analysis.as_ref()?;
+        let wants = self.slowest_of.is_some() || self.table.as_ref()?.shows_calls();
+        analysis.calls_share().filter(|_| wants)
+    }
+
+    fn act(&mut self, action: Action) -> Effect {
+        let (Some(table), Some(analysis)) = (&mut self.table, &self.analysis) else {
+            return Effect::Unused;
+        };
+        // Only keys that leave do not wait: with them, what was asked for is not wanted any more.
+        if self.slowest_of.take().is_some() && action == Action::Back {
+            return Effect::Done;
+        }
+        match action {
+            Action::SlowestCall => match table.predicate() {
+                Some(of) if analysis.known_calls().is_none() && !self.calls.is_over() => {
+                    self.slowest_of = Some(of);
+                    self.poll(false)
+                }
+                Some(of) => slowest_call(analysis, of),
+                None => Effect::Say("no predicate here".to_owned()),
+            },
+            Action::Enter => table.predicate().map_or(Effect::Done, Effect::Open),
+            Action::FirstEvent => first_event(table.predicate()),
+            Action::Cumulative => {
+                self.cumulative = !self.cumulative;
+                let (now, before) = if self.cumulative {
+                    (INCLUSIVE_SHARE, SELF_SHARE)
+                } else {
+                    (SELF_SHARE, INCLUSIVE_SHARE)
+                };
+                table.show(before, false);
+                table.show(now, true);
+                table.sort_by_name(if self.cumulative {
+                    "inclusive_ns"
+                } else {
+                    "self_ns"
+                });
+                Effect::Done
+            }
+            _ => Effect::Unused,
+        }
+    }
+
+    fn table(&self) -> Option<&Table> {
+        self.table.as_ref()
+    }
+
+    fn table_mut(&mut self) -> Option<&mut Table> {
+        self.table.as_mut()
+    }
+
+    fn status(&self) -> String {
+        let what = if self.cumulative {
+            "cumulative"
+        } else {
+            "plain"
+        };
+        self.table.as_ref().map_or_else(String::new, |table| {
+            format!("{}, {what}", how_many(table, "predicate"))
+        })
+    }
+
+    fn file_name(&self) -> &'static str {
+        "predicates"
+    }
+
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
+        let below = self.summary.draw(area, buf, theme);
+        if let Some(table) = &mut self.table {
+            table.draw(below, buf, theme);
+        }
+    }
+}
+
+/// Predicates that were called.
+#[derive(Debug)]
+struct Rows {
+    analysis: Arc<AnalysisView>,
+    used: Vec<PredicateIndex>,
+}
+
+const SELF_SHARE: usize = 0;
+const INCLUSIVE_SHARE: usize = 1;
+
+const fn of(name: &'static str) -> Column {
+    Column::of(tables::Table::Predicates, name)
+}
+
+const CHOSEN: &[Column] = &[
+    of("self_ns").shown_as(
+        "self_share",
+        "self %",
+        Kind::Share,
+        "Self time, of all time.",
+    ),
+    of("inclusive_ns")
+        .shown_as(
+            "inclusive_share",
+            "incl %",
+            Kind::Share,
+            "Inclusive time, of all time.",
+        )
+        .hidden(),
+    of("self_ns"),
+    of("inclusive_ns").rank(1),
+    of("calls").rank(1),
+    of("exits").rank(4),
+    of("redos").rank(3).unless_zero(),
+    of("fails").rank(2),
+    of("determinism").rank(2),
+    of("exceptions").rank(4).unless_zero(),
+    of("undone_ns").rank(5).unless_zero(),
+    of("failed_ns").rank(6).unless_zero(),
+    of("cuts").rank(7).unless_zero(),
+    of("pending").rank(7).unless_zero(),
+    of("open").rank(7).unless_zero(),
+    of("tail_calls").rank(8).unless_zero(),
+    of("exits_det").rank(9).unless_zero(),
+    of("exits_nondet").rank(9).unless_zero(),
+    of("events").rank(10),
+    of("predicate").name(),
+];
+
+static COLUMNS: LazyLock<Vec<Column>> =
+    LazyLock::new(|| Column::and_others(tables::Table::Predicates, CHOSEN));
+
+impl Rows {
+    fn new(analysis: &Arc<AnalysisView>) -> Self {
+        let predicates = &analysis.profile.predicates;
+        let used = (0..predicates.len() as PredicateIndex)
+            .filter(|&index| predicates[index as usize].is_used());
+        Self {
+            used: used.collect(),
+            analysis: Arc::clone(analysis),
+        }
+    }
+}
+
+impl Source for Rows {
+    fn columns(&self) -> &'static [Column] {
+        &COLUMNS
+    }
+
+    fn rows(&self) -> usize {
+        self.used.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Cell<'_> {
+        let of = self.analysis.tables().predicate(self.used[row]);
+        let column = &COLUMNS[column];
+        // Times of single calls are known as they were recorded, and never otherwise.
+        let is_net = self.is_net() && !column.is_of_calls();
+        column.cell(is_net, |at| PredicateRow::cell(&of, at))
+    }
+
+    fn key(&self, row: usize) -> u64 {
+        key_of(self.used[row])
+    }
+
+    fn whole(&self) -> u64 {
+        self.analysis.total_ns()
+    }
+
+    fn is_net(&self) -> bool {
+        self.analysis.is_net()
+    }
+
+    fn predicate(&self, row: usize) -> Option<PredicateIndex> {
+        Some(self.used[row])
+    }
+
+    fn short_name(&self, row: usize) -> Option<Cow<'_, str>> {
+        self.analysis.module()?;
+        Some(self.analysis.short_name(self.used[row]))
+    }
+
+    fn about_names(&self) -> Option<String> {
+        self.analysis.module().map(|module| format!("of {module}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use portmortem_analyzer::Filters;
+    use portmortem_analyzer::trace::Trace;
+
+    use super::*;
+    use crate::screens::EventTarget;
+
+    fn screen() -> Predicates {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/scan.pmt");
+        let trace = Arc::new(Trace::open(&path).unwrap());
+        let mut screen = Predicates::default();
+        screen.follow(&Arc::new(AnalysisView::part(
+            trace,
+            &path,
+            Filters::default(),
+        )));
+        screen
+    }
+
+    fn known(screen: &Predicates) -> bool {
+        let analysis = screen.analysis.as_ref().unwrap();
+        analysis.known_calls().is_some()
+    }
+
+    /// Drawing never reads the events; keys wait for them only where rows depend on them.
+    #[test]
+    fn events_are_read_again_only_where_that_is_asked_for() {
+        let mut screen = screen();
+        let area = Rect::new(0, 0, 200, 60);
+        let mut buffer = Buffer::empty(area);
+        assert_eq!(screen.poll(true), Effect::Unused);
+        screen.set_filter("lookup");
+        let table = screen.table.as_mut().unwrap();
+        table.set_filter("");
+        let columns = table.source().columns();
+        let max = columns.iter().position(|column| column.name == "max_ns");
+        table.show(max.unwrap(), true);
+        screen.draw(area, &mut buffer, &Theme::plain());
+        assert!(screen.is_ready() && !known(&screen));
+        screen.set_filter("max > 1us");
+        screen.draw(area, &mut buffer, &Theme::plain());
+        assert!(!screen.is_ready() && !known(&screen));
+        assert_eq!(screen.table().map(Table::rows), Some(0));
+        assert_eq!(screen.poll(true), Effect::Done);
+        assert!(screen.is_ready() && known(&screen));
+        assert!(screen.table().map(Table::rows) > Some(0));
+        assert_eq!(screen.poll(true), Effect::Unused);
+    }
+
+    /// A key that leaves takes back that the slowest call was asked for.
+    #[test]
+    fn what_was_asked_for_can_be_given_up() {
+        let mut screen = screen();
+        screen.slowest_of = screen.predicate();
+        assert!(!screen.is_ready());
+        assert_eq!(screen.act(Action::Back), Effect::Done);
+        assert!(screen.is_ready());
+        assert_eq!(screen.act(Action::Back), Effect::Unused);
+        screen.slowest_of = screen.predicate();
+        let shown = screen.poll(true);
+        assert!(matches!(
+            shown,
+            Effect::Event(EventTarget::At { stream: 0, .. })
+        ));
+    }
+
+    /// Which columns need the events, the analyser says.
+    #[test]
+    fn columns_of_calls_are_missing_until_they_are_known() {
+        let mut screen = screen();
+        let missing = |screen: &Predicates| -> Vec<&str> {
+            let source = screen.table().unwrap().source();
+            let columns = source.columns().iter().enumerate();
+            let missing = columns.filter(|(at, _)| {
+                (0..source.rows()).all(|row| source.cell(row, *at) == Cell::Missing)
+            });
+            missing.map(|(_, column)| column.name).collect()
+        };
+        let before = missing(&screen);
+        for column in tables::OF_CALLS {
+            assert!(before.contains(&column), "{before:?}");
+        }
+        screen.set_filter("max > 1us");
+        screen.poll(true);
+        let after = missing(&screen);
+        for column in tables::OF_CALLS {
+            assert!(!after.contains(&column), "{after:?}");
+        }
+        assert_eq!(after.len() + tables::OF_CALLS.len(), before.len());
+    }
+}

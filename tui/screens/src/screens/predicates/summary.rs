@@ -1,0 +1,130 @@
+//! What happened, in a few lines above the predicates: how the run ended, its times, what was waited for, collected, undone and left
+//! unused, and the hottest path. The sentences are those of `portmortem report`.
+
+use portmortem_analyzer::remarks;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::analysis::AnalysisView;
+use crate::format::{shorten, time, width};
+use crate::theme::Theme;
+
+/// What is between facts on a line.
+const BETWEEN: &str = " · ";
+
+/// What happened.
+#[derive(Debug, Default)]
+pub(super) struct Summary {
+    /// The run ended well.
+    is_fine: bool,
+    facts: Vec<Fact>,
+    /// Predicates of the hottest path, each with its share of the time.
+    path: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Fact {
+    /// What it is about; empty if the text says that.
+    label: &'static str,
+    text: String,
+}
+
+impl Fact {
+    fn width(&self) -> usize {
+        let gap = usize::from(!self.label.is_empty());
+        width(self.label) + gap + width(&self.text)
+    }
+}
+
+impl Summary {
+    pub(super) fn of(analysis: &AnalysisView) -> Self {
+        let ending = remarks::ending(&analysis.trace);
+        let traced = time(analysis.ns(analysis.profile.total_ticks()));
+        let facts = [
+            ("", Some(ending.clone())),
+            ("", Some(format!("{traced} recorded"))),
+            ("", Some(remarks::recording_share(analysis))),
+            ("waiting", remarks::waiting(analysis)),
+            ("collections", remarks::collections(analysis)),
+            ("undone", remarks::undone(analysis)),
+            (
+                "choicepoints never used",
+                remarks::unused_choicepoints(analysis),
+            ),
+        ];
+        let facts = facts.into_iter().filter_map(|(label, text)| {
+            let text = text?;
+            Some(Fact { label, text })
+        });
+        let path = remarks::hottest_path(&analysis.profile, analysis.net_times());
+        let whole = analysis.total_ns();
+        let step = |(predicate, ticks): (_, u64)| {
+            let share = analysis.ns(ticks) as f64 * 100.0 / whole.max(1) as f64;
+            format!("{} {share:.0} %", analysis.short_name(predicate))
+        };
+        Self {
+            is_fine: ending == "exit status 0",
+            facts: facts.collect(),
+            path: path.into_iter().map(step).collect(),
+        }
+    }
+
+    /// The lines, at most so many of this width: each fact is on the first one with room for it; the last one is the hottest path.
+    pub(super) fn lines(&self, most: usize, room: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let path = self.path_line(room, theme).filter(|_| most > 0);
+        let most = most.saturating_sub(usize::from(path.is_some()));
+        let mut lines: Vec<Line> = Vec::new();
+        for (at, fact) in self.facts.iter().enumerate() {
+            let fits = |line: &Line| line.width() + width(BETWEEN) + fact.width() <= room;
+            let place = lines.iter().position(fits);
+            if place.is_none() {
+                if lines.len() == most {
+                    continue;
+                }
+                lines.push(Line::default());
+            }
+            let line = place.unwrap_or(lines.len() - 1);
+            let line = &mut lines[line];
+            if !line.spans.is_empty() {
+                line.push_span(Span::styled(BETWEEN, theme.faint));
+            }
+            if !fact.label.is_empty() {
+                line.push_span(Span::styled(format!("{} ", fact.label), theme.key));
+            }
+            let style = if at == 0 && !self.is_fine {
+                theme.warning
+            } else {
+                theme.text
+            };
+            line.push_span(Span::styled(shorten(&fact.text, room), style));
+        }
+        lines.extend(path);
+        lines
+    }
+
+    fn path_line(&self, room: usize, theme: &Theme) -> Option<Line<'static>> {
+        const LABEL: &str = "hottest path ";
+        if self.path.is_empty() {
+            return None;
+        }
+        let path = shorten(&self.path.join(" > "), room.saturating_sub(width(LABEL)));
+        let label = Span::styled(LABEL, theme.key);
+        Some(Line::from(vec![label, Span::styled(path, theme.text)]))
+    }
+
+    /// Draws it at the top, in a quarter of the height at most; what is left below.
+    pub(super) fn draw(&self, area: Rect, buf: &mut Buffer, theme: &Theme) -> Rect {
+        let room = area.width.saturating_sub(2);
+        let lines = self.lines((area.height / 4).into(), room.into(), theme);
+        for (y, line) in (area.y..).zip(&lines) {
+            buf.set_line(area.x + 1, y, line, room);
+        }
+        let used = lines.len() as u16;
+        Rect {
+            y: area.y + used,
+            height: area.height - used,
+            ..area
+        }
+    }
+}
