@@ -284,6 +284,58 @@ fn the_first_view_is_the_program() {
 }
 
 #[test]
+fn long_pauses_are_not_in_the_first_view() {
+    let long = 1 << 34;
+    // A directive, and a program with a setup that is not recorded, and some work before that.
+    let events = [
+        (CALL(1), 0),
+        (Event::ExitDet, 10),
+        (CALL(0), 1_000_000),
+        (CALL(1), 1_000_100),
+        (Event::Pause, 1_000_200),
+        (Event::Resume, long),
+        (CALL(2), long + 1_000_000),
+        (Event::ExitDet, long + 9_000_000),
+        (Event::ExitDet, long + 9_000_100),
+        (Event::ExitDet, long + 9_000_200),
+        (CALL(3), 2 * long),
+        (Event::ExitDet, 2 * long + 50),
+    ];
+    let path = record("pauses", &[&events]);
+    let mut screen = Timeline::default();
+    screen.follow(&analysis(&path, &[]));
+    let first = |screen: &Timeline| {
+        let trace = &screen.analysis().unwrap().trace;
+        trace.events(&trace.streams()[0]).next().unwrap().tick
+    };
+    let begin = first(&screen);
+    let View { from, to } = screen.position.view;
+    assert_eq!((from - begin, to - begin), (long, long + 9_000_201));
+    drawn(&mut screen, 108, 21);
+    assert_eq!(screen.predicate(), Some(0));
+}
+
+#[test]
+fn last_calls_of_the_same_predicate_are_one_box() {
+    let tail = Event::Tail { predicate: 1 };
+    let mut events = vec![(CALL(0), 0), (CALL(1), 1000)];
+    events.extend((0..50).map(|at| (tail, 1100 + 100 * at)));
+    events.extend([(Event::Tail { predicate: 2 }, 7000), (Event::ExitDet, 9000)]);
+    events.push((Event::ExitDet, 10_000));
+    let mut screen = screen(&record("tails", &[&events]), &[]);
+    let view = screen.position.view;
+    let target = |number| EventTarget::At { stream: 0, number };
+    for (number, predicate) in [(1, 1), (20, 1), (52, 2)] {
+        end(&mut screen, |screen| screen.show_event(target(number)));
+        drawn(&mut screen, 108, 21);
+        // It is large enough where it is.
+        assert_eq!(screen.position.view, view);
+        assert_eq!(screen.predicate(), Some(predicate));
+        assert_eq!(screen.event(), Some(target(number)));
+    }
+}
+
+#[test]
 fn moments_lead_both_ways() {
     for (name, hide) in [
         ("threads_exceptions.pmt", &[][..]),
