@@ -184,7 +184,9 @@ fn a_session() {
     // The label of a filter is there before its figures are; a zoom of the figures before is another.
     tmux.waits_for("all 2.000 ms");
     tmux.keys(&["+"]);
-    tmux.waits_for("1.000 ms of 2.000 ms");
+    tmux.waits_until("closer", |screen| {
+        screen.contains("ms of 2.000 ms") && !screen.contains("all 2.000 ms")
+    });
     tmux.keys(&["Escape"]);
     tmux.waits_for("all 2.000 ms");
     tmux.keys(&["1", "Escape"]);

@@ -375,6 +375,10 @@ impl Screen for Timeline {
     }
 
     fn show_event(&mut self, target: EventTarget) -> Effect {
+        // Back from where this moment was taken to, the view is as it was.
+        if self.event() == Some(target) {
+            return Effect::Done;
+        }
         self.go_to_event(target)
     }
 

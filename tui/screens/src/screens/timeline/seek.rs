@@ -165,22 +165,27 @@ fn event(
     })
 }
 
-/// When a box made its last last call up to an event, and when it makes the next, as far as they are near.
+/// When a box became what it runs at an event by a last call, and when it becomes something else, as far as that is near.
 fn last_calls(events: &Reader, called: u64, at: &Step) -> (Option<u64>, Option<u64>) {
     let from = at.number.saturating_sub(NEAR).max(called);
-    let (mut last, mut next) = (None, None);
+    let (mut last, mut next, mut runs) = (None, None, None);
     let walk = events.walk(from).into_iter().flatten();
     for step in walk.take_while(|step| step.number < at.number.saturating_add(NEAR)) {
-        let own = step.of.is_some_and(|(of, _)| of.called == called);
-        let is_last_call = own && matches!(step.event, Event::Tail { .. });
-        if is_last_call && step.number <= at.number {
+        let Some((of, _)) = step.of.filter(|(of, _)| of.called == called) else {
+            continue;
+        };
+        let is_last_call = matches!(step.event, Event::Tail { .. });
+        if is_last_call && runs.is_some_and(|runs| runs != of.predicate) {
+            if step.number > at.number {
+                next = Some(step.tick);
+                break;
+            }
             last = Some(step.tick);
-        } else if is_last_call {
-            next = Some(step.tick);
-            break;
-        } else if own && leaves(step.event) && step.number >= at.number {
+        }
+        if leaves(step.event) && step.number >= at.number {
             break;
         }
+        runs = Some(of.predicate);
     }
     (last, next)
 }

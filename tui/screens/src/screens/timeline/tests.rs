@@ -224,7 +224,7 @@ fn a_search_moves_from_match_to_match() {
     let begin = screen.whole.from;
     screen.set_filter("p2");
     let mut found = Vec::new();
-    let mut effect = end(&mut screen, |screen| screen.search());
+    let mut effect = end(&mut screen, Screen::search);
     while effect == Effect::Step {
         drawn(&mut screen, 108, 21);
         assert_eq!((screen.predicate(), screen.position.row), (Some(2), 1));
@@ -284,12 +284,69 @@ fn the_first_view_is_the_program() {
 }
 
 #[test]
+fn long_pauses_are_not_in_the_first_view() {
+    let long = 1 << 34;
+    // A directive, and a program with a setup that is not recorded, and some work before that.
+    let events = [
+        (CALL(1), 0),
+        (Event::ExitDet, 10),
+        (CALL(0), 1_000_000),
+        (CALL(1), 1_000_100),
+        (Event::Pause, 1_000_200),
+        (Event::Resume, long),
+        (CALL(2), long + 1_000_000),
+        (Event::ExitDet, long + 9_000_000),
+        (Event::ExitDet, long + 9_000_100),
+        (Event::ExitDet, long + 9_000_200),
+        (CALL(3), 2 * long),
+        (Event::ExitDet, 2 * long + 50),
+    ];
+    let path = record("pauses", &[&events]);
+    let mut screen = Timeline::default();
+    screen.follow(&analysis(&path, &[]));
+    let first = |screen: &Timeline| {
+        let trace = &screen.analysis().unwrap().trace;
+        trace.events(&trace.streams()[0]).next().unwrap().tick
+    };
+    let begin = first(&screen);
+    let View { from, to } = screen.position.view;
+    assert_eq!((from - begin, to - begin), (long, long + 9_000_201));
+    drawn(&mut screen, 108, 21);
+    assert_eq!(screen.predicate(), Some(0));
+}
+
+#[test]
+fn last_calls_of_the_same_predicate_are_one_box() {
+    let tail = Event::Tail { predicate: 1 };
+    let mut events = vec![(CALL(0), 0), (CALL(1), 1000)];
+    events.extend((0..50).map(|at| (tail, 1100 + 100 * at)));
+    events.extend([(Event::Tail { predicate: 2 }, 7000), (Event::ExitDet, 9000)]);
+    events.push((Event::ExitDet, 10_000));
+    let mut screen = screen(&record("tails", &[&events]), &[]);
+    let view = screen.position.view;
+    let target = |number| EventTarget::At { stream: 0, number };
+    for (number, predicate) in [(1, 1), (20, 1), (52, 2)] {
+        end(&mut screen, |screen| screen.show_event(target(number)));
+        drawn(&mut screen, 108, 21);
+        // It is large enough where it is.
+        assert_eq!(screen.position.view, view);
+        assert_eq!(screen.predicate(), Some(predicate));
+        assert_eq!(screen.event(), Some(target(number)));
+    }
+}
+
+#[test]
 fn moments_lead_both_ways() {
-    for name in ["threads_exceptions.pmt", "queens.pmt", "debray3.pmt"] {
+    for (name, hide) in [
+        ("threads_exceptions.pmt", &[][..]),
+        ("queens.pmt", &[]),
+        ("queens.pmt", &["permute/3"]),
+        ("debray3.pmt", &[]),
+    ] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../traces")
             .join(name);
-        let analysis = analysis(&path, &[]);
+        let analysis = analysis(&path, hide);
         let mut timeline = Timeline::default();
         let mut events = super::super::events::Events::default();
         timeline.follow(&analysis);
@@ -305,7 +362,13 @@ fn moments_lead_both_ways() {
             let target = EventTarget::At { stream, number };
             events.show_event(target);
             while events.poll(true) != Effect::Unused {}
-            assert_eq!(events.event(), Some(target));
+            // What is hidden is passed.
+            let shown = events.event().unwrap();
+            assert!(shown == target || !hide.is_empty());
+            let target = shown;
+            let EventTarget::At { number, .. } = target else {
+                panic!()
+            };
             let before = timeline.position;
             let effect = end(&mut timeline, |timeline| timeline.show_event(target));
             assert_eq!(
@@ -325,7 +388,8 @@ fn moments_lead_both_ways() {
                 .of
                 .filter(|_| !matches!(step.event, Event::Tail { .. }))
             {
-                assert_eq!(u64::from(timeline.position.row), depth);
+                let row = u64::from(timeline.position.row);
+                assert!(row == depth || row < depth && !hide.is_empty());
                 let shows = timeline.run().unwrap().shows;
                 let Shows::One(segment) = shows else {
                     panic!(
@@ -343,6 +407,26 @@ fn moments_lead_both_ways() {
             }
         }
     }
+}
+
+#[test]
+fn the_first_event_of_a_predicate_is_gone_to() {
+    let mut screen = screen(&record("first", &[&small()]), &[]);
+    let begin = screen.whole.from;
+    for (predicate, number, tick) in [(2, 3, 4000), (1, 1, 1000)] {
+        let target = EventTarget::FirstOf(predicate);
+        assert_eq!(
+            end(&mut screen, |screen| screen.show_event(target)),
+            Effect::Step
+        );
+        drawn(&mut screen, 108, 21);
+        let stream = 0;
+        assert_eq!(screen.event(), Some(EventTarget::At { stream, number }));
+        assert_eq!(screen.position.cursor - begin, tick);
+    }
+    let target = EventTarget::FirstOf(5);
+    let effect = end(&mut screen, |screen| screen.show_event(target));
+    assert!(matches!(effect, Effect::Say(_)));
 }
 
 /// What comes of something in the end.
