@@ -26,6 +26,8 @@
 //! 3. Add a variant of [`screens::ScreenId`] and an entry in [`screens::SCREENS`], in the order of digits.
 //!    The snapshot tests (`tests/snapshots.rs`) draw every entry of that list; `cargo insta review`.
 //!
+//! Ways between screens: `predicate` and `event` say what the cursor is on, `select` and `show_event` go there. Digits and Tab use them.
+//!
 //! What Esc should undo: return [`screens::Effect::Step`] from `act` and put the state before on a stack
 //! of the screen's own, which `undo` pops. To go elsewhere: [`screens::Effect::Go`] or `Open`.
 //! A screen that reads the trace again (as `screens/events`) does so in bounded pieces, or in a thread of its
