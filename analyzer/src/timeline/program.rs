@@ -10,8 +10,8 @@ use crate::figures::StreamFigures;
 use crate::trace::{BoxKind, PredicateIndex, StreamInfo, Trace};
 use crate::walk::Walk;
 
-/// Events that are read at most, of all streams together: some milliseconds. What comes after them counts as program.
-const MOST_EVENTS: u64 = 200_000;
+/// Events that are read at most, of all streams together: a few milliseconds. What comes after them counts as program.
+const MOST_EVENTS: u64 = 100_000;
 
 /// Streams that are read at all; of the others all counts.
 const MOST_STREAMS: usize = 100;

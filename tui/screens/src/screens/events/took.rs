@@ -13,7 +13,7 @@ use super::reader::Reader;
 
 /// Events on either side of those in sight that are read at once: some milliseconds.
 const NEAR: u64 = 2_000;
-const AT_ONCE: u64 = 20_000;
+const AT_ONCE: u64 = 10_000;
 
 /// The same for what is not found there, by a thread.
 const FAR: u64 = 20_000;
