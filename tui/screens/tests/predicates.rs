@@ -218,10 +218,10 @@ fn callers_ascend_to_the_predicate_and_add_up() {
         };
         let analysis = analysis(trace);
         let figures = analysis.profile.predicates[predicate(&analysis, name) as usize];
-        let mut app = app(trace, ThemeName::Dark);
+        let mut app = filtered(trace, &format!("predicate = \"{name}\""));
         // Net times of the profile are not at hand here.
-        keys(&mut app, "C");
-        keys(&mut app, &format!("/ :{name} enter enter"));
+        keys(&mut app, "C enter");
+        assert!(text(&picture(&mut app, 80, 24)).contains(name));
         let rows = exported(&mut app);
         let time = |row: &Vec<String>| row[1].parse::<u64>().ok();
         let subject = rows
