@@ -69,7 +69,7 @@ impl AnalysisView {
         }
     }
 
-    /// As tables; times of single calls are missing in them until they were found ([`Self::start_calls`]). Never reads the events, as
+    /// As tables; times of single calls are missing in them until a screen has had them found. Never reads the events, as
     /// [`Analysis::tables`] may.
     #[must_use]
     pub fn tables(&self) -> Tables<'_> {

@@ -62,15 +62,7 @@ fn no_key_means_two_things_on_a_screen() {
 fn esc_undoes_one_step_at_a_time() {
     let mut app = app("queens.pmt", ThemeName::Dark);
     let mut pictures = vec![text(&picture(&mut app, 100, 30))];
-    for typed in [
-        "/ :att enter",
-        "d",
-        "F",
-        "W :0.1ms..2s enter",
-        "enter",
-        "F",
-        "v",
-    ] {
+    for typed in ["/ :att enter", "d", "F", "W :0.1ms..2s enter", "enter", "F"] {
         keys(&mut app, typed);
         // Messages go with the next key.
         keys(&mut app, "ctrl-l");

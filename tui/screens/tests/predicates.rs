@@ -143,6 +143,35 @@ fn two_keys_lead_to_the_source_line_of_the_hottest_goal() {
     );
 }
 
+/// On a line of the source `v` leads to the slowest call that its goals made.
+#[test]
+fn a_goal_leads_to_its_slowest_call() {
+    let analysis = analysis("scan.pmt");
+    let index = predicate(&analysis, "reverses/1");
+    let goals = analysis.calls().goals();
+    let goals = goals.filter(|(goal, _)| goal.caller.predicate() == Some(index));
+    let goals: Vec<_> = goals.filter(|(goal, _)| goal.site.is_some()).collect();
+    let [(_, figures)] = &goals[..] else {
+        panic!("{goals:?}");
+    };
+    let slow = figures.slowest[0];
+    let mut app = app_with_sources("scan.pmt");
+    keys(&mut app, "/ :reverses enter enter t t v");
+    let shown = text(&picture(&mut app, 100, 30));
+    assert_eq!(app.screen(), ScreenId::Events);
+    let event = format!("event {} of", count(slow.event));
+    assert!(shown.contains(&event), "{event}\n{shown}");
+    // And back to the line; where the event was found late, that is a step of its own.
+    keys(&mut app, "esc");
+    if app.screen() == ScreenId::Events {
+        keys(&mut app, "esc");
+    }
+    keys(&mut app, "o");
+    assert_eq!(app.screen(), ScreenId::Predicate);
+    let site = &analysis.trace.sites()[slow.site.unwrap() as usize];
+    assert!(matches!(&app.requests()[..], [Request::Edit(_, line)] if *line == site.line));
+}
+
 /// What has no source is shown where it is called.
 #[test]
 fn a_predicate_without_source_is_shown_where_most_of_its_time_is_called() {
@@ -189,10 +218,10 @@ fn callers_ascend_to_the_predicate_and_add_up() {
         };
         let analysis = analysis(trace);
         let figures = analysis.profile.predicates[predicate(&analysis, name) as usize];
-        let mut app = app(trace, ThemeName::Dark);
+        let mut app = filtered(trace, &format!("predicate = \"{name}\""));
         // Net times of the profile are not at hand here.
-        keys(&mut app, "C");
-        keys(&mut app, &format!("/ :{name} enter enter"));
+        keys(&mut app, "C enter");
+        assert!(text(&picture(&mut app, 80, 24)).contains(name));
         let rows = exported(&mut app);
         let time = |row: &Vec<String>| row[1].parse::<u64>().ok();
         let subject = rows
