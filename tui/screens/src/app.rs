@@ -3,6 +3,7 @@
 //! Pure: keys and results of analyses go in, [`Request`]s come out; nothing here touches a terminal.
 
 mod dispatch;
+mod moments;
 mod reload;
 mod steps;
 
@@ -16,8 +17,9 @@ use portmortem_analyzer::trace::{Trace, TraceError};
 use crate::analysis::{AnalysisView, Job, Outcome};
 use crate::keys::{self, Binding};
 use crate::overlay::Overlay;
-use crate::screens::{Effect, EventTarget, SCREENS, Screen, ScreenId};
+use crate::screens::{Effect, SCREENS, Screen, ScreenId};
 use crate::theme::{Theme, ThemeName};
+use moments::SlowestOf;
 use portmortem_analyzer::Filters;
 use reload::Follow;
 use steps::Step;
@@ -68,6 +70,9 @@ pub struct App {
     before: Option<PathBuf>,
     /// The trace is still being recorded.
     follow: Option<Follow>,
+    slowest_of: Option<SlowestOf>,
+    /// The newest step led to an event that is still looked for.
+    arriving: bool,
     /// The filter to begin with.
     first_filter: Option<String>,
     /// Where the names of screens were drawn.
@@ -112,6 +117,8 @@ impl App {
             sources: true,
             before: None,
             follow: None,
+            slowest_of: None,
+            arriving: false,
             first_filter: None,
             tabs: Vec::new(),
         };
@@ -147,7 +154,8 @@ impl App {
     pub fn poll(&mut self) -> bool {
         let effect = self.shown_mut().poll(false);
         let changed = effect != Effect::Unused;
-        self.effect(effect);
+        self.found(effect);
+        self.find_slowest(false);
         // What its thread made may be what is looked for the name in.
         self.look_for_name();
         self.keys_ahead();
@@ -163,13 +171,14 @@ impl App {
             let outcome = job.wait();
             self.take(outcome);
         }
+        self.find_slowest(true);
         loop {
             match self.shown_mut().poll(true) {
                 Effect::Unused => {
                     self.look_for_name();
                     return self.keys_ahead();
                 }
-                effect => self.effect(effect),
+                effect => self.found(effect),
             }
         }
     }
@@ -243,7 +252,8 @@ impl App {
 
     pub(crate) fn progress(&self) -> Option<f64> {
         let job = self.job.as_ref().map(Job::share);
-        job.or_else(|| self.shown().progress())
+        job.or_else(|| self.slowest_share())
+            .or_else(|| self.shown().progress())
     }
 
     /// The filters that are on, in words.
@@ -283,39 +293,6 @@ impl App {
             self.screens[at].stale = false;
         }
         self.look_for_name();
-    }
-
-    /// Shows another screen, at the predicate and the moment that the cursor is on here.
-    fn turn_to(&mut self, at: usize) {
-        let (predicate, event) = (self.shown().predicate(), self.shown().event());
-        let from = self.shown;
-        self.show_at(at);
-        if self.shown == from || self.analysis.is_none() {
-            return;
-        }
-        let effect = match (SCREENS[at].id, event, predicate) {
-            (ScreenId::Timeline | ScreenId::Events, Some(event), _) => {
-                self.shown_mut().show_event(event)
-            }
-            (ScreenId::Timeline | ScreenId::Events, None, _) | (_, _, None) => Effect::Done,
-            (_, _, Some(predicate)) => self.shown_mut().select(predicate),
-        };
-        if effect == Effect::Step {
-            self.effect(effect);
-        }
-    }
-
-    /// The stream that is looked at, by its place in the trace.
-    fn stream(&self) -> usize {
-        let events = self.screens.iter().zip(SCREENS);
-        let events = events.filter(|(_, entry)| entry.id == ScreenId::Events);
-        let places = events
-            .map(|(slot, _)| &slot.screen)
-            .filter_map(|screen| screen.event());
-        match self.shown().event().or(places.into_iter().next()) {
-            Some(EventTarget::At { stream, .. }) => stream,
-            _ => 0,
-        }
     }
 
     /// Shows the other times.
@@ -383,21 +360,6 @@ impl App {
         if self.shown != from || moved {
             let to = self.shown;
             self.steps.push(Step::Enter { from, to, moved });
-        }
-    }
-
-    /// Shows an event; Esc comes back.
-    fn go_to_event(&mut self, target: EventTarget) {
-        let from = self.shown;
-        self.show(ScreenId::Events);
-        let effect = self.shown_mut().show_event(target);
-        let moved = effect == Effect::Step;
-        if self.shown != from || moved {
-            let to = self.shown;
-            self.steps.push(Step::Enter { from, to, moved });
-        }
-        if !moved {
-            self.effect(effect);
         }
     }
 

@@ -173,26 +173,12 @@ pub const fn bind(
     }
 }
 
-/// From a predicate to its events.
-pub const FIRST_EVENT: Binding = bind(
-    &["v"],
-    Action::FirstEvent,
-    "",
-    "show the first event of the predicate",
-);
 /// From a predicate to its slowest call.
 pub const SLOWEST_CALL: Binding = bind(
     &["v"],
     Action::SlowestCall,
     "slowest call",
     "show the slowest call of the predicate among the events",
-);
-/// From a predicate to its first event, where `v` leads to its slowest call.
-pub const FIRST_CALL: Binding = bind(
-    &["V"],
-    Action::FirstEvent,
-    "",
-    "show the first event of the predicate",
 );
 /// One line up.
 pub const UP: Binding = bind(&["up", "k"], Action::Up, "", "up");
@@ -250,6 +236,18 @@ pub const EVERYWHERE: &[Binding] = &[
     ),
     bind(&["tab"], Action::NextScreen, "", "next screen"),
     bind(&["backtab"], Action::PreviousScreen, "", "screen before"),
+    bind(
+        &["v"],
+        Action::SlowestCall,
+        "event",
+        "show the event here; of a predicate its slowest call",
+    ),
+    bind(
+        &["V"],
+        Action::FirstEvent,
+        "",
+        "show the first event of the predicate",
+    ),
     bind(
         &["d", "del"],
         Action::Hide,

@@ -357,3 +357,21 @@ fn both_sides_of_a_pair_can_be_gone_to() {
         );
     }
 }
+
+/// On every screen `v` leads to one event and Esc back; however late the event is found, that is one step.
+#[test]
+fn v_leads_to_an_event_and_esc_back() {
+    for entry in SCREENS {
+        let mut app = app("scan.pmt", ThemeName::Dark);
+        keys(&mut app, &entry.digit.to_string());
+        let before = text(&picture(&mut app, 120, 40));
+        let has_event = app.screen() != ScreenId::Events;
+        keys(&mut app, "v");
+        if app.screen() == ScreenId::Events && has_event {
+            keys(&mut app, "esc");
+            assert_eq!(text(&picture(&mut app, 120, 40)), before, "{}", entry.name);
+        } else {
+            assert!(["Trace", "Changes", "Events", "Advice"].contains(&entry.name));
+        }
+    }
+}

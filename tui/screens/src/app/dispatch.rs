@@ -22,6 +22,8 @@ impl App {
             return;
         };
         self.message = None;
+        // What was asked for is given up, but what threads look for may still arrive.
+        self.slowest_of = None;
         if name == "ctrl-c" {
             self.requests.push(Request::Quit);
         } else if name == "ctrl-z" {
@@ -91,6 +93,7 @@ impl App {
 
     /// Does what a key means.
     pub fn act(&mut self, action: Action) {
+        self.arriving = false;
         let effect = self.shown_mut().act(action);
         if effect != Effect::Unused {
             return self.effect(effect);
@@ -205,7 +208,13 @@ impl App {
                 let prompt = Prompt::new(Question::Export, name);
                 self.overlay = Some(Overlay::Prompt(prompt));
             }
-            (Action::Hide | Action::Edit, None) => self.say("no predicate here"),
+            (Action::SlowestCall, _) => self.show_slowest(),
+            (Action::FirstEvent, Some(predicate)) => {
+                self.effect(Effect::Event(EventTarget::FirstOf(predicate)));
+            }
+            (Action::FirstEvent | Action::Hide | Action::Edit, None) => {
+                self.say("no predicate here")
+            }
             _ => {}
         }
     }

@@ -15,10 +15,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::{Effect, Screen, first_event, how_many, integer};
+use super::{Effect, Screen, how_many, integer};
 use crate::analysis::AnalysisView;
 use crate::format::{percent, time};
-use crate::keys::{self, Action, Binding, bind};
+use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
 
@@ -38,15 +38,12 @@ pub(super) struct Advice {
     sought: Option<Receiver<Vec<Finding>>>,
 }
 
-const KEYS: &[Binding] = &[
-    bind(
-        &["enter"],
-        Action::Enter,
-        "evidence",
-        "go into the predicate that shows the evidence",
-    ),
-    keys::FIRST_EVENT,
-];
+const KEYS: &[Binding] = &[bind(
+    &["enter"],
+    Action::Enter,
+    "evidence",
+    "go into the predicate that shows the evidence",
+)];
 
 impl Advice {
     /// Takes what was found; waits so long for it, or until it is there.
@@ -149,7 +146,6 @@ impl Screen for Advice {
     fn act(&mut self, action: Action) -> Effect {
         match action {
             Action::Enter => self.predicate().map_or(Effect::Done, Effect::Open),
-            Action::FirstEvent => first_event(self.predicate()),
             Action::Edit => {
                 let place = self.finding().map(|finding| &finding.place);
                 let file = place.and_then(|place| Some((place.file.as_ref()?, place.line?)));

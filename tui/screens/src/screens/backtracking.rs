@@ -9,9 +9,9 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, draw_parts, first_event, how_many};
+use super::{Effect, Screen, draw_parts, how_many};
 use crate::analysis::AnalysisView;
-use crate::keys::{self, Action, Binding, bind};
+use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
 
@@ -50,7 +50,6 @@ const KEYS: &[Binding] = &[
         "",
         "go into the predicate on the side of the cursor",
     ),
-    keys::FIRST_EVENT,
 ];
 
 impl Backtracking {
@@ -109,7 +108,6 @@ impl Screen for Backtracking {
             }
             Action::Invert => Effect::Say("there are no pairs here".to_owned()),
             Action::Enter => self.predicate().map_or(Effect::Done, Effect::Open),
-            Action::FirstEvent => first_event(self.predicate()),
             _ => Effect::Unused,
         }
     }

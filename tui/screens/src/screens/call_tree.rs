@@ -11,9 +11,9 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, first_event, how_many};
+use super::{Effect, Screen, how_many};
 use crate::analysis::AnalysisView;
-use crate::keys::{self, Action, Binding, bind};
+use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, path_key};
 use crate::theme::Theme;
 
@@ -42,7 +42,6 @@ const KEYS: &[Binding] = &[
         "unfold the hottest path from here down",
     ),
     bind(&["z"], Action::Zoom, "zoom", "show only what is below here"),
-    keys::FIRST_EVENT,
     bind(&["space"], Action::Toggle, "", "unfold or fold the row"),
     bind(
         &["+"],
@@ -107,7 +106,6 @@ impl Screen for CallTree {
         };
         match action {
             Action::Enter => table.predicate().map_or(Effect::Done, Effect::Open),
-            Action::FirstEvent => first_event(table.predicate()),
             Action::HottestPath => {
                 table.open_hottest(INCLUSIVE);
                 Effect::Done

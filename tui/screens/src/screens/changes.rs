@@ -17,9 +17,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rustc_hash::FxHashMap;
 
-use super::{Effect, Screen, draw_parts, first_event, how_many, integer};
+use super::{Effect, Screen, draw_parts, how_many, integer};
 use crate::analysis::AnalysisView;
-use crate::keys::{self, Action, Binding, bind};
+use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
 
@@ -54,7 +54,6 @@ const KEYS: &[Binding] = &[
         "next part",
         "predicates that changed; goals that changed",
     ),
-    keys::FIRST_EVENT,
 ];
 
 /// Compares the recording at `before` with what is shown.
@@ -169,7 +168,6 @@ impl Screen for Changes {
                     None => Effect::Say("it was called only in the recording before".to_owned()),
                 }
             }
-            Action::FirstEvent => first_event(self.predicate()),
             _ => Effect::Unused,
         }
     }

@@ -373,14 +373,6 @@ fn draw_parts<'n>(
     }
 }
 
-/// To the first event of a predicate, if there is one under the cursor.
-pub(crate) fn first_event(predicate: Option<PredicateIndex>) -> Effect {
-    match predicate {
-        Some(predicate) => Effect::Event(EventTarget::FirstOf(predicate)),
-        None => Effect::Say("no predicate here".to_owned()),
-    }
-}
-
 /// To the slowest call of a predicate, of those whose times are known.
 pub(crate) fn slowest_call(analysis: &AnalysisView, predicate: PredicateIndex) -> Effect {
     let figures = analysis

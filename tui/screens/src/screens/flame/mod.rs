@@ -19,11 +19,11 @@ use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, first_event};
+use super::{Effect, Screen};
 use crate::analysis::AnalysisView;
 use crate::condition::{Condition, Field, FieldKind};
 use crate::format;
-use crate::keys::{self, Action, Binding, bind};
+use crate::keys::{Action, Binding, bind};
 use crate::theme::Theme;
 use build::{Build, PATIENCE};
 use layout::Placed;
@@ -104,7 +104,6 @@ const KEYS: &[Binding] = &[
         "predicate",
         "go into the predicate of the box",
     ),
-    keys::FIRST_EVENT,
     bind(
         &["/"],
         Action::Filter,
@@ -324,7 +323,6 @@ impl Screen for Flame {
                 return self.rebuild(measure, !inverted);
             }
             Action::Enter => return self.predicate().map_or(Effect::Done, Effect::Open),
-            Action::FirstEvent => return first_event(self.predicate()),
             Action::Up => {
                 if self.selected != self.root {
                     self.selected = self.tree.nodes[self.selected as usize].parent;

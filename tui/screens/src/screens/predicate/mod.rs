@@ -16,7 +16,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, EventTarget, Screen, call_event, calls_lost, first_event};
+use super::{Effect, EventTarget, Screen, call_event, calls_lost};
 use crate::analysis::AnalysisView;
 use crate::call_times::{Answer, Wanted};
 use crate::keys::{self, Action, Binding, bind};
@@ -65,13 +65,12 @@ const NEXT_PART: Binding = bind(
     "callers and callees; slowest calls; source",
 );
 
-const KEYS: &[Binding] = &[ENTER, NEXT_PART, keys::SLOWEST_CALL, keys::FIRST_CALL];
+const KEYS: &[Binding] = &[ENTER, NEXT_PART, keys::SLOWEST_CALL];
 
 const SOURCE_KEYS: &[Binding] = &[
     ENTER,
     NEXT_PART,
     keys::SLOWEST_CALL,
-    keys::FIRST_CALL,
     keys::UP,
     keys::DOWN,
     keys::PAGE_UP,
@@ -162,7 +161,6 @@ impl Screen for Predicate {
         };
         match action {
             Action::Enter => view.enter(),
-            Action::FirstEvent => first_event(Some(view.predicate())),
             Action::SlowestCall => self.show_slowest(),
             Action::Edit => view.edit(),
             Action::NextTable => {

@@ -10,10 +10,10 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, first_event, how_many, slowest_call};
+use super::{Effect, Screen, how_many};
 use crate::analysis::AnalysisView;
 use crate::call_times::{Answer, Wanted};
-use crate::keys::{self, Action, Binding, bind};
+use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
 use summary::Summary;
@@ -27,20 +27,14 @@ pub(super) struct Predicates {
     cumulative: bool,
     /// Times of single calls, for columns that need them.
     calls: Wanted,
-    /// The predicate whose slowest call is to be shown as soon as it is known.
-    slowest_of: Option<PredicateIndex>,
 }
 
-const KEYS: &[Binding] = &[
-    bind(
-        &["c"],
-        Action::Cumulative,
-        "cumulative",
-        "by self time, or by inclusive time",
-    ),
-    keys::SLOWEST_CALL,
-    keys::FIRST_CALL,
-];
+const KEYS: &[Binding] = &[bind(
+    &["c"],
+    Action::Cumulative,
+    "cumulative",
+    "by self time, or by inclusive time",
+)];
 
 impl Screen for Predicates {
     fn bindings(&self) -> &'static [Binding] {
@@ -52,14 +46,13 @@ impl Screen for Predicates {
         Table::fill(&mut self.table, Box::new(Rows::new(analysis)), "self_ns");
         self.analysis = Some(Arc::clone(analysis));
         self.calls = Wanted::default();
-        self.slowest_of = None;
     }
 
     fn poll(&mut self, wait: bool) -> Effect {
         let (Some(table), Some(analysis)) = (&mut self.table, &self.analysis) else {
             return Effect::Unused;
         };
-        if !table.shows_calls() && self.slowest_of.is_none() {
+        if !table.shows_calls() {
             return Effect::Unused;
         }
         match self.calls.ask(analysis, wait) {
@@ -68,42 +61,28 @@ impl Screen for Predicates {
             Answer::Lost => super::calls_lost(),
             Answer::Found => {
                 table.follow(Box::new(Rows::new(analysis)));
-                let asked = self.slowest_of.take();
-                asked.map_or(Effect::Done, |of| slowest_call(analysis, of))
+                Effect::Done
             }
         }
     }
 
     fn is_ready(&self) -> bool {
         let depends = self.table.as_ref().is_some_and(Table::depends_on_calls);
-        self.calls.is_over() || !(depends || self.slowest_of.is_some())
+        self.calls.is_over() || !depends
     }
 
     fn progress(&self) -> Option<f64> {
         let analysis = self.analysis.as_ref()?;
-        let wants = self.slowest_of.is_some() || self.table.as_ref()?.shows_calls();
+        let wants = self.table.as_ref()?.shows_calls();
         analysis.calls_share().filter(|_| wants)
     }
 
     fn act(&mut self, action: Action) -> Effect {
-        let (Some(table), Some(analysis)) = (&mut self.table, &self.analysis) else {
+        let Some(table) = &mut self.table else {
             return Effect::Unused;
         };
-        // Only keys that leave do not wait: with them, what was asked for is not wanted any more.
-        if self.slowest_of.take().is_some() && action == Action::Back {
-            return Effect::Done;
-        }
         match action {
-            Action::SlowestCall => match table.predicate() {
-                Some(of) if analysis.known_calls().is_none() && !self.calls.is_over() => {
-                    self.slowest_of = Some(of);
-                    self.poll(false)
-                }
-                Some(of) => slowest_call(analysis, of),
-                None => Effect::Say("no predicate here".to_owned()),
-            },
             Action::Enter => table.predicate().map_or(Effect::Done, Effect::Open),
-            Action::FirstEvent => first_event(table.predicate()),
             Action::Cumulative => {
                 self.cumulative = !self.cumulative;
                 let (now, before) = if self.cumulative {
@@ -270,7 +249,6 @@ mod tests {
     use portmortem_analyzer::trace::Trace;
 
     use super::*;
-    use crate::screens::EventTarget;
 
     fn screen() -> Predicates {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/scan.pmt");
@@ -312,23 +290,6 @@ mod tests {
         assert!(screen.is_ready() && known(&screen));
         assert!(screen.table().map(Table::rows) > Some(0));
         assert_eq!(screen.poll(true), Effect::Unused);
-    }
-
-    /// A key that leaves takes back that the slowest call was asked for.
-    #[test]
-    fn what_was_asked_for_can_be_given_up() {
-        let mut screen = screen();
-        screen.slowest_of = screen.predicate();
-        assert!(!screen.is_ready());
-        assert_eq!(screen.act(Action::Back), Effect::Done);
-        assert!(screen.is_ready());
-        assert_eq!(screen.act(Action::Back), Effect::Unused);
-        screen.slowest_of = screen.predicate();
-        let shown = screen.poll(true);
-        assert!(matches!(
-            shown,
-            Effect::Event(EventTarget::At { stream: 0, .. })
-        ));
     }
 
     /// Which columns need the events, the analyser says.

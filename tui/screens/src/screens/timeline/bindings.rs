@@ -47,7 +47,6 @@ pub(super) const KEYS: &[Binding] = &[
         "search",
         "search a word in names, or ~regex; n and N go on",
     ),
-    bind(&["v"], Action::FirstEvent, "event", "show the event here"),
     bind(
         &["["],
         Action::RangeBegin,

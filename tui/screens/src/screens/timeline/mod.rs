@@ -285,12 +285,6 @@ impl Screen for Timeline {
             Action::NextMark => return self.next_mark(true),
             Action::PreviousMark => return self.next_mark(false),
             Action::Enter => return self.predicate().map_or(Effect::Done, Effect::Open),
-            Action::FirstEvent => {
-                return match self.event() {
-                    Some(target) => Effect::Event(target),
-                    None => Effect::Say("no event is known here".to_owned()),
-                };
-            }
             Action::Back if self.seek.is_some() => {
                 self.seek = None;
                 return Effect::Say("not looked for any further".to_owned());
