@@ -49,6 +49,7 @@ goal_ports_work :-
     Answer == true.
 goal_ports_work :-
     (   looked(3),
+        ignore(portmortem:'$look_pending'),
         portmortem:'$layout_known',
         test
     ->  assertz(ports_work(true))

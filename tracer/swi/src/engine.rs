@@ -330,9 +330,19 @@ pub(crate) unsafe fn existing() -> Option<&'static mut Engine> {
 /// As for [`of_context`].
 #[inline(always)]
 pub(crate) unsafe fn of_context_if_any(data: *mut c_void) -> Option<&'static mut Engine> {
-    let epoch = recording::epoch()?;
+    // While nothing is recorded this is the number of no recording, and so of no state.
     // SAFETY: the caller's promise.
-    unsafe { recent(data, epoch).or_else(|| existing()) }
+    match unsafe { recent(data, recording::last_epoch()) } {
+        Some(state) => Some(state),
+        None => existing_at_another_place(),
+    }
+}
+
+/// [`existing`], where another engine's slot was among the recent ones, or nothing is being recorded.
+#[cold]
+fn existing_at_another_place() -> Option<&'static mut Engine> {
+    // SAFETY: the promise of the caller's caller.
+    unsafe { existing() }
 }
 
 /// The calling engine's slot.

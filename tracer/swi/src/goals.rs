@@ -19,14 +19,16 @@
 use std::ffi::{CString, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use portmortem_tracer::Ready;
+
 use crate::boxes::BoxId;
 use crate::collections::{self, Stop};
 use crate::control;
 use crate::engine::{self, Announced, Coming, Engine};
-use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term, exception_is_pending};
+use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
 use crate::frames::{FrameId, calling_frame};
 use crate::goal_table::{self, Goal};
-use crate::layout::{self, Choice};
+use crate::layout::{self, Caller};
 use crate::panics::guarded;
 use crate::recording;
 
@@ -97,10 +99,16 @@ pub(crate) fn make_port(kind: Term, predicate: Term, id: Term, name: Term) -> Fo
         }
         procedure.cast::<usize>().read()
     };
+    let id = control::integer(id);
     let goal = Goal {
         epoch,
-        id: control::integer(id),
+        id,
         predicate: control::integer(predicate),
+        ready: if kind == "last" {
+            Ready::tail(id)
+        } else {
+            Ready::call(id)
+        },
     };
     goal_table::add(port, goal);
     // SAFETY: a term of our own argument list and a terminated text.
@@ -137,11 +145,17 @@ const NO_RECORDING: u32 = 0;
 
 type Port = extern "C" fn(Term, i32, Control) -> Foreign;
 
+#[inline(always)]
+fn caller_of(handle: Control) -> Caller {
+    // SAFETY: what the engine passed.
+    unsafe { Caller::of(handle) }
+}
+
 /// The state of the engine that calls, if it has one.
 #[inline(always)]
-fn engine_of(handle: Control) -> Option<&'static mut Engine> {
-    // SAFETY: what the engine passed; the state is used within this call only.
-    unsafe { engine::of_context_if_any(layout::engine_of(handle)) }
+fn engine_of(caller: Caller) -> Option<&'static mut Engine> {
+    // SAFETY: the engine that calls; the state is used within this call only.
+    unsafe { engine::of_context_if_any(caller.data()) }
 }
 
 #[inline(always)]
@@ -153,17 +167,26 @@ fn goal_of(handle: Control) -> Option<&'static Goal> {
 /// The engine and the goal of a port before a call, or what the port is to answer: an exception goes on, and
 /// without either there is nothing to record.
 #[inline(always)]
-fn before_call(handle: Control) -> Result<(&'static mut Engine, &'static Goal), Foreign> {
-    if exception_is_pending() {
+fn before_call(
+    handle: Control,
+    caller: Caller,
+) -> Result<(&'static mut Engine, &'static Goal), Foreign> {
+    if caller.has_exception() {
         return Err(FALSE);
     }
-    engine_of(handle).zip(goal_of(handle)).ok_or(TRUE)
+    let Some(engine) = engine_of(caller) else {
+        return Err(TRUE);
+    };
+    match goal_of(handle) {
+        Some(goal) => Ok((engine, goal)),
+        None => Err(TRUE),
+    }
 }
 
 /// `CALL`.
 #[inline]
 fn call(handle: Control) -> Foreign {
-    let (engine, goal) = match before_call(handle) {
+    let (engine, goal) = match before_call(handle, caller_of(handle)) {
         Ok(found) => found,
         Err(answer) => return answer,
     };
@@ -174,7 +197,10 @@ fn call(handle: Control) -> Foreign {
         engine.boxes.enter_silently();
         return TRUE;
     }
-    if !engine.stream.call_if_soon(goal.id) {
+    if !goal
+        .ready
+        .is_some_and(|ready| engine.stream.put_if_soon(ready))
+    {
         return call_late(goal);
     }
     engine.boxes.enter_goal();
@@ -213,16 +239,20 @@ fn look() -> Result<(), Foreign> {
 /// `TAIL`, if the call that follows is a real last call. If it is none it must have a box, and this fails.
 #[inline]
 fn last(handle: Control) -> Foreign {
-    let (engine, goal) = match before_call(handle) {
+    let caller = caller_of(handle);
+    let (engine, goal) = match before_call(handle, caller) {
         Ok(found) => found,
         Err(answer) => return answer,
     };
-    if goal.epoch != engine.epoch() || !engine.boxes.is_recorded() {
+    if goal.epoch != engine.epoch() {
         return TRUE;
     }
+    let Some(active) = engine.boxes.recorded() else {
+        return TRUE;
+    };
     // SAFETY: the newest choicepoint is that of the condition which this port is.
     let is_last = unsafe {
-        let condition = Choice::newest(handle);
+        let condition = caller.newest_choice();
         condition.older().address() < condition.frame()
     };
     if !is_last {
@@ -232,10 +262,13 @@ fn last(handle: Control) -> Foreign {
         engine.boxes.stray();
         return TRUE;
     }
-    if !engine.stream.tail_if_soon(goal.id) {
+    if !goal
+        .ready
+        .is_some_and(|ready| engine.stream.put_if_soon(ready))
+    {
         return tail_late(goal);
     }
-    engine.boxes.depart();
+    active.depart();
     TRUE
 }
 
@@ -259,10 +292,11 @@ fn tail_late(goal: &Goal) -> Foreign {
 /// `CLAUSE`: the head of the clause has been unified, and the unifications that its body begins with.
 #[inline]
 fn clause(which: Term, handle: Control) -> Foreign {
-    if exception_is_pending() {
+    let caller = caller_of(handle);
+    if caller.has_exception() {
         return FALSE;
     }
-    let Some(engine) = engine_of(handle) else {
+    let Some(engine) = engine_of(caller) else {
         return TRUE;
     };
     let mut raw = 0;
@@ -317,7 +351,7 @@ fn forward(handle: Control) -> Foreign {
 
 #[inline(always)]
 fn announce(handle: Control, what: impl FnOnce(&Goal) -> Announced) -> Foreign {
-    match before_call(handle) {
+    match before_call(handle, caller_of(handle)) {
         Ok((engine, goal)) => {
             engine.coming = (goal.epoch == engine.epoch()).then(|| Coming {
                 predicate: goal.predicate,
@@ -332,10 +366,10 @@ fn announce(handle: Control, what: impl FnOnce(&Goal) -> Announced) -> Foreign {
 /// Whether the goal before the inner disjunction has left a choicepoint: if not, the one before that of the inner disjunction is that of the
 /// outer one, which belongs to the same frame.
 #[inline(always)]
-fn is_det(handle: Control) -> bool {
+fn is_det(caller: Caller) -> bool {
     // SAFETY: the two disjunctions around this port have a choicepoint each.
     unsafe {
-        let inner = Choice::newest(handle);
+        let inner = caller.newest_choice();
         inner.older().frame() == inner.frame()
     }
 }
@@ -343,21 +377,25 @@ fn is_det(handle: Control) -> bool {
 /// `EXIT` without a choicepoint left. If there is one this fails, and [`exit_nondet`] comes next.
 #[inline]
 fn exit(handle: Control) -> Foreign {
-    if exception_is_pending() || !is_det(handle) {
+    let caller = caller_of(handle);
+    if caller.has_exception() || !is_det(caller) {
         return FALSE;
     }
-    exit_det(handle)
+    exit_det(caller)
 }
 
 #[inline(always)]
-fn exit_det(handle: Control) -> Foreign {
-    let Some(engine) = engine_of(handle) else {
+fn exit_det(caller: Caller) -> Foreign {
+    let Some(engine) = engine_of(caller) else {
         return TRUE;
     };
-    if engine.boxes.is_recorded_goal() && !engine.stream.exit_det_if_soon() {
+    let Some(active) = engine.boxes.active_goal() else {
+        return TRUE;
+    };
+    if active.is_recorded && !engine.stream.exit_det_if_soon() {
         return exit_det_late();
     }
-    engine.boxes.leave_goal();
+    engine.boxes.leave_active(active);
     TRUE
 }
 
@@ -381,13 +419,14 @@ fn exit_det_late() -> Foreign {
 /// `EXIT` of either kind. Succeeds if no choicepoint is left.
 #[inline]
 fn exit_light(handle: Control) -> Foreign {
-    if exception_is_pending() {
+    let caller = caller_of(handle);
+    if caller.has_exception() {
         return FALSE;
     }
-    if is_det(handle) {
-        return exit_det(handle);
+    if is_det(caller) {
+        return exit_det(caller);
     }
-    if let Some(engine) = engine_of(handle) {
+    if let Some(engine) = engine_of(caller) {
         if engine.boxes.is_recorded_goal() && !engine.stream.exit_nondet_if_soon() {
             return exit_light_late();
         }
@@ -432,7 +471,7 @@ fn exit_goal(light: bool) -> Option<BoxId> {
 /// `REDO` of the newest box on the choice stack.
 #[inline]
 fn redo(handle: Control) -> Foreign {
-    if let Some(engine) = engine_of(handle)
+    if let Some(engine) = engine_of(caller_of(handle))
         && engine.boxes.redo_light()
         && engine.boxes.is_recorded_goal()
         && !engine.stream.redo_if_soon()
@@ -459,10 +498,10 @@ fn exit_nondet(handle: Control) -> Foreign {
     // SAFETY: `handle` is what the engine passed.
     match unsafe { ffi::PL_foreign_control(handle) } {
         ffi::FIRST_CALL => {
-            if exception_is_pending() {
+            if caller_of(handle).has_exception() {
                 return FALSE;
             }
-            let Some(engine) = engine_of(handle) else {
+            let Some(engine) = engine_of(caller_of(handle)) else {
                 return TRUE;
             };
             if engine.boxes.is_recorded_goal() && !engine.stream.exit_nondet_if_soon() {
@@ -471,7 +510,7 @@ fn exit_nondet(handle: Control) -> Foreign {
             guard_exit(engine.boxes.exit_goal(false))
         }
         ffi::REDO => {
-            if let Some(engine) = engine_of(handle)
+            if let Some(engine) = engine_of(caller_of(handle))
                 && engine.boxes.redo_goal(context(handle))
                 && engine.boxes.is_recorded_goal()
                 && !engine.stream.redo_if_soon()
@@ -481,7 +520,7 @@ fn exit_nondet(handle: Control) -> Foreign {
             FALSE
         }
         _ => {
-            if let Some(engine) = engine_of(handle) {
+            if let Some(engine) = engine_of(caller_of(handle)) {
                 engine.exit_pruned(context(handle));
             }
             TRUE
@@ -498,12 +537,15 @@ fn context(handle: Control) -> BoxId {
 /// `FAIL`.
 #[inline]
 fn fail(handle: Control) -> Foreign {
-    if let Some(engine) = engine_of(handle) {
-        if engine.boxes.is_recorded_goal() && !engine.stream.fail_if_soon() {
+    if let Some(engine) = engine_of(caller_of(handle)) {
+        let Some(active) = engine.boxes.active_goal() else {
+            return FALSE;
+        };
+        if active.is_recorded && !engine.stream.fail_if_soon() {
             event_late(Engine::fail_active);
             return FALSE;
         }
-        engine.boxes.leave_goal();
+        engine.boxes.leave_active(active);
     }
     FALSE
 }

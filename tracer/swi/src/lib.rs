@@ -204,6 +204,8 @@ fn install_control() {
         4,
         deterministic!(symbolic::goal, (a, b, d, e), FALSE),
     );
+    let look_pending = deterministic!(layout::look_pending, (), FALSE);
+    control(c"$look_pending", 0, look_pending);
     control(
         c"$layout_known",
         0,
