@@ -327,6 +327,13 @@ impl Stream {
         self.core().cut_soon()
     }
 
+    /// Where the next event will be stored: two moments with the same answer have no event between them.
+    #[inline]
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.core().hot.cursor.get() as usize
+    }
+
     /// The tick of the last event.
     #[inline]
     #[must_use]

@@ -54,6 +54,8 @@ pub(crate) struct Engine {
 pub(crate) struct Coming {
     /// Of which predicate the wrapper is.
     pub(crate) predicate: u32,
+    /// [`Stream::position`] when it was said: it holds until the next event.
+    pub(crate) position: usize,
     pub(crate) what: Announced,
 }
 
@@ -62,7 +64,9 @@ pub(crate) struct Coming {
 pub(crate) enum Announced {
     /// At a goal. `id` is what the event is to carry; `frame` runs the clause if the goal is its last one.
     AtGoal { id: u32, frame: FrameId },
-    /// The box is open already.
+    /// The call is recorded already, and the clause is gone or waits elsewhere.
+    Recorded,
+    /// The goal has opened a box, and ends it. The wrapper's frame is to stay meanwhile: last calls of the predicate are told by it.
     InBox,
 }
 

@@ -204,6 +204,17 @@ impl Caller {
         Self(unsafe { word(handle, ENGINE.load(Ordering::Relaxed)) as *mut c_void })
     }
 
+    /// The same where the layout may not be known.
+    ///
+    /// # Safety
+    /// `handle` is what the engine passed.
+    #[inline(always)]
+    pub(crate) unsafe fn if_known(handle: Control) -> Option<Self> {
+        let known = ENGINE.load(Ordering::Relaxed) != UNKNOWN;
+        // SAFETY: the caller's promise.
+        known.then(|| unsafe { Self::of(handle) })
+    }
+
     /// The address of the engine's data.
     #[inline(always)]
     pub(crate) fn data(self) -> *mut c_void {
