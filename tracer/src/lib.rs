@@ -53,4 +53,4 @@ pub use amend::{AmendError, amend};
 pub use options::{Keep, MIN_MAX_SIZE, Options};
 pub use recorder::{RecordError, Recorder};
 pub use shared::NO_ID;
-pub use stream::Stream;
+pub use stream::{Ready, Stream};

@@ -31,6 +31,11 @@ impl Core {
     /// Records such an event if it comes soon after the last one, and there is room.
     #[inline(always)]
     fn put_soon(&self, now: u64, tag: u8, rest: u32, length: usize) -> bool {
+        self.put_ready_soon(now, Ready::of(tag, rest, length))
+    }
+
+    #[inline(always)]
+    fn put_ready_soon(&self, now: u64, ready: Ready) -> bool {
         let hot = &self.hot;
         let delta = now.wrapping_sub(hot.last_tick.get());
         let cursor = hot.cursor.get();
@@ -38,12 +43,12 @@ impl Core {
             return false;
         }
         // Below 4096 the head byte and the byte of `delta >> 5` are the tag and the delta side by side.
-        let word = u64::from(tag) | delta << TAG_BITS | u64::from(rest) << 16;
+        let word = ready.word | delta << TAG_BITS;
         // SAFETY: below the limit there is room for the longest event in the open block, which is
         // this thread's to write.
         unsafe {
             cursor.cast::<u64>().write_unaligned(word.to_le());
-            hot.commit(2 + length, now);
+            hot.commit(ready.length, now);
         }
         true
     }
@@ -111,6 +116,37 @@ fn short_varint(value: u32) -> Option<(u32, usize)> {
         Some((value & 0x7f | 0x80 | high, 3))
     } else {
         None
+    }
+}
+
+/// A call or last call but for its time, which is the same every time a goal is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ready {
+    /// The head byte, a byte that belongs to the time alone, and the rest.
+    word: u64,
+    /// How many bytes of the word count.
+    length: usize,
+}
+
+impl Ready {
+    /// What [`Stream::call`] records. `None` if the id is too large for the fast path.
+    #[must_use]
+    pub fn call(id: u32) -> Option<Self> {
+        short_varint(id).map(|(bytes, length)| Self::of(TAG_CALL, bytes, length))
+    }
+
+    /// What [`Stream::tail`] records. `None` as for [`Ready::call`].
+    #[must_use]
+    pub fn tail(id: u32) -> Option<Self> {
+        short_varint(id).map(|(bytes, length)| Self::of(TAG_TAIL, bytes, length))
+    }
+
+    #[inline(always)]
+    fn of(tag: u8, rest: u32, length: usize) -> Self {
+        Self {
+            word: u64::from(tag) | u64::from(rest) << 16,
+            length: 2 + length,
+        }
     }
 }
 
@@ -231,6 +267,13 @@ impl Stream {
             .put_predicate_soon(clock::ticks(), TAG_TAIL, predicate)
     }
 
+    /// [`Stream::call`] or [`Stream::tail`], as [`Stream::call_if_soon`].
+    #[inline]
+    #[must_use = "if false, nothing was recorded"]
+    pub fn put_if_soon(&self, ready: Ready) -> bool {
+        self.core().put_ready_soon(clock::ticks(), ready)
+    }
+
     /// [`Stream::exit_det`], as [`Stream::call_if_soon`].
     #[inline]
     #[must_use = "if false, nothing was recorded"]
@@ -282,6 +325,13 @@ impl Stream {
     #[must_use = "if false, nothing was recorded"]
     pub fn cut_if_soon(&self) -> bool {
         self.core().cut_soon()
+    }
+
+    /// Where the next event will be stored: two moments with the same answer have no event between them.
+    #[inline]
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.core().hot.cursor.get() as usize
     }
 
     /// The tick of the last event.

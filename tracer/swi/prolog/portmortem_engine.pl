@@ -102,9 +102,13 @@ only_guards(Choice, Choice) :-
 only_guards(Choice, Before) :-
     prolog_choice_attribute(Choice, type, foreign),
     prolog_choice_attribute(Choice, frame, Frame),
-    prolog_frame_attribute(Frame, predicate_indicator, system:'$pm_enter'/2),
+    prolog_frame_attribute(Frame, predicate_indicator, system:Guard/2),
+    is_guard(Guard),
     prolog_choice_attribute(Choice, parent, Parent),
     only_guards(Parent, Before).
+
+is_guard('$pm_enter').
+is_guard('$pm_enter_original').
 
 :- meta_predicate as_own(0).
 

@@ -27,8 +27,8 @@ condition is local to it. The last goal of a clause becomes
 If entered clauses are recorded, the body begins with `'$pm_clause'(N)`, after the unifications that it begins with: the
 compiler may have moved them into the head, where they are part of the index.
 
-What is called through its wrapper stays a call of the wrapper, after a port that
-says where the call is.
+A predicate without a copy is called through its wrapper. The port at the goal opens the box all the same, and tells the wrapper so
+(`inside`). Where the wrapper must record the call itself (`wrapper`), a port before the call says where it is.
 */
 
 :- set_module(class(library)).
@@ -49,6 +49,7 @@ goal_ports_work :-
     Answer == true.
 goal_ports_work :-
     (   looked(3),
+        ignore(portmortem:'$look_pending'),
         portmortem:'$layout_known',
         test
     ->  assertz(ports_work(true))
@@ -121,7 +122,8 @@ leaves(Goal, Leaves) :-
 %   Make a copy under this name, with ports at its goals. Clauses are terms that the clauses Refs of predicate Id may have been compiled from.
 %   Entries is `true` if they are to say which of them is entered.
 %   call(Callee, M, Name, Arity, Id, How) is true if the predicate that M:Name/Arity is has the id Id in the trace and is called as
-%   How says: copy(Home, CopyName), wrapper, or `itself` for one that has no wrapper. It fails if calls of it are not recorded.
+%   How says: copy(Home, CopyName); wrapper, which records the call; inside, through a wrapper that is told of the box; or `itself` for
+%   one that has no wrapper. It fails if calls of it are not recorded.
 
 instrument(M, CopyName, Id, Refs, Clauses, Entries, Callee) :-
     instrument_clauses(Refs, Clauses, 1, M, CopyName, Id, Entries, Callee).
@@ -274,31 +276,35 @@ instrumented_condition(Goal0, Then0, Cut, After, In, Goal) :-
     instrumented(Goal0, condition, CutC, After, In, Goal).
 
 %   Goals that a goal gets as arguments become predicates of their own. They are not called through wrappers, so their choicepoints must
-%   have guards where the goal cuts them; and they are no last calls of the clause.
+%   have guards where the goal cuts them: findall/3 asks for all solutions, and cuts none. And they are no last calls of the clause.
 
 instrumented_arguments(Goal0, In, Goal) :-
     runs_arguments(Goal0, Places),
     callee(Goal0, In, _, itself),       % the box that theirs are in
     !,
     Goal0 =.. [Name|Arguments0],
-    instrumented_places(Arguments0, 1, Places, In, Arguments),
+    (   Name == findall
+    ->  Cut = light
+    ;   Cut = heavy
+    ),
+    instrumented_places(Arguments0, 1, Places, Cut, In, Arguments),
     Goal =.. [Name|Arguments].
 instrumented_arguments(Goal, In, Goal) :-
     count_arguments(Goal, In).
 
-instrumented_places([], _, _, _, []).
-instrumented_places([Argument0|Arguments0], I, Places, In, [Argument|Arguments]) :-
+instrumented_places([], _, _, _, _, []).
+instrumented_places([Argument0|Arguments0], I, Places, Cut, In, [Argument|Arguments]) :-
     (   '$member'(I, Places)
-    ->  instrumented_argument(Argument0, In, Argument)
+    ->  instrumented_argument(Argument0, Cut, In, Argument)
     ;   Argument = Argument0
     ),
     !,
     I1 is I+1,
-    instrumented_places(Arguments0, I1, Places, In, Arguments).
+    instrumented_places(Arguments0, I1, Places, Cut, In, Arguments).
 
-instrumented_argument(Goal0, In, Goal) :-
+instrumented_argument(Goal0, Cut, In, Goal) :-
     after_body(After),                  % then what runs it takes its solution, or asks for the next one
-    instrumented(Goal0, inner, heavy, After, In, Body),
+    instrumented(Goal0, inner, Cut, After, In, Body),
     (   Body == Goal0
     ->  Goal = Goal0
     ;   separate('$pm_argument_', Goal0, Body, In, Goal)
@@ -383,7 +389,9 @@ with_ports(copy(Home, CopyName), Goal0, Place, Cut, In, Id, Site, Goal) :-
     ->  Copy = Copy0
     ;   Copy = Home:Copy0
     ),
-    boxed(Place, Cut, Copy, In, Id, Site, Goal).
+    boxed(Place, Cut, Copy, ports(call, last), In, Id, Site, Goal).
+with_ports(inside, Goal0, Place, Cut, In, Id, Site, Goal) :-
+    boxed(Place, Cut, Goal0, ports(call_wrapper, last_wrapper), In, Id, Site, Goal).
 with_ports(itself, Goal0, Place0, Cut, In, Id, Site, Goal) :-
     In = in(M, _, _),
     plain(Goal0, M, Plain, _),
@@ -392,22 +400,22 @@ with_ports(itself, Goal0, Place0, Cut, In, Id, Site, Goal) :-
     ->  inner(Place0, Place)
     ;   Place = Place0
     ),
-    boxed(Place, Cut, Goal0, In, Id, Site, Goal).
+    boxed(Place, Cut, Goal0, ports(call, last), In, Id, Site, Goal).
 
 %   In the condition of a soft cut the goal becomes a predicate of its own. A soft cut around it would crash the engine (9.0.4) when the condition
 %   is entered again, and a local cut goes back to the choicepoint that the outer soft cut has taken away.
 
-boxed(condition, Cut, Goal0, In, Id, Site, Goal) :-
+boxed(condition, Cut, Goal0, ports(CallPort, _), In, Id, Site, Goal) :-
     !,
-    port(call, Id, Site, Call),
+    port(CallPort, Id, Site, Call),
     exits(Cut, Exit),
     separate('$pm_goal_', Goal0, ( Call, ( Goal0, Exit ; '$pm_fail' ) ), In, Goal).
-boxed(Place, Cut, Goal0, _, Id, Site, Goal) :-
-    port(call, Id, Site, Call),
+boxed(Place, Cut, Goal0, ports(CallPort, LastPort), _, Id, Site, Goal) :-
+    port(CallPort, Id, Site, Call),
     exits(Cut, Exit),
     Boxed = ( ( Call, ( Goal0, Exit ; '$pm_fail' ) ) *-> true ),
     (   Place == last
-    ->  port(last, Id, Site, Last),
+    ->  port(LastPort, Id, Site, Last),
         Goal = ( Last -> Goal0 ; Boxed )
     ;   Goal = Boxed
     ).

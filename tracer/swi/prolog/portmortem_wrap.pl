@@ -583,7 +583,10 @@ callee(M, Name, Arity, Id, How) :-
     ->  Id = Id0,
         (   instrumented(Name, Arity, Home, CopyName)
         ->  How = copy(Home, CopyName)
-        ;   How = wrapper
+        ;   functor(Head, Name, Arity),
+            records_calls(Home:Head, Id)
+        ->  How = wrapper
+        ;   How = inside
         )
     ;   mode(boundary),
         is_boundary(Home, Name, Arity),
@@ -591,6 +594,14 @@ callee(M, Name, Arity, Id, How) :-
         boundary_predicate(Home, Name, Arity, Id),
         How = itself
     ).
+
+%   records_calls(:Head, +Id) is semidet
+%
+%   The predicate's wrapper must record its calls: it has their arguments at hand; or what runs the predicate looks at the frames that call it.
+
+records_calls(_, Id) :- keeps_arguments(Id), !.
+records_calls(P, _)  :- '$get_predicate_attribute'(P, tabled, _), !.
+records_calls(P, _)  :- predicate_property(P, det), !.
 
 boundary_predicate(M, Name, Arity, Id) :-
     boundary_id(Name, Arity, M, Id),
@@ -830,14 +841,19 @@ body(P, Id, Target, Body) :-
                   Exit ),
         exit(Box, Before, Exit)
     ),
-    Body1 = (   var(Box)
-            ->  Target
-            ;   Boxed
-            ),
     (   keeps_arguments(Id)
     ->  arguments_port(P, Port),
-        Body0 = ( '$pm_enter'(Id, Box), Port, Body1 )
-    ;   Body0 = ( '$pm_enter'(Id, Box), Body1 )
+        Body0 = ( '$pm_enter'(Id, Box), Port, ( var(Box) -> Target ; Boxed ) )
+    ;   var(Target),                    % the predicate itself
+        mode(goals)
+    ->  Body0 = ( '$pm_enter_original'(Id, Box),
+                  (   var(Box)
+                  ->  Target
+                  ;   Box == 0          % a goal has opened the box: last calls of the predicate are told by our frame
+                  ->  Target, true
+                  ;   Boxed
+                  ) )
+    ;   Body0 = ( '$pm_enter'(Id, Box), ( var(Box) -> Target ; Boxed ) )
     ),
     qualified_arguments(P, Qualified),
     unless_cyclic(Qualified, P, Body0, Body).

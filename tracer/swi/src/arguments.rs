@@ -21,7 +21,7 @@ use portmortem_tracer::format::Arguments;
 use crate::collections;
 use crate::engine::{self, Engine};
 use crate::ffi::{self, Atom, Control, FALSE, Foreign, TRUE, Term, exception_is_pending, truth};
-use crate::layout;
+use crate::layout::Caller;
 use crate::panics::guarded;
 
 /// So many cells of a call's arguments are looked at, eight bytes of text being one, and what two variables are compared for.
@@ -86,7 +86,7 @@ fn record(handle: Control, look: impl FnOnce(&mut Credit) -> Known) -> Foreign {
         return FALSE;
     }
     // SAFETY: what the engine passed; the state is used within this call only.
-    let engine = unsafe { engine::of_context_if_any(layout::engine_of(handle)) };
+    let engine = unsafe { engine::of_context_if_any(Caller::of(handle).data()) };
     let Some(engine) = engine else {
         return TRUE;
     };

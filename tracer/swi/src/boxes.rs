@@ -59,8 +59,9 @@ enum State {
     Gone,
 }
 
+/// A box on the stack.
 #[derive(Debug, Clone, Copy)]
-struct OpenBox {
+pub(crate) struct OpenBox {
     id: BoxId,
     /// The frame of its wrapper.
     frame: FrameId,
@@ -91,6 +92,12 @@ impl OpenBox {
         light: false,
         strayed: false,
     };
+
+    /// The active box departs.
+    #[inline(always)]
+    pub(crate) fn depart(&mut self) {
+        self.strayed = false;
+    }
 }
 
 /// What the pruning of a guard means.
@@ -113,6 +120,16 @@ pub(crate) enum Exit {
     Below(usize),
     /// The box is gone: a continuation resumed its clause. Not an event.
     Stale,
+}
+
+/// The active box, opened at a goal: what is needed to leave it for good.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ActiveGoal {
+    /// Whether its ports are events.
+    pub(crate) is_recorded: bool,
+    index: usize,
+    parent: u32,
+    exited: usize,
 }
 
 /// The stack of boxes. Index 0 is the root: control outside of every box.
@@ -162,6 +179,13 @@ impl Boxes {
         self.active != 0
     }
 
+    /// The active box, if its ports are events.
+    #[inline(always)]
+    pub(crate) fn recorded(&mut self) -> Option<&mut OpenBox> {
+        let open = &mut self.stack[self.active as usize];
+        (!open.silent).then_some(open)
+    }
+
     /// Whether a box is active whose ports are events.
     #[inline]
     pub(crate) fn is_recorded(&self) -> bool {
@@ -183,7 +207,7 @@ impl Boxes {
     /// The active box departs.
     #[inline]
     pub(crate) fn depart(&mut self) {
-        self.stack[self.active as usize].strayed = false;
+        self.stack[self.active as usize].depart();
     }
 
     /// Whether the active box was opened at a goal, and its ports are events.
@@ -240,15 +264,32 @@ impl Boxes {
         id
     }
 
+    /// The active box, if it was opened at a goal.
+    #[inline(always)]
+    pub(crate) fn active_goal(&self) -> Option<ActiveGoal> {
+        let index = self.active as usize;
+        let open = &self.stack[index];
+        open.at_goal.then_some(ActiveGoal {
+            is_recorded: !open.silent,
+            index,
+            parent: open.parent,
+            exited: open.exited as usize,
+        })
+    }
+
+    /// The active box is left for good.
+    #[inline(always)]
+    pub(crate) fn leave_active(&mut self, goal: ActiveGoal) {
+        self.active = goal.parent;
+        self.exited.truncate(goal.exited);
+        self.stack.truncate(goal.index);
+    }
+
     /// The active box is left for good, if it was opened at a goal.
     #[inline]
     pub(crate) fn leave_goal(&mut self) {
-        let index = self.active as usize;
-        let open = &self.stack[index];
-        if open.at_goal {
-            self.active = open.parent;
-            self.exited.truncate(open.exited as usize);
-            self.stack.truncate(index);
+        if let Some(goal) = self.active_goal() {
+            self.leave_active(goal);
         }
     }
 

@@ -54,6 +54,8 @@ pub(crate) struct Engine {
 pub(crate) struct Coming {
     /// Of which predicate the wrapper is.
     pub(crate) predicate: u32,
+    /// [`Stream::position`] when it was said: it holds until the next event.
+    pub(crate) position: usize,
     pub(crate) what: Announced,
 }
 
@@ -62,7 +64,9 @@ pub(crate) struct Coming {
 pub(crate) enum Announced {
     /// At a goal. `id` is what the event is to carry; `frame` runs the clause if the goal is its last one.
     AtGoal { id: u32, frame: FrameId },
-    /// The box is open already.
+    /// The call is recorded already, and the clause is gone or waits elsewhere.
+    Recorded,
+    /// The goal has opened a box, and ends it. The wrapper's frame is to stay meanwhile: last calls of the predicate are told by it.
     InBox,
 }
 
@@ -330,9 +334,19 @@ pub(crate) unsafe fn existing() -> Option<&'static mut Engine> {
 /// As for [`of_context`].
 #[inline(always)]
 pub(crate) unsafe fn of_context_if_any(data: *mut c_void) -> Option<&'static mut Engine> {
-    let epoch = recording::epoch()?;
+    // While nothing is recorded this is the number of no recording, and so of no state.
     // SAFETY: the caller's promise.
-    unsafe { recent(data, epoch).or_else(|| existing()) }
+    match unsafe { recent(data, recording::last_epoch()) } {
+        Some(state) => Some(state),
+        None => existing_at_another_place(),
+    }
+}
+
+/// [`existing`], where another engine's slot was among the recent ones, or nothing is being recorded.
+#[cold]
+fn existing_at_another_place() -> Option<&'static mut Engine> {
+    // SAFETY: the promise of the caller's caller.
+    unsafe { existing() }
 }
 
 /// The calling engine's slot.

@@ -202,6 +202,8 @@ unsafe extern "C" {
     pub(crate) fn PL_discard_foreign_frame(frame: usize);
     pub(crate) fn PL_close_foreign_frame(frame: usize);
     pub(crate) fn PL_exception(query: usize) -> Term;
+    pub(crate) fn PL_raise_exception(exception: Term) -> c_int;
+    pub(crate) fn PL_clear_exception();
     pub(crate) fn PL_new_term_refs(number: usize) -> Term;
     pub(crate) fn PL_put_atom_chars(term: Term, text: *const c_char) -> c_int;
     pub(crate) fn PL_put_variable(term: Term) -> c_int;

@@ -4,9 +4,13 @@
 //! them are the same function here, which finds the goal by the predicate that the engine has called. The table only grows:
 //! code that refers to a goal may run for ever.
 
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+use portmortem_tracer::Ready;
 
 /// A goal of an instrumented clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,45 +21,55 @@ pub(crate) struct Goal {
     pub(crate) id: u32,
     /// The id of the predicate called.
     pub(crate) predicate: u32,
+    /// Its call or last call, whichever the port records, if the fast path can record it.
+    pub(crate) ready: Option<Ready>,
 }
 
 struct Slot {
     /// What the engine passes for the port; 0 where the slot is free.
     port: AtomicUsize,
-    goal: AtomicPtr<Goal>,
+    /// Stored before the port is, and never again.
+    goal: UnsafeCell<MaybeUninit<Goal>>,
 }
 
-/// Open addressing; at most half of the slots are taken.
+/// Open addressing; at most a quarter of the slots are taken.
 struct Table {
     slots: Box<[Slot]>,
+    /// What is left of a hash behind so many bits is a slot.
+    shift: u32,
 }
+
+// SAFETY: a goal is stored by whoever holds `COUNT`, before its port is, which tells others of it.
+unsafe impl Sync for Table {}
 
 impl Table {
     fn new(size: usize) -> Self {
         let free = || Slot {
             port: AtomicUsize::new(0),
-            goal: AtomicPtr::new(ptr::null_mut()),
+            goal: UnsafeCell::new(MaybeUninit::uninit()),
         };
         Self {
             slots: (0..size).map(|_| free()).collect(),
+            shift: u64::BITS - size.ilog2(),
         }
     }
 
     #[inline(always)]
     fn start(&self, port: usize) -> usize {
-        // Definitions are some hundred bytes apart.
-        (port >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize) >> 20 & (self.slots.len() - 1)
+        // By the golden ratio: definitions are some hundred bytes apart.
+        ((port as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
     }
 
     #[inline(always)]
-    fn get(&self, port: usize) -> Option<&'static Goal> {
+    fn get(&self, port: usize) -> Option<&Goal> {
         let mut at = self.start(port);
         loop {
-            let slot = &self.slots[at];
+            // SAFETY: there are 2^(64 - shift) slots.
+            let slot = unsafe { self.slots.get_unchecked(at) };
             let found = slot.port.load(Ordering::Acquire);
             if found == port {
-                // SAFETY: stored before the port was, and never freed.
-                return unsafe { slot.goal.load(Ordering::Relaxed).as_ref() };
+                // SAFETY: stored before the port was.
+                return Some(unsafe { (*slot.goal.get()).assume_init_ref() });
             }
             if found == 0 {
                 return None;
@@ -64,12 +78,15 @@ impl Table {
         }
     }
 
-    fn put(&self, port: usize, goal: *mut Goal) {
+    /// # Safety
+    /// The caller holds [`COUNT`], and the port is not in the table.
+    unsafe fn put(&self, port: usize, goal: Goal) {
         let mut at = self.start(port);
         while self.slots[at].port.load(Ordering::Relaxed) != 0 {
             at = (at + 1) & (self.slots.len() - 1);
         }
-        self.slots[at].goal.store(goal, Ordering::Relaxed);
+        // SAFETY: nobody reads it before the port is stored, and nobody else stores.
+        unsafe { (*self.slots[at].goal.get()).write(goal) };
         self.slots[at].port.store(port, Ordering::Release);
     }
 }
@@ -90,24 +107,29 @@ pub(crate) fn goal(port: usize) -> Option<&'static Goal> {
 /// Makes the goal of a port known. Every port has one goal for ever.
 pub(crate) fn add(port: usize, goal: Goal) {
     let Ok(mut count) = COUNT.lock() else { return };
-    let mut table = TABLE.load(Ordering::Acquire);
     // SAFETY: null or a table that is never freed.
-    let size = unsafe { table.as_ref() }.map_or(0, |table| table.slots.len());
-    if *count >= size / 2 {
-        let larger = Table::new(if size == 0 { FIRST_SIZE } else { size * 2 });
-        // SAFETY: as above. The old table stays: another thread may be looking at it.
-        for slot in unsafe { table.as_ref() }.map_or(&[][..], |table| &table.slots) {
+    let mut table = unsafe { TABLE.load(Ordering::Acquire).as_ref() };
+    let size = table.map_or(0, |table| table.slots.len());
+    if *count >= size / 4 {
+        let larger = Table::new((size * 2).max(FIRST_SIZE));
+        // The old table stays: another thread may be looking at it.
+        for slot in table.map_or(&[][..], |table| &table.slots) {
             let port = slot.port.load(Ordering::Relaxed);
             if port != 0 {
-                larger.put(port, slot.goal.load(Ordering::Relaxed));
+                // SAFETY: `COUNT` is ours; the goal was stored before its port was.
+                unsafe { larger.put(port, (*slot.goal.get()).assume_init_read()) };
             }
         }
-        table = Box::into_raw(Box::new(larger));
-        TABLE.store(table, Ordering::Release);
+        let larger = Box::into_raw(Box::new(larger));
+        TABLE.store(larger, Ordering::Release);
+        // SAFETY: just made, and never freed.
+        table = unsafe { larger.as_ref() };
     }
-    // SAFETY: made above, or earlier.
-    unsafe { &*table }.put(port, Box::into_raw(Box::new(goal)));
-    *count += 1;
+    if let Some(table) = table {
+        // SAFETY: `COUNT` is ours.
+        unsafe { table.put(port, goal) };
+        *count += 1;
+    }
 }
 
 #[cfg(test)]
@@ -120,6 +142,7 @@ mod tests {
             epoch: 1,
             id: n,
             predicate: n / 2,
+            ready: Ready::call(n),
         };
         let port_of = |n: u32| 0x7f00_0000_1000 + n as usize * 176;
         for n in 0..5000 {

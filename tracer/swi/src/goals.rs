@@ -16,19 +16,15 @@
 //! A box that `call` opened has no guard. It lies within a box that has one, and that guard's pruning tells of exceptions
 //! that leave both; cuts are told by the guards of `exit_nondet` around it.
 
-use std::ffi::{CString, c_void};
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use crate::boxes::BoxId;
 use crate::collections::{self, Stop};
 use crate::control;
 use crate::engine::{self, Announced, Coming, Engine};
-use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term, exception_is_pending};
+use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
 use crate::frames::{FrameId, calling_frame};
 use crate::goal_table::{self, Goal};
-use crate::layout::{self, Choice};
+use crate::layout::{self, Caller};
 use crate::panics::guarded;
-use crate::recording;
 
 /// What a port answers if it panics: `call`, `last` and what marks a call go on, all others try what comes next.
 macro_rules! port {
@@ -41,6 +37,8 @@ macro_rules! port {
 
 port!(call_port, call, TRUE);
 port!(last_port, last, TRUE);
+port!(call_wrapper_port, call_wrapper, TRUE);
+port!(last_wrapper_port, last_wrapper, TRUE);
 port!(mark_port, mark, TRUE);
 port!(mark_last_port, mark_last, TRUE);
 port!(forward_port, forward, TRUE);
@@ -49,11 +47,6 @@ port!(exit_light_port, exit_light, FALSE);
 port!(redo_port, redo, FALSE);
 port!(fail_port, fail, FALSE);
 
-/// At the beginning of a clause's body: `clause(+Clause)`, with [`EnteredClause::to_raw`].
-pub(crate) extern "C" fn clause_port(which: Term, _: i32, handle: Control) -> Foreign {
-    guarded(TRUE, || clause(which, handle))
-}
-
 /// [`exit_nondet`] is called again when it is backtracked into.
 pub(crate) extern "C" fn exit_nondet_port(_: Term, _: i32, handle: Control) -> Foreign {
     // SAFETY: `handle` is what the engine passed.
@@ -61,87 +54,17 @@ pub(crate) extern "C" fn exit_nondet_port(_: Term, _: i32, handle: Control) -> F
     guarded(Foreign::from(!redo), || exit_nondet(handle))
 }
 
-/// `goal_port(+Kind, +Predicate, +Id, -Name)`: makes a port for a goal that calls the predicate whose id is `Predicate`, and whose events carry `Id`. `Kind` is
-/// `call`, `last`, `mark`, `mark_last` or `forward`; the port is the predicate `Name/0` of module `system`.
-pub(crate) fn make_port(kind: Term, predicate: Term, id: Term, name: Term) -> Foreign {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let kind = control::text(kind);
-    let function: Port = match kind.as_str() {
-        "call" => call_port,
-        "last" => last_port,
-        "mark" => mark_port,
-        "mark_last" => mark_last_port,
-        "forward" => forward_port,
-        _ => return FALSE,
-    };
-    let epoch = recording::epoch().unwrap_or(NO_RECORDING);
-    recording::goals_made();
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let Ok(text) = CString::new(format!("$pm_{kind}_{number}")) else {
-        return FALSE;
-    };
-    let module = c"system".as_ptr();
-    // SAFETY: the function is of the kind it is registered as; a procedure begins with a pointer to its definition, as was found
-    // when the layout was.
-    let port = unsafe {
-        let registered = ffi::PL_register_foreign_in_module(
-            module,
-            text.as_ptr(),
-            0,
-            function as *const c_void,
-            ffi::VARARGS,
-        );
-        let procedure = ffi::PL_predicate(text.as_ptr(), 0, module);
-        if !ffi::truth(registered) || procedure.is_null() {
-            return FALSE;
-        }
-        procedure.cast::<usize>().read()
-    };
-    let goal = Goal {
-        epoch,
-        id: control::integer(id),
-        predicate: control::integer(predicate),
-    };
-    goal_table::add(port, goal);
-    // SAFETY: a term of our own argument list and a terminated text.
-    Foreign::from(ffi::truth(unsafe {
-        ffi::PL_unify_atom_chars(name, text.as_ptr())
-    }))
+#[inline(always)]
+pub(crate) fn caller_of(handle: Control) -> Caller {
+    // SAFETY: what the engine passed.
+    unsafe { Caller::of(handle) }
 }
-
-/// A clause, as its copy names it to [`clause_port`]: in one small integer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct EnteredClause {
-    /// The recording that the copy was made for.
-    pub(crate) epoch: u32,
-    /// The id of the clause in the trace.
-    pub(crate) id: u32,
-}
-
-impl EnteredClause {
-    /// The engine's small integers end at 2^56 in the oldest version: that is the place of 2^24 recordings.
-    pub(crate) fn to_raw(self) -> i64 {
-        (u64::from(self.epoch) << 32 | u64::from(self.id)) as i64
-    }
-
-    fn from_raw(raw: i64) -> Self {
-        Self {
-            epoch: (raw >> 32) as u32,
-            id: raw as u32,
-        }
-    }
-}
-
-/// The epoch of a goal that is instrumented when nothing is recorded any more.
-const NO_RECORDING: u32 = 0;
-
-type Port = extern "C" fn(Term, i32, Control) -> Foreign;
 
 /// The state of the engine that calls, if it has one.
 #[inline(always)]
-fn engine_of(handle: Control) -> Option<&'static mut Engine> {
-    // SAFETY: what the engine passed; the state is used within this call only.
-    unsafe { engine::of_context_if_any(layout::engine_of(handle)) }
+pub(crate) fn engine_of(caller: Caller) -> Option<&'static mut Engine> {
+    // SAFETY: the engine that calls; the state is used within this call only.
+    unsafe { engine::of_context_if_any(caller.data()) }
 }
 
 #[inline(always)]
@@ -153,17 +76,40 @@ fn goal_of(handle: Control) -> Option<&'static Goal> {
 /// The engine and the goal of a port before a call, or what the port is to answer: an exception goes on, and
 /// without either there is nothing to record.
 #[inline(always)]
-fn before_call(handle: Control) -> Result<(&'static mut Engine, &'static Goal), Foreign> {
-    if exception_is_pending() {
+fn before_call(
+    handle: Control,
+    caller: Caller,
+) -> Result<(&'static mut Engine, &'static Goal), Foreign> {
+    if caller.has_exception() {
         return Err(FALSE);
     }
-    engine_of(handle).zip(goal_of(handle)).ok_or(TRUE)
+    let Some(engine) = engine_of(caller) else {
+        return Err(TRUE);
+    };
+    match goal_of(handle) {
+        Some(goal) => Ok((engine, goal)),
+        None => Err(TRUE),
+    }
 }
 
 /// `CALL`.
 #[inline]
 fn call(handle: Control) -> Foreign {
-    let (engine, goal) = match before_call(handle) {
+    call_and(handle, |_, _| {})
+}
+
+/// `CALL` of a predicate that is called through its wrapper.
+#[inline]
+fn call_wrapper(handle: Control) -> Foreign {
+    call_and(handle, |engine, goal| {
+        announce(engine, goal, Announced::InBox);
+    })
+}
+
+/// `CALL`; `opened` is what to do then, if there is a box.
+#[inline(always)]
+fn call_and(handle: Control, opened: fn(&mut Engine, &Goal)) -> Foreign {
+    let (engine, goal) = match before_call(handle, caller_of(handle)) {
         Ok(found) => found,
         Err(answer) => return answer,
     };
@@ -171,18 +117,30 @@ fn call(handle: Control) -> Foreign {
         return TRUE;
     }
     if engine.quiet || goal.epoch != engine.epoch() {
-        engine.boxes.enter_silently();
+        call_silently(engine, goal, opened);
         return TRUE;
     }
-    if !engine.stream.call_if_soon(goal.id) {
-        return call_late(goal);
+    if !goal
+        .ready
+        .is_some_and(|ready| engine.stream.put_if_soon(ready))
+    {
+        return call_late(goal, opened);
     }
     engine.boxes.enter_goal();
+    opened(engine, goal);
     TRUE
 }
 
 #[cold]
-fn call_late(goal: &Goal) -> Foreign {
+fn call_silently(engine: &mut Engine, goal: &Goal, opened: fn(&mut Engine, &Goal)) {
+    engine.boxes.enter_silently();
+    if goal.epoch == engine.epoch() {
+        opened(engine, goal);
+    }
+}
+
+#[cold]
+fn call_late(goal: &Goal, opened: fn(&mut Engine, &Goal)) -> Foreign {
     if let Err(answer) = look() {
         return answer;
     }
@@ -191,10 +149,11 @@ fn call_late(goal: &Goal) -> Foreign {
         && engine.boxes.any_active()
     {
         if engine.quiet || goal.epoch != engine.epoch() {
-            engine.boxes.enter_silently();
+            call_silently(engine, goal, opened);
         } else {
             engine.stream.call(goal.id);
             engine.boxes.enter_goal();
+            opened(engine, goal);
         }
     }
     TRUE
@@ -213,16 +172,43 @@ fn look() -> Result<(), Foreign> {
 /// `TAIL`, if the call that follows is a real last call. If it is none it must have a box, and this fails.
 #[inline]
 fn last(handle: Control) -> Foreign {
-    let (engine, goal) = match before_call(handle) {
+    last_and(handle, |_, _, _| {})
+}
+
+/// The same for a predicate that is called through its wrapper. A call that is not recorded here may be there.
+#[inline]
+fn last_wrapper(handle: Control) -> Foreign {
+    last_and(handle, |engine, goal, recorded| {
+        let what = if recorded {
+            Announced::Recorded
+        } else {
+            Announced::AtGoal {
+                id: goal.id,
+                frame: calling_frame(),
+            }
+        };
+        announce(engine, goal, what);
+    })
+}
+
+/// `TAIL`, as [`last`] says. `departed` is what to do then, and whether the call was recorded.
+#[inline(always)]
+fn last_and(handle: Control, departed: fn(&mut Engine, &Goal, bool)) -> Foreign {
+    let caller = caller_of(handle);
+    let (engine, goal) = match before_call(handle, caller) {
         Ok(found) => found,
         Err(answer) => return answer,
     };
-    if goal.epoch != engine.epoch() || !engine.boxes.is_recorded() {
+    if goal.epoch != engine.epoch() {
         return TRUE;
     }
+    let Some(active) = engine.boxes.recorded() else {
+        departed(engine, goal, false);
+        return TRUE;
+    };
     // SAFETY: the newest choicepoint is that of the condition which this port is.
     let is_last = unsafe {
-        let condition = Choice::newest(handle);
+        let condition = caller.newest_choice();
         condition.older().address() < condition.frame()
     };
     if !is_last {
@@ -230,17 +216,22 @@ fn last(handle: Control) -> Foreign {
     }
     if engine.quiet {
         engine.boxes.stray();
+        departed(engine, goal, true);
         return TRUE;
     }
-    if !engine.stream.tail_if_soon(goal.id) {
-        return tail_late(goal);
+    if !goal
+        .ready
+        .is_some_and(|ready| engine.stream.put_if_soon(ready))
+    {
+        return tail_late(goal, departed);
     }
-    engine.boxes.depart();
+    active.depart();
+    departed(engine, goal, true);
     TRUE
 }
 
 #[cold]
-fn tail_late(goal: &Goal) -> Foreign {
+fn tail_late(goal: &Goal, departed: fn(&mut Engine, &Goal, bool)) -> Foreign {
     if let Err(answer) = look() {
         return answer;
     }
@@ -252,50 +243,15 @@ fn tail_late(goal: &Goal) -> Foreign {
     {
         engine.stream.tail(goal.id);
         engine.boxes.depart();
+        departed(engine, goal, true);
     }
     TRUE
 }
 
-/// `CLAUSE`: the head of the clause has been unified, and the unifications that its body begins with.
-#[inline]
-fn clause(which: Term, handle: Control) -> Foreign {
-    if exception_is_pending() {
-        return FALSE;
-    }
-    let Some(engine) = engine_of(handle) else {
-        return TRUE;
-    };
-    let mut raw = 0;
-    // SAFETY: a term of our own argument list and a place for its value.
-    unsafe { ffi::PL_get_int64(which, &raw mut raw) };
-    let entered = EnteredClause::from_raw(raw);
-    if entered.epoch == engine.epoch()
-        && engine.boxes.knows_predicate()
-        && !engine.stream.clause_if_soon(entered.id)
-    {
-        return clause_late(entered.id);
-    }
-    TRUE
-}
-
-#[cold]
-fn clause_late(id: u32) -> Foreign {
-    if let Err(stop) = collections::look_if_long() {
-        return stop.answer();
-    }
-    // SAFETY: as in `call_late`.
-    if let Some(engine) = unsafe { engine::existing() }
-        && engine.boxes.knows_predicate()
-    {
-        engine.stream.clause(id);
-    }
-    TRUE
-}
-
-/// Before an inner goal that is called through its wrapper: the wrapper's event is to carry the site.
+/// Before an inner goal whose wrapper records the call: its event is to carry the site.
 #[inline]
 fn mark(handle: Control) -> Foreign {
-    announce(handle, |goal| Announced::AtGoal {
+    announce_next(handle, |goal| Announced::AtGoal {
         id: goal.id,
         frame: FrameId::NONE,
     })
@@ -304,38 +260,48 @@ fn mark(handle: Control) -> Foreign {
 /// The same before the last goal of a clause: if its wrapper gets the frame of the clause, that is a last call.
 #[inline]
 fn mark_last(handle: Control) -> Foreign {
-    announce(handle, |goal| Announced::AtGoal {
+    announce_next(handle, |goal| Announced::AtGoal {
         id: goal.id,
         frame: calling_frame(),
     })
 }
 
-/// Before a copy that is no longer the predicate calls the predicate: the box is open already.
+/// Before a copy that is no longer the predicate calls the predicate.
 fn forward(handle: Control) -> Foreign {
-    announce(handle, |_| Announced::InBox)
+    announce_next(handle, |_| Announced::Recorded)
 }
 
 #[inline(always)]
-fn announce(handle: Control, what: impl FnOnce(&Goal) -> Announced) -> Foreign {
-    match before_call(handle) {
+fn announce_next(handle: Control, what: impl FnOnce(&Goal) -> Announced) -> Foreign {
+    match before_call(handle, caller_of(handle)) {
         Ok((engine, goal)) => {
-            engine.coming = (goal.epoch == engine.epoch()).then(|| Coming {
-                predicate: goal.predicate,
-                what: what(goal),
-            });
+            if goal.epoch == engine.epoch() {
+                announce(engine, goal, what(goal));
+            } else {
+                engine.coming = None;
+            }
             TRUE
         }
         Err(answer) => answer,
     }
 }
 
+#[inline(always)]
+fn announce(engine: &mut Engine, goal: &Goal, what: Announced) {
+    engine.coming = Some(Coming {
+        predicate: goal.predicate,
+        position: engine.stream.position(),
+        what,
+    });
+}
+
 /// Whether the goal before the inner disjunction has left a choicepoint: if not, the one before that of the inner disjunction is that of the
 /// outer one, which belongs to the same frame.
 #[inline(always)]
-fn is_det(handle: Control) -> bool {
+fn is_det(caller: Caller) -> bool {
     // SAFETY: the two disjunctions around this port have a choicepoint each.
     unsafe {
-        let inner = Choice::newest(handle);
+        let inner = caller.newest_choice();
         inner.older().frame() == inner.frame()
     }
 }
@@ -343,21 +309,25 @@ fn is_det(handle: Control) -> bool {
 /// `EXIT` without a choicepoint left. If there is one this fails, and [`exit_nondet`] comes next.
 #[inline]
 fn exit(handle: Control) -> Foreign {
-    if exception_is_pending() || !is_det(handle) {
+    let caller = caller_of(handle);
+    if caller.has_exception() || !is_det(caller) {
         return FALSE;
     }
-    exit_det(handle)
+    exit_det(caller)
 }
 
 #[inline(always)]
-fn exit_det(handle: Control) -> Foreign {
-    let Some(engine) = engine_of(handle) else {
+fn exit_det(caller: Caller) -> Foreign {
+    let Some(engine) = engine_of(caller) else {
         return TRUE;
     };
-    if engine.boxes.is_recorded_goal() && !engine.stream.exit_det_if_soon() {
+    let Some(active) = engine.boxes.active_goal() else {
+        return TRUE;
+    };
+    if active.is_recorded && !engine.stream.exit_det_if_soon() {
         return exit_det_late();
     }
-    engine.boxes.leave_goal();
+    engine.boxes.leave_active(active);
     TRUE
 }
 
@@ -381,13 +351,14 @@ fn exit_det_late() -> Foreign {
 /// `EXIT` of either kind. Succeeds if no choicepoint is left.
 #[inline]
 fn exit_light(handle: Control) -> Foreign {
-    if exception_is_pending() {
+    let caller = caller_of(handle);
+    if caller.has_exception() {
         return FALSE;
     }
-    if is_det(handle) {
-        return exit_det(handle);
+    if is_det(caller) {
+        return exit_det(caller);
     }
-    if let Some(engine) = engine_of(handle) {
+    if let Some(engine) = engine_of(caller) {
         if engine.boxes.is_recorded_goal() && !engine.stream.exit_nondet_if_soon() {
             return exit_light_late();
         }
@@ -432,7 +403,7 @@ fn exit_goal(light: bool) -> Option<BoxId> {
 /// `REDO` of the newest box on the choice stack.
 #[inline]
 fn redo(handle: Control) -> Foreign {
-    if let Some(engine) = engine_of(handle)
+    if let Some(engine) = engine_of(caller_of(handle))
         && engine.boxes.redo_light()
         && engine.boxes.is_recorded_goal()
         && !engine.stream.redo_if_soon()
@@ -459,10 +430,10 @@ fn exit_nondet(handle: Control) -> Foreign {
     // SAFETY: `handle` is what the engine passed.
     match unsafe { ffi::PL_foreign_control(handle) } {
         ffi::FIRST_CALL => {
-            if exception_is_pending() {
+            if caller_of(handle).has_exception() {
                 return FALSE;
             }
-            let Some(engine) = engine_of(handle) else {
+            let Some(engine) = engine_of(caller_of(handle)) else {
                 return TRUE;
             };
             if engine.boxes.is_recorded_goal() && !engine.stream.exit_nondet_if_soon() {
@@ -471,7 +442,7 @@ fn exit_nondet(handle: Control) -> Foreign {
             guard_exit(engine.boxes.exit_goal(false))
         }
         ffi::REDO => {
-            if let Some(engine) = engine_of(handle)
+            if let Some(engine) = engine_of(caller_of(handle))
                 && engine.boxes.redo_goal(context(handle))
                 && engine.boxes.is_recorded_goal()
                 && !engine.stream.redo_if_soon()
@@ -481,7 +452,7 @@ fn exit_nondet(handle: Control) -> Foreign {
             FALSE
         }
         _ => {
-            if let Some(engine) = engine_of(handle) {
+            if let Some(engine) = engine_of(caller_of(handle)) {
                 engine.exit_pruned(context(handle));
             }
             TRUE
@@ -498,12 +469,15 @@ fn context(handle: Control) -> BoxId {
 /// `FAIL`.
 #[inline]
 fn fail(handle: Control) -> Foreign {
-    if let Some(engine) = engine_of(handle) {
-        if engine.boxes.is_recorded_goal() && !engine.stream.fail_if_soon() {
+    if let Some(engine) = engine_of(caller_of(handle)) {
+        let Some(active) = engine.boxes.active_goal() else {
+            return FALSE;
+        };
+        if active.is_recorded && !engine.stream.fail_if_soon() {
             event_late(Engine::fail_active);
             return FALSE;
         }
-        engine.boxes.leave_goal();
+        engine.boxes.leave_active(active);
     }
     FALSE
 }

@@ -1,8 +1,8 @@
 //! Where the engine keeps what the ports at goals look at: found by looking, once in a process.
 //!
-//! A port at a goal asks the foreign interface nothing, because a call of it costs as much as the event. It reads four things where they lie:
-//! which engine runs, which port was called, the newest choicepoint, and of a choicepoint its kind, the one before and its
-//! frame. Where they lie differs between versions. `portmortem_goals.pl` calls [`look`] in states that it can describe by
+//! A port at a goal asks the foreign interface nothing, because a call of it costs as much as the event. It reads five things where they lie:
+//! which engine runs, which port was called, whether an exception is on its way, the newest choicepoint, and of a choicepoint its kind,
+//! the one before and its frame. Where they lie differs between versions. `portmortem_goals.pl` calls [`look`] in states that it can describe by
 //! documented means; an offset counts as known if it was right every time. Until all are known, and
 //! wherever they cannot be found, no clause gets such ports.
 
@@ -10,12 +10,12 @@ use std::ffi::c_void;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
+use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term, exception_is_pending};
 
 /// Words of the handle of a foreign call that are looked at.
 const HANDLE_WORDS: usize = 4;
-/// Words of the engine's data.
-const ENGINE_WORDS: usize = 128;
+/// Words of the engine's data: less than a third of it in the oldest version.
+const ENGINE_WORDS: usize = 256;
 /// Words of a choicepoint.
 const CHOICE_WORDS: usize = 12;
 const WORD: usize = size_of::<usize>();
@@ -31,6 +31,7 @@ static PORT: AtomicUsize = AtomicUsize::new(UNKNOWN);
 static NEWEST: AtomicUsize = AtomicUsize::new(UNKNOWN);
 static PARENT: AtomicUsize = AtomicUsize::new(UNKNOWN);
 static FRAME: AtomicUsize = AtomicUsize::new(UNKNOWN);
+static EXCEPTION: AtomicUsize = AtomicUsize::new(UNKNOWN);
 
 /// Offsets that have been right so far.
 #[derive(Clone, Copy)]
@@ -72,6 +73,7 @@ struct Search {
     newest: Candidates<ENGINE_WORDS>,
     parent: Candidates<CHOICE_WORDS>,
     frame: Candidates<CHOICE_WORDS>,
+    exception: Candidates<ENGINE_WORDS>,
 }
 
 static SEARCH: Mutex<Search> = Mutex::new(Search {
@@ -81,6 +83,7 @@ static SEARCH: Mutex<Search> = Mutex::new(Search {
     newest: Candidates::ALL,
     parent: Candidates::ALL,
     frame: Candidates::ALL,
+    exception: Candidates::ALL,
 });
 
 /// `look(+Frame, +Choice, +Parent, +ChoiceFrame)`: the clause that calls runs in `Frame`, the newest choicepoint is `Choice`, the one before it
@@ -123,8 +126,33 @@ pub(crate) extern "C" fn look(arguments: Term, _arity: i32, handle: Control) -> 
         search.newest.look(engine as *const u8, choice);
         search.parent.look(choice as *const u8, parent);
         search.frame.look(choice as *const u8, frame);
+        search.exception.look(engine as *const u8, 0);
     }
     TRUE
+}
+
+/// `look_pending`: raises an exception, to find where one is kept that is on its way, and takes it back.
+pub(crate) fn look_pending() -> Foreign {
+    let mut context = ffi::Context::EMPTY;
+    let Ok(mut search) = SEARCH.lock() else {
+        return FALSE;
+    };
+    if exception_is_pending() || !context.fill() {
+        return FALSE;
+    }
+    // SAFETY: a term made here; the engine's data is larger than what is read.
+    unsafe {
+        let exception = ffi::PL_new_term_ref();
+        if !ffi::truth(ffi::PL_put_atom_chars(exception, c"portmortem".as_ptr())) {
+            return FALSE;
+        }
+        let _ = ffi::PL_raise_exception(exception);
+        let pending = ffi::PL_exception(0);
+        search.exception.look(context.engine.cast(), pending);
+        ffi::PL_clear_exception();
+        search.exception.look(context.engine.cast(), 0);
+        Foreign::from(pending != 0)
+    }
 }
 
 /// `known`: ends the search. Succeeds if everything was found.
@@ -145,6 +173,8 @@ impl Search {
             (&PARENT, self.parent.only()?),
             // The frame that follows a choicepoint begins with its parent, which may be the frame of the choicepoint.
             (&FRAME, self.frame.first()?),
+            // If it is not known, the engine is asked: see `is_exception_pending`.
+            (&EXCEPTION, self.exception.only().unwrap_or(UNKNOWN)),
         ];
         for (place, offset) in found {
             place.store(offset, Ordering::Relaxed);
@@ -156,35 +186,68 @@ impl Search {
 /// # Safety
 /// A word can be read there.
 #[inline(always)]
-unsafe fn word(start: *const c_void, offset: &AtomicUsize) -> usize {
+unsafe fn word(start: *const c_void, offset: usize) -> usize {
     // SAFETY: the caller's promise.
-    unsafe {
-        start
-            .cast::<u8>()
-            .add(offset.load(Ordering::Relaxed))
-            .cast::<usize>()
-            .read()
-    }
+    unsafe { start.cast::<u8>().add(offset).cast::<usize>().read() }
 }
 
-/// The address of the data of the engine that calls a port.
-///
-/// # Safety
-/// `handle` is what the engine passed, and the layout is known: no port is called before.
-#[inline(always)]
-pub(crate) unsafe fn engine_of(handle: Control) -> *mut c_void {
-    // SAFETY: the caller's promise.
-    unsafe { word(handle, &ENGINE) as *mut c_void }
+/// The engine that calls a port.
+#[derive(Clone, Copy)]
+pub(crate) struct Caller(*mut c_void);
+
+impl Caller {
+    /// # Safety
+    /// `handle` is what the engine passed, and the layout is known: no port is called before.
+    #[inline(always)]
+    pub(crate) unsafe fn of(handle: Control) -> Self {
+        // SAFETY: the caller's promise.
+        Self(unsafe { word(handle, ENGINE.load(Ordering::Relaxed)) as *mut c_void })
+    }
+
+    /// The same where the layout may not be known.
+    ///
+    /// # Safety
+    /// `handle` is what the engine passed.
+    #[inline(always)]
+    pub(crate) unsafe fn if_known(handle: Control) -> Option<Self> {
+        let known = ENGINE.load(Ordering::Relaxed) != UNKNOWN;
+        // SAFETY: the caller's promise.
+        known.then(|| unsafe { Self::of(handle) })
+    }
+
+    /// The address of the engine's data.
+    #[inline(always)]
+    pub(crate) fn data(self) -> *mut c_void {
+        self.0
+    }
+
+    /// [`exception_is_pending`], for this engine.
+    #[inline(always)]
+    pub(crate) fn has_exception(self) -> bool {
+        let place = EXCEPTION.load(Ordering::Relaxed);
+        if place == UNKNOWN {
+            return exception_is_pending();
+        }
+        // SAFETY: the engine's data.
+        unsafe { word(self.0, place) != 0 }
+    }
+
+    /// The newest choicepoint.
+    #[inline(always)]
+    pub(crate) fn newest_choice(self) -> Choice {
+        // SAFETY: the engine's data, and a choicepoint: a query begins with one.
+        unsafe { Choice(word(self.0, NEWEST.load(Ordering::Relaxed)) as *const c_void).or_older() }
+    }
 }
 
 /// Tells the port that was called from all others.
 ///
 /// # Safety
-/// As for [`engine_of`].
+/// As for [`Caller::of`].
 #[inline(always)]
 pub(crate) unsafe fn port_of(handle: Control) -> usize {
     // SAFETY: the caller's promise.
-    unsafe { word(handle, &PORT) }
+    unsafe { word(handle, PORT.load(Ordering::Relaxed)) }
 }
 
 /// A choicepoint of the calling engine that something can be redone at.
@@ -192,19 +255,6 @@ pub(crate) unsafe fn port_of(handle: Control) -> usize {
 pub(crate) struct Choice(*const c_void);
 
 impl Choice {
-    /// The newest one.
-    ///
-    /// # Safety
-    /// As for [`engine_of`].
-    #[inline(always)]
-    pub(crate) unsafe fn newest(handle: Control) -> Self {
-        // SAFETY: the caller's promise, and the engine's data.
-        unsafe {
-            let engine = engine_of(handle);
-            Self(word(engine, &NEWEST) as *const c_void).or_older()
-        }
-    }
-
     /// The one before it.
     ///
     /// # Safety
@@ -212,16 +262,18 @@ impl Choice {
     #[inline(always)]
     pub(crate) unsafe fn older(self) -> Self {
         // SAFETY: the caller's promise.
-        unsafe { Self(word(self.0, &PARENT) as *const c_void).or_older() }
+        unsafe { Self(word(self.0, PARENT.load(Ordering::Relaxed)) as *const c_void).or_older() }
     }
 
+    /// # Safety
+    /// It is not null.
     #[inline(always)]
     unsafe fn or_older(self) -> Self {
         let mut at = self;
         // SAFETY: a choicepoint begins with its kind, and the oldest is not one of the debugger's.
         unsafe {
-            while !at.0.is_null() && at.0.cast::<u32>().read() == DEBUGGER {
-                at = Self(word(at.0, &PARENT) as *const c_void);
+            while at.0.cast::<u32>().read() == DEBUGGER {
+                at = Self(word(at.0, PARENT.load(Ordering::Relaxed)) as *const c_void);
             }
         }
         at
@@ -234,7 +286,7 @@ impl Choice {
     #[inline(always)]
     pub(crate) unsafe fn frame(self) -> usize {
         // SAFETY: the caller's promise.
-        unsafe { word(self.0, &FRAME) }
+        unsafe { word(self.0, FRAME.load(Ordering::Relaxed)) }
     }
 
     /// Where it lies.

@@ -11,8 +11,10 @@ mod calibrate;
 mod collections;
 mod control;
 mod engine;
+mod entered;
 mod ffi;
 mod frames;
+mod goal_ports;
 mod goal_table;
 mod goals;
 mod layout;
@@ -68,6 +70,9 @@ fn install_ports() {
     let port = |name, arity, function, flags| define(c"system", name, arity, function, flags);
     let enter = nondeterministic!(ports::enter, (id, open));
     port(c"$pm_enter", 2, enter, ffi::NONDETERMINISTIC);
+    let enter_original = nondeterministic!(ports::enter_original, (id, open));
+    let name = c"$pm_enter_original";
+    port(name, 2, enter_original, ffi::NONDETERMINISTIC);
     let exit_det = deterministic!(ports::exit_det, (open), TRUE);
     port(c"$pm_exit_det", 1, exit_det, 0);
     let exit_nondet = nondeterministic!(ports::exit_nondet, (open));
@@ -94,7 +99,7 @@ fn install_goal_ports() {
     port(c"$pm_fail", g::fail_port as *const c_void, 0);
     let exit_nondet = g::exit_nondet_port as *const c_void;
     port(c"$pm_exit_nondet", exit_nondet, ffi::NONDETERMINISTIC);
-    let clause = g::clause_port as *const c_void;
+    let clause = entered::clause_port as *const c_void;
     define(c"system", c"$pm_clause", 1, clause, ffi::VARARGS);
     let many = arguments::many_arguments_port as *const c_void;
     port(c"$pm_many_arguments", many, 0);
@@ -204,6 +209,8 @@ fn install_control() {
         4,
         deterministic!(symbolic::goal, (a, b, d, e), FALSE),
     );
+    let look_pending = deterministic!(layout::look_pending, (), FALSE);
+    control(c"$look_pending", 0, look_pending);
     control(
         c"$layout_known",
         0,
@@ -212,7 +219,7 @@ fn install_control() {
     control(
         c"$goal_port",
         4,
-        deterministic!(goals::make_port, (a, b, d, e), FALSE),
+        deterministic!(goal_ports::make, (a, b, d, e), FALSE),
     );
     control(c"$seen", 2, deterministic!(appearing::seen, (a, b), TRUE));
     control(

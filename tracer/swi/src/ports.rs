@@ -3,6 +3,7 @@
 //! ```text
 //! Head :- enter(Id, Box),                              % the guard
 //!         ( var(Box) -> Copy                           % a last call: TAIL, no box
+//!         ; Box == 0 -> Copy, true                     % a goal has opened the box and ends it; only in wrappers that call the predicate itself
 //!         ; prolog_current_choice(Before), Copy, prolog_current_choice(After),
 //!           ( Before == After, exit_det(Box) -> !
 //!           ; Before == After -> exit_resumed(Box, Before)  % Prolog, see `resumed`
@@ -21,15 +22,35 @@ use crate::control;
 use crate::engine::{self, Announced, Coming, Engine};
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term, exception_is_pending};
 use crate::frames::{FrameId, calling_frame};
+use crate::layout::Caller;
 use crate::recording;
 
 /// The guard. First call: `CALL`, and `open` is the box; or, with `open` left unbound and no choicepoint, the wrapped predicate is to run
-/// without a box: it was reached by a last call (`TAIL`), nothing is being recorded, or recording is paused.
+/// without a box: it was reached by a last call (`TAIL`), nothing is being recorded, or recording is paused. If the call was recorded at
+/// its goal, `open` is [`IN_BOX`], and there is no choicepoint either.
 /// Backtracked into: every alternative of the predicate is used up, `FAIL`. Pruned: see [`Engine::guard_pruned`].
 pub(crate) fn enter(id: Term, open: Term, handle: Control) -> Foreign {
+    guard::<false>(id, open, handle)
+}
+
+/// [`enter`] in the wrapper of a predicate that has no copy: it has a branch for [`IN_BOX`].
+pub(crate) fn enter_original(id: Term, open: Term, handle: Control) -> Foreign {
+    guard::<true>(id, open, handle)
+}
+
+/// In place of a box: a goal has opened it. No box has this id.
+const IN_BOX: i64 = 0;
+
+#[inline(always)]
+fn guard<const ORIGINAL: bool>(id: Term, open: Term, handle: Control) -> Foreign {
     // SAFETY: `handle` is what the engine passed.
     match unsafe { ffi::PL_foreign_control(handle) } {
-        ffi::FIRST_CALL => enter_first(id, open),
+        ffi::FIRST_CALL => {
+            if ORIGINAL && let Some(answer) = enter_recorded(id, open, handle) {
+                return answer;
+            }
+            enter_first(id, open)
+        }
         ffi::REDO => {
             if let Some((engine, id)) = known(handle) {
                 fail(engine, id);
@@ -43,6 +64,25 @@ pub(crate) fn enter(id: Term, open: Term, handle: Control) -> Foreign {
             TRUE
         }
     }
+}
+
+/// What to answer if the goal has recorded the call. The engine is asked nothing for that.
+#[inline(always)]
+fn enter_recorded(id: Term, open: Term, handle: Control) -> Option<Foreign> {
+    // SAFETY: what the engine passed; the state is used within this call only.
+    let engine = unsafe {
+        let caller = Caller::if_known(handle).filter(|caller| !caller.has_exception())?;
+        engine::of_context_if_any(caller.data())?
+    };
+    engine.coming?;
+    let call = Call::of(integer(id) as u32, engine.coming, engine.stream.position());
+    let place = call.recorded?;
+    engine.coming = None;
+    engine.entered = false;
+    Some(match place {
+        Place::Box => in_box(open),
+        Place::Elsewhere => TRUE,
+    })
 }
 
 #[inline]
@@ -60,13 +100,13 @@ fn enter_first(id: Term, open: Term) -> Foreign {
     };
     let coming = engine.coming.take();
     engine.entered = false;
+    let predicate = integer(id) as u32;
+    let call = Call::of(predicate, coming, engine.stream.position());
+    if call.recorded.is_some() {
+        return TRUE;
+    }
     if engine.quiet {
         return enter_silently(engine, &mut context, open);
-    }
-    let predicate = integer(id) as u32;
-    let call = Call::of(predicate, coming);
-    if call.in_box {
-        return TRUE;
     }
     let last = is_last_call(engine, &mut context, call.from);
     let recorded = if last {
@@ -80,37 +120,49 @@ fn enter_first(id: Term, open: Term) -> Foreign {
     entered(engine, predicate, open, last)
 }
 
+/// If the stack is full there is an exception, which leaves the box.
+#[inline]
+fn in_box(open: Term) -> Foreign {
+    // SAFETY: a term of our own argument list.
+    Foreign::from(ffi::truth(unsafe { ffi::PL_unify_int64(open, IN_BOX) }))
+}
+
 /// How a wrapper is called.
 struct Call {
     /// What the event carries.
     id: u32,
     /// The frame of the clause that calls, where that is known.
     from: FrameId,
-    /// There is a box already.
-    in_box: bool,
+    /// Where it was recorded already, if it was.
+    recorded: Option<Place>,
+}
+
+/// Where a call was recorded before its wrapper.
+#[derive(Clone, Copy)]
+enum Place {
+    /// At a goal that opened a box for it.
+    Box,
+    Elsewhere,
 }
 
 impl Call {
+    /// `position` is that of the stream now.
     #[inline(always)]
-    fn of(predicate: u32, coming: Option<Coming>) -> Self {
+    fn of(predicate: u32, coming: Option<Coming>, position: usize) -> Self {
         let mut call = Self {
             id: predicate,
             from: FrameId::NONE,
-            in_box: false,
+            recorded: None,
         };
-        match coming.filter(|coming| coming.predicate == predicate) {
+        let holds = |coming: &Coming| coming.predicate == predicate && coming.position == position;
+        match coming.filter(holds).map(|coming| coming.what) {
             None => {}
-            Some(Coming {
-                what: Announced::AtGoal { id, frame },
-                ..
-            }) => {
+            Some(Announced::AtGoal { id, frame }) => {
                 call.id = id;
                 call.from = frame;
             }
-            Some(Coming {
-                what: Announced::InBox,
-                ..
-            }) => call.in_box = true,
+            Some(Announced::Recorded) => call.recorded = Some(Place::Elsewhere),
+            Some(Announced::InBox) => call.recorded = Some(Place::Box),
         }
         call
     }

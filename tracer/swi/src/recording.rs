@@ -99,6 +99,12 @@ pub(crate) fn epoch() -> Option<u32> {
     (epoch % 2 == 1).then_some(epoch)
 }
 
+/// [`epoch`], or a number that is no recording's.
+#[inline(always)]
+pub(crate) fn last_epoch() -> u32 {
+    EPOCH.load(Ordering::Acquire)
+}
+
 /// Changes with every wrapper that is made or changed.
 #[inline]
 pub(crate) fn wrapper_generation() -> u32 {
