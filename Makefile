@@ -105,7 +105,8 @@ bench-screens:
 
 # Draw the pictures of the screens again, which README.md and docs/commands.md show.
 pictures:
-	$(CARGO) run --quiet --package portmortem-screens --example pictures -- traces/queens.pmt tui/screens/pictures
+	$(CARGO) run --quiet --package portmortem-screens --example pictures -- docs/questions/shop.pmt \
+		docs/questions/shop_fixed.pmt tui/screens/pictures
 
 # Record the traces in traces/ again. The recorder is optimised, for the times; the program that starts it need not be.
 samples: engine

@@ -1,12 +1,13 @@
-//! Pictures of the screens for the README: `cargo run -p portmortem-screens --example pictures -- TRACE DIRECTORY`
-//! writes `DIRECTORY/NAME.svg` for each screen, as a terminal of 100×30 cells shows it.
+//! Pictures of the screens for the documents: `cargo run -p portmortem-screens --example pictures -- TRACE AFTER DIRECTORY`
+//! writes `DIRECTORY/NAME.svg` for each screen of a trace, as a terminal of 120×36 cells shows it. Of the screen of changes it is what
+//! changed from `TRACE` to `AFTER`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use portmortem_analyzer::Filters;
-use portmortem_analyzer::trace::Trace;
-use portmortem_screens::screens::SCREENS;
+use portmortem_analyzer::trace::{Trace, TraceError};
+use portmortem_screens::screens::{SCREENS, ScreenId};
 use portmortem_screens::{App, ThemeName, keys, view};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -14,7 +15,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
 /// Cells of the picture.
-const SIZE: (u16, u16) = (100, 30);
+const SIZE: (u16, u16) = (120, 36);
 /// Pixels of a cell.
 const CELL: (u32, u32) = (8, 17);
 const GROUND: &str = "#1c1f26";
@@ -23,23 +24,40 @@ const TEXT: &str = "#d7dae0";
 /// What is typed on each screen before its picture is taken: letters, or names of keys in `<>`.
 const TYPED: &[(char, &str)] = &[('3', "p"), ('5', "+++"), ('6', "<pgdn><pgdn>")];
 
+/// The screens of a trace, with its figures, perhaps compared with another recording.
+fn open(trace: &Path, before: Option<&Path>) -> Result<App, TraceError> {
+    let app = App::new(
+        Trace::open(trace)?,
+        trace,
+        ThemeName::Dark,
+        Filters::default(),
+    );
+    let mut app = app.compared_with(before.map(Path::to_owned));
+    app.wait();
+    Ok(app)
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1).map(PathBuf::from);
-    let (Some(trace), Some(directory)) = (arguments.next(), arguments.next()) else {
-        return Err("usage: pictures TRACE DIRECTORY".into());
+    let [Some(trace), Some(after), Some(directory)] = [(); 3].map(|()| arguments.next()) else {
+        return Err("usage: pictures TRACE AFTER DIRECTORY".into());
     };
     std::fs::create_dir_all(&directory)?;
-    let theme = ThemeName::Dark;
-    let mut app = App::new(Trace::open(&trace)?, &trace, theme, Filters::default());
-    app.wait();
+    let mut of_trace = open(&trace, None)?;
+    let mut of_changes = open(&after, Some(&trace))?;
     for entry in SCREENS {
+        let app = match entry.id {
+            ScreenId::Changes => &mut of_changes,
+            _ => &mut of_trace,
+        };
         app.show(entry.id);
-        draw(&mut app);
+        app.wait();
+        draw(app);
         let typed = TYPED.iter().find(|(digit, _)| *digit == entry.digit);
-        type_keys(&mut app, typed.map_or("", |(_, typed)| typed));
+        type_keys(app, typed.map_or("", |(_, typed)| typed));
         let name = entry.name.to_lowercase().replace(' ', "-");
         let path = directory.join(name).with_extension("svg");
-        write(&path, &draw(&mut app))?;
+        write(&path, &draw(app))?;
     }
     Ok(())
 }

@@ -325,6 +325,8 @@ impl Table {
                 (Kind::Text, _) => (format::left(&plain(about.kind, cell, unit), at.width), base),
                 (kind, cell) => {
                     let style = match cell {
+                        // What is faint would be a patch of another ground where it is reversed.
+                        _ if place == self.cursor => base,
                         Cell::Integer(0) | Cell::Missing | Cell::Bool(false) => faint(base, theme),
                         _ => base,
                     };

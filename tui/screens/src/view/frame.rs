@@ -14,14 +14,16 @@ use crate::theme::Theme;
 
 /// The names of the screens, that of the one shown in brackets.
 pub(super) fn tabs(app: &mut App, area: Rect, buf: &mut Buffer, theme: &Theme) {
-    let long: usize = SCREENS.iter().map(|entry| width(entry.name) + 5).sum();
-    let short = long > area.width.into();
+    // A digit, and a blank or bracket at each side.
+    let long: usize = SCREENS.iter().map(|entry| width(entry.name) + 3).sum();
+    let room = usize::from(area.width);
+    let short = long + 1 > room;
+    let after = if long + SCREENS.len() > room { "" } else { " " };
     let shown = app.screen();
     let mut x = area.x;
     app.tabs.clear();
     for (at, entry) in SCREENS.iter().enumerate() {
         let name = if short { entry.short } else { entry.name };
-        let after = if short { "" } else { " " };
         let (text, style) = if entry.id == shown {
             (format!("[{} {name}]", entry.digit), theme.tab_shown)
         } else {
