@@ -181,7 +181,11 @@ fn a_session() {
     tmux.waits_for("event ");
     tmux.keys(&["5"]);
     tmux.waits_for("redos↶");
-    // The label of a filter is there before its figures are; a zoom of the figures before is another.
+    // The moment of the event is kept, and Esc leads to all there is.
+    tmux.waits_until("the moment", |screen| {
+        screen.contains("s of 2.000 ms") && !screen.contains("all 2.000 ms")
+    });
+    tmux.keys(&["Escape"]);
     tmux.waits_for("all 2.000 ms");
     tmux.keys(&["+"]);
     tmux.waits_until("closer", |screen| {
@@ -252,6 +256,43 @@ fn it_is_stopped_and_goes_on() {
         .status();
     assert!(signal.unwrap().success());
     stopped();
+    tmux.keys(&["q"]);
+    tmux.is_back("0");
+}
+
+/// Works until it is told to end.
+const LIVE: &str = ":- initialization(main).
+main :- repeat, numlist(1, 200, List), nrev(List, _), exists_file(go), !, halt.
+nrev([], []).
+nrev([X|Xs], Zs) :- nrev(Xs, Ys), append(Ys, [X], Zs).
+";
+
+#[test]
+fn a_recording_is_followed() {
+    let tmux = Tmux::start(120, 30);
+    tmux.sandbox.write("live.pl", LIVE);
+    tmux.line("\"$portmortem\" record live.pl &");
+    tmux.line("until test -s live.pmt; do sleep 0.1; done; \"$portmortem\" tui live.pmt --follow");
+    tmux.waits_for("nrev/2");
+    tmux.waits_for("events/s");
+    tmux.sandbox.write("go", "");
+    tmux.waits_for("the recording ended: exit status 0");
+    tmux.keys(&["q"]);
+    tmux.is_back("0");
+}
+
+#[test]
+fn two_recordings_are_compared() {
+    let tmux = Tmux::start(100, 30);
+    for name in ["debray1.pmt", "debray2.pmt"] {
+        fs::copy(sample(name), tmux.sandbox.path(name)).unwrap();
+    }
+    tmux.line("\"$portmortem\" tui debray2.pmt --before debray1.pmt");
+    tmux.waits_for("[1 Preds]");
+    tmux.keys(&["0"]);
+    tmux.waits_for("[predicates]  goals");
+    tmux.waits_for("teacher/2");
+    tmux.waits_for("changed predicates");
     tmux.keys(&["q"]);
     tmux.is_back("0");
 }

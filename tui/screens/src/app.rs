@@ -145,9 +145,14 @@ impl App {
         self.first_filter = Some(filter);
     }
 
-    /// Whether the trace still has all that it had.
-    pub(crate) fn check_trace(&self) -> Result<(), TraceError> {
-        self.trace.check_whole(&self.path)
+    /// Whether the trace still has all that it had. A recording that ends gives back the room that it did not need: one that is
+    /// followed is read again then.
+    pub(crate) fn check_trace(&mut self) -> Result<(), TraceError> {
+        let whole = self.trace.check_whole(&self.path);
+        if whole.is_err() && self.follow.is_some() && self.reload() {
+            return Ok(());
+        }
+        whole
     }
 
     /// Takes the results of the background threads, if there are any; `true` if something changed.

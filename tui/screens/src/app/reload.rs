@@ -63,11 +63,14 @@ impl App {
         })
     }
 
-    /// Reads the trace again, as it is now.
-    pub(super) fn reload(&mut self) {
+    /// Reads the trace again, as it is now; `false` if it cannot be.
+    pub(super) fn reload(&mut self) -> bool {
         let trace = match Trace::open(&self.path) {
             Ok(trace) => trace,
-            Err(error) => return self.say(error.to_string()),
+            Err(error) => {
+                self.say(error.to_string());
+                return false;
+            }
         };
         let (old, new) = (self.trace.predicates(), trace.predicates());
         let same = old
@@ -82,6 +85,7 @@ impl App {
         }
         self.trace = Arc::new(trace);
         self.analyse();
+        true
     }
 
     /// Reads the trace again if it is time to.
