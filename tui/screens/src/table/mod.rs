@@ -367,7 +367,7 @@ impl Table {
     pub fn act(&mut self, action: Action) -> bool {
         let page = usize::from(self.layout.rows.height).max(2) - 1;
         let last = self.order.len().saturating_sub(1);
-        self.away = None;
+        let away = self.away.take();
         match action {
             Action::Up => self.cursor = self.cursor.saturating_sub(1),
             Action::Down => self.cursor = (self.cursor + 1).min(last),
@@ -399,7 +399,10 @@ impl Table {
                 self.open.clear();
                 self.refresh();
             }
-            _ => return false,
+            _ => {
+                self.away = away;
+                return false;
+            }
         }
         true
     }
