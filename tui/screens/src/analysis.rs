@@ -26,6 +26,8 @@ pub struct AnalysisView {
     pub(crate) sources: bool,
     /// The recording that this one is compared with.
     pub(crate) before: Option<PathBuf>,
+    /// The trace is followed while it is being recorded.
+    followed: bool,
     /// Times of single calls, while they are being found.
     calls: Arc<CallTimes>,
     /// The module of most predicates: its name may be left out.
@@ -50,8 +52,20 @@ impl AnalysisView {
             net: false,
             sources,
             before: None,
+            followed: false,
             calls: Arc::default(),
         }
+    }
+
+    /// The same, of a trace that is followed while it is being recorded.
+    #[must_use]
+    pub fn followed(self, followed: bool) -> Self {
+        Self { followed, ..self }
+    }
+
+    /// Whether the run goes on, as far as the trace says.
+    pub(crate) fn is_running(&self) -> bool {
+        self.followed && self.trace.end().is_none()
     }
 
     /// The same, to be compared with another recording.

@@ -194,7 +194,8 @@ impl App {
             Outcome::Done(analysis) => {
                 self.job = None;
                 let view = AnalysisView::new(Arc::new(*analysis), self.sources)
-                    .compared_with(self.before.clone());
+                    .compared_with(self.before.clone())
+                    .followed(self.follow.is_some());
                 self.set_analysis(&view);
                 self.followed(&view);
             }

@@ -235,7 +235,9 @@ fn names() -> Vec<String> {
 /// 24, or as many times that as `PORTMORTEM_ROUNDS` says.
 fn rounds() -> u32 {
     let rounds = std::env::var("PORTMORTEM_ROUNDS").ok();
-    24 * rounds.map_or(1, |rounds| rounds.parse::<u32>().unwrap())
+    24 * rounds.map_or(1, |rounds| {
+        rounds.parse::<u32>().expect("a number of rounds")
+    })
 }
 
 const SAMPLES: [&str; 5] = [

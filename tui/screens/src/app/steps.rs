@@ -138,6 +138,9 @@ impl App {
         let screen = self.shown;
         let view = self.shown_mut();
         view.set_filter(text);
+        if let Some(table) = view.table_mut() {
+            table.stay();
+        }
         let problem = view.filter_error().map(str::to_owned);
         let changed = view.filter().filter(|filter| *filter != before);
         if let Some(now) = changed.map(str::to_owned) {

@@ -127,7 +127,11 @@ impl Changes {
 
 impl Screen for Changes {
     fn bindings(&self) -> &'static [Binding] {
-        KEYS
+        match self.analysis.as_ref().is_some_and(|of| of.before.is_none()) {
+            // Nothing to go to.
+            true => &[],
+            false => KEYS,
+        }
     }
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {

@@ -18,7 +18,7 @@ use portmortem_analyzer::export::csv::field;
 use portmortem_analyzer::tables::Cell;
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::layout::Rect;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::condition::{Condition, Field, FieldKind};
 use crate::format::percent;
@@ -34,6 +34,8 @@ pub struct Table {
     /// Rows shown.
     order: Vec<u32>,
     cursor: usize,
+    /// Key of the row that the cursor was on before that went away, until the user moves the cursor: it goes back when the row does.
+    away: Option<u64>,
     /// The first row on the screen, a place in `order`.
     first: usize,
     /// Column, and whether the largest comes first.
@@ -86,6 +88,7 @@ impl Table {
         let mut table = Self {
             order: Vec::new(),
             cursor: 0,
+            away: None,
             first: 0,
             sort: sort.map(|at| (at, columns[at].kind.is_number())),
             shown: columns.iter().map(|column| column.shown).collect(),
@@ -113,9 +116,12 @@ impl Table {
         }
     }
 
-    /// Shows other rows of the same kind; order, filter and folds stay, the cursor stays on its row.
+    /// Shows other rows of the same kind; order, filter and folds stay, the cursor stays on its row. If that is not there any
+    /// more, the cursor is on the nearest one above it in a tree, or stays at its place in a list.
     pub fn follow(&mut self, source: Box<dyn Source>) {
-        let at = self.row().map(|row| self.source.key(row));
+        let away = self.away.take();
+        let way = self.way().map(|row| self.source.key(row));
+        let way: Vec<u64> = away.into_iter().chain(way).collect();
         let root = self.root.map(|row| self.source.key(row as usize));
         self.source = source;
         self.shape = order::Shape::of(&*self.source);
@@ -123,13 +129,38 @@ impl Table {
         let rows = self.source.rows();
         let find = |key| (0..rows).find(|&row| self.source.key(row) == key);
         self.root = root.and_then(find).map(|row| row as u32);
-        let at = at.and_then(find);
+        // Places in the order are of the rows before.
+        self.order.clear();
         let filter = std::mem::take(&mut self.filter.text);
         // What shares are of may have changed.
         self.set_filter(&filter);
-        if let Some(row) = at {
-            self.select(row);
+        self.away = match self.select_first(&way) {
+            Some(0) => None,
+            _ => way.first().copied(),
+        };
+    }
+
+    /// The row under the cursor, and those above it in a tree, the nearest first.
+    fn way(&self) -> impl Iterator<Item = usize> + use<'_> {
+        std::iter::successors(self.row(), |&row| self.source.parent(row))
+    }
+
+    /// Moves the cursor to the first of these keys that has a row which is shown; which one that is.
+    fn select_first(&mut self, keys: &[u64]) -> Option<usize> {
+        let mut rows = vec![None; keys.len()];
+        let places: FxHashMap<u64, usize> = keys.iter().copied().zip(0..).collect();
+        for row in 0..self.source.rows() {
+            if let Some(&place) = places.get(&self.source.key(row)) {
+                rows[place].get_or_insert(row);
+            }
         }
+        let found = |row: Option<usize>| row.is_some_and(|row| self.select(row));
+        rows.into_iter().position(found)
+    }
+
+    /// The cursor stays where it is, also if the row comes back that it was on before.
+    pub fn stay(&mut self) {
+        self.away = None;
     }
 
     /// What the rows are.
@@ -154,6 +185,11 @@ impl Table {
     #[must_use]
     pub fn predicate(&self) -> Option<PredicateIndex> {
         self.source.predicate(self.row()?)
+    }
+
+    /// Where a row is in the order, if it is shown.
+    fn place_of(&self, row: usize) -> Option<usize> {
+        self.order.iter().position(|&other| other as usize == row)
     }
 
     /// Rows shown, as the source numbers them.
@@ -193,8 +229,9 @@ impl Table {
                 self.refresh();
             }
         }
-        let place = self.order.iter().position(|&other| other as usize == row);
+        let place = self.place_of(row);
         self.cursor = place.unwrap_or(self.cursor);
+        self.away = None;
         place.is_some()
     }
 
@@ -313,7 +350,7 @@ impl Table {
         self.first = self.cursor.saturating_sub(above);
     }
 
-    /// Shows only what is below this row, or everything. What was shown so before.
+    /// Shows only what is below this row, which is unfolded meanwhile, or everything. What was shown so before.
     pub fn set_root(&mut self, root: Option<u32>) -> Option<u32> {
         let before = std::mem::replace(&mut self.root, root);
         self.refresh();
@@ -330,6 +367,7 @@ impl Table {
     pub fn act(&mut self, action: Action) -> bool {
         let page = usize::from(self.layout.rows.height).max(2) - 1;
         let last = self.order.len().saturating_sub(1);
+        let away = self.away.take();
         match action {
             Action::Up => self.cursor = self.cursor.saturating_sub(1),
             Action::Down => self.cursor = (self.cursor + 1).min(last),
@@ -361,7 +399,10 @@ impl Table {
                 self.open.clear();
                 self.refresh();
             }
-            _ => return false,
+            _ => {
+                self.away = away;
+                return false;
+            }
         }
         true
     }
@@ -415,6 +456,7 @@ impl Table {
         } else if self.layout.rows.contains((x, y).into()) {
             let place = self.first + usize::from(y - self.layout.rows.y);
             if place < self.order.len() {
+                self.away = None;
                 return std::mem::replace(&mut self.cursor, place) == place;
             }
         }

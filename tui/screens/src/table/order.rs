@@ -99,9 +99,11 @@ pub(super) fn maxima(source: &dyn Source) -> Vec<u64> {
 }
 
 impl Table {
-    /// Makes the order again; the cursor stays on its row if that is still there.
+    /// Makes the order again; the cursor stays on its row if that is still there, or goes to the nearest one above it. It goes
+    /// back to a row that comes back.
     pub(super) fn refresh(&mut self) {
-        let at = self.row();
+        let way: Vec<usize> = self.way().collect();
+        let away = self.away.take();
         let (order, found) = if self.source.is_tree() {
             self.tree_order()
         } else {
@@ -109,7 +111,19 @@ impl Table {
         };
         self.order = order;
         self.found = found;
-        let place = at.and_then(|row| self.order.iter().position(|&other| other as usize == row));
+        let is_back = |key: u64| {
+            let mut rows = self.order.iter();
+            rows.position(|&row| self.source.key(row as usize) == key)
+        };
+        let place = match (away.map(is_back), way.first()) {
+            (Some(back), _) => back,
+            (None, Some(&row)) => self.place_of(row),
+            (None, None) => None,
+        };
+        if place.is_none() {
+            self.away = away.or_else(|| Some(self.source.key(*way.first()?)));
+        }
+        let place = place.or_else(|| way.iter().find_map(|&row| self.place_of(row)));
         let last = self.order.len().saturating_sub(1);
         self.cursor = place.unwrap_or(self.cursor.min(last));
     }
@@ -194,7 +208,7 @@ impl Table {
     }
 
     pub(super) fn is_open(&self, row: usize) -> bool {
-        self.open.contains(&self.source.key(row))
+        self.root() == Some(row) || self.open.contains(&self.source.key(row))
     }
 
     /// Sorts rows; equal ones stay in the order of the source.
@@ -237,7 +251,10 @@ impl Table {
 
     pub(super) fn fold_or_up(&mut self) {
         let Some(row) = self.row() else { return };
-        if self.filter.condition.is_none() && self.open.remove(&self.source.key(row)) {
+        let is_root = self.root() == Some(row);
+        if is_root {
+            // It is all that is shown.
+        } else if self.filter.condition.is_none() && self.open.remove(&self.source.key(row)) {
             self.refresh();
         } else if let Some(parent) = self.source.parent(row)
             && let Some(place) = self
@@ -254,7 +271,8 @@ impl Table {
         if self.shape.below(row).is_empty() {
             return;
         }
-        if self.open.insert(self.source.key(row)) {
+        if !self.is_open(row) {
+            self.open.insert(self.source.key(row));
             self.refresh();
         } else if self.cursor + 1 < self.order.len() {
             self.cursor += 1;
@@ -262,7 +280,9 @@ impl Table {
     }
 
     pub(super) fn toggle(&mut self) {
-        let Some(row) = self.row() else { return };
+        let Some(row) = self.row().filter(|&row| self.root() != Some(row)) else {
+            return;
+        };
         let key = self.source.key(row);
         if !self.open.remove(&key) && !self.shape.below(row).is_empty() {
             self.open.insert(key);

@@ -147,6 +147,65 @@ fn trees_fold_and_sort_below_each_row() {
 }
 
 #[test]
+fn a_row_that_goes_away_gets_the_cursor_back() {
+    // Nothing is left of b/1: the cursor is on what is found, and back when the filter is not wanted.
+    let mut table = list();
+    table.select(0);
+    table.set_filter("c");
+    assert_eq!(table.row(), Some(2));
+    table.set_filter("");
+    assert_eq!(table.row(), Some(0));
+    // It stays on what was found if that was meant, or after it was moved.
+    table.set_filter("c");
+    table.stay();
+    table.set_filter("");
+    assert_eq!(table.row(), Some(2));
+    table.set_filter("calls = 2");
+    table.act(Action::Top);
+    table.set_filter("");
+    assert_eq!(table.row(), Some(0));
+    // A row that is hidden: the cursor is at the same place of the list, and back if the row is.
+    let all = || vec![("b/1", 2, None), ("a/1", 7, None), ("c/1", -1, None)];
+    let mut table = Table::new(Box::new(Rows(all())), Some("calls"));
+    let without = vec![("b/1", 2, None), ("c/1", -1, None)];
+    assert_eq!(table.row(), Some(1));
+    table.follow(Box::new(Rows(without)));
+    assert_eq!((shown(&table), table.row()), (vec!["b/1", "c/1"], Some(0)));
+    table.follow(Box::new(Rows(all())));
+    assert_eq!(table.row(), Some(1));
+}
+
+#[test]
+fn in_a_tree_the_cursor_goes_to_the_nearest_row_above() {
+    let mut table = tree();
+    table.select(4);
+    table.act(Action::CloseAll);
+    assert_eq!((shown(&table), table.row()), (vec!["main"], Some(0)));
+    table.select(4);
+    let without = vec![("main", 9, None), ("p", 1, Some(0)), ("q", 8, Some(0))];
+    table.follow(Box::new(Rows(without)));
+    assert_eq!(shown(&table), ["main", "q", "p"]);
+    assert_eq!(table.row(), Some(2));
+}
+
+#[test]
+fn what_is_zoomed_into_is_unfolded_meanwhile() {
+    let mut table = tree();
+    table.act(Action::Right);
+    table.select(2);
+    table.set_root(Some(2));
+    assert_eq!(shown(&table), ["q", "s", "r"]);
+    for action in [Action::Toggle, Action::Left, Action::Right] {
+        table.act(action);
+        assert_eq!(shown(&table), ["q", "s", "r"]);
+    }
+    assert_eq!(table.row(), Some(4));
+    table.set_root(None);
+    assert_eq!(shown(&table), ["main", "q", "p"]);
+    assert_eq!(table.row(), Some(2));
+}
+
+#[test]
 fn a_filter_shows_what_is_above() {
     let mut table = tree();
     table.set_filter("r");

@@ -39,7 +39,12 @@ impl Fact {
 
 impl Summary {
     pub(super) fn of(analysis: &AnalysisView) -> Self {
-        let ending = remarks::ending(&analysis.trace);
+        let is_running = analysis.is_running();
+        let ending = if is_running {
+            "still being recorded".to_owned()
+        } else {
+            remarks::ending(&analysis.trace)
+        };
         let traced = time(analysis.ns(analysis.profile.total_ticks()));
         let facts = [
             ("", Some(ending.clone())),
@@ -64,7 +69,7 @@ impl Summary {
             format!("{} {share:.0} %", analysis.short_name(predicate))
         };
         Self {
-            is_fine: ending == "exit status 0",
+            is_fine: is_running || ending == "exit status 0",
             facts: facts.collect(),
             path: path.into_iter().map(step).collect(),
         }
@@ -108,7 +113,7 @@ impl Summary {
         if self.path.is_empty() {
             return None;
         }
-        let path = shorten(&self.path.join(" > "), room.saturating_sub(width(LABEL)));
+        let path = whole_steps(&self.path, room.saturating_sub(width(LABEL)));
         let label = Span::styled(LABEL, theme.key);
         Some(Line::from(vec![label, Span::styled(path, theme.text)]))
     }
@@ -126,5 +131,38 @@ impl Summary {
             height: area.height - used,
             ..area
         }
+    }
+}
+
+/// As many steps of a path as have room; `…` for the rest. Only a first step that is too long is cut itself.
+fn whole_steps(path: &[String], room: usize) -> String {
+    let all = path.join(" > ");
+    if width(&all) <= room {
+        return all;
+    }
+    let fitting = (1..path.len())
+        .rev()
+        .map(|many| path[..many].join(" > ") + " > …");
+    let fits = |text: &String| width(text) <= room;
+    fitting
+        .into_iter()
+        .find(fits)
+        .unwrap_or_else(|| shorten(&all, room))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole_steps;
+
+    #[test]
+    fn steps_of_a_path_are_not_cut() {
+        let path = ["main/0 100 %", "tour/1 99 %", "best/3 98 %"].map(str::to_owned);
+        assert_eq!(
+            whole_steps(&path, 40),
+            "main/0 100 % > tour/1 99 % > best/3 98 %"
+        );
+        assert_eq!(whole_steps(&path, 39), "main/0 100 % > tour/1 99 % > …");
+        assert_eq!(whole_steps(&path, 29), "main/0 100 % > …");
+        assert_eq!(whole_steps(&path, 8), "main/0 …");
     }
 }

@@ -38,16 +38,16 @@ enum Part {
 
 const KEYS: &[Binding] = &[
     bind(
-        &["enter"],
-        Action::Enter,
-        "go there",
-        "show the events of the stream; go into the centre",
-    ),
-    bind(
         &["t"],
         Action::NextTable,
         "next part",
         "what the trace is; its streams; its cost centres",
+    ),
+    bind(
+        &["enter"],
+        Action::Enter,
+        "go there",
+        "show the events of the stream; go into the centre",
     ),
 ];
 
@@ -73,7 +73,11 @@ impl TraceScreen {
 
 impl Screen for TraceScreen {
     fn bindings(&self) -> &'static [Binding] {
-        KEYS
+        match self.shown {
+            // There is no row to go into.
+            Part::About => &KEYS[..1],
+            Part::Streams | Part::Centers => KEYS,
+        }
     }
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
