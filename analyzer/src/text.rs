@@ -107,6 +107,12 @@ pub fn percent(part: u64, whole: u64) -> String {
     }
 }
 
+/// The text in quotes, as one word of a shell.
+#[must_use]
+pub fn shell_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 /// A bar of `width` cells for a part of a whole, to an eighth of a cell; filled up with spaces.
 #[must_use]
 pub fn bar(part: u64, whole: u64, width: usize) -> String {

@@ -238,6 +238,43 @@ fn an_existing_file_is_an_error_and_the_goal_does_not_run() {
 }
 
 #[test]
+fn a_file_that_is_still_recorded_is_an_error_even_by_force() {
+    let sandbox = with_pack("");
+    sandbox.write(
+        "wait.pl",
+        "main :- shell('touch begun; read Line; true').\n",
+    );
+    let mut other = sandbox
+        .command(built::portmortem())
+        .args(["record", "-g", "main", "-o", "a.pmt", "wait.pl"]);
+    let (until_then, end) = std::io::pipe().unwrap();
+    other.command.stdin(until_then);
+    let other = other.start();
+    while !sandbox.path("begun").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    for goal in [
+        "pm_record(writeln(ran), [output('a.pmt'), force(true)])",
+        "pm_start('a.pmt', [force(true)]), writeln(ran)",
+    ] {
+        run(&sandbox, goal)
+            .exits(2)
+            .prints("")
+            .says("Portmortem: another recording still writes")
+            .says("a.pmt: wait until it ends, or record into another file");
+    }
+    drop(end);
+    other.wait().exits(0);
+    run(
+        &sandbox,
+        "pm_record(writeln(ran), [output('a.pmt'), force(true)])",
+    )
+    .succeeds()
+    .prints("ran\n");
+    whole(&sandbox, "a.pmt");
+}
+
+#[test]
 fn a_second_recording_at_once_is_an_error_and_the_first_goes_on() {
     let sandbox = with_pack("");
     run(

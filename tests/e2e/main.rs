@@ -10,6 +10,7 @@
 mod advise;
 mod annotate;
 mod arguments;
+mod at_once;
 mod baseline;
 mod clauses;
 mod cli;

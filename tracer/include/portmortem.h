@@ -61,7 +61,7 @@ typedef struct {
    */
   bool keep_last;
   /**
-   * Replace a file that is already there.
+   * Replace a file that is already there, unless another recording still writes it.
    */
   bool overwrite;
   /**

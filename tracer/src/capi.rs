@@ -52,7 +52,7 @@ pub struct PmOptions {
     pub max_size: u64,
     /// At the limit, keep the most recent events instead of the first ones.
     pub keep_last: bool,
-    /// Replace a file that is already there.
+    /// Replace a file that is already there, unless another recording still writes it.
     pub overwrite: bool,
     /// Every exit is re-enterable (Debray's figures).
     pub byrd: bool,

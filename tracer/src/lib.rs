@@ -48,6 +48,7 @@ mod sources;
 mod space;
 mod stream;
 pub mod trials;
+mod writer_lock;
 
 pub use amend::{AmendError, amend};
 pub use options::{Keep, MIN_MAX_SIZE, Options};

@@ -20,6 +20,6 @@ pub struct Options {
     pub max_size: Option<u64>,
     /// What stays at the limit, or when the disk is full.
     pub keep: Keep,
-    /// Replace a file that is already there.
+    /// Replace a file that is already there, unless another recording still writes it.
     pub overwrite: bool,
 }

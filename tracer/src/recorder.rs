@@ -24,6 +24,7 @@ use crate::slow::Core;
 use crate::sources::Sources;
 use crate::space::{MAX_BLOCK, MIN_BLOCK, Space};
 use crate::stream::Stream;
+use crate::writer_lock::{InUse, WriterLock};
 
 /// Why a recording cannot begin, or cannot be closed in order.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +32,15 @@ pub enum RecordError {
     /// There is a file already, and it was not asked to be replaced.
     #[error("{} exists already", path.display())]
     Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another recording writes the file now.
+    #[error(
+        "another recording still writes {}: wait until it ends, or record into another file",
+        path.display()
+    )]
+    InUse {
         /// The file.
         path: PathBuf,
     },
@@ -83,7 +93,7 @@ impl Recorder {
         if let Some(given) = options.max_size.filter(|&size| size < MIN_MAX_SIZE) {
             return Err(RecordError::LimitTooSmall { given });
         }
-        let file = create_file(path, options.overwrite)?;
+        let (file, writer_lock) = create_file(path, options.overwrite)?;
         let file_id = random_id();
         let mut header = header.clone();
         header.clock = clock::source();
@@ -113,6 +123,7 @@ impl Recorder {
             sources,
             keep: options.keep,
             max_block,
+            writer_lock,
             origin: clock::pair(),
             shared: Mutex::new(Some(Shared {
                 space,
@@ -130,6 +141,20 @@ impl Recorder {
         });
         registry::add(&inner);
         Ok(Self { inner })
+    }
+
+    /// Whether [`Recorder::create`] may replace the file at `path`, as far as other recordings go: a recording that
+    /// is still written is never replaced. The file stays as it is, and there need not be one.
+    ///
+    /// # Errors
+    /// [`RecordError::InUse`].
+    pub fn check_unused(path: impl AsRef<Path>) -> Result<(), RecordError> {
+        let path = path.as_ref();
+        // To open a pipe would wait for somebody who writes.
+        if path.is_file() {
+            WriterLock::try_on(path).map_err(|InUse| in_use(path))?;
+        }
+        Ok(())
     }
 
     /// Where the trace is written.
@@ -344,49 +369,72 @@ impl Recorder {
             .records
             .append_last(&mut shared.space, &Record::End { tick, ns, outcome });
         shared.records.finish(&mut shared.space);
-        ending::write_index(&shared.space, self.inner.file_id).map_err(|source| {
-            RecordError::System {
-                action: "finish",
-                path: self.inner.path.clone(),
-                source,
-            }
+        let written = ending::write_index(&shared.space, self.inner.file_id);
+        self.inner.writer_lock.release();
+        written.map_err(|source| RecordError::System {
+            action: "finish",
+            path: self.inner.path.clone(),
+            source,
         })
     }
 }
 
-fn create_file(path: &Path, overwrite: bool) -> Result<File, RecordError> {
+/// A new file at `path`, and its lock.
+fn create_file(path: &Path, overwrite: bool) -> Result<(File, WriterLock), RecordError> {
+    /// Each is another recording that began and ended between two steps of this one.
+    const ATTEMPTS: usize = 16;
     let system = |action, source| RecordError::System {
         action,
         path: path.to_owned(),
         source,
     };
-    let create = |place: &Path| {
-        OpenOptions::new()
+    let mut place = path.to_owned();
+    for _ in 0..ATTEMPTS {
+        let created = OpenOptions::new()
             .read(true)
             .write(true)
             .create_new(true)
-            .open(place)
-    };
-    match create(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let there = fs::metadata(path).map_err(|source| system("look at", source))?;
-            if !there.is_file() {
-                return Err(RecordError::NotAFile {
-                    path: path.to_owned(),
-                });
+            .open(&place);
+        match created {
+            Ok(file) => {
+                let lock = WriterLock::try_on(&place).map_err(|InUse| in_use(path))?;
+                let ours = file
+                    .metadata()
+                    .map_err(|source| system("look at", source))?;
+                // Another recording may have replaced the file before it was locked.
+                if lock.is_of(&ours) && fs::metadata(&place).is_ok_and(|there| lock.is_of(&there)) {
+                    return Ok((file, lock));
+                }
             }
-            if !overwrite {
-                return Err(RecordError::Exists {
-                    path: path.to_owned(),
-                });
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let there = fs::metadata(path).map_err(|source| system("look at", source))?;
+                if !there.is_file() {
+                    return Err(RecordError::NotAFile {
+                        path: path.to_owned(),
+                    });
+                }
+                if !overwrite {
+                    return Err(RecordError::Exists {
+                        path: path.to_owned(),
+                    });
+                }
+                // Not truncated: a reader that has the old file mapped would lose its pages. A symbolic link stays,
+                // and what it leads to is replaced.
+                place = fs::canonicalize(path).map_err(|source| system("look at", source))?;
+                let old = WriterLock::try_on(&place).map_err(|InUse| in_use(path))?;
+                if fs::metadata(&place).is_ok_and(|there| old.is_of(&there)) {
+                    fs::remove_file(&place).map_err(|source| system("replace", source))?;
+                }
             }
-            // Not truncated: a reader that has the old file mapped would lose its pages. A symbolic link stays, and
-            // what it leads to is replaced.
-            let place = fs::canonicalize(path).map_err(|source| system("look at", source))?;
-            fs::remove_file(&place).map_err(|source| system("replace", source))?;
-            create(&place).map_err(|source| system("create", source))
+            Err(error) => return Err(system("create", error)),
         }
-        done => done.map_err(|source| system("create", source)),
+    }
+    Err(in_use(path))
+}
+
+fn in_use(path: &Path) -> RecordError {
+    RecordError::InUse {
+        path: path.to_owned(),
     }
 }
 

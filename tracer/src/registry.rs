@@ -17,10 +17,12 @@ use std::sync::{Arc, Mutex, Once};
 use crate::hot::Hot;
 use crate::locks::{self, Locked};
 use crate::phase::{Life, Phase};
+use crate::writer_lock::WriterLock;
 
 /// A recording, as the registry sees it.
 pub(crate) trait Recording {
     fn life(&self) -> &Life;
+    fn writer_lock(&self) -> &WriterLock;
 }
 
 /// Pointers stay valid while they are in here: a stream or a recording leaves before it is freed.
@@ -114,6 +116,7 @@ extern "C" fn in_child() {
         unsafe {
             Arc::increment_strong_count(recording);
             (*recording).life().enter(Phase::Forked);
+            (*recording).writer_lock().leave_to_parent();
         }
     }
     for &stream in registry.streams.keys() {

@@ -15,6 +15,7 @@ use crate::registry::{self, Recording};
 use crate::segment::Slot;
 use crate::sources::Sources;
 use crate::space::{Exhausted, Space};
+use crate::writer_lock::WriterLock;
 
 /// The id of a name that could not be recorded, because the recording has ended.
 pub const NO_ID: u32 = u32::MAX;
@@ -34,6 +35,7 @@ pub(crate) struct Inner {
     pub(crate) sources: Sources,
     pub(crate) keep: Keep,
     pub(crate) max_block: u32,
+    pub(crate) writer_lock: WriterLock,
     /// Both clocks at the beginning.
     pub(crate) origin: Pair,
     /// `None` after the end.
@@ -115,6 +117,10 @@ impl Inner {
 impl Recording for Inner {
     fn life(&self) -> &Life {
         &self.life
+    }
+
+    fn writer_lock(&self) -> &WriterLock {
+        &self.writer_lock
     }
 }
 

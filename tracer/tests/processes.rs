@@ -49,6 +49,17 @@ fn child() {
             until_full(directory, Keep::First);
         }
         "fork" => fork(directory),
+        "closed, and a child lives on" => {
+            let recorder = record(directory, &Options::default());
+            leave_a_child(directory);
+            recorder.close(Outcome::Exited(0)).unwrap();
+        }
+        "killed, and a child lives on" => {
+            let _recorder = record(directory, &Options::default());
+            leave_a_child(directory);
+            // SAFETY: ends this process.
+            unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+        }
         other => panic!("no job {other}"),
     }
 }
@@ -424,6 +435,48 @@ fn the_child_of_a_fork_leaves_the_trace_alone() {
                 Event::ExitDet
             ]
         );
+    }
+}
+
+/// Forks a child that lives until the file `go` is there, and then leaves the file `gone`. It has begun when this returns.
+fn leave_a_child(directory: &Path) {
+    // SAFETY: the child only looks for files; it may allocate, as this thread did not hold the allocator's lock.
+    if unsafe { libc::fork() } == 0 {
+        // SAFETY: ends this process if the test does not.
+        unsafe { libc::alarm(900) };
+        fs::write(directory.join("begun"), "").unwrap();
+        wait_for(&directory.join("go"));
+        fs::write(directory.join("gone"), "").unwrap();
+        // SAFETY: nothing of the parent's is run at the end of the child.
+        unsafe { libc::_exit(0) };
+    }
+    wait_for(&directory.join("begun"));
+}
+
+fn wait_for(file: &Path) {
+    while !file.exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_child_that_lives_on_does_not_hinder_the_next_recording() {
+    for job in [
+        "closed, and a child lives on",
+        "killed, and a child lives on",
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        start(job, directory.path()).wait().unwrap();
+        let overwrite = Options {
+            overwrite: true,
+            ..Options::default()
+        };
+        let next = record(directory.path(), &overwrite);
+        assert!(!directory.path().join("gone").exists());
+        fs::write(directory.path().join("go"), "").unwrap();
+        wait_for(&directory.path().join("gone"));
+        next.close(Outcome::Exited(0)).unwrap();
+        Trace::read(directory.path().join("trace.pmt"));
     }
 }
 

@@ -6,6 +6,7 @@
 mod reader;
 
 use std::fs;
+use std::path::Path;
 
 use portmortem_tracer::format::{
     BlockKind, Clause, Dialect, Event, Header, Outcome, Predicate, Record, Site, StreamKind,
@@ -665,6 +666,41 @@ fn refusals() {
             ..
         }
     ));
+}
+
+#[test]
+fn what_is_still_recorded_is_not_replaced() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run.pmt");
+    let link = directory.path().join("link.pmt");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let overwrite = Options {
+        overwrite: true,
+        ..Options::default()
+    };
+    let create = |path: &Path| Recorder::create(path, &header(), &overwrite);
+    Recorder::check_unused(&path).unwrap();
+    let first = create(&path).unwrap();
+    for path in [&path, &link] {
+        let refused = create(path).unwrap_err();
+        assert!(
+            matches!(&refused, RecordError::InUse { path: named } if named == path),
+            "{refused}"
+        );
+        Recorder::check_unused(path).unwrap_err();
+    }
+    let stream = thread(&first);
+    stream.call(first.predicate("user", "first", 0, None, 0));
+    drop(stream);
+    first.close(Outcome::Exited(0)).unwrap();
+    assert_eq!(Trace::read(&path).stream(1).events.len(), 1);
+    // The handle of the first is still there; and the second is never closed.
+    Recorder::check_unused(&link).unwrap();
+    let second = create(&link).unwrap();
+    create(&path).unwrap_err();
+    drop(second);
+    create(&path).unwrap().close(Outcome::Exited(0)).unwrap();
+    assert!(link.is_symlink());
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! Collections and stack shifts, and the choicepoints that make them needed: what a choicepoint can go back to is kept.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding};
 use crate::figures::{Caller, PredicateFigures};
 use crate::tables::{Clause, Site};
 use crate::text::{count, counted};
-use crate::trace::PredicateIndex;
+use crate::trace::{PredicateIndex, PredicateInfo};
 use portmortem_tracer::format::COST_UNIT;
 
 /// Fewer choicepoints, or fewer at once, do not keep much.
@@ -24,7 +25,7 @@ const NAMED: usize = 3;
 
 /// One finding at most.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
-    let of_memory = |(_, info, figures): (_, &crate::trace::PredicateInfo, &PredicateFigures)| {
+    let of_memory = |(_, info, figures): (_, &PredicateInfo, &PredicateFigures)| {
         info.is_memory_work().then_some(figures.self_ticks)
     };
     let ticks = evidence.predicates().filter_map(of_memory);
@@ -167,14 +168,12 @@ fn memory(evidence: &Evidence, recorded_ticks: u64) -> Option<Finding> {
         return None;
     }
     let cost_ticks = own.unwrap_or(recorded_ticks);
-    let mut by = std::collections::BTreeMap::<PredicateIndex, u64>::new();
+    let mut by = BTreeMap::<PredicateIndex, u64>::new();
     let trace = &evidence.analysis.trace;
     for (&(caller, callee), edge) in &evidence.analysis.profile.edges {
         let info = trace.predicates().get(callee as usize);
         if let (Caller::Predicate(caller), Some(info)) = (caller, info)
-            && info.is_engine_work()
-            && !info.is_waiting()
-            && info.declared.name != "autoload"
+            && info.is_memory_work()
         {
             let sum = by.entry(caller).or_default();
             *sum = sum.saturating_add(edge.spent_ticks);

@@ -95,17 +95,9 @@ impl<'a> Evidence<'a> {
 
     /// A predicate, what its clauses call, what that calls, and so on.
     pub(super) fn called(&self, predicate: PredicateIndex) -> BTreeSet<PredicateIndex> {
-        let mut seen = BTreeSet::from([predicate]);
-        let mut left = vec![predicate];
-        while let Some(predicate) = left.pop() {
-            let goals = self.goals_of(predicate);
-            left.extend(
-                goals
-                    .map(|goal| goal.callee)
-                    .filter(|&callee| seen.insert(callee)),
-            );
-        }
-        seen
+        reached([predicate], |predicate| {
+            self.goals_of(predicate).map(|goal| goal.callee)
+        })
     }
 
     /// All predicates that the trace names, with their figures.
@@ -203,6 +195,19 @@ impl<'a> Evidence<'a> {
     pub(super) fn time(&self, ticks: u64) -> String {
         time(self.analysis.ns(ticks))
     }
+}
+
+/// The predicates to begin with, their callees, what those call, and so on.
+pub(super) fn reached<C: Iterator<Item = PredicateIndex>>(
+    from: impl IntoIterator<Item = PredicateIndex>,
+    callees: impl Fn(PredicateIndex) -> C,
+) -> BTreeSet<PredicateIndex> {
+    let mut seen: BTreeSet<_> = from.into_iter().collect();
+    let mut left: Vec<_> = seen.iter().copied().collect();
+    while let Some(predicate) = left.pop() {
+        left.extend(callees(predicate).filter(|&callee| seen.insert(callee)));
+    }
+    seen
 }
 
 /// A share in whole percent for people: "99 %", "more than 99 %".

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::evidence::Evidence;
+use super::evidence::{Evidence, reached};
 use super::{Cause, Certainty, Finding};
-use crate::text::count;
+use crate::text::{count, shell_quoted};
 use crate::trace::{PredicateIndex, PredicateInfo};
 
 /// Fewer calls are not worth a table.
@@ -54,7 +54,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         .collect();
     let options: Vec<String> = may
         .iter()
-        .map(|&(index, ..)| format!("--arguments {}", quoted(evidence.name(index))))
+        .map(|&(index, ..)| format!("--arguments {}", shell_quoted(evidence.name(index))))
         .collect();
     vec![Finding {
         cause: Cause::MayRepeat,
@@ -74,11 +74,6 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         ),
         predicates: may.iter().map(|&(index, ..)| index).collect(),
     }]
-}
-
-/// As a shell reads it.
-fn quoted(name: &str) -> String {
-    format!("'{}'", name.replace('\'', r"'\''"))
 }
 
 /// By predicate of the program: what its clauses call, in arguments of other goals, too.
@@ -112,14 +107,10 @@ fn computes(
 ) -> bool {
     let called = |index| callees.get(&index).into_iter().flatten().copied();
     let is_fact = |index| evidence.is_of_program(index) && !callees.contains_key(&index);
-    let mut left: Vec<PredicateIndex> = called(predicate).collect();
-    if left.iter().all(|&index| is_fact(index)) {
+    if called(predicate).all(is_fact) {
         return false;
     }
-    let mut seen: BTreeSet<PredicateIndex> = left.iter().copied().collect();
-    while let Some(index) = left.pop() {
-        left.extend(called(index).filter(|&callee| seen.insert(callee)));
-    }
+    let below = reached(called(predicate), called);
     let has_effects = |&index: &PredicateIndex| evidence.has_effects(index);
-    !seen.contains(&predicate) && !seen.iter().any(has_effects)
+    !below.contains(&predicate) && !below.iter().any(has_effects)
 }

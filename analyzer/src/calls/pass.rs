@@ -269,6 +269,8 @@ impl<'b, 's> State<'b, 's> {
     /// The active frame has a new logical box.
     fn open(&mut self, of: (PredicateIndex, Option<SiteIndex>), event: u64, tick: u64) {
         let (predicate, site) = of;
+        // What the engine does for itself is no work of the program that could grow.
+        let is_engine = self.is_engine(predicate);
         let Some(frame) = self.active.last_mut() else {
             return;
         };
@@ -278,8 +280,6 @@ impl<'b, 's> State<'b, 's> {
         let caller = std::mem::replace(&mut frame.visible, Caller::Predicate(predicate));
         let rows = [predicate, self.books.goal(predicate, site, caller)];
         let on_chain = &mut self.on_chain[predicate as usize];
-        // What the engine does for itself is no work of the program that could grow.
-        let is_engine = !matches!(self.books.scope.kind_of(predicate), BoxKind::Call { .. });
         let is_outermost = *on_chain == 0 && !is_engine;
         *on_chain += 1;
         let is_timed = self.is_inside && !frame.has(predicate);

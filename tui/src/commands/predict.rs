@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use portmortem_analyzer::Analysis;
-use portmortem_analyzer::text::{TimeUnit, count, counted};
+use portmortem_analyzer::text::{TimeUnit, count, counted, shell_quoted};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_models::model::Model;
@@ -89,8 +89,9 @@ fn recorded_size(analysis: &Analysis, of: &SizeOf) -> Result<u64> {
     let greatest = greatest.with_context(|| {
         let SizeOf { predicate, argument } = of;
         format!(
-            "no size of argument {argument} of {predicate} was recorded; record it with --arguments '{predicate}', which keeps those of the \
-             first four arguments if they are integers or lists"
+            "no size of argument {argument} of {predicate} was recorded; record it with --arguments {}, which keeps those of the \
+             first four arguments if they are integers or lists",
+            shell_quoted(predicate)
         )
     })?;
     u64::try_from(greatest)

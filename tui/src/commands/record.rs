@@ -10,6 +10,7 @@ use std::process::{ExitCode, ExitStatus};
 use anyhow::{Context, Result, bail, ensure};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::trace::{PredicateIndex, Trace};
+use portmortem_tracer::Recorder;
 use portmortem_tracer::format::FILE_MAGIC;
 use portmortem_tracer::pattern::PredicatePattern;
 
@@ -31,14 +32,22 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
         args.program.display()
     );
     let output = output(args)?;
+    let replaces_trace = is_trace(&output);
+    if replaces_trace {
+        Recorder::check_unused(&output)?;
+    }
     let args = &RecordArgs {
-        force: args.force || is_trace(&output),
+        force: args.force || replaces_trace,
         ..args.clone()
     };
     refuse_existing(&output, args.force, "trace")?;
     // Before the program reads from it.
     let input = args.baseline.then(Input::of_ours).transpose()?;
     let status = engine::run(args, &output, Streams::Ours)?;
+    if Recorder::check_unused(&output).is_err() {
+        // Another recording was faster: the recorder has said so, and the trace is not of this run.
+        return Ok(ExitCode::from(status_code(status)));
+    }
     if let Some(input) = &input
         && let Err(error) = baseline::add(args, &output, status, input)
     {

@@ -2,7 +2,7 @@
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::advice::Finding;
-use portmortem_analyzer::text::{count, percent, time};
+use portmortem_analyzer::text::{count, percent, shell_quoted, time};
 use portmortem_analyzer::trace::names::printable;
 
 use textwrap::WordSplitter;
@@ -100,6 +100,6 @@ fn shell_word(text: &str) -> String {
     if !text.is_empty() && text.chars().all(is_plain) {
         text.to_owned()
     } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
+        shell_quoted(text)
     }
 }
