@@ -170,9 +170,9 @@ fn a_session() {
     tmux.waits_until("no filter", |screen| !screen.contains("of 7 predicates"));
     // Look only at a part.
     tmux.keys(&["1", "F"]);
-    tmux.waits_for("in: sel/3");
+    tmux.waits_for(" · in: ");
     tmux.keys(&["Escape"]);
-    tmux.waits_until("all again", |screen| !screen.contains("in: sel/3"));
+    tmux.waits_until("all again", |screen| !screen.contains(" · in: "));
     tmux.keys(&["W"]);
     tmux.line("5ms..7ms");
     tmux.waits_for("time: 5.000ms..7.000ms");
