@@ -347,22 +347,18 @@ impl App {
                 self.say(text);
             }
             Effect::Say(text) => self.say(text),
-            Effect::Open(predicate) => self.go(ScreenId::Predicate, Some(predicate)),
-            Effect::Go(screen, predicate) => self.go(screen, predicate),
+            Effect::Open(predicate) => self.open(predicate),
             Effect::Event(target) => self.go_to_event(target),
             Effect::Copy(text) => self.copy(text),
             Effect::Edit(path, line) => self.requests.push(Request::Edit(path, line)),
         }
     }
 
-    /// Shows a screen, at a predicate; Esc comes back.
-    fn go(&mut self, id: ScreenId, predicate: Option<PredicateIndex>) {
+    /// Shows a predicate; Esc comes back.
+    fn open(&mut self, predicate: PredicateIndex) {
         let from = self.shown;
-        self.show(id);
-        let moved = match predicate {
-            Some(predicate) => self.shown_mut().select(predicate) == Effect::Step,
-            None => false,
-        };
+        self.show(ScreenId::Predicate);
+        let moved = self.shown_mut().select(predicate) == Effect::Step;
         if self.shown != from || moved {
             let to = self.shown;
             self.steps.push(Step::Enter { from, to, moved });

@@ -91,8 +91,6 @@ pub enum Action {
     PreviousMark,
     /// Figures of the predicates alone, or with what they call.
     Cumulative,
-    /// Show the call tree.
-    Tree,
     /// Unfold or fold the row.
     Toggle,
     /// Unfold everything below.

@@ -167,8 +167,6 @@ pub enum Effect {
     Say(String),
     /// Go into a predicate.
     Open(PredicateIndex),
-    /// Show another screen, at this predicate if it is there.
-    Go(ScreenId, Option<PredicateIndex>),
     /// Show an event on the screen of events.
     Event(EventTarget),
     /// Put this on the clipboard.
