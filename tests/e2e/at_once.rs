@@ -3,14 +3,10 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
 
+use portmortem_tests::patience::wait_until;
 use portmortem_tests::{Profiled, Sandbox, built};
 use portmortem_tracer::Recorder;
-
-/// What takes longer hangs, however busy the machine is.
-const HANGS: Duration = Duration::from_secs(900);
 
 const REFUSED: &str = ": wait until it ends, or record into another file";
 
@@ -37,14 +33,6 @@ file(File) :- open(File, write, S), close(S).
 wait_for(File) :- exists_file(File), !.
 wait_for(File) :- sleep(0.001), wait_for(File).
 ";
-
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < HANGS, "not so: {what}");
-        thread::sleep(Duration::from_millis(1));
-    }
-}
 
 fn says_hello(sandbox: &Sandbox, trace: &str) {
     let arguments = ["record", "-o", trace, "hello.pl"];

@@ -10,13 +10,11 @@
 
 use std::fs;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use portmortem_tests::patience::wait_until;
 use portmortem_tests::{Outcome, Profiled, Sandbox, Status, built, trap};
 use portmortem_tracer::format::Event;
-
-/// What takes longer hangs, however busy the machine is.
-const HANGS: Duration = Duration::from_secs(900);
 
 /// Every round is three events: the last call of work/1, the call and the exit of tick/1.
 const EVENTS_PER_ROUND: u64 = 3;
@@ -270,11 +268,9 @@ fn record_and_kill<A: AsRef<std::ffi::OsStr>>(
 
 /// Waits until something stands in the file.
 fn wait_for(sandbox: &Sandbox, file: &str) {
-    let begin = Instant::now();
-    while is_empty(sandbox, file) {
-        assert!(begin.elapsed() < HANGS, "nothing comes into {file}");
-        thread::sleep(Duration::from_millis(1));
-    }
+    wait_until(&format!("something stands in {file}"), || {
+        !is_empty(sandbox, file)
+    });
 }
 
 /// Whether there is no trace yet, or an empty file.

@@ -5,8 +5,6 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use polars::prelude::{Column, DataFrame};
 use polars_io::SerReader;
@@ -14,6 +12,7 @@ use polars_io::ipc::IpcReader;
 use polars_io::parquet::read::ParquetReader;
 use portmortem_analyzer::Tables;
 use portmortem_analyzer::tables::{Cell, Kind, Table};
+use portmortem_tests::patience::wait_until;
 use portmortem_tests::{Outcome, Profiled, Sandbox, Status, built, sample};
 
 /// By table, trace and column of integers: the number of cells that have one, and their sum.
@@ -567,14 +566,7 @@ fn an_interrupted_export_leaves_nothing() {
                     .is_ok_and(|file| file.metadata().is_ok_and(|file| file.len() > 0))
             })
         };
-        let begin = Instant::now();
-        while hidden().is_none() {
-            assert!(
-                begin.elapsed() < Duration::from_secs(900),
-                "nothing is ever written"
-            );
-            thread::sleep(Duration::from_millis(2));
-        }
+        wait_until("something is written", || hidden().is_some());
         running.signal(signal);
         let outcome = running.wait();
         outcome.demand(

@@ -7,19 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use portmortem_tests::patience::{TIME_LIMIT, ask_until};
 use portmortem_tests::{Sandbox, built, sample};
-
-/// What takes longer hangs, however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(900);
-
-/// Asks again and again until there is no complaint any more.
-fn ask_until(ask: impl Fn() -> Result<(), String>) {
-    let begin = Instant::now();
-    while let Err(complaint) = ask() {
-        assert!(begin.elapsed() < PATIENCE, "{complaint}");
-        thread::sleep(Duration::from_millis(10));
-    }
-}
 
 /// A tmux server of its own with a shell in it; gone at the end.
 struct Tmux {
@@ -377,7 +366,7 @@ fn it_ends_when_the_terminal_is_gone() {
         tmux.command(&["kill-server"]);
         let begin = Instant::now();
         while runs(process) {
-            if begin.elapsed() > PATIENCE {
+            if begin.elapsed() > TIME_LIMIT {
                 let _ = Command::new("kill").args(["-KILL", process]).status();
                 panic!("it runs on without a terminal ({ignored:?})");
             }

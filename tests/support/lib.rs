@@ -15,6 +15,7 @@ pub mod catalogue;
 pub mod generator;
 pub mod masks;
 pub mod outcome;
+pub mod patience;
 pub mod profiled;
 pub mod sandbox;
 pub mod terminal;

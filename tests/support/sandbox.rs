@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::built;
 use crate::outcome::{Outcome, Status};
+use crate::patience::TIME_LIMIT;
 use crate::profiled::Profiled;
 
 /// A directory of one test, with everything that the test makes; gone at its end.
@@ -146,9 +147,6 @@ impl Sandbox {
         Profiled::of(&trace)
     }
 }
-
-/// Longest that a command may run: what takes longer hangs, however slow or busy the machine is.
-pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(900);
 
 /// A command that is about to run.
 #[derive(Debug)]

@@ -10,7 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::outcome::Status;
-use crate::sandbox::{Run, TIME_LIMIT};
+use crate::patience::TIME_LIMIT;
+use crate::sandbox::Run;
 
 /// A program at a terminal of 80 columns, without echo.
 #[derive(Debug)]

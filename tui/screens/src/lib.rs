@@ -40,6 +40,7 @@ mod call_times;
 pub mod condition;
 pub mod keys;
 pub mod overlay;
+mod received;
 pub mod screens;
 pub mod table;
 mod terminal;

@@ -19,6 +19,7 @@ use super::{Effect, Screen, how_many, integer};
 use crate::analysis::AnalysisView;
 use crate::format::{percent, time};
 use crate::keys::{Action, Binding, bind};
+use crate::received::receive;
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
 
@@ -51,11 +52,7 @@ impl Advice {
         let (Some(sought), Some(analysis)) = (&self.sought, &self.analysis) else {
             return Effect::Unused;
         };
-        let found = match wait {
-            Some(wait) => sought.recv_timeout(wait),
-            None => sought.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        };
-        match found {
+        match receive(sought, wait) {
             Err(RecvTimeoutError::Timeout) => return Effect::Unused,
             Err(RecvTimeoutError::Disconnected) => {
                 self.sought = None;

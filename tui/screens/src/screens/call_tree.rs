@@ -14,6 +14,7 @@ use ratatui::layout::Rect;
 use super::{Effect, Screen, how_many};
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
+use crate::received::receive;
 use crate::table::{Column, Kind, Source, Table, path_key};
 use crate::theme::Theme;
 
@@ -199,10 +200,7 @@ impl CallTree {
     /// Takes the table if it is made, for which it waits so long, or as long as it takes; `true` if it was.
     fn take(&mut self, patience: Option<Duration>) -> bool {
         let Some(made) = &self.made else { return false };
-        let table = match patience {
-            Some(patience) => made.recv_timeout(patience),
-            None => made.recv().map_err(RecvTimeoutError::from),
-        };
+        let table = receive(made, patience);
         if matches!(table, Err(RecvTimeoutError::Timeout)) {
             return false;
         }

@@ -20,6 +20,7 @@ use rustc_hash::FxHashMap;
 use super::{Effect, Screen, draw_parts, how_many, integer};
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
+use crate::received::receive;
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
 
@@ -77,11 +78,7 @@ impl Changes {
         let (Some(made), Some(analysis)) = (&self.made, &self.analysis) else {
             return Effect::Unused;
         };
-        let found = match wait {
-            Some(wait) => made.recv_timeout(wait),
-            None => made.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        };
-        let found = match found {
+        let found = match receive(made, wait) {
             Err(RecvTimeoutError::Timeout) => return Effect::Unused,
             Err(RecvTimeoutError::Disconnected) => {
                 Err("comparing broke off: a defect of Portmortem".to_owned())
@@ -135,7 +132,11 @@ impl Screen for Changes {
     }
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
-        self.analysis = Some(Arc::clone(analysis));
+        let known = self.analysis.replace(Arc::clone(analysis));
+        // Filters and net times change nothing about the recordings.
+        if known.is_some_and(|known| Arc::ptr_eq(&known.trace, &analysis.trace)) {
+            return;
+        }
         let Some(before) = analysis.before.clone() else {
             return;
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Instant;
 
@@ -13,6 +13,7 @@ use portmortem_analyzer::walk::Step;
 use super::reader::Reader;
 use super::{Effect, Events};
 use crate::format::count;
+use crate::received::receive_until;
 
 /// Boxes of a cut that are named.
 const MOST_NAMED: usize = 3;
@@ -57,18 +58,7 @@ impl Reason {
 
     /// What was found; waits for it until some moment. `None`: not yet.
     fn next(&self, until: Option<Instant>) -> Option<Option<Explanation>> {
-        let found = match until {
-            None => self.found.recv().map_err(RecvTimeoutError::from),
-            Some(until) => {
-                let left = until.saturating_duration_since(Instant::now());
-                self.found.recv_timeout(left)
-            }
-        };
-        match found {
-            Ok(found) => Some(found),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(None),
-        }
+        receive_until(&self.found, until, None)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use portmortem_analyzer::walk::Step;
 use portmortem_tracer::format::Event;
 
 use super::reader::Reader;
+use crate::received::receive_until;
 
 /// Events between two looks at whether to stop.
 const PIECE: u64 = 1 << 14;
@@ -172,18 +173,7 @@ impl Search {
 
     /// What was found since; waits for it until then.
     pub(in crate::screens) fn next(&self, until: Option<Instant>) -> Option<Found> {
-        let found = match until {
-            None => self.found.recv().map_err(RecvTimeoutError::from),
-            Some(until) => {
-                let left = until.saturating_duration_since(Instant::now());
-                self.found.recv_timeout(left)
-            }
-        };
-        match found {
-            Ok(found) => Some(found),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Found::End(false)),
-        }
+        receive_until(&self.found, until, Found::End(false))
     }
 
     /// How much was looked at, from 0 to 1.

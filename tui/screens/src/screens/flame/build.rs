@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::progress::Progress;
 use super::tree::{Measure, Tree};
 use crate::analysis::AnalysisView;
+use crate::received::receive;
 
 /// How long a key waits for the tree, before it is drawn that it is made.
 pub(super) const PATIENCE: Duration = Duration::from_millis(10);
@@ -53,10 +54,7 @@ impl Build {
 
     /// The tree, if it is made; waits for it if told to, or for a moment.
     pub(super) fn tree(&self, wait: Option<Duration>) -> Option<Tree> {
-        match wait {
-            Some(wait) => self.tree.recv_timeout(wait).ok(),
-            None => self.tree.recv().ok(),
-        }
+        receive(&self.tree, wait).ok()
     }
 
     /// How much is done, from 0 to 1.

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use portmortem_tracer::format::Event;
 
 use super::pictures::reader;
 use super::{Effect, EventTarget, Timeline};
+use crate::received::receive_until;
 use crate::screens::events::reader::Reader;
 use crate::screens::events::search::{Found, Leg, Search, Wanted, Way};
 
@@ -353,18 +354,7 @@ impl Timeline {
 impl Placing {
     /// What was found; `None`: not yet.
     fn next(&self, until: Option<Instant>) -> Option<Option<Place>> {
-        let found = match until {
-            None => self.found.recv().map_err(RecvTimeoutError::from),
-            Some(until) => {
-                let left = until.saturating_duration_since(Instant::now());
-                self.found.recv_timeout(left)
-            }
-        };
-        match found {
-            Ok(place) => Some(place),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(None),
-        }
+        receive_until(&self.found, until, None)
     }
 }
 
