@@ -70,6 +70,16 @@ impl Analysis {
         Ok(Self::new(Arc::new(trace), path, filters, profile))
     }
 
+    /// The figures of a trace of `traces/`.
+    #[cfg(test)]
+    pub(crate) fn of_sample(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../traces")
+            .join(name);
+        let trace = Trace::open(&path).unwrap();
+        Self::of(trace, &path, Filters::default(), &AtomicU64::new(0)).unwrap()
+    }
+
     /// The figures of the whole trace at `path`: every event is read, whether or not it has an index.
     ///
     /// # Errors

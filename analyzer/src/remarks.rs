@@ -254,23 +254,11 @@ pub fn defects(analysis: &Analysis, most: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-    use std::sync::atomic::AtomicU64;
-
     use super::*;
-    use crate::scope::Filters;
-
-    fn analysis(name: &str) -> Analysis {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../traces")
-            .join(name);
-        let trace = Trace::open(&path).unwrap();
-        Analysis::of(trace, &path, Filters::default(), &AtomicU64::new(0)).unwrap()
-    }
 
     #[test]
     fn the_hottest_path_leads_to_where_most_time_is() {
-        let analysis = analysis("queens.pmt");
+        let analysis = Analysis::of_sample("queens.pmt");
         for net in [None, analysis.profile.net.as_ref()] {
             let path = hottest_path(&analysis.profile, net);
             let names: Vec<&str> = path
@@ -294,7 +282,7 @@ mod tests {
     #[test]
     fn what_happened_is_what_the_tables_add_up_to() {
         for name in ["queens.pmt", "scan.pmt", "parser.pmt", "metainterp.pmt"] {
-            let analysis = analysis(name);
+            let analysis = Analysis::of_sample(name);
             let tables = analysis.tables();
             let left: u64 = tables.choicepoints().map(|row| row.left).sum();
             let unused: u64 = tables.choicepoints().map(|row| row.never_used).sum();
@@ -309,6 +297,6 @@ mod tests {
             let calls: u64 = memory.map(|row| row.calls).sum();
             assert_eq!(collections(&analysis).is_some(), calls > 0, "{name}");
         }
-        assert!(collections(&analysis("scan.pmt")).is_some());
+        assert!(collections(&Analysis::of_sample("scan.pmt")).is_some());
     }
 }

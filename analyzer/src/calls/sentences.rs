@@ -133,24 +133,11 @@ pub fn shown_bins(calls: &Histogram) -> Vec<Option<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-    use std::sync::atomic::AtomicU64;
-
     use super::*;
-    use crate::scope::Filters;
-    use crate::trace::Trace;
-
-    fn analysis(name: &str) -> Analysis {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../traces")
-            .join(name);
-        let trace = Trace::open(&path).unwrap();
-        Analysis::of(trace, &path, Filters::default(), &AtomicU64::new(0)).unwrap()
-    }
 
     #[test]
     fn a_trend_is_a_sentence() {
-        let report = analysis("queens.pmt");
+        let report = Analysis::of_sample("queens.pmt");
         let tick = |ns: u64| (0..).find(|&ticks| report.ns(ticks) >= ns).unwrap();
         let trend = |verdict| Trend {
             verdict,
