@@ -238,7 +238,7 @@ pub const EVERYWHERE: &[Binding] = &[
         &["v"],
         Action::SlowestCall,
         "event",
-        "show the event here; of a predicate its slowest call",
+        "show the event here, a box's call, or the slowest call",
     ),
     bind(
         &["V"],
@@ -389,7 +389,7 @@ pub const EVENTS: &[Binding] = &[
         "from the call of the box to where it ends, and back",
     ),
     bind(
-        &["c"],
+        &["v"],
         Action::BoxCall,
         "its call",
         "to the call of this box, then of the one around it",

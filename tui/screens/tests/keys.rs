@@ -362,6 +362,46 @@ fn both_sides_of_a_pair_can_be_gone_to() {
 
 /// On every screen `v` leads to one event and Esc back; however late the event is found, that is one step.
 #[test]
+fn digits_keep_the_moment_and_v_leads_to_the_call_of_the_box() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    let event = |app: &mut App| -> u64 {
+        let shown = text(&picture(app, 120, 40));
+        let (_, title) = shown.split_once(" event ").unwrap();
+        let number: String = title.chars().take_while(|c| *c != ' ').collect();
+        number.replace(',', "").parse().unwrap()
+    };
+    keys(&mut app, "5");
+    picture(&mut app, 120, 40);
+    // In the box of main/0, which begins in the first cells.
+    keys(&mut app, &". ".repeat(60));
+    let before = text(&picture(&mut app, 120, 40));
+    assert!(before.contains(" main/0  called, "), "{before}");
+    keys(&mut app, "6");
+    assert!(event(&mut app) > 10_000);
+    // And back: nothing has moved.
+    keys(&mut app, "5");
+    assert_eq!(text(&picture(&mut app, 120, 40)), before);
+    keys(&mut app, "v");
+    assert_eq!(event(&mut app), 16);
+    keys(&mut app, "esc");
+    assert_eq!(text(&picture(&mut app, 120, 40)), before);
+    // Among the events v leads to the call, too, and then to those around it.
+    keys(&mut app, "6 v v v v v v v v v v v v v v v");
+    assert_eq!(event(&mut app), 16);
+}
+
+#[test]
+fn the_first_look_at_the_timeline_is_at_the_moment_too() {
+    for typed in ["6 5", "6 n 5"] {
+        let mut app = app("queens.pmt", ThemeName::Dark);
+        keys(&mut app, "W :5ms..7ms enter");
+        keys(&mut app, typed);
+        let shown = text(&picture(&mut app, 100, 30));
+        assert!(shown.contains("s of 2.000 ms"), "{typed}: {shown}");
+    }
+}
+
+#[test]
 fn v_leads_to_an_event_and_esc_back() {
     for entry in SCREENS {
         let mut app = app("scan.pmt", ThemeName::Dark);

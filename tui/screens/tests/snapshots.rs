@@ -63,7 +63,7 @@ fn a_session() {
         ("22_flame_searched", "i / :prove enter n"),
         ("23_event_gone_to", "6 : :100 enter"),
         ("24_end_of_the_box", "%"),
-        ("25_box_around_it", "c c"),
+        ("25_box_around_it", "v v"),
         ("26_no_reason", "x"),
         ("27_jumps_undone", "esc esc esc"),
         (

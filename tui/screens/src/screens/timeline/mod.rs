@@ -39,7 +39,7 @@ use crate::theme::Theme;
 use bindings::KEYS;
 use layout::Layout;
 use pictures::{Picture, Pictures};
-use runs::{Run, runs};
+use runs::{Run, Shows, runs};
 use seek::Seek;
 
 /// Depths of a picture: some more than are drawn, so that scrolling by a few needs no other one.
@@ -193,6 +193,21 @@ impl Timeline {
         let at = self.column_at();
         let mut runs = self.runs().into_iter();
         runs.find(|run| run.columns.contains(&at))
+    }
+
+    /// The number of the first event since the column of the cursor begins; if there is none, of the last one.
+    fn event_at_cursor(&self) -> Option<u64> {
+        let band = self.position.band;
+        let (stretch, numbers) = (self.stretch(band), self.figures(band)?.numbers());
+        let pictures = self.pictures.as_ref()?;
+        let tick = stretch.start_of(self.column_at());
+        let trace = &pictures.analysis.trace;
+        let first = pictures
+            .blocks
+            .first_event_since(trace, stretch.stream, tick);
+        let last = numbers.end.checked_sub(1)?;
+        let found = first.unwrap_or(last).max(numbers.start).min(last);
+        Some(found).filter(|number| numbers.contains(number))
     }
 
     /// The number of the event that the cursor was sent to, and is still at.
@@ -364,13 +379,23 @@ impl Screen for Timeline {
         let number = self.sent().or(began.map(|only| only.called));
         Some(EventTarget::At {
             stream: *self.streams.get(self.position.band)?,
-            number: number.or_else(|| self.column()?.first_event)?,
+            number: number.or_else(|| self.event_at_cursor())?,
         })
+    }
+
+    fn event_of_box(&self) -> Option<EventTarget> {
+        match self.run().map(|run| run.shows) {
+            Some(Shows::One(segment)) => Some(EventTarget::At {
+                stream: *self.streams.get(self.position.band)?,
+                number: segment.called,
+            }),
+            _ => self.event(),
+        }
     }
 
     fn show_event(&mut self, target: EventTarget) -> Effect {
         // Back from where this moment was taken to, the view is as it was.
-        if self.event() == Some(target) {
+        if !self.fresh && self.event() == Some(target) {
             return Effect::Done;
         }
         self.go_to_event(target)

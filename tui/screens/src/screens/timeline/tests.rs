@@ -410,6 +410,64 @@ fn moments_lead_both_ways() {
 }
 
 #[test]
+fn the_moment_is_that_of_the_cursor_also_in_a_box_that_began_earlier() {
+    let mut screen = screen(&record("moment", &[&small()]), &[]);
+    let begin = screen.whole.from;
+    let ticks: Vec<u64> = small().iter().map(|(_, tick)| begin + tick).collect();
+    let target = |number: usize| EventTarget::At {
+        stream: 0,
+        number: number as u64,
+    };
+    // All the time in the box of p0, which was called at the beginning.
+    let (mut stays, mut empty) = (0, 0);
+    for column in 0..screen.layout.width {
+        screen.go_to_column(column);
+        let start = screen.stretch(0).start_of(column);
+        let next = ticks.iter().position(|tick| *tick >= start);
+        let expected = target(next.unwrap_or(ticks.len() - 1));
+        assert_eq!(screen.event(), Some(expected), "{column}");
+        if screen.predicate() == Some(0) {
+            stays += 1;
+            assert_eq!(screen.event_of_box(), Some(target(0)), "{column}");
+        }
+        empty += u32::from(screen.column().unwrap().first_event.is_none());
+        // Back from there, nothing moves.
+        let before = screen.position;
+        assert_eq!(screen.show_event(expected), Effect::Done);
+        assert_eq!(screen.position, before);
+    }
+    assert!(stays > 90 && empty > 90);
+    // The second activation of p2: its moment is the redo, and the box was called before.
+    screen.go_to_column(screen.stretch(0).column_of(begin + 7000).unwrap());
+    screen.act(Action::Down);
+    assert_eq!(screen.event(), Some(target(5)));
+    assert_eq!(screen.event_of_box(), Some(target(3)));
+}
+
+#[test]
+fn the_moment_is_known_before_the_column_was_read() {
+    let mut screen = screen(&long(), &[]);
+    let begin = screen.whole.from;
+    assert!(!screen.picture().unwrap().whole);
+    for column in [3, 50, 99] {
+        screen.go_to_column(column);
+        assert!(!screen.column().unwrap().read);
+        let since = screen.stretch(0).start_of(column) - begin;
+        // Event 2n+1 is at 20n+5, event 2n+2 at 20n+9.
+        let number = match since % 20 {
+            ..=5 => since / 20 * 2 + 1,
+            6..=9 => since / 20 * 2 + 2,
+            _ => since / 20 * 2 + 3,
+        };
+        assert_eq!(
+            screen.event(),
+            Some(EventTarget::At { stream: 0, number }),
+            "{column}"
+        );
+    }
+}
+
+#[test]
 fn the_first_event_of_a_predicate_is_gone_to() {
     let mut screen = screen(&record("first", &[&small()]), &[]);
     let begin = screen.whole.from;
