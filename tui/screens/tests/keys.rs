@@ -331,6 +331,46 @@ fn the_palette_does_what_is_typed() {
 }
 
 #[test]
+fn waiting_and_loading_are_folded_in_the_flame_graph() {
+    let mut app = app("scan.pmt", ThemeName::Dark);
+    // As recorded: net times know of no waiting.
+    keys(&mut app, "C 8");
+    let written = |app: &mut App| {
+        keys(app, "e enter");
+        match &app.requests()[..] {
+            [Request::Write(_, picture)] => picture.clone(),
+            _ => String::new(),
+        }
+    };
+    let boxes = |shown: &str| {
+        shown
+            .lines()
+            .skip(2)
+            .take(10)
+            .any(|line| line.contains("waiting/0"))
+    };
+    let folded = text(&picture(&mut app, 120, 30));
+    assert!(!boxes(&folded), "{folded}");
+    assert!(
+        folded.contains("‖ folded ") && folded.contains("space unfolds"),
+        "{folded}"
+    );
+    let svg = written(&mut app);
+    assert!(!svg.contains("system:waiting/0") && svg.contains("lookup/2"));
+    assert!(svg.contains(">scan, without "));
+    keys(&mut app, "space");
+    let all = text(&picture(&mut app, 120, 30));
+    assert!(boxes(&all) && !all.contains("folded"), "{all}");
+    let svg = written(&mut app);
+    assert!(svg.contains("system:waiting/0") && !svg.contains(", without "));
+    // All of it in a focus that is nothing else.
+    keys(&mut app, "1 / :waiting enter F 8");
+    keys(&mut app, "space");
+    let nothing = text(&picture(&mut app, 120, 30));
+    assert!(nothing.contains("space shows it"), "{nothing}");
+}
+
+#[test]
 fn the_flame_graph_is_written_as_a_picture() {
     let mut app = app("queens.pmt", ThemeName::Dark);
     keys(&mut app, "8 e enter");

@@ -58,7 +58,7 @@ fn a_session() {
         ("17_choicepoints", "4 t"),
         ("18_cuts", "t"),
         ("19_flame", "3 8"),
-        ("20_flame_zoomed", "G up z"),
+        ("20_flame_zoomed", "G z"),
         ("21_flame_inverted_by_events", "esc i s s s"),
         ("22_flame_searched", "i / :prove enter n"),
         ("23_event_gone_to", "6 : :100 enter"),
