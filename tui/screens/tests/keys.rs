@@ -331,6 +331,19 @@ fn the_palette_does_what_is_typed() {
 }
 
 #[test]
+fn the_flame_graph_is_written_as_a_picture() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    keys(&mut app, "8 e enter");
+    match &app.requests()[..] {
+        [Request::Write(path, picture)] => {
+            assert!(path.ends_with("queens-flame.svg"), "{path:?}");
+            assert!(picture.contains("<svg") && picture.contains("attack/2"));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn waiting_and_loading_are_folded_in_the_flame_graph() {
     let mut app = app("scan.pmt", ThemeName::Dark);
     // As recorded: net times know of no waiting.
@@ -368,19 +381,6 @@ fn waiting_and_loading_are_folded_in_the_flame_graph() {
     keys(&mut app, "space");
     let nothing = text(&picture(&mut app, 120, 30));
     assert!(nothing.contains("space shows it"), "{nothing}");
-}
-
-#[test]
-fn the_flame_graph_is_written_as_a_picture() {
-    let mut app = app("queens.pmt", ThemeName::Dark);
-    keys(&mut app, "8 e enter");
-    match &app.requests()[..] {
-        [Request::Write(path, picture)] => {
-            assert!(path.ends_with("queens-flame.svg"), "{path:?}");
-            assert!(picture.contains("<svg") && picture.contains("attack/2"));
-        }
-        other => panic!("{other:?}"),
-    }
 }
 
 #[test]
