@@ -6,6 +6,7 @@ use super::Stretch;
 use super::column::{Cell, Column};
 use crate::moment::OpenBox;
 use crate::moment::stack::StackChange;
+use crate::trace::events::Events;
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{Start, Trail};
 
@@ -57,6 +58,20 @@ impl Blocks {
             })
         };
         trail.starts(stream).iter().map_while(anchor).collect()
+    }
+
+    /// The number of the first event of a stream that is not before a tick; `None` if there is none. Reads no more
+    /// than the block in which it is and the one before.
+    #[must_use]
+    pub fn first_event_since(&self, trace: &Trace, stream: usize, tick: u64) -> Option<u64> {
+        let info = trace.streams().get(stream)?;
+        // Events at the tick of a block may lie before it.
+        let begins = self.of_stream(info);
+        let behind = begins.partition_point(|block| block.tick < tick);
+        let first = info.blocks.start + behind.saturating_sub(1);
+        let mut events = Events::part(trace, info, first..info.blocks.end);
+        let found = events.by_ref().any(|event| event.tick >= tick);
+        found.then(|| events.number())
     }
 
     /// How many events there are from one number to a tick, or up to a block more.

@@ -344,6 +344,46 @@ fn the_flame_graph_is_written_as_a_picture() {
 }
 
 #[test]
+fn waiting_and_loading_are_folded_in_the_flame_graph() {
+    let mut app = app("scan.pmt", ThemeName::Dark);
+    // As recorded: net times know of no waiting.
+    keys(&mut app, "C 8");
+    let written = |app: &mut App| {
+        keys(app, "e enter");
+        match &app.requests()[..] {
+            [Request::Write(_, picture)] => picture.clone(),
+            _ => String::new(),
+        }
+    };
+    let boxes = |shown: &str| {
+        shown
+            .lines()
+            .skip(2)
+            .take(10)
+            .any(|line| line.contains("waiting/0"))
+    };
+    let folded = text(&picture(&mut app, 120, 30));
+    assert!(!boxes(&folded), "{folded}");
+    assert!(
+        folded.contains("‖ folded ") && folded.contains("space unfolds"),
+        "{folded}"
+    );
+    let svg = written(&mut app);
+    assert!(!svg.contains("system:waiting/0") && svg.contains("lookup/2"));
+    assert!(svg.contains(">scan, without "));
+    keys(&mut app, "space");
+    let all = text(&picture(&mut app, 120, 30));
+    assert!(boxes(&all) && !all.contains("folded"), "{all}");
+    let svg = written(&mut app);
+    assert!(svg.contains("system:waiting/0") && !svg.contains(", without "));
+    // All of it in a focus that is nothing else.
+    keys(&mut app, "1 / :waiting enter F 8");
+    keys(&mut app, "space");
+    let nothing = text(&picture(&mut app, 120, 30));
+    assert!(nothing.contains("space shows it"), "{nothing}");
+}
+
+#[test]
 fn both_sides_of_a_pair_can_be_gone_to() {
     let mut app = app("queens.pmt", ThemeName::Dark);
     keys(&mut app, "4");
@@ -361,6 +401,46 @@ fn both_sides_of_a_pair_can_be_gone_to() {
 }
 
 /// On every screen `v` leads to one event and Esc back; however late the event is found, that is one step.
+#[test]
+fn digits_keep_the_moment_and_v_leads_to_the_call_of_the_box() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    let event = |app: &mut App| -> u64 {
+        let shown = text(&picture(app, 120, 40));
+        let (_, title) = shown.split_once(" event ").unwrap();
+        let number: String = title.chars().take_while(|c| *c != ' ').collect();
+        number.replace(',', "").parse().unwrap()
+    };
+    keys(&mut app, "5");
+    picture(&mut app, 120, 40);
+    // In the box of main/0, which begins in the first cells.
+    keys(&mut app, &". ".repeat(60));
+    let before = text(&picture(&mut app, 120, 40));
+    assert!(before.contains(" main/0  called, "), "{before}");
+    keys(&mut app, "6");
+    assert!(event(&mut app) > 10_000);
+    // And back: nothing has moved.
+    keys(&mut app, "5");
+    assert_eq!(text(&picture(&mut app, 120, 40)), before);
+    keys(&mut app, "v");
+    assert_eq!(event(&mut app), 16);
+    keys(&mut app, "esc");
+    assert_eq!(text(&picture(&mut app, 120, 40)), before);
+    // Among the events v leads to the call, too, and then to those around it.
+    keys(&mut app, "6 v v v v v v v v v v v v v v v");
+    assert_eq!(event(&mut app), 16);
+}
+
+#[test]
+fn the_first_look_at_the_timeline_is_at_the_moment_too() {
+    for typed in ["6 5", "6 n 5"] {
+        let mut app = app("queens.pmt", ThemeName::Dark);
+        keys(&mut app, "W :5ms..7ms enter");
+        keys(&mut app, typed);
+        let shown = text(&picture(&mut app, 100, 30));
+        assert!(shown.contains("s of 2.000 ms"), "{typed}: {shown}");
+    }
+}
+
 #[test]
 fn v_leads_to_an_event_and_esc_back() {
     for entry in SCREENS {

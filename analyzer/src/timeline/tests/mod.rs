@@ -157,6 +157,28 @@ proptest! {
     }
 
     #[test]
+    fn the_first_event_since_a_tick_is_found_in_its_block(
+        choices in random::choices(4000),
+        wanted in prop::collection::vec(0.0..1.1, 8),
+    ) {
+        let limits = Limits { predicates: 5, dialect: Dialect::EveryRedo, gaps: true, sites: false, };
+        let trace = record(&random::run(&choices, limits, 1), 5, Dialect::EveryRedo);
+        let blocks = Blocks::of(&trace);
+        let mut events = trace.events(&trace.streams()[0]);
+        let mut all = Vec::new();
+        while let Some(event) = events.next() {
+            all.push((event.tick, events.number()));
+        }
+        let (first, last) = (all[0].0, all[all.len() - 1].0);
+        let among = wanted.iter().map(|part| first + (part * (last - first) as f64) as u64);
+        for tick in among.chain([0, first, last, last + 1]).chain(all.iter().take(50).map(|(tick, _)| *tick)) {
+            let expected = all.iter().find(|(at, _)| *at >= tick).map(|(_, number)| *number);
+            prop_assert_eq!(blocks.first_event_since(&trace, 0, tick), expected);
+        }
+        prop_assert_eq!(blocks.first_event_since(&trace, 1, first), None);
+    }
+
+    #[test]
     fn ticks_lie_in_the_columns_that_have_them(
         from in any::<u64>(), span in 1..1_000_000_u64, columns in 1..500_u32, at in 0.0..1.0,
     ) {

@@ -79,9 +79,9 @@ impl App {
         self.effect(effect);
     }
 
-    /// Shows the event here, or the slowest call of the predicate here.
+    /// Shows the event here, of a box its call, or the slowest call of the predicate here.
     pub(super) fn show_slowest(&mut self) {
-        match (self.shown().event(), self.shown().predicate()) {
+        match (self.shown().event_of_box(), self.shown().predicate()) {
             (Some(event), _) => self.effect(Effect::Event(event)),
             (None, None) => self.say("no predicate here"),
             (None, Some(predicate)) => {

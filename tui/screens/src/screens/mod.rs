@@ -274,6 +274,11 @@ pub trait Screen: Debug {
         None
     }
 
+    /// The event of what the cursor is on: of a box its call, wherever that is.
+    fn event_of_box(&self) -> Option<EventTarget> {
+        self.event()
+    }
+
     /// Where in the call tree the cursor is.
     fn place(&self) -> Option<FocusOn> {
         self.predicate().map(FocusOn::Predicate)

@@ -6,6 +6,7 @@
 //! Invariant: `order` has the rows shown, as the source numbers them; the cursor is a place in it (0 if it
 //! is empty).
 
+mod moves;
 mod order;
 mod source;
 #[cfg(test)]
@@ -22,7 +23,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::condition::{Condition, Field, FieldKind};
 use crate::format::percent;
-use crate::keys::Action;
 
 pub use source::{Column, Kind, Source, key_of, path_key};
 pub(crate) use view::first_row;
@@ -363,106 +363,6 @@ impl Table {
         self.root.map(|row| row as usize)
     }
 
-    /// Does what lists do with an action; `false` if that is nothing.
-    pub fn act(&mut self, action: Action) -> bool {
-        let page = usize::from(self.layout.rows.height).max(2) - 1;
-        let last = self.order.len().saturating_sub(1);
-        let away = self.away.take();
-        match action {
-            Action::Up => self.cursor = self.cursor.saturating_sub(1),
-            Action::Down => self.cursor = (self.cursor + 1).min(last),
-            Action::PageUp => self.cursor = self.cursor.saturating_sub(page),
-            Action::PageDown => self.cursor = (self.cursor + page).min(last),
-            Action::Top => self.cursor = 0,
-            Action::Bottom => self.cursor = last,
-            Action::Left if self.source.is_tree() => self.fold_or_up(),
-            Action::Right if self.source.is_tree() => self.unfold_or_down(),
-            Action::Left | Action::ScrollLeft => self.scrolled = self.scrolled.saturating_sub(1),
-            Action::Right | Action::ScrollRight => {
-                self.scrolled += usize::from(self.layout.more);
-            }
-            Action::Reverse => {
-                if let Some((_, descending)) = &mut self.sort {
-                    *descending = !*descending;
-                }
-                self.refresh();
-            }
-            Action::SortLeft => self.sort_beside(false),
-            Action::SortRight => self.sort_beside(true),
-            Action::NextMatch => self.next_where(true, Self::is_found),
-            Action::PreviousMatch => self.next_where(false, Self::is_found),
-            Action::Mark => self.mark(),
-            Action::NextMark => self.next_where(true, Self::is_marked),
-            Action::Toggle if self.source.is_tree() => self.toggle(),
-            Action::OpenAll if self.source.is_tree() => self.open_all(),
-            Action::CloseAll if self.source.is_tree() => {
-                self.open.clear();
-                self.refresh();
-            }
-            _ => {
-                self.away = away;
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Unfolds the way from the cursor down to where most of a column is, always the largest row below.
-    pub fn open_hottest(&mut self, column: usize) {
-        let Some(mut row) = self.row() else { return };
-        loop {
-            let below = self.shape.below(row).iter().map(|&row| row as usize);
-            let size = |row: usize| match self.source.cell(row, column) {
-                Cell::Integer(size) => size,
-                _ => 0,
-            };
-            // Of equals the first.
-            let Some(next) = below
-                .rev()
-                .max_by_key(|&row| size(row))
-                .filter(|&row| size(row) > 0)
-            else {
-                break;
-            };
-            self.open.insert(self.source.key(row));
-            row = next;
-        }
-        self.refresh();
-        self.select(row);
-    }
-
-    /// Whether this place is in its heading or rows, as they were drawn last.
-    #[must_use]
-    pub fn is_at(&self, x: u16, y: u16) -> bool {
-        let place = (x, y).into();
-        self.layout.heading.contains(place) || self.layout.rows.contains(place)
-    }
-
-    /// What a click at this place does; `true` if the row under the cursor was clicked again.
-    pub fn click(&mut self, x: u16, y: u16) -> bool {
-        if self.layout.heading.contains((x, y).into()) {
-            let hit = self
-                .layout
-                .columns
-                .iter()
-                .find(|(cells, _)| cells.contains(&x));
-            match hit.map(|&(_, column)| column) {
-                Some(column) if self.sort.is_some_and(|(sorted, _)| sorted == column) => {
-                    self.act(Action::Reverse);
-                }
-                Some(column) => self.sort_by(column),
-                None => {}
-            }
-        } else if self.layout.rows.contains((x, y).into()) {
-            let place = self.first + usize::from(y - self.layout.rows.y);
-            if place < self.order.len() {
-                self.away = None;
-                return std::mem::replace(&mut self.cursor, place) == place;
-            }
-        }
-        false
-    }
-
     /// Cells of the columns shown, as texts for a file: one row, or all.
     #[must_use]
     pub fn csv(&self, only: Option<usize>) -> String {
@@ -499,42 +399,5 @@ impl Table {
 
     fn is_marked(&self, row: usize) -> bool {
         self.marks.contains(&self.source.key(row))
-    }
-
-    fn mark(&mut self) {
-        if let Some(row) = self.row() {
-            let key = self.source.key(row);
-            if !self.marks.remove(&key) {
-                self.marks.insert(key);
-            }
-        }
-    }
-
-    /// To the next place where `is` holds, round the end.
-    fn next_where(&mut self, forward: bool, is: impl Fn(&Self, usize) -> bool) {
-        let count = self.order.len();
-        let places = (1..=count).map(|step| {
-            let step = if forward { step } else { count - step };
-            (self.cursor + step) % count
-        });
-        let found = places
-            .into_iter()
-            .find(|&place| is(self, self.order[place] as usize));
-        self.cursor = found.unwrap_or(self.cursor);
-    }
-
-    fn sort_beside(&mut self, right: bool) {
-        let shown: Vec<usize> = (0..self.shown.len()).filter(|&at| self.shown[at]).collect();
-        let now = self
-            .sort
-            .and_then(|(column, _)| shown.iter().position(|&at| at == column));
-        let next = match (now, right) {
-            (Some(at), true) => (at + 1) % shown.len(),
-            (Some(at), false) => (at + shown.len() - 1) % shown.len(),
-            (None, _) => 0,
-        };
-        if let Some(&column) = shown.get(next) {
-            self.sort_by(column);
-        }
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::condition::FieldKind;
+use crate::keys::Action;
 
 /// A list, or a tree if there are parents.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::progress::Progress;
-use super::tree::{Measure, Tree};
+use super::tree::{Shape, Tree};
 use crate::analysis::AnalysisView;
 use crate::received::receive;
 
@@ -19,8 +19,7 @@ pub(super) struct Build {
     tree: Receiver<Tree>,
     progress: Arc<Progress>,
     total: u64,
-    pub(super) measure: Measure,
-    pub(super) inverted: bool,
+    pub(super) shape: Shape,
 }
 
 impl Drop for Build {
@@ -30,13 +29,13 @@ impl Drop for Build {
 }
 
 impl Build {
-    pub(super) fn start(analysis: &Arc<AnalysisView>, measure: Measure, inverted: bool) -> Self {
+    pub(super) fn start(analysis: &Arc<AnalysisView>, shape: Shape) -> Self {
         let (sender, tree) = channel();
         let progress = Arc::new(Progress::default());
         let total = analysis.profile.contexts.len() as u64;
         let (analysis, watched) = (Arc::clone(analysis), Arc::clone(&progress));
         let run = move || {
-            if let Some(tree) = Tree::of(&analysis, measure, inverted, &watched) {
+            if let Some(tree) = Tree::of(&analysis, shape, &watched) {
                 // The tree may have been given up.
                 let _ = sender.send(tree);
             }
@@ -47,8 +46,7 @@ impl Build {
             tree,
             progress,
             total,
-            measure,
-            inverted,
+            shape,
         }
     }
 

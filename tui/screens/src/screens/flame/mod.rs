@@ -1,7 +1,11 @@
 //! Screen 8: the flame graph of the call tree, drawn downwards (an icicle graph).
 
+mod bindings;
 mod build;
+mod export;
+mod folding;
 mod layout;
+mod moves;
 mod progress;
 #[cfg(test)]
 mod tests;
@@ -12,10 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use portmortem_analyzer::FocusOn;
-use portmortem_analyzer::graphs::{flamegraph, folded};
 use portmortem_analyzer::tables::Cell;
 use portmortem_analyzer::trace::PredicateIndex;
-use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -23,11 +25,12 @@ use super::{Effect, Screen};
 use crate::analysis::AnalysisView;
 use crate::condition::{Condition, Field, FieldKind};
 use crate::format;
-use crate::keys::{Action, Binding, bind};
+use crate::keys::{Action, Binding};
 use crate::theme::Theme;
+use bindings::KEYS;
 use build::{Build, PATIENCE};
 use layout::Placed;
-use tree::{Measure, Tree};
+use tree::{Measure, Shape, Tree};
 
 /// Of more boxes it is not summed up how much was found.
 const MOST_SUMMED: usize = 200_000;
@@ -36,8 +39,7 @@ const MOST_SUMMED: usize = 200_000;
 #[derive(Debug)]
 pub(super) struct Flame {
     analysis: Option<Arc<AnalysisView>>,
-    measure: Measure,
-    inverted: bool,
+    shape: Shape,
     tree: Tree,
     /// The tree that is to be shown instead.
     build: Option<Build>,
@@ -62,8 +64,7 @@ impl Default for Flame {
     fn default() -> Self {
         Self {
             analysis: None,
-            measure: Measure::default(),
-            inverted: false,
+            shape: Shape::default(),
             tree: Tree::default(),
             build: None,
             wanted: None,
@@ -79,78 +80,35 @@ impl Default for Flame {
     }
 }
 
-const KEYS: &[Binding] = &[
-    bind(
-        &["z"],
-        Action::Zoom,
-        "zoom",
-        "show this box as if it were all; Esc undoes",
-    ),
-    bind(
-        &["s"],
-        Action::Measure,
-        "measure",
-        "inclusive time, self time, undone time, events",
-    ),
-    bind(
-        &["i"],
-        Action::Invert,
-        "invert",
-        "from what took the time itself up to its callers",
-    ),
-    bind(
-        &["enter"],
-        Action::Enter,
-        "predicate",
-        "go into the predicate of the box",
-    ),
-    bind(
-        &["/"],
-        Action::Filter,
-        "search",
-        "mark boxes whose name has a word in it, or ~regex",
-    ),
-    bind(
-        &["n"],
-        Action::NextMatch,
-        "",
-        "to the next box that was searched",
-    ),
-    bind(&["N"], Action::PreviousMatch, "", "to the one before"),
-    bind(&["up", "k"], Action::Up, "", "to the box above"),
-    bind(&["down", "j"], Action::Down, "", "to the largest box below"),
-    bind(&["left", "h"], Action::Left, "", "to the box on the left"),
-    bind(
-        &["right", "l"],
-        Action::Right,
-        "",
-        "to the box on the right",
-    ),
-    bind(&["home", "gg"], Action::Top, "", "to the box at the top"),
-    bind(&["end", "G"], Action::Bottom, "", "down the hottest path"),
-];
-
 const NAME: &[Field] = &[Field {
     name: "predicate",
     kind: FieldKind::Text,
 }];
 
 impl Flame {
-    /// Makes the tree again, measured so.
-    fn rebuild(&mut self, measure: Measure, inverted: bool) -> Effect {
+    /// Makes the tree again, of another shape.
+    fn rebuild(&mut self, shape: Shape) -> Effect {
         if let Some(analysis) = &self.analysis {
             self.wanted = self.predicate().or(self.wanted);
-            self.build = Some(Build::start(analysis, measure, inverted));
+            self.build = Some(Build::start(analysis, shape));
             self.take(Some(PATIENCE));
         }
         Effect::Done
     }
 
-    /// How the tree to come is measured, or the one shown.
-    fn coming(&self) -> (Measure, bool) {
-        let shown = (self.measure, self.inverted);
-        let build = self.build.as_ref();
-        build.map_or(shown, |build| (build.measure, build.inverted))
+    /// The shape of the tree to come, or of the one shown.
+    fn coming(&self) -> Shape {
+        self.build.as_ref().map_or(self.shape, |build| build.shape)
+    }
+
+    /// Folds what is no work of the program, or unfolds it.
+    fn toggle(&mut self) -> Effect {
+        let shape = self.coming();
+        if shape.folds && self.build.is_none() && self.tree.folded.sum() == 0 {
+            return Effect::Say("nothing is folded: no waiting, loading or collections".to_owned());
+        }
+        let folds = !shape.folds;
+        self.rebuild(Shape { folds, ..shape })
     }
 
     /// Shows the tree that was being made, if it is.
@@ -165,7 +123,7 @@ impl Flame {
             }
             return Effect::Unused;
         };
-        (self.measure, self.inverted) = (build.measure, build.inverted);
+        self.shape = build.shape;
         self.tree = tree;
         self.build = None;
         self.root = 0;
@@ -179,22 +137,6 @@ impl Flame {
         }
         self.sum_up_found();
         Effect::Done
-    }
-
-    fn select_largest(&mut self, predicate: PredicateIndex) {
-        let nodes = (0..).zip(&self.tree.nodes);
-        let of = nodes.filter(|(_, node)| node.predicate == Some(predicate));
-        let largest = of.max_by_key(|(at, node)| (node.total, u32::MAX - at));
-        if let Some((at, _)) = largest {
-            self.selected = at;
-        }
-        // What cannot be seen cannot be selected.
-        let placed = self.placed();
-        while !placed.iter().any(|place| place.node == Some(self.selected))
-            && self.selected != self.root
-        {
-            self.selected = self.tree.nodes[self.selected as usize].parent;
-        }
     }
 
     fn placed(&self) -> Vec<Placed> {
@@ -237,46 +179,19 @@ impl Flame {
 
     fn size(&self, size: u64) -> String {
         match &self.analysis {
-            Some(analysis) if self.measure != Measure::Events => format::time(analysis.ns(size)),
+            Some(analysis) if self.shape.measure != Measure::Events => {
+                format::time(analysis.ns(size))
+            }
             _ => format::count(size),
         }
     }
 
-    fn zoom(&mut self) -> Effect {
-        if self.selected == self.root {
-            return Effect::Done;
+    /// The same with what it is of, for what shares are of.
+    fn whole(&self, size: u64) -> String {
+        match self.shape.measure {
+            Measure::Events => format::counted(size, "event", "events"),
+            _ => self.size(size),
         }
-        self.zooms.push((self.root, self.selected));
-        self.root = self.selected;
-        self.sum_up_found();
-        Effect::Step
-    }
-
-    /// To the box nearest to the middle of the selected one, of those that `is` accepts, by a distance.
-    fn go(&mut self, is: impl Fn(&Self, &Placed, &Placed) -> Option<i64>) {
-        let placed = self.placed();
-        let here = placed
-            .iter()
-            .find(|place| place.node == Some(self.selected));
-        let Some(here) = here.or(placed.first()) else {
-            return;
-        };
-        let near = placed.iter().filter(|place| place.node.is_some());
-        let near = near.filter_map(|place| Some((is(self, here, place)?, place)));
-        if let Some((_, place)) = near.min_by_key(|(distance, _)| *distance) {
-            self.selected = place.node.unwrap_or(self.root);
-        }
-    }
-
-    fn next_found(&mut self, forward: bool) {
-        let placed = self.placed();
-        let mut found: Vec<u32> = placed.iter().filter_map(|place| place.node).collect();
-        found.retain(|&node| node == self.selected || self.is_found(node));
-        let Some(at) = found.iter().position(|&node| node == self.selected) else {
-            return;
-        };
-        let step = if forward { 1 } else { found.len() - 1 };
-        self.selected = found[(at + step) % found.len()];
     }
 }
 
@@ -288,12 +203,12 @@ impl Screen for Flame {
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         self.wanted = self.predicate().or(self.wanted);
         self.analysis = Some(Arc::clone(analysis));
-        let (measure, inverted) = self.coming();
+        let shape = self.coming();
         // The other figures are not those of this analysis.
         self.tree = Tree::default();
         let search = std::mem::take(&mut self.search);
         self.set_filter(&search);
-        self.rebuild(measure, inverted);
+        self.rebuild(shape);
     }
 
     fn poll(&mut self, wait: bool) -> Effect {
@@ -315,13 +230,16 @@ impl Screen for Flame {
         match action {
             Action::Zoom => return self.zoom(),
             Action::Measure => {
-                let (measure, inverted) = self.coming();
-                return self.rebuild(measure.next(), inverted);
+                let shape = self.coming();
+                let measure = shape.measure.next();
+                return self.rebuild(Shape { measure, ..shape });
             }
             Action::Invert => {
-                let (measure, inverted) = self.coming();
-                return self.rebuild(measure, !inverted);
+                let shape = self.coming();
+                let inverted = !shape.inverted;
+                return self.rebuild(Shape { inverted, ..shape });
             }
+            Action::Toggle => return self.toggle(),
             Action::Enter => return self.predicate().map_or(Effect::Done, Effect::Open),
             Action::Up => {
                 if self.selected != self.root {
@@ -372,7 +290,7 @@ impl Screen for Flame {
     }
 
     fn place(&self) -> Option<FocusOn> {
-        if self.inverted {
+        if self.shape.inverted {
             return self.predicate().map(FocusOn::Predicate);
         }
         let row = (self.selected as usize).checked_sub(1)?;
@@ -418,14 +336,18 @@ impl Screen for Flame {
     }
 
     fn status(&self) -> String {
-        let order = if self.inverted { ", callers below" } else { "" };
+        let order = if self.shape.inverted {
+            ", callers below"
+        } else {
+            ""
+        };
         let found = match (self.found_total, self.tree.nodes.get(self.root as usize)) {
             (Some(found), Some(root)) => {
                 format!("found {}%, ", format::percent(found, root.total))
             }
             _ => String::new(),
         };
-        format!("{found}by {}{order}", self.measure.name())
+        format!("{found}by {}{order}", self.shape.measure.name())
     }
 
     fn file_name(&self) -> &'static str {
@@ -434,35 +356,12 @@ impl Screen for Flame {
 
     /// A picture; as a text it is [`Screen::export`].
     fn file(&self) -> Option<String> {
-        let (analysis, lines) = (self.analysis.as_ref()?, self.export()?);
-        let title = printable(&analysis.name);
-        let metric = self.measure.metric(analysis.is_net());
-        let mut picture = Vec::new();
-        flamegraph::draw(lines.lines(), &title, metric, &mut picture).ok()?;
-        String::from_utf8(picture).ok()
+        export::picture(self)
     }
 
     /// Folded stacks. The first frame of all says what the size is.
     fn export(&self) -> Option<String> {
-        let analysis = self.analysis.as_ref()?;
-        let metric = self.measure.metric(analysis.is_net());
-        let mut text = String::new();
-        let mut pending = vec![self.root];
-        while let Some(at) = pending.pop() {
-            pending.extend(self.tree.below(at).iter().rev());
-            let own = self.tree.nodes[at as usize].own;
-            if own > 0 {
-                let path = self.tree.path(at);
-                let names = path.iter().map(|&node| self.name(node));
-                let size = if metric.is_time() {
-                    analysis.ns(own)
-                } else {
-                    own
-                };
-                text += &folded::line(metric.column(), names, size);
-            }
-        }
-        Some(text)
+        export::stacks(self)
     }
 
     fn rows(&self) -> usize {

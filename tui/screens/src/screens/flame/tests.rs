@@ -1,6 +1,8 @@
 use portmortem_analyzer::figures::contexts::ContextFigures;
+use portmortem_analyzer::trace::PredicateInfo;
 use portmortem_analyzer::{Analysis, Filters, Profile};
 
+use super::folding::Folded;
 use super::progress::Progress;
 use super::tree::Node;
 use super::*;
@@ -37,7 +39,11 @@ fn small() -> AnalysisView {
 }
 
 fn tree(analysis: &AnalysisView, inverted: bool) -> Tree {
-    Tree::of(analysis, Measure::Inclusive, inverted, &Progress::default()).unwrap()
+    let shape = Shape {
+        inverted,
+        ..Shape::default()
+    };
+    Tree::of(analysis, shape, &Progress::default()).unwrap()
 }
 
 fn sizes(tree: &Tree) -> Vec<(Option<PredicateIndex>, u32, u64, u64)> {
@@ -156,6 +162,81 @@ fn keys_work_while_the_tree_is_made() {
     }
     flame.act(Action::Invert);
     while flame.poll(true) != Effect::Unused {}
-    assert_eq!((flame.measure, flame.inverted), (Measure::SelfTime, true));
+    assert_eq!(
+        (flame.shape.measure, flame.shape.inverted),
+        (Measure::SelfTime, true)
+    );
     assert_eq!((flame.progress(), flame.predicate()), (None, Some(1)));
+}
+
+#[test]
+fn what_is_folded_and_what_is_shown_is_all_there_is() {
+    for name in ["scan.pmt", "debray1.pmt", "threads_exceptions.pmt"] {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces");
+        let path = path.join(name);
+        let trace = Arc::new(portmortem_analyzer::Trace::open(&path).unwrap());
+        let analysis = AnalysisView::part(trace, &path, Filters::default());
+        let contexts = &analysis.profile.contexts;
+        let predicates = analysis.trace.predicates();
+        // By context: the outermost work of the engine that it is part of.
+        let part_of = |row: usize| {
+            let mut of = None;
+            let mut at = Some(row as u32);
+            while let Some(row) = at {
+                let context = &contexts[row as usize];
+                let info = &predicates[context.predicate as usize];
+                of = Some(info).filter(|info| info.is_engine_work()).or(of);
+                at = context.parent;
+            }
+            of
+        };
+        let mut measure = Measure::default();
+        let mut sums = Vec::new();
+        for _ in 0..4 {
+            let metric = measure.metric(analysis.is_net());
+            let own = |row| metric.own(&analysis.profile, row);
+            let sum = |is: &dyn Fn(usize) -> bool| {
+                (0..contexts.len())
+                    .filter(|row| is(*row))
+                    .map(own)
+                    .sum::<u64>()
+            };
+            let expected = Folded {
+                waiting: sum(&|row| part_of(row).is_some_and(PredicateInfo::is_waiting)),
+                loading: sum(&|row| {
+                    part_of(row).is_some_and(|of| !of.is_waiting() && !of.is_memory_work())
+                }),
+                memory: sum(&|row| part_of(row).is_some_and(PredicateInfo::is_memory_work)),
+            };
+            for inverted in [false, true] {
+                let tree = |folds| {
+                    let shape = Shape {
+                        measure,
+                        inverted,
+                        folds,
+                    };
+                    Tree::of(&analysis, shape, &Progress::default()).unwrap()
+                };
+                let (folded, all) = (tree(true), tree(false));
+                assert_eq!(folded.folded, expected, "{name} {measure:?}");
+                assert_eq!(all.folded, Folded::default());
+                let total = folded.nodes[0].total;
+                assert_eq!(
+                    total + expected.sum(),
+                    all.nodes[0].total,
+                    "{name} {measure:?}"
+                );
+                let owns: u64 = folded.nodes.iter().map(|node| node.own).sum();
+                assert_eq!(owns, total);
+                let is_work = |node: &Node| {
+                    let of = node.predicate.filter(|_| node.total > 0);
+                    of.is_some_and(|of| predicates[of as usize].is_engine_work())
+                };
+                assert!(!folded.nodes.iter().any(is_work));
+            }
+            sums.push(expected.sum());
+            measure = measure.next();
+        }
+        assert!(sums[0] > 0, "{name}");
+    }
 }

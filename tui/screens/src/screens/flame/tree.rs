@@ -1,12 +1,15 @@
 //! What the flame graph is of: a tree of contexts with a size each, from callers to callees or, inverted, from
 //! what had the size itself to its callers.
 
+use portmortem_analyzer::Profile;
+use portmortem_analyzer::figures::contexts::ContextFigures;
 use portmortem_analyzer::graphs::Metric;
 use portmortem_analyzer::trace::PredicateIndex;
 use rustc_hash::FxHashMap;
 
 use crate::analysis::AnalysisView;
 
+use super::folding::{Folded, Folding};
 use super::progress::Progress;
 
 /// What the width of a box stands for.
@@ -53,6 +56,26 @@ impl Measure {
     }
 }
 
+/// How the boxes are made of the contexts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub(super) measure: Measure,
+    /// From callees to callers.
+    pub(super) inverted: bool,
+    /// Waiting, loading and collections are left out.
+    pub(super) folds: bool,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self {
+            measure: Measure::default(),
+            inverted: false,
+            folds: true,
+        }
+    }
+}
+
 /// A box of the graph.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
@@ -68,23 +91,53 @@ pub(super) struct Node {
     pub(super) recursive: bool,
 }
 
+/// The sizes of contexts without those below, which are asked for in order.
+struct Sizes<'a> {
+    profile: &'a Profile,
+    metric: Metric,
+    folding: Option<Folding>,
+    folded: Folded,
+}
+
+impl<'a> Sizes<'a> {
+    fn new(analysis: &'a AnalysisView, shape: Shape) -> Self {
+        Self {
+            profile: &analysis.profile,
+            metric: shape.measure.metric(analysis.is_net()),
+            folding: shape.folds.then(|| Folding::new(analysis)),
+            folded: Folded::default(),
+        }
+    }
+
+    /// Of what is folded it is 0.
+    fn own(&mut self, row: usize, context: &ContextFigures) -> u64 {
+        let own = self.metric.own(self.profile, row);
+        let folding = self.folding.as_mut();
+        let folded = folding.and_then(|folding| folding.next(context.parent, context.predicate));
+        match folded {
+            Some(kind) => {
+                self.folded.add(kind, own);
+                0
+            }
+            None => own,
+        }
+    }
+}
+
 /// The boxes, the first one around all.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
+    /// What is in none of them.
+    pub(super) folded: Folded,
     starts: Vec<u32>,
     children: Vec<u32>,
 }
 
 impl Tree {
     /// `None` if it was given up.
-    pub(super) fn of(
-        analysis: &AnalysisView,
-        measure: Measure,
-        inverted: bool,
-        progress: &Progress,
-    ) -> Option<Self> {
-        let metric = measure.metric(analysis.is_net());
+    pub(super) fn of(analysis: &AnalysisView, shape: Shape, progress: &Progress) -> Option<Self> {
+        let mut sizes = Sizes::new(analysis, shape);
         let mut nodes = vec![Node {
             predicate: None,
             parent: 0,
@@ -92,14 +145,14 @@ impl Tree {
             total: 0,
             recursive: false,
         }];
-        if inverted {
-            invert(analysis, metric, &mut nodes, progress)?;
+        if shape.inverted {
+            invert(analysis, &mut sizes, &mut nodes, progress)?;
         } else {
             let contexts = analysis.profile.contexts.iter();
             nodes.extend(contexts.enumerate().map(|(row, context)| Node {
                 predicate: Some(context.predicate),
                 parent: context.parent.map_or(0, |parent| parent + 1),
-                own: metric.own(&analysis.profile, row),
+                own: sizes.own(row, context),
                 total: 0,
                 recursive: context.recursive,
             }));
@@ -112,7 +165,10 @@ impl Tree {
             }
         }
         progress.one()?;
-        Some(Self::linked(nodes))
+        Some(Self {
+            folded: sizes.folded,
+            ..Self::linked(nodes)
+        })
     }
 
     /// Finds who is below whom, the largest first.
@@ -139,6 +195,7 @@ impl Tree {
             nodes,
             starts,
             children,
+            ..Self::default()
         }
     }
 
@@ -164,7 +221,7 @@ impl Tree {
 /// Every context that has a size of its own, below the box of its predicate: its callers, one below the other.
 fn invert(
     analysis: &AnalysisView,
-    metric: Metric,
+    sizes: &mut Sizes,
     nodes: &mut Vec<Node>,
     progress: &Progress,
 ) -> Option<()> {
@@ -172,7 +229,7 @@ fn invert(
     let contexts = &analysis.profile.contexts;
     for (row, context) in contexts.iter().enumerate() {
         progress.one()?;
-        let own = metric.own(&analysis.profile, row);
+        let own = sizes.own(row, context);
         if own == 0 {
             continue;
         }

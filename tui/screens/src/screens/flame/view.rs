@@ -27,10 +27,12 @@ pub(super) fn draw(flame: &mut Flame, area: Rect, buf: &mut Buffer, theme: &Them
     if placed.is_empty() {
         let text = if flame.build.is_some() {
             "arranging the contexts".to_owned()
+        } else if flame.tree.folded.sum() > 0 {
+            "all is waiting, loading or collections; space shows it".to_owned()
         } else {
             format!(
                 "nothing to show by {}; s measures by something else",
-                flame.measure.name()
+                flame.shape.measure.name()
             )
         };
         buf.set_stringn(
@@ -57,13 +59,13 @@ pub(super) fn draw(flame: &mut Flame, area: Rect, buf: &mut Buffer, theme: &Them
             draw_box(flame, place, boxes.y + line as u16, style, buf, theme);
         }
     }
-    if deepest + 1 > flame.first + usize::from(boxes.height) {
-        let text = format!(
-            "▼ {} deeper",
-            deepest + 1 - flame.first - usize::from(boxes.height)
-        );
-        buf.set_stringn(area.x + 1, boxes.bottom(), text, 20, theme.faint);
-    }
+    let deeper = (deepest + 1).saturating_sub(flame.first + usize::from(boxes.height));
+    let line = Rect {
+        y: boxes.bottom(),
+        height: 1,
+        ..area
+    };
+    not_shown(flame, deeper, line, buf, theme);
     foot(
         flame,
         Rect {
@@ -93,7 +95,7 @@ fn draw_box(flame: &Flame, place: &Placed, y: u16, style: Style, buf: &mut Buffe
     };
     let figures = &flame.tree.nodes[node as usize];
     let whole = flame.tree.nodes[flame.root as usize].total;
-    let part = match flame.measure {
+    let part = match flame.shape.measure {
         Measure::SelfTime => figures.own,
         _ => figures.total,
     };
@@ -104,12 +106,19 @@ fn draw_box(flame: &Flame, place: &Placed, y: u16, style: Style, buf: &mut Buffe
     };
     let recursive = if figures.recursive { "↻" } else { "" };
     let name = flame.name(node);
-    let text = format!("{sign}{name}{recursive} {}%", format::percent(part, whole));
+    // What shares are of.
+    let size = if node == flame.root {
+        format!(" {}", flame.whole(whole))
+    } else {
+        String::new()
+    };
+    let share = format::percent(part, whole);
+    let text = format!("{sign}{name}{recursive}{size} {share}%");
     let style = if node == flame.selected {
         theme.cursor.add_modifier(Modifier::BOLD)
     } else if flame.is_found(node) {
         style.patch(theme.found)
-    } else if flame.measure == Measure::SelfTime && part.saturating_mul(20) < whole {
+    } else if flame.shape.measure == Measure::SelfTime && part.saturating_mul(20) < whole {
         // What takes little itself steps back.
         theme.faint
     } else {
@@ -135,24 +144,52 @@ fn without_module(name: &str) -> &str {
     }
 }
 
+/// A line about boxes below the area, and about what is folded.
+fn not_shown(flame: &Flame, deeper: usize, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let mut x = area.x + 1;
+    if deeper > 0 {
+        let text = format!("▼ {deeper} deeper  ");
+        (x, _) = buf.set_stringn(x, area.y, text, 20, theme.faint);
+    }
+    let Some((share, parts)) = flame.about_folded() else {
+        return;
+    };
+    let texts = [
+        format!("‖ folded {share}: {parts}; space unfolds"),
+        format!("‖ folded {share}: {parts}"),
+        format!("‖ folded {share}"),
+    ];
+    let room = usize::from(area.right().saturating_sub(x));
+    let text = texts.iter().find(|text| format::width(text) <= room);
+    let text = format::shorten(text.unwrap_or(&texts[2]), room);
+    buf.set_stringn(x, area.y, text, room, theme.filter);
+}
+
 /// The selected box in words.
 fn foot(flame: &Flame, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let Some(node) = flame.tree.nodes.get(flame.selected as usize) else {
         return;
     };
     let whole = flame.tree.nodes[0].total;
-    let of = |part| format!("{} ({}%)", flame.size(part), format::percent(part, whole));
-    let sum = match flame.measure {
+    let share = |part| format::percent(part, whole);
+    let (total, own) = (node.total, node.own);
+    let sum = match flame.shape.measure {
         Measure::Undone => "undone",
         Measure::Events => "events",
         _ => "inclusive",
     };
     let mut line = vec![
         Span::styled(format!(" {}", flame.name(flame.selected)), theme.subject),
-        Span::raw(format!("  {sum} {}", of(node.total))),
+        Span::raw(format!(
+            "  {sum} {} ({}% of {})",
+            flame.size(total),
+            share(total),
+            flame.whole(whole)
+        )),
     ];
-    if !flame.inverted {
-        line.push(Span::raw(format!(", itself {}", of(node.own))));
+    if !flame.shape.inverted {
+        let text = format!(", itself {} ({}%)", flame.size(own), share(own));
+        line.push(Span::raw(text));
     }
     if flame.root != 0 {
         line.push(Span::styled(

@@ -4,6 +4,7 @@
 //! is shown, where the cursor is, and what keys do to both. Times are ticks.
 
 mod bindings;
+mod cursor;
 mod export;
 mod foot;
 mod labels;
@@ -38,8 +39,8 @@ use crate::keys::{Action, Binding};
 use crate::theme::Theme;
 use bindings::KEYS;
 use layout::Layout;
-use pictures::{Picture, Pictures};
-use runs::{Run, runs};
+use pictures::Pictures;
+use runs::Shows;
 use seek::Seek;
 
 /// Depths of a picture: some more than are drawn, so that scrolling by a few needs no other one.
@@ -153,55 +154,6 @@ impl Timeline {
             first_row: first_row / ROWS_STEP * ROWS_STEP,
             rows: ROWS,
         }
-    }
-
-    fn picture(&self) -> Option<&Picture> {
-        self.pictures
-            .as_ref()?
-            .get(&self.stretch(self.position.band))
-    }
-
-    fn column_at(&self) -> u32 {
-        let column = self
-            .stretch(self.position.band)
-            .column_of(self.position.cursor);
-        column.unwrap_or(0)
-    }
-
-    fn column(&self) -> Option<&Column> {
-        self.picture()?.columns.get(self.column_at() as usize)
-    }
-
-    /// What is under the cursor; `None` if it is not known.
-    fn cell(&self) -> Option<Cell> {
-        let row = self
-            .position
-            .row
-            .checked_sub(self.picture()?.window.first_row)?;
-        self.column()?.cell(row as usize)
-    }
-
-    fn runs(&self) -> Vec<Run> {
-        let Some(picture) = self.picture() else {
-            return Vec::new();
-        };
-        let row = self.position.row.saturating_sub(picture.window.first_row);
-        runs(picture, row as usize)
-    }
-
-    fn run(&self) -> Option<Run> {
-        let at = self.column_at();
-        let mut runs = self.runs().into_iter();
-        runs.find(|run| run.columns.contains(&at))
-    }
-
-    /// The number of the event that the cursor was sent to, and is still at.
-    fn sent(&self) -> Option<u64> {
-        let Position {
-            cursor, row, band, ..
-        } = self.position;
-        let sent = self.position.sent?;
-        ((sent.cursor, sent.row, sent.band) == (cursor, row, band)).then_some(sent.number)
     }
 
     fn is_found(&self, predicate: Option<PredicateIndex>) -> bool {
@@ -364,13 +316,23 @@ impl Screen for Timeline {
         let number = self.sent().or(began.map(|only| only.called));
         Some(EventTarget::At {
             stream: *self.streams.get(self.position.band)?,
-            number: number.or_else(|| self.column()?.first_event)?,
+            number: number.or_else(|| self.event_at_cursor())?,
         })
+    }
+
+    fn event_of_box(&self) -> Option<EventTarget> {
+        match self.run().map(|run| run.shows) {
+            Some(Shows::One(segment)) => Some(EventTarget::At {
+                stream: *self.streams.get(self.position.band)?,
+                number: segment.called,
+            }),
+            _ => self.event(),
+        }
     }
 
     fn show_event(&mut self, target: EventTarget) -> Effect {
         // Back from where this moment was taken to, the view is as it was.
-        if self.event() == Some(target) {
+        if !self.fresh && self.event() == Some(target) {
             return Effect::Done;
         }
         self.go_to_event(target)

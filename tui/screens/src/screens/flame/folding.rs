@@ -1,0 +1,87 @@
+//! What is folded: time in which the program cannot go on, and which says nothing of its goals.
+
+use portmortem_analyzer::trace::{BoxKind, PredicateIndex};
+
+use super::Flame;
+use crate::analysis::AnalysisView;
+use crate::format;
+
+/// Sizes that are in no box, by what took them: ticks or events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Folded {
+    /// Without a processor.
+    pub(super) waiting: u64,
+    /// Loading of libraries, and all that is called by it.
+    pub(super) loading: u64,
+    /// Garbage collections and stack shifts.
+    pub(super) memory: u64,
+}
+
+impl Folded {
+    pub(super) fn add(&mut self, kind: BoxKind, size: u64) {
+        let sum = match kind {
+            BoxKind::Waiting => &mut self.waiting,
+            BoxKind::Autoload => &mut self.loading,
+            BoxKind::EngineWork => &mut self.memory,
+            BoxKind::Call { .. } => return,
+        };
+        *sum = sum.saturating_add(size);
+    }
+
+    /// All of them.
+    pub(super) fn sum(self) -> u64 {
+        let some = self.waiting.saturating_add(self.loading);
+        some.saturating_add(self.memory)
+    }
+}
+
+impl Flame {
+    /// What is folded, of how much, and its parts: `12.1 ms of 30.5 ms (39.7%)` and `waiting 9.0 ms, loading 3.1 ms`.
+    /// `None` if that is nothing.
+    pub(super) fn about_folded(&self) -> Option<(String, String)> {
+        let (folded, shown) = (self.tree.folded, self.tree.nodes.first()?.total);
+        let (sum, whole) = (folded.sum(), folded.sum().saturating_add(shown));
+        let share = format::percent(sum, whole);
+        let share = format!("{} of {} ({share}%)", self.size(sum), self.whole(whole));
+        let parts = [
+            ("waiting", folded.waiting),
+            ("loading", folded.loading),
+            ("collections", folded.memory),
+        ];
+        let some = parts.iter().filter(|(_, part)| *part > 0);
+        let parts = some.map(|(name, part)| format!("{name} {}", self.size(*part)));
+        let parts = parts.collect::<Vec<_>>().join(", ");
+        (sum > 0).then_some((share, parts))
+    }
+}
+
+/// Which contexts are folded.
+#[derive(Debug)]
+pub(super) struct Folding {
+    kinds: Vec<BoxKind>,
+    /// By row of the contexts that were asked for: what it is part of.
+    rows: Vec<Option<BoxKind>>,
+}
+
+impl Folding {
+    pub(super) fn new(analysis: &AnalysisView) -> Self {
+        Self {
+            kinds: BoxKind::by_predicate(&analysis.trace),
+            rows: Vec::with_capacity(analysis.profile.contexts.len()),
+        }
+    }
+
+    /// What the next context is part of, if that is folded. Contexts come in order, callers first.
+    pub(super) fn next(
+        &mut self,
+        parent: Option<u32>,
+        predicate: PredicateIndex,
+    ) -> Option<BoxKind> {
+        let around = parent.and_then(|parent| *self.rows.get(parent as usize)?);
+        let own = self.kinds.get(predicate as usize).copied();
+        let own = own.filter(|kind| !matches!(kind, BoxKind::Call { .. }));
+        let folded = around.or(own);
+        self.rows.push(folded);
+        folded
+    }
+}

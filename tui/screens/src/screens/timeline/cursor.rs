@@ -1,0 +1,71 @@
+//! What is under the cursor: a column of a stream, a cell of it, a box, an event.
+
+use super::pictures::Picture;
+use super::runs::{Run, runs};
+use super::{Cell, Column, Position, Timeline};
+
+impl Timeline {
+    pub(super) fn picture(&self) -> Option<&Picture> {
+        self.pictures
+            .as_ref()?
+            .get(&self.stretch(self.position.band))
+    }
+
+    pub(super) fn column_at(&self) -> u32 {
+        let column = self
+            .stretch(self.position.band)
+            .column_of(self.position.cursor);
+        column.unwrap_or(0)
+    }
+
+    pub(super) fn column(&self) -> Option<&Column> {
+        self.picture()?.columns.get(self.column_at() as usize)
+    }
+
+    /// What is under the cursor; `None` if it is not known.
+    pub(super) fn cell(&self) -> Option<Cell> {
+        let row = self
+            .position
+            .row
+            .checked_sub(self.picture()?.window.first_row)?;
+        self.column()?.cell(row as usize)
+    }
+
+    pub(super) fn runs(&self) -> Vec<Run> {
+        let Some(picture) = self.picture() else {
+            return Vec::new();
+        };
+        let row = self.position.row.saturating_sub(picture.window.first_row);
+        runs(picture, row as usize)
+    }
+
+    pub(super) fn run(&self) -> Option<Run> {
+        let at = self.column_at();
+        let mut runs = self.runs().into_iter();
+        runs.find(|run| run.columns.contains(&at))
+    }
+
+    /// The number of the first event since the column of the cursor begins; if there is none, of the last one.
+    pub(super) fn event_at_cursor(&self) -> Option<u64> {
+        let band = self.position.band;
+        let (stretch, numbers) = (self.stretch(band), self.figures(band)?.numbers());
+        let pictures = self.pictures.as_ref()?;
+        let tick = stretch.start_of(self.column_at());
+        let trace = &pictures.analysis.trace;
+        let first = pictures
+            .blocks
+            .first_event_since(trace, stretch.stream, tick);
+        let last = numbers.end.checked_sub(1)?;
+        let found = first.unwrap_or(last).max(numbers.start).min(last);
+        Some(found).filter(|number| numbers.contains(number))
+    }
+
+    /// The number of the event that the cursor was sent to, and is still at.
+    pub(super) fn sent(&self) -> Option<u64> {
+        let Position {
+            cursor, row, band, ..
+        } = self.position;
+        let sent = self.position.sent?;
+        ((sent.cursor, sent.row, sent.band) == (cursor, row, band)).then_some(sent.number)
+    }
+}

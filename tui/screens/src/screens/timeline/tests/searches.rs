@@ -1,0 +1,81 @@
+//! What `/`, `n` and `N` find.
+
+use super::*;
+
+#[test]
+fn a_search_moves_from_match_to_match() {
+    let mut screen = screen(&record("moves", &[&small()]), &[]);
+    let begin = screen.whole.from;
+    screen.set_filter("p2");
+    let mut found = Vec::new();
+    let mut effect = end(&mut screen, Screen::search);
+    while effect == Effect::Step {
+        drawn(&mut screen, 108, 21);
+        assert_eq!((screen.predicate(), screen.position.row), (Some(2), 1));
+        found.push(screen.position.cursor - begin);
+        effect = act(&mut screen, Action::NextMatch);
+    }
+    assert_eq!(found, [4000, 7000]);
+    assert!(matches!(effect, Effect::Say(text) if text.contains("no later box")));
+    assert_eq!(act(&mut screen, Action::PreviousMatch), Effect::Step);
+    assert_eq!(screen.position.cursor - begin, 4000);
+    assert!(screen.undo());
+    assert_eq!(screen.position.cursor - begin, 7000);
+    let position = screen.position;
+    screen.set_filter("no such name");
+    let Effect::Say(text) = screen.search() else {
+        panic!()
+    };
+    assert_eq!(text, "no predicate has that name");
+    assert_eq!(screen.position, position);
+}
+
+#[test]
+fn failures_and_redos_are_found_in_order() {
+    let mut screen = screen(&record("search", &[&small()]), &[]);
+    let begin = screen.whole.from;
+    let mut ticks = Vec::new();
+    while screen.act(Action::NextMatch) == Effect::Done {
+        ticks.push((screen.position.cursor - begin).next_multiple_of(100));
+        assert_eq!(screen.position.row, 1);
+    }
+    assert_eq!(ticks, [3000, 7000]);
+    assert_eq!(screen.act(Action::PreviousMatch), Effect::Done);
+    assert!(matches!(screen.act(Action::PreviousMatch), Effect::Say(_)));
+}
+
+#[test]
+fn failures_are_found_beyond_what_is_shown() {
+    let mut screen = screen(&record("beyond", &[&small()]), &[]);
+    let begin = screen.whole.from;
+    screen.set_view(begin, 2000);
+    screen.position.cursor = begin;
+    drawn(&mut screen, 108, 21);
+    assert_eq!(screen.act(Action::NextMatch), Effect::Step);
+    drawn(&mut screen, 108, 21);
+    assert!(
+        screen.column().unwrap().counts.fails == 1 && screen.position.view.from == begin + 2000
+    );
+    assert!(screen.undo());
+    assert_eq!(screen.position.view.from, begin);
+    screen.set_view(begin + 8000, 2000);
+    drawn(&mut screen, 108, 21);
+    assert_eq!(screen.act(Action::PreviousMatch), Effect::Step);
+    assert_eq!(screen.column().unwrap().counts.redos, 1);
+    let place = screen.position;
+    assert!(matches!(screen.act(Action::NextMatch), Effect::Say(_)));
+    assert_eq!(screen.position, place);
+}
+
+#[test]
+fn what_is_searched_for_is_marked() {
+    let mut screen = screen(&record("found", &[&small()]), &[]);
+    screen.set_filter("p2");
+    let shown = drawn(&mut screen, 108, 21);
+    assert!(
+        shown[6].contains("*p2/0") && shown[6].contains("▏p1/0"),
+        "{shown:#?}"
+    );
+    screen.set_filter("");
+    assert!(!drawn(&mut screen, 108, 21)[6].contains('*'));
+}
