@@ -15,7 +15,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::{Trace, TraceError};
 
 use crate::analysis::{AnalysisView, Job, Outcome};
-use crate::keys::{self, Binding};
+use crate::keys::{self, Action, Binding};
 use crate::overlay::Overlay;
 use crate::screens::{Effect, SCREENS, Screen, ScreenId};
 use crate::theme::{Theme, ThemeName};
@@ -241,6 +241,28 @@ impl App {
         }
         tables.push(("Everywhere", keys::EVERYWHERE));
         tables
+    }
+
+    /// The same without those that nothing here can be done with: for the line of keys and the palette.
+    #[must_use]
+    pub fn offered(&self) -> Vec<(&'static str, Vec<Binding>)> {
+        let offered = |binding: &&Binding| self.offers(binding.action);
+        let tables = self.bindings().into_iter();
+        tables
+            .map(|(name, table)| (name, table.iter().filter(offered).copied().collect()))
+            .collect()
+    }
+
+    fn offers(&self, action: Action) -> bool {
+        let shown = self.shown();
+        match action {
+            Action::Export | Action::Copy | Action::CopyAll => !shown.is_empty(),
+            Action::SlowestCall => shown.has_predicates() || shown.event().is_some(),
+            Action::FirstEvent | Action::Hide | Action::Focus | Action::Edit => {
+                shown.has_predicates()
+            }
+            _ => true,
+        }
     }
 
     pub(crate) fn colours(&self) -> Theme {

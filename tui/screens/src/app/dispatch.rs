@@ -109,7 +109,7 @@ impl App {
             Action::Quit => self.requests.push(Request::Quit),
             Action::Back => self.undo(),
             Action::Palette => {
-                let palette = Palette::new(self.bindings(), self.analysis.as_ref());
+                let palette = Palette::new(self.offered(), self.analysis.as_ref());
                 self.overlay = Some(Overlay::Palette(palette));
             }
             Action::Show(digit) => match SCREENS.iter().position(|entry| entry.digit == digit) {
@@ -194,6 +194,8 @@ impl App {
                 Some(text) => self.copy(text),
                 None => self.say("nothing to copy here"),
             },
+            (Action::CopyAll, _) if self.shown().is_empty() => self.say("nothing to copy here"),
+            (Action::Export, _) if self.shown().is_empty() => self.say("nothing to export here"),
             (Action::CopyAll, _) if self.shown().rows() > MOST_COPIED => {
                 self.say("too much for a clipboard; e writes it as a file");
             }

@@ -18,7 +18,7 @@ const MOST_PREDICATES: usize = 50;
 /// The palette of the screen below.
 #[derive(Debug)]
 pub struct Palette {
-    tables: Vec<(&'static str, &'static [Binding])>,
+    tables: Vec<(&'static str, Vec<Binding>)>,
     analysis: Option<Arc<AnalysisView>>,
     /// Those that were called, the hottest first.
     predicates: Vec<PredicateIndex>,
@@ -57,7 +57,7 @@ impl Palette {
     /// What these keys do, and the predicates of an analysis.
     #[must_use]
     pub fn new(
-        tables: Vec<(&'static str, &'static [Binding])>,
+        tables: Vec<(&'static str, Vec<Binding>)>,
         analysis: Option<&Arc<AnalysisView>>,
     ) -> Self {
         let mut predicates = Vec::new();

@@ -153,11 +153,11 @@ pub(super) fn foot(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
         );
         return;
     }
-    keys(&app.bindings(), area, buf, theme);
+    keys(&app.offered(), area, buf, theme);
 }
 
 /// As many keys as fit; the way to help and the way out always do.
-fn keys(tables: &[(&str, &[Binding])], area: Rect, buf: &mut Buffer, theme: &Theme) {
+fn keys(tables: &[(&str, Vec<Binding>)], area: Rect, buf: &mut Buffer, theme: &Theme) {
     let all = || tables.iter().flat_map(|(_, table)| table.iter());
     let labelled = all().enumerate().filter_map(|(at, binding)| {
         let key = *binding.keys.first().filter(|_| !binding.label.is_empty())?;
