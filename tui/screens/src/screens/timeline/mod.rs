@@ -100,7 +100,7 @@ pub(super) struct Timeline {
     position: Position,
     /// Nothing was asked for yet: the cursor goes to where there is something to see.
     fresh: bool,
-    /// What was shown before each zoom.
+    /// What was shown before each zoom, and before each other stream.
     zooms: Vec<Position>,
     /// All bands are folded.
     folded: bool,

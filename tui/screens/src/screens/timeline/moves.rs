@@ -293,8 +293,9 @@ impl Timeline {
             return Effect::Say("there is no other stream".to_owned());
         }
         let by = if later { 1 } else { streams - 1 };
+        self.zooms.push(self.position);
         self.go_to_band((self.position.band + by) % streams);
-        Effect::Done
+        Effect::Step
     }
 
     /// To the next column that `is` what is looked for, or the one before: in sight, or near.
