@@ -114,6 +114,19 @@ impl StreamInfo {
         self.begin.as_ref().map_or("", |begin| &begin.name)
     }
 
+    /// What texts call it: its number, what it is and its name, escaped: `stream 2 (thread worker)`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let kind = match self.kind() {
+            StreamKind::Thread => "thread",
+            StreamKind::Engine => "engine",
+        };
+        match self.name() {
+            "" => format!("stream {} ({kind})", self.id),
+            name => format!("stream {} ({kind} {})", self.id, names::printable(name)),
+        }
+    }
+
     /// Which redos it has; all of them if the announcement was lost.
     #[must_use]
     pub fn dialect(&self) -> Dialect {

@@ -253,6 +253,27 @@ impl App {
             .collect()
     }
 
+    /// What can be done on other screens: the place of the screen, what the keys are for, and the keys.
+    pub(crate) fn offered_elsewhere(&self) -> Vec<(usize, String, Vec<Binding>)> {
+        let others = (0..self.screens.len()).filter(|at| *at != self.shown);
+        let sections = others.map(|at| {
+            let own = self.screens[at].screen.bindings();
+            // The first screen is a list; all lists share their keys.
+            let lists = match at == 0 && self.shown().table().is_none() {
+                true => keys::LISTS,
+                false => &[],
+            };
+            let means = |binding: &&Binding| {
+                let meaning = keys::meaning(binding.keys[0], &[own, lists]);
+                meaning == keys::Meaning::Action(binding.action)
+            };
+            let table = own.iter().chain(lists).filter(means).copied().collect();
+            let entry = SCREENS[at];
+            (at, format!("On {} {}", entry.digit, entry.name), table)
+        });
+        sections.collect()
+    }
+
     fn offers(&self, action: Action) -> bool {
         let shown = self.shown();
         match action {

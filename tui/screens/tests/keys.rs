@@ -312,22 +312,6 @@ fn names_are_looked_for_on_all_screens() {
 }
 
 #[test]
-fn the_palette_does_what_is_typed() {
-    let mut app = app("queens.pmt", ThemeName::Dark);
-    keys(&mut app, ": :flame enter");
-    assert_eq!(app.screen(), ScreenId::Flame);
-    keys(&mut app, ": :attack/2 enter");
-    assert_eq!(app.screen(), ScreenId::Predicate);
-    assert!(text(&picture(&mut app, 120, 30)).contains("attack/2"));
-    keys(&mut app, "esc : :1,000 enter");
-    assert_eq!(app.screen(), ScreenId::Events);
-    assert!(text(&picture(&mut app, 120, 30)).contains("event 1,000"));
-    keys(&mut app, "esc esc");
-    keys(&mut app, ": :no_such_thing enter : : : :quit enter");
-    assert_eq!(app.requests(), [Request::Quit]);
-}
-
-#[test]
 fn the_flame_graph_is_written_as_a_picture() {
     let mut app = app("queens.pmt", ThemeName::Dark);
     keys(&mut app, "8 e enter");

@@ -30,7 +30,7 @@ fn a_marked_range_is_shown_once() {
 #[test]
 fn esc_goes_back_to_the_stream_before() {
     // The timeline marks the stream of the cursor, and the list of events is headed by it.
-    for (screen, sign) in [("5", "▼thread"), ("6", " stream ")] {
+    for (screen, sign) in [("5", "▼stream"), ("6", " stream ")] {
         let mut app = app("threads_exceptions.pmt", ThemeName::Dark);
         keys(&mut app, screen);
         let stream = |app: &mut App| {

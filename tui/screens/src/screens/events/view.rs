@@ -227,9 +227,10 @@ impl Events {
         let Some(reader) = &self.reader else { return };
         let info = reader.info();
         let stream = info.map_or_else(String::new, |info| {
-            let name = printable(info.name());
-            let streams = reader.analysis.trace.streams().len();
-            format!("stream {} of {streams} {name}", reader.stream + 1)
+            match reader.analysis.trace.streams().len() {
+                1 => info.title(),
+                streams => format!("{} of {streams}", info.title()),
+            }
         });
         let room = usize::from(area.width).saturating_sub(1);
         let columns = Columns::of(reader, room);

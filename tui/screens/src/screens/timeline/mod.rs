@@ -25,7 +25,7 @@ use portmortem_analyzer::Window;
 use portmortem_analyzer::figures::StreamFigures;
 use portmortem_analyzer::tables::Cell as TableCell;
 use portmortem_analyzer::timeline::{Began, Cell, Column, Program, Stretch};
-use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::{PredicateIndex, StreamInfo};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -139,6 +139,13 @@ impl Timeline {
     fn figures(&self, band: usize) -> Option<&StreamFigures> {
         let stream = *self.streams.get(band)?;
         self.analysis()?.profile.streams.get(stream)
+    }
+
+    /// What a stream is called, by its place in the trace.
+    fn title(&self, stream: usize) -> String {
+        let streams = self.analysis().map(|analysis| analysis.trace.streams());
+        let info = streams.and_then(|streams| streams.get(stream));
+        info.map_or_else(|| "the stream".to_owned(), StreamInfo::title)
     }
 
     /// What is shown of a stream, by its band.

@@ -120,7 +120,7 @@ impl Timeline {
             } => {
                 let mut bands = self.streams.iter();
                 let Some(band) = bands.position(|other| *other == stream) else {
-                    return Effect::Say("that stream is not looked at".to_owned());
+                    return Effect::Say(format!("{} is not looked at", self.title(stream)));
                 };
                 let before = self.position;
                 self.folded = false;
