@@ -83,9 +83,9 @@ fn enter_does_it_on_the_screen_it_belongs_to() {
 fn streams_have_one_name() {
     let mut app = app("threads_exceptions.pmt", ThemeName::Dark);
     for (typed, name) in [
-        ("5", "stream 1 (thread main)"),
+        ("5", "stream 1 (main)"),
         ("}", "stream 2 (thread 5)"),
-        ("1 6 }", "stream 2 (thread 5) of 4"),
+        ("1 6 }", "stream 2 (thread 5), "),
         (": :12", "show event 12 of stream 2 (thread 5)"),
     ] {
         keys(&mut app, typed);

@@ -166,7 +166,7 @@ pub(super) fn foot(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
     } else {
         room
     } - 2;
-    let text = shorten(&text, room);
+    let text = format::shorten_words(&text, room);
     buf.set_stringn(area.x + 1, area.y, text, room, theme.found);
 }
 

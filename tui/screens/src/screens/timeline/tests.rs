@@ -552,8 +552,7 @@ fn every_stream_has_a_band() {
     let mut screen = screen(&record("bands", &streams), &[]);
     let shown = drawn(&mut screen, 108, 30).join("\n");
     assert!(
-        shown.contains("▼stream 1 (thread t0): 8 events")
-            && shown.contains(" stream 2 (thread t1): 2 events")
+        shown.contains("▼stream 1 (t0): 8 events") && shown.contains(" stream 2 (t1): 2 events")
     );
     assert!(
         shown.contains("▏p3/0") && shown.contains("▶p0/0"),
@@ -590,7 +589,7 @@ fn streams_that_are_left_out_have_no_band() {
     screen.follow(&Arc::new(AnalysisView::part(trace, &path, scope)));
     let shown = drawn(&mut screen, 108, 30).join("\n");
     assert!(!shown.contains("stream 1 "), "{shown}");
-    assert!(shown.contains("▼stream 2 (thread t1)") && shown.contains(" stream 3 (thread t2)"));
+    assert!(shown.contains("▼stream 2 (t1)") && shown.contains(" stream 3 (t2)"));
     screen.act(Action::NextStream);
     assert_eq!((screen.position.band, screen.stretch(1).stream), (1, 2));
     assert!(drawn(&mut screen, 108, 30).join("\n").contains("▼stream 3"));
