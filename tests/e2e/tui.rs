@@ -166,8 +166,10 @@ fn a_session() {
     tmux.line("5ms..7ms");
     tmux.waits_for("time: 5.000ms..7.000ms");
     // Step.
-    tmux.keys(&["6", "n"]);
-    tmux.waits_for("event ");
+    tmux.keys(&["6"]);
+    tmux.waits_for("event 14,590 of ");
+    tmux.keys(&["n"]);
+    tmux.waits_for("event 14,591 of ");
     tmux.keys(&["5"]);
     tmux.waits_for("redos↶");
     // The moment of the event is kept, and Esc leads to all there is.
