@@ -29,6 +29,42 @@ pub fn shorten(text: &str, width: usize) -> String {
     shown
 }
 
+/// As [`shorten`], but no word is cut, if at least half of the room is used so.
+#[must_use]
+pub fn shorten_words(text: &str, width: usize) -> String {
+    let cut = shorten(text, width);
+    let Some(shown) = cut.strip_suffix('…').filter(|_| cut != text) else {
+        return cut;
+    };
+    let ends_word = text[shown.len()..].starts_with(' ');
+    let whole = match shown.rfind(' ') {
+        _ if ends_word => shown,
+        Some(blank) => &shown[..blank],
+        None => return cut,
+    };
+    match whole.trim_end() {
+        whole if 2 * whole.width() >= width => format!("{whole}…"),
+        _ => cut,
+    }
+}
+
+/// As many of the parts as fit, each with its separator before it; `…` for the others.
+#[must_use]
+pub fn fitting<'p>(parts: impl IntoIterator<Item = &'p str>, width: usize) -> String {
+    let mut shown = String::new();
+    let mut parts = parts.into_iter().peekable();
+    while let Some(part) = parts.next() {
+        let after = if parts.peek().is_some() { 2 } else { 0 };
+        let all_fits = shown.width() + part.width() + after <= width;
+        if !shown.is_empty() && !all_fits {
+            shown.push_str(" …");
+            break;
+        }
+        shown.push_str(part);
+    }
+    shorten(&shown, width)
+}
+
 /// As [`shorten`], filled up with spaces after it.
 #[must_use]
 pub fn left(text: &str, width: usize) -> String {
@@ -234,6 +270,24 @@ mod tests {
         assert_eq!(shorten("abc", 0), "");
         assert_eq!(left("日本", 5), "日本 ");
         assert_eq!(right("12", 4), "  12");
+    }
+
+    #[test]
+    fn words_are_not_cut_where_there_is_a_way() {
+        assert_eq!(
+            shorten_words("loop/3 (recursive)", 18),
+            "loop/3 (recursive)"
+        );
+        assert_eq!(shorten_words("loop/3 (recursive)", 12), "loop/3…");
+        assert_eq!(shorten_words("two words here", 10), "two words…");
+        // Too much room would be lost, or there is one word only.
+        assert_eq!(shorten_words("a long_predicate/3", 12), "a long_pred…");
+        assert_eq!(shorten_words("long_predicate/3", 8), "long_pr…");
+        let parts = [" 12 s", " · 3 calls", " · 4 fails"];
+        assert_eq!(fitting(parts, 25), " 12 s · 3 calls · 4 fails");
+        assert_eq!(fitting(parts, 24), " 12 s · 3 calls …");
+        assert_eq!(fitting(parts, 16), " 12 s …");
+        assert_eq!(fitting(parts, 4), " 12…");
     }
 
     #[test]

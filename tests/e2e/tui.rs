@@ -166,8 +166,10 @@ fn a_session() {
     tmux.line("5ms..7ms");
     tmux.waits_for("time: 5.000ms..7.000ms");
     // Step.
-    tmux.keys(&["6", "n"]);
-    tmux.waits_for("event ");
+    tmux.keys(&["6"]);
+    tmux.waits_for("event 14,590 of ");
+    tmux.keys(&["n"]);
+    tmux.waits_for("event 14,591 of ");
     tmux.keys(&["5"]);
     tmux.waits_for("redos↶");
     // The moment of the event is kept, and Esc leads to all there is.
@@ -203,6 +205,50 @@ fn a_session() {
     assert_eq!(rows.lines().count(), 8);
     tmux.keys(&["q"]);
     tmux.is_back("0");
+}
+
+/// Whatever the editor does, the screen is there again, and says what went wrong.
+#[test]
+fn the_source_is_opened_in_an_editor() {
+    let tmux = Tmux::start(100, 30);
+    fs::copy(sample("queens.pl"), tmux.sandbox.path("queens.pl")).unwrap();
+    for name in ["code", "editor"] {
+        let script = format!("#!/bin/sh\necho {name} \"$@\" > edited\n");
+        tmux.sandbox.write(name, &script);
+    }
+    tmux.sandbox.sh("chmod +x code editor").exits(0);
+    for (editor, said, given) in [
+        ("./editor", "", "editor +"),
+        ("./code -w", "", "code -w --goto "),
+        // It takes the line for the name of a file.
+        ("cat", "cat ended with exit status: 1", ""),
+        ("no-such-editor -w", "cannot run no-such-editor: ", ""),
+        ("", "set VISUAL or EDITOR to open sources", ""),
+    ] {
+        let _ = fs::remove_file(tmux.sandbox.path("edited"));
+        tmux.line(&format!(
+            "VISUAL= EDITOR='{editor}' \"$portmortem\" tui $TRACE"
+        ));
+        tmux.waits_for("7 predicates");
+        tmux.keys(&["o"]);
+        if said.is_empty() {
+            ask_until(|| {
+                let edited = fs::read_to_string(tmux.sandbox.path("edited"));
+                let edited = edited.unwrap_or_default();
+                let is_given = edited.starts_with(given) && edited.contains("queens.pl");
+                is_given.then_some(()).ok_or(edited)
+            });
+        }
+        tmux.waits_until(said, |screen| {
+            screen.contains(said) && screen.contains("7 predicates")
+        });
+        // It reads keys again.
+        tmux.keys(&["9"]);
+        tmux.waits_for("[9 Trace]");
+        tmux.keys(&["q"]);
+        tmux.is_back("0");
+        tmux.line("clear");
+    }
 }
 
 #[test]

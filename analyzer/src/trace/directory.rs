@@ -114,6 +114,26 @@ impl StreamInfo {
         self.begin.as_ref().map_or("", |begin| &begin.name)
     }
 
+    /// What texts call it: its number and its name in the engine, escaped; of one that has only a number what it is, too:
+    /// `stream 1 (main)`, `stream 2 (thread 5)`, `stream 3 (engine 1)`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let kind = match self.kind() {
+            StreamKind::Thread => "thread",
+            StreamKind::Engine => "engine",
+        };
+        let name = names::printable(self.name());
+        let is_number = name.chars().all(|c| c.is_ascii_digit());
+        match (self.kind(), is_number) {
+            (StreamKind::Thread, false) => format!("stream {} ({name})", self.id),
+            _ => format!(
+                "stream {} ({})",
+                self.id,
+                format!("{kind} {name}").trim_end()
+            ),
+        }
+    }
+
     /// Which redos it has; all of them if the announcement was lost.
     #[must_use]
     pub fn dialect(&self) -> Dialect {

@@ -15,7 +15,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::{Trace, TraceError};
 
 use crate::analysis::{AnalysisView, Job, Outcome};
-use crate::keys::{self, Binding};
+use crate::keys::{self, Action, Binding};
 use crate::overlay::Overlay;
 use crate::screens::{Effect, SCREENS, Screen, ScreenId};
 use crate::theme::{Theme, ThemeName};
@@ -241,6 +241,49 @@ impl App {
         }
         tables.push(("Everywhere", keys::EVERYWHERE));
         tables
+    }
+
+    /// The same without those that nothing here can be done with: for the line of keys and the palette.
+    #[must_use]
+    pub fn offered(&self) -> Vec<(&'static str, Vec<Binding>)> {
+        let offered = |binding: &&Binding| self.offers(binding.action);
+        let tables = self.bindings().into_iter();
+        tables
+            .map(|(name, table)| (name, table.iter().filter(offered).copied().collect()))
+            .collect()
+    }
+
+    /// What can be done on other screens: the place of the screen, what the keys are for, and the keys.
+    pub(crate) fn offered_elsewhere(&self) -> Vec<(usize, String, Vec<Binding>)> {
+        let others = (0..self.screens.len()).filter(|at| *at != self.shown);
+        let sections = others.map(|at| {
+            let own = self.screens[at].screen.bindings();
+            // The first screen is a list; all lists share their keys.
+            let lists = match at == 0 && self.shown().table().is_none() {
+                true => keys::LISTS,
+                false => &[],
+            };
+            let means = |binding: &&Binding| {
+                let meaning = keys::meaning(binding.keys[0], &[own, lists]);
+                meaning == keys::Meaning::Action(binding.action)
+            };
+            let table = own.iter().chain(lists).filter(means).copied().collect();
+            let entry = SCREENS[at];
+            (at, format!("On {} {}", entry.digit, entry.name), table)
+        });
+        sections.collect()
+    }
+
+    fn offers(&self, action: Action) -> bool {
+        let shown = self.shown();
+        match action {
+            Action::Export | Action::Copy | Action::CopyAll => !shown.is_empty(),
+            Action::SlowestCall => shown.has_predicates() || shown.event().is_some(),
+            Action::FirstEvent | Action::Hide | Action::Focus | Action::Edit => {
+                shown.has_predicates()
+            }
+            _ => true,
+        }
     }
 
     pub(crate) fn colours(&self) -> Theme {

@@ -6,6 +6,7 @@
 //! The terminal is never asked anything: some never answer. So [`Terminal::clear`], which asks where the cursor is, is not used.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -285,13 +286,26 @@ fn edit(path: &Path, line: u32) -> Result<(), String> {
     let program = words.next().unwrap_or_default();
     let status = Command::new(program)
         .args(words)
-        .arg(format!("+{line}"))
-        .arg(no_option(path))
+        .args(at_line(program, &no_option(path), line))
         .status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{program} ended with {status}")),
         Err(error) => Err(format!("cannot run {program}: {error}")),
+    }
+}
+
+/// The arguments with which an editor opens a file at a line: those of vi, unless it is known to have others.
+fn at_line(program: &str, path: &Path, line: u32) -> Vec<OsString> {
+    let mut place = path.as_os_str().to_owned();
+    place.push(format!(":{line}"));
+    let name = Path::new(program).file_stem().unwrap_or_default();
+    match name.to_str().unwrap_or_default() {
+        "code" | "code-insiders" | "codium" | "vscodium" | "cursor" => {
+            vec!["--goto".into(), place]
+        }
+        "hx" | "helix" | "subl" | "zed" => vec![place],
+        _ => vec![format!("+{line}").into(), path.into()],
     }
 }
 
@@ -317,6 +331,22 @@ mod tests {
             ("a/b.pl", "./a/b.pl"),
         ] {
             assert_eq!(no_option(Path::new(path)).to_str(), Some(given));
+        }
+    }
+
+    #[test]
+    fn editors_are_told_the_line() {
+        for (program, given) in [
+            ("vi", &["+7", "/a/b.pl"][..]),
+            ("/opt/own-editor", &["+7", "/a/b.pl"]),
+            ("/usr/bin/code", &["--goto", "/a/b.pl:7"]),
+            ("hx", &["/a/b.pl:7"]),
+        ] {
+            assert_eq!(
+                at_line(program, Path::new("/a/b.pl"), 7),
+                given,
+                "{program}"
+            );
         }
     }
 }

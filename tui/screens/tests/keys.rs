@@ -13,11 +13,8 @@ use proptest::prelude::*;
 use support::{app, key, keys, picture, text};
 
 fn all_bindings(app: &App) -> Vec<Binding> {
-    let tables = app.bindings();
-    tables
-        .iter()
-        .flat_map(|(_, table)| table.iter().copied())
-        .collect()
+    let tables = app.offered().into_iter();
+    tables.flat_map(|(_, table)| table).collect()
 }
 
 #[test]
@@ -79,9 +76,9 @@ fn esc_undoes_one_step_at_a_time() {
 fn every_screen_looks_at_the_part_asked_for() {
     let mut app = app("queens.pmt", ThemeName::Dark);
     let calls = |app: &mut App| {
-        keys(app, "1 e ctrl-u :x.csv enter");
+        keys(app, "1 Y");
         match &app.requests()[..] {
-            [Request::Write(_, rows)] => rows.lines().skip(1).map(str::to_owned).collect(),
+            [Request::Copy(rows)] => rows.lines().skip(1).map(str::to_owned).collect(),
             _ => Vec::new(),
         }
     };
@@ -312,22 +309,6 @@ fn names_are_looked_for_on_all_screens() {
         keys(&mut app, screen);
         assert!(!found(&mut app), "{screen}");
     }
-}
-
-#[test]
-fn the_palette_does_what_is_typed() {
-    let mut app = app("queens.pmt", ThemeName::Dark);
-    keys(&mut app, ": :flame enter");
-    assert_eq!(app.screen(), ScreenId::Flame);
-    keys(&mut app, ": :attack/2 enter");
-    assert_eq!(app.screen(), ScreenId::Predicate);
-    assert!(text(&picture(&mut app, 120, 30)).contains("attack/2"));
-    keys(&mut app, "esc : :1,000 enter");
-    assert_eq!(app.screen(), ScreenId::Events);
-    assert!(text(&picture(&mut app, 120, 30)).contains("event 1,000"));
-    keys(&mut app, "esc esc");
-    keys(&mut app, ": :no_such_thing enter : : : :quit enter");
-    assert_eq!(app.requests(), [Request::Quit]);
 }
 
 #[test]

@@ -90,6 +90,37 @@ fn a_trace_that_is_still_being_recorded() {
     }
 }
 
+/// What is followed did not stop; without `--follow` nobody knows whether it goes on.
+#[test]
+fn a_trace_that_is_followed_is_still_being_recorded() {
+    let (path, recorder) = begin("followed.pmt");
+    let predicate = recorder.predicate("user", "p", 2, Some("p.pl"), 1);
+    let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+    calls(&stream, predicate, 2500, clock::ticks() + (1 << 30));
+    let first = |follow: bool| {
+        let trace = Trace::open(&path).unwrap();
+        let app = App::new(trace, &path, ThemeName::Dark, Default::default());
+        let mut app = app.following(follow);
+        app.wait();
+        text(&picture(&mut app, 120, 30))
+    };
+    let shown = first(true);
+    assert!(shown.contains("still being recorded"), "{shown}");
+    assert!(!shown.contains("DID NOT END"), "{shown}");
+    let shown = first(false);
+    assert!(!shown.contains("still being recorded"), "{shown}");
+    assert!(shown.contains("DID NOT END"), "{shown}");
+    drop(stream);
+    recorder.close(Outcome::Exited(0)).unwrap();
+    // It ended before it was looked at.
+    let shown = first(true);
+    assert!(!shown.contains("still being recorded"), "{shown}");
+    assert!(
+        shown.contains("the recording ended: exit status 0"),
+        "{shown}"
+    );
+}
+
 #[test]
 fn without_events_every_screen_says_so() {
     let (path, recorder) = begin("nothing.pmt");

@@ -91,11 +91,7 @@ impl<'t> Lines<'t> {
         match known.iter().find(|info| info.id == stream) {
             Some(info) if known.len() > 1 => {
                 let before = if self.stream.is_some() { "\n" } else { "" };
-                let line = format!("stream {stream} {}", printable(info.name()));
-                format!(
-                    "{before}{}\n{columns}",
-                    shorten(line.trim_end(), self.width)
-                )
+                format!("{before}{}\n{columns}", shorten(&info.title(), self.width))
             }
             _ => columns,
         }

@@ -5,12 +5,13 @@ use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKin
 
 use super::{App, Request};
 use crate::keys::{self, Action, Meaning};
-use crate::overlay::{Answer, Choice, Chooser, Overlay, Palette, Prompt, Question};
+use crate::overlay::{Answer, Choice, Chooser, Offered, Overlay, Palette, Prompt, Question};
 use crate::screens::predicate_source;
 use crate::screens::{Effect, EventTarget, SCREENS};
 use crate::theme::ThemeName;
 use portmortem_analyzer::Filter;
 use portmortem_analyzer::scope::filters::window_text;
+use portmortem_analyzer::trace::StreamInfo;
 
 /// More rows are not copied.
 const MOST_COPIED: usize = 10_000;
@@ -109,7 +110,7 @@ impl App {
             Action::Quit => self.requests.push(Request::Quit),
             Action::Back => self.undo(),
             Action::Palette => {
-                let palette = Palette::new(self.bindings(), self.analysis.as_ref());
+                let palette = Palette::new(self.palette(), self.analysis.as_ref());
                 self.overlay = Some(Overlay::Palette(palette));
             }
             Action::Show(digit) => match SCREENS.iter().position(|entry| entry.digit == digit) {
@@ -194,6 +195,8 @@ impl App {
                 Some(text) => self.copy(text),
                 None => self.say("nothing to copy here"),
             },
+            (Action::CopyAll, _) if self.shown().is_empty() => self.say("nothing to copy here"),
+            (Action::Export, _) if self.shown().is_empty() => self.say("nothing to export here"),
             (Action::CopyAll, _) if self.shown().rows() > MOST_COPIED => {
                 self.say("too much for a clipboard; e writes it as a file");
             }
@@ -245,9 +248,27 @@ impl App {
         }
     }
 
+    fn palette(&self) -> Offered {
+        let streams = self.trace.streams();
+        Offered {
+            here: self.offered(),
+            elsewhere: self.offered_elsewhere(),
+            stream: streams
+                .get(self.stream())
+                .map_or_else(|| "the stream".to_owned(), StreamInfo::title),
+        }
+    }
+
     fn choose(&mut self, choice: Choice) {
         match choice {
             Choice::Act(action) => self.act(action),
+            Choice::Press(screen, key) => {
+                self.turn_to(screen);
+                // As a key it waits for what the screen makes.
+                if let Some(key) = keys::key(key) {
+                    self.key(&key);
+                }
+            }
             Choice::Event(number) => {
                 let stream = self.stream();
                 self.effect(Effect::Event(EventTarget::At { stream, number }));

@@ -9,7 +9,7 @@ use ratatui::crossterm::event::KeyEvent;
 use crate::screens::Screen;
 
 pub use chooser::Chooser;
-pub use palette::{Choice, Palette, PaletteLine};
+pub use palette::{Choice, Offered, Palette, PaletteLine};
 pub use prompt::{Prompt, Question};
 
 /// One of them.

@@ -1,6 +1,7 @@
 //! The palette: all that can be done here, from the tables that keys are dispatched from, and all that can be gone to.
 //!
-//! Typing searches actions and predicates; a number is that of an event. Enter does what the cursor is on. So it is help, too.
+//! Typing searches actions, those of other screens, too, and predicates; a number is that of an event. Enter does what the
+//! cursor is on. So it is help, too.
 
 use std::sync::Arc;
 
@@ -15,10 +16,21 @@ use crate::keys::{Action, Binding};
 /// More predicates than this are not listed.
 const MOST_PREDICATES: usize = 50;
 
+/// What can be done, and where.
+#[derive(Debug, Default)]
+pub struct Offered {
+    /// Keys that hold on the screen below, and what they are for.
+    pub here: Vec<(&'static str, Vec<Binding>)>,
+    /// Those of other screens: the place of the screen, what they are for, and the keys.
+    pub elsewhere: Vec<(usize, String, Vec<Binding>)>,
+    /// The stream that numbers of events are of.
+    pub stream: String,
+}
+
 /// The palette of the screen below.
 #[derive(Debug)]
 pub struct Palette {
-    tables: Vec<(&'static str, &'static [Binding])>,
+    offered: Offered,
     analysis: Option<Arc<AnalysisView>>,
     /// Those that were called, the hottest first.
     predicates: Vec<PredicateIndex>,
@@ -33,9 +45,9 @@ pub struct Palette {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PaletteLine {
     /// What the lines below are.
-    Heading(&'static str),
+    Heading(String),
     /// Keys, and what they do.
-    Keys(String, &'static str, Action),
+    Keys(String, &'static str, Choice),
     /// An event of the stream that is looked at, by its number.
     Event(u64),
     /// A predicate to go to.
@@ -47,6 +59,8 @@ pub enum PaletteLine {
 pub enum Choice {
     /// Do this.
     Act(Action),
+    /// Press this key on another screen.
+    Press(usize, &'static str),
     /// Show the event of this number.
     Event(u64),
     /// Show this predicate.
@@ -54,12 +68,9 @@ pub enum Choice {
 }
 
 impl Palette {
-    /// What these keys do, and the predicates of an analysis.
+    /// What is offered, and the predicates of an analysis.
     #[must_use]
-    pub fn new(
-        tables: Vec<(&'static str, &'static [Binding])>,
-        analysis: Option<&Arc<AnalysisView>>,
-    ) -> Self {
+    pub fn new(offered: Offered, analysis: Option<&Arc<AnalysisView>>) -> Self {
         let mut predicates = Vec::new();
         if let Some(analysis) = analysis {
             let figures = (0..).zip(&analysis.profile.predicates);
@@ -69,7 +80,7 @@ impl Palette {
             predicates.sort_by_key(|index| std::cmp::Reverse(time(index)));
         }
         let mut palette = Self {
-            tables,
+            offered,
             analysis: analysis.map(Arc::clone),
             predicates,
             search: Input::default(),
@@ -109,6 +120,12 @@ impl Palette {
         self.cursor
     }
 
+    /// The stream that numbers of events are of.
+    #[must_use]
+    pub fn stream(&self) -> &str {
+        &self.offered.stream
+    }
+
     /// The name of a predicate, as it is printed.
     #[must_use]
     pub fn name(&self, predicate: PredicateIndex) -> &str {
@@ -121,19 +138,8 @@ impl Palette {
         let has = |text: &str| text.to_lowercase().contains(&wanted);
         let mut lines = Vec::new();
         lines.extend(number(&wanted).map(PaletteLine::Event));
-        for (heading, table) in &self.tables {
-            let keys = table
-                .iter()
-                .map(|binding| (binding.keys.join(" "), binding));
-            let found = keys
-                .filter(|(keys, binding)| has(keys) || has(binding.label) || has(binding.about));
-            let found: Vec<PaletteLine> = found
-                .map(|(keys, binding)| PaletteLine::Keys(keys, binding.about, binding.action))
-                .collect();
-            if !found.is_empty() {
-                lines.push(PaletteLine::Heading(heading));
-                lines.extend(found);
-            }
+        for (heading, table) in &self.offered.here {
+            lines.extend(section(heading, table, &has, |of| Choice::Act(of.action)));
         }
         if !wanted.is_empty() {
             let found = self.predicates.iter().copied();
@@ -143,8 +149,12 @@ impl Palette {
                 .map(PaletteLine::Predicate)
                 .collect();
             if !found.is_empty() {
-                lines.push(PaletteLine::Heading("Predicates"));
+                lines.push(PaletteLine::Heading("Predicates".to_owned()));
                 lines.extend(found);
+            }
+            for (screen, heading, table) in &self.offered.elsewhere {
+                let press = |of: &Binding| Choice::Press(*screen, of.keys[0]);
+                lines.extend(section(heading, table, &has, press));
             }
         }
         self.lines = lines;
@@ -169,7 +179,7 @@ impl Palette {
     fn choice(&self) -> Option<Choice> {
         Some(match self.lines.get(self.cursor?)? {
             PaletteLine::Heading(_) => return None,
-            PaletteLine::Keys(_, _, action) => Choice::Act(*action),
+            PaletteLine::Keys(_, _, choice) => *choice,
             PaletteLine::Event(number) => Choice::Event(*number),
             PaletteLine::Predicate(index) => Choice::Predicate(*index),
         })
@@ -195,6 +205,26 @@ impl Palette {
         }
         Answer::Pending
     }
+}
+
+/// The lines of a table that have what is searched for, below their heading.
+fn section(
+    heading: &str,
+    table: &[Binding],
+    has: &dyn Fn(&str) -> bool,
+    choice: impl Fn(&Binding) -> Choice,
+) -> Vec<PaletteLine> {
+    let mut lines = vec![PaletteLine::Heading(heading.to_owned())];
+    for binding in table {
+        let keys = binding.keys.join(" ");
+        if has(&keys) || has(binding.label) || has(binding.about) {
+            lines.push(PaletteLine::Keys(keys, binding.about, choice(binding)));
+        }
+    }
+    if lines.len() == 1 {
+        lines.clear();
+    }
+    lines
 }
 
 /// The number of an event, as people write it.

@@ -115,7 +115,7 @@ impl Advice {
 
 impl Screen for Advice {
     fn bindings(&self) -> &'static [Binding] {
-        KEYS
+        if self.has_predicates() { KEYS } else { &[] }
     }
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
@@ -158,11 +158,19 @@ impl Screen for Advice {
     }
 
     fn table(&self) -> Option<&Table> {
-        self.table.as_ref()
+        self.table.as_ref().filter(|_| !self.findings.is_empty())
     }
 
     fn table_mut(&mut self) -> Option<&mut Table> {
-        self.table.as_mut()
+        self.table.as_mut().filter(|_| !self.findings.is_empty())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.table().is_none_or(|table| table.rows() == 0)
+    }
+
+    fn has_predicates(&self) -> bool {
+        !self.findings.is_empty()
     }
 
     fn status(&self) -> String {

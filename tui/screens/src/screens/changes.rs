@@ -124,11 +124,7 @@ impl Changes {
 
 impl Screen for Changes {
     fn bindings(&self) -> &'static [Binding] {
-        match self.analysis.as_ref().is_some_and(|of| of.before.is_none()) {
-            // Nothing to go to.
-            true => &[],
-            false => KEYS,
-        }
+        if self.has_predicates() { KEYS } else { &[] }
     }
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
@@ -183,6 +179,14 @@ impl Screen for Changes {
 
     fn table_mut(&mut self) -> Option<&mut Table> {
         self.tables.get_mut(self.shown)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.table().is_none_or(|table| table.rows() == 0)
+    }
+
+    fn has_predicates(&self) -> bool {
+        !self.tables.is_empty()
     }
 
     fn status(&self) -> String {

@@ -331,6 +331,16 @@ pub trait Screen: Debug {
         Some(table.csv(Some(table.row()?)))
     }
 
+    /// Whether there is nothing that could be copied or exported.
+    fn is_empty(&self) -> bool {
+        self.table().is_some_and(|table| table.rows() == 0)
+    }
+
+    /// Whether rows can be predicates: keys that act on one are not offered elsewhere.
+    fn has_predicates(&self) -> bool {
+        true
+    }
+
     /// A click; `true` if that is as good as Enter.
     fn click(&mut self, x: u16, y: u16) -> bool {
         self.table_mut().is_some_and(|table| table.click(x, y))

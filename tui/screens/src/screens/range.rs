@@ -15,7 +15,8 @@ pub(super) struct MarkedRange {
 }
 
 impl MarkedRange {
-    /// Marks an end, or takes the mark away if it is there already.
+    /// Marks an end, or takes the mark away if it is there already; says what is missing to a range. A whole one the screen
+    /// shows itself.
     pub(super) fn mark(&mut self, end: bool, tick: u64, analysis: &AnalysisView) -> Effect {
         let place = if end { &mut self.until } else { &mut self.from };
         *place = if *place == Some(tick) {
@@ -23,12 +24,13 @@ impl MarkedRange {
         } else {
             Some(tick)
         };
-        Effect::Say(match (self.line(analysis), self.from, self.until) {
-            (Some(line), ..) => line,
-            (None, Some(_), Some(_)) => "the range ends before it begins".to_owned(),
-            (None, None, None) => "no range is marked".to_owned(),
-            (None, ..) => "[ marks where a range begins, ] where it ends".to_owned(),
-        })
+        let missing = match (self.window(analysis), self.from, self.until) {
+            (Some(_), ..) => return Effect::Done,
+            (None, Some(_), Some(_)) => "the range ends before it begins",
+            (None, None, None) => "no range is marked",
+            (None, ..) => "[ marks where a range begins, ] where it ends",
+        };
+        Effect::Say(missing.to_owned())
     }
 
     /// The marked range, to whole nanoseconds, as the option says it.

@@ -352,7 +352,7 @@ impl Table {
         };
         let name = self.source.sign(row).to_owned() + &name + self.source.note(row);
         if !self.source.is_tree() {
-            return format::left(&name, width);
+            return format::left(&format::shorten_words(&name, width), width);
         }
         let above = self.root.map_or(0, |root| self.source.depth(root as usize));
         let depth = self.source.depth(row).saturating_sub(above);
@@ -371,7 +371,9 @@ impl Table {
         } else {
             format::left(&format!("…{depth}"), most)
         };
-        format::left(&format!("{indent}{sign}{name}"), width)
+        let before = indent + sign;
+        let room = width.saturating_sub(format::width(&before));
+        format::left(&(before + &format::shorten_words(&name, room)), width)
     }
 }
 

@@ -142,40 +142,77 @@ pub(super) fn foot(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
             theme,
         );
     }
-    if let Some(message) = app.message() {
-        let text = printable(message);
-        buf.set_stringn(
-            area.x + 1,
-            area.y,
-            shorten(&text, room - 2),
-            room - 2,
-            theme.found,
-        );
-        return;
-    }
-    keys(&app.bindings(), area, buf, theme);
+    let (last, others) = labelled_keys(&app.offered());
+    let keys: usize = last.iter().map(Label::width).sum();
+    let Some(message) = app.message() else {
+        let room = room.saturating_sub(1 + keys);
+        let mut used = 0;
+        let fitting = others.iter().take_while(|label| {
+            used += label.width();
+            used <= room
+        });
+        return draw_keys(fitting.chain(&last), area, buf, theme);
+    };
+    let text = printable(message);
+    // Beside the way to help and the way out, unless that would cut it.
+    let room = if width(&text) + 2 + keys <= room {
+        let right = Rect {
+            x: area.right() - 1 - keys as u16,
+            width: 1 + keys as u16,
+            ..area
+        };
+        draw_keys(last.iter(), right, buf, theme);
+        room - keys
+    } else {
+        room
+    } - 2;
+    let text = format::shorten_words(&text, room);
+    buf.set_stringn(area.x + 1, area.y, text, room, theme.found);
 }
 
-/// As many keys as fit; the way to help and the way out always do.
-fn keys(tables: &[(&str, &[Binding])], area: Rect, buf: &mut Buffer, theme: &Theme) {
+/// A key and what it does, on the line at the bottom.
+struct Label {
+    key: &'static str,
+    label: &'static str,
+}
+
+impl Label {
+    /// Cells, with those between it and the next one.
+    fn width(&self) -> usize {
+        width(self.key) + width(self.label) + 3
+    }
+}
+
+/// The way to help and the way out, which are always shown; all others.
+fn labelled_keys(tables: &[(&str, Vec<Binding>)]) -> (Vec<Label>, Vec<Label>) {
     let all = || tables.iter().flat_map(|(_, table)| table.iter());
-    let labelled = all().enumerate().filter_map(|(at, binding)| {
-        let key = *binding.keys.first().filter(|_| !binding.label.is_empty())?;
+    let (mut last, mut others) = (Vec::new(), Vec::new());
+    for (at, binding) in all().enumerate() {
+        let Some(&key) = binding.keys.first().filter(|_| !binding.label.is_empty()) else {
+            continue;
+        };
         // The first table that has a key counts.
-        let hidden = all().take(at).any(|before| before.keys.contains(&key));
-        (!hidden).then_some((binding.action, key, binding.label))
-    });
-    let is_last = |(action, ..): &(Action, _, _)| matches!(action, Action::Palette | Action::Quit);
-    let (last, others): (Vec<_>, Vec<_>) = labelled.partition(is_last);
-    let wide = |(_, key, label): &(_, &str, &str)| width(key) + width(label) + 3;
-    let room = usize::from(area.width).saturating_sub(1 + last.iter().map(wide).sum::<usize>());
-    let mut used = 0;
-    let fitting = others.iter().take_while(|binding| {
-        used += wide(binding);
-        used <= room
-    });
+        if all().take(at).any(|before| before.keys.contains(&key)) {
+            continue;
+        }
+        let labels = match binding.action {
+            Action::Palette | Action::Quit => &mut last,
+            _ => &mut others,
+        };
+        let label = binding.label;
+        labels.push(Label { key, label });
+    }
+    (last, others)
+}
+
+fn draw_keys<'l>(
+    labels: impl Iterator<Item = &'l Label>,
+    area: Rect,
+    buf: &mut Buffer,
+    theme: &Theme,
+) {
     let mut x = area.x + 1;
-    for (_, key, label) in fitting.chain(&last) {
+    for Label { key, label } in labels {
         let room = || usize::from(area.right().saturating_sub(x));
         (x, _) = buf.set_stringn(x, area.y, key, room(), theme.key);
         let room = usize::from(area.right().saturating_sub(x + 1));

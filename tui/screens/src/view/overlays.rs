@@ -54,6 +54,7 @@ fn draw_palette(palette: &mut Palette, area: Rect, buf: &mut Buffer, theme: &The
     };
     let inner = frame(title, (80, area.height), area, buf, theme);
     let first = palette.first(inner.height.into());
+    let stream = palette.stream();
     let shown = (first..).zip(palette.lines().iter().skip(first));
     for (y, (at, line)) in (inner.y..inner.bottom()).zip(shown) {
         let here = palette.cursor() == Some(at);
@@ -73,7 +74,7 @@ fn draw_palette(palette: &mut Palette, area: Rect, buf: &mut Buffer, theme: &The
                 write(21, about, style(theme.text));
             }
             PaletteLine::Event(number) => {
-                let text = format!("show event {} of the stream", count(*number));
+                let text = format!("show event {} of {stream}", count(*number));
                 write(2, &text, style(theme.text));
             }
             PaletteLine::Predicate(index) => {
@@ -82,7 +83,7 @@ fn draw_palette(palette: &mut Palette, area: Rect, buf: &mut Buffer, theme: &The
         }
     }
     if palette.lines().is_empty() {
-        let text = "nothing here has that name";
+        let text = "nothing has that name";
         buf.set_stringn(inner.x + 2, inner.y, text, 60, theme.faint);
     }
     if first + usize::from(inner.height) < palette.lines().len() {

@@ -203,9 +203,9 @@ fn a_marked_range_can_be_typed() {
     jump(&mut screen, &all[1000]);
     assert!(matches!(screen.act(Action::RangeBegin), Effect::Say(_)));
     jump(&mut screen, &all[2000]);
-    let Effect::Say(text) = screen.act(Action::RangeEnd) else {
-        panic!()
-    };
+    assert_eq!(screen.act(Action::RangeEnd), Effect::Done);
+    let analysis = &screen.reader.as_ref().unwrap().analysis;
+    let text = screen.range.line(analysis).unwrap();
     let typed = text.split("--time ").nth(1).unwrap().split(' ').next();
     let trace = &screen.reader.as_ref().unwrap().analysis.trace;
     let window = Window::parse(typed.unwrap(), trace).unwrap();

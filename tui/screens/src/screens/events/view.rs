@@ -2,6 +2,7 @@
 
 use portmortem_analyzer::export::csv::field;
 use portmortem_analyzer::tables::{Cell, EventRow, Row, port};
+use portmortem_analyzer::trace::StreamInfo;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::walk::Step;
 use portmortem_tracer::format::{Arguments, Event};
@@ -52,7 +53,10 @@ fn about(reader: &Reader, step: &Step) -> String {
     match step.event {
         Event::Cut { count } => {
             let boxes = counted(count.into(), "choicepoint", "choicepoints");
-            format!("{boxes}, in {name}")
+            match name {
+                "" => boxes,
+                _ => format!("{boxes}, in {name}"),
+            }
         }
         Event::Gap { lost: 0 } => "events were lost, unknown how many".to_owned(),
         Event::Gap { lost } => counted(lost, "event was lost", "events were lost"),
@@ -225,17 +229,25 @@ impl Events {
 
     fn draw_list(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let Some(reader) = &self.reader else { return };
-        let info = reader.info();
-        let stream = info.map_or_else(String::new, |info| {
-            let name = printable(info.name());
-            let streams = reader.analysis.trace.streams().len();
-            format!("stream {} of {streams} {name}", reader.stream + 1)
-        });
         let room = usize::from(area.width).saturating_sub(1);
         let columns = Columns::of(reader, room);
-        let mut title = columns.heads() + "  " + &stream;
-        if let (None, Some(step)) = (columns.seconds, self.list.step()) {
-            title += &format!(", {}", time(since_start(reader, step)));
+        let when = self.list.step().filter(|_| columns.seconds.is_none());
+        let when = when.map(|step| time(since_start(reader, step)));
+        let name = reader.info().map(StreamInfo::title);
+        let streams = reader.analysis.trace.streams().len();
+        let heads = columns.heads() + "  ";
+        // What matters less comes last: the only stream, how many there are.
+        let parts = match streams {
+            1 => vec![when, name],
+            _ => vec![name, when, Some(format!("of {streams} streams"))],
+        };
+        let mut title = heads.clone();
+        for part in parts.into_iter().flatten() {
+            let separator = if title == heads { "" } else { ", " };
+            if title == heads || width(&title) + width(separator) + width(&part) <= room {
+                title += separator;
+                title += &part;
+            }
         }
         buf.set_stringn(area.x, area.y, left(&title, room), room, theme.heading);
         let marked = self.range.line(&reader.analysis);

@@ -28,11 +28,11 @@ impl Timeline {
             (Some(Shows::Many(longest)), Some(cell)) => {
                 let name = longest.map_or("", |predicate| self.predicate_name(predicate));
                 let ticks = cell.longest.map_or(0, |(_, ticks)| ticks);
-                let boxes = format::counted(cell.segments, "stay in a box", "stays in boxes");
+                let stays = format::counted(cell.segments, "stay", "stays");
                 vec![
                     Span::styled(format!(" {name}"), theme.subject),
                     Span::raw(format!(
-                        "  longest here: {} of {}; {boxes}, {} redone, {} fail",
+                        "  longest {} of {}; {stays}, {} redone, {} fail",
                         time(ticks),
                         time(cell.ticks),
                         format::count(cell.redos),
@@ -50,28 +50,23 @@ impl Timeline {
         let head = line.spans.first().map_or(0, Span::width);
         if let Some(rest) = line.spans.get_mut(1) {
             let room = usize::from(area.width).saturating_sub(head);
-            rest.content = format::shorten(&rest.content, room).into();
+            rest.content = format::shorten_words(&rest.content, room).into();
         }
         buf.set_line(area.x, area.y, &line, area.width);
         let window = self.stretch(self.position.band);
         let (at, begin) = (self.column_at(), self.position.cursor);
         let since = analysis.trace.clock().since_start_ns(begin);
         let cell = length(analysis, window.start_of(at + 1) - window.start_of(at));
-        let mut text = format!(
-            " {}.{:09} s, a cell is {cell}",
+        let mut parts = vec![format!(
+            " {}.{:09} s · cell {cell}",
             since / 1_000_000_000,
             since % 1_000_000_000
-        );
+        )];
         if let Some(column) = self.column() {
-            text += &about_column(analysis, column);
+            parts.extend(about_column(analysis, column));
         }
-        buf.set_stringn(
-            area.x,
-            area.y + 1,
-            format::shorten(&text, area.width.into()),
-            area.width.into(),
-            theme.text,
-        );
+        let text = format::fitting(parts.iter().map(String::as_str), area.width.into());
+        buf.set_stringn(area.x, area.y + 1, text, area.width.into(), theme.text);
     }
 
     fn about_nobody(&self) -> &'static str {
@@ -120,34 +115,32 @@ pub(super) fn length(analysis: &AnalysisView, ticks: u64) -> String {
     }
 }
 
-fn about_column(analysis: &AnalysisView, column: &Column) -> String {
+fn about_column(analysis: &AnalysisView, column: &Column) -> Vec<String> {
     let counts = &column.counts;
-    let mut text = String::new();
+    let mut parts = Vec::new();
     for (number, one, many) in [
         (counts.calls + counts.last_calls, "call", "calls"),
         (counts.exits, "exit", "exits"),
         (counts.redos, "redo", "redos"),
-        (counts.fails, "failure", "failures"),
+        (counts.fails, "fail", "fails"),
         (counts.exceptions, "exception", "exceptions"),
         (counts.cuts, "cut", "cut"),
         (column.blocks.into(), "new block", "new blocks"),
         (counts.lost, "LOST", "LOST"),
     ] {
         if number > 0 {
-            text += &format!(" · {}", format::counted(number, one, many));
+            parts.push(format!(" · {}", format::counted(number, one, many)));
         }
     }
     if counts.gaps > 0 && counts.lost == 0 {
-        text += " · EVENTS LOST";
+        parts.push(" · EVENTS LOST".to_owned());
     }
     if column.paused_ticks > 0 {
-        text += &format!(
-            " · paused {}",
-            format::time(analysis.ns(column.paused_ticks))
-        );
+        let paused = format::time(analysis.ns(column.paused_ticks));
+        parts.push(format!(" · paused {paused}"));
     }
     if let Some(event) = column.first_event {
-        text += &format!(" · event {}", format::count(event));
+        parts.push(format!(" · event {}", format::count(event)));
     }
-    text
+    parts
 }

@@ -26,7 +26,7 @@ use portmortem_analyzer::Window;
 use portmortem_analyzer::figures::StreamFigures;
 use portmortem_analyzer::tables::Cell as TableCell;
 use portmortem_analyzer::timeline::{Began, Cell, Column, Program, Stretch};
-use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::{PredicateIndex, StreamInfo};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -101,7 +101,7 @@ pub(super) struct Timeline {
     position: Position,
     /// Nothing was asked for yet: the cursor goes to where there is something to see.
     fresh: bool,
-    /// What was shown before each zoom.
+    /// What was shown before each zoom, and before each other stream.
     zooms: Vec<Position>,
     /// All bands are folded.
     folded: bool,
@@ -140,6 +140,13 @@ impl Timeline {
     fn figures(&self, band: usize) -> Option<&StreamFigures> {
         let stream = *self.streams.get(band)?;
         self.analysis()?.profile.streams.get(stream)
+    }
+
+    /// What a stream is called, by its place in the trace.
+    fn title(&self, stream: usize) -> String {
+        let streams = self.analysis().map(|analysis| analysis.trace.streams());
+        let info = streams.and_then(|streams| streams.get(stream));
+        info.map_or_else(|| "the stream".to_owned(), StreamInfo::title)
     }
 
     /// What is shown of a stream, by its band.

@@ -120,7 +120,7 @@ impl Timeline {
             } => {
                 let mut bands = self.streams.iter();
                 let Some(band) = bands.position(|other| *other == stream) else {
-                    return Effect::Say("that stream is not looked at".to_owned());
+                    return Effect::Say(format!("{} is not looked at", self.title(stream)));
                 };
                 let before = self.position;
                 self.folded = false;
@@ -293,8 +293,9 @@ impl Timeline {
             return Effect::Say("there is no other stream".to_owned());
         }
         let by = if later { 1 } else { streams - 1 };
+        self.zooms.push(self.position);
         self.go_to_band((self.position.band + by) % streams);
-        Effect::Done
+        Effect::Step
     }
 
     /// To the next column that `is` what is looked for, or the one before: in sight, or near.

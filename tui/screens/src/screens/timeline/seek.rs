@@ -293,7 +293,8 @@ impl Timeline {
         });
         let stage = self.search(vec![Leg { stream, way }], wanted);
         let side = if later { "later" } else { "earlier" };
-        let nothing = format!("no {side} box of that name in this stream; n and N search on");
+        let title = self.title(stream);
+        let nothing = format!("no {side} box of that name in {title}; n and N search on");
         self.begin(stage, &nothing)
     }
 

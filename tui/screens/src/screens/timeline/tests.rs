@@ -195,7 +195,9 @@ fn every_stream_has_a_band() {
         .collect();
     let mut screen = screen(&record("bands", &streams), &[]);
     let shown = drawn(&mut screen, 108, 30).join("\n");
-    assert!(shown.contains("▼thread 1 t0: 8 events") && shown.contains(" thread 2 t1: 2 events"));
+    assert!(
+        shown.contains("▼stream 1 (t0): 8 events") && shown.contains(" stream 2 (t1): 2 events")
+    );
     assert!(
         shown.contains("▏p3/0") && shown.contains("▶p0/0"),
         "{shown}"
@@ -209,12 +211,12 @@ fn every_stream_has_a_band() {
     assert!(
         drawn(&mut screen, 108, 30)
             .join("\n")
-            .contains("▼thread 20")
+            .contains("▼stream 20")
     );
     screen.act(Action::Toggle);
     let shown = drawn(&mut screen, 108, 30).join("\n");
     assert!(
-        shown.contains("▶thread 20") && !shown.contains("fails✗"),
+        shown.contains("▶stream 20") && !shown.contains("fails✗"),
         "{shown}"
     );
 }
@@ -230,11 +232,11 @@ fn streams_that_are_left_out_have_no_band() {
     let mut screen = Timeline::default();
     screen.follow(&Arc::new(AnalysisView::part(trace, &path, scope)));
     let shown = drawn(&mut screen, 108, 30).join("\n");
-    assert!(!shown.contains("thread 1 "), "{shown}");
-    assert!(shown.contains("▼thread 2 t1") && shown.contains(" thread 3 t2"));
+    assert!(!shown.contains("stream 1 "), "{shown}");
+    assert!(shown.contains("▼stream 2 (t1)") && shown.contains(" stream 3 (t2)"));
     screen.act(Action::NextStream);
     assert_eq!((screen.position.band, screen.stretch(1).stream), (1, 2));
-    assert!(drawn(&mut screen, 108, 30).join("\n").contains("▼thread 3"));
+    assert!(drawn(&mut screen, 108, 30).join("\n").contains("▼stream 3"));
     screen.act(Action::NextStream);
     assert_eq!(screen.position.band, 0);
 }

@@ -2,8 +2,6 @@
 //! about what is under the cursor.
 
 use portmortem_analyzer::timeline::{Began, Cell, Column, Ended, Segment};
-use portmortem_analyzer::trace::names::printable;
-use portmortem_tracer::format::StreamKind;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -132,10 +130,6 @@ impl Timeline {
         let Some((info, figures)) = info.zip(self.figures(band)) else {
             return;
         };
-        let kind = match info.kind() {
-            StreamKind::Thread => "thread",
-            StreamKind::Engine => "engine",
-        };
         let selected = band == self.position.band;
         let sign = match (selected, self.folded) {
             (true, false) => "▼",
@@ -147,11 +141,7 @@ impl Timeline {
             0 => String::new(),
             lost => format!(", {} LOST", format::count(lost)),
         };
-        let text = format!(
-            "{sign}{kind} {} {}: {events}{lost}",
-            info.id,
-            printable(info.name())
-        );
+        let text = format!("{sign}{}: {events}{lost}", info.title());
         let style = if selected { theme.subject } else { theme.text };
         let width = usize::from(rows.width + gutter);
         let y = rows.y - above;

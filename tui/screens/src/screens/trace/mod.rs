@@ -149,6 +149,10 @@ impl Screen for TraceScreen {
         Some(EventTarget::At { stream, number: 0 })
     }
 
+    fn has_predicates(&self) -> bool {
+        self.shown == Part::Centers
+    }
+
     fn status(&self) -> String {
         let one = match self.shown {
             Part::About => return String::new(),
