@@ -1,6 +1,6 @@
 //! Screen 5: the execution over time, the boxes of the active chain stacked by depth, streams side by side.
 //!
-//! What is drawn is a [`Picture`] for each stream in sight, made by [`Pictures`]; here is which stretch of time
+//! What is drawn is a [`Picture`](pictures::Picture) for each stream in sight, made by [`Pictures`]; here is which stretch of time
 //! is shown, where the cursor is, and what keys do to both. Times are ticks.
 
 mod bindings;
