@@ -169,7 +169,7 @@ proptest! {
         while let Some(event) = events.next() {
             all.push((event.tick, events.number()));
         }
-        let (first, last) = (all[0].0, all[all.len() - 1].0);
+        let (first, last) = (all.first().map_or(0, |event| event.0), all.last().map_or(0, |event| event.0));
         let among = wanted.iter().map(|part| first + (part * (last - first) as f64) as u64);
         for tick in among.chain([0, first, last, last + 1]).chain(all.iter().take(50).map(|(tick, _)| *tick)) {
             let expected = all.iter().find(|(at, _)| *at >= tick).map(|(_, number)| *number);
