@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use portmortem_analyzer::figures::StreamFigures;
+use portmortem_tests::patience::wait_until;
 use portmortem_tests::{Outcome, Profiled, Sandbox, built, repository};
 use portmortem_tracer::format::Event;
 
@@ -218,6 +219,16 @@ fn the_default_output_is_recording_pmt() {
     assert_eq!(calls(&whole(&sandbox, "recording.pmt"), "one/1"), 1);
 }
 
+fn is_replaced_by_force(sandbox: &Sandbox) {
+    run(
+        sandbox,
+        "pm_record(writeln(ran), [output('a.pmt'), force(true)])",
+    )
+    .succeeds()
+    .prints("ran\n");
+    whole(sandbox, "a.pmt");
+}
+
 #[test]
 fn an_existing_file_is_an_error_and_the_goal_does_not_run() {
     let sandbox = with_pack("");
@@ -225,13 +236,7 @@ fn an_existing_file_is_an_error_and_the_goal_does_not_run() {
     let outcome = run(&sandbox, "pm_record(writeln(ran), [output('a.pmt')])");
     outcome.exits(2).prints("").says("a.pmt");
     assert_eq!(fs::read(sandbox.path("a.pmt")).unwrap(), b"precious");
-    run(
-        &sandbox,
-        "pm_record(writeln(ran), [output('a.pmt'), force(true)])",
-    )
-    .succeeds()
-    .prints("ran\n");
-    whole(&sandbox, "a.pmt");
+    is_replaced_by_force(&sandbox);
     run(&sandbox, "pm_record(true, [output('no/such/dir/a.pmt')])")
         .exits(2)
         .says("Portmortem: cannot create");
@@ -250,9 +255,7 @@ fn a_file_that_is_still_recorded_is_an_error_even_by_force() {
     let (until_then, end) = std::io::pipe().unwrap();
     other.command.stdin(until_then);
     let other = other.start();
-    while !sandbox.path("begun").exists() {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+    wait_until("it has begun", || sandbox.path("begun").exists());
     for goal in [
         "pm_record(writeln(ran), [output('a.pmt'), force(true)])",
         "pm_start('a.pmt', [force(true)]), writeln(ran)",
@@ -265,13 +268,7 @@ fn a_file_that_is_still_recorded_is_an_error_even_by_force() {
     }
     drop(end);
     other.wait().exits(0);
-    run(
-        &sandbox,
-        "pm_record(writeln(ran), [output('a.pmt'), force(true)])",
-    )
-    .succeeds()
-    .prints("ran\n");
-    whole(&sandbox, "a.pmt");
+    is_replaced_by_force(&sandbox);
 }
 
 #[test]

@@ -1,17 +1,14 @@
 //! From keys and clicks to what they do.
 
-use portmortem_analyzer::Window;
+use portmortem_analyzer::scope::filters::window_text;
+use portmortem_analyzer::{Filter, Window};
 use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 
 use super::{App, Request};
 use crate::keys::{self, Action, Meaning};
 use crate::overlay::{Answer, Choice, Chooser, Offered, Overlay, Palette, Prompt, Question};
-use crate::screens::predicate_source;
-use crate::screens::{Effect, EventTarget, SCREENS};
+use crate::screens::{Effect, EventTarget, SCREENS, predicate_source, stream_title};
 use crate::theme::ThemeName;
-use portmortem_analyzer::Filter;
-use portmortem_analyzer::scope::filters::window_text;
-use portmortem_analyzer::trace::StreamInfo;
 
 /// More rows are not copied.
 const MOST_COPIED: usize = 10_000;
@@ -253,9 +250,7 @@ impl App {
         Offered {
             here: self.offered(),
             elsewhere: self.offered_elsewhere(),
-            stream: streams
-                .get(self.stream())
-                .map_or_else(|| "the stream".to_owned(), StreamInfo::title),
+            stream: stream_title(streams.get(self.stream())),
         }
     }
 

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use portmortem_analyzer::calls::figures::SlowCall;
-use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::{PredicateIndex, StreamInfo};
 use portmortem_analyzer::{FocusOn, Window};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -415,6 +415,11 @@ pub(crate) fn call_event(analysis: &AnalysisView, call: &SlowCall) -> Effect {
 /// What is said if times of single calls were not found.
 pub(crate) fn calls_lost() -> Effect {
     Effect::Say("the times of single calls were not found: a defect of Portmortem".to_owned())
+}
+
+/// What a stream is called, also one that is not in the trace.
+pub(crate) fn stream_title(stream: Option<&StreamInfo>) -> String {
+    stream.map_or_else(|| "the stream".to_owned(), StreamInfo::title)
 }
 
 /// `12 of 340 predicates`, `1 predicate`

@@ -26,12 +26,12 @@ use portmortem_analyzer::Window;
 use portmortem_analyzer::figures::StreamFigures;
 use portmortem_analyzer::tables::Cell as TableCell;
 use portmortem_analyzer::timeline::{Began, Cell, Column, Program, Stretch};
-use portmortem_analyzer::trace::{PredicateIndex, StreamInfo};
+use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::range::MarkedRange;
-use super::{Effect, EventTarget, Screen};
+use super::{Effect, EventTarget, Screen, stream_title};
 use crate::analysis::AnalysisView;
 use crate::condition::{Condition, Field, FieldKind};
 use crate::format;
@@ -145,8 +145,7 @@ impl Timeline {
     /// What a stream is called, by its place in the trace.
     fn title(&self, stream: usize) -> String {
         let streams = self.analysis().map(|analysis| analysis.trace.streams());
-        let info = streams.and_then(|streams| streams.get(stream));
-        info.map_or_else(|| "the stream".to_owned(), StreamInfo::title)
+        stream_title(streams.and_then(|streams| streams.get(stream)))
     }
 
     /// What is shown of a stream, by its band.

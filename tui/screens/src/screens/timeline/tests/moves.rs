@@ -22,23 +22,12 @@ fn the_cursor_goes_from_box_to_box() {
         (segment.began, segment.ended),
         (Began::Redo, Ended::ExitDet)
     );
+    let at = |number| Some(EventTarget::At { stream: 0, number });
     assert_eq!(screen.act(Action::Enter), Effect::Open(2));
-    assert_eq!(
-        screen.event(),
-        Some(EventTarget::At {
-            stream: 0,
-            number: 5
-        })
-    );
+    assert_eq!(screen.event(), at(5));
     screen.act(Action::Left);
     screen.act(Action::Left);
-    assert_eq!(
-        screen.event(),
-        Some(EventTarget::At {
-            stream: 0,
-            number: 3
-        })
-    );
+    assert_eq!(screen.event(), at(3));
     screen.act(Action::Up);
     screen.act(Action::Up);
     assert_eq!(screen.position.row, 0);
