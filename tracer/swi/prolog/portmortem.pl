@@ -80,6 +80,7 @@ Options of pm_record/2 and pm_start/2:
 :- use_module(portmortem_hooks).
 :- use_module(portmortem_calibrate).
 :- use_module(portmortem_report).
+:- use_module(portmortem_stubs).
 
 :- meta_predicate
     pm_record(0, +),
@@ -131,8 +132,12 @@ pm_start(File, Options) :-
     ->  retractall(recording_file(_)),
         retractall(reset_mark(_)),
         assertz(recording_file(Path)),
-        install_hooks,
-        start_wrapping(Options)
+        (   memberchk(stubs(true), Options),
+            start_stubs(Options)
+        ->  true
+        ;   install_hooks,
+            start_wrapping(Options)
+        )
     ;   throw(error(portmortem_error(Error), _))
     ).
 

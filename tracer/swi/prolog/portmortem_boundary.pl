@@ -1,6 +1,7 @@
 :- module(portmortem_boundary,
           [ is_boundary/3,              % +Home, +Name, +Arity
-            frame_sensitive/1           % ?Name
+            frame_sensitive/1,          % ?Name
+            no_box/2                    % ?Name, ?Arity
           ]).
 
 /** <module> Built-in and library predicates that recorded clauses call directly
@@ -35,6 +36,14 @@ is_boundary(Home, Name, Arity) :-
 
 of_the_system(system).
 of_the_system(library).
+
+%!  no_box(?Name, ?Arity) is nondet.
+%
+%   Calls of such a predicate never get boxes. Arity is unbound if it does not matter.
+
+no_box(Name, _)     :- frame_sensitive(Name).
+no_box(Name, Arity) :- sees_its_caller(Name, Arity).
+no_box(Name, Arity) :- constant_time(Name, Arity).
 
 %!  frame_sensitive(?Name) is nondet.
 %

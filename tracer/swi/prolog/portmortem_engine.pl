@@ -147,6 +147,7 @@ own_module(portmortem_symbolic).
 own_module(portmortem_calibrate).
 own_module(portmortem_trials).
 own_module(portmortem_report).
+own_module(portmortem_stubs).
 
 %!  rules_can_be_wrapped is semidet.
 %

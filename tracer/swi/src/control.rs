@@ -1,11 +1,11 @@
 //! The foreign predicates behind `library(portmortem)`: beginning and ending a recording, naming predicates.
 
 use std::ffi::{c_char, c_int, c_void};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::ptr;
 use std::slice;
 
-use portmortem_tracer::format::{Clause, ENGINE_HOME, Header, Mode, Record, Site};
+use portmortem_tracer::format::{Clause, Header, Mode, Record, Site};
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::{Keep, Options, Recorder};
 
@@ -201,7 +201,7 @@ pub(crate) fn predicate(
     let (module, name, file) = (text(module), text(name), text(file));
     let (arity, line) = (integer(arity), integer(line));
     let given = recording::with(|current| {
-        let file = file_name(&file, &current.home);
+        let file = current.file_name(&file);
         let file = Some(file.as_str()).filter(|file| !file.is_empty());
         current
             .recorder
@@ -233,7 +233,7 @@ pub(crate) fn site(
     let callee = integer(callee);
     let file = text(file);
     let given = recording::with(|current| {
-        let file = file_name(&file, &current.home);
+        let file = current.file_name(&file);
         current.recorder.site(Site {
             callee,
             caller: integer(caller),
@@ -256,7 +256,7 @@ pub(crate) fn clause(predicate: Term, number: Term, file: Term, line: Term, id: 
     let file = text(file);
     let given = recording::epoch().and_then(|epoch| {
         let id = recording::with(|current| {
-            let file = file_name(&file, &current.home);
+            let file = current.file_name(&file);
             current.recorder.clause(Clause {
                 predicate: integer(predicate),
                 number: integer(number),
@@ -284,13 +284,6 @@ pub(crate) fn keeps_arguments(module: Term, name: Term, arity: Term, id: Term) -
         keeps
     });
     Foreign::from(keeps == Some(true))
-}
-
-/// The engine's own files are named so that they are found wherever it is installed.
-fn file_name(path: &str, home: &Path) -> String {
-    let own = Path::new(path).strip_prefix(home).ok();
-    let own = own.filter(|_| home.is_absolute()).and_then(Path::to_str);
-    own.map_or_else(|| path.to_owned(), |own| format!("{ENGINE_HOME}{own}"))
 }
 
 /// `center(+Name, -Id)`: the id of a cost centre, or failure while nothing is recorded.

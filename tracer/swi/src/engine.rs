@@ -16,6 +16,7 @@ use crate::collections::Collections;
 use crate::ffi;
 use crate::frames::{FrameCache, FrameId};
 use crate::recording;
+use crate::stubs::{self, Shadow, Standings};
 use crate::symbolic::CostCounter;
 
 /// What the ports of one engine work on.
@@ -24,6 +25,10 @@ pub(crate) struct Engine {
     kind: StreamKind,
     pub(crate) stream: Stream,
     pub(crate) boxes: Boxes,
+    /// The boxes, as stubs see them. Never freed.
+    pub(crate) shadow: *mut Shadow,
+    /// What calls of predicates are, as stubs need it.
+    pub(crate) standings: Standings,
     pub(crate) frames: FrameCache,
     /// What the clause said that is about to call a wrapper.
     pub(crate) coming: Option<Coming>,
@@ -314,7 +319,7 @@ pub(crate) unsafe fn current() -> Option<&'static mut Engine> {
         return Some(state);
     }
     // SAFETY: null, or a state just made for this engine.
-    unsafe { attach(slot, epoch).as_mut() }
+    unsafe { attach(slot, epoch, describe).as_mut() }
 }
 
 /// The calling engine's state if it has one for the recording in progress.
@@ -376,8 +381,39 @@ fn add_chunk(place: &AtomicPtr<Chunk>) -> *mut Chunk {
     }
 }
 
+/// The state of the engine that has come to a stub, made if it has none yet. `data` is the address of the engine's data. None while nothing is
+/// being recorded.
+///
+/// # Safety
+/// As for [`current`].
+#[inline(always)]
+pub(crate) unsafe fn of_stub(data: usize) -> Option<&'static mut Engine> {
+    let epoch = recording::epoch()?;
+    let data = data as *mut c_void;
+    // SAFETY: the caller's promise.
+    match unsafe { recent(data, epoch) } {
+        Some(state) => Some(state),
+        None => of_stub_elsewhere(data, epoch),
+    }
+}
+
+/// [`of_stub`], where another engine's slot was among the recent ones.
 #[cold]
-fn attach(slot: &'static Slot, epoch: u32) -> *mut Engine {
+fn of_stub_elsewhere(data: *mut c_void, epoch: u32) -> Option<&'static mut Engine> {
+    let slot = own_slot()?;
+    // SAFETY: the promise of the caller's caller.
+    let state = match unsafe { slot.state(epoch) } {
+        Some(state) => state,
+        // SAFETY: null, or a state just made for this engine.
+        None => unsafe { attach(slot, epoch, describe_at_stub).as_mut() }?,
+    };
+    slot.data.store(data, Ordering::Relaxed);
+    recent_place(data).store(ptr::from_ref(slot).cast_mut(), Ordering::Relaxed);
+    Some(state)
+}
+
+#[cold]
+fn attach(slot: &'static Slot, epoch: u32, describe: fn() -> (StreamKind, String)) -> *mut Engine {
     if slot.attaching.swap(true, Ordering::Relaxed) {
         return ptr::null_mut();
     }
@@ -388,6 +424,8 @@ fn attach(slot: &'static Slot, epoch: u32) -> *mut Engine {
         kind,
         stream: current.recorder.stream(kind, &name, Dialect::EveryRedo),
         boxes: Boxes::new(u64::from(epoch) << 16),
+        shadow: stubs::new_shadow(),
+        standings: Standings::default(),
         frames: FrameCache::new(),
         coming: None,
         entered: false,
@@ -436,8 +474,11 @@ extern "C" fn detach(slot: *mut c_void) {
     }
     slot.data.store(ptr::null_mut(), Ordering::Relaxed);
     slot.state.store(ptr::null_mut(), Ordering::Release);
-    // SAFETY: only this engine used the state, and it has just been taken out.
-    drop(unsafe { Box::from_raw(state) });
+    // SAFETY: only this engine used the state, and it has just been taken out. Its shadow stays.
+    unsafe {
+        (*(*state).shadow).retire();
+        drop(Box::from_raw(state));
+    }
 }
 
 /// Ends the calling engine's stream, at the end of a recording.
@@ -477,6 +518,18 @@ fn describe() -> (StreamKind, String) {
     } else {
         StreamKind::Thread
     };
+    (kind, alias(number).unwrap_or_else(|| number.to_string()))
+}
+
+/// [`describe`] where Prolog cannot be called. The first engine that a thread runs is its own.
+fn describe_at_stub() -> (StreamKind, String) {
+    let kind = if stubs::thread_has_engine() {
+        StreamKind::Engine
+    } else {
+        StreamKind::Thread
+    };
+    // SAFETY: called on a thread that runs Prolog.
+    let number = unsafe { ffi::PL_thread_self() };
     (kind, alias(number).unwrap_or_else(|| number.to_string()))
 }
 

@@ -178,6 +178,17 @@ unsafe extern "C" {
     pub(crate) fn PL_thread_self() -> c_int;
     pub(crate) fn PL_get_thread_alias(thread: c_int, alias: *mut Atom) -> c_int;
     pub(crate) fn PL_atom_nchars(atom: Atom, length: *mut usize) -> *const c_char;
+    /// Null if all characters of the text are in ISO Latin 1.
+    pub(crate) fn PL_atom_wchars(atom: Atom, length: *mut usize) -> *const u32;
+    pub(crate) fn PL_predicate_info(
+        predicate: Predicate,
+        name: *mut Atom,
+        arity: *mut usize,
+        module: *mut Module,
+    ) -> c_int;
+    pub(crate) fn PL_module_name(module: Module) -> Atom;
+    pub(crate) fn PL_new_module(name: Atom) -> Module;
+    pub(crate) fn PL_pred(functor: Functor, module: Module) -> Predicate;
     pub(crate) fn PL_thread_at_exit(
         function: extern "C" fn(*mut c_void),
         closure: *mut c_void,

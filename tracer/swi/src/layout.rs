@@ -32,6 +32,8 @@ static NEWEST: AtomicUsize = AtomicUsize::new(UNKNOWN);
 static PARENT: AtomicUsize = AtomicUsize::new(UNKNOWN);
 static FRAME: AtomicUsize = AtomicUsize::new(UNKNOWN);
 static EXCEPTION: AtomicUsize = AtomicUsize::new(UNKNOWN);
+static ENVIRONMENT: AtomicUsize = AtomicUsize::new(UNKNOWN);
+static BASE: AtomicUsize = AtomicUsize::new(UNKNOWN);
 
 /// Offsets that have been right so far.
 #[derive(Clone, Copy)]
@@ -74,6 +76,8 @@ struct Search {
     parent: Candidates<CHOICE_WORDS>,
     frame: Candidates<CHOICE_WORDS>,
     exception: Candidates<ENGINE_WORDS>,
+    environment: Candidates<ENGINE_WORDS>,
+    base: Candidates<ENGINE_WORDS>,
 }
 
 static SEARCH: Mutex<Search> = Mutex::new(Search {
@@ -84,6 +88,8 @@ static SEARCH: Mutex<Search> = Mutex::new(Search {
     parent: Candidates::ALL,
     frame: Candidates::ALL,
     exception: Candidates::ALL,
+    environment: Candidates::ALL,
+    base: Candidates::ALL,
 });
 
 /// `look(+Frame, +Choice, +Parent, +ChoiceFrame)`: the clause that calls runs in `Frame`, the newest choicepoint is `Choice`, the one before it
@@ -94,6 +100,7 @@ pub(crate) extern "C" fn look(arguments: Term, _arity: i32, handle: Control) -> 
         return FALSE;
     }
     let engine = context.engine as usize;
+    let running = context.frame as usize;
     if !context.step() {
         return FALSE;
     }
@@ -127,6 +134,8 @@ pub(crate) extern "C" fn look(arguments: Term, _arity: i32, handle: Control) -> 
         search.parent.look(choice as *const u8, parent);
         search.frame.look(choice as *const u8, frame);
         search.exception.look(engine as *const u8, 0);
+        search.environment.look(engine as *const u8, running);
+        search.base.look(engine as *const u8, base);
     }
     TRUE
 }
@@ -175,12 +184,41 @@ impl Search {
             (&FRAME, self.frame.first()?),
             // If it is not known, the engine is asked: see `is_exception_pending`.
             (&EXCEPTION, self.exception.only().unwrap_or(UNKNOWN)),
+            // Only stubs need these two. The base of the local stack lies before its top, and may lie among other bases again.
+            (&ENVIRONMENT, self.environment.first().unwrap_or(UNKNOWN)),
+            (&BASE, self.base.first().unwrap_or(UNKNOWN)),
         ];
         for (place, offset) in found {
             place.store(offset, Ordering::Relaxed);
         }
         Some(())
     }
+}
+
+/// Offsets of the engine's data and of choicepoints, for code that reads them itself.
+pub(crate) struct Places {
+    /// In the engine's data: the running frame, the newest choicepoint, the base of the local stack.
+    pub(crate) environment: usize,
+    pub(crate) choice: usize,
+    pub(crate) base: usize,
+    /// In a choicepoint: the one before, and its frame.
+    pub(crate) choice_parent: usize,
+    pub(crate) choice_frame: usize,
+}
+
+/// The offsets, if all of them are known.
+pub(crate) fn places() -> Option<Places> {
+    let known = |place: &AtomicUsize| match place.load(Ordering::Relaxed) {
+        UNKNOWN => None,
+        offset => Some(offset),
+    };
+    Some(Places {
+        environment: known(&ENVIRONMENT)?,
+        choice: known(&NEWEST)?,
+        base: known(&BASE)?,
+        choice_parent: known(&PARENT)?,
+        choice_frame: known(&FRAME)?,
+    })
 }
 
 /// # Safety

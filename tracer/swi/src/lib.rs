@@ -22,6 +22,7 @@ mod lines;
 mod panics;
 mod ports;
 mod recording;
+mod stubs;
 mod symbolic;
 mod waiting;
 
@@ -220,6 +221,44 @@ fn install_control() {
         c"$goal_port",
         4,
         deterministic!(goal_ports::make, (a, b, d, e), FALSE),
+    );
+    control(
+        c"$stub_learn",
+        5,
+        deterministic!(stubs::learn, (a, b, d, e, f), FALSE),
+    );
+    control(
+        c"$stub_note",
+        6,
+        deterministic!(stubs::note, (a, b, d, e, f, g), TRUE),
+    );
+    control(c"$stub_forget", 1, deterministic!(stubs::forget, (a), TRUE));
+    control(
+        c"$stub_sample",
+        1,
+        deterministic!(stubs::sample, (a), FALSE),
+    );
+    control(c"$stubs_work", 0, deterministic!(stubs::work, (), FALSE));
+    control(
+        c"$stub_rule",
+        4,
+        deterministic!(stubs::rule, (a, b, d, e), FALSE),
+    );
+    control(
+        c"$stub_leave_out",
+        3,
+        deterministic!(stubs::leave_out, (a, b, d), TRUE),
+    );
+    control(c"$stub_begin", 0, deterministic!(stubs::begin, (), FALSE));
+    control(
+        c"$stub_recovery",
+        3,
+        deterministic!(stubs::recovery, (a, b, d), TRUE),
+    );
+    control(
+        c"$stub_adopt",
+        3,
+        deterministic!(stubs::adopt, (a, b, d), TRUE),
     );
     control(c"$seen", 2, deterministic!(appearing::seen, (a, b), TRUE));
     control(

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::fs;
 use std::sync::Mutex;
 
+use portmortem_tracer::locks;
+
 use crate::control::{self, text};
-use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
+use crate::ffi::{self, Foreign, TRUE, Term};
 
 /// For each file, how many characters come before each of its lines but the first.
 static STARTS: Mutex<Option<HashMap<String, Vec<u32>>>> = Mutex::new(None);
@@ -13,25 +15,28 @@ static STARTS: Mutex<Option<HashMap<String, Vec<u32>>>> = Mutex::new(None);
 /// `lines(+File, +Characters, -Lines)`: in which lines of a file the goals are that begin after so many characters. All are 0 if the file
 /// cannot be read.
 pub(crate) fn lines(file: Term, characters: Term, lines: Term) -> Foreign {
-    let Ok(mut starts) = STARTS.lock() else {
-        return FALSE;
-    };
+    unify_integers(
+        lines,
+        &of_goals(&text(file), &control::integers(characters)),
+    )
+}
+
+/// In which lines of a file the goals are that begin after so many characters. All are 0 if the file cannot be read.
+pub(crate) fn of_goals(file: &str, characters: &[i64]) -> Vec<i64> {
+    let mut starts = locks::lock(&STARTS);
     let starts = starts.get_or_insert_default();
-    let starts = starts
-        .entry(text(file))
-        .or_insert_with_key(|file| line_starts(&fs::read(file).unwrap_or_default()));
-    let found: Vec<i64> = control::integers(characters)
-        .iter()
-        .map(|&character| line_of(starts, character))
-        .collect();
-    unify_integers(lines, &found)
+    if !starts.contains_key(file) {
+        let content = fs::read(file).unwrap_or_default();
+        starts.insert(file.to_owned(), line_starts(&content));
+    }
+    let starts = &starts[file];
+    let line = |&character: &i64| line_of(starts, character);
+    characters.iter().map(line).collect()
 }
 
 /// `forget_lines(+File)`: the file may have changed.
 pub(crate) fn forget(file: Term) -> Foreign {
-    if let Ok(mut starts) = STARTS.lock()
-        && let Some(starts) = starts.as_mut()
-    {
+    if let Some(starts) = locks::lock(&STARTS).as_mut() {
         starts.remove(&text(file));
     }
     TRUE

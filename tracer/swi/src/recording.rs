@@ -2,12 +2,12 @@
 //!
 //! One process records into one trace at a time.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use portmortem_tracer::Recorder;
-use portmortem_tracer::format::{ENGINE_WORK, Outcome};
+use portmortem_tracer::format::{ENGINE_HOME, ENGINE_WORK, Outcome};
 use portmortem_tracer::locks::{self, Locked};
 use portmortem_tracer::pattern::PredicatePattern;
 
@@ -39,6 +39,15 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
+    /// How a file is named in the trace. The engine's own files are named so that they are found wherever it is installed.
+    pub(crate) fn file_name(&self, path: &str) -> String {
+        let own = Path::new(path).strip_prefix(&self.home).ok();
+        let own = own
+            .filter(|_| self.home.is_absolute())
+            .and_then(Path::to_str);
+        own.map_or_else(|| path.to_owned(), |own| format!("{ENGINE_HOME}{own}"))
+    }
+
     /// The id of a predicate that stands for what the engine does without a call; its name is one of [`ENGINE_WORK`].
     pub(crate) fn pseudo(&self, name: &'static str) -> u32 {
         let declare = || self.recorder.predicate("system", name, 0, None, 0);

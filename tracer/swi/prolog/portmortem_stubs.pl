@@ -1,0 +1,189 @@
+:- module(portmortem_stubs,
+          [ stubs_work/0,
+            start_stubs/1               % +Options
+          ]).
+
+/** <module> Ports in the engine's own instructions
+
+Here stands what Prolog does for it: a clause that the library knows all about, so that it finds out how
+the engine keeps clauses, frames and choicepoints; and the rules by which predicates are recorded, because
+a stub can ask Prolog nothing. See `src/stubs`.
+*/
+
+:- set_module(class(library)).
+:- use_module(portmortem_engine, [own_module/1, wrap_in_place/4]).
+:- use_module(portmortem_lines, [clause_goals/4]).
+:- use_module(portmortem_goals, [goal_ports_work/0]).
+:- use_module(portmortem_boundary, [no_box/2]).
+
+:- dynamic works/1.             % Boolean: what was found out
+
+%!  stubs_work is semidet.
+%
+%   This engine can be recorded with stubs.
+
+stubs_work :-
+    works(Answer),
+    !,
+    Answer == true.
+stubs_work :-
+    (   goal_ports_work,                % which finds out some of the layout
+        find_out
+    ->  assertz(works(true))
+    ;   assertz(works(false)),
+        fail
+    ).
+
+find_out :-
+    nth_clause(learn(_, _, _, _, _), 1, Learn),
+    nth_clause(sample(_, _), 1, Sample),
+    clause_property(Learn, line_count(Line1)),
+    clause_property(Sample, line_count(Line2)),
+    counters(Learn, 0, Counters),
+    findall([M,Class],
+            ( '$member'(M, [system, user, portmortem_stubs]),
+              module_property(M, class(Class)) ),
+            Pairs),
+    '$append'(Pairs, Modules),
+    learn(Learn, Counters, Modules, Sample, [Line1,Line2]),
+    portmortem:'$stub_sample'(Sample),
+    ignore(sample([a,b,c], _)),
+    portmortem:'$stubs_work'.
+
+counters(Ref, PC, [PC|PCs]) :-
+    '$fetch_vm'(Ref, PC, Next, _),
+    !,
+    counters(Ref, Next, PCs).
+counters(_, _, []).
+
+%   The only clause of its predicate. When it calls, the newest choicepoint leads into it.
+
+learn(Ref, Counters, Modules, Other, Lines) :-
+    (   portmortem:'$stub_learn'(Ref, Counters, Modules, Other, Lines)
+    ->  true
+    ;   fail
+    ).
+
+%   Instructions of many kinds, and their registers are looked at.
+
+sample(Xs, Y) :-
+    '$append'(Xs, [f(Y)], Zs),
+    (   Zs = [a|_]
+    ->  '$member'(Z, Zs),
+        Z == b
+    ;   true
+    ),
+    \+ Zs == [],
+    Y = Z,
+    !,
+    '$append'(_, [_], Zs).
+
+%!  start_stubs(+Options) is semidet.
+%
+%   Stubs record from now on. Fails if they cannot.
+
+start_stubs(Options) :-
+    stubs_work,
+    install_hooks,
+    forall(rule(Options, Kind, A, B, C), portmortem:'$stub_rule'(Kind, A, B, C)),
+    portmortem:'$stub_begin',
+    forall('$member'(Recovery, [fail, false]),
+           (   \+ call(Recovery),
+               portmortem:'$stub_recovery'(system, Recovery, 0)
+           )),
+    forall(there_before(M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)).
+
+%   Where goals stand is noted while a file is read.
+
+:- dynamic installed/0.
+
+install_hooks :-
+    installed,
+    !.
+install_hooks :-
+    assertz(installed),
+    wrap_in_place(system:'$store_clause'(Clause, Layout, _, _), portmortem_hook, Storing,
+                  ( portmortem_stubs:storing(Clause, Layout), Storing )),
+    wrap_in_place(system:'$start_consult'(Again, _), portmortem_hook, Reading,
+                  ( portmortem:'$stub_forget'(Again), portmortem:'$forget_lines'(Again), Reading )).
+
+:- public storing/2.
+
+storing(Clause, Layout) :-
+    (   nonvar(Layout),
+        source_location(File, Line),
+        clause_goals(Clause, Layout, Head, Goals)
+    ->  '$current_source_module'(M0),
+        strip_module(M0:Head, M, Plain),
+        functor(Plain, Name, Arity),
+        portmortem:'$stub_note'(M, Name, Arity, File, Line, Goals)
+    ;   true
+    ).
+
+%   rule(+Options, -Kind, -A, -B, -C) is nondet
+
+rule(_, scope, user, 0, 0).
+rule(_, scope, test, 0, 0).
+rule(Options, scope, library, 0, 0) :- widened(Options, libraries).
+rule(Options, scope, system, 0, 0)  :- widened(Options, builtins).
+rule(Options, boundary, Class, 0, 0) :-
+    \+ memberchk(boundary(false), Options),
+    '$member'(Class, [system, library]).
+rule(_, own, M, 0, 0) :- own_module(M).
+rule(_, no_box, Name, Arity, 0) :-
+    no_box(Name, Arity0),
+    (   var(Arity0)
+    ->  Arity = -1
+    ;   Arity = Arity0
+    ).
+rule(_, autoloaded, Name, Arity, M) :- library_predicate(Name, Arity, M).
+rule(_, left_out, M, Name, Arity) :- system_hook(M, Name, Arity).
+
+widened(Options, Key) :-
+    Option =.. [Key, true],
+    memberchk(Option, Options),
+    !.
+widened(Options, _) :-
+    memberchk(include(_), Options),
+    !.
+
+%   A stub cannot ask for the library that defines a predicate. The first question makes the engine read its index.
+
+library_predicate(Name, Arity, M) :-
+    current_prolog_flag(autoload, Autoload),
+    Autoload \== false,
+    ignore('$find_library'(user, append, 3, _, _)),
+    '$autoload':library_index(Head, M, _),
+    functor(Head, Name, Arity).
+
+%   Hooks of the system in `user`, and what was there before the program.
+
+system_hook(M, Name, Arity) :-
+    user_predicate(M, Name, Arity),
+    \+ ( functor(Head, Name, Arity),
+         nth_clause(M:Head, _, Ref),
+         clause_property(Ref, file(File)),
+         \+ system_file(File)
+       ).
+
+there_before(M, Name, Arity) :-
+    user_predicate(M, Name, Arity),
+    \+ system_hook(M, Name, Arity).
+
+user_predicate(M, Name, Arity) :-
+    current_module(M),
+    module_property(M, class(user)),
+    '$c_current_predicate'(_, M:Head),
+    '$get_predicate_attribute'(M:Head, defined, 1),
+    \+ '$get_predicate_attribute'(M:Head, imported, _),
+    \+ '$get_predicate_attribute'(M:Head, foreign, 1),
+    functor(Head, Name, Arity).
+
+system_file(File) :-
+    current_prolog_flag(home, Home),
+    sub_atom(File, 0, _, _, Home),
+    !.
+system_file(File) :-
+    module_property(portmortem_stubs, file(Own)),
+    file_directory_name(Own, Directory),
+    file_directory_name(File, Directory).

@@ -1,0 +1,376 @@
+//! The instructions of the engine's virtual machine: their labels, names and operands, found in the engine's data.
+//!
+//! A cell of threaded code is the address of a label in the engine's interpreter. Two of the engine's tables
+//! connect labels and instructions:
+//!
+//! - `wam_table[n]` is the label of instruction `n`; behind it lie the supervisors that predicates share;
+//! - `dewam_table[label - offset]` is the number of the instruction with that label.
+//!
+//! Neither is exported. A candidate in the engine's data proves itself: both tables agree on every instruction.
+
+use std::ffi::{CStr, c_char};
+use std::ops::Range;
+
+use super::image::Image;
+
+/// One word of threaded code: a label, or an operand.
+pub(super) type Cell = usize;
+
+/// The number of an instruction.
+pub(super) type Op = u8;
+
+/// What matters of an instruction to a recorder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Kind {
+    /// Control goes on behind it, and it calls nothing.
+    #[default]
+    Other,
+    /// Calls the predicate that operand 1 names (`I_CALL`).
+    Call,
+    /// Calls the predicate that operand 2 names (`I_CALLM`).
+    CallInModule,
+    /// Calls the predicate that operand 3 names (`I_CALLATM`, `I_CALLATMV`).
+    CallAtModule,
+    /// A last call of the predicate that operand 1 names, if the engine finds it to be one (`I_DEPART`).
+    Depart,
+    /// The same of operand 2 (`I_DEPARTM`).
+    DepartInModule,
+    /// The same of operand 3 (`I_DEPARTATM`, `I_DEPARTATMV`).
+    DepartAtModule,
+    /// A last call for certain (`I_LCALL`).
+    LastCall,
+    /// A last call of the running predicate (`I_TCALL`).
+    LastCallSelf,
+    /// `call/1`.
+    CallGoal,
+    /// `call/N`; operand 1 is the number of added arguments.
+    CallClosure,
+    /// Operand 1 is the distance to an alternative (`C_OR`).
+    Alternative,
+    /// Operand 2 is the distance to an alternative (`C_NOT`, `C_IFTHENELSE`, `C_SOFTIF`).
+    Condition,
+    /// Removes choicepoints (`I_CUT` and the like).
+    Cut,
+    /// The goal of `catch/3` has exited.
+    ExitCatch,
+    /// The body of a clause begins (`I_ENTER`, `I_SSU_COMMIT`, `I_SSU_CHOICE`).
+    Enter,
+    /// Selects the clauses of a predicate, after its arguments were qualified (`S_STATIC` and the like).
+    Select,
+    /// The supervisor of the closure that a wrapper calls (`S_WRAP`).
+    Wrap,
+    /// The wrapper of a predicate is called (`S_CALLWRAPPER`).
+    CallWrapper,
+    /// A foreign predicate is entered again (`I_FREDO`).
+    ForeignRedo,
+    /// The first call of a predicate (`S_VIRGIN`).
+    Virgin,
+    /// `fail` (`I_FAIL`).
+    Fail,
+    /// The end of a clause.
+    Exit,
+    /// Somebody's breakpoint stands here (`D_BREAK`).
+    Break,
+}
+
+impl Kind {
+    /// Whether it calls a predicate that may return to the cell behind.
+    pub(super) fn returns(self) -> bool {
+        matches!(
+            self,
+            Self::Call
+                | Self::CallInModule
+                | Self::CallAtModule
+                | Self::Depart
+                | Self::DepartInModule
+                | Self::DepartAtModule
+                | Self::CallGoal
+                | Self::CallClosure
+        )
+    }
+}
+
+const KINDS: [(&str, Kind); 42] = [
+    ("I_CALL", Kind::Call),
+    ("I_CALLM", Kind::CallInModule),
+    ("I_CALLATM", Kind::CallAtModule),
+    ("I_CALLATMV", Kind::CallAtModule),
+    ("I_DEPART", Kind::Depart),
+    ("I_DEPARTM", Kind::DepartInModule),
+    ("I_DEPARTATM", Kind::DepartAtModule),
+    ("I_DEPARTATMV", Kind::DepartAtModule),
+    ("I_LCALL", Kind::LastCall),
+    ("I_TCALL", Kind::LastCallSelf),
+    ("I_USERCALL0", Kind::CallGoal),
+    ("I_CALL1", Kind::CallGoal),
+    ("I_USERCALLN", Kind::CallClosure),
+    ("I_CALLN", Kind::CallClosure),
+    ("C_OR", Kind::Alternative),
+    ("C_NOT", Kind::Condition),
+    ("C_IFTHENELSE", Kind::Condition),
+    ("C_SOFTIF", Kind::Condition),
+    ("I_CUT", Kind::Cut),
+    ("C_CUT", Kind::Cut),
+    ("C_LCUT", Kind::Cut),
+    ("C_LSCUT", Kind::Cut),
+    ("C_LCUTIFTHEN", Kind::Cut),
+    ("I_CUTCHP", Kind::Cut),
+    ("I_DET", Kind::Cut),
+    ("I_EXITCATCH", Kind::ExitCatch),
+    ("I_ENTER", Kind::Enter),
+    ("I_SSU_COMMIT", Kind::Enter),
+    ("I_SSU_CHOICE", Kind::Enter),
+    ("S_STATIC", Kind::Select),
+    ("S_DYNAMIC", Kind::Select),
+    ("S_INCR_DYNAMIC", Kind::Select),
+    ("S_MULTIFILE", Kind::Select),
+    ("S_TRUSTME", Kind::Select),
+    ("S_LIST", Kind::Select),
+    ("S_WRAP", Kind::Wrap),
+    ("S_CALLWRAPPER", Kind::CallWrapper),
+    ("I_FREDO", Kind::ForeignRedo),
+    ("S_VIRGIN", Kind::Virgin),
+    ("I_EXIT", Kind::Exit),
+    ("D_BREAK", Kind::Break),
+    ("I_FAIL", Kind::Fail),
+];
+
+/// Of an instruction, as far as a recorder must know it.
+#[derive(Debug, Clone)]
+pub(super) struct Instruction {
+    pub(super) label: Cell,
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    operands: Operands,
+}
+
+impl Instruction {
+    /// Whether the body of a clause without a head may begin with it, and the engine never looks for its label.
+    pub(super) fn begins_bodies(&self) -> bool {
+        let of_body = ["A_", "B_", "C_", "I_"];
+        of_body.iter().any(|prefix| self.name.starts_with(prefix))
+            && !["C_CUT", "C_FASTCOND"].contains(&self.name.as_str())
+            && ![
+                "I_EXIT",
+                "I_F",
+                "I_CALLCLEANUP",
+                "I_CATCH",
+                "I_RESET",
+                "I_YIELD",
+            ]
+            .iter()
+            .any(|prefix| self.name.starts_with(prefix))
+            || self.name == "I_FAIL"
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Operands {
+    /// So many cells.
+    Fixed(usize),
+    /// One indirect datum: a header that tells its length, and its words.
+    Indirect,
+    /// Not known how many: code with such an instruction is left alone.
+    Unknown,
+}
+
+/// The header of indirect data has its length in words in the bits from here on.
+const INDIRECT_LENGTH_SHIFT: u32 = 10;
+
+/// `code_info` of the engine: the description of an instruction.
+#[repr(C)]
+struct CodeInfo {
+    name: *const c_char,
+    number: u32,
+    flags: u8,
+    operands: u8,
+    operand_types: [u8; 5],
+}
+
+/// The engine's number of operands where it depends on them.
+const DYNAMIC: u8 = 255;
+
+/// All instructions, by number, and where the engine's tables of them are.
+#[derive(Debug)]
+pub(super) struct Instructions {
+    by_op: Vec<Instruction>,
+    /// Where the engine keeps the pointer to the table from labels to numbers.
+    pub(super) decode_table: *mut *mut Op,
+    /// Where the engine keeps the labels.
+    pub(super) labels: *mut Cell,
+    /// The lowest label, and one more than the highest.
+    pub(super) range: Range<Cell>,
+}
+
+// SAFETY: the pointers lead to data of the engine, which stays where it is; writes are atomic.
+unsafe impl Send for Instructions {}
+// SAFETY: as above.
+unsafe impl Sync for Instructions {}
+
+impl Instructions {
+    /// Searches the engine's data. `None` if there are no such tables: another compiler has made the engine.
+    pub(super) fn find(image: &Image) -> Option<Self> {
+        let tables = image
+            .data
+            .iter()
+            .find_map(|data| Tables::find(image, data))?;
+        let count = tables.count;
+        let descriptions = image
+            .data
+            .iter()
+            .find_map(|data| descriptions(image, data, count))?;
+        let by_op = (0..count)
+            .map(|op| {
+                // SAFETY: as many descriptions and labels as there are instructions.
+                unsafe { instruction(&*descriptions.add(op), tables.labels.add(op).read()) }
+            })
+            .collect();
+        Some(Self {
+            by_op,
+            decode_table: tables.decode_table,
+            labels: tables.labels,
+            range: tables.range,
+        })
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.by_op.len()
+    }
+
+    pub(super) fn get(&self, op: Op) -> &Instruction {
+        &self.by_op[usize::from(op)]
+    }
+
+    /// The number of the instruction of that name, which is in upper case.
+    pub(super) fn named(&self, name: &str) -> Option<Op> {
+        let position = self.by_op.iter().position(|known| known.name == name)?;
+        Op::try_from(position).ok()
+    }
+
+    /// Their numbers.
+    pub(super) fn ops(&self) -> impl Iterator<Item = Op> + use<> {
+        0..self.by_op.len() as Op
+    }
+
+    /// How many cells an instruction takes with its operands, if that is always the same.
+    pub(super) fn fixed_length(&self, op: Op) -> Option<usize> {
+        match self.get(op).operands {
+            Operands::Fixed(operands) => Some(1 + operands),
+            Operands::Indirect | Operands::Unknown => None,
+        }
+    }
+
+    /// How many cells an instruction takes with its operands. `None` if that is not known.
+    ///
+    /// # Safety
+    /// `cell` is the place of this instruction in threaded code.
+    pub(super) unsafe fn length(&self, op: Op, cell: *const Cell) -> Option<usize> {
+        match self.get(op).operands {
+            Operands::Fixed(operands) => Some(1 + operands),
+            Operands::Indirect => {
+                // SAFETY: the header follows the label.
+                let header = unsafe { cell.add(1).read() };
+                Some(2 + (header >> INDIRECT_LENGTH_SHIFT))
+            }
+            Operands::Unknown => None,
+        }
+    }
+}
+
+/// `PL_code_data` of the engine: `dewam_table`, `dewam_table_offset`, in some versions `jump_table`, and `wam_table`.
+struct Tables {
+    decode_table: *mut *mut Op,
+    labels: *mut Cell,
+    count: usize,
+    range: Range<Cell>,
+}
+
+/// There are more instructions than that in every version.
+const FEWEST: usize = 100;
+
+impl Tables {
+    fn find(image: &Image, data: &Range<usize>) -> Option<Self> {
+        let word = size_of::<usize>();
+        let first = data.start.next_multiple_of(word);
+        let last = data.end.saturating_sub((FEWEST + 3) * word);
+        (first..last)
+            .step_by(word)
+            .find_map(|at| Self::proven(image, data, at as *mut usize))
+    }
+
+    /// What begins at `at` if it is that: every label has its own number.
+    fn proven(image: &Image, data: &Range<usize>, at: *mut usize) -> Option<Self> {
+        // SAFETY: `find` leaves room for so many words.
+        let (table, offset) = unsafe { (at.read(), at.add(1).read()) };
+        if !image.text.contains(&offset) || table < 1 << 16 || table % 8 != 0 {
+            return None;
+        }
+        [2, 3].into_iter().find_map(|skip| {
+            // SAFETY: words of the same data.
+            let labels = unsafe { at.add(skip) };
+            let room = (data.end - labels as usize) / size_of::<usize>();
+            let count = (0..room.min(256))
+                // SAFETY: within the data.
+                .take_while(|&n| image.text.contains(&unsafe { labels.add(n).read() }))
+                .count();
+            // SAFETY: as counted.
+            let known = unsafe { std::slice::from_raw_parts(labels, count) };
+            let (lowest, highest) = (*known.iter().min()?, *known.iter().max()?);
+            if count < FEWEST || lowest != offset {
+                return None;
+            }
+            // SAFETY: the engine's table has an entry for each address between the labels, if this is it. That `lowest` equals
+            // the offset in front of it leaves no other reading.
+            let agrees = |op: usize| unsafe {
+                (table as *const Op).add(known[op] - offset).read() == op as Op
+            };
+            (1..count).all(agrees).then(|| Self {
+                decode_table: at.cast(),
+                labels,
+                count,
+                range: lowest..highest + 1,
+            })
+        })
+    }
+}
+
+/// The engine's descriptions: as many as there are instructions, numbered from 0.
+fn descriptions(image: &Image, data: &Range<usize>, count: usize) -> Option<*const CodeInfo> {
+    let size = size_of::<CodeInfo>();
+    let first = data.start.next_multiple_of(8);
+    let last = data.end.checked_sub(count * size)?;
+    let is_description = |at: usize, number: usize| {
+        // SAFETY: within the data, which is initialised.
+        let info = unsafe { &*((at + number * size) as *const CodeInfo) };
+        info.number as usize == number && image.whole.contains(&(info.name as usize))
+    };
+    (first..last)
+        .step_by(8)
+        .find(|&at| (0..count).all(|number| is_description(at, number)))
+        .map(|at| at as *const CodeInfo)
+}
+
+/// # Safety
+/// A description of the engine's.
+unsafe fn instruction(info: &CodeInfo, label: Cell) -> Instruction {
+    // SAFETY: the engine's own name.
+    let name = unsafe { CStr::from_ptr(info.name) }
+        .to_string_lossy()
+        .to_ascii_uppercase();
+    let kind = KINDS.iter().find(|(known, _)| *known == name);
+    let indirect = [
+        "H_STRING", "B_STRING", "H_MPZ", "B_MPZ", "A_MPZ", "H_MPQ", "B_MPQ", "A_MPQ",
+    ];
+    let operands = match info.operands {
+        DYNAMIC if indirect.contains(&name.as_str()) => Operands::Indirect,
+        DYNAMIC => Operands::Unknown,
+        fixed => Operands::Fixed(fixed.into()),
+    };
+    Instruction {
+        label,
+        kind: kind.map_or(Kind::Other, |(_, kind)| *kind),
+        name,
+        operands,
+    }
+}

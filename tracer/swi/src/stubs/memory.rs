@@ -1,0 +1,183 @@
+//! Memory for stubs near the engine's labels, and the table by which the engine decodes cells, made larger so that it covers stubs.
+//!
+//! The engine's collector, decompiler and indexer read threaded code as `decode_table[cell - lowest label]`. A stub is a
+//! foreign address there. But the engine finds the table through a pointer: [`StubMemory::new`] puts a larger table
+//! in its place, in which a stub has the number of the instruction that it stands for. Then every reader sees that
+//! instruction.
+//!
+//! Stubs are written through one mapping and executed through another, so that no page is both. A child of `fork`
+//! shares the pages with its parent: it makes no stubs of its own.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use super::image::Image;
+use super::instructions::{Cell, Instructions, Op};
+
+/// Room for stubs: about half a million. Pages are taken when they are written.
+const STUB_BYTES: usize = 64 << 20;
+
+/// How far from the engine's code stubs may lie: a relative jump reaches 2 GiB.
+const REACH: usize = 1 << 30;
+
+/// Steps in which a free place is searched.
+const STEP: usize = 1 << 20;
+
+/// Stubs begin at multiples of that.
+const ALIGNMENT: usize = 16;
+
+/// Where stubs are made.
+#[derive(Debug)]
+pub(super) struct StubMemory {
+    /// Where they are executed.
+    execute: usize,
+    /// Where they are written.
+    write: *mut u8,
+    used: usize,
+    /// The process that made this.
+    process: u32,
+    decode: DecodeTable,
+}
+
+// SAFETY: the mappings belong to this value, which is behind a lock.
+unsafe impl Send for StubMemory {}
+
+/// The table that the engine decodes with while stubs exist.
+#[derive(Debug)]
+struct DecodeTable {
+    ours: *mut Op,
+    /// The label that entry 0 is of.
+    lowest: Cell,
+}
+
+impl StubMemory {
+    /// Maps the memory and exchanges the engine's table. `None` if memory cannot be had there, or must not be executed.
+    pub(super) fn new(image: &Image, instructions: &Instructions) -> Option<Self> {
+        let file = memory_file()?;
+        let mapped = map_near(image.whole.end, file)
+            .and_then(|execute| Some((execute, map_for_writing(file)?)));
+        // SAFETY: the file that was just made; mappings keep it.
+        unsafe { libc::close(file) };
+        let (execute, write) = mapped?;
+        let decode = DecodeTable::install(instructions, execute + STUB_BYTES)?;
+        Some(Self {
+            execute,
+            write,
+            used: 0,
+            process: std::process::id(),
+            decode,
+        })
+    }
+
+    /// Where the next stub will be executed. `None` if there is no room for one of `length` bytes, or in a child of `fork`.
+    pub(super) fn next(&self, length: usize) -> Option<usize> {
+        let fits = self.used + length <= STUB_BYTES && self.process == std::process::id();
+        fits.then_some(self.execute + self.used)
+    }
+
+    /// Adds a stub, which stands for the instruction `op`, at [`StubMemory::next`]. The answer is the cell that leads to it.
+    pub(super) fn add(&mut self, code: &[u8], op: Op) -> Cell {
+        let cell = self.execute + self.used;
+        self.add_code(code);
+        // SAFETY: the table covers the memory for stubs.
+        unsafe { self.decode.ours.add(cell - self.decode.lowest).write(op) };
+        cell
+    }
+
+    /// Adds machine code that is no stub. The answer is where it is executed.
+    pub(super) fn add_code(&mut self, code: &[u8]) -> usize {
+        let at = self.used;
+        // SAFETY: there is room, as `next` has said, and nothing executes these bytes yet.
+        unsafe { ptr::copy_nonoverlapping(code.as_ptr(), self.write.add(at), code.len()) };
+        self.used = (at + code.len()).next_multiple_of(ALIGNMENT);
+        self.execute + at
+    }
+
+    /// Whether a cell leads to a stub.
+    pub(super) fn contains(&self, cell: Cell) -> bool {
+        (self.execute..self.execute + STUB_BYTES).contains(&cell)
+    }
+
+    /// The instruction at a cell, a label or a stub. `None` if it is neither.
+    pub(super) fn op(&self, instructions: &Instructions, cell: Cell) -> Option<Op> {
+        if !instructions.range.contains(&cell) && !self.contains(cell) {
+            return None;
+        }
+        // SAFETY: the table covers both ranges.
+        let op = unsafe { self.decode.ours.add(cell - self.decode.lowest).read() };
+        // Between labels there are zeros, as there are for instruction 0.
+        (op != 0).then_some(op)
+    }
+}
+
+impl DecodeTable {
+    /// Copies the engine's table into one that ends at `end`, and puts it in its place.
+    fn install(instructions: &Instructions, end: usize) -> Option<Self> {
+        let lowest = instructions.range.start;
+        // From the engine's allocator, because it may free the table when it ends. Pages are taken when they are written.
+        // SAFETY: a plain call.
+        let ours = unsafe { libc::calloc(end - lowest, size_of::<Op>()) }.cast::<Op>();
+        if ours.is_null() {
+            return None;
+        }
+        let place = instructions.decode_table;
+        // The engine's table stays: another thread may be reading it.
+        // SAFETY: it has an entry for each address between the engine's labels, and ours is larger.
+        unsafe { ptr::copy_nonoverlapping(place.read(), ours, instructions.range.len()) };
+        // SAFETY: the engine's pointer, aligned. Other threads read the old table or ours, which agree about all that there is.
+        unsafe { AtomicPtr::from_ptr(place) }.store(ours, Ordering::Release);
+        Some(Self { ours, lowest })
+    }
+}
+
+fn memory_file() -> Option<libc::c_int> {
+    // SAFETY: a new file; the name is for people.
+    let file = unsafe { libc::memfd_create(c"portmortem-stubs".as_ptr(), libc::MFD_CLOEXEC) };
+    if file < 0 {
+        return None;
+    }
+    // SAFETY: the file that was just made.
+    if unsafe { libc::ftruncate(file, STUB_BYTES as libc::off_t) } != 0 {
+        // SAFETY: as above.
+        unsafe { libc::close(file) };
+        return None;
+    }
+    Some(file)
+}
+
+/// Maps the file to be executed in the first free place behind `after`.
+fn map_near(after: usize, file: libc::c_int) -> Option<usize> {
+    let first = after.next_multiple_of(1 << 16);
+    let flags = libc::MAP_SHARED | libc::MAP_FIXED_NOREPLACE;
+    let protection = libc::PROT_READ | libc::PROT_EXEC;
+    (first..first + REACH).step_by(STEP).find(|&at| {
+        // SAFETY: only a place where nothing is mapped is taken.
+        let mapped =
+            unsafe { libc::mmap(at as *mut c_void, STUB_BYTES, protection, flags, file, 0) };
+        if mapped == libc::MAP_FAILED {
+            return false;
+        }
+        if mapped as usize != at {
+            // SAFETY: an old kernel took the address for a wish.
+            unsafe { libc::munmap(mapped, STUB_BYTES) };
+        }
+        mapped as usize == at
+    })
+}
+
+fn map_for_writing(file: libc::c_int) -> Option<*mut u8> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new mapping anywhere.
+    let mapped = unsafe {
+        libc::mmap(
+            ptr::null_mut(),
+            STUB_BYTES,
+            protection,
+            libc::MAP_SHARED,
+            file,
+            0,
+        )
+    };
+    (mapped != libc::MAP_FAILED).then(|| mapped.cast())
+}

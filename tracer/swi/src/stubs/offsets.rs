@@ -1,0 +1,298 @@
+//! Where the engine keeps what stubs look at: found by looking at a clause, a frame and a choicepoint that Prolog describes.
+//!
+//! `portmortem_stubs.pl` calls [`learn`] from a clause that it knows all about. Each offset is the only one at which the
+//! right value lies, or is checked where it always was. If one is not found, nothing is recorded with stubs.
+
+use std::sync::OnceLock;
+
+use super::instructions::{Cell, Instructions, Kind};
+use super::memory::StubMemory;
+use crate::ffi;
+use crate::layout;
+
+const WORD: usize = size_of::<usize>();
+
+/// Offsets in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Offsets {
+    /// The engine's data, from the thread pointer.
+    pub(super) engine: i32,
+    /// In the engine's data: the running frame, the newest choicepoint, base and top of the local stack.
+    pub(super) environment: i32,
+    pub(super) choice: i32,
+    pub(super) base: i32,
+    pub(super) top: i32,
+    /// The end of the local stack.
+    pub(super) limit: i32,
+    /// In a choicepoint: the one before, its frame, and where it resumes.
+    pub(super) choice_parent: usize,
+    pub(super) choice_frame: usize,
+    pub(super) choice_value: usize,
+    /// In a reference to a clause: the clause.
+    pub(super) clause: usize,
+    /// In a clause: its code. The number of its cells lies in front.
+    pub(super) codes: usize,
+    /// In a clause: the line in which it begins, if that was found.
+    pub(super) line: Option<usize>,
+    /// In a definition: its supervisor, and its first clause. The last clause comes next.
+    pub(super) supervisor: usize,
+    pub(super) first_clause: usize,
+    /// In a module: its class.
+    pub(super) class: usize,
+}
+
+/// In a frame: where it returns to, the frame that called it, the reference to its clause, its predicate. The same in all versions, and checked.
+pub(super) const FRAME_RETURN: usize = 0;
+pub(super) const FRAME_PARENT: usize = WORD;
+pub(super) const FRAME_CLAUSE: usize = 2 * WORD;
+pub(super) const FRAME_DEFINITION: usize = 3 * WORD;
+/// In a clause: its predicate. In a reference to a clause: the next one of the predicate.
+pub(super) const CLAUSE_DEFINITION: usize = 0;
+pub(super) const NEXT_CLAUSE: usize = 0;
+
+/// In a frame of a clause that `call/1` has made: the module that its goals belong to.
+pub(super) const FRAME_CONTEXT: usize = 4 * WORD;
+
+static FOUND: OnceLock<Offsets> = OnceLock::new();
+
+/// The offsets, once they are known.
+#[inline(always)]
+pub(super) fn known() -> Option<&'static Offsets> {
+    FOUND.get()
+}
+
+/// A word of the engine's.
+///
+/// # Safety
+/// It can be read there.
+#[inline(always)]
+pub(super) unsafe fn word(start: usize, offset: usize) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { ((start + offset) as *const usize).read() }
+}
+
+/// What Prolog tells of the clause that calls [`learn`].
+pub(super) struct Sample<'a> {
+    /// Its reference, from the blob.
+    pub(super) clause_ref: &'a [usize],
+    /// Where its instructions begin, in cells.
+    pub(super) counters: &'a [usize],
+    /// Where it begins in its file, and another clause with its own line.
+    pub(super) lines: [(usize, u32); 2],
+    /// Modules with the text of their classes.
+    pub(super) modules: &'a [(usize, usize)],
+    /// The thread-local variable of the engine's library.
+    pub(super) thread_local: (usize, usize),
+}
+
+/// Finds all offsets. The caller's clause is in a disjunction, so the newest choicepoint leads into it.
+pub(super) fn learn(
+    sample: &Sample,
+    instructions: &Instructions,
+    memory: &StubMemory,
+) -> Option<&'static Offsets> {
+    if let Some(known) = FOUND.get() {
+        return Some(known);
+    }
+    let layout = layout::places()?;
+    let mut context = ffi::Context::EMPTY;
+    if !context.fill() {
+        return None;
+    }
+    let (engine, own) = (context.engine as usize, context.frame as usize);
+    if !context.step() {
+        return None;
+    }
+    let caller = context.frame as usize;
+    let (variable, size) = sample.thread_local;
+    // SAFETY: the engine's thread-local variable, if it is one word, and its own data.
+    let (is_engine, environment, top, limit) = unsafe {
+        (
+            size == WORD && word(variable, 0) == engine,
+            word(engine, layout.environment),
+            word(engine, layout.base + WORD),
+            word(engine, layout.base + 2 * WORD),
+        )
+    };
+    if !is_engine || environment != own || top <= own || !is_limit(top, limit) {
+        return None;
+    }
+    let clause_at = sample.clause_ref.len().checked_sub(1)?;
+    let clause = sample.clause_ref[clause_at];
+    // SAFETY: frames and clauses of the engine, which are longer than what is read.
+    unsafe {
+        let reference = word(caller, FRAME_CLAUSE);
+        let definition = word(caller, FRAME_DEFINITION);
+        let clause_offset = (1..4)
+            .map(|at| at * WORD)
+            .find(|&at| word(reference, at) == clause)?;
+        let codes = (2..20)
+            .map(|at| at * WORD)
+            .find(|&at| is_code(clause + at, sample.counters, instructions, memory))?;
+        let code = clause + codes..clause + codes + word(clause, codes - WORD) * WORD;
+        let is_caller = word(own, FRAME_PARENT) == caller
+            && code.contains(&word(own, FRAME_RETURN))
+            && word(clause, CLAUSE_DEFINITION) == definition;
+        if !is_caller {
+            return None;
+        }
+        let newest = word(engine, layout.choice);
+        let jumps = newest_is_jump(newest);
+        let value = (2..14)
+            .map(|at| at * WORD)
+            .find(|&at| at != layout.choice_frame && code.contains(&word(newest, at)))?;
+        let supervisor = (1..6)
+            .map(|at| at * WORD)
+            .find(|&at| is_supervisor(word(definition, at), reference, instructions, memory))?;
+        let first_clause = (1..12).map(|at| at * WORD).find(|&at| {
+            word(definition, at) == reference && word(definition, at + WORD) == reference
+        })?;
+        let class = (1..8).map(|at| at * WORD).find(|&at| {
+            sample
+                .modules
+                .iter()
+                .all(|&(module, class)| word(module, at) == class)
+        })?;
+        let offsets = Offsets {
+            engine: i32::try_from(variable as isize - thread_pointer() as isize).ok()?,
+            environment: i32::try_from(layout.environment).ok()?,
+            choice: i32::try_from(layout.choice).ok()?,
+            base: i32::try_from(layout.base).ok()?,
+            top: i32::try_from(layout.base + WORD).ok()?,
+            limit: i32::try_from(layout.base + 2 * WORD).ok()?,
+            choice_parent: layout.choice_parent,
+            choice_frame: layout.choice_frame,
+            choice_value: value,
+            clause: clause_offset,
+            codes,
+            line: line_offset(&sample.lines, codes),
+            supervisor,
+            first_clause,
+            class,
+        };
+        (jumps && !sample.modules.is_empty()).then(|| FOUND.get_or_init(|| offsets))
+    }
+}
+
+/// The kind of a choicepoint that resumes at a cell.
+pub(super) const JUMP: u32 = 0;
+/// That of one that tries another clause.
+pub(super) const CLAUSE: u32 = 1;
+/// That of `catch/3`.
+pub(super) const CATCH: u32 = 3;
+/// That of the debugger, at which nothing can be redone.
+pub(super) const DEBUGGER: u32 = 4;
+
+/// The only offset at which all these clauses have their lines.
+///
+/// # Safety
+/// Clauses, and where their code begins.
+unsafe fn line_offset(lines: &[(usize, u32)], codes: usize) -> Option<usize> {
+    let has_lines = |at: &usize| {
+        // SAFETY: the caller's promise.
+        let has = |&(clause, line): &(usize, u32)| unsafe {
+            ((clause + at) as *const u32).read() == line
+        };
+        lines.iter().all(has)
+    };
+    let mut found = (WORD..codes - WORD).step_by(4).filter(has_lines);
+    found.next().filter(|_| found.next().is_none())
+}
+
+/// Whether a stack with that top may end at `limit`.
+fn is_limit(top: usize, limit: usize) -> bool {
+    const LARGEST: usize = 1 << 44;
+    limit > top && limit - top < LARGEST
+}
+
+/// # Safety
+/// A choicepoint.
+unsafe fn newest_is_jump(choice: usize) -> bool {
+    // SAFETY: it begins with its kind.
+    unsafe { (choice as *const u32).read() == JUMP }
+}
+
+/// Whether code begins at `at`: its length lies in front, and it decodes at all counters and nowhere ends before.
+///
+/// # Safety
+/// A part of a clause, or close to one.
+unsafe fn is_code(
+    at: usize,
+    counters: &[usize],
+    instructions: &Instructions,
+    memory: &StubMemory,
+) -> bool {
+    let Some(&last) = counters.last() else {
+        return false;
+    };
+    // SAFETY: the caller's promise.
+    unsafe {
+        if word(at - WORD, 0) != last + 1 {
+            return false;
+        }
+        let mut next = 0;
+        counters.iter().all(|&counter| {
+            let cell = (at + counter * WORD) as *const Cell;
+            let op = memory.op(instructions, cell.read());
+            let length = op.and_then(|op| instructions.length(op, cell));
+            let right = counter == next && length.is_some();
+            next += length.unwrap_or_default();
+            right
+        })
+    }
+}
+
+/// Whether it selects the only clause of a predicate.
+///
+/// # Safety
+/// A word of a definition.
+unsafe fn is_supervisor(
+    codes: usize,
+    clause: usize,
+    instructions: &Instructions,
+    memory: &StubMemory,
+) -> bool {
+    if codes < 1 << 16 || !codes.is_multiple_of(WORD) {
+        return false;
+    }
+    // SAFETY: pointers of a definition lead to memory of the engine; what is small is none.
+    unsafe {
+        memory
+            .op(instructions, word(codes, 0))
+            .is_some_and(|op| instructions.get(op).kind == Kind::Select)
+            && word(codes, WORD) == clause
+    }
+}
+
+/// The address that thread-local variables are found from.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn thread_pointer() -> usize {
+    let pointer;
+    // SAFETY: the first word of a thread's block is its own address.
+    unsafe {
+        std::arch::asm!("mov {}, fs:[0]", out(reg) pointer, options(nostack, readonly, preserves_flags));
+    }
+    pointer
+}
+
+/// The address that thread-local variables are found from.
+#[cfg(target_arch = "aarch64")]
+pub(super) fn thread_pointer() -> usize {
+    let pointer;
+    // SAFETY: reads a register.
+    unsafe {
+        std::arch::asm!("mrs {}, tpidr_el0", out(reg) pointer, options(nostack, nomem, preserves_flags));
+    }
+    pointer
+}
+
+/// The engine that runs in this thread.
+pub(super) fn running_engine(offsets: &Offsets) -> usize {
+    // SAFETY: a thread-local variable of the engine's library.
+    unsafe {
+        word(
+            thread_pointer().wrapping_add_signed(offsets.engine as isize),
+            0,
+        )
+    }
+}

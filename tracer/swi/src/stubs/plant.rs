@@ -1,0 +1,561 @@
+//! Stubs are put into the engine's code: into clauses when their bodies are first entered, into the code that the engine will make, and
+//! wherever control returns or resumes that nothing was put before.
+//!
+//! A stub depends on the instruction that it stands for and on what is to be done there, never on its cell: the engine keeps the place of the next cell in a
+//! register ([`Counter`]). So code with stubs may move, and be copied or freed.
+
+use std::ops::{Deref, DerefMut, Range};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use portmortem_tracer::locks;
+use rustc_hash::FxHashMap;
+
+use super::emit::{self, Counter, Glance, Handler, Shape};
+use super::instructions::{Cell, Instructions, Kind, Op};
+use super::memory::StubMemory;
+use super::offsets::{Offsets, word};
+
+const WORD: usize = size_of::<Cell>();
+
+/// What a cell is to the boxes around it. A cell may be several things.
+pub(super) mod role {
+    /// The cell behind a call.
+    pub(in super::super) const RETURN: u8 = 1;
+    /// Control comes here by backtracking.
+    pub(in super::super) const RESUME: u8 = 2;
+    /// A clause begins here, and control may come here by backtracking.
+    pub(in super::super) const CLAUSE: u8 = 4;
+    /// The cell behind an instruction that removes choicepoints.
+    pub(in super::super) const AFTER_CUT: u8 = 8;
+    /// An exception may have been caught in this frame.
+    pub(in super::super) const CAUGHT: u8 = 16;
+    /// With [`RETURN`]: most often no box returns here.
+    pub(in super::super) const SELDOM: u8 = 32;
+}
+
+/// What a stub does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Work {
+    /// Looks what has happened.
+    Look,
+    /// Looks, then a goal of a recorded clause calls a predicate.
+    Call(Goal),
+    /// The clauses of a predicate are about to be selected.
+    Select,
+    /// The predicate that a wrapper is around is about to run, in the wrapper's box.
+    Wrapped,
+    /// A body begins that has not been seen.
+    NewBody,
+    /// An instruction of a body that has not been seen: `call/1` has made it.
+    NewCode,
+    /// A predicate begins that the recovery of `catch/3` may be.
+    Recovery,
+}
+
+/// A goal of a recorded clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Goal {
+    /// The definition that is called. If the procedure has another one by then, the stub is exchanged.
+    pub(super) callee: usize,
+    /// What the event says is called. `None` if that is not known before the predicate begins.
+    pub(super) id: Option<u32>,
+    /// All calls of the predicate are recorded, so it is told that this one has been.
+    pub(super) announce: bool,
+}
+
+/// What a stub's handler gets.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) op: Op,
+    pub(super) kind: Kind,
+    pub(super) roles: u8,
+    pub(super) work: Work,
+    /// How many bytes the instruction takes with its operands; 0 if that depends.
+    pub(super) length: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    op: Op,
+    roles: u8,
+    work: Work,
+}
+
+/// Functions that gates call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Handlers {
+    pub(super) look: Handler,
+    pub(super) call: Handler,
+    pub(super) select: Handler,
+    pub(super) wrapped: Handler,
+    pub(super) new_body: Handler,
+    pub(super) new_code: Handler,
+    pub(super) recovery: Handler,
+}
+
+/// Gates, in the order of [`Handlers`].
+#[derive(Debug)]
+struct Gates {
+    look: usize,
+    call: usize,
+    select: usize,
+    wrapped: usize,
+    new_body: usize,
+    new_code: usize,
+    recovery: usize,
+}
+
+/// All that stubs are made with.
+#[derive(Debug)]
+pub(super) struct Planter {
+    pub(super) instructions: Instructions,
+    pub(super) memory: StubMemory,
+    offsets: &'static Offsets,
+    gates: Gates,
+    stubs: FxHashMap<Key, Cell>,
+    /// Where control goes on in the instructions that are exchanged in the engine's table.
+    exchanged: bool,
+    /// Supervisors that the engine shares between predicates: the cells of their first instructions.
+    shared: Vec<usize>,
+    /// Supervisors of predicates that are not recorded, in place of those: they have no stubs.
+    plain: FxHashMap<Op, &'static [Cell; 3]>,
+}
+
+static PLANTER: Mutex<Option<Planter>> = Mutex::new(None);
+/// Cells from here on lead to stubs, or to nothing.
+static FIRST_STUB: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+/// Puts a planter at everybody's disposal.
+pub(super) fn install(planter: Planter) {
+    FIRST_STUB.store(planter.instructions.range.end, Ordering::Release);
+    *locks::lock(&PLANTER) = Some(planter);
+}
+
+/// The planter, while it is in use. A signal that is handled meanwhile in the same thread finds none.
+pub(super) struct InUse {
+    planter: MutexGuard<'static, Option<Planter>>,
+}
+
+/// The planter, if there is one and this thread does not use it already.
+pub(super) fn planter() -> Option<InUse> {
+    let block = emit::thread_block();
+    // SAFETY: the calling thread's own block.
+    unsafe {
+        if (*block).plants {
+            return None;
+        }
+        (*block).plants = true;
+    }
+    let in_use = InUse {
+        planter: PLANTER.lock().unwrap_or_else(PoisonError::into_inner),
+    };
+    in_use.planter.is_some().then_some(in_use)
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        // SAFETY: as in `planter`. The lock is still held for a moment: a signal that comes in it waits for no other thread.
+        unsafe { (*emit::thread_block()).plants = false };
+    }
+}
+
+impl Deref for InUse {
+    type Target = Planter;
+
+    fn deref(&self) -> &Planter {
+        match &*self.planter {
+            Some(planter) => planter,
+            None => unreachable!("`planter` has looked"),
+        }
+    }
+}
+
+impl DerefMut for InUse {
+    fn deref_mut(&mut self) -> &mut Planter {
+        match &mut *self.planter {
+            Some(planter) => planter,
+            None => unreachable!("`planter` has looked"),
+        }
+    }
+}
+
+/// Whether a cell is an instruction of the engine's, without a stub.
+#[inline(always)]
+pub(super) fn is_bare(cell: Cell) -> bool {
+    cell < FIRST_STUB.load(Ordering::Relaxed)
+}
+
+impl Planter {
+    pub(super) fn new(
+        instructions: Instructions,
+        mut memory: StubMemory,
+        offsets: &'static Offsets,
+        counter: Counter,
+        handlers: &Handlers,
+    ) -> Option<Self> {
+        let mut gate = |handler| {
+            let code = emit::gate(memory.next(0)?, counter, handler)?;
+            memory.next(code.len())?;
+            Some(memory.add_code(&code))
+        };
+        let gates = Gates {
+            look: gate(handlers.look)?,
+            call: gate(handlers.call)?,
+            select: gate(handlers.select)?,
+            wrapped: gate(handlers.wrapped)?,
+            new_body: gate(handlers.new_body)?,
+            new_code: gate(handlers.new_code)?,
+            recovery: gate(handlers.recovery)?,
+        };
+        Some(Self {
+            shared: shared_supervisors(&instructions),
+            instructions,
+            memory,
+            offsets,
+            gates,
+            stubs: FxHashMap::default(),
+            exchanged: false,
+            plain: FxHashMap::default(),
+        })
+    }
+
+    /// The instruction at a cell. `None` at a breakpoint, or if it is no code.
+    ///
+    /// # Safety
+    /// A cell of code.
+    pub(super) unsafe fn op_at(&self, cell: usize) -> Option<Op> {
+        // SAFETY: the caller's promise.
+        self.memory.op(&self.instructions, unsafe { word(cell, 0) })
+    }
+
+    /// The stub for an instruction. `None` if there can be no more stubs.
+    pub(super) fn stub(&mut self, op: Op, roles: u8, work: Work) -> Option<Cell> {
+        let key = Key { op, roles, work };
+        if let Some(&known) = self.stubs.get(&key) {
+            return Some(known);
+        }
+        let instruction = self.instructions.get(op);
+        let at = self.memory.next(emit::LONGEST)?;
+        let (gate, glance) = match work {
+            Work::Look => (self.gates.look, Self::glance(roles)),
+            Work::Call(_) => (self.gates.call, Glance::None),
+            Work::Select => (self.gates.select, Glance::Announced),
+            Work::Wrapped => (self.gates.wrapped, Glance::None),
+            Work::NewBody => (self.gates.new_body, Glance::None),
+            Work::NewCode => (self.gates.new_code, Glance::None),
+            Work::Recovery => (self.gates.recovery, Glance::None),
+        };
+        let place = Box::leak(Box::new(Place {
+            op,
+            kind: instruction.kind,
+            roles,
+            work,
+            length: self.instructions.fixed_length(op).unwrap_or(0) * WORD,
+        }));
+        let shape = Shape {
+            glance,
+            place: std::ptr::from_ref(place) as usize,
+            gate,
+            label: instruction.label,
+            otherwise: None,
+        };
+        let code = emit::stub(at, &shape, self.offsets)?;
+        let cell = self.memory.add(&code, op);
+        self.stubs.insert(key, cell);
+        Some(cell)
+    }
+
+    /// At the cell behind the call of a recorded predicate something happens nearly always.
+    fn glance(roles: u8) -> Glance {
+        if roles & role::RETURN != 0 && roles & role::SELDOM == 0 {
+            Glance::None
+        } else {
+            Glance::Quiet
+        }
+    }
+
+    /// Puts a stub into a cell, in place of the instruction or of a stub for it.
+    ///
+    /// # Safety
+    /// A cell of code, with that instruction.
+    pub(super) unsafe fn plant(&mut self, cell: usize, op: Op, roles: u8, work: Work) {
+        if let Some(stub) = self.stub(op, roles, work) {
+            // SAFETY: the caller's promise.
+            unsafe { store(cell, stub) };
+        }
+    }
+
+    /// Takes the stub out of a cell.
+    ///
+    /// # Safety
+    /// As for [`Planter::plant`].
+    pub(super) unsafe fn clear(&self, cell: usize, op: Op) {
+        // SAFETY: the caller's promise.
+        unsafe { store(cell, self.instructions.get(op).label) };
+    }
+
+    /// Code that the engine makes from now on has stubs where a predicate and where a body begins, and in all of a body, because those of
+    /// `call/1` begin with anything. So have the supervisors that predicates share.
+    pub(super) fn exchange(&mut self) -> Option<()> {
+        if self.exchanged {
+            return Some(());
+        }
+        for op in self.instructions.ops() {
+            let instruction = self.instructions.get(op);
+            let work = match instruction.kind {
+                Kind::Select => Work::Select,
+                Kind::Wrap => Work::Wrapped,
+                Kind::Enter => Work::NewBody,
+                _ if instruction.begins_bodies() => Work::NewCode,
+                _ => continue,
+            };
+            let stub = self.stub(op, 0, work)?;
+            // SAFETY: the engine's table of labels.
+            unsafe {
+                store(
+                    self.instructions.labels as usize + usize::from(op) * WORD,
+                    stub,
+                )
+            };
+            if matches!(work, Work::Select | Work::Wrapped) {
+                for &cell in &self.shared {
+                    // SAFETY: the cell of a shared supervisor.
+                    if unsafe { word(cell, 0) } == self.instructions.get(op).label {
+                        // SAFETY: as above.
+                        unsafe { store(cell, stub) };
+                    }
+                }
+            }
+        }
+        self.exchanged = true;
+        Some(())
+    }
+
+    /// The predicate is not recorded: its supervisor gets no stub, until it has another one.
+    ///
+    /// # Safety
+    /// A definition, and the cell of its supervisor that has a stub for the instruction.
+    pub(super) unsafe fn pass(&mut self, definition: usize, cell: usize, op: Op) {
+        if !self.shared.contains(&cell) {
+            // SAFETY: the caller's promise.
+            return unsafe { self.clear(cell, op) };
+        }
+        let label = self.instructions.get(op).label;
+        let Some(exit) = self.instructions.named("I_EXIT") else {
+            return;
+        };
+        let exit = self.instructions.get(exit).label;
+        let plain = self
+            .plain
+            .entry(op)
+            // As the engine makes shared ones: a length of 0, the instruction, and I_EXIT.
+            .or_insert_with(|| Box::leak(Box::new([0, label, exit])));
+        let plain = std::ptr::from_ref(&plain[1]) as usize;
+        // SAFETY: the caller's promise. If the predicate has got another supervisor meanwhile, it keeps that.
+        let supervisor =
+            unsafe { &*((definition + self.offsets.supervisor) as *const AtomicUsize) };
+        let _ = supervisor.compare_exchange(cell, plain, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    /// What the cells of a clause are. `goal` says which goals of it are recorded; none if the clause is not. `None` if there is an
+    /// instruction whose length is not known, or a breakpoint.
+    ///
+    /// # Safety
+    /// `codes` is the code of a clause, all of it.
+    pub(super) unsafe fn plan(
+        &self,
+        codes: &Range<usize>,
+        mut goal: impl FnMut(usize, Kind) -> GoalKind,
+    ) -> Option<Plan> {
+        let count = codes.len() / WORD;
+        let mut plan = Plan {
+            roles: vec![0; count + 1],
+            steps: Vec::new(),
+        };
+        let mut index = 0;
+        while index < count {
+            let cell = codes.start + index * WORD;
+            // SAFETY: within the code.
+            let op = unsafe { self.op_at(cell) }?;
+            // SAFETY: as above.
+            let length = unsafe { self.instructions.length(op, cell as *const Cell) }?;
+            let next = index + length;
+            // SAFETY: operands follow the label.
+            let operand = |number: usize| unsafe { word(cell, number * WORD) };
+            let kind = self.instructions.get(op).kind;
+            let found = goal(cell, kind);
+            if kind.returns() {
+                match found {
+                    GoalKind::Recorded(_) => plan.mark(next, role::RETURN),
+                    GoalKind::Constant => {}
+                    GoalKind::Unrecorded => plan.mark(next, role::RETURN | role::SELDOM),
+                }
+            }
+            let alternative = match kind {
+                Kind::Alternative => Some(next + operand(1)),
+                Kind::Condition => Some(next + operand(2)),
+                _ => None,
+            };
+            match kind {
+                Kind::Alternative | Kind::Condition => {
+                    plan.mark(alternative.unwrap_or(next), role::RESUME);
+                }
+                Kind::Cut => plan.mark(next, role::AFTER_CUT),
+                // The goal returns to this cell, and the recovery to the next one.
+                Kind::ExitCatch => {
+                    plan.mark(index, role::RETURN | role::CAUGHT);
+                    plan.mark(next, role::RETURN | role::CAUGHT);
+                }
+                _ => {}
+            }
+            plan.steps.push(Step {
+                index,
+                op,
+                kind,
+                alternative,
+                goal: found.recorded(),
+            });
+            index = next;
+        }
+        Some(plan)
+    }
+
+    /// Puts stubs where a plan has them.
+    ///
+    /// # Safety
+    /// The plan is that of this code.
+    pub(super) unsafe fn carry_out(&mut self, codes: &Range<usize>, plan: &Plan) {
+        for step in &plan.steps {
+            let cell = codes.start + step.index * WORD;
+            let roles = plan.roles[step.index];
+            // SAFETY: the caller's promise.
+            unsafe {
+                match step.goal {
+                    Some(goal) => self.plant(cell, step.op, roles, Work::Call(goal)),
+                    None if roles != 0 => self.plant(cell, step.op, roles, Work::Look),
+                    None if !is_bare(word(cell, 0)) => self.clear(cell, step.op),
+                    None => {}
+                }
+            }
+        }
+    }
+}
+
+/// What a goal is to the clause that it stands in.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum GoalKind {
+    /// Its calls get boxes.
+    Recorded(Goal),
+    /// It takes constant time, calls nothing and leaves nothing.
+    Constant,
+    /// Any other goal, or none.
+    Unrecorded,
+}
+
+impl GoalKind {
+    pub(super) fn recorded(self) -> Option<Goal> {
+        match self {
+            Self::Recorded(goal) => Some(goal),
+            Self::Constant | Self::Unrecorded => None,
+        }
+    }
+}
+
+/// What the cells of some code are.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// Of each cell, and the one behind.
+    roles: Vec<u8>,
+    pub(super) steps: Vec<Step>,
+}
+
+/// An instruction.
+#[derive(Debug)]
+pub(super) struct Step {
+    /// Where it begins, in cells.
+    pub(super) index: usize,
+    pub(super) op: Op,
+    pub(super) kind: Kind,
+    /// Where the alternative begins that it makes a choicepoint for, in cells.
+    alternative: Option<usize>,
+    /// What it calls, if that is recorded.
+    pub(super) goal: Option<Goal>,
+}
+
+impl Plan {
+    fn mark(&mut self, index: usize, role: u8) {
+        if let Some(roles) = self.roles.get_mut(index) {
+            *roles |= role;
+        }
+    }
+
+    /// Whether the clause fails after a goal, and nothing in between can fail by itself. A branch that the goal stands in has no
+    /// other after it but one that begins with a port, or fails: otherwise a test there might be what has failed in the end.
+    pub(super) fn then_fails(&self, goal: usize) -> bool {
+        let Some(next) = self.steps.get(goal + 1) else {
+            return false;
+        };
+        next.kind == Kind::Fail
+            && self
+                .alternatives_around(goal)
+                .all(|at| self.begins_with_port(at))
+    }
+
+    /// The steps at which alternatives to the branches begin that a step stands in.
+    fn alternatives_around(&self, step: usize) -> impl Iterator<Item = usize> + '_ {
+        let before = self.steps[..step].iter();
+        before
+            .filter_map(|other| other.alternative)
+            .filter_map(|index| {
+                self.steps
+                    .binary_search_by_key(&index, |step| step.index)
+                    .ok()
+            })
+            .filter(move |&at| at > step)
+    }
+
+    fn begins_with_port(&self, at: usize) -> bool {
+        let first = self.steps[at..]
+            .iter()
+            .find(|step| step.kind != Kind::Other);
+        first.is_some_and(|step| step.kind == Kind::Fail || step.goal.is_some())
+    }
+
+    /// The goal at a cell of the code that begins at `start`.
+    pub(super) fn goal_at(&self, start: usize, cell: usize) -> Option<Goal> {
+        let index = (cell - start) / WORD;
+        let step = self
+            .steps
+            .binary_search_by_key(&index, |step| step.index)
+            .ok()?;
+        self.steps[step].goal
+    }
+}
+
+/// # Safety
+/// A cell of code, or of the engine's table of labels.
+unsafe fn store(cell: usize, value: Cell) {
+    // SAFETY: cells are aligned words; whatever reads one gets the old instruction or the new one, which are the same.
+    unsafe { AtomicUsize::from_ptr(cell as *mut usize) }.store(value, Ordering::Release);
+}
+
+/// How many words behind the labels are looked at for supervisors.
+const SHARED_WORDS: usize = 64;
+
+/// The supervisors that predicates share lie behind the labels: a length of 0, one instruction, and `I_EXIT`.
+fn shared_supervisors(instructions: &Instructions) -> Vec<usize> {
+    let Some(exit) = instructions.named("I_EXIT") else {
+        return Vec::new();
+    };
+    let exit = instructions.get(exit).label;
+    let first = instructions.labels as usize + instructions.len() * WORD;
+    let cells = (0..SHARED_WORDS).map(|index| first + index * WORD);
+    // SAFETY: the engine's data goes on for longer than that.
+    let is_one = |cell: &usize| unsafe {
+        word(*cell, 0) == 0
+            && instructions.range.contains(&word(*cell, WORD))
+            && word(*cell, 2 * WORD) == exit
+    };
+    cells.filter(is_one).map(|cell| cell + WORD).collect()
+}

@@ -1,0 +1,309 @@
+//! What calls of a predicate are to a recording: told from its definition, because a stub can ask Prolog nothing.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use portmortem_tracer::locks;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::offsets::{self, Offsets, word};
+use super::sites;
+use crate::ffi;
+use crate::recording;
+
+/// What a call of a predicate is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// All calls get boxes, and so do the goals of its clauses.
+    Recorded(u32),
+    /// Calls from goals of recorded clauses get boxes.
+    Boundary(u32),
+    /// No call gets a box.
+    Unrecorded,
+    /// The predicate is not there yet: a library may be loaded for it, or its clauses are asserted later.
+    Undefined,
+}
+
+impl Standing {
+    pub(super) fn is_recorded(self) -> bool {
+        matches!(self, Self::Recorded(_))
+    }
+
+    /// Its number in the trace if a goal of a recorded clause calls it.
+    pub(super) fn at_goal(self) -> Option<u32> {
+        match self {
+            Self::Recorded(id) | Self::Boundary(id) => Some(id),
+            Self::Unrecorded | Self::Undefined => None,
+        }
+    }
+}
+
+/// What Prolog says once, when a recording begins.
+#[derive(Debug, Default)]
+pub(super) struct Rules {
+    /// Classes of modules, as atoms, whose predicates are recorded by default.
+    pub(super) scope: Vec<ffi::Atom>,
+    /// Classes of modules whose predicates are called from recorded clauses with boxes of their own. Empty if there is no boundary.
+    pub(super) boundary: Vec<ffi::Atom>,
+    /// Names and arities of predicates that get no such box; any arity if there is none.
+    pub(super) no_box: FxHashSet<(ffi::Atom, Option<usize>)>,
+    /// Modules of this library.
+    pub(super) own: FxHashSet<ffi::Atom>,
+    /// Modules of predicates that the engine loads libraries for when they are called, by name and arity.
+    pub(super) autoloaded: FxHashMap<(ffi::Atom, usize), ffi::Atom>,
+    /// Predicates that are never recorded.
+    pub(super) left_out: FxHashSet<Identity>,
+}
+
+#[derive(Default)]
+struct Known {
+    rules: Rules,
+    by_definition: FxHashMap<usize, (Identity, Standing)>,
+}
+
+/// What a definition is of, which tells it from a later one at the same address. A thread has definitions of its own of predicates that are local to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Identity {
+    pub(super) name: ffi::Atom,
+    pub(super) arity: usize,
+    pub(super) module: usize,
+}
+
+static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+/// Changes whenever an answer may have become another one.
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+
+/// A recording begins.
+pub(super) fn begin(rules: Rules) {
+    *locks::lock(&KNOWN) = Some(Known {
+        rules,
+        by_definition: FxHashMap::default(),
+    });
+    GENERATION.fetch_add(1, Ordering::Release);
+}
+
+/// Never record this predicate, from now on.
+pub(super) fn leave_out(predicate: Identity) {
+    if let Some(known) = locks::lock(&KNOWN).as_mut() {
+        known.rules.left_out.insert(predicate);
+        known.by_definition.clear();
+    }
+    GENERATION.fetch_add(1, Ordering::Release);
+}
+
+/// What one thread remembers of that.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    generation: u32,
+    standings: FxHashMap<usize, Standing>,
+}
+
+impl Memory {
+    /// What calls of a predicate are that runs, so that it is there.
+    ///
+    /// # Safety
+    /// As for [`Memory::standing`].
+    pub(super) unsafe fn standing_of_running(&mut self, definition: usize) -> Standing {
+        // SAFETY: the caller's promise.
+        match unsafe { self.standing(definition) } {
+            // It is dynamic, and has no clause.
+            Standing::Undefined => decide(definition),
+            known => known,
+        }
+    }
+
+    /// What calls of the predicate are.
+    ///
+    /// # Safety
+    /// `definition` is one of the engine's.
+    pub(super) unsafe fn standing(&mut self, definition: usize) -> Standing {
+        let generation = GENERATION.load(Ordering::Acquire);
+        if generation != self.generation {
+            self.standings.clear();
+            self.generation = generation;
+        }
+        if let Some(&known) = self.standings.get(&definition) {
+            return known;
+        }
+        // SAFETY: the caller's promise.
+        let standing = unsafe { standing(definition) };
+        // A predicate that is not there yet may be another one later.
+        // SAFETY: the caller's promise.
+        if standing != Standing::Undefined && unsafe { is_there(definition) } {
+            self.standings.insert(definition, standing);
+        }
+        standing
+    }
+}
+
+/// # Safety
+/// `definition` is one of the engine's.
+unsafe fn is_there(definition: usize) -> bool {
+    // SAFETY: the caller's promise.
+    offsets::known().is_some_and(|offsets| unsafe { word(definition, offsets.first_clause) != 0 })
+}
+
+/// # Safety
+/// `definition` is one of the engine's.
+pub(super) unsafe fn standing(definition: usize) -> Standing {
+    let mut known = locks::lock(&KNOWN);
+    let (Some(known), Some(offsets)) = (known.as_mut(), offsets::known()) else {
+        return Standing::Unrecorded;
+    };
+    let identity = identity(definition);
+    if let Some((same, standing)) = known.by_definition.get(&definition)
+        && *same == identity
+    {
+        return *standing;
+    }
+    // SAFETY: the caller's promise.
+    if unsafe { word(definition, offsets.first_clause) } == 0 {
+        return known.rules.autoloaded(identity);
+    }
+    let decided = known.rules.decide(identity, offsets);
+    known.by_definition.insert(definition, (identity, decided));
+    decided
+}
+
+/// What calls of a predicate are, whether it is there or not.
+fn decide(definition: usize) -> Standing {
+    let known = locks::lock(&KNOWN);
+    match (known.as_ref(), offsets::known()) {
+        (Some(known), Some(offsets)) => known.rules.decide(identity(definition), offsets),
+        _ => Standing::Unrecorded,
+    }
+}
+
+impl Rules {
+    /// What calls of a predicate are that is not there, if a library is loaded for it.
+    fn autoloaded(&self, identity: Identity) -> Standing {
+        let Identity { name, arity, .. } = identity;
+        let Some(&module) = self.autoloaded.get(&(name, arity)) else {
+            return Standing::Undefined;
+        };
+        if self.boundary.is_empty() || self.has_no_box(name, arity) {
+            return Standing::Undefined;
+        }
+        let (text, module) = (atom_text(name), atom_text(module));
+        let number = u32::try_from(arity).unwrap_or(u32::MAX);
+        let id = recording::with(|current| {
+            let excluded = current.selection.excludes(&module, &text, number);
+            (!excluded).then(|| current.recorder.predicate(&module, &text, number, None, 0))
+        });
+        id.flatten().map_or(Standing::Undefined, Standing::Boundary)
+    }
+
+    fn has_no_box(&self, name: ffi::Atom, arity: usize) -> bool {
+        self.no_box.contains(&(name, Some(arity))) || self.no_box.contains(&(name, None))
+    }
+
+    fn decide(&self, identity: Identity, offsets: &Offsets) -> Standing {
+        let Identity {
+            name,
+            arity,
+            module,
+        } = identity;
+        // SAFETY: a module of the engine's, whose class is one of its words.
+        let (module_name, class) = unsafe {
+            (
+                ffi::PL_module_name(module as ffi::Module),
+                word(module, offsets.class),
+            )
+        };
+        if self.left_out.contains(&identity) || self.own.contains(&module_name) {
+            return Standing::Unrecorded;
+        }
+        let (text, module_text) = (atom_text(name), atom_text(module_name));
+        if text.starts_with('$') {
+            return Standing::Unrecorded;
+        }
+        let by_default = self.scope.contains(&class);
+        let chosen = recording::with(|current| {
+            let selection = &current.selection;
+            let number = u32::try_from(arity).unwrap_or(u32::MAX);
+            let recorded = selection.selects(by_default, &module_text, &text, number);
+            let boundary = || {
+                self.boundary.contains(&class)
+                    && !self.has_no_box(name, arity)
+                    && !selection.excludes(&module_text, &text, number)
+            };
+            let id = || {
+                let (file, line) = sites::place_of(identity);
+                let file = (!file.is_empty()).then(|| current.file_name(&file));
+                let recorder = &current.recorder;
+                recorder.predicate(&module_text, &text, number, file.as_deref(), line)
+            };
+            if recorded {
+                Standing::Recorded(id())
+            } else if boundary() {
+                Standing::Boundary(id())
+            } else {
+                Standing::Unrecorded
+            }
+        });
+        chosen.unwrap_or(Standing::Unrecorded)
+    }
+}
+
+/// Whether a module has goals that call built-in predicates with boxes.
+pub(super) fn is_in_scope(module: usize) -> bool {
+    let known = locks::lock(&KNOWN);
+    let (Some(known), Some(offsets)) = (known.as_ref(), offsets::known()) else {
+        return false;
+    };
+    // SAFETY: a module of the engine's.
+    let (class, name) = unsafe {
+        (
+            word(module, offsets.class),
+            ffi::PL_module_name(module as ffi::Module),
+        )
+    };
+    known.rules.scope.contains(&class) && !known.rules.own.contains(&name)
+}
+
+/// What a definition is of.
+pub(super) fn identity(definition: usize) -> Identity {
+    // A procedure begins with a pointer to its definition.
+    let procedure = [definition, 0];
+    let mut name: ffi::Atom = 0;
+    let mut arity = 0;
+    let mut module: ffi::Module = std::ptr::null_mut();
+    // SAFETY: the engine reads nothing of a procedure but that pointer.
+    unsafe {
+        ffi::PL_predicate_info(
+            procedure.as_ptr().cast_mut().cast(),
+            &raw mut name,
+            &raw mut arity,
+            &raw mut module,
+        );
+    }
+    Identity {
+        name,
+        arity,
+        module: module as usize,
+    }
+}
+
+/// The text of an atom, without a term: where terms cannot be made.
+pub(super) fn atom_text(atom: ffi::Atom) -> String {
+    let mut length = 0;
+    // SAFETY: an atom of the engine's; its text stays while the atom is in use.
+    unsafe {
+        let narrow = ffi::PL_atom_nchars(atom, &raw mut length);
+        if !narrow.is_null() {
+            let bytes = std::slice::from_raw_parts(narrow.cast::<u8>(), length);
+            // ISO Latin 1: a byte is a character.
+            return bytes.iter().map(|&byte| char::from(byte)).collect();
+        }
+        let wide = ffi::PL_atom_wchars(atom, &raw mut length);
+        if wide.is_null() {
+            return String::from("?");
+        }
+        let characters = std::slice::from_raw_parts(wide, length);
+        let text = characters
+            .iter()
+            .map(|&character| char::from_u32(character));
+        text.map(|character| character.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect()
+    }
+}

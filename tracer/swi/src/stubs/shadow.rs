@@ -1,0 +1,432 @@
+//! The open boxes of one engine, as frames and choicepoints tell them.
+//!
+//! A stub knows three things of the moment in which control passes it: the running frame, the newest choicepoint, and
+//! the cell. What has happened to the boxes since the last stub follows from them:
+//!
+//! - The active box has failed, or was left by an exception, if its frame is newer than the running one.
+//! - An exited box was entered again if the running frame lies within it: not older than its frame, and older than the choicepoint that
+//!   it had left.
+//! - An exited box was cut if that choicepoint is gone and control is elsewhere. Had it been tried instead, a stub would
+//!   have seen it: wherever a choicepoint that matters resumes there is one.
+//!
+//! Frames and choicepoints are distances in bytes from the base of the local stack, which the engine moves when it grows. A frame
+//! that called another is older, and lies below.
+
+/// A frame or a choicepoint: its distance from the base of the local stack.
+pub(super) type Offset = i64;
+
+/// No frame is there.
+const NOWHERE: Offset = -1;
+/// The value of [`Shadow::quiet`] if a stub must always look.
+const NOT_QUIET: Offset = -2;
+
+/// The cell to which a call returns. 0 if the calling clause lies on the local stack, where it moves.
+pub(super) type Return = usize;
+
+/// An invocation of a predicate.
+#[derive(Debug, Clone, Copy)]
+struct OpenBox {
+    /// Of the predicate.
+    frame: Offset,
+    /// Of the clause that called.
+    caller: Offset,
+    /// The newest choicepoint before the call.
+    choice: Offset,
+    returns_to: Return,
+    /// The box that was active.
+    parent: u32,
+    /// How many exited boxes there were.
+    exited: u32,
+    /// It was opened while recording was paused: its ports are no events.
+    silent: bool,
+    /// Foreign code called it. When it fails, control goes on there, and no stub sees it.
+    foreign: bool,
+}
+
+const ROOT: OpenBox = OpenBox {
+    frame: NOWHERE,
+    caller: NOWHERE,
+    choice: 0,
+    returns_to: 0,
+    parent: 0,
+    exited: 0,
+    silent: true,
+    foreign: false,
+};
+
+/// A box that exited and can be entered again.
+#[derive(Debug, Clone, Copy)]
+struct Exited {
+    open: u32,
+    /// How many boxes there were then.
+    boxes: u32,
+    /// The newest choicepoint at its exit.
+    choice: Offset,
+}
+
+/// What control passes a stub with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Moment {
+    pub(super) frame: Offset,
+    pub(super) choice: Offset,
+}
+
+/// A call that opens a box.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Call {
+    pub(super) frame: Offset,
+    pub(super) caller: Offset,
+    pub(super) choice: Offset,
+    pub(super) returns_to: Return,
+    /// Foreign code calls.
+    pub(super) foreign: bool,
+}
+
+/// What events are written to.
+pub(super) trait Events {
+    /// Whether calls get no events now.
+    fn is_paused(&self) -> bool;
+    fn exit_det(&mut self);
+    fn exit_nondet(&mut self);
+    fn redo(&mut self);
+    fn fail(&mut self);
+    fn exception(&mut self);
+    fn cut(&mut self);
+}
+
+/// The boxes of one engine. Stubs read the first two fields.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Shadow {
+    /// The frame of the active box, if no box that can be entered again lies within it: nothing has happened when control is there.
+    pub(super) quiet: Offset,
+    /// The frame whose call has been recorded, and whose predicate has not begun.
+    pub(super) announced: Offset,
+    /// The frame that a goal of a recorded clause is about to run in, if its predicate was not known: its first box is that of the goal.
+    pub(super) expected: Offset,
+    boxes: Vec<OpenBox>,
+    active: u32,
+    exited: Vec<Exited>,
+}
+
+impl Shadow {
+    pub(super) fn new() -> Self {
+        Self {
+            quiet: NOT_QUIET,
+            announced: NOWHERE,
+            expected: NOWHERE,
+            boxes: vec![ROOT],
+            active: 0,
+            exited: Vec::new(),
+        }
+    }
+
+    /// The engine goes away: no stub finds anything here any more.
+    pub(crate) fn retire(&mut self) {
+        *self = Self::new();
+        self.boxes.shrink_to_fit();
+    }
+
+    fn active_box(&self) -> &OpenBox {
+        &self.boxes[self.active as usize]
+    }
+
+    /// The frame of the active box.
+    pub(super) fn active_frame(&self) -> Offset {
+        self.active_box().frame
+    }
+
+    /// The newest exited box inside the active one.
+    fn newest_inside(&self) -> Option<&Exited> {
+        let inside = self.exited.len() > self.active_box().exited as usize;
+        inside.then(|| self.exited.last()).flatten()
+    }
+
+    /// What stubs compare is set again after anything has changed.
+    pub(super) fn settle(&mut self) {
+        self.quiet = match self.newest_inside() {
+            None => self.active_box().frame,
+            Some(_) => NOT_QUIET,
+        };
+    }
+
+    /// A predicate is called: a box opens. Its event is the caller's work.
+    #[inline]
+    pub(super) fn call(&mut self, call: &Call, silent: bool) {
+        let open = OpenBox {
+            frame: call.frame,
+            caller: call.caller,
+            choice: call.choice,
+            returns_to: call.returns_to,
+            parent: self.active,
+            exited: self.exited.len() as u32,
+            silent,
+            foreign: call.foreign,
+        };
+        self.active = self.boxes.len() as u32;
+        self.boxes.push(open);
+        self.quiet = call.frame;
+    }
+
+    /// Whether an open box runs in this frame.
+    pub(super) fn has_open(&self, frame: Offset) -> bool {
+        let mut at = self.active;
+        while at > 0 {
+            let open = &self.boxes[at as usize];
+            if open.frame <= frame {
+                return open.frame == frame;
+            }
+            at = open.parent;
+        }
+        false
+    }
+
+    /// Whether the active box is not recorded.
+    pub(super) fn is_silent(&self) -> bool {
+        self.active_box().silent
+    }
+
+    /// The active box is left for good.
+    fn leave(&mut self) -> OpenBox {
+        let left = *self.active_box();
+        // The root is never left.
+        if self.active > 0 {
+            self.boxes.truncate(self.active as usize);
+            self.active = left.parent;
+        }
+        left
+    }
+
+    fn fail(&mut self, events: &mut impl Events) {
+        if !self.leave().silent {
+            events.fail();
+        }
+    }
+
+    fn raise(&mut self, events: &mut impl Events) {
+        self.cut_all(events);
+        if !self.leave().silent {
+            events.exception();
+        }
+    }
+
+    /// The active box was left while no stub saw it: by an exception; or, if foreign code had called it or a box around it
+    /// that is newer than `frame`, because it failed.
+    fn lose(&mut self, frame: Offset, events: &mut impl Events) {
+        let mut at = self.active;
+        let mut failed = false;
+        while at > 0 && self.boxes[at as usize].frame > frame {
+            failed |= self.boxes[at as usize].foreign;
+            at = self.boxes[at as usize].parent;
+        }
+        if failed {
+            self.cut_all(events);
+            self.fail(events);
+        } else {
+            self.raise(events);
+        }
+    }
+
+    fn cut_newest(&mut self, events: &mut impl Events) {
+        if let Some(exited) = self.exited.pop()
+            && !self.boxes[exited.open as usize].silent
+        {
+            events.cut();
+        }
+    }
+
+    /// All exited boxes inside the active one are cut.
+    fn cut_all(&mut self, events: &mut impl Events) {
+        while self.newest_inside().is_some() {
+            self.cut_newest(events);
+        }
+    }
+
+    /// Exited boxes inside the active one are cut whose choicepoints are gone.
+    pub(super) fn cut_after(&mut self, choice: Offset, events: &mut impl Events) {
+        while self
+            .newest_inside()
+            .is_some_and(|exited| exited.choice > choice)
+        {
+            self.cut_newest(events);
+        }
+    }
+
+    fn redo(&mut self, events: &mut impl Events) {
+        if let Some(exited) = self.exited.pop() {
+            self.active = exited.open;
+            self.boxes.truncate(exited.boxes as usize);
+            if !self.active_box().silent {
+                events.redo();
+            }
+        }
+    }
+
+    /// The active box exits.
+    fn exit(&mut self, choice: Offset, events: &mut impl Events) {
+        self.cut_after(choice, events);
+        let active = *self.active_box();
+        if choice <= active.choice {
+            self.cut_all(events);
+            self.leave();
+            if !active.silent {
+                events.exit_det();
+            }
+        } else {
+            self.exited.push(Exited {
+                open: self.active,
+                boxes: self.boxes.len() as u32,
+                choice,
+            });
+            self.active = active.parent;
+            if !active.silent {
+                events.exit_nondet();
+            }
+        }
+    }
+
+    /// Whether the box was called from a place, in a clause that runs in `caller`.
+    fn is_from(open: &OpenBox, caller: Offset, returns_to: Return) -> bool {
+        open.caller == caller && open.returns_to == returns_to
+    }
+
+    fn active_is_from(&self, caller: Offset, returns_to: Return) -> bool {
+        self.active > 0 && Self::is_from(self.active_box(), caller, returns_to)
+    }
+
+    /// Control is at the cell behind a call. Whatever was called there exits, if it was recorded: several boxes if unrecorded code has made last calls.
+    /// False if nothing was.
+    pub(super) fn returned(
+        &mut self,
+        moment: Moment,
+        returns_to: Return,
+        events: &mut impl Events,
+    ) -> bool {
+        let Moment { frame, choice } = moment;
+        if !self.active_is_from(frame, returns_to)
+            && !self.reach_caught(frame, returns_to, events)
+            && !self.reach_again(frame, returns_to, events)
+        {
+            return false;
+        }
+        while self.active_is_from(frame, returns_to) {
+            self.exit(choice, events);
+        }
+        true
+    }
+
+    /// An exception was caught in an open box that was called there: it left what is inside.
+    fn reach_caught(
+        &mut self,
+        frame: Offset,
+        returns_to: Return,
+        events: &mut impl Events,
+    ) -> bool {
+        let mut at = self.active;
+        while at > 0 {
+            let open = self.boxes[at as usize];
+            if Self::is_from(&open, frame, returns_to) {
+                while self.active != at {
+                    self.lose(open.frame, events);
+                }
+                return true;
+            }
+            if open.frame <= frame {
+                break;
+            }
+            at = open.parent;
+        }
+        false
+    }
+
+    /// An exited box that was called there was entered again, unseen, and exits again.
+    fn reach_again(&mut self, frame: Offset, returns_to: Return, events: &mut impl Events) -> bool {
+        if returns_to == 0 {
+            return false;
+        }
+        for index in (0..self.exited.len()).rev() {
+            let wanted = self.exited[index].open;
+            let open = self.boxes[wanted as usize];
+            if Self::is_from(&open, frame, returns_to) {
+                while self.active != wanted {
+                    if self.newest_inside().is_some() {
+                        self.redo(events);
+                    } else {
+                        self.fail(events);
+                    }
+                }
+                return true;
+            }
+            if open.frame < frame {
+                break;
+            }
+        }
+        false
+    }
+
+    /// Control is somewhere after backtracking: what has failed, and what was entered again? At the beginning of a clause
+    /// (`in_clause`) the running frame may have choicepoints of its own.
+    pub(super) fn resumed(&mut self, moment: Moment, in_clause: bool, events: &mut impl Events) {
+        let Moment { frame, choice } = moment;
+        loop {
+            if let Some(&exited) = self.newest_inside() {
+                let within = self.boxes[exited.open as usize].frame;
+                let inside = within <= frame && frame < exited.choice;
+                let touched = if in_clause {
+                    within > frame || frame < exited.choice
+                } else {
+                    exited.choice > choice || inside
+                };
+                if touched {
+                    if inside {
+                        self.redo(events);
+                    } else {
+                        self.cut_newest(events);
+                    }
+                    continue;
+                }
+            }
+            if self.active_box().frame > frame {
+                self.fail(events);
+                continue;
+            }
+            return;
+        }
+    }
+
+    /// Whether [`Shadow::resumed`] would find nothing.
+    pub(super) fn is_undisturbed(&self, moment: Moment, in_clause: bool) -> bool {
+        let Moment { frame, choice } = moment;
+        if self.active_box().frame > frame {
+            return false;
+        }
+        self.newest_inside().is_none_or(|exited| {
+            let within = self.boxes[exited.open as usize].frame;
+            if in_clause {
+                within <= frame && frame >= exited.choice
+            } else {
+                exited.choice <= choice && !(within <= frame && frame < exited.choice)
+            }
+        })
+    }
+
+    /// An exception was caught in the running frame.
+    pub(super) fn caught(&mut self, frame: Offset, events: &mut impl Events) {
+        while self.active_box().frame > frame {
+            self.raise(events);
+        }
+    }
+
+    /// Unrecorded code calls a recorded predicate: what is newer than its frame was left by an exception, or failed into C. `catches` tells
+    /// that the caller is `catch/3`: what ran in the same frame was left by an exception.
+    pub(super) fn entered(&mut self, call: &Call, catches: bool, events: &mut impl Events) {
+        loop {
+            let active = self.active_box();
+            let same = active.frame == call.frame && active.caller == call.caller && !catches;
+            if active.frame < call.frame || same {
+                return self.cut_after(call.choice, events);
+            }
+            self.lose(call.frame, events);
+        }
+    }
+}
