@@ -24,6 +24,7 @@ mod ports;
 mod recording;
 mod symbolic;
 mod waiting;
+mod watcher;
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -134,6 +135,7 @@ fn install_control() {
     use control as c;
     let control = |name, arity, function| define(c"portmortem", name, arity, function, 0);
     control(c"$open", 2, deterministic!(c::open, (a, b), FALSE));
+    control(c"$watched", 1, deterministic!(c::watched, (a), TRUE));
     control(c"$close", 0, deterministic!(c::close, (), TRUE));
     control(c"$recording", 0, deterministic!(c::is_recording, (), FALSE));
     control(
