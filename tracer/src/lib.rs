@@ -38,6 +38,7 @@ pub mod locks;
 mod options;
 pub mod pattern;
 mod phase;
+pub mod program_end;
 mod recorder;
 mod records;
 mod registry;
@@ -48,6 +49,7 @@ mod sources;
 mod space;
 mod stream;
 pub mod trials;
+pub mod truncation;
 mod writer_lock;
 
 pub use amend::{AmendError, amend};

@@ -5,6 +5,7 @@
 //! ever. So signals are held back while such a lock is held. Locks are taken rarely: never for an event
 //! that fits the open block.
 
+use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::ptr;
@@ -41,6 +42,17 @@ impl<T> DerefMut for Locked<'_, T> {
     }
 }
 
+thread_local! {
+    /// How many locks this thread holds or waits for.
+    static HELD: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Whether this thread has taken a lock: the handler of a signal that cannot wait must not take one then.
+#[must_use]
+pub fn is_held() -> bool {
+    HELD.get() > 0
+}
+
 /// Signals that the processor raises for the running instruction. They cannot wait.
 const SYNCHRONOUS: [libc::c_int; 6] = [
     libc::SIGSEGV,
@@ -59,6 +71,7 @@ struct HeldSignals {
 
 impl HeldSignals {
     fn new() -> Self {
+        HELD.set(HELD.get() + 1);
         let mut all = MaybeUninit::uninit();
         let mut before = MaybeUninit::uninit();
         // SAFETY: `sigfillset` fills the set in before it is changed and read; `pthread_sigmask` fails
@@ -78,6 +91,7 @@ impl HeldSignals {
 
 impl Drop for HeldSignals {
     fn drop(&mut self) {
+        HELD.set(HELD.get() - 1);
         // SAFETY: a mask that the system gave.
         unsafe {
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, ptr::null_mut());
@@ -108,9 +122,10 @@ mod tests {
             let other = Mutex::new(());
             drop(lock(&other));
             assert!(is_blocked(libc::SIGTERM), "the outer lock is still held");
+            assert!(is_held());
             assert!(!is_blocked(libc::SIGSEGV));
         }
-        assert!(!is_blocked(libc::SIGTERM));
+        assert!(!is_blocked(libc::SIGTERM) && !is_held());
         assert_eq!(*lock(&mutex), 2);
     }
 }

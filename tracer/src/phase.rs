@@ -10,6 +10,8 @@ pub(crate) enum Phase {
     Recording,
     /// Not even names have room any more: events are counted as lost.
     Full,
+    /// The file is not what was written: another program has shortened it.
+    Shortened,
     /// Closed: the file is as it will stay.
     Closed,
     /// This is the child of a fork, and the file is the parent's.
@@ -36,7 +38,8 @@ impl Life {
         match self.0.load(Ordering::Acquire) {
             0 => Phase::Recording,
             1 => Phase::Full,
-            2 => Phase::Closed,
+            2 => Phase::Shortened,
+            3 => Phase::Closed,
             _ => Phase::Forked,
         }
     }

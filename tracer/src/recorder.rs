@@ -60,6 +60,12 @@ pub enum RecordError {
         /// The system's reason.
         source: io::Error,
     },
+    /// The file is shorter than what was written.
+    #[error("another program shortened {} while it was written", path.display())]
+    Shortened {
+        /// The file.
+        path: PathBuf,
+    },
     /// The limit leaves no room for a trace.
     #[error("a limit of {given} bytes is too small: a recording needs at least {MIN_MAX_SIZE}")]
     LimitTooSmall {
@@ -351,15 +357,25 @@ impl Recorder {
     /// # Errors
     /// [`RecordError`] if the end cannot be written. All that was recorded is still readable.
     pub fn close(&self, outcome: Outcome) -> Result<(), RecordError> {
-        if !self.inner.phase().may_write() {
+        if matches!(self.inner.phase(), Phase::Closed | Phase::Forked) {
             return Ok(());
         }
         let mut guard = self.inner.lock();
         let Some(mut shared) = guard.take() else {
             return Ok(());
         };
+        if self.inner.phase().may_write() && !shared.space.is_whole() {
+            self.inner.shortened(&mut shared);
+        }
+        let shortened = self.inner.phase() == Phase::Shortened;
         registry::stop_streams(&self.inner.life, Phase::Closed);
         drop(guard);
+        if shortened {
+            self.inner.writer_lock.release();
+            return Err(RecordError::Shortened {
+                path: self.inner.path.clone(),
+            });
+        }
         let outcome = match outcome {
             Outcome::Stopped if shared.exhaustion_noted => Outcome::Full,
             other => other,

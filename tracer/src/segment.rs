@@ -1,8 +1,9 @@
 //! A part of the trace file in memory, and the disk space behind it.
 //!
 //! Space is reserved before it is mapped: storing into a mapped hole of a full disk kills the
-//! process, and the process is the user's program. What remains is a file that somebody else
-//! truncates while it is being recorded, and file systems that take back what they promised.
+//! process, and the process is the user's program. If another program shortens the file all the same, or the
+//! file system takes back what it promised, stores go to pages of zeros, and the segment is marked
+//! ([`crate::truncation`]).
 
 use std::fs::File;
 use std::io;
@@ -12,9 +13,13 @@ use std::sync::Arc;
 
 use memmap2::{MmapOptions, MmapRaw};
 
+use crate::truncation::{Access, Watch};
+
 /// A mapped range of the trace file. Blocks keep it alive; the last one to go unmaps it.
 #[derive(Debug)]
 pub(crate) struct Segment {
+    /// Over before the mapping is, so it comes first.
+    watch: Watch,
     map: MmapRaw,
     offset: u64,
 }
@@ -35,7 +40,13 @@ impl Segment {
             .offset(offset)
             .len(length)
             .map_raw(file)?;
-        Ok(Self { map, offset })
+        let watch = Watch::new(map.as_ptr(), map.len(), Access::Write)?;
+        Ok(Self { watch, map, offset })
+    }
+
+    /// Whether what was stored is in the file, as far as is known.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.watch.is_marked()
     }
 
     /// Where the byte at `offset` of the file lies in memory.

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use crate::block::Block;
 use crate::clock::{self, Pair};
+use crate::ending;
 use crate::format::{Clause, Record, Site, shorten};
 use crate::locks::{self, Locked};
 use crate::options::Keep;
@@ -87,9 +88,40 @@ impl Inner {
         self.lock().as_mut().map(action)
     }
 
+    /// What the lock protects, if more can be recorded in a stream whose block this is. A file that another program
+    /// has shortened ends the recording.
+    pub(crate) fn still_recording<'s>(
+        &self,
+        shared: &'s mut Option<Shared>,
+        block: Option<&Block>,
+    ) -> Option<&'s mut Shared> {
+        let shared = shared.as_mut()?;
+        if self.phase() != Phase::Recording {
+            return None;
+        }
+        if !shared.space.is_whole() || !block.is_none_or(Block::is_whole) {
+            self.shortened(shared);
+            return None;
+        }
+        Some(shared)
+    }
+
+    /// Ends the recording of a file that another program has shortened. If it is still the file of this recording, a
+    /// note says so: in the room that records have for it, which may be gone.
+    pub(crate) fn shortened(&self, shared: &mut Shared) {
+        registry::stop_streams(&self.life, Phase::Shortened);
+        if ending::has_header(&shared.space, self.file_id) {
+            shared.note_last("recording stopped: another program shortened the trace");
+        }
+    }
+
     /// Appends a record that events will need. Without it there must be none of them.
     pub(crate) fn append(&self, shared: &mut Shared, record: &Record) {
-        if !shared.append(record) && self.phase() == Phase::Recording {
+        if self.phase() != Phase::Recording {
+            shared.append(record);
+        } else if !shared.space.is_whole() {
+            self.shortened(shared);
+        } else if !shared.append(record) {
             shared.note_exhaustion();
             registry::stop_streams(&self.life, Phase::Full);
         }
@@ -166,7 +198,7 @@ impl Shared {
 
     /// Says in the trace, once, why it is not whole.
     fn note_exhaustion(&mut self) {
-        let mut text = match (self.space.exhausted(), self.space.keep()) {
+        let text = match (self.space.exhausted(), self.space.keep()) {
             _ if self.exhaustion_noted => return,
             (None, _) | (Some(Exhausted::Limit), Keep::Last) => return,
             (Some(Exhausted::Limit), Keep::First) => {
@@ -180,8 +212,14 @@ impl Shared {
                 format!("only the most recent events were kept: {error}")
             }
         };
-        shorten(&mut text, MAX_LAST_NOTE);
         self.exhaustion_noted = true;
+        self.note_last(&text);
+    }
+
+    /// Adds a note to the last records.
+    fn note_last(&mut self, text: &str) {
+        let mut text = text.to_owned();
+        shorten(&mut text, MAX_LAST_NOTE);
         self.records
             .append_last(&mut self.space, &Record::Note { text });
     }

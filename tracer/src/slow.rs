@@ -128,7 +128,7 @@ impl Core {
         let denied = || self.cold.try_borrow().is_ok_and(|cold| cold.denied);
         match self.recorder.phase() {
             Phase::Recording => self.recorder.keep == Keep::First && denied(),
-            Phase::Full | Phase::Closed | Phase::Forked => true,
+            Phase::Full | Phase::Shortened | Phase::Closed | Phase::Forked => true,
         }
     }
 
@@ -147,10 +147,7 @@ impl Core {
         }
         self.close_block(cold);
         let mut shared = recorder.lock();
-        let Some(shared) = shared
-            .as_mut()
-            .filter(|_| recorder.phase() == Phase::Recording)
-        else {
+        let Some(shared) = recorder.still_recording(&mut shared, cold.block.as_ref()) else {
             return false;
         };
         if recorder.keep == Keep::Last
@@ -202,9 +199,8 @@ impl Core {
             return false;
         }
         let mut shared = recorder.lock();
-        let extended = shared
-            .as_mut()
-            .filter(|_| recorder.phase() == Phase::Recording)
+        let extended = recorder
+            .still_recording(&mut shared, Some(block))
             .is_some_and(|shared| shared.extend_events(block, by));
         if extended {
             cold.blocks_size += u64::from(block.place().1 - size);

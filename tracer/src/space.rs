@@ -16,6 +16,7 @@ use crate::block::Block;
 use crate::format::{BLOCK_ALIGN, FILE_HEADER_BYTES};
 use crate::options::Keep;
 use crate::segment::{self, Segment, Slot};
+use crate::truncation;
 
 /// The smallest block: the first of a stream.
 pub(crate) const MIN_BLOCK: u32 = 512;
@@ -123,6 +124,14 @@ impl Space {
             self.next += u64::from(by);
         }
         possible
+    }
+
+    /// Whether no other program has shortened the file, as far as is known. It asks the system.
+    pub(crate) fn is_whole(&self) -> bool {
+        // An engine that ends takes the handler back, and more will be stored.
+        let kept = truncation::keep_handler().is_ok();
+        let length = self.file.metadata().map_or(u64::MAX, |now| now.len());
+        kept && length >= self.end && self.newest.is_whole()
     }
 
     /// Takes back what a closed block has left, if there is no block behind it.

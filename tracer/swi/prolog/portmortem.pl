@@ -188,6 +188,10 @@ setting(Key, Value, Setting) :-
 :- public boot/2.
 
 boot(File, Options) :-
+    (   memberchk(watched(Descriptor), Options)
+    ->  '$watched'(Descriptor)
+    ;   true
+    ),
     catch(pm_start(File, Options), Error, true),
     (   var(Error)
     ->  true

@@ -6,6 +6,7 @@ use std::ptr;
 use std::slice;
 
 use portmortem_tracer::format::{Clause, Header, Mode, Record, Site};
+use portmortem_tracer::locks;
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::{Keep, Options, Recorder};
 
@@ -17,6 +18,7 @@ use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
 use crate::panics::guarded;
 use crate::recording::{self, Recording, Selection};
 use crate::symbolic;
+use crate::watcher;
 
 /// `open(+Settings, -Error)`: begins a recording. `Settings` is a list of texts `key=value`;
 /// `Error` is unified with an empty string, or with why it did not work.
@@ -128,6 +130,14 @@ impl Request {
     }
 }
 
+/// `watched(+Descriptor)`: `portmortem record` waits for the end of this process at the other end of this socket.
+pub(crate) fn watched(descriptor: Term) -> Foreign {
+    if let Ok(descriptor) = i32::try_from(integer(descriptor)) {
+        watcher::begin(descriptor);
+    }
+    TRUE
+}
+
 /// `close`: ends the recording; the program goes on.
 pub(crate) fn close() -> Foreign {
     Foreign::from(recording::stop())
@@ -150,11 +160,16 @@ pub(crate) fn stop_by_itself() {
     }
 }
 
-/// Called by the engine when the process is about to end.
+/// Called by the engine when the process is about to end. A signal such as SIGSEGV may have interrupted the recorder itself:
+/// then the trace stays as if the process had been killed.
 pub(crate) extern "C" fn at_exit(status: c_int, _: *mut c_void) -> c_int {
+    if locks::is_held() {
+        return 0;
+    }
     // The upper bits are flags of the engine's clean-up.
     guarded(FALSE, || {
         recording::stop_at_exit(status & 0xffff);
+        watcher::end(status as u8, recording::written());
         FALSE
     });
     0

@@ -25,6 +25,7 @@ mod recording;
 mod stubs;
 mod symbolic;
 mod waiting;
+mod watcher;
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -135,6 +136,7 @@ fn install_control() {
     use control as c;
     let control = |name, arity, function| define(c"portmortem", name, arity, function, 0);
     control(c"$open", 2, deterministic!(c::open, (a, b), FALSE));
+    control(c"$watched", 1, deterministic!(c::watched, (a), TRUE));
     control(c"$close", 0, deterministic!(c::close, (), TRUE));
     control(c"$recording", 0, deterministic!(c::is_recording, (), FALSE));
     control(

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use portmortem_tracer::Recorder;
 use portmortem_tracer::format::{ENGINE_HOME, ENGINE_WORK, Outcome};
 use portmortem_tracer::locks::{self, Locked};
 use portmortem_tracer::pattern::PredicatePattern;
+use portmortem_tracer::program_end::Written;
+use portmortem_tracer::{RecordError, Recorder};
 
 /// Odd while something is being recorded; every recording has a number of its own.
 static EPOCH: AtomicU32 = AtomicU32::new(0);
@@ -17,6 +18,8 @@ static EPOCH: AtomicU32 = AtomicU32::new(0);
 static OPEN: AtomicBool = AtomicBool::new(false);
 /// The process that records: not its children.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
+/// Another program has shortened a trace while it was written.
+static SHORTENED: AtomicBool = AtomicBool::new(false);
 static WRAPPER_GENERATION: AtomicU32 = AtomicU32::new(0);
 static CONTINUATIONS: AtomicBool = AtomicBool::new(false);
 static GOALS: AtomicBool = AtomicBool::new(false);
@@ -220,7 +223,21 @@ fn end_epoch() {
 
 /// What cannot be written any more is missing from the trace, which says so; the program must not notice.
 fn close(recording: &Recording, outcome: Outcome) {
-    let _ = recording.recorder.close(outcome);
+    let closed = recording.recorder.close(outcome);
+    if let Err(RecordError::Shortened { .. }) = closed {
+        SHORTENED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What became of the traces of this process.
+pub(crate) fn written() -> Written {
+    if SHORTENED.load(Ordering::Relaxed) {
+        Written::Shortened
+    } else if PROCESS.load(Ordering::Relaxed) == std::process::id() {
+        Written::Whole
+    } else {
+        Written::Nothing
+    }
 }
 
 /// Does something with the recording in progress.

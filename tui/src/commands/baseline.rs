@@ -6,8 +6,9 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Seek, SeekFrom, Write};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -19,7 +20,8 @@ use portmortem_analyzer::{Profile, ReplayOptions, replay};
 use portmortem_tracer::amend;
 use portmortem_tracer::format::Record;
 
-use super::engine::{self, Streams};
+use super::engine::Engine;
+use super::watcher::Line;
 use crate::cli::RecordArgs;
 
 /// The program runs again until that took so long, but not more often than this. Of quick runs one says little.
@@ -30,6 +32,9 @@ const MOST_RUNS: usize = 5;
 /// called too often to be a measure; unless it has hardly any.
 const FEWER_EVENTS: u64 = 10;
 const HARDLY_ANY: u64 = 1000;
+
+/// The exit statuses of an engine that a signal ends: the program may have had no end of its own.
+const OF_SIGNALS: RangeInclusive<u8> = 129..=192;
 
 /// What the program reads in further runs: the same file again, or nothing.
 pub(crate) struct Input {
@@ -61,13 +66,19 @@ impl Input {
     }
 }
 
-/// Runs the program again and adds to the trace what it takes unrecorded. `status`: how the recorded run ended.
+/// Runs the program again and adds to the trace what it takes unrecorded. `status`: how the recorded run ended. That does
+/// not go on when the line to the process of that run is closed.
 pub(crate) fn add(
     args: &RecordArgs,
     output: &Path,
-    status: ExitStatus,
+    status: u8,
     input: &Input,
+    line: &mut Line,
 ) -> Result<()> {
+    ensure!(
+        !OF_SIGNALS.contains(&status),
+        "a signal ended the recorded run"
+    );
     let trace = Trace::open(output)?;
     ensure!(
         trace.end().is_some(),
@@ -81,7 +92,7 @@ pub(crate) fn add(
     let begin = Instant::now();
     while runs.len() < MOST_RUNS && (runs.is_empty() || begin.elapsed() < LONG_ENOUGH) {
         say_that_it_runs_again(runs.len());
-        let (again, events) = run_again(args, &whole, status, input)?;
+        let (again, events) = run_again(args, &whole, status, input, line)?;
         compare(&whole, &again)?;
         ensure!(
             events <= HARDLY_ANY.max(recorded_events(&profile) / FEWER_EVENTS),
@@ -112,8 +123,9 @@ fn recorded_events(profile: &Profile) -> u64 {
 fn run_again(
     args: &RecordArgs,
     whole: &Outermost,
-    status: ExitStatus,
+    status: u8,
     input: &Input,
+    line: &mut Line,
 ) -> Result<(Outermost, u64)> {
     let directory = tempfile::tempdir()?;
     let output = directory.path().join("again.pmt");
@@ -123,8 +135,8 @@ fn run_again(
         keep_arguments: Vec::new(),
         ..args.clone()
     };
-    let again = engine::run(&args, &output, Streams::Apart(input.again()?))?;
-    if again != status {
+    let again = Engine::new(&args, &output, None)?.run_apart(input.again()?, line)?;
+    if again.code() != Some(status.into()) {
         bail!("the program ended differently when it ran again: {again}");
     }
     let trace = Trace::open(&output)?;

@@ -1,59 +1,86 @@
-//! Starting SWI-Prolog with the recorder loaded, and waiting for it.
+//! Starting SWI-Prolog with the recorder loaded.
 //!
 //! The engine runs as `swipl -s BOOT … FILE -- ARGS` (without `--` if FILE is a script without extension). BOOT is a small script in a temporary directory that
 //! loads `library(portmortem)` and begins the recording before the program is loaded.
 
 use std::fs;
 use std::io;
+use std::os::fd::RawFd;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
+use std::process::{Command, ExitStatus, Stdio};
 
-use anyhow::{Context, Result, bail};
-use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use signal_hook::iterator::Signals;
+use anyhow::{Context, Error, Result, anyhow, bail};
+use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
+use super::watcher::Line;
 use crate::cli::{Keep, RecordArgs};
 use crate::engine_library;
 
-/// What the program reads and writes.
-pub(crate) enum Streams {
-    /// Our own: the terminal, or whatever we were given.
-    Ours,
-    /// This is its input; nobody sees its output.
-    Apart(Stdio),
+/// An engine that is ready to run a program.
+pub(crate) struct Engine {
+    command: Command,
+    /// What it loads; gone when this is dropped.
+    _boot: TempDir,
 }
 
-/// Runs the program and records it into `output`. Returns when it ends.
-pub(crate) fn run(args: &RecordArgs, output: &Path, streams: Streams) -> Result<ExitStatus> {
-    let library = engine_library::find()?;
-    let boot = write_boot(args, output, &library)?;
-    // Before the engine starts: a signal that comes in between must not end us first.
-    let signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP])?;
-    let mut command = engine_command(args, &boot.path().join("boot.pl"));
-    if let Streams::Apart(input) = streams {
-        command
-            .stdin(input)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+impl Engine {
+    /// One that records into `output`. `line`: the socket whose other end is the watcher's, if there is one.
+    pub(crate) fn new(args: &RecordArgs, output: &Path, line: Option<RawFd>) -> Result<Self> {
+        let library = engine_library::find()?;
+        let boot = write_boot(args, output, line, &library)?;
+        let command = engine_command(args, &boot.path().join("boot.pl"));
+        Ok(Self {
+            command,
+            _boot: boot,
+        })
     }
-    let child = match command.spawn() {
-        Ok(child) => child,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => bail!(
-            "no SWI-Prolog: `{}` was not found; install it (Debian: apt-get install swi-prolog-nox) or name it with --swipl PATH",
-            args.swipl.display()
-        ),
-        Err(error) => {
-            return Err(error).with_context(|| format!("cannot run {}", args.swipl.display()));
+
+    /// Runs it in this process, instead of this program. Returns if that is not possible.
+    pub(crate) fn replace_this_program(mut self) -> Error {
+        let error = self.command.exec();
+        self.not_started(error)
+    }
+
+    /// Runs it with another input, its output put away, and waits for its end: not longer than the line is open.
+    pub(crate) fn run_apart(mut self, input: Stdio, line: &mut Line) -> Result<ExitStatus> {
+        let command = self.command.stdin(input);
+        let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+        let spawned = command.process_group(0).spawn();
+        let mut child = spawned.map_err(|error| self.not_started(error))?;
+        while line.is_open() {
+            if let Some(status) = child.try_wait()? {
+                return Ok(status);
+            }
         }
-    };
-    wait(child, signals)
+        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        if let Some(group) = group {
+            // It has not been waited for, so the group is still its own.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        child.wait()?;
+        bail!("interrupted");
+    }
+
+    fn not_started(&self, error: io::Error) -> Error {
+        let program = self.command.get_program().display();
+        match error.kind() {
+            io::ErrorKind::NotFound => anyhow!(
+                "no SWI-Prolog: `{program}` was not found; install it (Debian: apt-get install swi-prolog-nox) or name it with --swipl PATH"
+            ),
+            _ => Error::new(error).context(format!("cannot run {program}")),
+        }
+    }
 }
 
 /// What the engine needs to load: the library's sources and the script that begins the recording.
-fn write_boot(args: &RecordArgs, output: &Path, library: &Path) -> Result<TempDir> {
+fn write_boot(
+    args: &RecordArgs,
+    output: &Path,
+    line: Option<RawFd>,
+    library: &Path,
+) -> Result<TempDir> {
     let directory = tempfile::Builder::new()
         .prefix("portmortem-")
         .tempdir()
@@ -63,13 +90,20 @@ fn write_boot(args: &RecordArgs, output: &Path, library: &Path) -> Result<TempDi
     }
     fs::write(
         directory.path().join("boot.pl"),
-        boot_script(args, output, library, directory.path()),
+        boot_script(args, output, line, library, directory.path()),
     )?;
     Ok(directory)
 }
 
-fn boot_script(args: &RecordArgs, output: &Path, library: &Path, directory: &Path) -> String {
+fn boot_script(
+    args: &RecordArgs,
+    output: &Path,
+    line: Option<RawFd>,
+    library: &Path,
+    directory: &Path,
+) -> String {
     let mut options = vec![format!("force({})", args.force)];
+    options.extend(line.map(|line| format!("watched({line})")));
     let mut command = vec![
         args.swipl.display().to_string(),
         args.program.display().to_string(),
@@ -189,29 +223,6 @@ fn is_prolog_file(program: &Path) -> bool {
     program
         .extension()
         .is_some_and(|extension| extension == "pl" || extension == "prolog" || extension == "qlf")
-}
-
-/// Waits for the program. The terminal sends its signals to the program as well; those meant for us alone are passed on.
-fn wait(mut child: Child, mut signals: Signals) -> Result<ExitStatus> {
-    let handle = signals.handle();
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let forwarder = thread::spawn(move || {
-        for signal in signals.forever() {
-            let forwarded = match signal {
-                SIGTERM => Signal::TERM,
-                SIGHUP => Signal::HUP,
-                _ => continue,
-            };
-            if let Some(pid) = pid {
-                // It may have ended already: then there is nobody to tell.
-                let _ = kill_process(pid, forwarded);
-            }
-        }
-    });
-    let status = child.wait().context("cannot wait for the program")?;
-    handle.close();
-    let _ = forwarder.join();
-    Ok(status)
 }
 
 #[cfg(test)]

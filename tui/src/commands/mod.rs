@@ -20,6 +20,7 @@ mod report;
 mod scope;
 mod tui;
 mod verify;
+mod watcher;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -33,14 +34,12 @@ use crate::cli::{Cli, Command};
 
 /// Does what the command line says.
 pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
-    if let Some(threads) = cli.threads {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.into())
-            .build_global()
-            .context("cannot start that many threads")?;
+    // To record is to fork: threads are started after that.
+    if !matches!(cli.command, Command::Record(_)) {
+        use_threads(cli.threads)?;
     }
     match &cli.command {
-        Command::Record(args) => record::run(args),
+        Command::Record(args) => record::run(args, cli.threads),
         Command::Report(args) => report::run(args),
         Command::Advise(args) => advise::run(args),
         Command::Tui(args) => tui::run(args),
@@ -62,6 +61,17 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// Starts so many threads for what is done in parallel; without a number, one for each core when they are needed.
+fn use_threads(threads: Option<u16>) -> Result<()> {
+    if let Some(threads) = threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.into())
+            .build_global()
+            .context("cannot start that many threads")?;
+    }
+    Ok(())
 }
 
 /// Refuses to write over a file unless that is asked for; `kind` says what is written there.

@@ -1,11 +1,12 @@
 //! `portmortem record`: run a Prolog file under SWI-Prolog with the recorder loaded.
 //!
-//! Standard input and output, the terminal and the signals are the program's own; so is the exit status.
+//! This process becomes the program, so standard input and output, the terminal, the signals and the exit status are the
+//! program's own. What follows its end is done by another process ([`super::watcher`]).
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::process::{ExitCode, ExitStatus};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use portmortem_analyzer::trace::names::printable;
@@ -13,16 +14,18 @@ use portmortem_analyzer::trace::{PredicateIndex, Trace};
 use portmortem_tracer::Recorder;
 use portmortem_tracer::format::FILE_MAGIC;
 use portmortem_tracer::pattern::PredicatePattern;
+use portmortem_tracer::program_end::Written;
 
 use super::baseline::{self, Input};
-use super::engine::{self, Streams};
-use super::refuse_existing;
+use super::engine::Engine;
 use super::scope::NOT_RECORDED;
+use super::watcher::{self, Line};
+use super::{refuse_existing, use_threads};
 use crate::cli::RecordArgs;
 use crate::size::format_size;
 
-/// Runs the program and returns its exit status as ours.
-pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
+/// Becomes the program. Returns if that is not possible, and in the process that does what follows the program's end.
+pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     if !args.program.is_file() {
         bail!("{}: no such Prolog file", args.program.display());
     }
@@ -43,22 +46,50 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
     refuse_existing(&output, args.force, "trace")?;
     // Before the program reads from it.
     let input = args.baseline.then(Input::of_ours).transpose()?;
-    let status = engine::run(args, &output, Streams::Ours)?;
-    if Recorder::check_unused(&output).is_err() {
-        // Another recording was faster: the recorder has said so, and the trace is not of this run.
-        return Ok(ExitCode::from(status_code(status)));
+    let (line, line_of_program) = watcher::line()?;
+    let engine = Engine::new(args, &output, Some(line_of_program.descriptor()))?;
+    if watcher::fork().context("cannot start a process that waits for the program")? {
+        drop(line_of_program);
+        use_threads(threads)?;
+        after_program(args, &output, input.as_ref(), line);
+        return Ok(ExitCode::SUCCESS);
     }
-    if let Some(input) = &input
-        && let Err(error) = baseline::add(args, &output, status, input)
+    drop(line);
+    let error = engine.replace_this_program();
+    line_of_program.nothing_started();
+    Err(error)
+}
+
+/// What is left to do when the program ends.
+fn after_program(args: &RecordArgs, output: &Path, input: Option<&Input>, mut line: Line) {
+    // Otherwise its caller does something else already, and does not expect another word.
+    let Some(end) = line.end_of_program() else {
+        return;
+    };
+    match end.trace {
+        // The recorder has said why.
+        Written::Nothing => return,
+        Written::Shortened => return say_that_it_was_shortened(output),
+        Written::Whole => {}
+    }
+    if let Some(input) = input
+        && let Err(error) = baseline::add(args, output, end.status, input, &mut line)
     {
-        let _ = writeln!(
-            io::stderr(),
-            "portmortem: no baseline: {}",
-            super::one_line(&error)
-        );
+        say(&format!("no baseline: {}", super::one_line(&error)));
     }
-    say_what_was_written(args, &output);
-    Ok(ExitCode::from(status_code(status)))
+    say_what_was_written(args, output);
+}
+
+/// Tells something about the recording, after the program's last words.
+fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "portmortem: {text}");
+}
+
+fn say_that_it_was_shortened(output: &Path) {
+    let path = printable(&output.display().to_string());
+    say(&format!(
+        "another program shortened {path} while it was written: the recording ended there; record again"
+    ));
 }
 
 /// The path of the trace.
@@ -92,15 +123,6 @@ fn is_saved_state(path: &Path) -> bool {
     File::open(path).and_then(read).is_ok() && last.starts_with(END.0)
 }
 
-fn status_code(status: ExitStatus) -> u8 {
-    use std::os::unix::process::ExitStatusExt;
-    match (status.code(), status.signal()) {
-        (Some(code), _) => code as u8,
-        (None, Some(signal)) => 128u8.wrapping_add(signal as u8),
-        (None, None) => 1,
-    }
-}
-
 /// Where the trace is, for a person at a terminal; and for everybody what is missing from it.
 fn say_what_was_written(args: &RecordArgs, output: &Path) {
     let Ok(trace) = Trace::open(output) else {
@@ -114,7 +136,7 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
         .iter()
         .filter(|note| !note.starts_with(NOT_RECORDED))
     {
-        let _ = writeln!(stderr, "portmortem: {}", printable(note));
+        say(&printable(note));
     }
     let any: Vec<_> = (0..trace.predicates().len() as PredicateIndex).collect();
     let of_arguments = unmatched(&args.keep_arguments, &trace, trace.with_arguments());
@@ -126,11 +148,10 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
             "include" => "",
             _ => "; built-in and library predicates are recorded with --builtins and --libraries",
         };
-        let _ = writeln!(
-            stderr,
-            "portmortem: --{option} {}: no recorded predicate is called so{more}",
+        say(&format!(
+            "--{option} {}: no recorded predicate is called so{more}",
             printable(pattern)
-        );
+        ));
     }
     if stderr.is_terminal() {
         let size = format_size(trace.size());

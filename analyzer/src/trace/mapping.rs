@@ -5,11 +5,9 @@
 //! **Files that change underneath.** A mapping is a window on the file, not a copy. A recorder only
 //! adds to a trace and never shortens it, so a trace that is still being written reads as the trace
 //! it was a moment ago. If another program *shortens* the file while it is mapped, what is missing reads
-//! as zeros (`truncation`), and [`Mapping::is_truncated`] says so from then on; one that overwrites bytes
+//! as zeros ([`portmortem_tracer::truncation`]), and [`Mapping::is_truncated`] says so from then on; one that overwrites bytes
 //! makes us see either version. Every value is checked after it is read and used as read, so changed bytes
 //! mean wrong figures or reported damage, never an access out of bounds.
-
-mod truncation;
 
 use std::fs::File;
 use std::io;
@@ -17,8 +15,7 @@ use std::ops::Deref;
 use std::path::Path;
 
 use memmap2::Mmap;
-
-use truncation::Watch;
+use portmortem_tracer::truncation::{Access, Watch};
 
 /// Read-only bytes of a whole file.
 #[derive(Debug)]
@@ -83,7 +80,7 @@ impl Mapping {
         let bytes = unsafe { Mmap::map(&file)? };
         Ok(Self {
             bytes: Bytes::Mapped(Mapped {
-                watch: Watch::new(bytes.as_ptr(), bytes.len())?,
+                watch: Watch::new(bytes.as_ptr(), bytes.len(), Access::Read)?,
                 bytes,
                 file,
             }),
