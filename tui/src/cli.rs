@@ -159,6 +159,9 @@ pub(crate) struct RecordArgs {
     /// Put no ports at the goals of clauses: slower, and without sites. For engines where that goes wrong, and to compare
     #[arg(long, hide = true)]
     pub(crate) wrappers_only: bool,
+    /// Put the ports into the engine's own instructions: faster, no copies of clauses. Not all modes have it yet
+    #[arg(long, conflicts_with_all = ["byrd", "symbolic", "clauses", "keep_arguments", "no_tail", "wrappers_only"])]
+    pub(crate) stubs: bool,
     /// Limit the size of the trace, e.g. 500M or 2G
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) max_size: Option<u64>,

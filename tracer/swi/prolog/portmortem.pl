@@ -52,6 +52,10 @@ Options of pm_record/2 and pm_start/2:
     Make every exit re-enterable (the figures of Debray 1988). Default: `false`.
   - symbolic(+Boolean)
     Count symbolic costs (slow). Default: `false`.
+  - stubs(+Boolean)
+    Put the ports into the engine's own instructions, if this version of the engine allows it:
+    there are no copies of clauses then. Not with byrd(true), symbolic(true), clauses(true), arguments(_)
+    and tail(false), which are recorded with ports. Default: `false`.
   - tail(+Boolean)
     Record last calls as such. With `false` every one gets a box of its own,
     and recursion no longer runs in constant space. Default: `true`.
