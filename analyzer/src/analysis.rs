@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use crate::arguments::Arguments;
 use crate::calls::{Calls, CallsOnRequest};
 use crate::figures::Caller;
+use crate::figures::contexts::way_up;
 use crate::figures::laws::{self, Imbalance};
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
@@ -292,14 +293,10 @@ impl Analysis {
     #[must_use]
     pub fn place(&self, context: usize) -> Option<FocusOn> {
         let rows = &self.profile.contexts;
-        let mut path = Vec::new();
-        let mut at = rows.get(context);
-        while let Some(row) = at {
-            if !row.recursive {
-                path.push(row.predicate);
-            }
-            at = row.parent.and_then(|parent| rows.get(parent as usize));
-        }
+        let parent = |at: usize| rows.get(at)?.parent.map(|parent| parent as usize);
+        let way = way_up(Some(context), parent).filter_map(|at| rows.get(at));
+        let way = way.filter(|row| !row.recursive);
+        let mut path: Vec<_> = way.map(|row| row.predicate).collect();
         path.reverse();
         (!path.is_empty()).then_some(FocusOn::Context(path))
     }
