@@ -289,6 +289,13 @@ impl Analysis {
         sources::locate(&self.path, &self.trace.header().directory, file)
     }
 
+    /// Whether a source file of the trace belongs to the program or to the engine ([`sources::is_of_program`]).
+    #[must_use]
+    pub fn is_of_program(&self, file: &str) -> bool {
+        let directory = &self.trace.header().directory;
+        sources::is_of_program(&self.path, directory, &self.locate(file))
+    }
+
     /// The place of a row of the call tree, to look only there. A recursive call is where its context is.
     #[must_use]
     pub fn place(&self, context: usize) -> Option<FocusOn> {
