@@ -13,7 +13,7 @@ use portmortem_analyzer::graphs::{
 use portmortem_analyzer::text::counted;
 
 use super::analysis::{analyse, exit_code, warn_of_losses};
-use super::{refuse_existing, scope};
+use super::{refuse_existing, refuse_input, scope};
 use crate::cli::{GraphArgs, GraphFormat, GraphMetric};
 
 /// Rows of a tree with a smaller share, in percent, are folded: viewers become slow with many.
@@ -26,7 +26,8 @@ const USUAL_OF_DRAWINGS: f64 = 1.0;
 pub(crate) fn run(args: &GraphArgs) -> Result<ExitCode> {
     let file = Some(args.output.as_path()).filter(|path| *path != Path::new("-"));
     if let Some(file) = file {
-        check(file, args)?;
+        refuse_existing(file, args.force, "file")?;
+        refuse_input(file, &args.trace, "trace")?;
     }
     let analysis = analyse(&args.trace, |trace| scope::filters(&args.scope, trace))?;
     let (write, usual): (WriteGraph, f64) = match args.format {
@@ -63,19 +64,6 @@ fn write_to(out: impl Write, write: WriteGraph, graph: &Graph) -> io::Result<Lef
     let left_out = write(graph, &mut out)?;
     out.flush()?;
     Ok(left_out)
-}
-
-/// Whether the file may be written.
-fn check(file: &Path, args: &GraphArgs) -> Result<()> {
-    refuse_existing(file, args.force, "file")?;
-    let is = |path: &Path| fs::canonicalize(path).ok();
-    if file.exists() && is(file) == is(&args.trace) {
-        bail!(
-            "{} is the trace itself; name another file with -o",
-            file.display()
-        );
-    }
-    Ok(())
 }
 
 /// The figure asked for, if the format and the trace have it.

@@ -22,7 +22,9 @@ mod tui;
 mod verify;
 
 use std::io::{self, Write};
+use std::fs;
 use std::path::Path;
+use std::os::unix::fs::MetadataExt;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
@@ -75,6 +77,20 @@ fn refuse_existing(path: &Path, force: bool, kind: &str) -> Result<()> {
 }
 
 /// An error and its causes; a cause that the message before it ends with already is not said again.
+/// Refuses to write over a file that is read, whatever it is called there and whatever is asked for; `kind` says what that is.
+fn refuse_input(output: &Path, input: &Path, kind: &str) -> Result<()> {
+    let file = |path: &Path| {
+        let data = fs::metadata(path).ok()?;
+        Some((data.dev(), data.ino()))
+    };
+    ensure!(
+        file(output).is_none() || file(output) != file(input),
+        "{} is the {kind} itself; name another file with -o",
+        output.display()
+    );
+    Ok(())
+}
+
 pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {

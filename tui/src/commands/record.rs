@@ -16,8 +16,8 @@ use portmortem_tracer::pattern::PredicatePattern;
 
 use super::baseline::{self, Input};
 use super::engine::{self, Streams};
-use super::refuse_existing;
 use super::scope::NOT_RECORDED;
+use super::{refuse_existing, refuse_input};
 use crate::cli::RecordArgs;
 use crate::size::format_size;
 
@@ -32,6 +32,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
         args.program.display()
     );
     let output = output(args)?;
+    refuse_input(&output, &args.program, "program")?;
     let replaces_trace = is_trace(&output);
     if replaces_trace {
         Recorder::check_unused(&output)?;
