@@ -19,7 +19,7 @@ use crate::trace::names::printable;
 /// # Errors
 /// If the output fails.
 pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
-    let (frames, left_out) = stacks::of(graph);
+    let (frames, left_out) = stacks::of(graph, usize::MAX);
     let name = printable(&graph.analysis.name);
     let zero = Timestamp::from_nanos_since_reference(0);
     let interval = SamplingInterval::from_nanos(1000);

@@ -61,7 +61,7 @@ struct Event {
 /// # Errors
 /// If the output fails.
 pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
-    let (rows, left_out) = stacks::of(graph);
+    let (rows, left_out) = stacks::of(graph, usize::MAX);
     let mut frames: IndexMap<Option<PredicateIndex>, Named> = IndexMap::new();
     let mut events = Vec::with_capacity(2 * rows.len());
     let mut open: Vec<usize> = Vec::new();

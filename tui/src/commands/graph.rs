@@ -10,7 +10,7 @@ use portmortem_analyzer::Analysis;
 use portmortem_analyzer::graphs::{
     Graph, LeftOut, Metric, WriteGraph, callgrind, dot, firefox, flamegraph, folded, speedscope,
 };
-use portmortem_analyzer::text::counted;
+use portmortem_analyzer::text::{count, counted};
 
 use super::analysis::{analyse, exit_code, warn_of_losses};
 use super::{refuse_existing, refuse_input, scope};
@@ -89,7 +89,7 @@ fn metric(args: &GraphArgs, analysis: &Analysis) -> Result<Metric> {
 
 /// What is not in the graph.
 fn say(args: &GraphArgs, percent: f64, left_out: LeftOut, analysis: &Analysis) -> io::Result<()> {
-    let LeftOut { rows, of } = left_out;
+    let LeftOut { rows, deep, of } = left_out;
     let mut err = io::stderr();
     if rows > 0 {
         let (of, done) = match args.format {
@@ -102,6 +102,14 @@ fn say(args: &GraphArgs, percent: f64, left_out: LeftOut, analysis: &Analysis) -
         writeln!(
             err,
             "note: {rows} of {of} below {percent} % are {done}; --min-percent 0 shows all"
+        )?;
+    }
+    if deep > 0 {
+        writeln!(
+            err,
+            "note: {deep} of {} with {} or more above them are folded; --format speedscope and firefox show all",
+            counted(of, "row", "rows"),
+            count(folded::MOST_DEPTH as u64),
         )?;
     }
     if of == 0 && args.format != GraphFormat::Callgrind {
