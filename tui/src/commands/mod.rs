@@ -3,6 +3,7 @@
 mod advise;
 mod analysis;
 mod annotate;
+mod apart;
 mod baseline;
 mod calibrate;
 mod diff;
@@ -21,10 +22,10 @@ mod scope;
 mod tui;
 mod verify;
 
-use std::io::{self, Write};
 use std::fs;
-use std::path::Path;
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
@@ -76,7 +77,6 @@ fn refuse_existing(path: &Path, force: bool, kind: &str) -> Result<()> {
     Ok(())
 }
 
-/// An error and its causes; a cause that the message before it ends with already is not said again.
 /// Refuses to write over a file that is read, whatever it is called there and whatever is asked for; `kind` says what that is.
 fn refuse_input(output: &Path, input: &Path, kind: &str) -> Result<()> {
     let file = |path: &Path| {
@@ -91,6 +91,7 @@ fn refuse_input(output: &Path, input: &Path, kind: &str) -> Result<()> {
     Ok(())
 }
 
+/// An error and its causes; a cause that the message before it ends with already is not said again.
 pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::{Error, Result, bail};
 use portmortem_analyzer::export::csv::field;
 use portmortem_analyzer::tables::Table;
-use portmortem_analyzer::text::{count, counted, width};
+use portmortem_analyzer::text::{count, counted, shorten, width};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{Analysis, Filters, Trace};
 use portmortem_frames::{Answer, Query, QueryError, Value};
@@ -15,6 +15,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::analysis::{INCOMPLETE, warn_of_losses, with_progress};
 use super::inputs::{self, Input};
+use super::apart;
 use crate::cli::{QueryArgs, QueryFormat};
 use crate::report::{WIDTH, terminal_width};
 use crate::text_table::{Column, render};
@@ -26,9 +27,24 @@ const MOST_EVENTS: u64 = 4_000_000;
 const MIN_LAST: usize = 16;
 
 /// Prints the answer; status 3 if parts of a trace are missing. A trace that cannot be read is an error.
+/// No question that can be answered takes longer to be understood: planning takes time in proportion to the square of some.
+const MOST_SECONDS: u64 = 60;
+
+/// Names in errors are cut at so many cells.
+const MOST_NAME: usize = 60;
+
+/// Said where the process that asks the SQL engine was ended by the system.
+const BROKEN: &str = "the SQL engine broke off on this query: it is too long, nested too deep, or needs more memory than there is; \
+    ask for fewer rows, or write it in another way";
+
 pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode> {
     let inputs = inputs::inputs(&args.traces, None)?;
-    let mut query = Query::parse(&args.sql).map_err(explained)?;
+    if !apart::is_here() {
+        return apart::run(BROKEN);
+    }
+    apart::limit()?;
+    let parse = || apart::silently(|| Query::parse(&args.sql));
+    let mut query = apart::within(MOST_SECONDS, parse)??.map_err(explained)?;
     let mut is_whole = true;
     // Without tables there is nothing to read.
     if query.tables().next().is_some() {
@@ -45,7 +61,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode> {
             Ok(())
         })?;
     }
-    let answer = query.answer().map_err(explained)?;
+    let answer = apart::silently(|| query.answer())?.map_err(explained)?;
     let mut out = Vec::new();
     match args.format {
         QueryFormat::Text => {
@@ -88,10 +104,17 @@ fn explained(error: QueryError) -> Error {
     match &error {
         QueryError::NoTable(name) => {
             let tables = Table::ALL.iter().map(|table| table.name()).collect();
-            anyhow::anyhow!("{error}; there are {}", similar_first(tables, name))
+            let name = shorten(name, MOST_NAME);
+            let error = QueryError::NoTable(name.clone());
+            anyhow::anyhow!("{error}; there are {}", similar_first(tables, &name))
         }
         QueryError::NoColumn { name, tables } => {
             let lists = tables.iter().map(|table| {
+            let name = &shorten(name, MOST_NAME);
+            let error = QueryError::NoColumn {
+                name: name.clone(),
+                tables: Vec::new(),
+            };
                 let columns = table.columns().iter().map(|column| column.name).collect();
                 format!("{} has {}", table.name(), similar_first(columns, name))
             });
