@@ -12,6 +12,7 @@ use fxprof_processed_profile::{
 };
 
 use super::{Graph, LeftOut, stacks};
+use crate::export::json::Escaped;
 use crate::trace::names::printable;
 
 /// Writes the call tree.
@@ -55,7 +56,7 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
             weight -= part;
         }
     }
-    serde_json::to_writer(&mut *out, &profile)?;
+    serde_json::to_writer(Escaped(&mut *out), &profile)?;
     out.write_all(b"\n")?;
     Ok(left_out)
 }
