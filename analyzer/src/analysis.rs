@@ -289,7 +289,8 @@ impl Analysis {
         sources::locate(&self.path, &self.trace.header().directory, file)
     }
 
-    /// Whether a source file of the trace belongs to the program or to the engine ([`sources::is_of_program`]).
+    /// Whether a source file of the trace belongs to the program or to the engine
+    /// ([`sources::is_of_program`]).
     #[must_use]
     pub fn is_of_program(&self, file: &str) -> bool {
         let directory = &self.trace.header().directory;

@@ -37,11 +37,12 @@ fn directory_of(trace: &Path) -> PathBuf {
     trace.parent().unwrap_or(Path::new(".")).to_owned()
 }
 
-/// Whether a file that a trace names belongs to its program, so that its text may be shown: it is below the directory of the
-/// trace, the current one or that of the engine, or it is a Prolog file below the program's directory. What is not there has
-/// no text.
+/// Whether a file that a trace names belongs to its program, so that its text may be shown: it is
+/// below the directory of the trace, the current one or that of the engine, or it is a Prolog file
+/// below the program's directory. What is not there has no text.
 ///
-/// A trace may come from anywhere, and says itself where its program was. So its word alone shows no other file.
+/// A trace may come from anywhere, and says itself where its program was. So its word alone shows
+/// no other file.
 #[must_use]
 pub fn is_of_program(trace: &Path, directory: &str, path: &Path) -> bool {
     let Ok(path) = fs::canonicalize(path) else {

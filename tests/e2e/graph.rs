@@ -303,8 +303,8 @@ fn files_are_not_lost() {
     damaged.exits(3).shows("main/0").says("warning: ");
 }
 
-/// Names of all that is above are in a stack: the rows that are too deep are folded, and no format takes memory or room in
-/// proportion to the square of the depth.
+/// Names of all that is above are in a stack: the rows that are too deep are folded, and no format
+/// takes memory or room in proportion to the square of the depth.
 #[test]
 fn very_many_nested_predicates() {
     const DEPTH: u32 = 30_000;

@@ -183,7 +183,7 @@ fn too_many_events_are_refused_with_the_way_out() {
 fn no_question_ends_the_program() {
     let sandbox = Sandbox::new();
     let trace = sample("queens.pmt");
-    let wide = "x".repeat(100_000);
+    let wide = "x".repeat(40_000);
     let chain = |word: &str, times: usize| {
         format!(
             "SELECT calls FROM predicates WHERE calls {}",

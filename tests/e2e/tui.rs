@@ -371,8 +371,9 @@ fn a_terminal_that_answers_nothing() {
     sandbox.sh(&command).exits(0).prints("0\n");
 }
 
-/// A terminal that takes nothing any more, so that the thread that draws waits for it and reads no keys. Says how the
-/// program ended, whether the settings are those of before, and whether the main screen is back.
+/// A terminal that takes nothing any more, so that the thread that draws waits for it and reads no
+/// keys. Says how the program ended, whether the settings are those of before, and whether the main
+/// screen is back.
 const STUCK: &str = r#"
 import fcntl, os, pty, struct, sys, termios, time
 program, trace, signal = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -393,10 +394,11 @@ while b"permute/3" not in drawn:
 def unread():
     return struct.unpack("i", fcntl.ioctl(theirs, termios.FIONREAD, bytes(4)))[0]
 def is_taken():
-    for _ in range(200):
+    # A key is not there at once.
+    for _ in range(100):
+        time.sleep(0.02)
         if unread() == 0:
             return True
-        time.sleep(0.01)
     return False
 REDRAW = b"\x0c"
 os.write(terminal, REDRAW)

@@ -31,7 +31,8 @@ pub struct SourceFile<'a> {
     pub predicates: BTreeMap<u32, Vec<PredicateIndex>>,
     /// Ticks of self time of all these predicates.
     pub self_ticks: u64,
-    /// Its text is not shown: it is neither of the program nor of the engine ([`Analysis::is_of_program`]).
+    /// Its text is not shown: it is neither of the program nor of the engine
+    /// ([`Analysis::is_of_program`]).
     pub is_withheld: bool,
 }
 

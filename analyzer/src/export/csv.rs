@@ -2,7 +2,8 @@
 //! What is not known is an empty cell.
 //!
 //! Names are text, and a spreadsheet takes some texts for formulas: those are written as quoted atoms, like names of
-//! predicates that need quotes ([`field`]). A terminal takes some characters for commands: those are escaped as in reports.
+//! predicates that need quotes ([`field`]). A terminal takes some characters for commands: those
+//! are escaped as in reports.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -49,8 +50,8 @@ impl Csv {
     }
 }
 
-/// A text as it is written: what a spreadsheet would take for a formula is quoted, what a terminal would take for a command is
-/// escaped.
+/// A text as it is written: what a spreadsheet would take for a formula is quoted, what a terminal
+/// would take for a command is escaped.
 #[must_use]
 pub fn field(text: &str) -> Cow<'_, str> {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);

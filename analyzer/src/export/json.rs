@@ -27,8 +27,9 @@ impl Exporter for Json {
     }
 }
 
-/// Writes JSON to another writer without characters that a terminal could take for commands. They can be in strings only,
-/// where JSON has escapes for them (`\u009b`); `serde_json` writes those from 127 on as they are.
+/// Writes JSON to another writer without characters that a terminal could take for commands. They
+/// can be in strings only, where JSON has escapes for them (`\u009b`); `serde_json` writes those
+/// from 127 on as they are.
 #[derive(Debug)]
 pub struct Escaped<W>(pub W);
 

@@ -292,8 +292,8 @@ impl ContextTree {
 
 /// `from`, and what is above it in a tree, the nearest first.
 ///
-/// What is above has a lower number, as in all trees of contexts. A parent that has not is none: so the way ends, whatever
-/// `parent` says.
+/// What is above has a lower number, as in all trees of contexts. A parent that has not is none: so
+/// the way ends, whatever `parent` says.
 pub fn way_up<T: Copy + PartialOrd>(
     from: Option<T>,
     parent: impl Fn(T) -> Option<T>,

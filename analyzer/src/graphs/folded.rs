@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use super::{Graph, LeftOut, stacks};
 
-/// Rows with so many above them are folded. A stack has the names of all that are above: without a limit the text would grow
-/// with the square of the depth, to gigabytes for some ten thousand predicates that call one another.
+/// Rows with so many above them are folded. A stack has the names of all that are above: without a
+/// limit the text would grow with the square of the depth, to gigabytes for some ten thousand
+/// predicates that call one another.
 pub const MOST_DEPTH: usize = 1000;
 
 /// A stack: the figure, then the names from the outermost, `;` between, then the size of the innermost itself.

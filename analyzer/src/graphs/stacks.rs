@@ -22,8 +22,8 @@ impl Frame {
     }
 }
 
-/// The rows that have a size and fewer than so many above them, and how many are folded. The sizes of all frames add up to
-/// that of the tree.
+/// The rows that have a size and fewer than so many above them, and how many are folded. The sizes
+/// of all frames add up to that of the tree.
 pub(super) fn of(graph: &Graph, most_depth: usize) -> (Vec<Frame>, LeftOut) {
     let profile = &graph.analysis.profile;
     let rows = &profile.contexts;

@@ -265,7 +265,8 @@ proptest! {
     }
 }
 
-/// The predicate that is selected elsewhere is nowhere in the box that the flame graph shows as all.
+/// The predicate that is selected elsewhere is nowhere in the box that the flame graph shows as
+/// all.
 #[test]
 fn the_flame_graph_leaves_a_zoom_for_a_predicate_outside() {
     let mut app = app("queens.pmt", ThemeName::Dark);

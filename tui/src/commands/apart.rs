@@ -1,7 +1,8 @@
-//! Work that may end its process: done in another one, with limits, so that its end is an error like any other.
+//! Work that may end its process: done in another one, with limits, so that its end is an error
+//! like any other.
 //!
-//! The SQL engine calls itself as deep as a question is nested, and takes whatever memory an answer needs. Neither an overflow
-//! of the stack nor a lack of memory can be caught where it happens.
+//! The SQL engine calls itself as deep as a question is nested, and takes whatever memory an answer
+//! needs. Neither an overflow of the stack nor a lack of memory can be caught where it happens.
 
 use std::env;
 use std::fs::{self, File};
@@ -24,7 +25,8 @@ pub(crate) fn is_here() -> bool {
     env::var_os(VARIABLE).is_some()
 }
 
-/// Does what the command line says in another process. `broken` says what it means if that is ended by the system.
+/// Does what the command line says in another process. `broken` says what it means if that is ended
+/// by the system.
 pub(crate) fn run(broken: &str) -> Result<ExitCode> {
     let program = env::current_exe().context("cannot find this program")?;
     let status = Command::new(program)
@@ -42,7 +44,8 @@ pub(crate) fn run(broken: &str) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Takes no more memory than there is, leaves no core behind, and ends with the process that waits for this one.
+/// Takes no more memory than there is, leaves no core behind, and ends with the process that waits
+/// for this one.
 pub(crate) fn limit() -> Result<()> {
     limit_to(Resource::Core, 0)?;
     if let Some(bytes) = available_memory() {
@@ -53,7 +56,8 @@ pub(crate) fn limit() -> Result<()> {
     Ok(())
 }
 
-/// Does what must not take longer than some seconds of processor time, from the beginning of the process.
+/// Does what must not take longer than some seconds of processor time, from the beginning of the
+/// process.
 pub(crate) fn within<T>(seconds: u64, work: impl FnOnce() -> T) -> Result<T> {
     let before = limit_to(Resource::Cpu, seconds)?;
     let done = work();
@@ -84,7 +88,8 @@ fn available_memory() -> Option<u64> {
     Some(kilobytes.saturating_mul(1024))
 }
 
-/// Nothing is said on standard error meanwhile: a library tells of its panics there, and the system of overflows.
+/// Nothing is said on standard error meanwhile: a library tells of its panics there, and the system
+/// of overflows.
 pub(crate) fn silently<T>(work: impl FnOnce() -> T) -> io::Result<T> {
     let before: OwnedFd = rustix::io::dup(io::stderr())?;
     dup2_stderr(File::options().write(true).open("/dev/null")?)?;

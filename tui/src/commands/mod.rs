@@ -77,7 +77,8 @@ fn refuse_existing(path: &Path, force: bool, kind: &str) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to write over a file that is read, whatever it is called there and whatever is asked for; `kind` says what that is.
+/// Refuses to write over a file that is read, whatever it is called there and whatever is asked
+/// for; `kind` says what that is.
 fn refuse_input(output: &Path, input: &Path, kind: &str) -> Result<()> {
     let file = |path: &Path| {
         let data = fs::metadata(path).ok()?;

@@ -27,7 +27,8 @@ const MOST_EVENTS: u64 = 4_000_000;
 /// A name in the last column is not cut shorter than this: the answer is printed line by line instead.
 const MIN_LAST: usize = 16;
 
-/// No question that can be answered takes longer to be understood: planning takes time in proportion to the square of some.
+/// No question that can be answered takes longer to be understood: planning takes time in
+/// proportion to the square of some.
 const MOST_SECONDS: u64 = 60;
 
 /// Names in errors are cut at so many cells.

@@ -14,7 +14,8 @@ const MOST_UNFOLDED: usize = 20_000;
 /// So many rows are worth a thread.
 const MANY: usize = 10_000;
 
-/// Which rows are below which: empty for a list. Those below have higher numbers, so each way down ends.
+/// Which rows are below which: empty for a list. Those below have higher numbers, so each way down
+/// ends.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
     /// By row: where its children begin in `children`; one more at the end.

@@ -1,8 +1,10 @@
-//! Signals: a flag for the thread that draws, and a thread that ends the program if that one is busy.
+//! Signals: a flag for the thread that draws, and a thread that ends the program if that one is
+//! busy.
 //!
-//! The thread that draws looks at the flag whenever it looks for keys, and ends the program in order. Where it does not
-//! within [`PATIENCE`], it computes or waits for the terminal: then the other thread gives the terminal back, and the signal
-//! ends the program. One of the two does so, and the other one does nothing any more ([`Signals::claim`]).
+//! The thread that draws looks at the flag whenever it looks for keys, and ends the program in
+//! order. Where it does not within [`PATIENCE`], it computes or waits for the terminal: then the
+//! other thread gives the terminal back, and the signal ends the program. One of the two does so,
+//! and the other one does nothing any more ([`Signals::claim`]).
 //!
 //! ^C and ^\ are signals too, not keys: a key is only read when nothing else is done.
 
@@ -83,13 +85,14 @@ impl Signals {
     /// Ends the program by a signal unless the thread that draws has done so in a moment.
     fn end_if_busy(&self, mut arrivals: Arrivals) {
         for signal in arrivals.forever() {
-            if self.is_of_another(signal) {
-                continue;
-            }
             while self.lent.load(Ordering::Relaxed) {
                 thread::sleep(OFTEN);
             }
             thread::sleep(PATIENCE);
+            if self.end().is_none() {
+                // It was meant for the program that had the terminal.
+                continue;
+            }
             if self.claim() {
                 self.stop_drawing();
                 give_back();
@@ -107,8 +110,8 @@ impl Signals {
         !self.claimed.swap(true, Ordering::Relaxed)
     }
 
-    /// Called by the thread that draws before it ends the program by a signal: it does not come back from here if another
-    /// one does that.
+    /// Called by the thread that draws before it ends the program by a signal: it does not come
+    /// back from here if another one does that.
     pub(super) fn end_here(&self) {
         if !self.claim() {
             self.stopped.store(true, Ordering::Relaxed);
@@ -118,7 +121,8 @@ impl Signals {
         }
     }
 
-    /// Waits until the thread that draws has finished its frame. It may wait for a terminal that takes nothing.
+    /// Waits until the thread that draws has finished its frame. It may wait for a terminal that
+    /// takes nothing.
     fn stop_drawing(&self) {
         let begin = Instant::now();
         while !self.stopped.load(Ordering::Relaxed) && begin.elapsed() < FRAME {
@@ -127,16 +131,12 @@ impl Signals {
         }
     }
 
-    /// Whether a signal that was typed is meant for the program that has the terminal.
-    fn is_of_another(&self, signal: i32) -> bool {
-        self.lent.load(Ordering::Relaxed) && matches!(signal, SIGINT | SIGQUIT)
-    }
-
-    /// Lets another program have the terminal. ^C and ^\ are its own meanwhile; other signals end this program afterwards.
+    /// Lets another program have the terminal. ^C and ^\ are its own meanwhile; other signals end
+    /// this program afterwards.
     pub(super) fn lend<T>(&self, run: impl FnOnce() -> T) -> T {
         self.lent.store(true, Ordering::Relaxed);
         let done = run();
-        if self.end().is_some_and(|signal| self.is_of_another(signal)) {
+        if let Some(SIGINT | SIGQUIT) = self.end() {
             self.end.store(0, Ordering::Relaxed);
         }
         self.lent.store(false, Ordering::Relaxed);
@@ -191,7 +191,8 @@ fn comes_true(is_so: impl Fn() -> bool, within: Duration) -> bool {
     }
 }
 
-/// Whether there is a shell that can continue what was stopped: it puts each job in a process group of its own.
+/// Whether there is a shell that can continue what was stopped: it puts each job in a process group
+/// of its own.
 pub(super) fn has_job_control() -> bool {
     getsid(None).is_ok_and(|session| session != getpgrp())
 }

@@ -283,7 +283,8 @@ impl Looking {
             if from == numbers.start {
                 return ControlFlow::Continue(());
             }
-            // The next window begins earlier: before the events of this one, or if all before them were lost, further back.
+            // The next window begins earlier: before the events of this one, or if all before them
+            // were lost, further back.
             let is_earlier = first.is_some_and(|first| first.number < way.number());
             size = size.saturating_mul(16);
             if is_earlier {

@@ -18,7 +18,8 @@ pub(super) fn picture(flame: &Flame) -> Option<String> {
     String::from_utf8(picture).ok()
 }
 
-/// Folded stacks. The first frame of all says what the size is. Boxes that are too deep are folded, as `graph` folds them.
+/// Folded stacks. The first frame of all says what the size is. Boxes that are too deep are folded,
+/// as `graph` folds them.
 pub(super) fn stacks(flame: &Flame) -> Option<String> {
     let analysis = flame.analysis.as_ref()?;
     let metric = flame.shape.measure.metric(analysis.is_net());
@@ -55,7 +56,8 @@ pub(super) fn stacks(flame: &Flame) -> Option<String> {
     Some(text)
 }
 
-/// The names of the boxes around the one that is shown as all, from the outermost; of very many the innermost.
+/// The names of the boxes around the one that is shown as all, from the outermost; of very many the
+/// innermost.
 fn around(flame: &Flame) -> Vec<&str> {
     let mut path = flame.tree.path(flame.root);
     path.pop();

@@ -12,7 +12,8 @@ impl Flame {
         let of = nodes.filter(|(_, node)| node.predicate == Some(predicate));
         let largest = of.max_by_key(|(at, node)| (node.total, u32::MAX - at));
         let Some((largest, _)) = largest else { return };
-        // What cannot be seen cannot be selected: the nearest box above it that is seen, or the one that is shown as all.
+        // What cannot be seen cannot be selected: the nearest box above it that is seen, or the one
+        // that is shown as all.
         let placed = self.placed();
         let seen: FxHashSet<u32> = placed.iter().filter_map(|place| place.node).collect();
         let mut way = self.tree.way_up(largest);

@@ -146,7 +146,8 @@ fn nothing_is_no_graph() {
     assert!(flame.placed().is_empty());
 }
 
-/// Rows whose parents are themselves, each other, later or not there: no way up or down is endless, and no time is lost.
+/// Rows whose parents are themselves, each other, later or not there: no way up or down is endless,
+/// and no time is lost.
 #[test]
 fn every_way_ends_whatever_the_parents_are() {
     let parents = [Some(0), Some(2), Some(1), Some(7), Some(3), None];
@@ -184,7 +185,8 @@ fn every_way_ends_whatever_the_parents_are() {
     }
 }
 
-/// The box of the predicate that is selected elsewhere is outside of the zoom, above it or beside it.
+/// The box of the predicate that is selected elsewhere is outside of the zoom, above it or beside
+/// it.
 #[test]
 fn a_selection_outside_of_the_zoom_undoes_it() {
     for (zoomed, selected) in [(2, 0), (1, 2), (2, 2)] {
