@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use crate::arguments::Arguments;
 use crate::calls::{Calls, CallsOnRequest};
 use crate::figures::Caller;
+use crate::figures::contexts::way_up;
 use crate::figures::laws::{self, Imbalance};
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
@@ -288,18 +289,22 @@ impl Analysis {
         sources::locate(&self.path, &self.trace.header().directory, file)
     }
 
+    /// Whether a source file of the trace belongs to the program or to the engine
+    /// ([`sources::is_of_program`]).
+    #[must_use]
+    pub fn is_of_program(&self, file: &str) -> bool {
+        let directory = &self.trace.header().directory;
+        sources::is_of_program(&self.path, directory, &self.locate(file))
+    }
+
     /// The place of a row of the call tree, to look only there. A recursive call is where its context is.
     #[must_use]
     pub fn place(&self, context: usize) -> Option<FocusOn> {
         let rows = &self.profile.contexts;
-        let mut path = Vec::new();
-        let mut at = rows.get(context);
-        while let Some(row) = at {
-            if !row.recursive {
-                path.push(row.predicate);
-            }
-            at = row.parent.and_then(|parent| rows.get(parent as usize));
-        }
+        let parent = |at: usize| rows.get(at)?.parent.map(|parent| parent as usize);
+        let way = way_up(Some(context), parent).filter_map(|at| rows.get(at));
+        let way = way.filter(|row| !row.recursive);
+        let mut path: Vec<_> = way.map(|row| row.predicate).collect();
         path.reverse();
         (!path.is_empty()).then_some(FocusOn::Context(path))
     }

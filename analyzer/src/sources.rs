@@ -12,6 +12,9 @@ use crate::trace::names::printable;
 /// Longest file that is looked into: a key must not take long.
 const MAX_BYTES: u64 = 4 << 20;
 
+/// How names of Prolog files end.
+const PROLOG: &[&str] = &["pl", "pro", "prolog", "plt", "P", "yap", "lgt"];
+
 /// The path of `file` on this machine. `directory` is what the trace calls the program's directory, as seen from that of the
 /// trace. A trace that was moved without it may lie beside the program.
 #[must_use]
@@ -19,8 +22,7 @@ pub fn locate(trace: &Path, directory: &str, file: &str) -> PathBuf {
     if let Some(own) = file.strip_prefix(ENGINE_HOME) {
         return engine_home().map_or_else(|| PathBuf::from(file), |home| home.join(own));
     }
-    let trace = fs::canonicalize(trace).unwrap_or_else(|_| trace.to_owned());
-    let beside = trace.parent().unwrap_or(Path::new("."));
+    let beside = directory_of(trace);
     let path = beside.join(directory).join(file);
     let moved = beside.join(file);
     if !path.exists() && moved.exists() {
@@ -28,6 +30,38 @@ pub fn locate(trace: &Path, directory: &str, file: &str) -> PathBuf {
     } else {
         path
     }
+}
+
+fn directory_of(trace: &Path) -> PathBuf {
+    let trace = fs::canonicalize(trace).unwrap_or_else(|_| trace.to_owned());
+    trace.parent().unwrap_or(Path::new(".")).to_owned()
+}
+
+/// Whether a file that a trace names belongs to its program, so that its text may be shown: it is
+/// below the directory of the trace, the current one or that of the engine, or it is a Prolog file
+/// below the program's directory. What is not there has no text.
+///
+/// A trace may come from anywhere, and says itself where its program was. So its word alone shows
+/// no other file.
+#[must_use]
+pub fn is_of_program(trace: &Path, directory: &str, path: &Path) -> bool {
+    let Ok(path) = fs::canonicalize(path) else {
+        return true;
+    };
+    let is_below = |directory: PathBuf| {
+        // All files are below the root.
+        let directory = fs::canonicalize(directory).ok();
+        directory
+            .is_some_and(|directory| directory.parent().is_some() && path.starts_with(directory))
+    };
+    let beside = directory_of(trace);
+    let is_prolog = path
+        .extension()
+        .is_some_and(|extension| PROLOG.iter().any(|known| extension == *known));
+    is_below(beside.join(directory)) && is_prolog
+        || is_below(beside)
+        || env::current_dir().is_ok_and(is_below)
+        || engine_home().is_some_and(is_below)
 }
 
 /// Where SWI-Prolog is installed: as it is told itself, or around the program that a shell would find.
@@ -87,6 +121,51 @@ mod tests {
         for wrong in [directory.path(), &directory.path().join("b.pl")] {
             assert!(lines(wrong, 1, 1).is_err());
         }
+    }
+
+    #[test]
+    fn other_files_are_not_of_the_program() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(directory.path()).unwrap();
+        for directory in ["out", "src/lib", "other"] {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        for file in [
+            "out/note",
+            "src/a.pl",
+            "src/lib/b.plt",
+            "src/key",
+            "other/c.pl",
+        ] {
+            fs::write(root.join(file), "").unwrap();
+        }
+        std::os::unix::fs::symlink(root.join("other/c.pl"), root.join("src/c.pl")).unwrap();
+        let trace = root.join("out/run.pmt");
+        fs::write(&trace, "").unwrap();
+        let is_of =
+            |directory, file| is_of_program(&trace, directory, &locate(&trace, directory, file));
+        for own in [
+            "a.pl",
+            "lib/b.plt",
+            "lib/../a.pl",
+            "../out/note",
+            "absent",
+            "engine:boot.prc",
+        ] {
+            assert!(is_of("../src", own), "{own}");
+        }
+        for other in [
+            "key",
+            "c.pl",
+            "../other/c.pl",
+            "/etc/passwd",
+            "engine:../../../etc/passwd",
+        ] {
+            assert!(!is_of("../src", other), "{other}");
+        }
+        // The trace says that its program was there.
+        assert!(!is_of("/", "etc/passwd") && !is_of("/etc", "passwd"));
+        assert!(!is_of("/", root.join("src/a.pl").to_str().unwrap()));
     }
 
     #[test]

@@ -77,6 +77,36 @@ fn an_existing_file_is_kept_unless_told_otherwise() {
     assert_eq!(whole(&sandbox, "hello.pmt").row("p/1").redos, 1);
 }
 
+/// Whatever the program is called there, and whatever is asked for.
+#[test]
+fn the_program_itself_is_never_replaced() {
+    let sandbox = Sandbox::with("hello.pl", HELLO);
+    sandbox
+        .sh("ln -s hello.pl link.pl; ln hello.pl other.pl; mkdir sub; ln -s .. sub/up; cp hello.pl x.pmt")
+        .exits(0);
+    let before = fs::read_dir(sandbox.directory()).unwrap().count();
+    for (output, program) in [
+        ("hello.pl", "hello.pl"),
+        ("./sub/../hello.pl", "hello.pl"),
+        ("sub/up/hello.pl", "hello.pl"),
+        ("link.pl", "hello.pl"),
+        ("hello.pl", "link.pl"),
+        ("other.pl", "hello.pl"),
+        ("x.pmt", "x.pmt"),
+    ] {
+        for force in [&[][..], &["--force"]] {
+            let arguments = [force, &["-o", output, program]].concat();
+            record(&sandbox, &arguments)
+                .refuses(" is the program itself; name another file with -o");
+        }
+    }
+    record(&sandbox, &["--force", "x.pmt"]).refuses("x.pmt is the program itself");
+    assert_eq!(fs::read_to_string(sandbox.path("hello.pl")).unwrap(), HELLO);
+    assert_eq!(fs::read_to_string(sandbox.path("x.pmt")).unwrap(), HELLO);
+    assert_eq!(fs::read_dir(sandbox.directory()).unwrap().count(), before);
+    record(&sandbox, &["-o", "sub/hello.pl", "hello.pl"]).succeeds();
+}
+
 /// Whoever records again wants the new trace. The old one stays until there is one.
 #[test]
 fn an_older_trace_is_replaced_when_the_recording_begins() {

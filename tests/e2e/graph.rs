@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use portmortem_tests::generator::{Shape, Workload, generate};
 use portmortem_tests::{Outcome, Profiled, Sandbox, Status, repository, sample};
 
 fn queens() -> (Sandbox, Profiled) {
@@ -300,4 +301,64 @@ fn files_are_not_lost() {
     sandbox.write("damaged.pmt", bytes);
     let damaged = sandbox.portmortem(["graph", "damaged.pmt", "--format", "folded"]);
     damaged.exits(3).shows("main/0").says("warning: ");
+}
+
+/// Names of all that is above are in a stack: the rows that are too deep are folded, and no format
+/// takes memory or room in proportion to the square of the depth.
+#[test]
+fn very_many_nested_predicates() {
+    const DEPTH: u32 = 30_000;
+    let sandbox = Sandbox::new();
+    let shape = Shape {
+        predicates: DEPTH,
+        depth: DEPTH,
+        ..Shape::new(Workload::Deep, 4 * u64::from(DEPTH), 1)
+    };
+    generate(&sandbox.path("queens.pmt"), &shape).unwrap();
+    for format in [
+        "folded",
+        "flamegraph",
+        "speedscope",
+        "firefox",
+        "callgrind",
+        "dot",
+    ] {
+        let script = format!(
+            "ulimit -d 1500000; \"$portmortem\" graph queens.pmt --format {format} --metric self --min-percent 0 -o out"
+        );
+        let script = match format {
+            "callgrind" => script.replace(" --min-percent 0", ""),
+            _ => script,
+        };
+        let outcome = sandbox.sh(&format!("rm -f out; {script}"));
+        outcome.exits(0);
+        let size = fs::metadata(sandbox.path("out")).unwrap().len();
+        assert!(size < 40_000_000, "{format}: {size} bytes");
+        let is_cut = ["folded", "flamegraph"].contains(&format);
+        assert_eq!(
+            outcome
+                .err()
+                .contains(" with 1,000 or more above them are folded"),
+            is_cut,
+            "{outcome}"
+        );
+    }
+    let folded = graph(
+        &sandbox,
+        "folded",
+        &["--metric", "events", "--min-percent", "0"],
+    );
+    let events: u64 = stacks(&folded.out()).values().sum();
+    let whole = graph(
+        &sandbox,
+        "folded",
+        &["--metric", "events", "--min-percent", "100"],
+    );
+    assert_eq!(events, stacks(&whole.out()).values().sum::<u64>());
+    let deepest = folded
+        .out()
+        .lines()
+        .map(|line| line.matches(';').count())
+        .max();
+    assert_eq!(deepest, Some(1001));
 }

@@ -27,6 +27,7 @@ mod failures;
 mod generated;
 mod generator;
 mod graph;
+mod hostile;
 mod install;
 mod library;
 mod portable;

@@ -5,7 +5,7 @@ use std::fs;
 
 use portmortem_analyzer::tables::Table;
 use portmortem_tests::generator::{Shape, Workload, generate};
-use portmortem_tests::{Outcome, Sandbox, sample};
+use portmortem_tests::{Outcome, Sandbox, Status, sample};
 use unicode_width::UnicodeWidthStr;
 
 fn query(sandbox: &Sandbox, traces: &[&str], rest: &[&str]) -> Outcome {
@@ -176,4 +176,102 @@ fn too_many_events_are_refused_with_the_way_out() {
     asked("SELECT sum(events) AS events FROM streams")
         .succeeds()
         .shows("4000001");
+}
+
+/// Whatever a question does to the SQL engine, the answer is an error in one line.
+#[test]
+fn no_question_ends_the_program() {
+    let sandbox = Sandbox::new();
+    let trace = sample("queens.pmt");
+    let wide = "x".repeat(40_000);
+    let chain = |word: &str, times: usize| {
+        format!(
+            "SELECT calls FROM predicates WHERE calls {}",
+            word.repeat(times)
+        )
+    };
+    let nested = |open: &str, inner: &str, close: &str, times: usize| {
+        format!(
+            "SELECT {}{inner}{} FROM predicates",
+            open.repeat(times),
+            close.repeat(times)
+        )
+    };
+    let joined: String = (1..14)
+        .map(|of| format!(" CROSS JOIN predicates p{of}"))
+        .collect();
+    for sql in [
+        nested("(", "calls", ")", 60_000),
+        nested("(", "calls", ")", 500),
+        nested("abs(", "calls", ")", 15_000),
+        nested("NOT ", "recursive", "", 25_000),
+        nested("-", "calls", "", 100_000),
+        nested("CASE WHEN calls > 1 THEN ", "calls", " END", 3_000),
+        nested("(SELECT ", "1", ")", 8_000),
+        chain("+ 1 ", 30_000),
+        chain("> 1 OR NOT calls ", 7_000) + "> 1",
+        format!("SELECT calls{} FROM predicates", "::BIGINT".repeat(12_000)),
+        format!(
+            "SELECT calls FROM predicates {}",
+            "UNION ALL SELECT calls FROM predicates ".repeat(3_000)
+        ),
+        format!("SELECT count(*) AS n FROM predicates p0 {joined}"),
+        format!("SELECT p0.predicate FROM predicates p0 {joined}"),
+        "SELECT repeat('x', 1000000000000000000)".to_owned(),
+        "SELECT repeat(predicate, 1000000000000000000) FROM predicates".to_owned(),
+        "SELECT rpad(predicate, 1000000000000, 'x') FROM predicates".to_owned(),
+        "SELECT lpad(predicate, 9223372036854775807, predicate) FROM predicates".to_owned(),
+        "SELECT 1e400, 99999999999999999999999999999999999999999999999999".to_owned(),
+        "SELECT calls / 0, calls % 0 FROM predicates".to_owned(),
+        "SELECT power(calls, 1e308), -9223372036854775808 / -1 FROM predicates".to_owned(),
+        "SELECT calls FROM predicates LIMIT 99999999999999999999999".to_owned(),
+        "SELECT calls FROM predicates OFFSET -1".to_owned(),
+        "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT * FROM r"
+            .to_owned(),
+        "WITH r AS (SELECT * FROM r) SELECT * FROM r".to_owned(),
+        "SELECT predicate FROM predicates WHERE predicate ~ '(a{1000}){1000}{1000}'".to_owned(),
+        "SELECT predicate FROM predicates WHERE predicate REGEXP '(((a+)+)+)+$'".to_owned(),
+        format!(
+            "SELECT predicate FROM predicates WHERE predicate LIKE '{}'",
+            "%_".repeat(40_000)
+        ),
+        format!("SELECT '{wide}' AS {wide} FROM predicates"),
+        format!("SELECT {wide} FROM predicates"),
+    ] {
+        // Enough for the engine itself, and soon too little for what is asked.
+        let mut run = sandbox.command("sh".as_ref());
+        run = run.args([
+            "-c",
+            "ulimit -d 500000; exec \"$portmortem\" query \"$@\"",
+            "sh",
+        ]);
+        let outcome = run.args([trace.as_os_str(), sql.as_ref()]).wait();
+        let shown: String = sql.chars().take(80).collect();
+        outcome.is_sound();
+        match outcome.status {
+            Status::Exit(0) => outcome.says(""),
+            Status::Exit(1) => outcome.refuses(""),
+            _ => panic!("{shown}: {outcome}"),
+        };
+        assert!(!outcome.err().contains("overflowed its stack"), "{shown}");
+    }
+    query(&sandbox, &["queens.pmt"], &[&chain("+ 1 ", 30_000)]).refuses("the SQL engine broke off");
+}
+
+/// The process that asks the SQL engine does not outlive the one that was started.
+#[test]
+fn a_signal_ends_both_processes() {
+    let sandbox = Sandbox::new();
+    let script = r#"
+        mkfifo out; exec 3<>out
+        "$portmortem" query TRACE 'SELECT * FROM events' --format csv >out & parent=$!
+        # It waits for a reader from here on.
+        head -c 1 <&3 >/dev/null
+        child=$(cat /proc/$parent/task/$parent/children)
+        kill -TERM $parent; wait $parent; echo $?
+        while test -e /proc/${child% } && ! grep -q '^State:.Z' /proc/${child% }/status; do sleep 0.1; done
+        echo "${child:+ended}"
+    "#;
+    let script = script.replace("TRACE", &format!("'{}'", sample("queens.pmt").display()));
+    sandbox.sh(&script).prints("143\nended\n");
 }

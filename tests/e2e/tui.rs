@@ -254,7 +254,12 @@ fn the_source_is_opened_in_an_editor() {
 #[test]
 fn the_terminal_is_given_back_after_a_signal() {
     let tmux = Tmux::start(80, 24);
-    for (signal, status) in [("-TERM", "143"), ("-HUP", "129")] {
+    for (signal, status) in [
+        ("-TERM", "143"),
+        ("-HUP", "129"),
+        ("-INT", "130"),
+        ("-QUIT", "131"),
+    ] {
         tmux.line("sh -c 'echo $$ > pid; exec \"$portmortem\" tui $TRACE'");
         tmux.waits_for("7 predicates");
         let process = fs::read_to_string(tmux.sandbox.path("pid")).unwrap();
@@ -364,6 +369,70 @@ fn a_terminal_that_answers_nothing() {
         sample("queens.pmt").display()
     );
     sandbox.sh(&command).exits(0).prints("0\n");
+}
+
+/// A terminal that takes nothing any more, so that the thread that draws waits for it and reads no
+/// keys. Says how the program ended, whether the settings are those of before, and whether the main
+/// screen is back.
+const STUCK: &str = r#"
+import fcntl, os, pty, struct, sys, termios, time
+program, trace, signal = sys.argv[1], sys.argv[2], int(sys.argv[3])
+terminal, theirs = pty.openpty()
+fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 60, 200, 0, 0))
+before = termios.tcgetattr(theirs)
+pid = os.fork()
+if pid == 0:
+    os.setsid()
+    fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
+    for stream in range(3):
+        os.dup2(theirs, stream)
+    os.environ["TERM"] = "xterm-256color"
+    os.execv(program, ["portmortem", "tui", trace])
+drawn = b""
+while b"permute/3" not in drawn:
+    drawn += os.read(terminal, 65536)
+def unread():
+    return struct.unpack("i", fcntl.ioctl(theirs, termios.FIONREAD, bytes(4)))[0]
+def is_taken():
+    # A key is not there at once.
+    for _ in range(100):
+        time.sleep(0.02)
+        if unread() == 0:
+            return True
+    return False
+REDRAW = b"\x0c"
+os.write(terminal, REDRAW)
+while is_taken():
+    os.write(terminal, REDRAW)
+if signal == 0:
+    os.write(terminal, b"\x03")
+else:
+    os.kill(pid, signal)
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+os.set_blocking(terminal, False)
+rest = b""
+try:
+    while True:
+        rest += os.read(terminal, 65536)
+except BlockingIOError:
+    pass
+print(status, termios.tcgetattr(theirs) == before, b"\x1b[?1049l" in rest)
+"#;
+
+/// Typed or sent, a signal ends the program also while it cannot look for one.
+#[test]
+fn a_signal_ends_it_while_it_is_busy() {
+    let sandbox = Sandbox::new();
+    sandbox.write("stuck.py", STUCK);
+    for (signal, status) in [(0, -2), (2, -2), (15, -15), (1, -1), (3, -3)] {
+        let command = format!(
+            "ulimit -c 0; python3 stuck.py '{}' '{}' {signal}",
+            built::portmortem().display(),
+            sample("queens.pmt").display()
+        );
+        let said = format!("{status} True True\n");
+        sandbox.sh(&command).exits(0).prints(&said);
+    }
 }
 
 #[test]

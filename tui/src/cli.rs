@@ -482,6 +482,9 @@ pub(crate) struct AnnotateArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = AnnotateFormat::Text)]
     pub(crate) format: AnnotateFormat,
+    /// Also print files that are neither in the program's directory nor the engine's libraries
+    #[arg(long)]
+    pub(crate) outside: bool,
     /// Which part of the trace to look at
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,

@@ -16,6 +16,10 @@ use crate::sources;
 use crate::text::{count, counted, percent, time};
 use crate::trace::PredicateIndex;
 
+/// What is said of a file whose text is not shown.
+const WITHHELD: &str = "it is neither in the program's directory nor one of the engine's libraries: only lines with figures are \
+    shown, without their text (--outside shows it)";
+
 /// A source file that the trace names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile<'a> {
@@ -27,6 +31,9 @@ pub struct SourceFile<'a> {
     pub predicates: BTreeMap<u32, Vec<PredicateIndex>>,
     /// Ticks of self time of all these predicates.
     pub self_ticks: u64,
+    /// Its text is not shown: it is neither of the program nor of the engine
+    /// ([`Analysis::is_of_program`]).
+    pub is_withheld: bool,
 }
 
 /// A line of a file.
@@ -70,6 +77,9 @@ pub fn files(analysis: &Analysis) -> Vec<SourceFile<'_>> {
         source.goals.insert(line, goals);
     }
     let mut files: Vec<_> = files.into_values().collect();
+    for source in &mut files {
+        source.is_withheld = !analysis.is_of_program(source.file);
+    }
     files.sort_by_key(|source| (Reverse(source.self_ticks), source.file));
     files
 }
@@ -111,14 +121,14 @@ impl<'a> SourceFile<'a> {
             goals: BTreeMap::new(),
             predicates: BTreeMap::new(),
             self_ticks: 0,
+            is_withheld: false,
         }
     }
 
-    /// The lines of the file on this machine with their figures.
-    #[must_use]
-    pub fn annotated(&self, analysis: &Analysis) -> AnnotatedFile {
+    /// The lines of the file on this machine, and what is to be said of them.
+    fn texts(&self, analysis: &Analysis) -> (Vec<(u32, String)>, Option<String>) {
         let path = analysis.locate(self.file);
-        let (texts, remark) = match sources::lines(&path, 1, usize::MAX) {
+        match sources::lines(&path, 1, usize::MAX) {
             Ok(lines) => {
                 let modified =
                     |path| -> Option<SystemTime> { fs::metadata(path).ok()?.modified().ok() };
@@ -133,6 +143,15 @@ impl<'a> SourceFile<'a> {
                 );
                 (Vec::new(), Some(remark))
             }
+        }
+    }
+
+    /// The lines of the file on this machine with their figures.
+    #[must_use]
+    pub fn annotated(&self, analysis: &Analysis) -> AnnotatedFile {
+        let (texts, remark) = match self.is_withheld {
+            true => (Vec::new(), Some(WITHHELD.to_owned())),
+            false => self.texts(analysis),
         };
         let mut texts: BTreeMap<u32, String> = texts.into_iter().collect();
         let numbers: BTreeSet<u32> = texts

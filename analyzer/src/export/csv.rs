@@ -2,7 +2,8 @@
 //! What is not known is an empty cell.
 //!
 //! Names are text, and a spreadsheet takes some texts for formulas: those are written as quoted atoms, like names of
-//! predicates that need quotes ([`field`]).
+//! predicates that need quotes ([`field`]). A terminal takes some characters for commands: those
+//! are escaped as in reports.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -49,14 +50,17 @@ impl Csv {
     }
 }
 
-/// A text as it is written: what a spreadsheet would take for a formula is quoted.
+/// A text as it is written: what a spreadsheet would take for a formula is quoted, what a terminal
+/// would take for a command is escaped.
 #[must_use]
 pub fn field(text: &str) -> Cow<'_, str> {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
     if formula {
         Cow::Owned(names::quoted(text))
-    } else {
+    } else if names::is_printable(text) {
         Cow::Borrowed(text)
+    } else {
+        Cow::Owned(names::printable(text))
     }
 }
 
@@ -126,6 +130,8 @@ mod tests {
             ("@SUM(A1)", "'@SUM(A1)'"),
             ("\t=1", "'\\t=1'"),
             ("1=1", "1=1"),
+            ("a\x1b[2J\u{9b}\nb", "a\\x1B\\[2J\\x9B\\\\nb"),
+            ("größe", "größe"),
         ] {
             assert_eq!(field(text), cell);
         }

@@ -1,11 +1,13 @@
 //! JSON lines: an object for each row, column names as keys. What is not known is null.
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::str;
 
 use serde::{Serialize, Serializer};
 
 use super::{ExportError, Exporter, TableWriter};
 use crate::tables::{Cell, Column};
+use crate::trace::names;
 
 /// JSON lines.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,6 +27,43 @@ impl Exporter for Json {
     }
 }
 
+/// Writes JSON to another writer without characters that a terminal could take for commands. They
+/// can be in strings only, where JSON has escapes for them (`\u009b`); `serde_json` writes those
+/// from 127 on as they are.
+#[derive(Debug)]
+pub struct Escaped<W>(pub W);
+
+impl<W: Write> Write for Escaped<W> {
+    /// Takes whole strings, as `serde_json` writes them.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match str::from_utf8(bytes) {
+            Ok(text) if !bytes.is_ascii() || bytes.contains(&0x7f) => {
+                self.0.write_all(escaped(text).as_bytes())?;
+            }
+            _ => self.0.write_all(bytes)?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut units = [0; 2];
+    for c in text.chars() {
+        if c < '\x7f' || names::is_printable(c.encode_utf8(&mut [0; 4])) {
+            out.push(c);
+        } else {
+            let units = c.encode_utf16(&mut units).iter();
+            out.extend(units.map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    out
+}
+
 struct JsonTable<W: Write> {
     columns: &'static [Column],
     out: W,
@@ -36,7 +75,7 @@ impl<W: Write + Send> TableWriter for JsonTable<W> {
             columns: self.columns,
             cells,
         };
-        serde_json::to_writer(&mut self.out, &object).map_err(std::io::Error::from)?;
+        serde_json::to_writer(Escaped(&mut self.out), &object).map_err(io::Error::from)?;
         Ok(self.out.write_all(b"\n")?)
     }
 
@@ -61,6 +100,19 @@ impl Serialize for Object<'_, '_> {
 mod tests {
     use super::*;
     use crate::tables::Table;
+
+    #[test]
+    fn no_string_is_a_command() {
+        let text = "a\x1b\x7f\u{9b}\u{202e}\u{e0001} größe 漢";
+        let mut out = Vec::new();
+        serde_json::to_writer(Escaped(&mut out), text).unwrap();
+        let written = String::from_utf8(out).unwrap();
+        assert_eq!(
+            written,
+            r#""a\u001b\u007f\u009b\u202e\udb40\udc01 größe 漢""#
+        );
+        assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text);
+    }
 
     #[test]
     fn an_object_a_line() {

@@ -3,7 +3,7 @@
 //! To add a format, write a type that implements [`Exporter`] and add it where the program lists them.
 
 pub mod csv;
-mod json;
+pub mod json;
 
 use std::io::{self, Write};
 

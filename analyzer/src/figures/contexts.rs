@@ -290,9 +290,32 @@ impl ContextTree {
     }
 }
 
+/// `from`, and what is above it in a tree, the nearest first.
+///
+/// What is above has a lower number, as in all trees of contexts. A parent that has not is none: so
+/// the way ends, whatever `parent` says.
+pub fn way_up<T: Copy + PartialOrd>(
+    from: Option<T>,
+    parent: impl Fn(T) -> Option<T>,
+) -> impl Iterator<Item = T> {
+    std::iter::successors(from, move |&at| parent(at).filter(|&above| above < at))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_way_up_ends() {
+        let parents = [Some(0), Some(0), Some(3), Some(2), None, Some(9)];
+        let way = |from| way_up(Some(from), |at| parents[at]).collect::<Vec<_>>();
+        assert_eq!(way(1), [1, 0]);
+        assert_eq!(way(2), [2]);
+        assert_eq!(way(3), [3, 2]);
+        assert_eq!(way(4), [4]);
+        assert_eq!(way(5), [5]);
+        assert_eq!(way_up(None, |at: u32| Some(at)).count(), 0);
+    }
 
     /// Calls and ticks in the contexts of these lists of callees, each called by the one before.
     fn tree(paths: &[(&[PredicateIndex], u64)]) -> ContextTree {

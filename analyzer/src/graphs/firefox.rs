@@ -12,6 +12,7 @@ use fxprof_processed_profile::{
 };
 
 use super::{Graph, LeftOut, stacks};
+use crate::export::json::Escaped;
 use crate::trace::names::printable;
 
 /// Writes the call tree.
@@ -19,7 +20,7 @@ use crate::trace::names::printable;
 /// # Errors
 /// If the output fails.
 pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
-    let (frames, left_out) = stacks::of(graph);
+    let (frames, left_out) = stacks::of(graph, usize::MAX);
     let name = printable(&graph.analysis.name);
     let zero = Timestamp::from_nanos_since_reference(0);
     let interval = SamplingInterval::from_nanos(1000);
@@ -55,7 +56,7 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
             weight -= part;
         }
     }
-    serde_json::to_writer(&mut *out, &profile)?;
+    serde_json::to_writer(Escaped(&mut *out), &profile)?;
     out.write_all(b"\n")?;
     Ok(left_out)
 }

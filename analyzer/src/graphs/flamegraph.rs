@@ -12,7 +12,7 @@ use crate::trace::names::printable;
 /// # Errors
 /// If the output fails, or nothing has a size.
 pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
-    let (frames, left_out) = stacks::of(graph);
+    let (frames, left_out) = stacks::of(graph, folded::MOST_DEPTH);
     let mut names = Vec::new();
     let mut lines = Vec::new();
     for frame in &frames {

@@ -4,6 +4,11 @@ use std::io::{self, Write};
 
 use super::{Graph, LeftOut, stacks};
 
+/// Rows with so many above them are folded. A stack has the names of all that are above: without a
+/// limit the text would grow with the square of the depth, to gigabytes for some ten thousand
+/// predicates that call one another.
+pub const MOST_DEPTH: usize = 1000;
+
 /// A stack: the figure, then the names from the outermost, `;` between, then the size of the innermost itself.
 ///
 /// No reader knows an escape for `;`, so it is written as its wide form (`；`) in names.
@@ -22,7 +27,7 @@ pub fn line<'n>(figure: &str, names: impl IntoIterator<Item = &'n str>, size: u6
 /// # Errors
 /// If the output fails.
 pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
-    let (frames, left_out) = stacks::of(graph);
+    let (frames, left_out) = stacks::of(graph, MOST_DEPTH);
     let mut names = Vec::new();
     for frame in &frames {
         names.truncate(frame.depth);

@@ -38,8 +38,10 @@ pub struct Graph<'a> {
 /// Rows that a graph does not show one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LeftOut {
-    /// How many.
+    /// How many, because they are small.
     pub rows: u64,
+    /// How many others, because too many rows are above them ([`folded::MOST_DEPTH`]).
+    pub deep: u64,
     /// Of how many that have any size.
     pub of: u64,
 }

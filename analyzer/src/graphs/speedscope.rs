@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::{Graph, LeftOut, stacks};
+use crate::export::json::Escaped;
 use crate::trace::PredicateIndex;
 use crate::trace::names::printable;
 
@@ -61,7 +62,7 @@ struct Event {
 /// # Errors
 /// If the output fails.
 pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
-    let (rows, left_out) = stacks::of(graph);
+    let (rows, left_out) = stacks::of(graph, usize::MAX);
     let mut frames: IndexMap<Option<PredicateIndex>, Named> = IndexMap::new();
     let mut events = Vec::with_capacity(2 * rows.len());
     let mut open: Vec<usize> = Vec::new();
@@ -107,7 +108,7 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
             events,
         }],
     };
-    serde_json::to_writer(&mut *out, &file)?;
+    serde_json::to_writer(Escaped(&mut *out), &file)?;
     out.write_all(b"\n")?;
     Ok(left_out)
 }

@@ -22,8 +22,9 @@ impl Frame {
     }
 }
 
-/// The rows that have a size, and how many of them are folded. The sizes of all frames add up to that of the tree.
-pub(super) fn of(graph: &Graph) -> (Vec<Frame>, LeftOut) {
+/// The rows that have a size and fewer than so many above them, and how many are folded. The sizes
+/// of all frames add up to that of the tree.
+pub(super) fn of(graph: &Graph, most_depth: usize) -> (Vec<Frame>, LeftOut) {
     let profile = &graph.analysis.profile;
     let rows = &profile.contexts;
     let mut totals: Vec<u64> = (0..rows.len())
@@ -38,7 +39,8 @@ pub(super) fn of(graph: &Graph) -> (Vec<Frame>, LeftOut) {
         };
         *sum = sum.saturating_add(total);
     }
-    let is_shown = |row: usize| totals[row] > 0 && graph.is_large(totals[row], whole);
+    let is_large = |row: usize| totals[row] > 0 && graph.is_large(totals[row], whole);
+    let is_shown = |row: usize| is_large(row) && (rows[row].depth as usize) < most_depth;
     let mut left_out = LeftOut::default();
     // What is folded below each row that is shown, and at the top.
     let mut folded = vec![0_u64; rows.len()];
@@ -48,7 +50,10 @@ pub(super) fn of(graph: &Graph) -> (Vec<Frame>, LeftOut) {
         if is_shown(row) || totals[row] == 0 {
             continue;
         }
-        left_out.rows += 1;
+        match is_large(row) {
+            true => left_out.deep += 1,
+            false => left_out.rows += 1,
+        }
         let sum = match context.parent.map(|parent| parent as usize) {
             Some(parent) if is_shown(parent) => &mut folded[parent],
             // In the sum of the row above.

@@ -114,7 +114,14 @@ fn a_tree_as_stacks() {
             "events;{a} 1\nevents;{a};{b} 4\nevents;{a};{c} 20\nevents;{a};{c};{c} 70\nevents;{d} 5\n"
         )
     );
-    assert_eq!(left_out, LeftOut { rows: 0, of: 5 });
+    assert_eq!(
+        left_out,
+        LeftOut {
+            rows: 0,
+            deep: 0,
+            of: 5
+        }
+    );
     let (json, same) = written(speedscope::write, &analysis, Metric::Events, 0.0);
     assert_eq!(stacks_of(&json), stacks_of_folded(&text));
     assert_eq!(same, left_out);
@@ -132,11 +139,25 @@ fn small_rows_are_folded() {
             "events;{a} 1\nevents;{a};{c} 20\nevents;{a};{c};{c} 70\nevents;{a};{FOLDED} 4\nevents;{FOLDED} 5\n"
         )
     );
-    assert_eq!(left_out, LeftOut { rows: 2, of: 5 });
+    assert_eq!(
+        left_out,
+        LeftOut {
+            rows: 2,
+            deep: 0,
+            of: 5
+        }
+    );
     // A row that is folded takes those below along, and they count once.
     let (text, left_out) = written(folded::write, &analysis, Metric::Events, 96.0);
     assert_eq!(text, format!("events;{FOLDED} 100\n"));
-    assert_eq!(left_out, LeftOut { rows: 5, of: 5 });
+    assert_eq!(
+        left_out,
+        LeftOut {
+            rows: 5,
+            deep: 0,
+            of: 5
+        }
+    );
     for percent in [0.0, 3.0, 6.0, 50.0, 80.0, 100.0] {
         let sums = TREES.map(|write| {
             let (text, _) = written(write, &analysis, Metric::Events, percent);
@@ -421,7 +442,14 @@ fn a_drawing_leaves_small_boxes_out() {
         ..Profile::default()
     });
     let (text, left_out) = written(dot::write, &analysis, Metric::SelfTime, 1.0);
-    assert_eq!(left_out, LeftOut { rows: 2, of: 7 });
+    assert_eq!(
+        left_out,
+        LeftOut {
+            rows: 2,
+            deep: 0,
+            of: 7
+        }
+    );
     let [a, b, c] = [0, 1, 2].map(|at| analysis.predicate(at));
     assert!(
         text.contains(&format!("  n0 [label=\"{a}\\nself ")),

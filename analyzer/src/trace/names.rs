@@ -148,6 +148,13 @@ pub fn printable(text: &str) -> String {
     out
 }
 
+/// Whether nothing in `text` would be escaped by [`printable`].
+#[must_use]
+pub fn is_printable(text: &str) -> bool {
+    let is_plain = |byte: u8| (b' '..0x7f).contains(&byte);
+    text.bytes().all(is_plain) || !text.chars().any(deceives)
+}
+
 fn is_operator(name: &str) -> bool {
     OPERATORS.contains(&name)
 }

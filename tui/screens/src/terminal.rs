@@ -1,9 +1,11 @@
 //! The terminal: entering and leaving the screen, events, clipboard, editor, files.
 //!
-//! Whatever happens (an error, a panic, SIGTERM, SIGHUP), the terminal is given back as it was. If it is
+//! Whatever happens (an error, a panic, a signal), the terminal is given back as it was. If it is
 //! gone there is nothing to give back, and the program ends at once ([`end_with_the_terminal`]).
 //!
 //! The terminal is never asked anything: some never answer. So [`Terminal::clear`], which asks where the cursor is, is not used.
+
+mod signals;
 
 use std::env;
 use std::ffi::OsString;
@@ -11,8 +13,8 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -27,13 +29,15 @@ use ratatui::crossterm::terminal::{
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::process::{Signal, getpgrp, getpid, getsid, kill_current_process_group, kill_process};
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+use rustix::process::{Signal, kill_current_process_group};
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
+use signal_hook::consts::SIGHUP;
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::RunError;
 use crate::app::{App, Request};
 use crate::view;
+use signals::{Signals, has_job_control};
 
 /// How often signals are looked for when nothing happens.
 const IDLE: Duration = Duration::from_millis(100);
@@ -76,63 +80,13 @@ fn end_with_the_terminal() {
     let _ = emulate_default_handler(SIGHUP);
 }
 
-/// What signals asked for and is not done yet.
-struct Signals {
-    /// To end.
-    end: Vec<(i32, Arc<AtomicBool>)>,
-    /// To stop until the shell's `fg`.
-    stop: Arc<AtomicBool>,
-    /// To go on after that.
-    go_on: Arc<AtomicBool>,
-}
-
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        let flag = |signal| {
-            let flag = Arc::new(AtomicBool::new(false));
-            signal_hook::flag::register(signal, Arc::clone(&flag)).map(|_| flag)
-        };
-        let mut end = Vec::new();
-        for signal in [SIGTERM, SIGHUP, SIGINT] {
-            end.push((signal, flag(signal)?));
-        }
-        Ok(Self {
-            end,
-            stop: flag(SIGTSTP)?,
-            go_on: flag(SIGCONT)?,
-        })
-    }
-
-    /// The signal that asked for the end.
-    fn end(&self) -> Option<i32> {
-        let mut seen = self.end.iter();
-        seen.find(|(_, flag)| flag.load(Ordering::Relaxed))
-            .map(|&(signal, _)| signal)
-    }
-
-    /// Stops the process if that was asked for; whether the terminal must be entered again.
-    fn stop_and_go_on(&self) -> bool {
-        if self.stop.swap(false, Ordering::Relaxed) && has_job_control() {
-            leave();
-            self.go_on.store(false, Ordering::Relaxed);
-            let stopped = kill_process(getpid(), Signal::STOP).is_ok();
-            // Another thread may be the first to see the signal.
-            while stopped && !self.go_on.load(Ordering::Relaxed) && self.end().is_none() {
-                thread::sleep(BUSY);
-            }
-            self.go_on.store(true, Ordering::Relaxed);
-        }
-        self.go_on.swap(false, Ordering::Relaxed)
-    }
-}
-
-/// Whether there is a shell that can continue what was stopped: it puts each job in a process group of its own.
-fn has_job_control() -> bool {
-    getsid(None).is_ok_and(|session| session != getpgrp())
-}
+/// The terminal is not as it was.
+static ENTERED: AtomicBool = AtomicBool::new(false);
 
 fn enter(mouse: bool) -> io::Result<()> {
+    ENTERED.store(true, Ordering::Relaxed);
     enable_raw_mode()?;
+    let_signals_be_typed()?;
     let mut out = io::stdout();
     execute!(out, EnterAlternateScreen)?;
     if mouse {
@@ -142,12 +96,32 @@ fn enter(mouse: bool) -> io::Result<()> {
     out.flush()
 }
 
-/// Nothing can be done about errors here.
+/// ^C and ^\ are signals, which come also while no keys are read. ^Z stays a key.
+fn let_signals_be_typed() -> io::Result<()> {
+    /// No character.
+    const NONE: u8 = 0;
+    let mut modes = tcgetattr(io::stdin())?;
+    modes.local_modes.insert(LocalModes::ISIG);
+    modes.special_codes[SpecialCodeIndex::VSUSP] = NONE;
+    Ok(tcsetattr(io::stdin(), OptionalActions::Now, &modes)?)
+}
+
+/// Gives the terminal back, unless it is. Nothing can be done about errors here.
 fn leave() {
+    if is_left() {
+        return;
+    }
+    // First what never waits.
+    let _ = disable_raw_mode();
     let mut out = io::stdout();
     let _ = out.write_all(BIDI_ON.as_bytes());
     let _ = execute!(out, DisableMouseCapture, LeaveAlternateScreen, Show);
-    let _ = disable_raw_mode();
+    ENTERED.store(false, Ordering::Relaxed);
+}
+
+/// Whether the terminal was given back.
+fn is_left() -> bool {
+    !ENTERED.load(Ordering::Relaxed)
 }
 
 /// What panics of other threads said: it would spoil the screen, and is said when that is left.
@@ -189,9 +163,14 @@ type Screen = Terminal<CrosstermBackend<io::Stdout>>;
 fn show(app: &mut App, mouse: bool, signals: &Signals) -> Result<Option<i32>, RunError> {
     let mut terminal = empty()?;
     loop {
+        if let Some(signal) = signals.end() {
+            signals.end_here();
+            return Ok(Some(signal));
+        }
         terminal.draw(|frame| view::draw(app, frame.area(), frame.buffer_mut()))?;
         loop {
             if let Some(signal) = signals.end() {
+                signals.end_here();
                 return Ok(Some(signal));
             }
             if signals.stop_and_go_on() {
@@ -208,7 +187,7 @@ fn show(app: &mut App, mouse: bool, signals: &Signals) -> Result<Option<i32>, Ru
             }
         }
         // All that has been typed is done before it is drawn: a key held down never lags behind.
-        while event::poll(Duration::ZERO)? {
+        while signals.end().is_none() && event::poll(Duration::ZERO)? {
             match event::read()? {
                 Event::Key(key) => {
                     panic_if_asked(&key);
@@ -221,7 +200,7 @@ fn show(app: &mut App, mouse: bool, signals: &Signals) -> Result<Option<i32>, Ru
                 if request == Request::Quit {
                     return Ok(None);
                 }
-                serve(app, request, mouse, &mut terminal)?;
+                serve(app, request, mouse, signals, &mut terminal)?;
             }
         }
     }
@@ -233,7 +212,13 @@ fn empty() -> io::Result<Screen> {
     Terminal::new(CrosstermBackend::new(io::stdout()))
 }
 
-fn serve(app: &mut App, request: Request, mouse: bool, terminal: &mut Screen) -> io::Result<()> {
+fn serve(
+    app: &mut App,
+    request: Request,
+    mouse: bool,
+    signals: &Signals,
+    terminal: &mut Screen,
+) -> io::Result<()> {
     match request {
         Request::Quit => {}
         Request::Redraw => *terminal = empty()?,
@@ -257,7 +242,7 @@ fn serve(app: &mut App, request: Request, mouse: bool, terminal: &mut Screen) ->
         }
         Request::Edit(path, line) => {
             leave();
-            let edited = edit(&path, line);
+            let edited = signals.lend(|| edit(&path, line));
             enter(mouse)?;
             *terminal = empty()?;
             if let Err(problem) = edited {

@@ -10,7 +10,7 @@ use portmortem_screens::keys::{self, Binding, EVERYWHERE, LISTS};
 use portmortem_screens::screens::{SCREENS, ScreenId};
 use portmortem_screens::{App, ThemeName};
 use proptest::prelude::*;
-use support::{app, key, keys, picture, text};
+use support::{app, key, keys, picture, text, watchdog};
 
 fn all_bindings(app: &App) -> Vec<Binding> {
     let tables = app.offered().into_iter();
@@ -263,6 +263,47 @@ proptest! {
             app.requests();
         }
     }
+}
+
+/// The predicate that is selected elsewhere is nowhere in the box that the flame graph shows as
+/// all.
+#[test]
+fn the_flame_graph_leaves_a_zoom_for_a_predicate_outside() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    keys(&mut app, "8 down down down z 1 G");
+    let row = copied(&mut app);
+    let name = row.lines().last().unwrap().rsplit(',').next().unwrap();
+    keys(&mut app, "8");
+    picture(&mut app, 80, 24);
+    assert!(copied(&mut app).ends_with(&format!("{name}\n")), "{name}");
+}
+
+/// What [`a_hung_key_is_told`] runs.
+#[test]
+#[ignore = "never ends by itself"]
+fn a_key_that_hangs() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    keys(&mut app, "8 down z");
+    watchdog::watching("G", || {
+        loop {
+            std::thread::park();
+        }
+    });
+}
+
+#[test]
+fn a_hung_key_is_told() {
+    let hung = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_key_that_hangs", "--ignored", "--nocapture"])
+        .env(watchdog::LIMIT, "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8(hung.stderr).unwrap();
+    assert_eq!(hung.status.code(), Some(101), "{said}");
+    assert!(
+        said.contains("never came back: queens.pmt 8 down z G"),
+        "{said}"
+    );
 }
 
 /// What the cursor is on, as the screen copies it.

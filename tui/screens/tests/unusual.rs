@@ -90,6 +90,38 @@ fn a_trace_that_is_still_being_recorded() {
     }
 }
 
+/// Gaps without lost events have the number of the event before, which was lost here.
+#[test]
+fn gaps_side_by_side_behind_very_many_lost_events() {
+    let (path, recorder) = begin("gaps.pmt");
+    let predicate = recorder.predicate("user", "p", 2, Some("p.pl"), 1);
+    let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+    let now = clock::ticks() + (1 << 30);
+    calls(&stream, predicate, 10, now);
+    for (lost, tick) in [5_000_000, 0, 0, 0].into_iter().zip(now + 100_000..) {
+        stream.record_at(Event::Gap { lost }, tick);
+    }
+    drop(stream);
+    recorder.close(Outcome::Exited(0)).unwrap();
+    let mut app = open(&path);
+    keys(&mut app, "6 end");
+    let shown = text(&picture(&mut app, 160, 50));
+    assert!(shown.contains("gap"), "{shown}");
+    // Back over all of them, to the first event.
+    for typed in [
+        "pgup pgup pgup",
+        "home",
+        "end N",
+        "end / :port_=_exit enter end",
+    ] {
+        keys(&mut app, typed);
+        picture(&mut app, 160, 50);
+    }
+    keys(&mut app, "esc home");
+    let shown = text(&picture(&mut app, 160, 50));
+    assert!(shown.contains("event 0 of "), "{shown}");
+}
+
 /// What is followed did not stop; without `--follow` nobody knows whether it goes on.
 #[test]
 fn a_trace_that_is_followed_is_still_being_recorded() {

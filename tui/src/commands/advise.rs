@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use portmortem_analyzer::advice::{Finding, findings};
+use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::{Analysis, remarks};
 use serde_json::json;
 
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
                 "findings": shown,
                 "more": found.len() - shown.len(),
             });
-            serde_json::to_writer_pretty(&mut out, &all)?;
+            serde_json::to_writer_pretty(Escaped(&mut out), &all)?;
             writeln!(out)?;
         }
     }

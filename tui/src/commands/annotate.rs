@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::annotation::{SourceFile, files, html};
+use portmortem_analyzer::text::counted;
 use portmortem_analyzer::trace::names::printable;
 
 use super::analysis::{analyse, exit_code, warn_of_losses};
@@ -18,7 +19,10 @@ use crate::report::{listing, terminal_width};
 /// Prints the files; status 3 if parts of the trace are missing.
 pub(crate) fn run(args: &AnnotateArgs) -> Result<ExitCode> {
     let analysis = analyse(&args.trace, |trace| scope::filters(&args.scope, trace))?;
-    let all = files(&analysis);
+    let mut all = files(&analysis);
+    for file in &mut all {
+        file.is_withheld &= !args.outside && !is_named_here(&analysis, file, args.file.as_deref());
+    }
     if analysis.trace.sites().is_empty() {
         bail!(
             "{}: the trace does not say which goals made calls; record the program again, not with --byrd",
@@ -33,6 +37,14 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<ExitCode> {
         writeln!(
             io::stderr(),
             "note: no goal of a known file called anything in what is looked at"
+        )?;
+    }
+    let withheld = chosen.iter().filter(|file| file.is_withheld).count() as u64;
+    if withheld > 0 {
+        writeln!(
+            io::stderr(),
+            "note: the text of {} outside of the program's directory and the engine's libraries is left out; --outside shows it",
+            counted(withheld, "file", "files")
         )?;
     }
     let mut out = BufWriter::new(io::stdout().lock());
@@ -51,17 +63,21 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<ExitCode> {
     Ok(exit_code(&analysis))
 }
 
+/// Whether a user named this very file of this machine.
+fn is_named_here(analysis: &Analysis, file: &SourceFile, asked: Option<&Path>) -> bool {
+    let here = asked.and_then(|asked| fs::canonicalize(asked).ok());
+    here.is_some() && fs::canonicalize(analysis.locate(file.file)).ok() == here
+}
+
 /// The file that a user means: as the trace names it, the same file on this machine, or the end of its path.
 fn find<'f, 'a>(
     analysis: &Analysis,
     files: &'f [SourceFile<'a>],
     asked: &Path,
 ) -> Result<&'f SourceFile<'a>> {
-    let here = fs::canonicalize(asked).ok();
-    let is_here = |file: &SourceFile| {
-        here.is_some() && fs::canonicalize(analysis.locate(file.file)).ok() == here
+    let is_named = |file: &&SourceFile| {
+        Path::new(file.file) == asked || is_named_here(analysis, file, Some(asked))
     };
-    let is_named = |file: &&SourceFile| Path::new(file.file) == asked || is_here(file);
     let ends_so = |file: &&SourceFile| Path::new(file.file).ends_with(asked);
     if let Some(file) = files.iter().find(is_named) {
         return Ok(file);

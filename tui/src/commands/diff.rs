@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use portmortem_analyzer::comparison::{Broken, Change, Comparison, Figure, Goal, Recorded};
 use portmortem_analyzer::export::Csv;
+use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::remarks::modes;
 use portmortem_analyzer::tables::Cell;
 use portmortem_analyzer::text::{count, counted, time};
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode> {
                 "incomplete": !is_whole,
                 "remarks": remarks,
             });
-            serde_json::to_writer_pretty(&mut out, &report)?;
+            serde_json::to_writer_pretty(Escaped(&mut out), &report)?;
             writeln!(out)?;
         }
     }

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use portmortem_analyzer::Window;
 use portmortem_analyzer::export::TableWriter;
 use portmortem_analyzer::export::csv::Csv;
+use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::index::Index;
 use portmortem_analyzer::listing::{Life, Listing};
 use portmortem_analyzer::moment::OpenBox;
@@ -257,7 +258,8 @@ impl<W: Write> Printer for Objects<'_, W> {
             boxes.collect()
         });
         let row = ListedRow::new(event);
-        serde_json::to_writer(&mut self.out, &Object { row, stack }).map_err(io::Error::from)?;
+        serde_json::to_writer(Escaped(&mut self.out), &Object { row, stack })
+            .map_err(io::Error::from)?;
         Ok(self.out.write_all(b"\n")?)
     }
 

@@ -10,10 +10,10 @@ use portmortem_analyzer::Analysis;
 use portmortem_analyzer::graphs::{
     Graph, LeftOut, Metric, WriteGraph, callgrind, dot, firefox, flamegraph, folded, speedscope,
 };
-use portmortem_analyzer::text::counted;
+use portmortem_analyzer::text::{count, counted};
 
 use super::analysis::{analyse, exit_code, warn_of_losses};
-use super::{refuse_existing, scope};
+use super::{refuse_existing, refuse_input, scope};
 use crate::cli::{GraphArgs, GraphFormat, GraphMetric};
 
 /// Rows of a tree with a smaller share, in percent, are folded: viewers become slow with many.
@@ -26,7 +26,8 @@ const USUAL_OF_DRAWINGS: f64 = 1.0;
 pub(crate) fn run(args: &GraphArgs) -> Result<ExitCode> {
     let file = Some(args.output.as_path()).filter(|path| *path != Path::new("-"));
     if let Some(file) = file {
-        check(file, args)?;
+        refuse_existing(file, args.force, "file")?;
+        refuse_input(file, &args.trace, "trace")?;
     }
     let analysis = analyse(&args.trace, |trace| scope::filters(&args.scope, trace))?;
     let (write, usual): (WriteGraph, f64) = match args.format {
@@ -65,19 +66,6 @@ fn write_to(out: impl Write, write: WriteGraph, graph: &Graph) -> io::Result<Lef
     Ok(left_out)
 }
 
-/// Whether the file may be written.
-fn check(file: &Path, args: &GraphArgs) -> Result<()> {
-    refuse_existing(file, args.force, "file")?;
-    let is = |path: &Path| fs::canonicalize(path).ok();
-    if file.exists() && is(file) == is(&args.trace) {
-        bail!(
-            "{} is the trace itself; name another file with -o",
-            file.display()
-        );
-    }
-    Ok(())
-}
-
 /// The figure asked for, if the format and the trace have it.
 fn metric(args: &GraphArgs, analysis: &Analysis) -> Result<Metric> {
     let is_tree = !matches!(args.format, GraphFormat::Callgrind | GraphFormat::Dot);
@@ -101,7 +89,7 @@ fn metric(args: &GraphArgs, analysis: &Analysis) -> Result<Metric> {
 
 /// What is not in the graph.
 fn say(args: &GraphArgs, percent: f64, left_out: LeftOut, analysis: &Analysis) -> io::Result<()> {
-    let LeftOut { rows, of } = left_out;
+    let LeftOut { rows, deep, of } = left_out;
     let mut err = io::stderr();
     if rows > 0 {
         let (of, done) = match args.format {
@@ -114,6 +102,14 @@ fn say(args: &GraphArgs, percent: f64, left_out: LeftOut, analysis: &Analysis) -
         writeln!(
             err,
             "note: {rows} of {of} below {percent} % are {done}; --min-percent 0 shows all"
+        )?;
+    }
+    if deep > 0 {
+        writeln!(
+            err,
+            "note: {deep} of {} with {} or more above them are folded; --format speedscope and firefox show all",
+            counted(of, "row", "rows"),
+            count(folded::MOST_DEPTH as u64),
         )?;
     }
     if of == 0 && args.format != GraphFormat::Callgrind {

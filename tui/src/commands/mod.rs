@@ -3,6 +3,7 @@
 mod advise;
 mod analysis;
 mod annotate;
+mod apart;
 mod baseline;
 mod calibrate;
 mod diff;
@@ -22,7 +23,9 @@ mod tui;
 mod verify;
 mod watcher;
 
+use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -80,6 +83,21 @@ fn refuse_existing(path: &Path, force: bool, kind: &str) -> Result<()> {
         force || !path.exists(),
         "{} exists; replace it with --force or name another {kind} with -o",
         path.display()
+    );
+    Ok(())
+}
+
+/// Refuses to write over a file that is read, whatever it is called there and whatever is asked
+/// for; `kind` says what that is.
+fn refuse_input(output: &Path, input: &Path, kind: &str) -> Result<()> {
+    let file = |path: &Path| {
+        let data = fs::metadata(path).ok()?;
+        Some((data.dev(), data.ino()))
+    };
+    ensure!(
+        file(output).is_none() || file(output) != file(input),
+        "{} is the {kind} itself; name another file with -o",
+        output.display()
     );
     Ok(())
 }

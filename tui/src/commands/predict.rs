@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use portmortem_analyzer::Analysis;
+use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::text::{TimeUnit, count, counted, shell_quoted};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
@@ -245,7 +246,7 @@ fn json(
         "unpriced": prediction.unpriced,
         "remarks": remarks(prediction, losses),
     });
-    serde_json::to_writer_pretty(&mut *out, &report)?;
+    serde_json::to_writer_pretty(Escaped(&mut *out), &report)?;
     writeln!(out)?;
     Ok(())
 }

@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Error, Result, bail};
 use portmortem_analyzer::export::csv::field;
+use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::tables::Table;
-use portmortem_analyzer::text::{count, counted, width};
+use portmortem_analyzer::text::{count, counted, shorten, width};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{Analysis, Filters, Trace};
 use portmortem_frames::{Answer, Query, QueryError, Value};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::analysis::{INCOMPLETE, warn_of_losses, with_progress};
+use super::apart;
 use super::inputs::{self, Input};
 use crate::cli::{QueryArgs, QueryFormat};
 use crate::report::{WIDTH, terminal_width};
@@ -25,10 +27,26 @@ const MOST_EVENTS: u64 = 4_000_000;
 /// A name in the last column is not cut shorter than this: the answer is printed line by line instead.
 const MIN_LAST: usize = 16;
 
+/// No question that can be answered takes longer to be understood: planning takes time in
+/// proportion to the square of some.
+const MOST_SECONDS: u64 = 60;
+
+/// Names in errors are cut at so many cells.
+const MOST_NAME: usize = 60;
+
+/// Said where the process that asks the SQL engine was ended by the system.
+const BROKEN: &str = "the SQL engine broke off on this query: it is too long, nested too deep, or needs more memory than there is; \
+    ask for fewer rows, or write it in another way";
+
 /// Prints the answer; status 3 if parts of a trace are missing. A trace that cannot be read is an error.
 pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode> {
+    if !apart::is_here() {
+        return apart::run(BROKEN);
+    }
+    apart::limit()?;
     let inputs = inputs::inputs(&args.traces, None)?;
-    let mut query = Query::parse(&args.sql).map_err(explained)?;
+    let parse = || apart::silently(|| Query::parse(&args.sql));
+    let mut query = apart::within(MOST_SECONDS, parse)??.map_err(explained)?;
     let mut is_whole = true;
     // Without tables there is nothing to read.
     if query.tables().next().is_some() {
@@ -45,7 +63,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode> {
             Ok(())
         })?;
     }
-    let answer = query.answer().map_err(explained)?;
+    let answer = apart::silently(|| query.answer())?.map_err(explained)?;
     let mut out = Vec::new();
     match args.format {
         QueryFormat::Text => {
@@ -88,9 +106,16 @@ fn explained(error: QueryError) -> Error {
     match &error {
         QueryError::NoTable(name) => {
             let tables = Table::ALL.iter().map(|table| table.name()).collect();
-            anyhow::anyhow!("{error}; there are {}", similar_first(tables, name))
+            let name = shorten(name, MOST_NAME);
+            let error = QueryError::NoTable(name.clone());
+            anyhow::anyhow!("{error}; there are {}", similar_first(tables, &name))
         }
         QueryError::NoColumn { name, tables } => {
+            let name = &shorten(name, MOST_NAME);
+            let error = QueryError::NoColumn {
+                name: name.clone(),
+                tables: Vec::new(),
+            };
             let lists = tables.iter().map(|table| {
                 let columns = table.columns().iter().map(|column| column.name).collect();
                 format!("{} has {}", table.name(), similar_first(columns, name))
@@ -169,7 +194,7 @@ fn shown(value: &Value) -> String {
 
 fn csv(answer: &Answer, out: &mut Vec<u8>) -> Result<()> {
     let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(&answer.names)?;
+    writer.write_record(answer.names.iter().map(|name| field(name).into_owned()))?;
     for row in &answer.rows {
         for value in row {
             let cell = match value {
@@ -209,7 +234,7 @@ impl Serialize for Object<'_> {
 fn json(answer: &Answer, out: &mut Vec<u8>) -> Result<()> {
     for (at, row) in answer.rows.iter().enumerate() {
         out.write_all(if at == 0 { b"[\n" } else { b",\n" })?;
-        serde_json::to_writer(&mut *out, &Object(&answer.names, row))?;
+        serde_json::to_writer(Escaped(&mut *out), &Object(&answer.names, row))?;
     }
     out.write_all(if answer.rows.is_empty() {
         b"[]\n"

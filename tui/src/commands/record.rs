@@ -20,7 +20,7 @@ use super::baseline::{self, Input};
 use super::engine::Engine;
 use super::scope::NOT_RECORDED;
 use super::watcher::{self, Line};
-use super::{refuse_existing, use_threads};
+use super::{refuse_existing, refuse_input, use_threads};
 use crate::cli::RecordArgs;
 use crate::size::format_size;
 
@@ -35,6 +35,7 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
         args.program.display()
     );
     let output = output(args)?;
+    refuse_input(&output, &args.program, "program")?;
     let replaces_trace = is_trace(&output);
     if replaces_trace {
         Recorder::check_unused(&output)?;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use portmortem_analyzer::export::Csv;
+use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::tables::{ClauseRow, EdgeRow, PredicateRow, Row, SiteRow, Table};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::{Analysis, Tables};
@@ -203,7 +204,7 @@ fn listing<'t, R: Row<'t>>(
                 "incomplete": incomplete,
                 "remarks": remarks,
             });
-            serde_json::to_writer_pretty(&mut *out, &report)?;
+            serde_json::to_writer_pretty(Escaped(&mut *out), &report)?;
             writeln!(out)?;
         }
     }
@@ -281,7 +282,7 @@ fn json(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
         let chosen = slowest.filter(|row| names.contains(row.predicate));
         report["slowest"] = serde_json::to_value(chosen.collect::<Vec<_>>())?;
     }
-    serde_json::to_writer_pretty(&mut *out, &report)?;
+    serde_json::to_writer_pretty(Escaped(&mut *out), &report)?;
     writeln!(out)?;
     Ok(())
 }

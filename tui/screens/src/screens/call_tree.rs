@@ -253,7 +253,9 @@ impl Rows {
         let contexts = &analysis.profile.contexts;
         let mut keys: Vec<u64> = Vec::with_capacity(contexts.len());
         for context in contexts {
-            let parent = context.parent.map(|parent| keys[parent as usize]);
+            let parent = context
+                .parent
+                .and_then(|parent| keys.get(parent as usize).copied());
             keys.push(path_key(parent, (context.predicate, context.recursive)));
         }
         Self {

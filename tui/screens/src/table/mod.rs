@@ -16,6 +16,7 @@ mod view;
 use std::ops::Range;
 
 use portmortem_analyzer::export::csv::field;
+use portmortem_analyzer::figures::contexts::way_up;
 use portmortem_analyzer::tables::Cell;
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::layout::Rect;
@@ -142,7 +143,7 @@ impl Table {
 
     /// The row under the cursor, and those above it in a tree, the nearest first.
     fn way(&self) -> impl Iterator<Item = usize> + use<'_> {
-        std::iter::successors(self.row(), |&row| self.source.parent(row))
+        way_up(self.row(), |row| self.source.parent(row))
     }
 
     /// Moves the cursor to the first of these keys that has a row which is shown; which one that is.
@@ -219,11 +220,9 @@ impl Table {
     /// Moves the cursor to a row, unfolding what is above it; `false` if the row is not shown.
     pub fn select(&mut self, row: usize) -> bool {
         if self.source.is_tree() {
-            let mut above = self.source.parent(row);
             let mut opened = false;
-            while let Some(at) = above {
-                opened |= self.open.insert(self.source.key(at));
-                above = self.source.parent(at);
+            for above in way_up(Some(row), |at| self.source.parent(at)).skip(1) {
+                opened |= self.open.insert(self.source.key(above));
             }
             if opened {
                 self.refresh();

@@ -14,7 +14,8 @@ const MOST_UNFOLDED: usize = 20_000;
 /// So many rows are worth a thread.
 const MANY: usize = 10_000;
 
-/// Which rows are below which: empty for a list.
+/// Which rows are below which: empty for a list. Those below have higher numbers, so each way down
+/// ends.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
     /// By row: where its children begin in `children`; one more at the end.
@@ -33,7 +34,8 @@ impl Shape {
             return Self::default();
         }
         let rows = source.rows();
-        let parents = (0..rows).map(|row| source.parent(row).map_or(NONE, |above| above as u32));
+        let parent = |row| source.parent(row).filter(|&above| above < row);
+        let parents = (0..rows).map(|row| parent(row).map_or(NONE, |above| above as u32));
         let parents: Vec<u32> = parents.collect();
         let mut starts = vec![0; rows + 1];
         let mut roots = Vec::new();

@@ -70,6 +70,34 @@ fn shown(table: &Table) -> Vec<&str> {
     table.order().iter().map(name).collect()
 }
 
+/// Rows below themselves, below each other, and below one that comes later.
+#[test]
+fn every_way_ends_whatever_the_parents_are() {
+    let rows = vec![
+        ("itself", 9, Some(0)),
+        ("one", 1, Some(2)),
+        ("other", 8, Some(1)),
+        ("early", 3, Some(4)),
+        ("late", 5, None),
+    ];
+    let mut table = Table::new(Box::new(Rows(rows.clone())), Some("calls"));
+    for row in 0..rows.len() {
+        table.select(row);
+        for action in [Action::OpenAll, Action::Left, Action::Right, Action::Toggle] {
+            table.act(action);
+        }
+        table.open_hottest(0);
+        table.set_root(Some(row as u32));
+        table.set_filter("e");
+        table.follow(Box::new(Rows(rows.clone())));
+        table.set_filter("");
+        table.set_root(None);
+        table.act(Action::OpenAll);
+    }
+    table.select(2);
+    assert_eq!(shown(&table), ["itself", "late", "early", "one", "other"]);
+}
+
 #[test]
 fn any_column_sorts_and_the_cursor_stays_on_its_row() {
     let mut table = list();

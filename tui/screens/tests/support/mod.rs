@@ -2,6 +2,8 @@
 
 #![allow(dead_code, clippy::unwrap_used, reason = "every test uses some of it")]
 
+pub(crate) mod watchdog;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +26,7 @@ pub(crate) fn sample(name: &str) -> PathBuf {
 /// The screens of a sample trace, analysed.
 pub(crate) fn app(trace: &str, theme: ThemeName) -> App {
     let path = sample(trace);
+    watchdog::begin(trace);
     let mut app = App::new(
         Trace::open(&path).unwrap(),
         &path,
@@ -38,14 +41,20 @@ pub(crate) fn app(trace: &str, theme: ThemeName) -> App {
 /// Types keys: names as in bindings, separated by spaces; `:text` types a text.
 pub(crate) fn keys(app: &mut App, names: &str) {
     for name in names.split(' ').filter(|name| !name.is_empty()) {
-        match name.strip_prefix(':').filter(|text| !text.is_empty()) {
-            Some(text) => text.chars().for_each(|c| {
-                let c = if c == '_' { ' ' } else { c };
-                app.key(&KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
-            }),
-            None => app.key(&key(name)),
-        }
-        app.wait();
+        watchdog::watching(name, || {
+            press(app, name);
+            app.wait();
+        });
+    }
+}
+
+fn press(app: &mut App, name: &str) {
+    match name.strip_prefix(':').filter(|text| !text.is_empty()) {
+        Some(text) => text.chars().for_each(|c| {
+            let c = if c == '_' { ' ' } else { c };
+            app.key(&KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
+        }),
+        None => app.key(&key(name)),
     }
 }
 
@@ -57,9 +66,11 @@ pub(crate) fn key(name: &str) -> KeyEvent {
 /// The screen.
 pub(crate) fn picture(app: &mut App, width: u16, height: u16) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    terminal
-        .draw(|frame| view::draw(app, frame.area(), frame.buffer_mut()))
-        .unwrap();
+    watchdog::watching(&format!("{width}x{height}"), || {
+        terminal
+            .draw(|frame| view::draw(app, frame.area(), frame.buffer_mut()))
+            .unwrap();
+    });
     terminal.backend().buffer().clone()
 }
 

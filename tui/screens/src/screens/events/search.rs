@@ -283,11 +283,15 @@ impl Looking {
             if from == numbers.start {
                 return ControlFlow::Continue(());
             }
+            // The next window begins earlier: before the events of this one, or if all before them
+            // were lost, further back.
+            let is_earlier = first.is_some_and(|first| first.number < way.number());
             size = size.saturating_mul(16);
-            // If there was nothing, it began within lost events.
+            if is_earlier {
+                size = size.min(1_000_000);
+            }
             if let Some(first) = first {
                 way = Way::Before(first);
-                size = size.min(1_000_000);
             }
         }
     }

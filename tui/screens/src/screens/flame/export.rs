@@ -1,6 +1,6 @@
 //! The boxes that are shown, as a picture and as a text.
 
-use portmortem_analyzer::graphs::{flamegraph, folded};
+use portmortem_analyzer::graphs::{FOLDED, flamegraph, folded};
 use portmortem_analyzer::trace::names::printable;
 
 use super::Flame;
@@ -18,25 +18,52 @@ pub(super) fn picture(flame: &Flame) -> Option<String> {
     String::from_utf8(picture).ok()
 }
 
-/// Folded stacks. The first frame of all says what the size is.
+/// Folded stacks. The first frame of all says what the size is. Boxes that are too deep are folded,
+/// as `graph` folds them.
 pub(super) fn stacks(flame: &Flame) -> Option<String> {
     let analysis = flame.analysis.as_ref()?;
     let metric = flame.shape.measure.metric(analysis.is_net());
     let mut text = String::new();
-    let mut pending = vec![flame.root];
-    while let Some(at) = pending.pop() {
-        pending.extend(flame.tree.below(at).iter().rev());
-        let own = flame.tree.nodes[at as usize].own;
+    let mut add = |names: &[&str], own: u64| {
         if own > 0 {
-            let path = flame.tree.path(at);
-            let names = path.iter().map(|&node| flame.name(node));
-            let size = if metric.is_time() {
-                analysis.ns(own)
-            } else {
-                own
+            let size = match metric.is_time() {
+                true => analysis.ns(own),
+                false => own,
             };
-            text += &folded::line(metric.column(), names, size);
+            text += &folded::line(metric.column(), names.iter().copied(), size);
+        }
+    };
+    let mut names = around(flame);
+    let mut pending = vec![(flame.root, names.len())];
+    while let Some((at, above)) = pending.pop() {
+        let Some(node) = flame.tree.nodes.get(at as usize) else {
+            continue;
+        };
+        names.truncate(above);
+        // The box around all has no name in stacks.
+        if at != 0 {
+            names.push(flame.name(at));
+        }
+        add(&names, node.own);
+        if names.len() < folded::MOST_DEPTH {
+            let below = flame.tree.below(at).iter().rev();
+            pending.extend(below.map(|&below| (below, names.len())));
+        } else {
+            names.push(FOLDED);
+            add(&names, node.total.saturating_sub(node.own));
         }
     }
     Some(text)
+}
+
+/// The names of the boxes around the one that is shown as all, from the outermost; of very many the
+/// innermost.
+fn around(flame: &Flame) -> Vec<&str> {
+    let mut path = flame.tree.path(flame.root);
+    path.pop();
+    let most = folded::MOST_DEPTH / 2;
+    let first = path.len().saturating_sub(most);
+    let left_out = (first > 0).then_some(FOLDED).into_iter();
+    let shown = path[first..].iter().map(|&node| flame.name(node));
+    left_out.chain(shown).collect()
 }

@@ -241,16 +241,8 @@ impl Screen for Flame {
             }
             Action::Toggle => return self.toggle(),
             Action::Enter => return self.predicate().map_or(Effect::Done, Effect::Open),
-            Action::Up => {
-                if self.selected != self.root {
-                    self.selected = self.tree.nodes[self.selected as usize].parent;
-                }
-            }
-            Action::Down => self.go(|flame, here, place| {
-                let node = &flame.tree.nodes[place.node? as usize];
-                (Some(node.parent) == here.node && place.depth > here.depth)
-                    .then(|| -i64::from(place.to - place.from))
-            }),
+            Action::Up => self.up(),
+            Action::Down => self.down(),
             Action::Left => self.go(|_, here, place| {
                 (place.depth == here.depth && place.to <= here.from)
                     .then(|| i64::from(here.from - place.to))
@@ -260,13 +252,7 @@ impl Screen for Flame {
                     .then(|| i64::from(place.from - here.to))
             }),
             Action::Top => self.selected = self.root,
-            Action::Bottom => loop {
-                let before = self.selected;
-                self.act(Action::Down);
-                if self.selected == before {
-                    break;
-                }
-            },
+            Action::Bottom => self.bottom(),
             Action::NextMatch => self.next_found(true),
             Action::PreviousMatch => self.next_found(false),
             _ => return Effect::Unused,
@@ -307,7 +293,7 @@ impl Screen for Flame {
         if self.predicate() == Some(predicate) || self.root == 0 {
             return Effect::Done;
         }
-        // It is nowhere in the box that is shown as if it were all.
+        // Its largest box is not in the one that is shown as if it were all.
         self.zooms.push(before);
         self.root = 0;
         self.sum_up_found();

@@ -1,6 +1,7 @@
 //! Where the cursor goes, and which box is shown as all.
 
 use portmortem_analyzer::trace::PredicateIndex;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::layout::Placed;
 use super::{Effect, Flame};
@@ -10,16 +11,54 @@ impl Flame {
         let nodes = (0..).zip(&self.tree.nodes);
         let of = nodes.filter(|(_, node)| node.predicate == Some(predicate));
         let largest = of.max_by_key(|(at, node)| (node.total, u32::MAX - at));
-        if let Some((at, _)) = largest {
-            self.selected = at;
-        }
-        // What cannot be seen cannot be selected.
+        let Some((largest, _)) = largest else { return };
+        // What cannot be seen cannot be selected: the nearest box above it that is seen, or the one
+        // that is shown as all.
         let placed = self.placed();
-        while !placed.iter().any(|place| place.node == Some(self.selected))
-            && self.selected != self.root
-        {
-            self.selected = self.tree.nodes[self.selected as usize].parent;
+        let seen: FxHashSet<u32> = placed.iter().filter_map(|place| place.node).collect();
+        let mut way = self.tree.way_up(largest);
+        self.selected = way.find(|at| seen.contains(at)).unwrap_or(self.root);
+    }
+
+    /// To the box above, in what is shown.
+    pub(super) fn up(&mut self) {
+        if self.selected != self.root {
+            let parent = self.tree.nodes[self.selected as usize].parent;
+            self.selected = parent.unwrap_or(self.root);
         }
+    }
+
+    /// To the widest of the boxes below.
+    pub(super) fn down(&mut self) {
+        self.go(|flame, here, place| {
+            (flame.parent(place)? == here.node? && place.depth > here.depth)
+                .then(|| -i64::from(place.to - place.from))
+        });
+    }
+
+    /// Down to the end, always to the widest box.
+    pub(super) fn bottom(&mut self) {
+        let placed = self.placed();
+        let mut widest: FxHashMap<u32, &Placed> = FxHashMap::default();
+        for place in &placed {
+            if let Some(parent) = self.parent(place) {
+                let known = widest.entry(parent).or_insert(place);
+                if place.to - place.from > known.to - known.from {
+                    *known = place;
+                }
+            }
+        }
+        if !placed.iter().any(|place| place.node == Some(self.selected)) {
+            self.selected = self.root;
+        }
+        // Each box is gone to once at most.
+        while let Some(node) = widest.remove(&self.selected).and_then(|place| place.node) {
+            self.selected = node;
+        }
+    }
+
+    fn parent(&self, place: &Placed) -> Option<u32> {
+        self.tree.nodes.get(place.node? as usize)?.parent
     }
 
     pub(super) fn zoom(&mut self) -> Effect {

@@ -46,7 +46,7 @@ fn tree(analysis: &AnalysisView, inverted: bool) -> Tree {
     Tree::of(analysis, shape, &Progress::default()).unwrap()
 }
 
-fn sizes(tree: &Tree) -> Vec<(Option<PredicateIndex>, u32, u64, u64)> {
+fn sizes(tree: &Tree) -> Vec<(Option<PredicateIndex>, Option<u32>, u64, u64)> {
     let size = |node: &Node| (node.predicate, node.parent, node.own, node.total);
     tree.nodes.iter().map(size).collect()
 }
@@ -57,11 +57,11 @@ fn sizes_sum_up_from_callees() {
     assert_eq!(
         sizes(&tree),
         [
-            (None, 0, 0, 100),
-            (Some(0), 0, 10, 100),
-            (Some(1), 1, 20, 20),
-            (Some(2), 1, 30, 70),
-            (Some(1), 3, 40, 40),
+            (None, None, 0, 100),
+            (Some(0), Some(0), 10, 100),
+            (Some(1), Some(1), 20, 20),
+            (Some(2), Some(1), 30, 70),
+            (Some(1), Some(3), 40, 40),
         ]
     );
     assert_eq!(tree.below(1), [3, 2]);
@@ -96,10 +96,7 @@ fn boxes_lie_below_their_parents() {
             let Some(node) = place.node else { continue };
             let parent = tree.nodes[node as usize].parent;
             if node != 0 {
-                let above = placed
-                    .iter()
-                    .find(|above| above.node == Some(parent))
-                    .unwrap();
+                let above = placed.iter().find(|above| above.node == parent).unwrap();
                 assert!(above.from <= place.from && place.to <= above.to);
                 assert_eq!(above.depth + 1, place.depth);
             }
@@ -147,6 +144,78 @@ fn nothing_is_no_graph() {
     }
     assert_eq!(flame.export().as_deref(), Some(""));
     assert!(flame.placed().is_empty());
+}
+
+/// Rows whose parents are themselves, each other, later or not there: no way up or down is endless,
+/// and no time is lost.
+#[test]
+fn every_way_ends_whatever_the_parents_are() {
+    let parents = [Some(0), Some(2), Some(1), Some(7), Some(3), None];
+    let rows = (0..).zip(parents);
+    let rows = rows.map(|(of, parent)| context(parent, of, 10 + u64::from(of)));
+    let analysis = Arc::new(analysis(rows.collect()));
+    for inverted in [false, true] {
+        let tree = tree(&analysis, inverted);
+        assert_eq!(tree.nodes[0].total, 75);
+        let below: u64 = tree
+            .below(0)
+            .iter()
+            .map(|&at| tree.nodes[at as usize].total)
+            .sum();
+        assert_eq!(below, 75);
+        let mut flame = Flame::default();
+        flame.follow(&analysis);
+        while flame.poll(true) != Effect::Unused {}
+        if inverted {
+            flame.act(Action::Invert);
+            while flame.poll(true) != Effect::Unused {}
+        }
+        flame.set_filter("e");
+        for predicate in 0..6 {
+            flame.select(predicate);
+            flame.act(Action::Bottom);
+            flame.act(Action::Zoom);
+            for other in 0..6 {
+                flame.select(other);
+                flame.act(Action::Up);
+            }
+            assert!(flame.export().is_some() && flame.copy().is_some());
+        }
+        while flame.undo() {}
+    }
+}
+
+/// The box of the predicate that is selected elsewhere is outside of the zoom, above it or beside
+/// it.
+#[test]
+fn a_selection_outside_of_the_zoom_undoes_it() {
+    for (zoomed, selected) in [(2, 0), (1, 2), (2, 2)] {
+        let mut flame = Flame::default();
+        flame.follow(&Arc::new(small()));
+        while flame.poll(true) != Effect::Unused {}
+        flame.select(zoomed);
+        assert_eq!(flame.act(Action::Zoom), Effect::Step);
+        let effect = flame.select(selected);
+        assert_eq!(flame.predicate(), Some(selected));
+        assert_eq!(effect == Effect::Step, zoomed != selected);
+        assert_eq!(flame.root == 0, zoomed != selected);
+    }
+}
+
+#[test]
+fn the_bottom_is_the_end_of_the_widest_boxes() {
+    let mut flame = Flame::default();
+    flame.follow(&Arc::new(small()));
+    while flame.poll(true) != Effect::Unused {}
+    flame.act(Action::Bottom);
+    assert_eq!(flame.selected, 4);
+    flame.act(Action::Bottom);
+    assert_eq!(flame.selected, 4);
+    // What is too narrow to be seen is no place to begin from.
+    flame.area.width = 1;
+    flame.selected = 2;
+    flame.act(Action::Bottom);
+    assert_eq!(flame.selected, 1);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! what had the size itself to its callers.
 
 use portmortem_analyzer::Profile;
-use portmortem_analyzer::figures::contexts::ContextFigures;
+use portmortem_analyzer::figures::contexts::{ContextFigures, way_up};
 use portmortem_analyzer::graphs::Metric;
 use portmortem_analyzer::trace::PredicateIndex;
 use rustc_hash::FxHashMap;
@@ -81,8 +81,8 @@ impl Default for Shape {
 pub(super) struct Node {
     /// Nobody for the box around all.
     pub(super) predicate: Option<PredicateIndex>,
-    /// The box above has a lower number; the one around all is its own.
-    pub(super) parent: u32,
+    /// The box above, which has a lower number; `None` for the box around all.
+    pub(super) parent: Option<u32>,
     /// Its size without that of the boxes below.
     pub(super) own: u64,
     /// Its size.
@@ -140,7 +140,7 @@ impl Tree {
         let mut sizes = Sizes::new(analysis, shape);
         let mut nodes = vec![Node {
             predicate: None,
-            parent: 0,
+            parent: None,
             own: 0,
             total: 0,
             recursive: false,
@@ -149,18 +149,25 @@ impl Tree {
             invert(analysis, &mut sizes, &mut nodes, progress)?;
         } else {
             let contexts = analysis.profile.contexts.iter();
-            nodes.extend(contexts.enumerate().map(|(row, context)| Node {
-                predicate: Some(context.predicate),
-                parent: context.parent.map_or(0, |parent| parent + 1),
-                own: sizes.own(row, context),
-                total: 0,
-                recursive: context.recursive,
+            nodes.extend(contexts.enumerate().map(|(row, context)| {
+                Node {
+                    predicate: Some(context.predicate),
+                    parent: Some(
+                        (context.parent)
+                            .filter(|&parent| (parent as usize) < row)
+                            .map_or(0, |parent| parent + 1),
+                    ),
+                    own: sizes.own(row, context),
+                    total: 0,
+                    recursive: context.recursive,
+                }
             }));
             for at in (0..nodes.len()).rev() {
-                nodes[at].total = nodes[at].total.saturating_add(nodes[at].own);
-                let (parent, total) = (nodes[at].parent as usize, nodes[at].total);
-                if at > 0 {
-                    nodes[parent].total = nodes[parent].total.saturating_add(total);
+                let total = nodes[at].total.saturating_add(nodes[at].own);
+                nodes[at].total = total;
+                if let Some(parent) = nodes[at].parent {
+                    let sum = &mut nodes[parent as usize].total;
+                    *sum = sum.saturating_add(total);
                 }
             }
         }
@@ -174,8 +181,9 @@ impl Tree {
     /// Finds who is below whom, the largest first.
     fn linked(nodes: Vec<Node>) -> Self {
         let mut starts = vec![0_u32; nodes.len() + 1];
-        for node in &nodes[1..] {
-            starts[node.parent as usize + 1] += 1;
+        let parent = |at: usize| nodes[at].parent.map_or(0, |parent| parent as usize);
+        for at in 1..nodes.len() {
+            starts[parent(at) + 1] += 1;
         }
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
@@ -183,7 +191,7 @@ impl Tree {
         let mut next = starts.clone();
         let mut children = vec![0; nodes.len() - 1];
         for at in 1..nodes.len() {
-            let place = &mut next[nodes[at].parent as usize];
+            let place = &mut next[parent(at)];
             children[*place as usize] = at as u32;
             *place += 1;
         }
@@ -207,14 +215,14 @@ impl Tree {
 
     /// From the outermost box to this one, without the one around all.
     pub(super) fn path(&self, node: u32) -> Vec<u32> {
-        let mut path = Vec::new();
-        let mut at = node;
-        while at != 0 {
-            path.push(at);
-            at = self.nodes[at as usize].parent;
-        }
+        let mut path: Vec<u32> = self.way_up(node).filter(|&at| at != 0).collect();
         path.reverse();
         path
+    }
+
+    /// A box, and those around it, the nearest first.
+    pub(super) fn way_up(&self, node: u32) -> impl Iterator<Item = u32> {
+        way_up(Some(node), |at| self.nodes.get(at as usize)?.parent)
     }
 }
 
@@ -234,14 +242,15 @@ fn invert(
             continue;
         }
         nodes[0].total = nodes[0].total.saturating_add(own);
-        let (mut at, mut below) = (Some(context), 0);
-        while let Some(context) = at {
+        let mut below = 0;
+        for at in way_up(Some(row as u32), |at| contexts[at as usize].parent) {
             let next = nodes.len() as u32;
-            let id = *ids.entry((below, context.predicate)).or_insert(next);
+            let predicate = contexts[at as usize].predicate;
+            let id = *ids.entry((below, predicate)).or_insert(next);
             if id == next {
                 nodes.push(Node {
-                    predicate: Some(context.predicate),
-                    parent: below,
+                    predicate: Some(predicate),
+                    parent: Some(below),
                     own: 0,
                     total: 0,
                     recursive: false,
@@ -250,7 +259,6 @@ fn invert(
             let node = &mut nodes[id as usize];
             node.total = node.total.saturating_add(own);
             below = id;
-            at = context.parent.map(|parent| &contexts[parent as usize]);
         }
         let last = &mut nodes[below as usize];
         last.own = last.own.saturating_add(own);
