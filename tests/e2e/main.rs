@@ -35,4 +35,5 @@ mod query;
 mod random_programs;
 mod same_behaviour;
 mod selection;
+mod setup;
 mod tui;

@@ -63,6 +63,10 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_report.pl"),
     ),
     (
+        "portmortem_changes.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_changes.pl"),
+    ),
+    (
         "portmortem_disguise.pl",
         include_str!("../../tracer/swi/prolog/portmortem_disguise.pl"),
     ),

@@ -8,6 +8,7 @@ mod appearing;
 mod arguments;
 mod boxes;
 mod calibrate;
+mod changes;
 mod collections;
 mod control;
 mod engine;
@@ -17,6 +18,7 @@ mod frames;
 mod goal_ports;
 mod goal_table;
 mod goals;
+mod heads;
 mod layout;
 mod lines;
 mod panics;
@@ -220,6 +222,37 @@ fn install_control() {
         c"$goal_port",
         4,
         deterministic!(goal_ports::make, (a, b, d, e), FALSE),
+    );
+    control(
+        c"$changed",
+        2,
+        deterministic!(changes::changed, (a, b), TRUE),
+    );
+    control(
+        c"$all_changed",
+        0,
+        deterministic!(changes::all_changed, (), TRUE),
+    );
+    control(
+        c"$has_changes",
+        0,
+        deterministic!(changes::has_changes, (), TRUE),
+    );
+    control(
+        c"$take_all_changed",
+        0,
+        deterministic!(changes::take_all_changed, (), FALSE),
+    );
+    control(
+        c"$next_changed",
+        2,
+        deterministic!(changes::next_changed, (a, b), FALSE),
+    );
+    control(c"$look_at", 0, deterministic!(changes::look_at, (), TRUE));
+    control(
+        c"$looked_at",
+        1,
+        deterministic!(changes::looked_at, (a), FALSE),
     );
     control(c"$seen", 2, deterministic!(appearing::seen, (a, b), TRUE));
     control(
