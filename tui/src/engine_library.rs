@@ -63,8 +63,8 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_report.pl"),
     ),
     (
-        "portmortem_changes.pl",
-        include_str!("../../tracer/swi/prolog/portmortem_changes.pl"),
+        "portmortem_queue.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_queue.pl"),
     ),
     (
         "portmortem_disguise.pl",

@@ -208,7 +208,7 @@ with_last_argument(Call, Last, Real) :-
 own_wrapper(portmortem).
 own_wrapper(portmortem_hook).
 own_wrapper(portmortem_disguise).
-own_wrapper(portmortem_changes).
+own_wrapper(portmortem_queue).
 
                  /*******************************
                  *            SIZES             *

@@ -8,7 +8,7 @@ are wrapped.
 */
 
 :- use_module(portmortem_engine).
-:- use_module(portmortem_changes).
+:- use_module(portmortem_queue).
 :- use_module(portmortem_wrap).
 :- use_module(portmortem_lines).
 :- use_module(portmortem_disguise).

@@ -27,7 +27,7 @@ What it calls itself is not recorded: its work runs in as_own/1.
 
 :- set_module(class(library)).
 :- use_module(portmortem_engine).
-:- use_module(portmortem_changes).
+:- use_module(portmortem_queue).
 :- use_module(portmortem_copies).
 :- use_module(portmortem_goals).
 :- use_module(portmortem_boundary).
@@ -217,11 +217,14 @@ file_loaded(File) :-
 %   declared get new wrappers then.
 
 file_changes(File) :-
-    of_file(File, Head, portmortem_wrap:through_closure(File, Head)).
+    of_file(File, Head, portmortem_wrap:read_again(File, Head)).
 
-through_closure(File, M:Head) :-
+read_again(File, P) :-
+    look_again(File, P),
+    through_closure(P).
+
+through_closure(M:Head) :-
     functor(Head, Name, Arity),
-    look_again(File, M:Head),
     (   wrapped(Name, Arity, M, Id, copy, Generation)
     ->  withdraw(M, Head),
         retractall(wrapped(Name, Arity, M, _, _, _)),

@@ -1,4 +1,4 @@
-:- module(portmortem_changes,
+:- module(portmortem_queue,
           [ install_change_hooks/0,
             note_clause_change/1,       % +Clause
             something_changed/1,        % +When
@@ -29,17 +29,17 @@ and where they were copied, all predicates are looked at.
 %   Notice changes that are no clauses.
 
 install_change_hooks :-
-    wrap_in_place(system:'$set_predicate_attribute'(P, _, _), portmortem_changes, Wrapped,
+    wrap_in_place(system:'$set_predicate_attribute'(P, _, _), portmortem_queue, Wrapped,
                   ( Wrapped,
                     strip_module(P, M, Head),
-                    portmortem_changes:attribute_change(M, Head) )),
-    wrap_in_place(system:set_module(Spec), portmortem_changes, WrappedSet,
+                    portmortem_queue:attribute_change(M, Head) )),
+    wrap_in_place(system:set_module(Spec), portmortem_queue, WrappedSet,
                   ( WrappedSet,
                     strip_module(Spec, M2, Property),
-                    portmortem_changes:module_change(M2, Property) )),
+                    portmortem_queue:module_change(M2, Property) )),
     forall(( '$member'(Head, ['$qlf_load'(_, _), call_shared_object_function(_, _), copy_predicate_clauses(_, _)]),
              '$c_current_predicate'(_, system:Head) ),
-           wrap_in_place(system:Head, portmortem_changes, WrappedHead,
+           wrap_in_place(system:Head, portmortem_queue, WrappedHead,
                          ( WrappedHead, portmortem:'$all_changed' ))).
 
 :- public attribute_change/2, module_change/2.
