@@ -1,9 +1,10 @@
 //! `make bench-record`: what recording costs.
 //!
 //! Runs every program of `tests/corpus.json` untraced and traced, alternating, in this one run, and prints the ratio of processor
-//! times of the goal alone (loading not counted), the events recorded and their size. Then the same for whole programs, if it is
-//! given no names of programs.
+//! times of the goal alone (loading not counted), the events recorded and their size. Then the same for whole programs, and what set-up
+//! takes for each clause, if it is given no names of programs. With the argument `setup` it measures that alone.
 
+mod setup;
 mod slow;
 
 use std::fs;
@@ -40,6 +41,9 @@ impl Measured {
 fn main() -> Result<()> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let directory = tempfile::tempdir()?;
+    if wanted == ["setup"] {
+        return setup::measure(directory.path());
+    }
     let mut programs = catalogue::corpus(directory.path());
     programs.retain(|program| wanted.is_empty() || wanted.contains(&program.name));
     println!(
@@ -64,6 +68,7 @@ fn main() -> Result<()> {
     summary(&all);
     if wanted.is_empty() {
         slow::measure(directory.path())?;
+        setup::measure(directory.path())?;
     }
     Ok(())
 }

@@ -36,6 +36,7 @@ mod query;
 mod random_programs;
 mod same_behaviour;
 mod selection;
+mod setup;
 mod shortened;
 mod signals;
 mod tui;

@@ -67,6 +67,10 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_stubs.pl"),
     ),
     (
+        "portmortem_queue.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_queue.pl"),
+    ),
+    (
         "portmortem_disguise.pl",
         include_str!("../../tracer/swi/prolog/portmortem_disguise.pl"),
     ),

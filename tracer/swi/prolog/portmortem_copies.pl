@@ -29,7 +29,9 @@ places in files are those of the original clauses.
 :- set_module(class(library)).
 :- use_module(portmortem_disguise, [copy_name/3, counted_name/3]).
 
-:- dynamic copies/4.            % Name, Arity, Module, N: how many copies were made
+:- dynamic
+    copies/4,                   % Name, Arity, Module, N: how many copies were made
+    jump_place/2.               % Instruction, I: the argument that is a jump, or none
 
 :- meta_predicate
     without_warnings(0),
@@ -113,9 +115,12 @@ same_code([], [], _, _).
 same_code([Ref|Refs], [Clause|Clauses], M:Head, CopyName) :-
     functor(Head, Name, Arity),
     store(Ref, Clause, M, CopyName, Copy),
-    code(Ref, M:Name/Arity, Code),
-    code(Copy, M:Name/Arity, CopyCode),
-    Code =@= CopyCode,
+    (   same_layout(Ref, Copy, 0)
+    ->  true
+    ;   code(Ref, M:Name/Arity, Code),
+        code(Copy, M:Name/Arity, CopyCode),
+        Code =@= CopyCode
+    ),
     same_code(Refs, Clauses, M:Head, CopyName).
 
 %!  same_modes(:Head, +CopyName, +More) is det.
@@ -218,7 +223,7 @@ renamed_head(Head, Name, CopyHead) :-
 %   A term that the clause may have been compiled from, most likely one first.
 
 source(Ref, M:Head, Rule) :-
-    predicate_property(M:Head, ssu),
+    '$get_predicate_attribute'(M:Head, ssu, 1),
     !,
     functor(Head, Name, Arity),
     functor(General, Name, Arity),
@@ -346,6 +351,19 @@ unmove([body(Argument, Variable)|Moves], Body0, [Variable|Arguments], Body) :-
                  *             CODE             *
                  *******************************/
 
+%   same_layout(+Ref, +Copy, +PC) is semidet.
+%
+%   From PC on both clauses have the same instructions at the same places, so that jumps over the same distance have the
+%   same target. That needs no lists of instructions. Clauses that call themselves have others, see code/3.
+
+same_layout(Ref, Copy, PC) :-
+    (   '$fetch_vm'(Ref, PC, Next, Instruction)
+    ->  '$fetch_vm'(Copy, PC, Next, CopyInstruction),
+        Instruction =@= CopyInstruction,
+        same_layout(Ref, Copy, Next)
+    ;   \+ '$fetch_vm'(Copy, PC, _, _)
+    ).
+
 %   code(+Ref, +Self, -Instructions) is det.
 %
 %   The clause's instructions. The target of a jump is the number of an
@@ -353,15 +371,26 @@ unmove([body(Argument, Variable)|Moves], Body0, [Variable|Arguments], Body) :-
 %   predicate Self itself; it is written as the longer one.
 
 code(Ref, Self, Instructions) :-
-    fetched(Ref, 0, 0, Fetched, Places),
+    fetched(Ref, 0, 0, Fetched, Numbers, Last),
+    Size is Last+1,
+    functor(Places, places, Size),
+    numbered(Numbers, Places),
     instructions(Fetched, Places, Self, Instructions).
 
-fetched(Ref, PC, N, [Next-Instruction|Fetched], [PC-N|Places]) :-
+fetched(Ref, PC, N, [Next-Instruction|Fetched], [PC-N|Numbers], Last) :-
     '$fetch_vm'(Ref, PC, Next, Instruction),
     !,
     N1 is N+1,
-    fetched(Ref, Next, N1, Fetched, Places).
-fetched(_, PC, N, [], [PC-N]).
+    fetched(Ref, Next, N1, Fetched, Numbers, Last).
+fetched(_, Last, N, [], [Last-N], Last).
+
+%   Places has the number of each instruction at its place, counted from 1.
+
+numbered([], _).
+numbered([PC-N|Numbers], Places) :-
+    I is PC+1,
+    arg(I, Places, N),
+    numbered(Numbers, Places).
 
 instructions([], _, _, []).
 instructions([Next-Instruction0|Fetched], Places, Self, [Instruction|Instructions]) :-
@@ -369,8 +398,8 @@ instructions([Next-Instruction0|Fetched], Places, Self, [Instruction|Instruction
     ->  Instruction = i_lcall(Self)
     ;   jump_argument(Instruction0, I)
     ->  arg(I, Instruction0, Distance),
-        Target is Next+Distance,
-        '$member'(Target-N, Places),
+        Target is Next+Distance+1,
+        arg(Target, Places, N),
         Instruction0 =.. [Name|Arguments0],
         replaced(I, Arguments0, label(N), Arguments),
         Instruction =.. [Name|Arguments]
@@ -391,10 +420,17 @@ calls_itself(i_lcall(PI), M:NameArity) :-
 jump_argument(Instruction, I) :-
     compound(Instruction),
     functor(Instruction, Name, _),
-    '$vmi_property'(Name, argv(Types)),
-    '$append'(Before, [jump|_], Types),
-    !,
-    length([_|Before], I).
+    (   jump_place(Name, I0)
+    ->  true
+    ;   (   '$vmi_property'(Name, argv(Types)),
+            '$append'(Before, [jump|_], Types)
+        ->  length([_|Before], I0)
+        ;   I0 = none
+        ),
+        assertz(jump_place(Name, I0))
+    ),
+    I0 \== none,
+    I = I0.
 
 replaced(1, [_|Arguments], New, [New|Arguments]) :-
     !.

@@ -84,23 +84,33 @@ is_certain(goal(Goal), Recorded) :-
 first(end, _, _, port).
 first(unknown, _, _, unknown).
 first(next(Goal, Next), M, Recorded, First) :-
-    first_of_goal(Goal, M, Recorded, First0),
+    first_of_goals(Goal, 64, M, Recorded, First0),
     (   First0 == succeeds
     ->  first(Next, M, Recorded, First)
     ;   First = First0
     ).
 
+%   No more than Most goals that succeed are looked at: else a clause of many goals would take time in proportion to their square.
+
+first_of_goals(Goal, Most, M, Recorded, First) :-
+    nonvar(Goal),
+    Goal = (A,B),
+    !,
+    first_of_goals(A, Most, M, Recorded, First0),
+    (   First0 \== succeeds
+    ->  First = First0
+    ;   Most =:= 0
+    ->  First = unknown
+    ;   Most1 is Most-1,
+        first_of_goals(B, Most1, M, Recorded, First)
+    ).
+first_of_goals(Goal, _, M, Recorded, First) :-
+    first_of_goal(Goal, M, Recorded, First).
+
 first_of_goal(Goal, _, _, First) :-
     var(Goal),
     !,
     First = unknown.
-first_of_goal((A,B), M, Recorded, First) :-
-    !,
-    first_of_goal(A, M, Recorded, First0),
-    (   First0 == succeeds
-    ->  first_of_goal(B, M, Recorded, First)
-    ;   First = First0
-    ).
 first_of_goal(Goal, _, _, First) :-
     in_body(Goal, First0),
     !,

@@ -136,6 +136,7 @@ as_own(Goal) :-
 own_module(portmortem).
 own_module(portmortem_wrap).
 own_module(portmortem_hooks).
+own_module(portmortem_queue).
 own_module(portmortem_engine).
 own_module(portmortem_copies).
 own_module(portmortem_goals).

@@ -151,7 +151,7 @@ instrument_clause(Head, Body0, Ref, N, M, Id, Callee, Body) :-
     ->  File = ''
     ;   functor(Head, Name, Arity),
         functor(General, Name, Arity),
-        predicate_property(M:General, file(File0))      % where the predicate is
+        '$get_predicate_attribute'(M:General, file, File0)      % where the predicate is
     ->  File = ''
     ;   File = File0
     ),
@@ -168,7 +168,7 @@ entry_port(M:Head, Ref, N, Id, '$pm_clause'(Clause)) :-
     functor(Head, Name, Arity),
     functor(General, Name, Arity),
     (   clause_property(Ref, file(File)),
-        \+ predicate_property(M:General, file(File))
+        \+ '$get_predicate_attribute'(M:General, file, File)
     ->  true
     ;   File = ''
     ),
@@ -192,12 +192,13 @@ with_body(?=>(Head, Body0), Head, Body0, ?=>(Head, Body), Body).
 
 instrument_body(Body0, In, Body) :-
     after_body(After),
-    instrumented(Body0, last, light, After, In, Body).
+    cuts(Body0, Cuts),
+    instrumented(Body0, last, light-Cuts, After, In, Body).
 
 %   instrumented(+Goal0, +Place, +Cut, +After, +In, -Goal) is det.
 %
-%   Place is `last`, `inner`, or `condition` for goals in the condition of a soft cut; Cut is `heavy` where a cut may come later that removes the goal's choicepoints, or `light`. After is what
-%   comes after the goal (portmortem_drivers.pl). In is in(Module, Callee, Sites); the last argument of Sites is the number of goals so far.
+%   Place is `last`, `inner`, or `condition` for goals in the condition of a soft cut; Cut is Weight-Cuts: Weight is `heavy` where a cut may come later that removes
+%   the goal's choicepoints, or `light`; Cuts is the number of cuts in the goal itself. After is what comes after the goal (portmortem_drivers.pl). In is in(Module, Callee, Sites); the last argument of Sites is the number of goals so far.
 
 instrumented(Goal0, _, _, _, In, Goal) :-
     var(Goal0),
@@ -206,59 +207,70 @@ instrumented(Goal0, _, _, _, In, Goal) :-
     Goal = Goal0.
 instrumented((A0,B0), Place, Cut, After, In, (A,B)) :-
     !,
-    (   has_cut(B0)
-    ->  CutA = heavy
-    ;   CutA = Cut
-    ),
+    divide(A0, Cut, CutA0, CutB),
+    before(CutA0, CutB, CutA),
     after_first(B0, After, AfterA),
     inner(Place, Inner),
     instrumented(A0, Inner, CutA, AfterA, In, A),
-    instrumented(B0, Place, Cut, After, In, B).
+    instrumented(B0, Place, CutB, After, In, B).
 instrumented((C0->T0;E0), Place, Cut, After, In, (C->T;E)) :-
     !,
     after_condition(E0, After, AfterC),
     inner(Place, Inner),
-    instrumented(C0, Inner, heavy, AfterC, In, C),
-    instrumented(T0, Place, Cut, After, In, T),
-    instrumented(E0, Place, Cut, After, In, E).
+    divide(C0, Cut, CutC, Cut1),
+    divide(T0, Cut1, CutT, CutE),
+    heavy(CutC, Heavy),
+    instrumented(C0, Inner, Heavy, AfterC, In, C),
+    instrumented(T0, Place, CutT, After, In, T),
+    instrumented(E0, Place, CutE, After, In, E).
 instrumented((C0*->T0;E0), Place, Cut, After, In, (C*->T;E)) :-
     !,
     after_condition(E0, After, AfterC),
-    instrumented_condition(C0, T0, Cut, AfterC, In, C),
-    instrumented(T0, Place, Cut, After, In, T),
-    instrumented(E0, Place, Cut, After, In, E).
+    divide(C0, Cut, CutC0, Cut1),
+    divide(T0, Cut1, CutT, CutE),
+    before(CutC0, CutT, CutC),
+    instrumented(C0, condition, CutC, AfterC, In, C),
+    instrumented(T0, Place, CutT, After, In, T),
+    instrumented(E0, Place, CutE, After, In, E).
 instrumented((A0;B0), Place, Cut, After, In, (A;B)) :-
     !,
     after_branch(B0, After, AfterA),
     inner(Place, Inner),
-    instrumented(A0, Inner, Cut, AfterA, In, A1),
+    divide(A0, Cut, CutA, CutB),
+    instrumented(A0, Inner, CutA, AfterA, In, A1),
     (   A1 = (_*->_)                    % which would be a condition here
     ->  A = (A1,true)
     ;   A = A1
     ),
-    instrumented(B0, Place, Cut, After, In, B).
+    instrumented(B0, Place, CutB, After, In, B).
 instrumented((C0->T0), Place, Cut, After, In, (C->T)) :-
     !,
     after_condition(After, AfterC),
     inner(Place, Inner),
-    instrumented(C0, Inner, heavy, AfterC, In, C),
-    instrumented(T0, Place, Cut, After, In, T).
+    divide(C0, Cut, CutC, CutT),
+    heavy(CutC, Heavy),
+    instrumented(C0, Inner, Heavy, AfterC, In, C),
+    instrumented(T0, Place, CutT, After, In, T).
 instrumented((C0*->T0), Place, Cut, After, In, (C*->T)) :-
     !,
     after_condition(After, AfterC),
-    instrumented_condition(C0, T0, Cut, AfterC, In, C),
-    instrumented(T0, Place, Cut, After, In, T).
-instrumented(\+Goal0, Place, _, After0, In, \+Goal) :-
+    divide(C0, Cut, CutC0, CutT),
+    before(CutC0, CutT, CutC),
+    instrumented(C0, condition, CutC, AfterC, In, C),
+    instrumented(T0, Place, CutT, After, In, T).
+instrumented(\+Goal0, Place, Cut, After0, In, \+Goal) :-
     !,
     after_negated(After0, After),
     inner(Place, Inner),
-    instrumented(Goal0, Inner, heavy, After, In, Goal).
+    heavy(Cut, Heavy),
+    instrumented(Goal0, Inner, Heavy, After, In, Goal).
 instrumented(Goal0, Place, Cut, After, In, Goal) :-
     count_goal(In, N),
     instrumented_arguments(Goal0, In, Goal1),
     (   callee(Goal0, In, Id, How)
     ->  site(In, N, After, Id, Site),
-        with_ports(How, Goal1, Place, Cut, In, Id, Site, Goal)
+        Cut = Weight-_,
+        with_ports(How, Goal1, Place, Weight, In, Id, Site, Goal)
     ;   Goal = Goal1
     ).
 
@@ -268,12 +280,46 @@ inner(last, inner).
 inner(inner, inner).
 inner(condition, condition).
 
-instrumented_condition(Goal0, Then0, Cut, After, In, Goal) :-
-    (   has_cut(Then0)
-    ->  CutC = heavy
-    ;   CutC = Cut
-    ),
-    instrumented(Goal0, condition, CutC, After, In, Goal).
+%   divide(+First, +Cut0, -CutFirst, -CutRest) is det
+%
+%   First is the first part of a goal. Cuts are counted once, in the part that is first, so that the work grows with the clause and not with
+%   its square.
+
+divide(First, Weight-Cuts, Weight-CutsFirst, Weight-CutsRest) :-
+    cuts(First, CutsFirst),
+    CutsRest is Cuts-CutsFirst.
+
+%   before(+Cut0, +CutNext, -Cut) is det
+%
+%   If there is a cut in what comes next, it removes choicepoints.
+
+before(_-Cuts, _-CutsNext, heavy-Cuts) :-
+    CutsNext > 0,
+    !.
+before(Cut, _, Cut).
+
+heavy(_-Cuts, heavy-Cuts).
+
+cuts(Goal, Cuts) :-
+    cuts(Goal, 0, Cuts).
+
+cuts(Goal, Cuts, Cuts) :-
+    var(Goal),
+    !.
+cuts(!, Cuts0, Cuts) :-
+    !,
+    Cuts is Cuts0+1.
+cuts(\+Goal, Cuts0, Cuts) :-
+    !,
+    cuts(Goal, Cuts0, Cuts).
+cuts(Goal, Cuts0, Cuts) :-
+    control(Goal),
+    !,
+    arg(1, Goal, First),
+    arg(2, Goal, Second),
+    cuts(First, Cuts0, Cuts1),
+    cuts(Second, Cuts1, Cuts).
+cuts(_, Cuts, Cuts).
 
 %   Goals that a goal gets as arguments become predicates of their own. They are not called through wrappers, so their choicepoints must
 %   have guards where the goal cuts them: findall/3 asks for all solutions, and cuts none. And they are no last calls of the clause.
@@ -304,10 +350,12 @@ instrumented_places([Argument0|Arguments0], I, Places, Cut, In, [Argument|Argume
 
 instrumented_argument(Goal0, Cut, In, Goal) :-
     after_body(After),                  % then what runs it takes its solution, or asks for the next one
-    instrumented(Goal0, inner, Cut, After, In, Body),
-    (   Body == Goal0
-    ->  Goal = Goal0
-    ;   separate('$pm_argument_', Goal0, Body, In, Goal)
+    cuts(Goal0, Cuts),
+    instrumented(Goal0, inner, Cut-Cuts, After, In, Body),
+    (   Body \== Goal0,
+        is_separable(Goal0)
+    ->  separate('$pm_argument_', Goal0, Body, In, Goal)
+    ;   Goal = Goal0
     ).
 
 %   separate(+Prefix, +Goal0, +Body, +In, -Goal) is det
@@ -320,6 +368,14 @@ separate(Prefix, Goal0, Body, in(M, _, _), Goal) :-
     term_variables(Goal0, Variables),
     Goal =.. [Name|Variables],
     '$record_clause'(M:(Goal :- Body), '$portmortem', '$portmortem':1, _).
+
+%   A predicate can have an argument for each variable of the goal.
+
+is_separable(Goal) :-
+    current_prolog_flag(max_procedure_arity, Most),
+    term_variables(Goal, Variables),
+    length(Variables, Length),
+    Length =< Most.
 
 %   Goals are numbered whether or not they are instrumented.
 
@@ -375,6 +431,9 @@ site(In, N, After, Callee, Site) :-
     ),
     portmortem:'$site'(Callee, Caller, Clause, N, File, Line, ThenFails, Site).
 
+with_ports(_, Goal, condition, _, _, _, _, Goal) :-
+    \+ is_separable(Goal),             % see boxed/7: without ports, its wrapper records it
+    !.
 with_ports(wrapper, Goal, Place, _, _, Id, Site, (Mark, Goal)) :-
     (   Place == last
     ->  port(mark_last, Id, Site, Mark)
@@ -425,16 +484,6 @@ exits(light, ( '$pm_exit_light', ! ; true ; '$pm_redo' )).
 
 port(Kind, Id, Site, Port) :-
     portmortem:'$goal_port'(Kind, Id, Site, Port).
-
-has_cut(Goal) :-
-    nonvar(Goal),
-    (   Goal == !
-    ->  true
-    ;   control(Goal),
-        arg(_, Goal, Part),
-        has_cut(Part)
-    ->  true
-    ).
 
                  /*******************************
                  *            PLACES            *

@@ -8,6 +8,7 @@ are wrapped.
 */
 
 :- use_module(portmortem_engine).
+:- use_module(portmortem_queue).
 :- use_module(portmortem_wrap).
 :- use_module(portmortem_lines).
 :- use_module(portmortem_disguise).
@@ -26,6 +27,7 @@ install_hooks :-
 install_hooks :-
     assertz(installed),
     install_disguise,
+    install_change_hooks,
     continuation_hook,
     reset_hook,
     link_hook,
@@ -60,6 +62,12 @@ abolish_hook :-
 
 :- public abolishing/2.
 
+abolishing(_, PI) :-
+    nonvar(PI),
+    PI = Name/_,
+    atom(Name),
+    sub_atom(Name, 0, _, _, '$pm'),     % a trial copy of ours
+    !.
 abolishing(M, PI) :-
     portmortem:'$forget_seen',
     (   nonvar(PI),
@@ -162,8 +170,9 @@ appeared(M0, Clause) :-
 
 before(loaded(File)) :-
     file_loaded(File),
-    wrap_new(loaded).
+    wrap_new(loaded(File)).
 before(storing(Clause, Layout)) :-
+    note_clause_change(Clause),
     (   '$current_source_module'(M),
         is_instrumented(M)
     ->  note_clause(Clause, Layout)
@@ -207,6 +216,8 @@ declares(set_prolog_flag).
 declares(style_check).
 declares(license).
 declares(volatile).
+declares(noprofile).
+declares(non_terminal).
 declares(thread_local).
 declares(create_prolog_flag).
 declares('$set_source_module').

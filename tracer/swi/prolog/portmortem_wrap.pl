@@ -27,6 +27,7 @@ What it calls itself is not recorded: its work runs in as_own/1.
 
 :- set_module(class(library)).
 :- use_module(portmortem_engine).
+:- use_module(portmortem_queue).
 :- use_module(portmortem_copies).
 :- use_module(portmortem_goals).
 :- use_module(portmortem_boundary).
@@ -66,6 +67,7 @@ start_wrapping(Options) :-
                                                assertz(scope(system))  ; true ),
     assertz(active),
     record_autoloading,
+    portmortem:'$all_changed',
     wrap_new(loaded).
 
 %   Loading a library is no work of the predicate that is the first to call it.
@@ -215,7 +217,11 @@ file_loaded(File) :-
 %   declared get new wrappers then.
 
 file_changes(File) :-
-    of_file(File, Head, portmortem_wrap:through_closure(Head)).
+    of_file(File, Head, portmortem_wrap:read_again(File, Head)).
+
+read_again(File, P) :-
+    look_again(File, P),
+    through_closure(P).
 
 through_closure(M:Head) :-
     functor(Head, Name, Arity),
@@ -223,7 +229,7 @@ through_closure(M:Head) :-
     ->  withdraw(M, Head),
         retractall(wrapped(Name, Arity, M, _, _, _)),
         assertz(wrapped(Name, Arity, M, Id, closure(loading), Generation)),
-        wrap(closure(loading), M, Head, _, Id),
+        wrap_or_give_up(closure(loading), M, Head, _, Id),
         retire_withdrawn
     ;   begins_as_declared(M:Head),
         retract(wrapped(Name, Arity, M, Id, closure(always), Generation))
@@ -269,20 +275,22 @@ goes(M:Head) :-
 of_file(File, M:Head, Goal) :-
     (   loaded_file(File)
     ->  as_own(sig_atomic(with_mutex('$portmortem',
-                                     forall(( wrapped(Name, Arity, M, _, _, _),
+                                     forall(( '$source_file_predicates'(File, Heads),
+                                              '$member'(M:Head, Heads),
                                               functor(Head, Name, Arity),
-                                              source_file(M:Head, File) ),
+                                              wrapped(Name, Arity, M, _, _, _) ),
                                             Goal))))
     ;   true
     ).
 
 %!  wrap_new(+When) is det.
 %
-%   Wrap selected predicates that appeared or changed. When is `loaded`, or
-%   loading(File) while the clauses of File are still being read.
+%   Wrap selected predicates that appeared or changed. When is `loaded`; loaded(File) if File has just been read to its end;
+%   or loading(File) while its clauses are still being read.
 
 wrap_new(When) :-
     active,
+    something_changed(When),
     !,
     as_own(sig_atomic(with_mutex('$portmortem', wrap_new_(When)))).
 wrap_new(_).
@@ -299,10 +307,14 @@ wrap_new_(When) :-
         retractall(wrapping)).
 
 wrap_all_new(When) :-
-    (   current_module(M),
-        module_in_scope(M),
-        '$c_current_predicate'(_, M:Head),
-        wrap_if_selected(M, Head, When),
+    findall(M-Head, changed(portmortem_wrap:module_in_scope, When, M:Head), Changed),
+    findall(M, '$member'(M-_, Changed), Modules0),
+    sort(Modules0, Modules),
+    as_own_sizes(Modules, wrap_all(Changed, When)).
+
+wrap_all(Changed, When) :-
+    (   '$member'(M-Head, Changed),
+        wrap_or_note(M, Head, When),
         fail
     ;   wrap_prepared
     ).
@@ -323,7 +335,7 @@ wrap_one_(_, _) :-
     wrapping,
     !.
 wrap_one_(M, Head) :-
-    (   wrap_if_selected(M, Head, loaded)
+    (   wrap_or_note(M, Head, loaded)
     ->  wrap_prepared
     ;   true
     ).
@@ -342,16 +354,41 @@ is_instrumented(M) :-
     mode(goals),
     module_in_scope(M).
 
+%   wrap_or_note(+Module, +Head, +When) is semidet
+%
+%   As wrap_if_selected/3. An error is none of the program's: the predicate is not recorded.
+
+wrap_or_note(M, Head, When) :-
+    catch(wrap_if_selected(M, Head, When), Error, true),
+    (   var(Error)
+    ->  true
+    ;   unrecorded(M, Head, Error)
+    ).
+
+%   An earlier wrapper would call a copy that others call no longer.
+
+unrecorded(M, Head, Error) :-
+    functor(Head, Name, Arity),
+    functor(General, Name, Arity),
+    withdraw(M, General),
+    retractall(wrapped(Name, Arity, M, _, _, _)),
+    (   has_wrapper(M:General, portmortem)
+    ->  only_call(M:General, _)
+    ;   true
+    ),
+    give_up(M, Name, Arity, Error).
+
 %   Whether the predicate is there, selected, and not yet wrapped as it should be;
 %   if so, wrap it.
 
 wrap_if_selected(M, Head, When) :-
+    portmortem:'$look_at',
     functor(Head, Name, Arity),
     (   wrapped(Name, Arity, M, Id, How, Generation)
     ->  refresh(M, Head, When, Id, How, Generation)
     ;   selectable(M, Head, Name, Arity),
         selected(M, Head, Name, Arity)
-    ->  (   predicate_property(M:Head, ssu),
+    ->  (   '$get_predicate_attribute'(M:Head, ssu, 1),
             \+ rules_can_be_wrapped
         ->  give_up(M, Name, Arity, 'this version of SWI-Prolog cannot wrap rules that may fail')
         ;   name_predicate(M, Head, Id),
@@ -434,12 +471,12 @@ binds_linked(read_pending_chars).
 name_predicate(M, Head, Id) :-
     functor(Head, Name, Arity),
     (   is_defined(M:Head),
-        predicate_property(M:Head, file(File))
+        '$get_predicate_attribute'(M:Head, file, File)
     ->  true
     ;   File = ''
     ),
-    (   is_defined(M:Head),
-        predicate_property(M:Head, line_count(Line))
+    (   File \== '',
+        '$get_predicate_attribute'(M:Head, line_count, Line)
     ->  true
     ;   Line = 0
     ),
@@ -449,7 +486,7 @@ name_predicate(M, Head, Id) :-
     ;   true
     ).
 
-%   predicate_property/2 would load a library that defines it.
+%   Asking for an attribute of a predicate that is not defined could load a library, or tell of an inherited one.
 
 is_defined(M:Head) :-
     '$c_current_predicate'(_, M:Head),
@@ -474,7 +511,7 @@ refresh(M, Head, When, Id, How, Generation) :-
     wrap_as_fits(M, Head, When, Id).
 
 generation(P, Generation) :-
-    (   predicate_property(P, last_modified_generation(Generation0))
+    (   '$get_predicate_attribute'(P, last_modified_generation, Generation0)
     ->  Generation = Generation0
     ;   Generation = 0
     ).
@@ -538,13 +575,10 @@ arguments_port(_:Head, Port) :-
     ).
 
 wrap_or_give_up(How, M, Head, Copy, Id) :-
-    Error = error(Reason, _),
     catch(wrap(How, M, Head, Copy, Id), Error, true),
-    (   var(Reason)
+    (   var(Error)
     ->  true
-    ;   functor(Head, Name, Arity),
-        retractall(wrapped(Name, Arity, M, _, _, _)),
-        give_up(M, Name, Arity, Reason)
+    ;   unrecorded(M, Head, Error)
     ).
 
 %   Copies call each other, so all that are new are made before the first is called.
@@ -559,8 +593,14 @@ wrap_prepared :-
     ;   Entries = false
     ),
     forall(retract(prepared(Name, Arity, M, Id, to_instrument(CopyName, Refs, Clauses, Flag))),
-           (   as_own_size(M, with_flag(Flag, instrument(M, CopyName, Id, Refs, Clauses, Entries, portmortem_wrap:callee))),
-               assertz(prepared(Name, Arity, M, Id, made(CopyName)))
+           (   catch(as_own_size(M, with_flag(Flag, instrument(M, CopyName, Id, Refs, Clauses, Entries, portmortem_wrap:callee))),
+                     Error,
+                     true)
+           ->  (   var(Error)
+               ->  assertz(prepared(Name, Arity, M, Id, made(CopyName)))
+               ;   wrap_uncopied(M, Name, Arity, Id, CopyName, Error)
+               )
+           ;   wrap_uncopied(M, Name, Arity, Id, CopyName, failed)
            )),
     forall(retract(prepared(Name, Arity, M, Id, made(CopyName))),
            (   functor(Head, Name, Arity),
@@ -569,6 +609,19 @@ wrap_prepared :-
                as_own_size(M, wrap_or_give_up(copy, M, Head, Copy, Id))
            )),
     retire_withdrawn.
+
+%   No copy with ports could be made. The predicate is called through its closure, and so is what others already call.
+
+wrap_uncopied(M, Name, Arity, Id, CopyName, Error) :-
+    functor(Head, Name, Arity),
+    remove_copy(M:Head, CopyName),
+    withdraw(M, Head),
+    (   retract(wrapped(Name, Arity, M, Id, _, Generation))
+    ->  assertz(wrapped(Name, Arity, M, Id, closure(always), Generation)),
+        note('not copied', M, Name, Arity, Error),
+        as_own_size(M, wrap_or_give_up(closure(always), M, Head, _, Id))
+    ;   true
+    ).
 
 :- public callee/5.
 
@@ -601,7 +654,7 @@ callee(M, Name, Arity, Id, How) :-
 
 records_calls(_, Id) :- keeps_arguments(Id), !.
 records_calls(P, _)  :- '$get_predicate_attribute'(P, tabled, _), !.
-records_calls(P, _)  :- predicate_property(P, det), !.
+records_calls(P, _)  :- '$get_predicate_attribute'(P, det, 1), !.
 
 boundary_predicate(M, Name, Arity, Id) :-
     boundary_id(Name, Arity, M, Id),
@@ -683,7 +736,15 @@ continuations_begin_ :-
 
 give_up(M, Name, Arity, Reason) :-
     leave_out(M, Name, Arity),
-    format(string(Text), 'not recorded: ~q (~w)', [M:Name/Arity, Reason]),
+    note('not recorded', M, Name, Arity, Reason).
+
+note(What, M, Name, Arity, Reason0) :-
+    (   nonvar(Reason0),
+        Reason0 = error(Reason, _)
+    ->  true
+    ;   Reason = Reason0
+    ),
+    format(string(Text), '~w: ~q (~W)', [What, M:Name/Arity, Reason, [max_depth(10), numbervars(true)]]),
     portmortem:'$note'(Text).
 
 %   How a predicate is to be wrapped: `copy`, or closure(Why).
@@ -704,14 +765,14 @@ needs_closure(P) :- '$get_predicate_attribute'(P, foreign, 1), !.
 needs_closure(P) :- '$get_predicate_attribute'(P, transparent, 1), !.
 needs_closure(P) :- '$get_predicate_attribute'(P, system, 1), !.
 needs_closure(P) :- '$get_predicate_attribute'(P, (multifile), 1), !.   % any file may add clauses
-needs_closure(P) :- predicate_property(P, tabled), !.
-needs_closure(P) :- predicate_property(P, det), !.
+needs_closure(P) :- '$get_predicate_attribute'(P, tabled, 1), !.
+needs_closure(P) :- '$get_predicate_attribute'(P, det, 1), !.
 
 %   A copy of the predicate's clauses does the same as they do. A large table of facts has
 %   no last calls to keep: a copy would only cost memory.
 
 may_be_copied(M:Head) :-
-    predicate_property(M:Head, number_of_clauses(Count)),
+    '$get_predicate_attribute'(M:Head, number_of_clauses, Count),
     Count < 10000,
     \+ ( clause(M:Head, Body),
          uncopyable(Body) ).
@@ -834,7 +895,7 @@ wrap(How, M, Head, Copy, Id) :-
 
 body(P, Id, Target, Body) :-
     (   mode(byrd),
-        \+ predicate_property(P, det)           % which an exit that can be redone would break
+        \+ '$get_predicate_attribute'(P, det, 1)           % which an exit that can be redone would break
     ->  Boxed = ( Target, '$pm_exit_nondet'(Box), true )
     ;   Boxed = ( prolog_current_choice(Before),
                   Target,
@@ -862,7 +923,7 @@ body(P, Id, Target, Body) :-
 %   wrapped, and crashes the second time if the qualification is cyclic: then its error is raised here.
 
 qualified_arguments(P, Arguments) :-
-    predicate_property(P, meta_predicate(Spec)),
+    '$get_predicate_attribute'(P, meta_predicate, Spec),
     !,
     P = _:Head,
     findall(I, ( arg(I, Spec, Kind), is_qualified(Kind) ), Places),
@@ -892,7 +953,7 @@ unless_cyclic([Argument|Arguments], P, Body0, Body) :-
 %   and `prolog`, such as user:file_search_path/2 and prolog:called_by/4.
 
 system_hook(M, Head) :-
-    (   predicate_property(M:Head, file(File))
+    (   '$get_predicate_attribute'(M:Head, file, File)
     ->  system_file(File)
     ;   M == prolog
     ->  true
@@ -928,7 +989,7 @@ note_predefined :-
         '$c_current_predicate'(_, M:Head),
         '$get_predicate_attribute'(M:Head, defined, 1),
         \+ '$get_predicate_attribute'(M:Head, imported, _),
-        (   predicate_property(M:Head, file(File))
+        (   '$get_predicate_attribute'(M:Head, file, File)
         ->  beside_us(File)
         ;   M == user
         ->  '$get_predicate_attribute'(user:Head, (thread_local), 1)

@@ -385,12 +385,24 @@ pub(crate) fn resume() -> Foreign {
 
 /// `own_begin`: what follows is code of `library(portmortem)`: a pause that nests.
 pub(crate) fn own_begin() -> Foreign {
+    // What is collected in code of our own is nobody's, so there is nothing to look for.
+    if engine_is(Engine::is_in_own) {
+        return with_engine(Engine::enter_own);
+    }
     suspend(Engine::enter_own)
 }
 
 /// `own_end`: the traced program goes on.
 pub(crate) fn own_end() -> Foreign {
+    if engine_is(Engine::is_deep_in_own) {
+        return with_engine(Engine::leave_own);
+    }
     go_on(Engine::leave_own)
+}
+
+fn engine_is(condition: impl FnOnce(&Engine) -> bool) -> bool {
+    // SAFETY: the state is used within this call only.
+    unsafe { engine::current() }.is_some_and(|engine| condition(engine))
 }
 
 /// Recording is suspended: what was collected until now is the program's.

@@ -95,6 +95,16 @@ impl Engine {
         self.settle_quiet();
     }
 
+    /// Code of our own calls, or ends, more of it.
+    pub(crate) fn is_deep_in_own(&self) -> bool {
+        self.own > 1
+    }
+
+    /// Code of our own runs.
+    pub(crate) fn is_in_own(&self) -> bool {
+        self.own > 0
+    }
+
     /// Code of our own begins.
     pub(crate) fn enter_own(&mut self) {
         self.own += 1;

@@ -153,6 +153,9 @@ unsafe extern "C" {
     pub(crate) fn PL_record(term: Term) -> Record;
     pub(crate) fn PL_recorded(record: Record, term: Term) -> c_int;
     pub(crate) fn PL_register_atom(atom: Atom);
+    pub(crate) fn PL_unregister_atom(atom: Atom);
+    pub(crate) fn PL_unify_atom(term: Term, atom: Atom) -> c_int;
+    pub(crate) fn PL_unify_functor(term: Term, functor: Functor) -> c_int;
     pub(crate) fn PL_put_atom(term: Term, atom: Atom) -> c_int;
     pub(crate) fn PL_functor_arity(functor: Functor) -> usize;
     /// The width of the arity differs between versions: give it a zero to write to.

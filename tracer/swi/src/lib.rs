@@ -8,6 +8,7 @@ mod appearing;
 mod arguments;
 mod boxes;
 mod calibrate;
+mod changes;
 mod collections;
 mod control;
 mod engine;
@@ -17,6 +18,7 @@ mod frames;
 mod goal_ports;
 mod goal_table;
 mod goals;
+mod heads;
 mod layout;
 mod lines;
 mod panics;
@@ -63,6 +65,7 @@ pub extern "C" fn install() {
     install_goal_ports();
     install_counting();
     install_control();
+    install_stubs();
     // SAFETY: the hook is a static function.
     unsafe { ffi::PL_exit_hook(control::at_exit, ptr::null_mut()) };
 }
@@ -225,6 +228,48 @@ fn install_control() {
         deterministic!(goal_ports::make, (a, b, d, e), FALSE),
     );
     control(
+        c"$changed",
+        2,
+        deterministic!(changes::changed, (a, b), TRUE),
+    );
+    control(
+        c"$all_changed",
+        0,
+        deterministic!(changes::all_changed, (), TRUE),
+    );
+    control(
+        c"$has_changes",
+        0,
+        deterministic!(changes::has_changes, (), TRUE),
+    );
+    control(
+        c"$take_all_changed",
+        0,
+        deterministic!(changes::take_all_changed, (), FALSE),
+    );
+    control(
+        c"$next_changed",
+        2,
+        deterministic!(changes::next_changed, (a, b), FALSE),
+    );
+    control(c"$look_at", 0, deterministic!(changes::look_at, (), TRUE));
+    control(
+        c"$looked_at",
+        1,
+        deterministic!(changes::looked_at, (a), FALSE),
+    );
+    control(c"$seen", 2, deterministic!(appearing::seen, (a, b), TRUE));
+    control(
+        c"$forget_seen",
+        0,
+        deterministic!(appearing::forget, (), TRUE),
+    );
+}
+
+/// What `portmortem_stubs.pl` calls.
+fn install_stubs() {
+    let control = |name, arity, function| define(c"portmortem", name, arity, function, 0);
+    control(
         c"$stub_learn",
         5,
         deterministic!(stubs::learn, (a, b, d, e, f), FALSE),
@@ -261,12 +306,6 @@ fn install_control() {
         c"$stub_adopt",
         3,
         deterministic!(stubs::adopt, (a, b, d), TRUE),
-    );
-    control(c"$seen", 2, deterministic!(appearing::seen, (a, b), TRUE));
-    control(
-        c"$forget_seen",
-        0,
-        deterministic!(appearing::forget, (), TRUE),
     );
 }
 
