@@ -35,6 +35,7 @@ mod ending;
 pub mod format;
 mod hot;
 pub mod locks;
+pub mod machine_code;
 mod options;
 pub mod pattern;
 mod phase;

@@ -16,7 +16,7 @@ use crate::registry;
 use crate::slow::Core;
 
 /// Deltas below this take two bytes together with the tag.
-const SHORT_DELTA: u64 = 1 << 12;
+pub(crate) const SHORT_DELTA: u64 = 1 << 12;
 
 impl Core {
     /// Records an event whose code and argument fit three bytes: `rest`, of which `length` count.
@@ -141,8 +141,20 @@ impl Ready {
         short_varint(id).map(|(bytes, length)| Self::of(TAG_TAIL, bytes, length))
     }
 
+    /// The bytes of the event, lowest first, as if no tick had passed since the last one.
+    #[must_use]
+    pub fn word(self) -> u64 {
+        self.word
+    }
+
+    /// How many of them count.
+    #[must_use]
+    pub fn length(self) -> usize {
+        self.length
+    }
+
     #[inline(always)]
-    fn of(tag: u8, rest: u32, length: usize) -> Self {
+    pub(crate) fn of(tag: u8, rest: u32, length: usize) -> Self {
         Self {
             word: u64::from(tag) | u64::from(rest) << 16,
             length: 2 + length,
@@ -189,6 +201,12 @@ impl Stream {
     /// `core` comes from [`Stream::into_raw`] and is used by nothing else any more.
     pub(crate) unsafe fn from_raw(core: NonNull<Core>) -> Self {
         Self { core }
+    }
+
+    /// Where the fields of [`crate::machine_code`] are. They stay there until the stream ends.
+    #[must_use]
+    pub fn fields(&self) -> *const u8 {
+        (&raw const self.core().hot).cast()
     }
 
     /// Its number in the trace, from 1.

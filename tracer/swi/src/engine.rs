@@ -199,6 +199,8 @@ impl Engine {
         let quiet = self.paused || self.own > 0;
         if quiet != self.quiet {
             self.quiet = quiet;
+            // SAFETY: this engine's own, which no reference leads to while its state changes.
+            unsafe { (*self.shadow).leave_to_handlers() };
             if quiet {
                 self.stream.pause();
             } else {
@@ -460,8 +462,11 @@ fn attach(slot: &'static Slot, epoch: u32, describe: fn() -> (StreamKind, String
             ffi::PL_thread_at_exit(detach, ptr::from_ref(slot).cast_mut().cast::<c_void>(), 0);
         }
     } else {
-        // SAFETY: the old state belongs to this engine and an earlier recording; nothing refers to it.
-        drop(unsafe { Box::from_raw(old) });
+        // SAFETY: the old state belongs to this engine and an earlier recording; nothing refers to it but its shadow, which stays.
+        unsafe {
+            (*(*old).shadow).retire();
+            drop(Box::from_raw(old));
+        }
     }
     state
 }

@@ -50,13 +50,18 @@ unsafe extern "C" {
     safe fn pm_thread_block_offset() -> isize;
 }
 
+/// Where the calling thread's block lies, from the thread pointer: the same in all threads.
+pub(super) fn thread_block_offset() -> i32 {
+    pm_thread_block_offset() as i32
+}
+
 /// The calling thread's block.
 pub(super) fn thread_block() -> *mut ThreadBlock {
     offsets::thread_pointer().wrapping_add_signed(pm_thread_block_offset()) as *mut ThreadBlock
 }
 
-/// A function that a gate calls. Where control may go on in two ways the answer decides.
-pub(super) type Handler = extern "C" fn(place: usize, cell: usize) -> bool;
+/// A function that a gate calls.
+pub(super) type Handler = extern "C" fn(place: usize, cell: usize);
 
 /// Bytes below the stack pointer that a function may use without saying so.
 const RED_ZONE: i32 = 128;
@@ -138,6 +143,9 @@ impl Machine<'_> {
     }
 }
 
+/// From the way back to the stub to the engine's stack.
+pub(super) const ABOVE_RETURN: i32 = 2 * 8 + RED_ZONE;
+
 /// A function that is shown all registers; see [`Machine::at`].
 pub(super) type Looker = extern "C" fn(place: usize, registers: *const usize);
 
@@ -191,7 +199,7 @@ pub(super) fn looking_gate(at: usize, looker: Looker) -> Option<Vec<u8>> {
     finished(ops)
 }
 
-/// A gate to a handler. It leaves the condition `zero` if the answer is false.
+/// A gate to a handler.
 pub(super) fn gate(at: usize, counter: Counter, handler: Handler) -> Option<Vec<u8>> {
     let mut ops = assembler(at);
     let function = handler as *const () as usize as i64;
@@ -222,9 +230,7 @@ pub(super) fn gate(at: usize, counter: Counter, handler: Handler) -> Option<Vec<
         ; .arch x64
         ; mov rax, QWORD function
         ; call rax
-        ; test al, al
     );
-    // Nothing from here on changes the flags.
     restore_vectors(&mut ops);
     dynasm!(ops
         ; .arch x64
@@ -265,14 +271,14 @@ pub(super) enum Glance {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub(super) glance: Glance,
+    /// Addresses of a place and the gate that gets it, if that is to be done first.
+    pub(super) first: Option<(usize, usize)>,
     /// Address of the place that the handler gets.
     pub(super) place: usize,
     /// Address of the gate.
     pub(super) gate: usize,
     /// Where control goes on.
     pub(super) label: Cell,
-    /// Where it goes on if the handler answers false.
-    pub(super) otherwise: Option<Cell>,
 }
 
 /// The longest stub.
@@ -301,14 +307,18 @@ pub(super) fn stub(at: usize, shape: &Shape, offsets: &Offsets) -> Option<Vec<u8
         ; .arch x64
         ; lea rsp, [rsp - RED_ZONE]
         ; push rdi
+    );
+    if let Some((place, gate)) = shape.first {
+        let place = place as i64;
+        dynasm!(ops; .arch x64; mov rdi, QWORD place; call extern gate);
+    }
+    dynasm!(ops
+        ; .arch x64
         ; mov rdi, QWORD place
         ; call extern gate
         ; pop rdi
         ; lea rsp, [rsp + RED_ZONE]
     );
-    if let Some(otherwise) = shape.otherwise {
-        dynasm!(ops; .arch x64; jz extern otherwise);
-    }
     dynasm!(ops; .arch x64; jmp extern label);
     finished(ops)
 }
@@ -321,7 +331,7 @@ fn glance(
     label: Cell,
     offsets: &Offsets,
 ) {
-    let block = pm_thread_block_offset() as i32;
+    let block = thread_block_offset();
     let engine_of_block = block + offset_of!(ThreadBlock, engine) as i32;
     let shadow_of_block = block + offset_of!(ThreadBlock, shadow) as i32;
     let field = field as i32;

@@ -14,6 +14,7 @@ use super::predicates::{self, Identity, Standing};
 use super::shadow::{Call, Events, Moment, Offset, Shadow};
 use super::sites::{self, Sites};
 use crate::engine::{self, Engine};
+use crate::ffi::TRUE;
 use crate::panics::guarded;
 
 const WORD: usize = size_of::<usize>();
@@ -40,53 +41,49 @@ struct Visit {
 }
 
 /// Runs a handler if the engine is recorded. Control goes on where it would without stubs.
-fn visit(work: impl FnOnce(&mut Visit)) -> bool {
-    guarded(1, || {
+fn visit(work: impl FnOnce(&mut Visit)) {
+    guarded(TRUE, || {
         if let Some(mut visit) = Visit::begin() {
             work(&mut visit);
         }
-        1
+        TRUE
     });
-    true
 }
 
-extern "C" fn on_look(place: usize, cell: usize) -> bool {
+extern "C" fn on_look(place: usize, cell: usize) {
     visit(|visit| {
         let place = place_of(place);
         visit.look(place.roles, cell);
-    })
+    });
 }
 
-extern "C" fn on_call(place: usize, cell: usize) -> bool {
+extern "C" fn on_call(place: usize, cell: usize) {
     visit(|visit| {
         let place = place_of(place);
-        if place.roles != 0 {
-            visit.look(place.roles, cell);
-        }
         if let Work::Call(goal) = place.work {
             visit.call(place, cell, goal);
         }
-    })
+    });
 }
 
-extern "C" fn on_select(place: usize, cell: usize) -> bool {
-    visit(|visit| visit.select(place_of(place).op, cell))
+extern "C" fn on_select(place: usize, cell: usize) {
+    visit(|visit| visit.select(place_of(place).op, cell));
 }
 
-extern "C" fn on_wrapped(_place: usize, _cell: usize) -> bool {
-    visit(Visit::wrapped)
+extern "C" fn on_wrapped(_place: usize, _cell: usize) {
+    visit(Visit::wrapped);
 }
 
-extern "C" fn on_new_body(place: usize, cell: usize) -> bool {
-    visit(|visit| visit.new_body(place_of(place).op, cell))
+extern "C" fn on_new_body(place: usize, cell: usize) {
+    visit(|visit| visit.new_body(place_of(place).op, cell));
 }
 
-extern "C" fn on_new_code(place: usize, cell: usize) -> bool {
-    visit(|visit| visit.new_code(place_of(place), cell))
+extern "C" fn on_new_code(place: usize, cell: usize) {
+    visit(|visit| visit.new_code(place_of(place), cell));
 }
 
-extern "C" fn on_recovery(_place: usize, _cell: usize) -> bool {
-    visit(Visit::recovery)
+extern "C" fn on_recovery(_place: usize, _cell: usize) {
+    visit(Visit::recovery);
 }
 
 fn place_of(place: usize) -> &'static Place {
@@ -159,6 +156,11 @@ impl Visit {
                 (*block).shadow = shadow;
             }
             &mut *shadow
+        };
+        shadow.stream = if engine.is_paused() {
+            std::ptr::null()
+        } else {
+            engine.stream.fields()
         };
         // SAFETY: the engine's data.
         let base = unsafe { word(data, offsets.base as usize) };

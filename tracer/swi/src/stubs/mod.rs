@@ -16,6 +16,11 @@
     reason = "the assembler converts numbers of registers"
 )]
 mod emit;
+#[allow(
+    clippy::useless_conversion,
+    reason = "the assembler converts numbers of registers"
+)]
+mod fast;
 mod handlers;
 mod image;
 mod instructions;
@@ -25,6 +30,7 @@ mod plant;
 mod predicates;
 mod shadow;
 mod sites;
+mod stack;
 
 use std::ffi::{CStr, c_int};
 use std::ops::Range;
@@ -173,10 +179,10 @@ fn try_sample(clause: Term) -> Option<()> {
         let op = search.memory.op(&search.instructions, label)?;
         let shape = emit::Shape {
             glance: emit::Glance::None,
+            first: None,
             place: cell,
             gate,
             label,
-            otherwise: None,
         };
         let at = search.memory.next(emit::LONGEST)?;
         let stub = search

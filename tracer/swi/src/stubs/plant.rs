@@ -8,10 +8,11 @@ use std::ops::{Deref, DerefMut, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use portmortem_tracer::locks;
+use portmortem_tracer::{Ready, locks};
 use rustc_hash::FxHashMap;
 
 use super::emit::{self, Counter, Glance, Handler, Shape};
+use super::fast::{self, Callee, Departs, Setting};
 use super::instructions::{Cell, Instructions, Kind, Op};
 use super::memory::StubMemory;
 use super::offsets::{Offsets, word};
@@ -64,15 +65,24 @@ pub(super) struct Goal {
     pub(super) announce: bool,
 }
 
-/// What a stub's handler gets.
+/// What a stub's handler gets, and machine code in its stead.
+#[repr(C)]
 #[derive(Debug)]
 pub(super) struct Place {
+    /// Of a goal: the definition that it calls.
+    pub(super) callee: usize,
+    /// Of a goal: the events of its call, but for their time, and how many bytes of them count.
+    pub(super) call_word: u64,
+    pub(super) tail_word: u64,
+    pub(super) event_length: usize,
+    /// How many bytes the instruction takes with its operands; 0 if that depends.
+    pub(super) length: usize,
+    /// Of a goal: 0 if its predicate is told of the call, or -1.
+    pub(super) silence: i64,
     pub(super) op: Op,
     pub(super) kind: Kind,
     pub(super) roles: u8,
     pub(super) work: Work,
-    /// How many bytes the instruction takes with its operands; 0 if that depends.
-    pub(super) length: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -98,6 +108,9 @@ pub(super) struct Handlers {
 #[derive(Debug)]
 struct Gates {
     look: usize,
+    /// The same where only an exit, or a failure, is likely.
+    returned: usize,
+    resumed: usize,
     call: usize,
     select: usize,
     wrapped: usize,
@@ -112,8 +125,11 @@ pub(super) struct Planter {
     pub(super) instructions: Instructions,
     pub(super) memory: StubMemory,
     offsets: &'static Offsets,
+    counter: Counter,
     gates: Gates,
     stubs: FxHashMap<Key, Cell>,
+    /// Machine code of calls.
+    calls: FxHashMap<(Callee, Departs), usize>,
     /// Where control goes on in the instructions that are exchanged in the engine's table.
     exchanged: bool,
     /// Supervisors that the engine shares between predicates: the cells of their first instructions.
@@ -199,8 +215,11 @@ impl Planter {
             memory.next(code.len())?;
             Some(memory.add_code(&code))
         };
+        let look = gate(handlers.look)?;
         let gates = Gates {
-            look: gate(handlers.look)?,
+            look,
+            returned: look,
+            resumed: look,
             call: gate(handlers.call)?,
             select: gate(handlers.select)?,
             wrapped: gate(handlers.wrapped)?,
@@ -208,16 +227,28 @@ impl Planter {
             new_code: gate(handlers.new_code)?,
             recovery: gate(handlers.recovery)?,
         };
-        Some(Self {
+        let mut planter = Self {
             shared: shared_supervisors(&instructions),
             instructions,
             memory,
             offsets,
+            counter,
             gates,
             stubs: FxHashMap::default(),
+            calls: FxHashMap::default(),
             exchanged: false,
             plain: FxHashMap::default(),
-        })
+        };
+        planter.gates.returned = planter.fast(fast::returned)?;
+        planter.gates.resumed = planter.fast(fast::resumed)?;
+        Some(planter)
+    }
+
+    /// Adds fast code in front of looking.
+    fn fast(&mut self, code: fn(&Setting) -> Option<Vec<u8>>) -> Option<usize> {
+        let code = code(&self.setting(self.gates.look)?)?;
+        self.memory.next(code.len())?;
+        Some(self.memory.add_code(&code))
     }
 
     /// The instruction at a cell. `None` at a breakpoint, or if it is no code.
@@ -235,44 +266,112 @@ impl Planter {
         if let Some(&known) = self.stubs.get(&key) {
             return Some(known);
         }
-        let instruction = self.instructions.get(op);
-        let at = self.memory.next(emit::LONGEST)?;
+        let place = self.place(op, roles, work);
         let (gate, glance) = match work {
-            Work::Look => (self.gates.look, Self::glance(roles)),
-            Work::Call(_) => (self.gates.call, Glance::None),
+            Work::Look => self.look_gate(roles),
+            Work::Call(goal) => (self.call_gate(op, goal)?, Glance::None),
             Work::Select => (self.gates.select, Glance::Announced),
             Work::Wrapped => (self.gates.wrapped, Glance::None),
             Work::NewBody => (self.gates.new_body, Glance::None),
             Work::NewCode => (self.gates.new_code, Glance::None),
             Work::Recovery => (self.gates.recovery, Glance::None),
         };
-        let place = Box::leak(Box::new(Place {
-            op,
-            kind: instruction.kind,
-            roles,
-            work,
-            length: self.instructions.fixed_length(op).unwrap_or(0) * WORD,
-        }));
+        // What has happened before comes first.
+        let looks = roles != 0 && matches!(work, Work::Call(_));
+        let first = looks.then(|| (self.place(op, roles, Work::Look), self.look_gate(roles).0));
         let shape = Shape {
             glance,
-            place: std::ptr::from_ref(place) as usize,
+            first,
+            place,
             gate,
-            label: instruction.label,
-            otherwise: None,
+            label: self.instructions.get(op).label,
         };
+        let at = self.memory.next(emit::LONGEST)?;
         let code = emit::stub(at, &shape, self.offsets)?;
         let cell = self.memory.add(&code, op);
         self.stubs.insert(key, cell);
         Some(cell)
     }
 
-    /// At the cell behind the call of a recorded predicate something happens nearly always.
-    fn glance(roles: u8) -> Glance {
-        if roles & role::RETURN != 0 && roles & role::SELDOM == 0 {
-            Glance::None
+    /// The address of what a handler gets.
+    fn place(&self, op: Op, roles: u8, work: Work) -> usize {
+        let goal = if let Work::Call(goal) = work {
+            Some(goal)
         } else {
-            Glance::Quiet
+            None
+        };
+        let id = goal.and_then(|goal| goal.id);
+        let (call, tail) = (id.and_then(Ready::call), id.and_then(Ready::tail));
+        let place = Place {
+            callee: goal.map_or(0, |goal| goal.callee),
+            call_word: call.map_or(0, Ready::word),
+            tail_word: tail.map_or(0, Ready::word),
+            event_length: call.map_or(0, Ready::length),
+            length: self.instructions.fixed_length(op).unwrap_or(0) * WORD,
+            silence: if goal.is_some_and(|goal| goal.announce) {
+                0
+            } else {
+                -1
+            },
+            op,
+            kind: self.instructions.get(op).kind,
+            roles,
+            work,
+        };
+        std::ptr::from_ref(Box::leak(Box::new(place))) as usize
+    }
+
+    /// Where looking begins, and what a stub compares before.
+    fn look_gate(&self, roles: u8) -> (usize, Glance) {
+        if roles == role::RETURN {
+            // Something happens here nearly always.
+            (self.gates.returned, Glance::None)
+        } else if roles & !(role::RESUME | role::CLAUSE) == 0 {
+            (self.gates.resumed, Glance::Quiet)
+        } else if roles & role::RETURN != 0 && roles & role::SELDOM == 0 {
+            (self.gates.look, Glance::None)
+        } else {
+            (self.gates.look, Glance::Quiet)
         }
+    }
+
+    /// Where the call of a goal begins.
+    fn call_gate(&mut self, op: Op, goal: Goal) -> Option<usize> {
+        if goal.id.and_then(Ready::call).is_none() {
+            return Some(self.gates.call);
+        }
+        let (callee, departs) = match self.instructions.get(op).kind {
+            Kind::Call => (Callee::Operand(1), Departs::Never),
+            Kind::CallInModule => (Callee::Operand(2), Departs::Never),
+            Kind::CallAtModule => (Callee::Operand(3), Departs::Never),
+            Kind::Depart => (Callee::Operand(1), Departs::IfDet),
+            Kind::DepartInModule => (Callee::Operand(2), Departs::IfDet),
+            Kind::DepartAtModule => (Callee::Operand(3), Departs::IfDet),
+            Kind::LastCall => (Callee::Operand(1), Departs::Always),
+            Kind::LastCallSelf => (Callee::Fixed, Departs::Always),
+            Kind::CallGoal | Kind::CallClosure => (Callee::Fixed, Departs::Never),
+            _ => return Some(self.gates.call),
+        };
+        if let Some(&known) = self.calls.get(&(callee, departs)) {
+            return Some(known);
+        }
+        let setting = self.setting(self.gates.call)?;
+        let code = fast::call(&setting, callee, departs)?;
+        self.memory.next(code.len())?;
+        let gate = self.memory.add_code(&code);
+        self.calls.insert((callee, departs), gate);
+        Some(gate)
+    }
+
+    /// What fast code is made with that comes next in memory.
+    fn setting(&self, slow: usize) -> Option<Setting> {
+        Some(Setting {
+            at: self.memory.next(0)?,
+            counter: self.counter,
+            offsets: self.offsets,
+            first_stub: self.instructions.range.end,
+            slow,
+        })
     }
 
     /// Puts a stub into a cell, in place of the instruction or of a stub for it.

@@ -12,6 +12,11 @@
 //! Frames and choicepoints are distances in bytes from the base of the local stack, which the engine moves when it grows. A frame
 //! that called another is older, and lies below.
 
+use std::mem::offset_of;
+use std::ptr;
+
+use super::stack::Stack;
+
 /// A frame or a choicepoint: its distance from the base of the local stack.
 pub(super) type Offset = i64;
 
@@ -23,24 +28,34 @@ const NOT_QUIET: Offset = -2;
 /// The cell to which a call returns. 0 if the calling clause lies on the local stack, where it moves.
 pub(super) type Return = usize;
 
-/// An invocation of a predicate.
-#[derive(Debug, Clone, Copy)]
-struct OpenBox {
-    /// Of the predicate.
-    frame: Offset,
-    /// Of the clause that called.
-    caller: Offset,
-    /// The newest choicepoint before the call.
-    choice: Offset,
-    returns_to: Return,
-    /// The box that was active.
-    parent: u32,
-    /// How many exited boxes there were.
-    exited: u32,
+/// Marks of a box.
+mod mark {
     /// It was opened while recording was paused: its ports are no events.
-    silent: bool,
+    pub(super) const SILENT: u32 = 1;
     /// Foreign code called it. When it fails, control goes on there, and no stub sees it.
-    foreign: bool,
+    pub(super) const FOREIGN: u32 = 2;
+    /// The box that called it returns to the same cell: it runs in the frame of a last call.
+    pub(super) const STACKED: u32 = 4;
+}
+
+/// An invocation of a predicate. Machine code reads and writes it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OpenBox {
+    /// Of the predicate.
+    pub(super) frame: Offset,
+    /// Of the clause that called.
+    pub(super) caller: Offset,
+    /// The newest choicepoint before the call.
+    pub(super) choice: Offset,
+    pub(super) returns_to: Return,
+    /// The box that was active.
+    pub(super) parent: u32,
+    /// How many exited boxes there were.
+    pub(super) exited: u32,
+    /// See [`mark`].
+    pub(super) marks: u32,
+    unused: u32,
 }
 
 const ROOT: OpenBox = OpenBox {
@@ -50,11 +65,18 @@ const ROOT: OpenBox = OpenBox {
     returns_to: 0,
     parent: 0,
     exited: 0,
-    silent: true,
-    foreign: false,
+    marks: mark::SILENT,
+    unused: 0,
 };
 
+impl OpenBox {
+    fn is_silent(&self) -> bool {
+        self.marks & mark::SILENT != 0
+    }
+}
+
 /// A box that exited and can be entered again.
+#[repr(C)]
 #[derive(Debug, Clone, Copy)]
 struct Exited {
     open: u32,
@@ -94,7 +116,7 @@ pub(super) trait Events {
     fn cut(&mut self);
 }
 
-/// The boxes of one engine. Stubs read the first two fields.
+/// The boxes of one engine. Machine code reads and writes all of it.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Shadow {
@@ -104,27 +126,40 @@ pub(crate) struct Shadow {
     pub(super) announced: Offset,
     /// The frame that a goal of a recorded clause is about to run in, if its predicate was not known: its first box is that of the goal.
     pub(super) expected: Offset,
-    boxes: Vec<OpenBox>,
-    active: u32,
-    exited: Vec<Exited>,
+    /// Where the stream has its fields. Null while calls are no events, so that machine code leaves them to handlers.
+    pub(super) stream: *const u8,
+    pub(super) boxes: Stack<OpenBox>,
+    exited: Stack<Exited>,
+    pub(super) active: u32,
 }
+
+/// Offsets in a shadow that machine code needs, beside those of its public fields.
+pub(super) const EXITED_LENGTH: usize =
+    offset_of!(Shadow, exited) + offset_of!(Stack<Exited>, length);
 
 impl Shadow {
     pub(super) fn new() -> Self {
+        let mut boxes = Stack::new();
+        boxes.push(ROOT);
         Self {
             quiet: NOT_QUIET,
             announced: NOWHERE,
             expected: NOWHERE,
-            boxes: vec![ROOT],
+            stream: ptr::null(),
+            boxes,
+            exited: Stack::new(),
             active: 0,
-            exited: Vec::new(),
         }
+    }
+
+    /// Machine code records nothing until a handler has looked at the engine again.
+    pub(crate) fn leave_to_handlers(&mut self) {
+        self.stream = ptr::null();
     }
 
     /// The engine goes away: no stub finds anything here any more.
     pub(crate) fn retire(&mut self) {
         *self = Self::new();
-        self.boxes.shrink_to_fit();
     }
 
     fn active_box(&self) -> &OpenBox {
@@ -160,12 +195,22 @@ impl Shadow {
             returns_to: call.returns_to,
             parent: self.active,
             exited: self.exited.len() as u32,
-            silent,
-            foreign: call.foreign,
+            marks: self.marks(call, silent),
+            unused: 0,
         };
         self.active = self.boxes.len() as u32;
         self.boxes.push(open);
         self.quiet = call.frame;
+    }
+
+    fn marks(&self, call: &Call, silent: bool) -> u32 {
+        let set = |mark, is| if is { mark } else { 0 };
+        set(mark::SILENT, silent)
+            | set(mark::FOREIGN, call.foreign)
+            | set(
+                mark::STACKED,
+                self.active_is_from(call.caller, call.returns_to),
+            )
     }
 
     /// Whether an open box runs in this frame.
@@ -183,7 +228,7 @@ impl Shadow {
 
     /// Whether the active box is not recorded.
     pub(super) fn is_silent(&self) -> bool {
-        self.active_box().silent
+        self.active_box().is_silent()
     }
 
     /// The active box is left for good.
@@ -198,14 +243,14 @@ impl Shadow {
     }
 
     fn fail(&mut self, events: &mut impl Events) {
-        if !self.leave().silent {
+        if !self.leave().is_silent() {
             events.fail();
         }
     }
 
     fn raise(&mut self, events: &mut impl Events) {
         self.cut_all(events);
-        if !self.leave().silent {
+        if !self.leave().is_silent() {
             events.exception();
         }
     }
@@ -216,7 +261,7 @@ impl Shadow {
         let mut at = self.active;
         let mut failed = false;
         while at > 0 && self.boxes[at as usize].frame > frame {
-            failed |= self.boxes[at as usize].foreign;
+            failed |= self.boxes[at as usize].marks & mark::FOREIGN != 0;
             at = self.boxes[at as usize].parent;
         }
         if failed {
@@ -229,7 +274,7 @@ impl Shadow {
 
     fn cut_newest(&mut self, events: &mut impl Events) {
         if let Some(exited) = self.exited.pop()
-            && !self.boxes[exited.open as usize].silent
+            && !self.boxes[exited.open as usize].is_silent()
         {
             events.cut();
         }
@@ -256,7 +301,7 @@ impl Shadow {
         if let Some(exited) = self.exited.pop() {
             self.active = exited.open;
             self.boxes.truncate(exited.boxes as usize);
-            if !self.active_box().silent {
+            if !self.active_box().is_silent() {
                 events.redo();
             }
         }
@@ -269,7 +314,7 @@ impl Shadow {
         if choice <= active.choice {
             self.cut_all(events);
             self.leave();
-            if !active.silent {
+            if !active.is_silent() {
                 events.exit_det();
             }
         } else {
@@ -279,7 +324,7 @@ impl Shadow {
                 choice,
             });
             self.active = active.parent;
-            if !active.silent {
+            if !active.is_silent() {
                 events.exit_nondet();
             }
         }

@@ -1,0 +1,442 @@
+//! Machine code for the commonest events: a call, a last call, an exit without choicepoints, a failure.
+//!
+//! It does what the handlers do where nothing is unusual, in the same order, and with a few registers only. Wherever anything is
+//! unusual it leaves everything as it was, and goes on to the gate of the handler.
+
+use std::mem::offset_of;
+
+use dynasmrt::x64::X64Relocation;
+use dynasmrt::{DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
+use portmortem_tracer::machine_code::{COMMITTED, FIELDS, TICKS, TICKS_SHIFT, exit_det, fail};
+
+use super::emit::{self, Counter, ThreadBlock};
+use super::instructions::Cell;
+use super::offsets::{CLAUSE, DEBUGGER, Offsets};
+use super::plant::Place;
+use super::shadow::{EXITED_LENGTH, OpenBox, Shadow};
+use super::stack::Stack;
+
+type Code = VecAssembler<X64Relocation>;
+
+/// Registers that this code saves, in bytes.
+const SAVED: i32 = 8 * 8;
+
+const QUIET: i32 = offset_of!(Shadow, quiet) as i32;
+const ANNOUNCED: i32 = offset_of!(Shadow, announced) as i32;
+const EXPECTED: i32 = offset_of!(Shadow, expected) as i32;
+const STREAM: i32 = offset_of!(Shadow, stream) as i32;
+const ACTIVE: i32 = offset_of!(Shadow, active) as i32;
+const EXITED: i32 = EXITED_LENGTH as i32;
+const BOXES: i32 = offset_of!(Shadow, boxes) as i32 + offset_of!(Stack<OpenBox>, first) as i32;
+const TOP: i32 = offset_of!(Shadow, boxes) as i32 + offset_of!(Stack<OpenBox>, length) as i32;
+const ROOM: i32 = offset_of!(Shadow, boxes) as i32 + offset_of!(Stack<OpenBox>, capacity) as i32;
+
+const BOX: i32 = size_of::<OpenBox>() as i32;
+const BOX_FRAME: i32 = offset_of!(OpenBox, frame) as i32;
+const BOX_CALLER: i32 = offset_of!(OpenBox, caller) as i32;
+const BOX_CHOICE: i32 = offset_of!(OpenBox, choice) as i32;
+const BOX_RETURN: i32 = offset_of!(OpenBox, returns_to) as i32;
+const BOX_PARENT: i32 = offset_of!(OpenBox, parent) as i32;
+const BOX_EXITED: i32 = offset_of!(OpenBox, exited) as i32;
+const BOX_MARKS: i32 = offset_of!(OpenBox, marks) as i32;
+
+const CALLEE: i32 = offset_of!(Place, callee) as i32;
+const CALL_WORD: i32 = offset_of!(Place, call_word) as i32;
+const TAIL_WORD: i32 = offset_of!(Place, tail_word) as i32;
+const EVENT_LENGTH: i32 = offset_of!(Place, event_length) as i32;
+const INSTRUCTION_LENGTH: i32 = offset_of!(Place, length) as i32;
+const SILENCE: i32 = offset_of!(Place, silence) as i32;
+
+/// What gates of fast code are made of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Setting {
+    /// Where the code is executed.
+    pub(super) at: usize,
+    pub(super) counter: Counter,
+    pub(super) offsets: &'static Offsets,
+    /// Cells below this have no stub.
+    pub(super) first_stub: Cell,
+    /// The gate of the handler.
+    pub(super) slow: usize,
+}
+
+/// Where the definition that an instruction calls is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Callee {
+    /// The instruction says no other each time.
+    Fixed,
+    /// The operand of that number is a procedure.
+    Operand(u8),
+}
+
+/// When a call is a last call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Departs {
+    Never,
+    /// If the engine finds no choicepoint newer than the frame.
+    IfDet,
+    Always,
+}
+
+/// Code of a call.
+pub(super) fn call(setting: &Setting, callee: Callee, departs: Departs) -> Option<Vec<u8>> {
+    let mut ops = begin(setting);
+    let offsets = setting.offsets;
+    let &Offsets {
+        environment,
+        choice,
+        base,
+        top,
+        limit,
+        ..
+    } = offsets;
+    let (choice_frame, choice_value) = (offsets.choice_frame as i32, offsets.choice_value as i32);
+    let (clause, codes) = (offsets.clause as i32, offsets.codes as i32);
+    let first_stub = setting.first_stub as i64;
+    // rax: the engine; rcx: the shadow; rdi: the place; rsi: the next cell; r8: the frame.
+    load_counter(&mut ops, setting.counter);
+    if let Callee::Operand(number) = callee {
+        let operand = 8 * (i32::from(number) - 1);
+        dynasm!(ops
+            ; .arch x64
+            ; mov rdx, [rsi + operand]
+            ; mov rdx, [rdx]
+            ; cmp rdx, [rdi + CALLEE]
+            ; jne >slow
+        );
+    }
+    dynasm!(ops
+        ; .arch x64
+        ; mov r8, [rax + environment]
+        ; mov r9, [rax + choice]
+        ; cmp DWORD [r9], DEBUGGER as i32
+        ; je >slow
+    );
+    match departs {
+        Departs::Never => {}
+        Departs::IfDet => dynasm!(ops; .arch x64; cmp r9, r8; jbe >tail),
+        Departs::Always => dynasm!(ops; .arch x64; jmp >tail),
+    }
+    if departs != Departs::Always {
+        dynasm!(ops
+            ; .arch x64
+            // If the clause has alternatives, there is a stub where the next one begins.
+            ; cmp r8, [r9 + choice_frame]
+            ; jne >watched
+            ; cmp DWORD [r9], CLAUSE as i32
+            ; jne >watched
+            ; mov rdx, [r9 + choice_value]
+            ; mov rdx, [rdx + clause]
+            ; mov r10, QWORD first_stub
+            ; cmp [rdx + codes], r10
+            ; jb >slow
+            ; watched:
+            // A clause on the local stack moves.
+            ; mov r10, [rax + base]
+            ; cmp rsi, r10
+            ; jb >fixed
+            ; cmp rsi, [rax + limit]
+            ; jb >slow
+            ; fixed:
+            ; mov r11, [rax + top]
+            ; sub r11, r10
+            ; sub r9, r10
+            ; sub r8, r10
+            ; mov r10d, [rcx + TOP]
+            ; cmp r10d, [rcx + ROOM]
+            ; jae >slow
+        );
+        event(&mut ops, |ops| {
+            dynasm!(ops; .arch x64; mov rax, [rdi + CALL_WORD]);
+        });
+        dynasm!(ops
+            ; .arch x64
+            // A new box.
+            ; imul rdx, r10, BOX
+            ; add rdx, [rcx + BOXES]
+            ; mov [rdx + BOX_FRAME], r11
+            ; mov [rdx + BOX_CALLER], r8
+            ; mov [rdx + BOX_CHOICE], r9
+            ; mov rax, [rdi + INSTRUCTION_LENGTH]
+            ; lea rax, [rsi + rax - 8]
+            ; mov [rdx + BOX_RETURN], rax
+            ; mov eax, [rcx + ACTIVE]
+            ; mov [rdx + BOX_PARENT], eax
+            ; mov eax, [rcx + EXITED]
+            ; mov [rdx + BOX_EXITED], eax
+            ; mov DWORD [rdx + BOX_MARKS], 0
+            ; mov [rcx + ACTIVE], r10d
+            ; inc r10d
+            ; mov [rcx + TOP], r10d
+            ; mov [rcx + QUIET], r11
+            ; mov QWORD [rcx + EXPECTED], -1
+            // The predicate is told of it, if all its calls are recorded.
+            ; or r11, [rdi + SILENCE]
+            ; mov [rcx + ANNOUNCED], r11
+            ; jmp >done
+        );
+    }
+    if departs != Departs::Never {
+        dynasm!(ops
+            ; .arch x64
+            ; tail:
+            ; mov r10, [rax + base]
+            ; cmp rsi, r10
+            ; jb >stays
+            ; cmp rsi, [rax + limit]
+            ; jb >slow
+            ; stays:
+            ; sub r8, r10
+            ; mov r10d, [rcx + ACTIVE]
+            ; imul r10, r10, BOX
+            ; add r10, [rcx + BOXES]
+            ; cmp [r10 + BOX_FRAME], r8
+            ; jne >slow
+            ; cmp DWORD [r10 + BOX_MARKS], 0
+            ; jne >slow
+        );
+        event(&mut ops, |ops| {
+            dynasm!(ops; .arch x64; mov rax, [rdi + TAIL_WORD]);
+        });
+        dynasm!(ops
+            ; .arch x64
+            ; mov QWORD [rcx + EXPECTED], -1
+            ; or r8, [rdi + SILENCE]
+            ; mov [rcx + ANNOUNCED], r8
+        );
+    }
+    end(ops, setting)
+}
+
+/// Code of the cell behind the call of a recorded predicate: an exit without choicepoints.
+pub(super) fn returned(setting: &Setting) -> Option<Vec<u8>> {
+    let mut ops = begin(setting);
+    let &Offsets {
+        environment,
+        choice,
+        base,
+        ..
+    } = setting.offsets;
+    load_counter(&mut ops, setting.counter);
+    dynasm!(ops
+        ; .arch x64
+        ; mov r8, [rax + environment]
+        ; mov r9, [rax + choice]
+        ; cmp DWORD [r9], DEBUGGER as i32
+        ; je >slow
+        ; mov r10, [rax + base]
+        ; sub r8, r10
+        ; sub r9, r10
+        ; lea rsi, [rsi - 8]
+        ; mov r10d, [rcx + ACTIVE]
+        ; imul r11, r10, BOX
+        ; add r11, [rcx + BOXES]
+        ; cmp [r11 + BOX_CALLER], r8
+        ; jne >slow
+        ; cmp [r11 + BOX_RETURN], rsi
+        ; jne >slow
+        ; cmp r9, [r11 + BOX_CHOICE]
+        ; jg >slow
+        ; cmp DWORD [r11 + BOX_MARKS], 0
+        ; jne >slow
+        ; mov edx, [rcx + EXITED]
+        ; cmp edx, [r11 + BOX_EXITED]
+        ; jne >slow
+    );
+    let exit = exit_det();
+    fixed_event(&mut ops, exit.word(), exit.length());
+    leave(&mut ops);
+    end(ops, setting)
+}
+
+/// Code of a cell at which control resumes after backtracking: failures of boxes that have nothing to be redone.
+pub(super) fn resumed(setting: &Setting) -> Option<Vec<u8>> {
+    let mut ops = begin(setting);
+    let &Offsets {
+        environment, base, ..
+    } = setting.offsets;
+    dynasm!(ops
+        ; .arch x64
+        ; mov r8, [rax + environment]
+        ; sub r8, [rax + base]
+        ; mov r10d, [rcx + ACTIVE]
+        ; imul r11, r10, BOX
+        ; add r11, [rcx + BOXES]
+        // One box has failed, and control is in the one that called it.
+        ; cmp [r11 + BOX_FRAME], r8
+        ; jle >slow
+        ; cmp DWORD [r11 + BOX_MARKS], 0
+        ; jne >slow
+        ; mov edx, [rcx + EXITED]
+        ; cmp edx, [r11 + BOX_EXITED]
+        ; jne >slow
+        ; mov r9d, [r11 + BOX_PARENT]
+        ; imul r9, r9, BOX
+        ; add r9, [rcx + BOXES]
+        ; cmp [r9 + BOX_FRAME], r8
+        ; jne >slow
+        ; cmp edx, [r9 + BOX_EXITED]
+        ; jne >slow
+    );
+    // What resumes next has a stub already, or is looked for by the handler.
+    watched(&mut ops, setting);
+    let fail = fail();
+    fixed_event(&mut ops, fail.word(), fail.length());
+    leave(&mut ops);
+    end(ops, setting)
+}
+
+/// Goes to `slow` unless the newest choicepoint resumes at a stub.
+fn watched(ops: &mut Code, setting: &Setting) {
+    let offsets = setting.offsets;
+    let choice = offsets.choice;
+    let (value, clause, codes) = (
+        offsets.choice_value as i32,
+        offsets.clause as i32,
+        offsets.codes as i32,
+    );
+    let first_stub = setting.first_stub as i64;
+    dynasm!(ops
+        ; .arch x64
+        ; mov r9, [rax + choice]
+        ; cmp DWORD [r9], CLAUSE as i32
+        ; ja >slow
+        ; mov rdx, [r9 + value]
+        ; jb >jump
+        ; mov rdx, [rdx + clause]
+        ; lea rdx, [rdx + codes]
+        ; jump:
+        ; mov r9, QWORD first_stub
+        ; cmp [rdx], r9
+        ; jb >slow
+    );
+}
+
+/// Saves registers, and goes to `slow` unless the engine that runs is the one of the shadow, and is recorded.
+fn begin(setting: &Setting) -> Code {
+    let mut ops = Code::new(setting.at);
+    let block = emit::thread_block_offset();
+    let engine_of_block = block + offset_of!(ThreadBlock, engine) as i32;
+    let shadow_of_block = block + offset_of!(ThreadBlock, shadow) as i32;
+    let engine = setting.offsets.engine;
+    dynasm!(ops
+        ; .arch x64
+        ; push rax; push rcx; push rdx; push rsi; push r8; push r9; push r10; push r11
+        ; fs mov rax, [engine]
+        ; fs cmp rax, [engine_of_block]
+        ; jne >slow
+        ; fs mov rcx, [shadow_of_block]
+    );
+    ops
+}
+
+/// The place of the next cell is in `rsi`. Nothing but saved registers has changed.
+fn load_counter(ops: &mut Code, counter: Counter) {
+    match counter {
+        Counter::Register(7) => dynasm!(ops; .arch x64; mov rsi, [rsp + SAVED + 8]),
+        Counter::Register(0) => dynasm!(ops; .arch x64; mov rsi, [rsp + 56]),
+        Counter::Register(1) => dynasm!(ops; .arch x64; mov rsi, [rsp + 48]),
+        Counter::Register(4) => {}
+        Counter::Register(number) => dynasm!(ops; .arch x64; mov rsi, Rq(number)),
+        Counter::Stack(words) => {
+            let at = SAVED + emit::ABOVE_RETURN + 8 * i32::from(words);
+            dynasm!(ops; .arch x64; mov rsi, [rsp + at]);
+        }
+    }
+}
+
+/// Writes the event whose word `load` puts into `rax`; its length is that of the place. Goes to `slow` before anything has changed. Changes `rax`, `rdx`.
+fn event(ops: &mut Code, load: impl FnOnce(&mut Code)) {
+    clock(ops);
+    load(ops);
+    dynasm!(ops; .arch x64; or rdx, rax; mov rax, [rdi + EVENT_LENGTH]);
+    store(ops);
+}
+
+fn fixed_event(ops: &mut Code, word: u64, length: usize) {
+    clock(ops);
+    let (word, length) = (word as i32, length as i32);
+    dynasm!(ops; .arch x64; or rdx, word; mov eax, length);
+    store(ops);
+}
+
+/// Leaves the shifted ticks since the last event in `rdx`, the tick on the stack, and the stream's address below it.
+fn clock(ops: &mut Code) {
+    dynasm!(ops
+        ; .arch x64
+        ; rdtsc
+        ; shl rdx, 32
+        ; or rax, rdx
+        ; push rbx
+        ; mov rbx, [rcx + STREAM]
+        ; test rbx, rbx
+        ; jz >stop
+        ; mov rdx, rax
+        ; sub rdx, [rbx + FIELDS.last_tick]
+        ; cmp rdx, TICKS
+        ; jae >stop
+        ; push rbp
+        ; mov rbp, [rbx + FIELDS.cursor]
+        ; cmp rbp, [rbx + FIELDS.limit]
+        ; jb >room
+        ; pop rbp
+        ; stop:
+        ; pop rbx
+        ; jmp >slow
+        ; room:
+        ; push rax
+        ; shl rdx, TICKS_SHIFT
+    );
+}
+
+/// Stores the event in `rdx`, of which `rax` bytes count.
+fn store(ops: &mut Code) {
+    dynasm!(ops
+        ; .arch x64
+        ; mov [rbp], rdx
+        ; add rbp, rax
+        ; mov [rbx + FIELDS.cursor], rbp
+        ; pop rax
+        ; mov [rbx + FIELDS.last_tick], rax
+        ; inc QWORD [rbx + FIELDS.events]
+        ; mov rax, [rbx + FIELDS.payload]
+        ; sub rbp, rax
+        ; mov [rax - COMMITTED], ebp
+        ; pop rbp
+        ; pop rbx
+    );
+}
+
+/// The active box, `r11` with the number `r10d`, is left for good. Changes `rax`, `rdx`.
+fn leave(ops: &mut Code) {
+    dynasm!(ops
+        ; .arch x64
+        ; mov [rcx + TOP], r10d
+        ; mov eax, [r11 + BOX_PARENT]
+        ; mov [rcx + ACTIVE], eax
+        ; imul rax, rax, BOX
+        ; add rax, [rcx + BOXES]
+        ; mov edx, [rcx + EXITED]
+        ; cmp edx, [rax + BOX_EXITED]
+        ; mov rax, [rax + BOX_FRAME]
+        ; je >calm
+        ; mov rax, -2
+        ; calm:
+        ; mov [rcx + QUIET], rax
+        ; mov QWORD [rcx + ANNOUNCED], -1
+    );
+}
+
+fn end(mut ops: Code, setting: &Setting) -> Option<Vec<u8>> {
+    let slow = setting.slow;
+    dynasm!(ops
+        ; .arch x64
+        ; done:
+        ; pop r11; pop r10; pop r9; pop r8; pop rsi; pop rdx; pop rcx; pop rax
+        ; ret
+        ; slow:
+        ; pop r11; pop r10; pop r9; pop r8; pop rsi; pop rdx; pop rcx; pop rax
+        ; jmp extern slow
+    );
+    ops.finalize().ok()
+}
