@@ -5,6 +5,9 @@
             wrap_new/1,                 % +When
             wrap_one/1,                 % :Head
             forget_one/1,               % :Head
+            call_itself/2,              % :Head, +Why
+            copied/2,                   % ?Module, -Head
+            is_as_copied/1,             % :Head
             file_loaded/1,              % +File
             file_changes/1,             % +File
             file_goes/1,                % +File
@@ -172,6 +175,37 @@ forget_one(M:Head) :-
     ;   true
     ).
 
+%!  copied(?Module, -Head) is nondet.
+%
+%   The predicate of Head is called through a copy.
+
+copied(M, Head) :-
+    wrapped(Name, Arity, M, _, copy, _),
+    functor(Head, Name, Arity).
+
+%!  is_as_copied(:Head) is semidet.
+%
+%   The predicate, which has a copy, has not changed since, as far as the engine tells.
+
+is_as_copied(M:Head) :-
+    functor(Head, Name, Arity),
+    wrapped(Name, Arity, M, _, copy, Generation),
+    generation(M:Head, Generation),
+    \+ needs_closure(M:Head).
+
+%!  call_itself(:Head, +Why) is det.
+%
+%   The predicate has changed: from now on it is called itself, and not its copy. Why is `always`, or
+%   `loading` if a new copy may be made when its file has been read.
+
+call_itself(M:Head, Why) :-
+    functor(Head, Name, Arity),
+    (   wrapped(Name, Arity, M, _, copy, _)
+    ->  functor(General, Name, Arity),
+        as_own(sig_atomic(with_mutex('$portmortem', through_closure(M:General, Why))))
+    ;   true
+    ).
+
 %!  leave_out(+Module, +Name, +Arity) is det.
 %
 %   Never record this predicate.
@@ -215,15 +249,18 @@ file_loaded(File) :-
 %   declared get new wrappers then.
 
 file_changes(File) :-
-    of_file(File, Head, portmortem_wrap:through_closure(Head)).
+    of_file(File, Head, portmortem_wrap:through_closure(Head, loading)).
 
-through_closure(M:Head) :-
+through_closure(M:Head, Why) :-
     functor(Head, Name, Arity),
     (   wrapped(Name, Arity, M, Id, copy, Generation)
     ->  withdraw(M, Head),
         retractall(wrapped(Name, Arity, M, _, _, _)),
-        assertz(wrapped(Name, Arity, M, Id, closure(loading), Generation)),
-        wrap(closure(loading), M, Head, _, Id),
+        (   is_thread_local(M:Head)     % the engine has taken the wrapper off
+        ->  true
+        ;   assertz(wrapped(Name, Arity, M, Id, closure(Why), Generation)),
+            wrap(closure(Why), M, Head, _, Id)
+        ),
         retire_withdrawn
     ;   begins_as_declared(M:Head),
         retract(wrapped(Name, Arity, M, Id, closure(always), Generation))
@@ -381,8 +418,13 @@ selectable(M, Head, Name, Arity) :-
     \+ left_out(M, Name, Arity),
     \+ predefined(Name, Arity, M),
     \+ '$get_predicate_attribute'(M:Head, noprofile, 1),
-    \+ '$get_predicate_attribute'(M:Head, (thread_local), 1),   % a wrapper crashes the engine
+    \+ is_thread_local(M:Head),
     \+ never(M, Head).
+
+%   A wrapper around one crashes the engine.
+
+is_thread_local(P) :-
+    '$get_predicate_attribute'(P, (thread_local), 1).
 
 own_or_system_name(Name) :-
     atom(Name),
@@ -459,6 +501,7 @@ is_defined(M:Head) :-
 %   is being loaded again is called through its closure meanwhile.
 
 refresh(M, Head, When, Id, How, Generation) :-
+    \+ is_thread_local(M:Head),
     (   \+ has_wrapper(M:Head, portmortem)     % reloaded while it ran
     ->  true
     ;   How == copy
@@ -581,7 +624,8 @@ callee(M, Name, Arity, Id, How) :-
     home(M, Name, Arity, Home),
     (   wrapped(Name, Arity, Home, Id0, _, _)
     ->  Id = Id0,
-        (   instrumented(Name, Arity, Home, CopyName)
+        (   Home == M,                  % else M may import another predicate while the clause runs
+            instrumented(Name, Arity, Home, CopyName)
         ->  How = copy(Home, CopyName)
         ;   functor(Head, Name, Arity),
             records_calls(Home:Head, Id)
@@ -706,6 +750,8 @@ needs_closure(P) :- '$get_predicate_attribute'(P, system, 1), !.
 needs_closure(P) :- '$get_predicate_attribute'(P, (multifile), 1), !.   % any file may add clauses
 needs_closure(P) :- predicate_property(P, tabled), !.
 needs_closure(P) :- predicate_property(P, det), !.
+needs_closure(P) :- '$get_predicate_attribute'(P, spy, 1), !.
+needs_closure(P) :- wrapper_of_program(P, _), !.
 
 %   A copy of the predicate's clauses does the same as they do. A large table of facts has
 %   no last calls to keep: a copy would only cost memory.
@@ -822,7 +868,10 @@ wrap(How, M, Head, Copy, Id) :-
         body(M:Head, Id, Target, Body)
     ),
     wrap_in_place(M:Head, portmortem, Wrapped, Body),
-    opaque_wrapper(M:Head),
+    (   wrapper_of_program(M:Head, _)  % which the attribute would change
+    ->  true
+    ;   opaque_wrapper(M:Head)
+    ),
     portmortem:'$wrappers_changed'.
 
 %   What the predicate is called with is recorded behind '$pm_enter', if that was asked for.
