@@ -4,9 +4,9 @@
 
 A copy does what its predicate did when it was copied. Whatever changes a predicate that may have a copy ends in one of
 the built-ins that changes/3 lists: dynamic/1 and det/1 in '$set_predicate_attribute'/3, for example, and table/1
-in '$wrap_predicate'/5. After a call of one, the predicate is called itself.
+in '$c_wrap_predicate'/5. After a call of one, the predicate is called itself.
 
-`tests/programs/effects/builtins.pl` says of each built-in predicate of the engine whether it changes predicates, and what it ends in.
+`tests/programs/builtins/effects.pl` says of each built-in predicate of the engine whether it changes predicates, and what it ends in.
 What changes dynamic predicates only is not listed here, because those have no copies. abolish/1 and loading have hooks of their own
 (portmortem_hooks.pl).
 */
@@ -14,6 +14,7 @@ What changes dynamic predicates only is not listed here, because those have no c
 :- set_module(class(library)).
 :- use_module(portmortem_engine).
 :- use_module(portmortem_wrap).
+:- use_module(portmortem_copies, [copy_was_called/1]).
 
 %!  watch_changes is det.
 %
@@ -27,17 +28,18 @@ watch_changes :-
 
 %   changes(?Head, ?Argument, ?What)
 %
-%   A call of Head changes what Argument says: What is `predicates`, heads or indicators; `clause`, that is
-%   added to its predicate; wrapper(Name), around a predicate; `reference`, to a clause; `all` predicates, or
+%   A call of Head changes what Argument says. What is `predicates`, heads or indicators; `debugged`, likewise; `modes`, heads;
+%   `clause`, that is added to its predicate; wrapper(Name), around a predicate; `reference`, to a clause; `all` predicates, or
 %   `some`, and which is not known.
 
 changes('$set_predicate_attribute'(P, _, _),  P,         predicates).
-changes(meta_predicate(Heads),                Heads,     predicates).
+changes(meta_predicate(Heads),                Heads,     modes).
 changes(redefine_system_predicate(P),         P,         predicates).
 changes('$flush_predicate'(P),                P,         predicates).
-changes('$spy'(P),                            P,         predicates).
+changes('$spy'(P),                            P,         debugged).
 changes('$vm_assert'(P, _, _),                P,         predicates).
-changes('$wrap_predicate'(P, Name, _, _, _),  P,         wrapper(Name)).
+changes('$predefine_foreign'(P),              P,         predicates).
+changes('$c_wrap_predicate'(P,Name,_,_,_),    P,         wrapper(Name)).
 changes('$record_clause'(Clause, _, _),       Clause,    clause).
 changes('$record_clause'(Clause, _, _, _),    Clause,    clause).
 changes('$break_at'(Clause, _, _),            Clause,    reference).
@@ -57,6 +59,12 @@ home(Head, Home) :-
 
 %   strip_module/3 is not qualified: it finds the module that the built-in was called from.
 
+watch(P, Argument, debugged) :-         % before it switches the debugger on
+    !,
+    wrap_in_place(P, portmortem_change, Wrapped,
+                  ( strip_module(Argument, M, Plain),
+                    portmortem_changes:changed(predicates, M, Plain),
+                    Wrapped )).
 watch(P, Argument, What) :-
     wrap_in_place(P, portmortem_change, Wrapped,
                   ( Wrapped,
@@ -72,7 +80,10 @@ changed(wrapper(Name), M, Head) :-
     ->  true
     ;   changed(Head, M)
     ).
-changed(clause, M, Clause) :-
+changed(modes, M, Heads) :-
+    changed_modes(Heads, M).
+changed(clause, _, Clause) :-
+    '$current_source_module'(M),
     (   clause_head(Clause, M, Head)
     ->  call_itself(Head, loading)
     ;   true
@@ -122,6 +133,28 @@ changed(Spec, M) :-
     ),
     (   callable(Spec)
     ->  call_itself(M:Spec, always)
+    ;   true
+    ).
+
+%   The engine goes on calling a predicate without qualifying its arguments if it has been called before. So does
+%   the copy; the predicate itself has not been called.
+
+changed_modes(Heads, _) :-
+    var(Heads),
+    !.
+changed_modes(M:Heads, _) :-
+    !,
+    changed_modes(Heads, M).
+changed_modes((A,B), M) :-
+    !,
+    changed_modes(A, M),
+    changed_modes(B, M).
+changed_modes(Head, M) :-
+    (   callable(Head),
+        functor(Head, Name, Arity),
+        functor(General, Name, Arity),
+        \+ copy_was_called(M:General)
+    ->  call_itself(M:General, always)
     ;   true
     ).
 

@@ -462,6 +462,8 @@ never(system, Head) :-
     ;   '$get_predicate_attribute'(system:Head, (dynamic), 1)
     ->  true
     ;   Head = statistics(_, _)         % which the recorder itself asks
+    ->  true
+    ;   Head = var(_)                   % which wrappers call in debug mode
     ).
 never(pure_input, _).                   % link terms into others with nb_linkarg/3: a wrapper's
 never(lazy_lists, _).                   % choicepoint would undo what is bound in them
