@@ -26,9 +26,8 @@ is_boundary(Home, Name, Arity) :-
     \+ constant_time(Name, Arity),
     functor(Head, Name, Arity),
     \+ '$get_predicate_attribute'(Home:Head, tabled, _),
-    (   '$get_predicate_attribute'(Home:Head, defined, 1)
-    ->  module_property(Home, class(Class)),
-        of_the_system(Class),
+    (   module_property(Home, class(Class))
+    ->  of_the_system(Class),
         \+ own_module(Home)
     ;   true                            % a library that will be loaded for it
     ).
