@@ -51,14 +51,15 @@ fn they_mean_what_they_mean_when_they_are_called() {
         &["--symbolic"],
     ];
     for first in (0..200 * rounds).step_by(IN_A_FILE as usize) {
-        let programs = file(first);
         for options in modes {
-            does_the_same(&programs, options, first);
+            // Every exit leaves a choicepoint with `--byrd`, so that a cleanup runs later.
+            let cleanup = !options.contains(&"--byrd");
+            does_the_same(&file(first, cleanup), options, first);
         }
     }
 }
 
-fn file(first: u64) -> String {
+fn file(first: u64, cleanup: bool) -> String {
     // In a garbage collection, a handler that waits loses bindings that only it can see (9.0.4).
     let mut text = ":- initialization(main, main).\n:- style_check(-singleton).\n:- set_prolog_flag(gc, false).\n\
         m(1) :- t.\nm(2).\nm(3) :- t.\n\
@@ -70,7 +71,10 @@ fn file(first: u64) -> String {
     let mut runs = Vec::new();
     for number in first..first + IN_A_FILE {
         let mut dice = Dice::of_program(number);
-        let body = body(&mut dice, 3);
+        let mut body = body(&mut dice, 3);
+        if !cleanup {
+            body = body.replace("setup_call_cleanup", "catch");
+        }
         let _ = writeln!(text, "p{number}(X, L, G, H, M) :- {body}.");
         let (g, h) = (dice.of(&GOALS), dice.of(&GOALS));
         let _ = writeln!(
