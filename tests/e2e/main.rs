@@ -34,6 +34,7 @@ mod portable;
 mod predict;
 mod query;
 mod random_programs;
+mod run_time_goals;
 mod same_behaviour;
 mod selection;
 mod setup;

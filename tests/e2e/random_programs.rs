@@ -95,10 +95,15 @@ fn both(first: u64, options: &[&str]) {
     );
 }
 
-/// Runs a file of programs unrecorded and recorded. `cleanup`: with calls of `call_cleanup/2`, beside whose handlers a cut may be
+/// Compares a file of programs with its recording. `cleanup`: with calls of `call_cleanup/2`, beside whose handlers a cut may be
 /// told too early (`docs/limits.md`).
 fn check(first: u64, options: &[&str], cleanup: bool) -> Profiled {
-    let sandbox = Sandbox::with("random.pl", &file(first, cleanup));
+    does_the_same(&file(first, cleanup), options, first)
+}
+
+/// Runs a file of programs, of which `first` is the first, unrecorded and recorded.
+pub(crate) fn does_the_same(programs: &str, options: &[&str], first: u64) -> Profiled {
+    let sandbox = Sandbox::with("random.pl", programs);
     let plain = sandbox.swipl(["random.pl"]);
     let mut arguments = vec!["record", "-o", "run.pmt"];
     arguments.extend(options);
@@ -174,7 +179,7 @@ fn file(first: u64, cleanup: bool) -> String {
     }
     let mut runs = Vec::new();
     for number in first..first + IN_A_FILE {
-        let dice = Dice(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bf0_3635);
+        let dice = Dice::of_program(number);
         text += &Program {
             number,
             cleanup,
@@ -188,10 +193,15 @@ fn file(first: u64, cleanup: bool) -> String {
 }
 
 /// Numbers that look random, the same every time (splitmix64).
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    fn below(&mut self, limit: u64) -> u64 {
+    /// For one program.
+    pub(crate) fn of_program(number: u64) -> Self {
+        Self(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bf0_3635)
+    }
+
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut value = self.0;
         value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -199,7 +209,7 @@ impl Dice {
         (value ^ value >> 31) % limit
     }
 
-    fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
+    pub(crate) fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
         words[self.below(words.len() as u64) as usize]
     }
 }

@@ -59,6 +59,10 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_hooks.pl"),
     ),
     (
+        "portmortem_changes.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_changes.pl"),
+    ),
+    (
         "portmortem_report.pl",
         include_str!("../../tracer/swi/prolog/portmortem_report.pl"),
     ),

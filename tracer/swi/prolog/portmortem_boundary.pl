@@ -27,11 +27,19 @@ is_boundary(Home, Name, Arity) :-
     \+ constant_time(Name, Arity),
     functor(Head, Name, Arity),
     \+ '$get_predicate_attribute'(Home:Head, tabled, _),
-    (   '$get_predicate_attribute'(Home:Head, defined, 1)
+    (   is_there(Home, Head)
     ->  module_property(Home, class(Class)),
         of_the_system(Class),
         \+ own_module(Home)
     ;   true                            % a library that will be loaded for it
+    ).
+
+%   The predicate is defined, or may be in the rest of its module's file.
+
+is_there(M, Head) :-
+    (   '$get_predicate_attribute'(M:Head, defined, 1)
+    ->  true
+    ;   module_property(M, file(_))
     ).
 
 of_the_system(system).

@@ -205,11 +205,6 @@ with_last_argument(Call, Last, Real) :-
     compound_name_arguments(Call, Closure, [First,_]),
     compound_name_arguments(Real, Closure, [First,Last]).
 
-own_wrapper(portmortem).
-own_wrapper(portmortem_hook).
-own_wrapper(portmortem_disguise).
-own_wrapper(portmortem_queue).
-
                  /*******************************
                  *            SIZES             *
                  *******************************/

@@ -3,6 +3,8 @@
             wrap_in_place/5,            % :Head, +Name, -Closure, -Wrapped, +Body
             opaque_wrapper/1,           % :Head
             has_wrapper/2,              % :Head, +Name
+            wrapper_of_program/2,       % :Head, ?Name
+            own_wrapper/1,              % ?Name
             exit/3,                     % ?Box, ?Before, -Goal
             only_guards/2,              % +Choice, +Before
             as_own/1,                   % :Goal
@@ -58,12 +60,33 @@ opaque_wrapper(M:Head) :-
 %   The predicate has a wrapper of this name. Loading a predicate again while it runs takes its wrappers off.
 
 has_wrapper(P, Name) :-
+    wrapper_of(P, Name),
+    !.
+
+%!  wrapper_of_program(:Head, ?Name) is nondet.
+%
+%   The program, or the engine for a tabled predicate, has put a wrapper of this name around the predicate. The newest is the first.
+
+wrapper_of_program(P, Name) :-
+    wrapper_of(P, Name),
+    \+ own_wrapper(Name).
+
+wrapper_of(P, Name) :-
     (   '$wrapped_predicate'(P, all(Pairs))     % see portmortem_disguise:wrappers/2
     ->  true
     ;   '$wrapped_predicate'(P, Pairs)
     ),
-    '$member'(Name-_, Pairs),
-    !.
+    '$member'(Name-_, Pairs).
+
+%!  own_wrapper(?Name) is nondet.
+%
+%   Names of wrappers of this library.
+
+own_wrapper(portmortem).
+own_wrapper(portmortem_hook).
+own_wrapper(portmortem_change).
+own_wrapper(portmortem_disguise).
+own_wrapper(portmortem_queue).
 
 %!  exit(?Box, ?Before, -Goal) is det.
 %
@@ -137,6 +160,7 @@ own_module(portmortem).
 own_module(portmortem_wrap).
 own_module(portmortem_hooks).
 own_module(portmortem_queue).
+own_module(portmortem_changes).
 own_module(portmortem_engine).
 own_module(portmortem_copies).
 own_module(portmortem_goals).

@@ -348,6 +348,10 @@ instrumented_places([Argument0|Arguments0], I, Places, Cut, In, [Argument|Argume
     I1 is I+1,
     instrumented_places(Arguments0, I1, Places, Cut, In, Arguments).
 
+instrumented_argument(Goal, _, In, Goal) :-
+    holds_unknown_goal(Goal),           % which may be a cut, or a condition, when the argument is called
+    !,
+    count_goals(Goal, In).
 instrumented_argument(Goal0, Cut, In, Goal) :-
     after_body(After),                  % then what runs it takes its solution, or asks for the next one
     cuts(Goal0, Cuts),

@@ -12,6 +12,7 @@ are wrapped.
 :- use_module(portmortem_wrap).
 :- use_module(portmortem_lines).
 :- use_module(portmortem_disguise).
+:- use_module(portmortem_changes).
 
 :- set_module(class(library)).
 
@@ -32,6 +33,7 @@ install_hooks :-
     reset_hook,
     link_hook,
     abolish_hook,
+    watch_changes,
     hook(system:'$run_initialization'(File, _), loaded(File)),
     hook(system:'$execute_directive_3'(Goal), directive(Goal)),
     hook(system:'$start_consult'(Again, _), reading(Again)),

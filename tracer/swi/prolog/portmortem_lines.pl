@@ -4,6 +4,7 @@
             forget_lines/1,             % +File
             goal_lines/4,               % +Ref, +Body, -File, -Lines
             control/1,                  % ?Goal
+            holds_unknown_goal/1,       % ?Goal
             runs_arguments/2,           % +Goal, -Places
             nth_arguments/3             % +Places, +Term, -Arguments
           ]).
@@ -165,6 +166,29 @@ control((_;_)).
 control((_->_)).
 control((_*->_)).
 control(\+_).
+
+%!  holds_unknown_goal(?Goal) is semidet.
+%
+%   Goal, or a part of it that is a goal of the same clause, is a variable, or qualified with one. What it means to call Goal is not known
+%   before the variable is bound: a cut, for example, would cut the goals beside it.
+
+holds_unknown_goal(Goal) :-
+    var(Goal),
+    !.
+holds_unknown_goal(M:Goal) :-
+    !,
+    (   var(M)
+    ->  true
+    ;   holds_unknown_goal(Goal)
+    ).
+holds_unknown_goal(_^Goal) :-
+    !,
+    holds_unknown_goal(Goal).
+holds_unknown_goal(Goal) :-
+    control(Goal),
+    arg(_, Goal, Part),
+    holds_unknown_goal(Part),
+    !.
 
 %!  runs_arguments(+Goal, -Places) is semidet.
 %

@@ -18,6 +18,7 @@ another one.
 
 :- set_module(class(library)).
 :- use_module(portmortem_engine, [exit/3]).
+:- use_module(portmortem_lines, [holds_unknown_goal/1]).
 :- use_module(portmortem_wrap, [is_recorded/2]).
 
 %!  can_be_counted(+Clauses) is semidet.
@@ -497,6 +498,7 @@ count_parts(At, Arity, _, _, _, _) :-
 count_parts(At, Arity, Parts, Goal, Clause, Written) :-
     arg(At, Goal, Part0),
     (   '$member'(At, Parts),
+        \+ holds_unknown_goal(Part0),
         callable(Part0)
     ->  count_part(Part0, Clause, Part)
     ;   Part = Part0

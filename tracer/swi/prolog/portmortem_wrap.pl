@@ -5,6 +5,9 @@
             wrap_new/1,                 % +When
             wrap_one/1,                 % :Head
             forget_one/1,               % :Head
+            call_itself/2,              % :Head, +Why
+            copied/2,                   % ?Module, -Head
+            is_as_copied/1,             % :Head
             file_loaded/1,              % +File
             file_changes/1,             % +File
             file_goes/1,                % +File
@@ -174,6 +177,37 @@ forget_one(M:Head) :-
     ;   true
     ).
 
+%!  copied(?Module, -Head) is nondet.
+%
+%   The predicate of Head is called through a copy.
+
+copied(M, Head) :-
+    wrapped(Name, Arity, M, _, copy, _),
+    functor(Head, Name, Arity).
+
+%!  is_as_copied(:Head) is semidet.
+%
+%   The predicate, which has a copy, has not changed since, as far as the engine tells.
+
+is_as_copied(M:Head) :-
+    functor(Head, Name, Arity),
+    wrapped(Name, Arity, M, _, copy, Generation),
+    generation(M:Head, Generation),
+    \+ needs_closure(M:Head).
+
+%!  call_itself(:Head, +Why) is det.
+%
+%   The predicate has changed: from now on it is called itself, and not its copy. Why is `always`, or
+%   `loading` if a new copy may be made when its file has been read.
+
+call_itself(M:Head, Why) :-
+    functor(Head, Name, Arity),
+    (   wrapped(Name, Arity, M, _, copy, _)
+    ->  functor(General, Name, Arity),
+        as_own(sig_atomic(with_mutex('$portmortem', through_closure(M:General, Why))))
+    ;   true
+    ).
+
 %!  leave_out(+Module, +Name, +Arity) is det.
 %
 %   Never record this predicate.
@@ -221,15 +255,19 @@ file_changes(File) :-
 
 read_again(File, P) :-
     look_again(File, P),
-    through_closure(P).
+    through_closure(P, loading).
 
-through_closure(M:Head) :-
+through_closure(M:Head, Why) :-
     functor(Head, Name, Arity),
     (   wrapped(Name, Arity, M, Id, copy, Generation)
     ->  withdraw(M, Head),
         retractall(wrapped(Name, Arity, M, _, _, _)),
-        assertz(wrapped(Name, Arity, M, Id, closure(loading), Generation)),
-        wrap_or_give_up(closure(loading), M, Head, _, Id),
+        (   is_thread_local(M:Head)     % the engine has taken the wrapper off
+        ->  true
+        ;   assertz(wrapped(Name, Arity, M, Id, closure(Why), Generation)),
+            portmortem:'$changed'(M, Head),
+            wrap_or_give_up(closure(Why), M, Head, _, Id)
+        ),
         retire_withdrawn
     ;   begins_as_declared(M:Head),
         retract(wrapped(Name, Arity, M, Id, closure(always), Generation))
@@ -418,8 +456,13 @@ selectable(M, Head, Name, Arity) :-
     \+ left_out(M, Name, Arity),
     \+ predefined(Name, Arity, M),
     \+ '$get_predicate_attribute'(M:Head, noprofile, 1),
-    \+ '$get_predicate_attribute'(M:Head, (thread_local), 1),   % a wrapper crashes the engine
+    \+ is_thread_local(M:Head),
     \+ never(M, Head).
+
+%   A wrapper around one crashes the engine.
+
+is_thread_local(P) :-
+    '$get_predicate_attribute'(P, (thread_local), 1).
 
 own_or_system_name(Name) :-
     atom(Name),
@@ -457,6 +500,8 @@ never(system, Head) :-
     ;   '$get_predicate_attribute'(system:Head, (dynamic), 1)
     ->  true
     ;   Head = statistics(_, _)         % which the recorder itself asks
+    ->  true
+    ;   Head = var(_)                   % which wrappers call in debug mode
     ).
 never(pure_input, _).                   % link terms into others with nb_linkarg/3: a wrapper's
 never(lazy_lists, _).                   % choicepoint would undo what is bound in them
@@ -496,6 +541,7 @@ is_defined(M:Head) :-
 %   is being loaded again is called through its closure meanwhile.
 
 refresh(M, Head, When, Id, How, Generation) :-
+    \+ is_thread_local(M:Head),
     (   \+ has_wrapper(M:Head, portmortem)     % reloaded while it ran
     ->  true
     ;   How == copy
@@ -634,7 +680,8 @@ callee(M, Name, Arity, Id, How) :-
     home(M, Name, Arity, Home),
     (   wrapped(Name, Arity, Home, Id0, _, _)
     ->  Id = Id0,
-        (   instrumented(Name, Arity, Home, CopyName)
+        (   Home == M,                  % else M may import another predicate while the clause runs
+            instrumented(Name, Arity, Home, CopyName)
         ->  How = copy(Home, CopyName)
         ;   functor(Head, Name, Arity),
             records_calls(Home:Head, Id)
@@ -767,6 +814,8 @@ needs_closure(P) :- '$get_predicate_attribute'(P, system, 1), !.
 needs_closure(P) :- '$get_predicate_attribute'(P, (multifile), 1), !.   % any file may add clauses
 needs_closure(P) :- '$get_predicate_attribute'(P, tabled, 1), !.
 needs_closure(P) :- '$get_predicate_attribute'(P, det, 1), !.
+needs_closure(P) :- '$get_predicate_attribute'(P, spy, 1), !.
+needs_closure(P) :- wrapper_of_program(P, _), !.
 
 %   A copy of the predicate's clauses does the same as they do. A large table of facts has
 %   no last calls to keep: a copy would only cost memory.
@@ -883,7 +932,10 @@ wrap(How, M, Head, Copy, Id) :-
         body(M:Head, Id, Target, Body)
     ),
     wrap_in_place(M:Head, portmortem, Wrapped, Body),
-    opaque_wrapper(M:Head),
+    (   wrapper_of_program(M:Head, _)  % which the attribute would change
+    ->  true
+    ;   opaque_wrapper(M:Head)
+    ),
     portmortem:'$wrappers_changed'.
 
 %   What the predicate is called with is recorded behind '$pm_enter', if that was asked for.
