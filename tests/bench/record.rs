@@ -1,19 +1,22 @@
 //! `make bench-record`: what recording costs.
 //!
-//! Runs every program of `tests/corpus.json` untraced and traced, alternating, in this one run, and prints the ratio of processor
-//! times of the goal alone (loading not counted), the events recorded and their size. Then the same for whole programs, and what set-up
+//! Runs every program of `tests/corpus.json` untraced, recorded with ports and recorded with stubs, in turn, in this one run. Prints the ratios of
+//! processor times of the goal alone (loading not counted), the events recorded and their size. Beside them stands the floor: the ratio if
+//! an event cost no more than reading the clock. Then the same for whole programs, and what set-up
 //! takes for each clause, if it is given no names of programs. With the argument `setup` it measures that alone.
 
 mod setup;
 mod slow;
 
 use std::fs;
+use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use portmortem_analyzer::trace::Trace;
 use portmortem_tests::catalogue::{self, Program};
+use portmortem_tracer::clock;
 
 /// Best of so many runs, traced and untraced in turn.
 const ROUNDS: usize = 5;
@@ -27,15 +30,48 @@ const LEAST_SECONDS: f64 = 0.001;
 struct Measured {
     name: String,
     untraced: f64,
-    traced: f64,
+    ports: f64,
+    stubs: f64,
+    /// What reading the clock takes for all its events.
+    clock: f64,
     events: u64,
     bytes: u64,
 }
 
 impl Measured {
-    fn ratio(&self) -> f64 {
-        self.traced / self.untraced
+    fn ports_ratio(&self) -> f64 {
+        self.ports / self.untraced
     }
+
+    fn stubs_ratio(&self) -> f64 {
+        self.stubs / self.untraced
+    }
+
+    fn floor_ratio(&self) -> f64 {
+        (self.untraced + self.clock) / self.untraced
+    }
+}
+
+/// How recorded programs are recorded.
+#[derive(Clone, Copy)]
+enum Recorder {
+    Ports,
+    Stubs,
+}
+
+/// Readings of the clock that are timed.
+const READINGS: u32 = 10_000_000;
+
+/// Seconds that one reading of the clock takes.
+fn clock_seconds() -> f64 {
+    let once = || {
+        let begin = clock::thread_cpu_ns();
+        for _ in 0..READINGS {
+            black_box(clock::ticks());
+        }
+        (clock::thread_cpu_ns() - begin) as f64 / 1e9 / f64::from(READINGS)
+    };
+    (0..ROUNDS).map(|_| once()).fold(f64::MAX, f64::min)
 }
 
 fn main() -> Result<()> {
@@ -46,20 +82,23 @@ fn main() -> Result<()> {
     }
     let mut programs = catalogue::corpus(directory.path());
     programs.retain(|program| wanted.is_empty() || wanted.contains(&program.name));
+    let reading = clock_seconds();
+    println!("reading the clock takes {:.1} ns", reading * 1e9);
     println!(
-        "{:<20}{:>12}{:>12}{:>8}{:>14}{:>13}",
-        "program", "untraced s", "traced s", "ratio", "events/run", "bytes/event"
+        "{:<20}{:>12}{:>8}{:>8}{:>8}{:>14}{:>13}",
+        "program", "untraced s", "ports", "stubs", "floor", "events/run", "bytes/event"
     );
     let mut all = Vec::new();
     for program in &programs {
-        let measured = measure(program, directory.path())
+        let measured = measure(program, directory.path(), reading)
             .with_context(|| format!("program {}", program.name))?;
         println!(
-            "{:<20}{:>12.4}{:>12.4}{:>8.2}{:>14}{:>13.2}",
+            "{:<20}{:>12.4}{:>8.2}{:>8.2}{:>8.2}{:>14}{:>13.2}",
             measured.name,
             measured.untraced,
-            measured.traced,
-            measured.ratio(),
+            measured.ports_ratio(),
+            measured.stubs_ratio(),
+            measured.floor_ratio(),
             measured.events,
             measured.bytes as f64 / measured.events as f64
         );
@@ -73,17 +112,18 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn measure(program: &Program, directory: &Path) -> Result<Measured> {
+fn measure(program: &Program, directory: &Path, reading: f64) -> Result<Measured> {
     let runner = Runner { program, directory };
     let once = runner.untraced(1)?.max(1e-6);
     let repetitions = (LONG_ENOUGH / once).ceil().max(1.0) as u64;
-    let (mut untraced, mut traced) = (f64::MAX, f64::MAX);
+    let (mut untraced, mut ports, mut stubs) = (f64::MAX, f64::MAX, f64::MAX);
     for _ in 0..ROUNDS {
         untraced = untraced.min(runner.untraced(repetitions)?);
-        traced = traced.min(runner.traced(repetitions)?);
+        ports = ports.min(runner.traced(repetitions, Recorder::Ports)?);
+        stubs = stubs.min(runner.traced(repetitions, Recorder::Stubs)?);
     }
     // The size of one run's recording, not of one that repeats it.
-    runner.traced(1)?;
+    runner.traced(1, Recorder::Stubs)?;
     let trace = Trace::open(&runner.trace())?;
     let events = trace
         .streams()
@@ -95,7 +135,9 @@ fn measure(program: &Program, directory: &Path) -> Result<Measured> {
     Ok(Measured {
         name: program.name.clone(),
         untraced: untraced / repetitions,
-        traced: traced / repetitions,
+        ports: ports / repetitions,
+        stubs: stubs / repetitions,
+        clock: events as f64 * reading,
         events,
         bytes: trace.size(),
     })
@@ -124,10 +166,13 @@ impl Runner<'_> {
         self.seconds(command)
     }
 
-    fn traced(&self, repetitions: u64) -> Result<f64> {
+    fn traced(&self, repetitions: u64, recorder: Recorder) -> Result<f64> {
         let portmortem = std::env::current_exe()?.with_file_name("portmortem");
         let mut command = Command::new(portmortem);
         command.args(["record", "--force", "-o"]).arg(self.trace());
+        if let Recorder::Stubs = recorder {
+            command.arg("--stubs");
+        }
         command.arg("-g").arg(self.goal(repetitions));
         command
             .arg(&self.program.file)
@@ -181,18 +226,24 @@ fn summary(all: &[Measured]) {
         .iter()
         .filter(|measured| measured.untraced >= LEAST_SECONDS)
         .collect();
-    let logarithms: f64 = timed.iter().map(|measured| measured.ratio().ln()).sum();
-    let worst = timed
-        .iter()
-        .map(|measured| measured.ratio())
-        .fold(0.0, f64::max);
     let events: u64 = all.iter().map(|measured| measured.events).sum();
     let bytes: u64 = all.iter().map(|measured| measured.bytes).sum();
     println!(
-        "ratio over {} programs that run at least 1 ms: geometric mean {:.2}, worst {worst:.2}",
-        timed.len(),
-        (logarithms / timed.len() as f64).exp()
+        "ratios over {} programs that run at least 1 ms, geometric mean and worst:",
+        timed.len()
     );
+    type Ratio = fn(&Measured) -> f64;
+    let kinds: [(&str, Ratio); 3] = [
+        ("ports", Measured::ports_ratio),
+        ("stubs", Measured::stubs_ratio),
+        ("floor", Measured::floor_ratio),
+    ];
+    for (name, ratio) in kinds {
+        let ratios = timed.iter().map(|measured| ratio(measured));
+        let logarithms: f64 = ratios.clone().map(f64::ln).sum();
+        let mean = (logarithms / timed.len() as f64).exp();
+        println!("{name:<8}{mean:>6.2}{:>8.2}", ratios.fold(0.0, f64::max));
+    }
     println!(
         "bytes per event over the corpus: {:.2}",
         bytes as f64 / events as f64

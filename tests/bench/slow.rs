@@ -27,22 +27,26 @@ pub(crate) fn measure(directory: &Path) -> Result<()> {
     std::fs::write(&empty, ":- initialization(halt).\n")?;
     let start = Times::best(&empty, &[], directory)?;
     println!(
-        "\n{:<20}{:>12}{:>12}{:>8}",
-        "whole program", "untraced s", "traced s", "ratio"
+        "\n{:<20}{:>12}{:>8}{:>8}",
+        "whole program", "untraced s", "ports", "stubs"
     );
-    let mut logarithms = 0.0;
+    let (mut ports, mut stubs) = (0.0, 0.0);
     for (name, arguments) in PROGRAMS {
         let file = repository("tests/programs/slow").join(format!("{name}.pl"));
         let whole = Times::best(&file, arguments, directory)?;
-        let (untraced, traced) = (whole.untraced - start.untraced, whole.traced - start.traced);
-        let ratio = traced / untraced;
-        println!("{name:<20}{untraced:>12.2}{traced:>12.2}{ratio:>8.2}");
-        logarithms += ratio.ln();
+        let untraced = whole.untraced - start.untraced;
+        let with_ports = (whole.ports - start.ports) / untraced;
+        let with_stubs = (whole.stubs - start.stubs) / untraced;
+        println!("{name:<20}{untraced:>12.2}{with_ports:>8.2}{with_stubs:>8.2}");
+        ports += with_ports.ln();
+        stubs += with_stubs.ln();
     }
-    let mean = (logarithms / PROGRAMS.len() as f64).exp();
+    let mean = |logarithms: f64| (logarithms / PROGRAMS.len() as f64).exp();
     println!(
-        "geometric mean over {} slow programs: {mean:.2}",
-        PROGRAMS.len()
+        "geometric mean over {} slow programs: ports {:.2}, stubs {:.2}",
+        PROGRAMS.len(),
+        mean(ports),
+        mean(stubs)
     );
     Ok(())
 }
@@ -50,7 +54,8 @@ pub(crate) fn measure(directory: &Path) -> Result<()> {
 /// Seconds of processor time of a run, start and end of the engine included.
 struct Times {
     untraced: f64,
-    traced: f64,
+    ports: f64,
+    stubs: f64,
 }
 
 impl Times {
@@ -58,14 +63,17 @@ impl Times {
         let portmortem = std::env::current_exe()?.with_file_name("portmortem");
         let portmortem = portmortem.display().to_string();
         let trace = directory.join("slow.pmt").display().to_string();
-        let record = [&portmortem, "record", "--force", "-o", &trace];
+        let with_ports = [&portmortem, "record", "--force", "-o", &trace];
+        let with_stubs = [&portmortem, "record", "--stubs", "--force", "-o", &trace];
         let mut best = Self {
             untraced: f64::MAX,
-            traced: f64::MAX,
+            ports: f64::MAX,
+            stubs: f64::MAX,
         };
         for _ in 0..ROUNDS {
             best.untraced = best.untraced.min(seconds(&["swipl"], file, arguments)?);
-            best.traced = best.traced.min(seconds(&record, file, arguments)?);
+            best.ports = best.ports.min(seconds(&with_ports, file, arguments)?);
+            best.stubs = best.stubs.min(seconds(&with_stubs, file, arguments)?);
         }
         Ok(best)
     }

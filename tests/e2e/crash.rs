@@ -197,7 +197,10 @@ fn a_signal_ends_every_kind_of_recording_in_order() {
         thread::sleep(Duration::from_micros(random() % 100_000));
         recording.signal(libc::SIGTERM);
         let outcome = recording.wait();
-        outcome.exits(128 + libc::SIGTERM);
+        outcome.demand(
+            outcome.status == Status::Signal(libc::SIGTERM),
+            "death by the signal",
+        );
         let told = outcome.err();
         assert!(!told.contains("internal error"), "{options:?}: {told}");
         let profiled = Profiled::of(&sandbox.path("run.pmt"));
