@@ -74,8 +74,8 @@ extern "C" fn on_wrapped(_place: usize, _cell: usize) {
     visit(Visit::wrapped);
 }
 
-extern "C" fn on_new_body(place: usize, cell: usize) {
-    visit(|visit| visit.new_body(place_of(place).op, cell));
+extern "C" fn on_new_body(_place: usize, cell: usize) {
+    visit(|visit| visit.new_body(cell));
 }
 
 extern "C" fn on_new_code(place: usize, cell: usize) {
@@ -534,7 +534,7 @@ impl Visit {
     }
 
     /// The body of a clause begins for the first time.
-    fn new_body(&mut self, op: Op, cell: usize) {
+    fn new_body(&mut self, cell: usize) {
         let frame = self.frame();
         let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) else {
             return;
@@ -545,12 +545,6 @@ impl Visit {
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing(code.definition) };
         self.plant(&code, standing.is_recorded());
-        if cell == code.start
-            && let Some(mut planter) = plant::planter()
-        {
-            // SAFETY: the cell has this instruction.
-            unsafe { planter.plant(cell, op, role::CLAUSE, Work::Look) };
-        }
     }
 
     /// A body begins that `call/1` has made. What is newer than its frame was left by an exception: had it failed, a stub would have seen it.

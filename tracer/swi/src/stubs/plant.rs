@@ -472,6 +472,11 @@ impl Planter {
             roles: vec![0; count + 1],
             steps: Vec::new(),
         };
+        // A stub stays where the clause is tried after another one. If its first instruction enters the body, it had one from the beginning.
+        // SAFETY: within the code.
+        if count > 0 && !is_bare(unsafe { word(codes.start, 0) }) {
+            plan.mark(0, role::CLAUSE);
+        }
         let mut index = 0;
         while index < count {
             let cell = codes.start + index * WORD;
