@@ -28,6 +28,7 @@ mod generated;
 mod generator;
 mod graph;
 mod hostile;
+mod index;
 mod install;
 mod library;
 mod portable;

@@ -67,6 +67,8 @@ Examples:
   portmortem index run.pmt         writes run.pmt.index
   portmortem index runs/*.pmt
 
+Traces of more than 10 MB need no such command: `record` writes their index at the end, and so does
+any command that has to read all of one, if it can write to the directory of the trace.
 An index that does not belong to the present trace is made again by the command that finds it.
 A trace that is damaged, or whose recording did not end, has none.")]
     Index {
@@ -162,6 +164,9 @@ pub(crate) struct RecordArgs {
     /// Put the ports into the engine's own instructions: faster, no copies of clauses. Not all modes have it yet
     #[arg(long, conflicts_with_all = ["byrd", "symbolic", "clauses", "keep_arguments", "no_tail", "wrappers_only"])]
     pub(crate) stubs: bool,
+    /// Write no index (TRACE.index) beside a trace of more than 10 MB; later commands then take longer to begin
+    #[arg(long)]
+    pub(crate) no_index: bool,
     /// Limit the size of the trace, e.g. 500M or 2G
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) max_size: Option<u64>,
