@@ -335,7 +335,8 @@ NAME is the trace's file name without extension. Where two are the same, directo
 tell them apart come before it: monday/run, tuesday/run.
 
 Files are complete or absent, and none is changed before all are written. Older files of
-the same name are replaced; partitions of traces that are not in this export stay.")]
+the same name are replaced only with --force; partitions of traces that are not in this
+export stay.")]
 pub(crate) struct ExportArgs {
     /// The traces; patterns with *, ? and [] are expanded (** for any depth of directories)
     #[arg(required_unless_present = "from", value_name = "TRACE")]
@@ -349,6 +350,9 @@ pub(crate) struct ExportArgs {
     /// File format
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
     pub(crate) format: ExportFormat,
+    /// Replace existing files
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Tables to write, with commas between (default: all but events)
     #[arg(long, value_name = "TABLES", value_delimiter = ',', value_parser = table_parser())]
     pub(crate) tables: Vec<Table>,
