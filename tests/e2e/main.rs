@@ -41,3 +41,4 @@ mod setup;
 mod shortened;
 mod signals;
 mod tui;
+mod width;

@@ -7,7 +7,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
 use super::flat::compare;
-use super::{WIDTH, shown_of, unit};
+use super::{page_width, shown_of, unit};
 use crate::text_table::{Column, render};
 
 /// The rows of the table `sites`, or those of them whose caller or callee was `chosen`, sorted by a column of it: numbers the
@@ -53,7 +53,7 @@ pub(crate) fn table(report: &Analysis, sites: &[Site], top: usize) -> String {
         counts("redos", |site| site.figures.redos),
         counts("fails", |site| site.figures.fails),
         Column::right("undone", cells(&|site| time(site.figures.undone_ticks))).dispensable(1),
-        Column::left(
+        Column::goals(
             "goal",
             cells(&|site| {
                 let callee = report.predicate(site.callee);
@@ -61,7 +61,7 @@ pub(crate) fn table(report: &Analysis, sites: &[Site], top: usize) -> String {
             }),
         ),
     ];
-    render(&columns, WIDTH) + &shown_of(shown.len(), sites.len())
+    render(&columns, page_width()) + &shown_of(shown.len(), sites.len())
 }
 
 /// `file:line` of a goal, the file without its directories; which goal of which clause it is where that is not known.
