@@ -879,7 +879,7 @@ mod tests {
     fn what_reports_are_sorted_by() {
         assert_eq!(parse_sort(" Time "), Ok("time"));
         assert_eq!(parse_sort("fails"), Ok("fails"));
-        assert_eq!(parse_sort("tried"), Ok("tried"));
+        assert_eq!(parse_sort("entered"), Ok("entered"));
         let error = parse_sort("tme").unwrap_err();
         assert!(error.contains("did you mean time? There are "), "{error}");
         let error = parse_sort("xyzzy").unwrap_err();
@@ -904,10 +904,7 @@ mod tests {
         }
         assert_eq!(parse_asked("list"), Ok(AskedColumn::List));
         let error = parse_column("fals").unwrap_err();
-        assert!(
-            error.contains("did you mean fails or calls? There are "),
-            "{error}"
-        );
+        assert!(error.contains("did you mean fails or "), "{error}");
         assert!(error.contains("determinism"), "{error}");
         assert!(error.contains("open_ns, ") && !error.contains("self_ns"));
     }

@@ -244,8 +244,8 @@ mod tests {
             table.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
         };
         assert_eq!(lines(80)[0], "  1  a.pl:7: caller/1 > callee/2");
-        assert_eq!(lines(24), [" 1 a.pl:7: … > callee/2", " 2 p/0 > q/0"]);
-        assert_eq!(lines(12), [" 1 … > cal…", " 2 p/0 > q/0"]);
+        assert_eq!(lines(24), [" 1 a.pl:7: c… > callee/2", " 2 p/0 > q/0"]);
+        assert_eq!(lines(12), [" 1 … > call…", " 2 p/0 > q/0"]);
         let plain = [Column::left("name", vec!["no goal but a long name".into()])];
         assert_eq!(render(&plain, 10), " name\n no goal …\n");
     }

@@ -140,8 +140,9 @@ fn sites(
         "predicate" => "caller",
         other => other,
     };
-    let sites = site_order(analysis, chosen, place_in(Table::Sites, sort)?);
-    let text = |top| site_table(analysis, &sites, top);
+    let sort = place_in(Table::Sites, sort)?;
+    let sites = site_order(analysis, chosen, sort);
+    let text = |top| site_table(analysis, &sites, sort, top);
     listing::<SiteRow>(analysis, "sites", &sites, text, args, out)
 }
 

@@ -28,8 +28,10 @@ pub(crate) fn order<'t>(
     sites
 }
 
-/// The first `top` of these sites, and a line on the rest.
-pub(crate) fn table(report: &Analysis, sites: &[Site], top: usize) -> String {
+/// The first `top` of these sites, in the order of a column, and a line on the rest.
+pub(crate) fn table(report: &Analysis, sites: &[Site], sort: usize, top: usize) -> String {
+    // What the order is by is shown.
+    let rank_of_undone = u8::from(SiteRow::ALL[sort].name != "undone_ns");
     let shown = &sites[..sites.len().min(top)];
     let unit = unit(report);
     let total = report.profile.total_ticks();
@@ -52,7 +54,8 @@ pub(crate) fn table(report: &Analysis, sites: &[Site], top: usize) -> String {
         counts("exits", |site| site.figures.exits()),
         counts("redos", |site| site.figures.redos),
         counts("fails", |site| site.figures.fails),
-        Column::right("undone", cells(&|site| time(site.figures.undone_ticks))).dispensable(1),
+        Column::right("undone", cells(&|site| time(site.figures.undone_ticks)))
+            .dispensable(rank_of_undone),
         Column::goals(
             "goal",
             cells(&|site| {

@@ -9,6 +9,7 @@ mod order;
 mod progress;
 mod staging;
 
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -123,7 +124,10 @@ impl<'a> Export<'a> {
                 }
                 _ => vec![self.shared_file(table)],
             };
-            if let Some(file) = files.iter().find(|file| file.is_file()) {
+            // A link is refused with or without force.
+            let is_file =
+                |file: &&PathBuf| fs::symlink_metadata(file).is_ok_and(|there| there.is_file());
+            if let Some(file) = files.iter().find(is_file) {
                 bail!(
                     "{} exists; replace it with --force or name another directory with --to",
                     file.display()
