@@ -45,7 +45,7 @@ fn as_wide_as_the_terminal_or_as_columns_says() {
     // A caller gives way to its callee.
     let goals = report(&["--sites"]).wait();
     let goals = goals.succeeds().out();
-    assert!(goals.contains(&format!("… > {CALLEE}\n")), "{goals}");
+    assert!(goals.contains(&format!("… > {}", &CALLEE[..30])), "{goals}");
 }
 
 #[test]
