@@ -109,7 +109,12 @@ impl Analysis {
         let missing = matches!(found, Err(IndexError::Missing)) && trace.size() > LARGE;
         let found = match found {
             Err(_) if missing && filters.is_everything() => {
-                Index::build(&trace, path, Some(progress))
+                let options = ReplayOptions {
+                    progress: Some(progress),
+                    ..ReplayOptions::default()
+                };
+                let built = Index::build(&trace, path, &options);
+                built.inspect(|index| index.keep_if_worth(&trace, path))
             }
             found => found,
         };

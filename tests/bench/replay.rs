@@ -245,7 +245,7 @@ fn analysis(path: &Path, pool: &ThreadPool) -> Result<Duration> {
 fn second_analysis<'c>(path: &'c Path, file: &File) -> Result<Contestant<'c>> {
     let trace = Trace::open(path)?;
     if Index::load(&trace, path).is_err() {
-        Index::build(&trace, path, None)?.save(path)?;
+        Index::build(&trace, path, &ReplayOptions::default())?.save(path)?;
     }
     Ok(Contestant {
         name: "second analysis, indexed".to_owned(),

@@ -28,6 +28,7 @@ fn examples() {
         .register_bin("portmortem", built::portmortem())
         .env("LC_ALL", "C.UTF-8")
         .env("NO_COLOR", "1")
+        .env("COLUMNS", "")
         .case(place.join("README.md"))
         .case(place.join("docs/*.md"));
     // Fails if any example does.

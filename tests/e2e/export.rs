@@ -464,11 +464,18 @@ fn lists_and_patterns() {
 }
 
 #[test]
-fn a_second_export_replaces_the_first() {
+fn a_second_export_replaces_the_first_by_force() {
     let sandbox = Sandbox::new();
     let export = |from: &str, format: &str| {
         fs::copy(sample(&format!("{from}.pmt")), sandbox.path("run.pmt")).unwrap();
         let arguments = ["export", "run.pmt", "--to", "out", "--format", format];
+        let is_first = from == "queens";
+        if !is_first {
+            let refused = sandbox.portmortem(arguments);
+            refused.refuses("exists; replace it with --force or name another directory with --to");
+        }
+        let force = (!is_first).then_some("--force");
+        let arguments = arguments.into_iter().chain(force);
         sandbox.portmortem(arguments).succeeds();
     };
     sandbox.sh("mkdir -p out/predicates/trace=old && touch out/predicates/trace=old/part-0.parquet out/notes");

@@ -114,6 +114,7 @@ impl Sandbox {
             .env("portmortem", built::portmortem())
             .env_remove("PORTMORTEM_ENGINE_LIBRARY")
             .env_remove("RUST_BACKTRACE")
+            .env_remove("COLUMNS")
             .stdin(Stdio::null());
         Run {
             command,

@@ -13,7 +13,7 @@ use crate::outcome::Status;
 use crate::patience::TIME_LIMIT;
 use crate::sandbox::Run;
 
-/// A program at a terminal of 80 columns, without echo.
+/// A program at a terminal, of 80 columns unless it is said, without echo.
 #[derive(Debug)]
 pub struct Terminal {
     child: Child,
@@ -28,7 +28,16 @@ impl Terminal {
     /// If the system has no pseudo-terminals left.
     #[must_use]
     pub fn start(run: Run) -> Self {
-        let (ours, theirs) = open_pair();
+        Self::start_with_columns(run, 80)
+    }
+
+    /// The same with a terminal of so many columns.
+    ///
+    /// # Panics
+    /// As [`Terminal::start`].
+    #[must_use]
+    pub fn start_with_columns(run: Run, columns: u16) -> Self {
+        let (ours, theirs) = open_pair(columns);
         let mut command = run.command;
         command
             .stdin(Stdio::from(theirs.try_clone().unwrap()))
@@ -132,10 +141,10 @@ impl Terminal {
     }
 }
 
-fn open_pair() -> (OwnedFd, OwnedFd) {
+fn open_pair(columns: u16) -> (OwnedFd, OwnedFd) {
     let size = libc::winsize {
         ws_row: 24,
-        ws_col: 80,
+        ws_col: columns,
         ws_xpixel: 0,
         ws_ypixel: 0,
     };

@@ -8,6 +8,7 @@ use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, Typ
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use portmortem_analyzer::comparison::Limit;
 use portmortem_analyzer::tables::{Column, Table};
+use portmortem_analyzer::text::similar;
 
 use crate::size::parse_size;
 
@@ -67,6 +68,8 @@ Examples:
   portmortem index run.pmt         writes run.pmt.index
   portmortem index runs/*.pmt
 
+Traces of more than 10 MB need no such command: `record` writes their index at the end, and so does
+any command that has to read all of one, if it can write to the directory of the trace.
 An index that does not belong to the present trace is made again by the command that finds it.
 A trace that is damaged, or whose recording did not end, has none.")]
     Index {
@@ -162,6 +165,9 @@ pub(crate) struct RecordArgs {
     /// Put the ports into the engine's own instructions: faster, no copies of clauses. Not all modes have it yet
     #[arg(long, conflicts_with_all = ["byrd", "symbolic", "clauses", "keep_arguments", "no_tail", "wrappers_only"])]
     pub(crate) stubs: bool,
+    /// Write no index (TRACE.index) beside a trace of more than 10 MB; later commands then take longer to begin
+    #[arg(long)]
+    pub(crate) no_index: bool,
     /// Limit the size of the trace, e.g. 500M or 2G
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) max_size: Option<u64>,
@@ -223,15 +229,17 @@ Examples:
   portmortem report run.pmt --focus solve/2 --time 1s..2s      one predicate in a range of time
   portmortem report run.pmt --time load..solve                 from pm_mark(load) to pm_mark(solve)
   portmortem report run.pmt --columns predicate,calls,events,undone --sort events
-  portmortem report run.pmt --format csv --top 100 > profile.csv")]
+  portmortem report run.pmt --format csv --top 100 > profile.csv
+
+Text is as wide as the terminal, or as COLUMNS says; it has 80 columns where there is neither.")]
 pub(crate) struct ReportArgs {
     /// The trace
     #[arg(required_unless_present = "columns")]
     pub(crate) trace: Option<PathBuf>,
-    /// Column to sort by: numbers with the largest first, texts alphabetically [default: self, net where it is measured;
-    /// of clauses failed_ns]
-    #[arg(long, value_name = "COLUMN", value_parser = parse_sort)]
-    pub(crate) sort: Option<&'static str>,
+    /// Column to sort by: numbers with the largest first, texts alphabetically. `time` is self, net where it is measured;
+    /// of goals served, of clauses failed_ns
+    #[arg(long, value_name = "COLUMN", default_value = USUAL_SORT, value_parser = parse_sort)]
+    pub(crate) sort: &'static str,
     /// Number of predicates to show [default: 20 as text, else all]
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,
@@ -330,7 +338,8 @@ NAME is the trace's file name without extension. Where two are the same, directo
 tell them apart come before it: monday/run, tuesday/run.
 
 Files are complete or absent, and none is changed before all are written. Older files of
-the same name are replaced; partitions of traces that are not in this export stay.")]
+the same name are replaced only with --force; partitions of traces that are not in this
+export stay.")]
 pub(crate) struct ExportArgs {
     /// The traces; patterns with *, ? and [] are expanded (** for any depth of directories)
     #[arg(required_unless_present = "from", value_name = "TRACE")]
@@ -344,6 +353,9 @@ pub(crate) struct ExportArgs {
     /// File format
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
     pub(crate) format: ExportFormat,
+    /// Replace existing files
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Tables to write, with commas between (default: all but events)
     #[arg(long, value_name = "TABLES", value_delimiter = ',', value_parser = table_parser())]
     pub(crate) tables: Vec<Table>,
@@ -791,12 +803,22 @@ fn parse_asked(name: &str) -> Result<AskedColumn, String> {
     }
 }
 
-/// The name of a column to sort by, in the catalogue: one of predicates, or one that only clauses have.
+/// What a report is sorted by unless it is said.
+pub(crate) const USUAL_SORT: &str = "time";
+
+/// The name of a column to sort by, in the catalogue: one of predicates, or one that only clauses have; or [`USUAL_SORT`].
 fn parse_sort(name: &str) -> Result<&'static str, String> {
-    let (table, place) = match (parse_column(name), Table::Clauses.find(name.trim())) {
+    let name = name.trim();
+    if name.eq_ignore_ascii_case(USUAL_SORT) {
+        return Ok(USUAL_SORT);
+    }
+    let (table, place) = match (parse_column(name), Table::Clauses.find(name)) {
         (Ok(place), _) => (Table::Predicates, place),
         (Err(_), Some(place)) => (Table::Clauses, place),
-        (Err(error), None) => return Err(error),
+        (Err(_), None) => {
+            let names = [&[USUAL_SORT], &column_names()[..]].concat();
+            return Err(no_column(name, &names));
+        }
     };
     Ok(table.all_columns()[place].name)
 }
@@ -805,19 +827,31 @@ fn parse_sort(name: &str) -> Result<&'static str, String> {
 fn parse_column(name: &str) -> Result<usize, String> {
     let name = name.trim();
     let known = if name == "name" { "predicate" } else { name };
-    Table::Predicates.find(known).ok_or_else(|| {
-        let columns = Table::Predicates.all_columns();
-        // Another column may be called so itself.
-        let name_of = |column: &Column| match columns.iter().any(|c| c.name == column.short_name())
-        {
+    Table::Predicates
+        .find(known)
+        .ok_or_else(|| no_column(known, &column_names()))
+}
+
+/// What the columns of predicates can be called.
+fn column_names() -> Vec<&'static str> {
+    let columns = Table::Predicates.all_columns();
+    // Another column may be called so itself.
+    let name_of =
+        |column: &'static Column| match columns.iter().any(|c| c.name == column.short_name()) {
             true => column.name,
             false => column.short_name(),
         };
-        let mut names: Vec<&str> = columns.iter().map(name_of).collect();
-        let wanted = known.to_lowercase();
-        names.sort_by_cached_key(|name| strsim::damerau_levenshtein(name, &wanted));
-        format!("no column is called so; there are {}", names.join(", "))
-    })
+    columns.iter().map(name_of).collect()
+}
+
+/// That no column is called so; which ones may be meant, and which ones there are.
+fn no_column(wanted: &str, names: &[&str]) -> String {
+    let similar = similar(wanted, names.iter().copied());
+    let there_are = match similar[..] {
+        [] => "there are".to_owned(),
+        _ => format!("did you mean {}? There are", similar.join(" or ")),
+    };
+    format!("no column is called so; {there_are} {}", names.join(", "))
 }
 
 #[cfg(test)]
@@ -842,6 +876,20 @@ mod tests {
     }
 
     #[test]
+    fn what_reports_are_sorted_by() {
+        assert_eq!(parse_sort(" Time "), Ok("time"));
+        assert_eq!(parse_sort("fails"), Ok("fails"));
+        assert_eq!(parse_sort("entered"), Ok("entered"));
+        let error = parse_sort("tme").unwrap_err();
+        assert!(error.contains("did you mean time? There are "), "{error}");
+        let error = parse_sort("xyzzy").unwrap_err();
+        assert!(
+            error.starts_with("no column is called so; there are time, "),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn columns_are_found_or_the_nearest_named() {
         for (text, name) in [
             ("self", "self_ns"),
@@ -856,7 +904,7 @@ mod tests {
         }
         assert_eq!(parse_asked("list"), Ok(AskedColumn::List));
         let error = parse_column("fals").unwrap_err();
-        assert!(error.contains("there are fails, "), "{error}");
+        assert!(error.contains("did you mean fails or "), "{error}");
         assert!(error.contains("determinism"), "{error}");
         assert!(error.contains("open_ns, ") && !error.contains("self_ns"));
     }

@@ -13,6 +13,7 @@ pub(crate) struct Column {
     /// It is left out where the table would be too wide: the smallest rank first. 0: never.
     rank: u8,
     align: Align,
+    cut: Cut,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,17 @@ enum Align {
     Left,
     Right,
 }
+
+/// What is lost of a cell that is too wide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    End,
+    /// The end of what is before the last [`CALLS`]; the end only if that does not suffice.
+    Caller,
+}
+
+/// Between a caller and its callee.
+const CALLS: &str = " > ";
 
 impl Column {
     /// A column of numbers.
@@ -30,6 +42,7 @@ impl Column {
             short: None,
             rank: 0,
             align: Align::Right,
+            cut: Cut::End,
         }
     }
 
@@ -61,6 +74,23 @@ impl Column {
         }
     }
 
+    /// A column of goals, `CALLER > CALLEE`: callers are cut before callees.
+    pub(crate) fn goals(heading: impl Into<String>, cells: Vec<String>) -> Self {
+        Self {
+            cut: Cut::Caller,
+            ..Self::left(heading, cells)
+        }
+    }
+
+    /// A cell within a width.
+    fn shown(&self, row: usize, width: usize) -> String {
+        let cell = &self.cells[row];
+        match cell.rfind(CALLS) {
+            Some(at) if self.cut == Cut::Caller => cut_caller(cell.split_at(at), width),
+            _ => shorten(cell, width),
+        }
+    }
+
     /// The column may be left out where the table would be too wide, those of small ranks first.
     pub(crate) fn dispensable(self, rank: u8) -> Self {
         Self { rank, ..self }
@@ -76,15 +106,23 @@ impl Column {
     }
 }
 
+/// A caller and its callee within a width.
+fn cut_caller((caller, callee): (&str, &str), width: usize) -> String {
+    let caller = shorten(caller, width.saturating_sub(callee.width()).max(1));
+    let left = width.saturating_sub(caller.width());
+    caller + &shorten(callee, left)
+}
+
 /// Names are not cut shorter than this if large counts can be rounded or columns left out instead.
 const MIN_NAME: usize = 16;
 
 /// Lays the columns out, a line each row, headings first. Two spaces before the first column.
 ///
-/// Where the table would be wider than `width`, columns come closer together, then names in the last one are cut, then large
-/// counts are rounded, the widest column first, then dispensable columns are left out, and then names are cut further.
+/// Where the table would be wider than `width`, columns come closer together, then large counts are rounded, the widest column
+/// first, then dispensable columns are left out, and at last names in the last column are cut. But the rest of the table gives
+/// way to half a line of names only: one very long name is no reason to leave out figures of all rows.
 pub(crate) fn render(columns: &[Column], width: usize) -> String {
-    render_keeping(columns, width, MIN_NAME)
+    render_keeping(columns, width, MIN_NAME.max(width / 2))
 }
 
 /// The same; names of up to `least` cells are not cut if something else can be done.
@@ -119,25 +157,27 @@ pub(crate) fn render_keeping(columns: &[Column], width: usize, least: usize) -> 
     let columns = columns;
     let rows = columns.first().map_or(0, |column| column.cells.len());
     let mut text = String::new();
-    push_row(&mut text, &columns, &widths, gap, |column| &column.heading);
+    push_row(&mut text, &columns, &widths, gap, |column, width| {
+        shorten(&column.heading, width)
+    });
     for row in 0..rows {
-        push_row(&mut text, &columns, &widths, gap, |column| {
-            &column.cells[row]
+        push_row(&mut text, &columns, &widths, gap, |column, width| {
+            column.shown(row, width)
         });
     }
     text
 }
 
-fn push_row<'a>(
+fn push_row(
     text: &mut String,
-    columns: &'a [Column],
+    columns: &[Column],
     widths: &[usize],
     gap: usize,
-    cell: impl Fn(&'a Column) -> &'a String,
+    cell: impl Fn(&Column, usize) -> String,
 ) {
     let start = text.len();
     for (column, &width) in columns.iter().zip(widths) {
-        let shown = shorten(cell(column), width);
+        let shown = cell(column, width);
         let padding = " ".repeat(width - shown.width());
         text.push_str(&"  "[..gap]);
         match column.align {
@@ -190,6 +230,24 @@ mod tests {
         assert_eq!(headings(48), "kept second predicate");
         assert_eq!(headings(38), "kept predicate");
         assert_eq!(headings(30), "kept predica…");
+    }
+
+    #[test]
+    fn callers_are_cut_before_callees() {
+        let cells = ["a.pl:7: caller/1 > callee/2", "p/0 > q/0"];
+        let columns = [
+            Column::right("n", vec!["1".into(), "2".into()]),
+            Column::goals("goal", cells.map(str::to_owned).to_vec()),
+        ];
+        let lines = |width| {
+            let table = render(&columns, width);
+            table.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(80)[0], "  1  a.pl:7: caller/1 > callee/2");
+        assert_eq!(lines(24), [" 1 a.pl:7: c… > callee/2", " 2 p/0 > q/0"]);
+        assert_eq!(lines(12), [" 1 … > call…", " 2 p/0 > q/0"]);
+        let plain = [Column::left("name", vec!["no goal but a long name".into()])];
+        assert_eq!(render(&plain, 10), " name\n no goal …\n");
     }
 
     #[test]

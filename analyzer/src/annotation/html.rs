@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{SourceFile, SourceLine, predicate_line};
+use super::{SourceFile, SourceLine, file_shares, predicate_line};
 use crate::Analysis;
 use crate::text::{TimeUnit, count, counted, percent};
 use crate::trace::names::printable;
@@ -77,11 +77,8 @@ pub fn write(analysis: &Analysis, files: &[&SourceFile], out: &mut dyn Write) ->
 
 /// The name of a file and the time of its predicates.
 fn heading(analysis: &Analysis, source: &SourceFile) -> String {
-    let share = percent(source.self_ticks, analysis.profile.total_ticks());
-    text(&format!(
-        "{}: {share} % of the time",
-        printable(source.file)
-    ))
+    let shares = file_shares(analysis, source);
+    text(&format!("{}: {shares}", printable(source.file)))
 }
 
 fn row(

@@ -31,6 +31,8 @@ pub struct SourceFile<'a> {
     pub predicates: BTreeMap<u32, Vec<PredicateIndex>>,
     /// Ticks of self time of all these predicates.
     pub self_ticks: u64,
+    /// Ticks while a box of one of them is active or around the active one, each moment once.
+    pub inclusive_ticks: u64,
     /// Its text is not shown: it is neither of the program nor of the engine
     /// ([`Analysis::is_of_program`]).
     pub is_withheld: bool,
@@ -76,12 +78,50 @@ pub fn files(analysis: &Analysis) -> Vec<SourceFile<'_>> {
         let source = files.entry(file).or_insert_with(|| SourceFile::of(file));
         source.goals.insert(line, goals);
     }
+    for (file, ticks) in inclusive_ticks(analysis) {
+        if let Some(source) = files.get_mut(file) {
+            source.inclusive_ticks = ticks;
+        }
+    }
     let mut files: Vec<_> = files.into_values().collect();
     for source in &mut files {
         source.is_withheld = !analysis.is_of_program(source.file);
     }
     files.sort_by_key(|source| (Reverse(source.self_ticks), source.file));
     files
+}
+
+/// By file: ticks in and below the outermost rows of the call tree whose predicate is of the file.
+fn inclusive_ticks(analysis: &Analysis) -> BTreeMap<&str, u64> {
+    let mut all = BTreeMap::<_, u64>::new();
+    // The files of the rows around the present one, and how often each is among them.
+    let mut around = Vec::new();
+    let mut often = BTreeMap::<_, usize>::new();
+    for row in &analysis.profile.contexts {
+        for left in around.drain((row.depth as usize).min(around.len())..) {
+            often.entry(left).and_modify(|times| *times -= 1);
+        }
+        let file = analysis.source(row.predicate).map(|(file, _)| file);
+        let times = often.entry(file).or_default();
+        if let (Some(file), 0) = (file, *times) {
+            let sum = all.entry(file).or_default();
+            *sum = sum.saturating_add(row.inclusive_ticks);
+        }
+        *times += 1;
+        around.push(file);
+    }
+    all
+}
+
+/// The shares of a file in all time: of itself, and with all that it called.
+#[must_use]
+pub fn file_shares(analysis: &Analysis, source: &SourceFile) -> String {
+    let share = |ticks| percent(ticks, analysis.profile.total_ticks());
+    format!(
+        "{} % of the time, {} % with what it called",
+        share(source.self_ticks),
+        share(source.inclusive_ticks)
+    )
 }
 
 /// By file and line: what the goals called.
@@ -121,6 +161,7 @@ impl<'a> SourceFile<'a> {
             goals: BTreeMap::new(),
             predicates: BTreeMap::new(),
             self_ticks: 0,
+            inclusive_ticks: 0,
             is_withheld: false,
         }
     }

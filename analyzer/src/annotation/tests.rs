@@ -58,6 +58,9 @@ fn figures_are_beside_their_lines() {
     let analysis = recorded(directory.path());
     let files = files(&analysis);
     assert_eq!(files.len(), 1);
+    // All that ran, `all` of another file as well, is the work of `main`.
+    assert_eq!(files[0].inclusive_ticks, analysis.profile.total_ticks());
+    assert!(files[0].self_ticks < files[0].inclusive_ticks);
     let annotated = files[0].annotated(&analysis);
     assert_eq!(annotated.remark, None);
     let texts: Vec<&str> = annotated

@@ -161,6 +161,13 @@ impl Profile {
         self.damage.sort_by_key(|damage| damage.offset);
     }
 
+    /// Nothing was lost or damaged, and every event can happen where it stands.
+    #[must_use]
+    pub fn is_in_order(&self) -> bool {
+        let lost = |stream: &StreamFigures| stream.lost_events > 0 || stream.gap_ticks > 0;
+        self.violation_count == 0 && self.damage.is_empty() && !self.streams.iter().any(lost)
+    }
+
     /// Events lost in all streams, as far as known.
     #[must_use]
     pub fn lost_events(&self) -> u64 {

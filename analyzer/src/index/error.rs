@@ -20,6 +20,9 @@ pub enum IndexError {
     /// Where it should be is something else: a directory, a pipe, or to be written a symbolic link.
     #[error("where the index should be is something that is not a regular file; remove it")]
     NotAFile,
+    /// It was cancelled before it was made.
+    #[error("interrupted")]
+    Interrupted,
     /// The system refused.
     #[error("{0}")]
     Io(#[from] io::Error),

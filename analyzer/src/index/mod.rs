@@ -1,6 +1,7 @@
 //! An index beside a trace: its figures, and checkpoints from which any moment is near.
 //!
-//! The index of `run.pmt` is `run.pmt.index`. No command requires it, and none believes it without a check: it
+//! The index of `run.pmt` is `run.pmt.index`. No command requires it, and each that reads all of a large trace writes it
+//! ([`WORTH_BYTES`]), if files can be made there. None believes it without a check: it
 //! names its trace (the id in the header, size and time of change of the file), and has a checksum. Only an
 //! undamaged trace whose recording ended in order has one, so it hides nothing that the replay would say.
 //!
@@ -19,11 +20,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+
+use rustix::fs::Access;
 
 use crate::figures::laws;
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
+use crate::moment::checkpoint::Checkpoint;
 use crate::net::Rates;
 use crate::replay::{self, ReplayOptions};
 use crate::trace::Trace;
@@ -49,16 +52,12 @@ impl Index {
         PathBuf::from(name)
     }
 
-    /// The index of a trace, which is the file at `path`. `progress` counts up bytes of the trace.
+    /// The index of a trace, which is the file at `path`. Of the options, `progress` and `cancel` count.
     ///
     /// # Errors
-    /// [`IndexError::NotWhole`] if the trace cannot have one.
-    pub fn build(
-        trace: &Trace,
-        path: &Path,
-        progress: Option<&AtomicU64>,
-    ) -> Result<Self, IndexError> {
-        Self::build_every(STRIDE, trace, path, progress)
+    /// [`IndexError::NotWhole`] if the trace cannot have one, [`IndexError::Interrupted`] if it was cancelled.
+    pub fn build(trace: &Trace, path: &Path, options: &ReplayOptions) -> Result<Self, IndexError> {
+        Self::build_every(STRIDE, trace, path, options)
     }
 
     /// The same with a checkpoint every so many bytes of events.
@@ -69,14 +68,33 @@ impl Index {
         bytes: u64,
         trace: &Trace,
         path: &Path,
-        progress: Option<&AtomicU64>,
+        options: &ReplayOptions,
     ) -> Result<Self, IndexError> {
-        if trace.end().is_none() {
+        let of = Fingerprint::of(trace, path)?;
+        if !may_have_index(trace) {
             return Err(IndexError::NotWhole);
         }
-        let of = Fingerprint::of(trace, path)?;
-        let (profile, mut checkpoints) =
-            replay::replay_for_index(trace, bytes, progress).ok_or(IndexError::NotWhole)?;
+        let (profile, checkpoints) =
+            replay::replay_for_index(trace, bytes, options).ok_or(IndexError::Interrupted)?;
+        if !profile.is_in_order() {
+            return Err(IndexError::NotWhole);
+        }
+        let index = Self::new(trace, of, bytes, profile, checkpoints, options);
+        match options.is_cancelled() {
+            true => Err(IndexError::Interrupted),
+            false => Ok(index),
+        }
+    }
+
+    /// The index of a trace in order, whose replay found this.
+    fn new(
+        trace: &Trace,
+        of: Fingerprint,
+        bytes: u64,
+        profile: Profile,
+        mut checkpoints: Vec<Checkpoint>,
+        options: &ReplayOptions,
+    ) -> Self {
         // The replay takes none in streams that it cannot cut.
         let taken: HashSet<u64> = checkpoints
             .iter()
@@ -87,7 +105,7 @@ impl Index {
             trace,
             follow: Arc::default(),
             progress: None,
-            cancel: None,
+            cancel: options.cancel,
         };
         for (at, stream) in trace.streams().iter().enumerate() {
             if trace.bytes_of(stream.blocks.clone()) > bytes && !taken.contains(&(at as u64)) {
@@ -108,7 +126,7 @@ impl Index {
             streams,
             ..
         } = profile;
-        Ok(Self {
+        Self {
             contents: Contents {
                 of,
                 predicates,
@@ -125,7 +143,7 @@ impl Index {
             },
             rates: Rates::of(trace),
             trail,
-        })
+        }
     }
 
     /// Reads the index of a trace, which is the file at `path`.
@@ -177,6 +195,20 @@ impl Index {
         Ok(to)
     }
 
+    /// Writes it beside its trace if that is possible, and the trace is still whole. It is of use without that, too.
+    fn keep(&self, trace: &Trace, path: &Path) {
+        if trace.check_whole(path).is_ok() {
+            let _ = self.save(path);
+        }
+    }
+
+    /// Writes it beside its trace if that is large, after [`Self::load`] said that there is none.
+    pub(crate) fn keep_if_worth(&self, trace: &Trace, path: &Path) {
+        if is_worth_writing(trace.size(), path, &IndexError::Missing) {
+            self.keep(trace, path);
+        }
+    }
+
     /// Where walks can begin.
     #[must_use]
     pub fn trail(&self) -> &Trail {
@@ -211,8 +243,34 @@ impl Index {
     }
 }
 
+/// Traces of more bytes get an index when all of them is read: reading takes longer than writing that.
+pub const WORTH_BYTES: u64 = 10_000_000;
+
+/// Whether a trace can have an index, as far as that is known before its events are read.
+fn may_have_index(trace: &Trace) -> bool {
+    trace.end().is_some() && trace.damage().is_empty()
+}
+
+/// Whether an index is written beside a trace of so many bytes, the file at `path`, when all of it is read and its index
+/// could not be used for this reason.
+fn is_worth_writing(bytes: u64, path: &Path, reason: &IndexError) -> bool {
+    let is_wanted = match reason {
+        IndexError::Stale | IndexError::Damaged => true,
+        IndexError::Missing => bytes > WORTH_BYTES,
+        _ => false,
+    };
+    is_wanted && is_writable(path)
+}
+
+/// Whether files can be made beside this one.
+fn is_writable(path: &Path) -> bool {
+    let directory = path.parent().filter(|parent| *parent != Path::new(""));
+    let directory = directory.unwrap_or(Path::new("."));
+    rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
 /// The profile of a trace, which is the file at `path`: from its index if it has a good one, else by
-/// replay. An index that is stale or damaged is made again, if it can be.
+/// replay. If all of the trace is replayed, and it is large or its index is stale or damaged, it gets an index.
 #[must_use]
 pub fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
     if !options.is_everything() {
@@ -220,18 +278,26 @@ pub fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
     }
     match Index::load(trace, path) {
         Ok(index) => index.profile(),
-        Err(IndexError::Stale | IndexError::Damaged) => {
-            match Index::build(trace, path, options.progress) {
-                Ok(index) => {
-                    // The figures are right without it, too.
-                    if trace.check_whole(path).is_ok() {
-                        let _ = index.save(path);
-                    }
-                    index.profile()
-                }
-                Err(_) => replay::replay(trace, options),
-            }
+        Err(reason) if is_worth_writing(trace.size(), path, &reason) && may_have_index(trace) => {
+            profile_and_index(trace, path, options)
         }
         Err(_) => replay::replay(trace, options),
     }
+}
+
+/// The profile of a trace, by replay. Its index is written if the trace is in order.
+fn profile_and_index(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
+    let options = ReplayOptions {
+        cancel: None,
+        ..options.clone()
+    };
+    let of = Fingerprint::of(trace, path);
+    let replayed = replay::replay_for_index(trace, STRIDE, &options);
+    let (profile, checkpoints) = replayed.unwrap_or_default();
+    let (Ok(of), true) = (of, profile.is_in_order()) else {
+        return profile;
+    };
+    let index = Index::new(trace, of, STRIDE, profile, checkpoints, &options);
+    index.keep(trace, path);
+    index.profile()
 }

@@ -1,3 +1,5 @@
+use std::sync::atomic::AtomicBool;
+
 use bincode::error::DecodeError;
 use portmortem_tracer::format::{Dialect, Header, Outcome, StreamKind};
 use portmortem_tracer::{Options, Recorder};
@@ -8,7 +10,6 @@ use rustix::fs::{FileType, Mode};
 
 use super::bytes::{self, HEAD_BYTES};
 use super::*;
-use crate::moment::checkpoint::Checkpoint;
 use crate::replay::replay;
 use crate::replay::tests::{long_script, long_trace};
 use crate::walk::Walk;
@@ -20,7 +21,7 @@ fn indexed(directory: &Path) -> (PathBuf, Trace, Index) {
     let path = directory.join("run.pmt");
     fs::write(&path, long_trace(&script)).unwrap();
     let trace = Trace::open(&path).unwrap();
-    let index = Index::build_every(1000, &trace, &path, None).unwrap();
+    let index = Index::build_every(1000, &trace, &path, &ReplayOptions::default()).unwrap();
     assert!(index.contents.checkpoints.len() > 3);
     (path, trace, index)
 }
@@ -103,7 +104,7 @@ fn streams_of_both_dialects() {
     }
     recorder.close(Outcome::Exited(0)).unwrap();
     let trace = Trace::open(&path).unwrap();
-    let index = Index::build_every(1000, &trace, &path, None).unwrap();
+    let index = Index::build_every(1000, &trace, &path, &ReplayOptions::default()).unwrap();
     let streams: Vec<u64> = index
         .contents
         .checkpoints
@@ -113,6 +114,67 @@ fn streams_of_both_dialects() {
     assert!(streams.contains(&0) && streams.contains(&1) && !streams.is_sorted());
     index.save(&path).unwrap();
     assert!(Index::load(&trace, &path).is_ok());
+}
+
+/// Each `p` calls the next and can be re-entered; then one cut takes all of them, the outermost first. It is written as many
+/// events, and a chunk that ends between two of them leaves boxes without their callers. That is no fault of the trace.
+#[test]
+fn a_cut_of_many_boxes_around_each_other() {
+    const DEPTH: u32 = 40_000;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run.pmt");
+    let header = Header::of_this_process("test engine");
+    let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
+    let predicate = recorder.predicate("user", "p", 0, None, 0);
+    let stream = recorder.stream(StreamKind::Thread, "a thread", Dialect::EveryRedo);
+    (0..DEPTH).for_each(|_| stream.call(predicate));
+    (0..DEPTH).for_each(|_| stream.exit_nondet());
+    (0..DEPTH).for_each(|_| stream.cut());
+    recorder.close(Outcome::Exited(0)).unwrap();
+    let trace = Trace::open(&path).unwrap();
+    let everything = ReplayOptions::default();
+    let index = Index::build_every(1000, &trace, &path, &everything).unwrap();
+    assert!(index.contents.checkpoints.len() > 3);
+    index.save(&path).unwrap();
+    let index = Index::load(&trace, &path).unwrap();
+    assert_eq!(index.profile(), replay(&trace, &everything));
+    assert_eq!(index.profile().predicates[0].ports.cuts, u64::from(DEPTH));
+}
+
+#[test]
+fn a_replay_that_is_cancelled_makes_no_index() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, trace, _) = indexed(directory.path());
+    let cancel = AtomicBool::new(true);
+    let options = ReplayOptions {
+        cancel: Some(&cancel),
+        ..ReplayOptions::default()
+    };
+    let built = Index::build(&trace, &path, &options);
+    assert!(matches!(built, Err(IndexError::Interrupted)));
+}
+
+#[test]
+fn an_index_is_written_where_there_is_something_to_gain() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, trace, index) = indexed(directory.path());
+    let place = Index::path_of(&path);
+    let everything = ReplayOptions::default();
+    assert_eq!(profile(&trace, &path, &everything), index.profile());
+    index.keep_if_worth(&trace, &path);
+    assert!(!place.exists(), "the trace is small");
+    let large = WORTH_BYTES + 1;
+    let nowhere = directory.path().join("nowhere/run.pmt");
+    let missing = IndexError::Missing;
+    assert!(is_worth_writing(large, &path, &missing));
+    assert!(!is_worth_writing(large, &nowhere, &missing));
+    assert!(!is_worth_writing(large, &path, &IndexError::NotAFile));
+    fs::write(&place, "not an index").unwrap();
+    assert_eq!(profile(&trace, &path, &everything), index.profile());
+    assert!(
+        Index::load(&trace, &path).is_ok(),
+        "a damaged one is made again"
+    );
 }
 
 #[test]

@@ -80,14 +80,6 @@ impl<'t> Joined<'t> {
         }
     }
 
-    /// Nothing was lost, and every event can happen where it stands.
-    pub(super) fn is_in_order(&self) -> bool {
-        let lost = |stream: &StreamFigures| stream.lost_events > 0 || stream.gap_ticks > 0;
-        self.found.violation_count == 0
-            && self.found.damage.is_empty()
-            && !self.streams.iter().any(lost)
-    }
-
     pub(super) fn into_profile(self) -> Profile {
         Profile {
             violations: self.found.violations,

@@ -184,29 +184,35 @@ pub fn replay(trace: &Trace, options: &ReplayOptions) -> Profile {
 /// Like [`replay`]; `None` if it was cancelled.
 #[must_use]
 pub fn try_replay(trace: &Trace, options: &ReplayOptions) -> Option<Profile> {
-    let replay = |scope: &Scope| {
+    replay_with(trace, options, None)
+}
+
+/// [`try_replay`] that takes checkpoints, too, if the options leave nothing out.
+fn replay_with(
+    trace: &Trace,
+    options: &ReplayOptions,
+    checkpoints: Option<&mut Vec<Checkpoint>>,
+) -> Option<Profile> {
+    let replay = |scope: &Scope, checkpoints| {
         let (profile, clauses) = rayon::join(
-            || schedule::replay(trace, options, scope, None),
+            || schedule::replay(trace, options, scope, checkpoints),
             || clauses::figures(trace, scope, options.cancel),
         );
-        Some(Profile {
-            clauses,
-            ..profile.ok()?
-        })
+        Profile { clauses, ..profile }
     };
     let scope = options.scope(trace);
     let since_it_begins = || {
-        let profile = replay(&scope)?;
+        let profile = replay(&scope, checkpoints);
         match scope.window {
-            Some(window) => Some(profile.since(&replay(&scope.before(window))?)),
-            None => Some(profile),
+            Some(window) => profile.since(&replay(&scope.before(window), None)),
+            None => profile,
         }
     };
     let of_calls = || arguments::figures(trace, &scope, options.cancel);
     let (profile, arguments) = rayon::join(since_it_begins, of_calls);
     let mut profile = Profile {
         arguments,
-        ..profile?
+        ..profile
     };
     profile
         .predicates
@@ -217,26 +223,18 @@ pub fn try_replay(trace: &Trace, options: &ReplayOptions) -> Option<Profile> {
     (!options.is_cancelled()).then_some(profile)
 }
 
-/// The profile of a trace, and checkpoints every so many bytes of events in its long streams. `None` if the trace is
-/// damaged, or has gaps or events that cannot happen.
+/// The profile of a trace, and checkpoints every so many bytes of events in its long streams: not in all of them.
+/// `None` if it was cancelled.
 pub(crate) fn replay_for_index(
     trace: &Trace,
     bytes: u64,
-    progress: Option<&AtomicU64>,
+    options: &ReplayOptions,
 ) -> Option<(Profile, Vec<Checkpoint>)> {
-    if !trace.damage().is_empty() {
-        return None;
-    }
     let options = ReplayOptions {
-        progress,
         chunk_bytes: Some(bytes),
-        ..ReplayOptions::default()
+        ..options.clone()
     };
-    let scope = options.scope(trace);
     let mut checkpoints = Vec::new();
-    let mut profile = schedule::replay(trace, &options, &scope, Some(&mut checkpoints)).ok()?;
-    profile.clauses = clauses::figures(trace, &scope, None);
-    profile.arguments = arguments::figures(trace, &scope, None);
-    profile.settle();
+    let profile = replay_with(trace, &options, Some(&mut checkpoints))?;
     Some((profile, checkpoints))
 }

@@ -17,39 +17,36 @@ use crate::moment::checkpoint::Checkpoint;
 use crate::scope::Scope;
 use crate::trace::Trace;
 
-/// The replay of all streams.
+/// The replay of all streams. `checkpoints` gets those of streams that were cut into chunks.
 ///
-/// # Errors
-/// [`GiveUp::Unusual`] if checkpoints are wanted, and the trace has gaps, damage, or events that cannot happen where
-/// they stand.
+/// A stream that cannot be joined from chunks is replayed in one piece. That says nothing of the trace: whether it is
+/// in order is told by its profile.
 pub(super) fn replay(
     trace: &Trace,
     options: &ReplayOptions,
     scope: &Scope,
     checkpoints: Option<&mut Vec<Checkpoint>>,
-) -> Result<Profile, GiveUp> {
+) -> Profile {
     let works = plan(trace, options, scope);
     let taken = checkpoints.is_some().then(Checkpoints::default);
     let mut joined = Run::new(trace, options, scope, works, taken).all();
-    let (Some(failed), false) = (joined.failed, options.is_cancelled()) else {
-        if let (Some(all), Some(taken)) = (checkpoints, joined.checkpoints.take()) {
-            if !joined.is_in_order() {
-                return Err(GiveUp::Unusual);
+    match joined.failed {
+        Some(failed) if !options.is_cancelled() => match failed {
+            GiveUp::Long => one_by_one(trace, options, scope),
+            // Little was done until then, or the trace is unusual.
+            GiveUp::Unusual | GiveUp::Deep => {
+                let options = ReplayOptions {
+                    chunk_bytes: Some(u64::MAX),
+                    ..options.clone()
+                };
+                replay(trace, &options, scope, checkpoints)
             }
-            *all = taken.all;
-        }
-        return Ok(joined.into_profile());
-    };
-    match failed {
-        GiveUp::Unusual if checkpoints.is_some() => Err(failed),
-        GiveUp::Long => Ok(one_by_one(trace, options, scope)),
-        // Little was done until then, or the trace is not in order.
-        GiveUp::Unusual | GiveUp::Deep => {
-            let options = ReplayOptions {
-                chunk_bytes: Some(u64::MAX),
-                ..options.clone()
-            };
-            replay(trace, &options, scope, checkpoints)
+        },
+        _ => {
+            if let (Some(all), Some(taken)) = (checkpoints, joined.checkpoints.take()) {
+                *all = taken.all;
+            }
+            joined.into_profile()
         }
     }
 }

@@ -92,7 +92,7 @@ fn make() -> Result<Indexed, Box<dyn std::error::Error>> {
         .set_modified(changed)?;
     let trace = Trace::open(&path)?;
     let profile = replay::replay(&trace, &ReplayOptions::default());
-    let to = Index::build(&trace, &path, None)?.save(&path)?;
+    let to = Index::build(&trace, &path, &ReplayOptions::default())?.save(&path)?;
     let mut head = [0; 12];
     head.copy_from_slice(&std::fs::read(to)?[..12]);
     Ok(Indexed {
@@ -107,7 +107,12 @@ fn make() -> Result<Indexed, Box<dyn std::error::Error>> {
 /// The index that the analyser makes, with a checkpoint every so many bytes of events.
 fn index_every(bytes: u64) -> Vec<u8> {
     let indexed = indexed();
-    let index = Index::build_every(bytes, &indexed.trace, &indexed.path, None);
+    let index = Index::build_every(
+        bytes,
+        &indexed.trace,
+        &indexed.path,
+        &ReplayOptions::default(),
+    );
     let index = index.expect("the trace is whole");
     let to = index.save(&indexed.path).expect("the index can be written");
     std::fs::read(to).expect("the index can be read")

@@ -14,7 +14,7 @@ use portmortem_analyzer::trace::names::printable;
 use super::analysis::{analyse, exit_code, warn_of_losses};
 use super::scope;
 use crate::cli::{AnnotateArgs, AnnotateFormat};
-use crate::report::{listing, terminal_width};
+use crate::report::{chosen_width, listing};
 
 /// Prints the files; status 3 if parts of the trace are missing.
 pub(crate) fn run(args: &AnnotateArgs) -> Result<ExitCode> {
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<ExitCode> {
     let mut out = BufWriter::new(io::stdout().lock());
     match args.format {
         AnnotateFormat::Text => {
-            let width = terminal_width().unwrap_or(usize::MAX);
+            let width = chosen_width().unwrap_or(usize::MAX);
             for (at, file) in chosen.iter().enumerate() {
                 let gap = if at > 0 { "\n" } else { "" };
                 write!(out, "{gap}{}", listing(&analysis, file, width))?;

@@ -13,7 +13,6 @@ use portmortem_models::platform::Platform;
 
 use super::refuse_existing;
 use crate::cli::CalibrateArgs;
-use crate::report::WIDTH;
 use crate::text_table::{Column, render};
 
 /// Calibrates, writes the platform, prints its models.
@@ -63,5 +62,5 @@ fn models(platform: &Platform) -> String {
         Column::left("K ns", shown.iter().map(|model| constants(model)).collect()),
     ];
     // Constants are not shortened.
-    render(&columns, 2 * WIDTH)
+    render(&columns, usize::MAX)
 }

@@ -21,7 +21,7 @@ use serde::Serialize;
 use super::analysis::INCOMPLETE;
 use super::scope::streams;
 use crate::cli::{EventFormat, EventsArgs};
-use crate::report::{Lines, WIDTH, life_of_box, terminal_width};
+use crate::report::{Lines, life_of_box, page_width};
 
 /// Events that are printed on a terminal unless a user says how many.
 const PAGE: u64 = 40;
@@ -156,7 +156,7 @@ fn printer<'p>(
 ) -> Result<Box<dyn Printer + 'p>> {
     Ok(match args.format {
         EventFormat::Text => Box::new(Text {
-            lines: Lines::new(trace, terminal_width().unwrap_or(WIDTH)),
+            lines: Lines::new(trace, page_width()),
             out,
         }),
         EventFormat::Csv => {

@@ -13,7 +13,7 @@ use portmortem_tracer::format::StreamKind;
 use textwrap::{Options, WordSplitter};
 
 use super::analysis::{analyse_all, exit_code};
-use crate::report::{WIDTH, as_list, remarks};
+use crate::report::{as_list, page_width, remarks};
 use crate::size::format_size;
 use crate::text_table::{Column, render};
 
@@ -68,7 +68,7 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
     ];
     // Options such as --no-tail stay in one piece.
     let wrapped = || {
-        Options::new(WIDTH)
+        Options::new(page_width())
             .subsequent_indent("           ")
             .word_splitter(WordSplitter::NoHyphenation)
     };
@@ -144,7 +144,7 @@ fn streams(analysis: &Analysis) -> String {
             column("choices", &|s| count(s.max_choices)),
             Column::left("name", names),
         ],
-        WIDTH,
+        page_width(),
     )
 }
 

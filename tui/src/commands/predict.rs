@@ -17,7 +17,7 @@ use portmortem_tracer::pattern::PredicatePattern;
 
 use super::analysis::{INCOMPLETE, analyse_all};
 use crate::cli::{PredictArgs, ReportFormat, SizeOf};
-use crate::report::{WIDTH, as_list, losses as losses_of};
+use crate::report::{as_list, losses as losses_of, page_width};
 use crate::text_table::{Column, render};
 
 /// Prints the prediction; status 3 if parts of a trace are missing.
@@ -107,7 +107,7 @@ fn text(
     out: &mut impl Write,
 ) -> Result<()> {
     let what = headline(prediction, priced);
-    writeln!(out, "{}\n", textwrap::fill(&what, WIDTH))?;
+    writeln!(out, "{}\n", textwrap::fill(&what, page_width()))?;
     let longest = prediction.total_ns.high;
     let unit = TimeUnit::for_longest(longest as u64);
     write!(out, "{}", table(prediction, unit, top))?;
@@ -188,7 +188,7 @@ fn table(prediction: &Prediction, unit: TimeUnit, top: usize) -> String {
         "predicate",
         cells(&|row| Some(row.predicate.clone())),
     ));
-    render(&columns, WIDTH)
+    render(&columns, page_width())
 }
 
 /// What the prediction does not cover.

@@ -18,7 +18,7 @@ use super::analysis::{INCOMPLETE, warn_of_losses, with_progress};
 use super::apart;
 use super::inputs::{self, Input};
 use crate::cli::{QueryArgs, QueryFormat};
-use crate::report::{WIDTH, terminal_width};
+use crate::report::page_width;
 use crate::text_table::{Column, render};
 
 /// More events than these are not taken into memory, where each takes about 150 bytes.
@@ -66,9 +66,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode> {
     let answer = apart::silently(|| query.answer())?.map_err(explained)?;
     let mut out = Vec::new();
     match args.format {
-        QueryFormat::Text => {
-            out.extend(text(&answer, terminal_width().unwrap_or(WIDTH)).into_bytes())
-        }
+        QueryFormat::Text => out.extend(text(&answer, page_width()).into_bytes()),
         QueryFormat::Csv => csv(&answer, &mut out)?,
         QueryFormat::Json => json(&answer, &mut out)?,
     }

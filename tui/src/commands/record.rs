@@ -20,7 +20,7 @@ use super::baseline::{self, Input};
 use super::engine::Engine;
 use super::scope::NOT_RECORDED;
 use super::watcher::{self, Line};
-use super::{refuse_existing, refuse_input, use_threads};
+use super::{index, refuse_existing, refuse_input, use_threads};
 use crate::cli::RecordArgs;
 use crate::size::format_size;
 
@@ -77,6 +77,11 @@ fn after_program(args: &RecordArgs, output: &Path, input: Option<&Input>, mut li
         && let Err(error) = baseline::add(args, output, end.status, input, &mut line)
     {
         say(&format!("no baseline: {}", super::one_line(&error)));
+    }
+    if !args.no_index
+        && let Err(error) = index::of_recording(output, &mut line)
+    {
+        say(&format!("no index: {}", super::one_line(&error)));
     }
     say_what_was_written(args, output);
 }

@@ -13,20 +13,19 @@ use portmortem_analyzer::{Analysis, Tables};
 
 use super::analysis::{analyse, exit_code};
 use super::scope;
-use crate::cli::{AskedColumn, ReportArgs, ReportFormat};
+use crate::cli::{AskedColumn, ReportArgs, ReportFormat, USUAL_SORT};
 use crate::report::{
-    WIDTH, as_list, clause_order, clause_table, headline, order, overview, predicates, remarks,
-    site_order, site_table,
+    as_list, clause_order, clause_table, headline, order, overview, page_width, predicates,
+    remarks, site_order, site_table,
 };
 
 /// By self time unless a user asks for another column: net where it is measured.
 fn sort_column(args: &ReportArgs, analysis: &Analysis) -> &'static str {
-    let usual = if analysis.net_is_measured() {
-        "self_comp_ns"
-    } else {
-        "self_ns"
-    };
-    args.sort.unwrap_or(usual)
+    match args.sort {
+        USUAL_SORT if analysis.net_is_measured() => "self_comp_ns",
+        USUAL_SORT => "self_ns",
+        asked => asked,
+    }
 }
 
 /// How many predicates a report for people shows unless it is said.
@@ -93,7 +92,7 @@ fn column_help() -> String {
     let longest = columns.clone().map(|column| column.name.len()).max();
     let margin = longest.unwrap_or(0) + 2;
     let indent = " ".repeat(margin);
-    let wrap = textwrap::Options::new(WIDTH).subsequent_indent(&indent);
+    let wrap = textwrap::Options::new(page_width()).subsequent_indent(&indent);
     columns
         .map(|column| {
             textwrap::fill(&format!("{:<margin$}{}", column.name, column.help), &wrap) + "\n"
@@ -137,12 +136,13 @@ fn sites(
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let sort = match args.sort {
-        None | Some("self_ns" | "inclusive_ns") => "served_ns",
-        Some("predicate") => "caller",
-        Some(other) => other,
+        USUAL_SORT | "self_ns" | "inclusive_ns" => "served_ns",
+        "predicate" => "caller",
+        other => other,
     };
-    let sites = site_order(analysis, chosen, place_in(Table::Sites, sort)?);
-    let text = |top| site_table(analysis, &sites, top);
+    let sort = place_in(Table::Sites, sort)?;
+    let sites = site_order(analysis, chosen, sort);
+    let text = |top| site_table(analysis, &sites, sort, top);
     listing::<SiteRow>(analysis, "sites", &sites, text, args, out)
 }
 
@@ -153,7 +153,10 @@ fn clauses(
     args: &ReportArgs,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let sort = args.sort.unwrap_or("failed_ns");
+    let sort = match args.sort {
+        USUAL_SORT => "failed_ns",
+        other => other,
+    };
     let clauses = clause_order(analysis, chosen, place_in(Table::Clauses, sort)?);
     let text = |top| clause_table(analysis, &clauses, top);
     listing::<ClauseRow>(analysis, "clauses", &clauses, text, args, out)

@@ -7,7 +7,7 @@ use portmortem_analyzer::trace::names::printable;
 
 use textwrap::WordSplitter;
 
-use super::WIDTH;
+use super::page_width;
 
 /// The first `top` findings, and a line on the rest.
 pub(crate) fn findings(analysis: &Analysis, all: &[Finding], top: usize) -> String {
@@ -70,7 +70,7 @@ fn fill(text: &str, first: &str, rest: &str) -> String {
     let joined = KEPT.iter().fold(text.to_owned(), |text, (loose, kept)| {
         text.replace(loose, kept)
     });
-    let options = textwrap::Options::new(WIDTH)
+    let options = textwrap::Options::new(page_width())
         .initial_indent(first)
         .subsequent_indent(rest)
         .word_splitter(WordSplitter::NoHyphenation);

@@ -1,7 +1,7 @@
 //! A source file with figures on the left of its lines.
 
 use portmortem_analyzer::Analysis;
-use portmortem_analyzer::annotation::{SourceFile, SourceLine, predicate_line};
+use portmortem_analyzer::annotation::{SourceFile, SourceLine, file_shares, predicate_line};
 use portmortem_analyzer::figures::SiteFigures;
 use portmortem_analyzer::text::{percent, shorten};
 use portmortem_analyzer::trace::names::printable;
@@ -44,8 +44,8 @@ pub(crate) fn listing(analysis: &Analysis, source: &SourceFile, width: usize) ->
     ];
     let table = render_keeping(&columns, width, LEAST_SOURCE);
     let mut rows = table.lines();
-    let share = percent(source.self_ticks, total);
-    let mut text = format!("{}: {share} % of the time\n", printable(source.file));
+    let shares = file_shares(analysis, source);
+    let mut text = format!("{}: {shares}\n", printable(source.file));
     if let Some(remark) = &annotated.remark {
         text += &format!("{}\n", printable(remark));
     }

@@ -3,7 +3,7 @@
 use portmortem_analyzer::figures::arguments::{ArgumentFigures, SizeKind};
 use portmortem_analyzer::text::count;
 
-use super::WIDTH;
+use super::page_width;
 
 /// One line on the calls, of which there are so many, and one for each argument with a size.
 pub(super) fn lines(calls: u64, figures: &ArgumentFigures) -> String {
@@ -25,7 +25,7 @@ pub(super) fn lines(calls: u64, figures: &ArgumentFigures) -> String {
         };
         format!("argument {argument}: {what}{often}")
     }));
-    let wrap = textwrap::Options::new(WIDTH);
+    let wrap = textwrap::Options::new(page_width());
     let wrap = wrap.initial_indent("  ").subsequent_indent("  ");
     let wrapped = lines.iter().map(|line| textwrap::fill(line, &wrap) + "\n");
     wrapped.collect()

@@ -6,7 +6,7 @@ use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::BacktrackFigures;
 use portmortem_analyzer::text::{count, percent};
 
-use super::{WIDTH, unit};
+use super::{page_width, unit};
 use crate::text_table::{Column, render};
 
 /// The edges that threw away the most work, and a line on the rest; nothing if there are none.
@@ -46,9 +46,9 @@ pub(crate) fn table(report: &Analysis, top: usize) -> String {
     }
     columns.extend([
         Column::counts("times", &counts),
-        Column::left("what failed > what was re-entered", names.collect()),
+        Column::goals("what failed > what was re-entered", names.collect()),
     ]);
-    let mut text = render(&columns, WIDTH);
+    let mut text = render(&columns, page_width());
     let more = (edges.len() - shown.len()) as u64;
     if more > 0 {
         let rest = edges[shown.len()..].iter();

@@ -6,7 +6,7 @@ use portmortem_analyzer::calls::sentences::{place, shown_bins, summary, trends};
 use portmortem_analyzer::text::{bar, time};
 use portmortem_analyzer::trace::PredicateIndex;
 
-use super::WIDTH;
+use super::page_width;
 use crate::text_table::{Column, render};
 
 /// Width of the bars of a histogram.
@@ -30,7 +30,7 @@ pub(crate) fn block(report: &Analysis, index: PredicateIndex) -> String {
 }
 
 fn wrapped(line: &str) -> String {
-    let wrap = textwrap::Options::new(WIDTH);
+    let wrap = textwrap::Options::new(page_width());
     let wrap = wrap.initial_indent("  ").subsequent_indent("    ");
     textwrap::fill(line, wrap) + "\n"
 }
@@ -52,7 +52,7 @@ fn histogram(figures: &CallFigures) -> String {
         Column::some_counts("calls", &values),
         Column::left("", cells(&|bin| bar(calls[bin], most, BAR), "")),
     ];
-    render(&columns, WIDTH)
+    render(&columns, page_width())
 }
 
 /// The slowest calls, with their events.
@@ -70,7 +70,7 @@ fn slowest(report: &Analysis, figures: &CallFigures) -> String {
             cells(&|call| place(report, call.caller, call.site)),
         ),
     ];
-    render(&columns, WIDTH)
+    render(&columns, page_width())
 }
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
             let report = analysis(name);
             for index in report.tables().used_predicates() {
                 let text = block(&report, index);
-                let too_wide = text.lines().find(|line| line.width() > WIDTH);
+                let too_wide = text.lines().find(|line| line.width() > page_width());
                 assert_eq!(too_wide, None, "{name}");
                 let figures = report.calls().predicate(index).unwrap();
                 assert!(

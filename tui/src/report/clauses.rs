@@ -7,7 +7,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
 use super::flat::compare;
-use super::{WIDTH, shown_of, unit};
+use super::{page_width, shown_of, unit};
 use crate::text_table::{Column, render};
 
 /// The rows of the table `clauses`, or those of them whose predicate was `chosen`, sorted by a column of it, and where that is equal by
@@ -69,7 +69,7 @@ pub(crate) fn table(report: &Analysis, clauses: &[Clause], top: usize) -> String
         .dispensable(3),
         Column::left("clause", cells(&|clause| name(report, clause))),
     ];
-    render(&columns, WIDTH) + &shown_of(shown.len(), clauses.len())
+    render(&columns, page_width()) + &shown_of(shown.len(), clauses.len())
 }
 
 /// Which clause of which predicate it is, and its file if that is not the predicate's.

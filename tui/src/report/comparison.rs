@@ -4,7 +4,7 @@ use portmortem_analyzer::comparison::{Change, Comparison, Figure, Goal};
 use portmortem_analyzer::text::{TimeUnit, count, counted, difference, rounded, time};
 use portmortem_analyzer::trace::names::printable;
 
-use super::WIDTH;
+use super::page_width;
 use crate::text_table::{Column, render};
 
 /// What both sides are, in a line or more each. `names` are those of their recordings.
@@ -30,7 +30,10 @@ pub(crate) fn headline(comparison: &Comparison, names: [&str; 2]) -> String {
             counted(calls[side].median, "call", "calls"),
             time(times[side].median),
         );
-        textwrap::fill(&line, textwrap::Options::new(WIDTH).subsequent_indent("  ")) + "\n"
+        textwrap::fill(
+            &line,
+            textwrap::Options::new(page_width()).subsequent_indent("  "),
+        ) + "\n"
     });
     lines.collect()
 }
@@ -143,11 +146,11 @@ fn table<K>(
         };
         columns.push(Column::right("noise", cells(&spread)).dispensable(3));
     }
-    columns.push(Column::left(
+    columns.push(Column::goals(
         name_heading,
         cells(&|change| name(&change.key)),
     ));
-    let mut text = render(&columns, WIDTH);
+    let mut text = render(&columns, page_width());
     let rest = &changed[shown.len()..];
     let by_time = rest.iter().filter(|change| !change.counts_differ()).count();
     if !rest.is_empty() {

@@ -7,7 +7,7 @@ use portmortem_analyzer::text::percent;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
-use super::{WIDTH, unit};
+use super::{page_width, unit};
 use crate::text_table::{Column, render};
 
 /// Time and counts of each cost centre, the most time first; nothing if the program has none.
@@ -46,7 +46,7 @@ pub(super) fn centers(report: &Analysis) -> String {
         counts("fails", |row| row.fails),
         Column::left("cost centre", names.collect()),
     ]);
-    render(&columns, WIDTH)
+    render(&columns, page_width())
 }
 
 /// What is shown of symbolic costs; the tables have the rest.
@@ -84,5 +84,5 @@ pub(super) fn symbolic(report: &Analysis, order: &[PredicateIndex], top: usize) 
         .iter()
         .map(|&(index, _)| report.trace.predicate_name(index).to_owned());
     columns.push(Column::left("symbolic costs of", names.collect()));
-    render(&columns, WIDTH)
+    render(&columns, page_width())
 }

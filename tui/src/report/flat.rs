@@ -8,7 +8,7 @@ use portmortem_analyzer::tables::{Cell, Kind, PredicateRow, Row, Table, Unit};
 use portmortem_analyzer::text::{count, percent};
 use portmortem_analyzer::trace::PredicateIndex;
 
-use super::{WIDTH, unit};
+use super::{page_width, unit};
 use crate::text_table::{Column, render};
 
 /// A column of the catalogue, by its place in it, as it is printed.
@@ -128,7 +128,7 @@ pub(crate) fn table(
             .map(|&place| column(report, shown, &of_user(place)))
             .collect(),
     };
-    let mut text = render(&columns, WIDTH);
+    let mut text = render(&columns, page_width());
     if order.len() > shown.len() {
         let self_ticks = |&index: &PredicateIndex| {
             let figures = &report.profile.predicates[index as usize];

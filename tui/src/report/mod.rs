@@ -1,4 +1,4 @@
-//! The profile as text for people, 80 columns wide.
+//! The profile as text for people, as wide as the terminal.
 //!
 //! First what the trace is, then the flat profile, then who calls the hottest predicates and whom they call, then
 //! who fails into whom, then cost centres and symbolic costs if there are any, then what was lost or distorted.
@@ -17,6 +17,7 @@ mod neighbours;
 mod remarks;
 mod sites;
 
+use std::env;
 use std::io::{self, IsTerminal};
 
 use portmortem_analyzer::Analysis;
@@ -35,14 +36,26 @@ pub(crate) use flat::order;
 pub(crate) use remarks::{as_list, headline, losses, remarks};
 pub(crate) use sites::{order as site_order, table as site_table};
 
-/// The width that reports are laid out for.
-pub(crate) const WIDTH: usize = 80;
+/// The width of reports where there is no terminal; they are never narrower.
+const LEAST_WIDTH: usize = 80;
 
-/// The width of the terminal that standard output is, but no less than that of a report; `None` if it is none.
-pub(crate) fn terminal_width() -> Option<usize> {
+/// The width that reports are laid out for.
+pub(crate) fn page_width() -> usize {
+    chosen_width().unwrap_or(LEAST_WIDTH)
+}
+
+/// The width that `COLUMNS` says, or else that of the terminal that standard output is; but no less than that of any report.
+/// `None` if there is neither: the same is printed everywhere then.
+pub(crate) fn chosen_width() -> Option<usize> {
+    let said = env::var("COLUMNS").ok().and_then(|said| said.parse().ok());
+    let width = said.or_else(terminal_width);
+    width.map(|width| width.max(LEAST_WIDTH))
+}
+
+fn terminal_width() -> Option<usize> {
     let out = io::stdout();
     let columns = || tcgetwinsize(&out).map_or(0, |size| usize::from(size.ws_col));
-    out.is_terminal().then(|| columns().max(WIDTH))
+    out.is_terminal().then(columns)
 }
 
 /// The line below a table of which not all `rows` are shown.

@@ -11,7 +11,7 @@ use portmortem_analyzer::trace::{PredicateIndex, SiteIndex};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{WIDTH, arguments, unit};
+use super::{arguments, page_width, unit};
 use crate::text_table::{Column, render};
 
 /// More callers or callees than this are summed up in one line.
@@ -61,8 +61,8 @@ fn title(report: &Analysis, index: PredicateIndex) -> String {
     }
     let name = report.trace.predicate_name(index);
     // A file may have a long name, too.
-    let more = shorten(&more, WIDTH / 2);
-    let mut text = format!("{}{more}\n", shorten(name, WIDTH - more.width()));
+    let more = shorten(&more, page_width() / 2);
+    let mut text = format!("{}{more}\n", shorten(name, page_width() - more.width()));
     let time = |ticks| unit.with_unit(report.ns(ticks));
     text.push_str(&format!(
         "  inclusive {}, self {}\n  in activations that failed {}, undone by redos into it {}\n",
@@ -85,7 +85,7 @@ fn title(report: &Analysis, index: PredicateIndex) -> String {
     .map(|(value, what)| format!("{} {what}", count(*value)))
     .collect();
     if !parts.is_empty() {
-        let wrap = textwrap::Options::new(WIDTH);
+        let wrap = textwrap::Options::new(page_width());
         let wrap = wrap.initial_indent("  ").subsequent_indent("  ");
         text.push_str(&textwrap::fill(&parts.join(", "), wrap));
         text.push('\n');
@@ -249,5 +249,5 @@ fn table(report: &Analysis, lines: &[Line], whole: u64) -> String {
         Column::left("", cells(&|line| line.mark.to_owned())),
         Column::left("", cells(&|line| line.name.clone())),
     ];
-    render(&columns, WIDTH)
+    render(&columns, page_width())
 }

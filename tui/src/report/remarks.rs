@@ -28,16 +28,16 @@ pub(crate) fn headline(report: &Analysis) -> String {
     );
     let filters = report.filters.filters().iter();
     let scope: String = filters
-        .map(|filter| textwrap::fill(&filter.label(&report.trace), super::WIDTH) + "\n")
+        .map(|filter| textwrap::fill(&filter.label(&report.trace), super::page_width()) + "\n")
         .collect();
     let waiting = remarks::waiting(report).map_or_else(String::new, |share| {
-        textwrap::fill(&format!("waiting: {share}"), super::WIDTH) + "\n"
+        textwrap::fill(&format!("waiting: {share}"), super::page_width()) + "\n"
     });
     format!(
         "{}\n{}\n{}\n{waiting}{scope}",
-        shorten(&command, super::WIDTH),
-        textwrap::fill(&what, super::WIDTH),
-        textwrap::fill(&remarks::recording_share(report), super::WIDTH)
+        shorten(&command, super::page_width()),
+        textwrap::fill(&what, super::page_width()),
+        textwrap::fill(&remarks::recording_share(report), super::page_width())
     )
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn remarks(report: &Analysis) -> (Vec<String>, bool) {
 
 /// Remarks as a list for people, within the width of a report.
 pub(crate) fn as_list(remarks: &[String]) -> String {
-    let wrap = textwrap::Options::new(super::WIDTH)
+    let wrap = textwrap::Options::new(super::page_width())
         .initial_indent("- ")
         .subsequent_indent("  ");
     remarks

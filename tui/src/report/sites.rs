@@ -7,7 +7,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
 use super::flat::compare;
-use super::{WIDTH, shown_of, unit};
+use super::{page_width, shown_of, unit};
 use crate::text_table::{Column, render};
 
 /// The rows of the table `sites`, or those of them whose caller or callee was `chosen`, sorted by a column of it: numbers the
@@ -28,8 +28,10 @@ pub(crate) fn order<'t>(
     sites
 }
 
-/// The first `top` of these sites, and a line on the rest.
-pub(crate) fn table(report: &Analysis, sites: &[Site], top: usize) -> String {
+/// The first `top` of these sites, in the order of a column, and a line on the rest.
+pub(crate) fn table(report: &Analysis, sites: &[Site], sort: usize, top: usize) -> String {
+    // What the order is by is shown.
+    let rank_of_undone = u8::from(SiteRow::ALL[sort].name != "undone_ns");
     let shown = &sites[..sites.len().min(top)];
     let unit = unit(report);
     let total = report.profile.total_ticks();
@@ -52,8 +54,9 @@ pub(crate) fn table(report: &Analysis, sites: &[Site], top: usize) -> String {
         counts("exits", |site| site.figures.exits()),
         counts("redos", |site| site.figures.redos),
         counts("fails", |site| site.figures.fails),
-        Column::right("undone", cells(&|site| time(site.figures.undone_ticks))).dispensable(1),
-        Column::left(
+        Column::right("undone", cells(&|site| time(site.figures.undone_ticks)))
+            .dispensable(rank_of_undone),
+        Column::goals(
             "goal",
             cells(&|site| {
                 let callee = report.predicate(site.callee);
@@ -61,7 +64,7 @@ pub(crate) fn table(report: &Analysis, sites: &[Site], top: usize) -> String {
             }),
         ),
     ];
-    render(&columns, WIDTH) + &shown_of(shown.len(), sites.len())
+    render(&columns, page_width()) + &shown_of(shown.len(), sites.len())
 }
 
 /// `file:line` of a goal, the file without its directories; which goal of which clause it is where that is not known.

@@ -3,6 +3,7 @@
 use portmortem_tracer::format::Event::{self, *};
 
 use super::{Events, Script, by, files};
+use crate::ReplayOptions;
 use crate::figures::Caller::Root;
 use crate::figures::laws;
 use crate::index::Index;
@@ -103,7 +104,7 @@ fn moments_of_a_deep_stack() {
     let path = directory.path().join("deep.pmt");
     std::fs::write(&path, files::record(&Script::new(1, events))).unwrap();
     let trace = Trace::open(&path).unwrap();
-    let index = Index::build(&trace, &path, None).unwrap();
+    let index = Index::build(&trace, &path, &ReplayOptions::default()).unwrap();
     let size = std::fs::metadata(index.save(&path).unwrap()).unwrap().len();
     assert!((DEEP..4 * DEEP).contains(&size), "{size}");
     for number in (0..=2 * DEEP).step_by(99_991) {

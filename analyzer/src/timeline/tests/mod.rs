@@ -12,6 +12,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use super::*;
+use crate::ReplayOptions;
 use crate::index::Index;
 use crate::replay::tests::random::{self, Limits};
 use crate::scope::hide::Hide;
@@ -199,7 +200,7 @@ fn indexed(events: &[(Event, u64)], predicates: u32) -> (Trace, Index) {
     let trace = record(events, predicates, Dialect::EveryRedo);
     std::fs::write(&path, trace.bytes()).unwrap();
     let trace = Trace::open(&path).unwrap();
-    let index = Index::build_every(2000, &trace, &path, None).unwrap();
+    let index = Index::build_every(2000, &trace, &path, &ReplayOptions::default()).unwrap();
     (trace, index)
 }
 

@@ -9,6 +9,7 @@ mod order;
 mod progress;
 mod staging;
 
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -98,14 +99,55 @@ impl<'a> Export<'a> {
             failure: Mutex::default(),
             failed: AtomicBool::new(false),
         };
+        if !args.force {
+            export.refuse_existing(args.format)?;
+        }
         if args.format != ExportFormat::Parquet {
             for &table in &export.tables {
-                let file = format!("{}.{}", table.name(), export.format.name());
-                let begun = export.begin(table, args.to.join(file), 0)?;
+                let begun = export.begin(table, export.shared_file(table), 0)?;
                 export.shared.push(InOrder::new(begun));
             }
         }
         Ok(export)
+    }
+
+    /// Refuses to replace a file, before any trace is read.
+    fn refuse_existing(&self, format: ExportFormat) -> Result<()> {
+        for &table in &self.tables {
+            let files: Vec<PathBuf> = match format {
+                ExportFormat::Parquet => {
+                    let files = self.inputs.iter();
+                    // A trace that has no place is told of when it is its turn.
+                    files
+                        .filter_map(|input| self.file_of(table, &input.name).ok())
+                        .collect()
+                }
+                _ => vec![self.shared_file(table)],
+            };
+            // A link is refused with or without force.
+            let is_file =
+                |file: &&PathBuf| fs::symlink_metadata(file).is_ok_and(|there| there.is_file());
+            if let Some(file) = files.iter().find(is_file) {
+                bail!(
+                    "{} exists; replace it with --force or name another directory with --to",
+                    file.display()
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the rows of all traces are in a table.
+    fn shared_file(&self, table: Table) -> PathBuf {
+        let file = format!("{}.{}", table.name(), self.format.name());
+        self.to.join(file)
+    }
+
+    /// Where the rows of a trace are in a table, if each trace has files of its own: a partition of the table in the way of
+    /// Hive. Its name says what the column `trace` would, and engines would object to hearing it twice.
+    fn file_of(&self, table: Table, trace: &str) -> Result<PathBuf> {
+        let path = self.to.join(table.name());
+        Ok(path.join(partition_of(trace)?).join("part-0.parquet"))
     }
 
     /// What each thread does: traces, until there are no more.
@@ -168,12 +210,9 @@ impl<'a> Export<'a> {
         Ok(analysis.named(name.clone()))
     }
 
-    /// Writes a file of its own for a table of a trace: a partition of the table in the way of Hive. Its name
-    /// says what the column `trace` would, and engines would object to hearing it twice.
+    /// Writes a file of its own for a table of a trace.
     fn partition(&self, analysis: &Analysis, table: Table, turn: &Turn) -> Result<()> {
-        let path = self.to.join(table.name());
-        let path = path.join(partition_of(&turn.input.name)?);
-        let path = path.join("part-0.parquet");
+        let path = self.file_of(table, &turn.input.name)?;
         let mut file = self.begin(table, path, 1)?;
         self.rows(analysis, table, 1, file.as_mut(), turn.done)?;
         file.finish().with_context(|| cannot_write(table, self.to))
