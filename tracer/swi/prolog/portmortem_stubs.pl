@@ -48,7 +48,8 @@ find_out :-
     learn(Learn, Counters, Modules, Sample, [Line1,Line2]),
     portmortem:'$stub_sample'(Sample),
     ignore(sample([a,b,c], _)),
-    portmortem:'$stubs_work'.
+    portmortem:'$stubs_work',
+    find_pauses.
 
 counters(Ref, PC, [PC|PCs]) :-
     '$fetch_vm'(Ref, PC, Next, _),
@@ -78,6 +79,15 @@ sample(Xs, Y) :-
     !,
     '$append'(_, [_], Zs).
 
+%   Each of these takes some processor time, which the engine counts.
+
+find_pauses :-
+    ignore(( between(1, 8, _),
+             garbage_collect,
+             length(_, 20_000),
+             trim_stacks,
+             portmortem:'$stub_look_for_pauses' )).
+
 %!  start_stubs(+Options) is semidet.
 %
 %   Stubs record from now on. Fails if they cannot.
@@ -89,6 +99,7 @@ start_stubs(Options) :-
     ;   portmortem:'$note'("recorded with ports in copies of clauses: stubs do not work in this version of SWI-Prolog"),
         fail
     ),
+    note_unread_pauses,
     install_hooks,
     forall(rule(Options, Kind, A, B, C), portmortem:'$stub_rule'(Kind, A, B, C)),
     portmortem:'$stub_begin',
@@ -97,6 +108,12 @@ start_stubs(Options) :-
                portmortem:'$stub_recovery'(system, Recovery, 0)
            )),
     forall(there_before(M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)).
+
+note_unread_pauses :-
+    (   portmortem:'$stub_look_for_pauses'
+    ->  true
+    ;   portmortem:'$note'("garbage collections and stack shifts are not recorded: it was not found where the engine counts them")
+    ).
 
 needs_ports(byrd(true)).
 needs_ports(symbolic(true)).

@@ -6,7 +6,8 @@
 //!
 //! Data flows through the modules in this order:
 //!
-//! 1. [`image`] finds the engine's library in memory, [`instructions`] its tables of instructions, [`offsets`] where its structures have what;
+//! 1. [`image`] finds the engine's library in memory, [`instructions`] its tables of instructions, [`offsets`] where its structures have what,
+//!    [`pauses`] where the engine counts what it does for itself;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells; [`emit`] makes machine code;
 //! 3. [`plant`] puts stubs into code, [`predicates`] tells of which predicates;
 //! 4. [`handlers`] are what stubs call; [`shadow`] tells from frames and choicepoints which boxes failed, exited, were cut or entered again.
@@ -26,6 +27,7 @@ mod image;
 mod instructions;
 mod memory;
 mod offsets;
+mod pauses;
 mod plant;
 mod predicates;
 mod shadow;
@@ -39,6 +41,7 @@ use std::sync::{Mutex, OnceLock};
 
 use portmortem_tracer::locks;
 
+pub(crate) use pauses::{look as look_for_pauses, seconds as pauses};
 pub(crate) use predicates::Memory as Standings;
 pub(crate) use shadow::Shadow;
 
