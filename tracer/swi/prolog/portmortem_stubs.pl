@@ -165,7 +165,9 @@ rule(_, no_box, Name, Arity, 0) :-
     ->  Arity = -1
     ;   Arity = Arity0
     ).
-rule(_, autoloaded, Name, Arity, M) :- library_predicate(Name, Arity, M).
+rule(_, elsewhere, Name, Arity, M) :- library_predicate(Name, Arity, M).
+rule(_, elsewhere, Name, Arity, M) :- system_predicate(Name, Arity, M).
+rule(_, loader, '$autoload', '$autoload', 1).
 rule(_, left_out, M, Name, Arity) :- system_hook(M, Name, Arity).
 
 widened(Options, Key) :-
@@ -185,6 +187,18 @@ library_predicate(Name, Arity, M) :-
     '$autoload':library_index(Head, M, _),
     functor(Head, Name, Arity).
 
+%   Most of them are known to the compiler only when they are called for the first time.
+
+system_predicate(Name, Arity, M) :-
+    '$c_current_predicate'(_, system:Head),
+    '$get_predicate_attribute'(system:Head, defined, 1),
+    functor(Head, Name, Arity),
+    \+ sub_atom(Name, 0, _, _, $),
+    (   '$get_predicate_attribute'(system:Head, imported, M0)
+    ->  M = M0
+    ;   M = system
+    ).
+
 %   Hooks of the system in `user`, and what was there before the program.
 
 system_hook(M, Name, Arity) :-
@@ -195,6 +209,7 @@ system_hook(M, Name, Arity) :-
          \+ system_file(File)
        ).
 
+there_before('$autoload', '$autoload', 1).
 there_before(M, Name, Arity) :-
     user_predicate(M, Name, Arity),
     \+ system_hook(M, Name, Arity).

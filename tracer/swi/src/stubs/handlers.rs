@@ -406,11 +406,13 @@ impl Visit {
                 id: None,
                 announce: false,
             }),
-            Standing::Recorded(_) | Standing::Boundary(_) => GoalKind::Recorded(Goal {
-                callee,
-                id: standing.at_goal(),
-                announce: standing.is_recorded(),
-            }),
+            Standing::Recorded(_) | Standing::Loader(_) | Standing::Boundary(_) => {
+                GoalKind::Recorded(Goal {
+                    callee,
+                    id: standing.at_goal(),
+                    announce: standing.is_always_called(),
+                })
+            }
         }
     }
 
@@ -425,7 +427,7 @@ impl Visit {
         let expected = std::mem::replace(&mut self.shadow.expected, -1) == at;
         self.shadow.announced = -1;
         let id = match standing {
-            Standing::Recorded(id) => id,
+            Standing::Recorded(id) | Standing::Loader(id) => id,
             Standing::Boundary(id) if expected => id,
             _ => {
                 if standing == Standing::Unrecorded

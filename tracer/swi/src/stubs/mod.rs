@@ -36,6 +36,7 @@ mod stack;
 
 use std::ffi::{CStr, c_int};
 use std::ops::Range;
+use std::path::Path;
 use std::ptr;
 use std::sync::{Mutex, OnceLock};
 
@@ -261,7 +262,7 @@ fn system_definition(name: &CStr, arity: c_int) -> usize {
 }
 
 /// `stub_rule(+Kind, +A, +B, +C)`: what the next recording records: `scope(Class)`, `boundary(Class)`, `no_box(Name, Arity)`, any arity if it is
-/// negative, `autoloaded(Name, Arity, Module)`, `own(Module)`, `left_out(Module, Name, Arity)`. What is not needed is 0.
+/// negative, `elsewhere(Name, Arity, Module)`, `own(Module)`, `left_out(Module, Name, Arity)`, `loader(Module, Name, Arity)`. What is not needed is 0.
 pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
     let mut rules = locks::lock(&RULES);
     let rules = rules.get_or_insert_default();
@@ -273,14 +274,15 @@ pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
             let arity = integers_of(b).and_then(|arity| usize::try_from(arity).ok());
             rules.no_box.extend(kept_atom(a).map(|name| (name, arity)));
         }
-        "autoloaded" => {
+        "elsewhere" => {
             let key =
                 kept_atom(a).zip(integers_of(b).and_then(|arity| usize::try_from(arity).ok()));
-            rules.autoloaded.extend(key.zip(kept_atom(c)));
+            rules.elsewhere.extend(key.zip(kept_atom(c)));
         }
         "left_out" => rules
             .left_out
             .extend(definition(a, b, c).map(predicates::identity)),
+        "loader" => rules.loader = definition(a, b, c).map(predicates::identity),
         _ => return FALSE,
     }
     TRUE
@@ -296,17 +298,25 @@ pub(crate) fn note(
     line: Term,
     goals: Term,
 ) -> Foreign {
-    let Some((module, name)) = atom(module).zip(atom(name)) else {
+    let Some((of, called)) = atom(module).zip(atom(name)) else {
         return TRUE;
     };
     let predicate = predicates::Identity {
-        name,
+        name: called,
         arity: integer(arity) as usize,
         // SAFETY: the module that the clause is loaded into.
-        module: unsafe { ffi::PL_new_module(module) } as usize,
+        module: unsafe { ffi::PL_new_module(of) } as usize,
     };
-    sites::note(predicate, &text(file), integer(line), noted_goals(goals));
+    let file = text(file);
+    if !is_of_engine(&file) && predicates::take_in(predicate) {
+        adopt(module, name, arity);
+    }
+    sites::note(predicate, &file, integer(line), noted_goals(goals));
     TRUE
+}
+
+fn is_of_engine(file: &str) -> bool {
+    recording::with(|current| Path::new(file).starts_with(&current.home)).unwrap_or(true)
 }
 
 fn noted_goals(list: Term) -> Vec<sites::NotedGoal> {
