@@ -12,8 +12,11 @@ const ROUNDS: usize = 3;
 /// Clauses of each program; the second figure shows whether work grows with them or with their square.
 const SIZES: [u32; 2] = [2_500, 10_000];
 
+/// The text of a clause and what belongs to it, by its number.
+type Text = fn(u32) -> String;
+
 /// What each program is made of.
-const PROGRAMS: [(&str, fn(u32) -> String); 3] = [
+const PROGRAMS: [(&str, Text); 3] = [
     ("facts", |n| format!("fact{n}(a, {n}).\n")),
     ("rules", |n| {
         format!(
@@ -80,8 +83,8 @@ impl Added {
         };
         for _ in 0..ROUNDS {
             best.unrecorded
-                .lower_to(Cost::of(&["swipl"], &program, &costs)?);
-            best.recorded.lower_to(Cost::of(&record, &program, &costs)?);
+                .lower_to(&Cost::of(&["swipl"], &program, &costs)?);
+            best.recorded.lower_to(&Cost::of(&record, &program, &costs)?);
         }
         Ok(best)
     }
@@ -107,7 +110,7 @@ impl Cost {
         bytes: f64::MAX,
     };
 
-    fn lower_to(&mut self, other: Self) {
+    fn lower_to(&mut self, other: &Self) {
         self.seconds = self.seconds.min(other.seconds);
         self.bytes = self.bytes.min(other.bytes);
     }

@@ -41,7 +41,10 @@ pub const ENGINE_HOME: &str = "engine:";
 /// Predicates of the module `system`, arity 0, that stand for what an engine does without a call of the program: garbage collections,
 /// stack shifts, waiting, loading a library when one of its predicates is first called. How many there are of the first three
 /// depends on time and load, as nothing else in a trace.
-pub const ENGINE_WORK: [&str; 4] = ["stack_shift", "garbage_collect", WAITING, "autoload"];
+pub const ENGINE_WORK: [&str; 4] = ["stack_shift", "garbage_collect", WAITING, AUTOLOAD];
+
+/// Loading a library.
+pub const AUTOLOAD: &str = "autoload";
 
 /// The one whose boxes are no work: the thread had no processor.
 pub const WAITING: &str = "waiting";

@@ -48,7 +48,8 @@ find_out :-
     learn(Learn, Counters, Modules, Sample, [Line1,Line2]),
     portmortem:'$stub_sample'(Sample),
     ignore(sample([a,b,c], _)),
-    portmortem:'$stubs_work'.
+    portmortem:'$stubs_work',
+    find_pauses.
 
 counters(Ref, PC, [PC|PCs]) :-
     '$fetch_vm'(Ref, PC, Next, _),
@@ -78,6 +79,15 @@ sample(Xs, Y) :-
     !,
     '$append'(_, [_], Zs).
 
+%   Each of these takes some processor time, which the engine counts.
+
+find_pauses :-
+    ignore(( between(1, 8, _),
+             garbage_collect,
+             length(_, 20_000),
+             trim_stacks,
+             portmortem:'$stub_look_for_pauses' )).
+
 %!  start_stubs(+Options) is semidet.
 %
 %   Stubs record from now on. Fails if they cannot.
@@ -89,6 +99,7 @@ start_stubs(Options) :-
     ;   portmortem:'$note'("recorded with ports in copies of clauses: stubs do not work in this version of SWI-Prolog"),
         fail
     ),
+    note_unread_pauses,
     install_hooks,
     forall(rule(Options, Kind, A, B, C), portmortem:'$stub_rule'(Kind, A, B, C)),
     portmortem:'$stub_begin',
@@ -97,6 +108,12 @@ start_stubs(Options) :-
                portmortem:'$stub_recovery'(system, Recovery, 0)
            )),
     forall(there_before(M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)).
+
+note_unread_pauses :-
+    (   portmortem:'$stub_look_for_pauses'
+    ->  true
+    ;   portmortem:'$note'("garbage collections and stack shifts are not recorded: it was not found where the engine counts them")
+    ).
 
 needs_ports(byrd(true)).
 needs_ports(symbolic(true)).
@@ -148,7 +165,9 @@ rule(_, no_box, Name, Arity, 0) :-
     ->  Arity = -1
     ;   Arity = Arity0
     ).
-rule(_, autoloaded, Name, Arity, M) :- library_predicate(Name, Arity, M).
+rule(_, elsewhere, Name, Arity, M) :- library_predicate(Name, Arity, M).
+rule(_, elsewhere, Name, Arity, M) :- system_predicate(Name, Arity, M).
+rule(_, loader, '$autoload', '$autoload', 1).
 rule(_, left_out, M, Name, Arity) :- system_hook(M, Name, Arity).
 
 widened(Options, Key) :-
@@ -168,6 +187,18 @@ library_predicate(Name, Arity, M) :-
     '$autoload':library_index(Head, M, _),
     functor(Head, Name, Arity).
 
+%   Most of them are known to the compiler only when they are called for the first time.
+
+system_predicate(Name, Arity, M) :-
+    '$c_current_predicate'(_, system:Head),
+    '$get_predicate_attribute'(system:Head, defined, 1),
+    functor(Head, Name, Arity),
+    \+ sub_atom(Name, 0, _, _, $),
+    (   '$get_predicate_attribute'(system:Head, imported, M0)
+    ->  M = M0
+    ;   M = system
+    ).
+
 %   Hooks of the system in `user`, and what was there before the program.
 
 system_hook(M, Name, Arity) :-
@@ -178,6 +209,7 @@ system_hook(M, Name, Arity) :-
          \+ system_file(File)
        ).
 
+there_before('$autoload', '$autoload', 1).
 there_before(M, Name, Arity) :-
     user_predicate(M, Name, Arity),
     \+ system_hook(M, Name, Arity).

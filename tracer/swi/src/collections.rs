@@ -6,6 +6,9 @@
 //! When in the stretch it was nobody knows, but every tick of it is out of the row of whoever ran. Several collections in one stretch are one box.
 //! What the thread waited ([`crate::waiting`]) is such a box, too, after the others: they never add up to more than the stretch.
 //!
+//! Stubs read the counts where the engine keeps them ([`crate::stubs`]), without a question, and before every event that comes late
+//! enough for a collection: see [`Engine::note_pauses`].
+//!
 //! It is asked at all ports but the pruning of a guard, where Prolog may not be called. What a stretch that ends there had of collections
 //! and shifts stays with whoever ran; the next port asks then, so that it is not taken from somebody else. Of waiting it is asked there, too.
 //!
@@ -22,6 +25,7 @@ use portmortem_tracer::format::{ENGINE_WORK, Event, WAITING};
 use crate::engine::{self, Engine};
 use crate::ffi::{self, FALSE, Foreign, TRUE, exception_is_pending};
 use crate::recording;
+use crate::stubs;
 use crate::waiting::Waiting;
 
 /// Shorter stretches are not asked about, so that asking does not show in programs with many long built-in calls.
@@ -34,7 +38,8 @@ const SHORTEST_NS: u64 = 10_000;
 /// How long both clocks must have run for their ratio to say anything.
 const RATIO_NS: u64 = 10_000;
 
-const KINDS: usize = 2;
+/// Kinds of what the engine counts.
+pub(crate) const KINDS: usize = 2;
 /// Keys of `statistics/2`, in the order of [`ENGINE_WORK`], whose first names stand for them: processor seconds so far.
 const KEYS: [&CStr; KINDS] = [c"shift_time", c"gctime"];
 
@@ -72,7 +77,7 @@ impl Stop {
 impl Collections {
     pub(crate) fn new() -> Self {
         Self {
-            seconds: None,
+            seconds: stubs::pauses(),
             began: (clock::ticks(), clock::monotonic_ns()),
             due: 0,
             waiting: Waiting::new(),
@@ -86,6 +91,11 @@ impl Collections {
         if self.due != u64::MAX {
             self.due = 0;
         }
+    }
+
+    /// From now on it is known which stretches are long.
+    fn settle_due(&mut self, now: u64) {
+        self.due = (LONG_NS as f64 * self.rate(now)) as u64;
     }
 
     /// Ticks per nanosecond; 1 while that is not known.
@@ -118,20 +128,42 @@ impl Engine {
         (due != u64::MAX).then_some(self.epoch())
     }
 
+    /// Records what was collected and waited since the last event: at a stub, before an event that does not come soon after that.
+    /// `active` tells whether a box was active meanwhile.
+    #[cold]
+    pub(crate) fn note_pauses(&mut self, active: bool) {
+        let now = clock::ticks();
+        let found = stubs::pauses();
+        let before = std::mem::replace(&mut self.collections.seconds, found);
+        if before != found {
+            self.note_growth(before, found, now);
+        }
+        if self.is_long(now) {
+            self.collections.settle_due(now);
+            self.note_waiting(active);
+        }
+    }
+
     /// [`Engine::note_waiting`], at a port where no more can be asked for.
     pub(crate) fn note_waiting_if_long(&mut self) {
         if self.is_long(clock::ticks()) {
-            self.note_waiting();
+            self.note_waiting(self.has_active_box());
         }
+    }
+
+    /// Whether a box is active, of ports or of stubs; not within the handler of a stub.
+    fn has_active_box(&self) -> bool {
+        // SAFETY: a shadow is never freed, and only handlers change it.
+        self.boxes.any_active() || unsafe { (*self.shadow).is_active() }
     }
 
     /// Records what the thread waited in the stretch that ends now: the last thing before the event that ends it. A thread that
     /// waits for the processor mostly does so where it has just called the system, and so between the two, had the system
     /// still to be called.
-    fn note_waiting(&mut self) {
+    fn note_waiting(&mut self, active: bool) {
         let mut ns = self.collections.waiting.since_last();
         // Time while no box is open is nobody's anyway.
-        if ns == 0 || self.quiet || !self.boxes.any_active() {
+        if ns == 0 || self.quiet || !active {
             return;
         }
         if self.collections.waiting_id.is_none() {
@@ -158,12 +190,17 @@ impl Engine {
 
     /// Records what was collected in the stretch that ends at `now`.
     fn note_collections(&mut self, found: Option<[f64; KINDS]>, now: u64) {
-        let rate = self.collections.rate(now);
-        self.collections.due = (LONG_NS as f64 * rate) as u64;
+        self.collections.settle_due(now);
         let before = std::mem::replace(&mut self.collections.seconds, found);
+        self.note_growth(before, found, now);
+    }
+
+    /// Records by how much the counts have grown in the stretch that ends at `now`.
+    fn note_growth(&self, before: Option<[f64; KINDS]>, found: Option<[f64; KINDS]>, now: u64) {
         let (Some(before), Some(seconds)) = (before, found) else {
             return;
         };
+        let rate = self.collections.rate(now);
         for kind in 0..KINDS {
             let ns = (seconds[kind] - before[kind]) * 1e9;
             if ns < SHORTEST_NS as f64 || self.quiet {
@@ -208,14 +245,14 @@ pub(crate) fn look() -> Result<(), Stop> {
     let found = if exception_is_pending() {
         None // The question would lose it.
     } else {
-        seconds()
+        stubs::pauses().or_else(ask)
     };
     // SAFETY: whoever used a reference during the question has returned.
     if let Some(engine) = unsafe { engine::existing() }
         && engine.epoch() == epoch
     {
         engine.note_collections(found, clock::ticks());
-        engine.note_waiting();
+        engine.note_waiting(engine.has_active_box());
     }
     if found.is_none() && exception_is_pending() {
         return Err(Stop::Exception);
@@ -223,8 +260,8 @@ pub(crate) fn look() -> Result<(), Stop> {
     Ok(())
 }
 
-/// The counts of the engine; `None` if they cannot be had. An exception is left to whoever called.
-fn seconds() -> Option<[f64; KINDS]> {
+/// The counts of the engine, from Prolog; `None` if they cannot be had. An exception is left to whoever called.
+pub(crate) fn ask() -> Option<[f64; KINDS]> {
     let mut seconds = [0.0; KINDS];
     // SAFETY: terms of a frame of our own. To discard it leaves nothing on the stacks, and undoes what a handler has bound, as
     // the engine does; but it would undo an exception as well.

@@ -285,6 +285,11 @@ fn install_stubs() {
         1,
         deterministic!(stubs::sample, (a), FALSE),
     );
+    control(
+        c"$stub_look_for_pauses",
+        0,
+        deterministic!(stubs::look_for_pauses, (), FALSE),
+    );
     control(c"$stubs_work", 0, deterministic!(stubs::work, (), FALSE));
     control(
         c"$stub_rule",

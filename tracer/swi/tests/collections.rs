@@ -10,17 +10,23 @@ mod support;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use portmortem_analyzer::figures::PredicateFigures;
 use portmortem_analyzer::figures::laws;
+use portmortem_analyzer::figures::{Caller, PredicateFigures};
+use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
 use support::{program, record};
 
 /// Runs a program of `programs/collections` recorded; its trace must be whole. Built-ins have no boxes: so long stretches end at
 /// ports of the program's own predicates.
 fn recorded(name: &str, arguments: &[&str]) -> (Output, Trace, Profile) {
+    recorded_with("boundary(false)", name, arguments)
+}
+
+/// The same with these options.
+fn recorded_with(options: &str, name: &str, arguments: &[&str]) -> (Output, Trace, Profile) {
     let mut more = vec!["--"];
     more.extend(arguments);
-    let (output, trace) = record("boundary(false)", &file(name), &more);
+    let (output, trace) = record(options, &file(name), &more);
     assert!(output.status.success(), "{name}: {output:?}");
     let profile = replay(&trace, &ReplayOptions::default());
     assert!(
@@ -51,7 +57,13 @@ fn text(output: &Output) -> &str {
 /// long stretches. One in which the stacks grow to megabytes, or as much is garbage, is long on every machine.
 #[test]
 fn rows_take_no_more_than_what_the_engine_counted() {
-    let (output, trace, profile) = recorded("garbage", &[]);
+    for options in ["boundary(false)", "boundary(false),stubs(true)"] {
+        takes_no_more_than_the_engine_counted(options);
+    }
+}
+
+fn takes_no_more_than_the_engine_counted(options: &str) {
+    let (output, trace, profile) = recorded_with(options, "garbage", &[]);
     let words: Vec<&str> = text(&output).split(' ').collect();
     assert_eq!(words[0], "150000");
     for (indicator, counted) in [
@@ -74,6 +86,25 @@ fn rows_take_no_more_than_what_the_engine_counted() {
     // What the program calls is the same on every run.
     for (indicator, calls) in [("build/2", 150_001), ("waste/1", 150_001), ("main/0", 1)] {
         assert_eq!(row(&trace, &profile, indicator).calls, calls);
+    }
+}
+
+/// A stub reads what the engine has counted before every event that comes late enough, cuts among them.
+#[test]
+fn stubs_miss_no_collection() {
+    let (output, trace, profile) = recorded_with("boundary(false),stubs(true)", "every", &[]);
+    let counted: u64 = text(&output).parse().unwrap();
+    let all = row(&trace, &profile, "system:garbage_collect/0");
+    assert!(all.calls <= counted, "{} of {counted}", all.calls);
+    let named = |index: PredicateIndex| trace.predicates()[index as usize].indicator.as_str();
+    for predicate in ["collect/0", "before_cut/0"] {
+        let is_edge = |(caller, callee): &(Caller, PredicateIndex)| {
+            matches!(caller, Caller::Predicate(caller) if named(*caller) == predicate)
+                && named(*callee) == "system:garbage_collect/0"
+        };
+        let mut edges = profile.edges.iter();
+        let (_, figures) = edges.find(|(edge, _)| is_edge(edge)).unwrap();
+        assert_eq!(figures.ports.calls, 10, "{predicate}");
     }
 }
 

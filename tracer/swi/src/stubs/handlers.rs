@@ -99,40 +99,40 @@ impl Events for Engine {
 
     fn exit_det(&mut self) {
         if !self.stream.exit_det_if_soon() {
-            self.note_waiting_if_long();
+            self.note_pauses(true);
             self.stream.exit_det();
         }
     }
 
     fn exit_nondet(&mut self) {
         if !self.stream.exit_nondet_if_soon() {
-            self.note_waiting_if_long();
+            self.note_pauses(true);
             self.stream.exit_nondet();
         }
     }
 
-    fn redo(&mut self) {
+    fn redo(&mut self, active: bool) {
         if !self.stream.redo_if_soon() {
-            self.note_waiting_if_long();
+            self.note_pauses(active);
             self.stream.redo();
         }
     }
 
     fn fail(&mut self) {
         if !self.stream.fail_if_soon() {
-            self.note_waiting_if_long();
+            self.note_pauses(true);
             self.stream.fail();
         }
     }
 
     fn exception(&mut self) {
-        self.note_waiting_if_long();
+        self.note_pauses(true);
         self.stream.exception();
     }
 
-    fn cut(&mut self) {
+    fn cut(&mut self, active: bool) {
         if !self.stream.cut_if_soon() {
-            self.note_waiting_if_long();
+            self.note_pauses(active);
             self.stream.cut();
         }
     }
@@ -314,7 +314,7 @@ impl Visit {
         if made || self.shadow.active_frame() != at {
             self.enter(id, frame);
         } else if !self.shadow.is_silent() && !self.engine.stream.tail_if_soon(id) {
-            self.engine.note_waiting_if_long();
+            self.engine.note_pauses(self.shadow.is_active());
             self.engine.stream.tail(id);
         }
         if goal.announce {
@@ -343,7 +343,7 @@ impl Visit {
     fn called(&mut self, id: u32, call: &Call) {
         let silent = self.engine.is_paused();
         if !silent && !self.engine.stream.call_if_soon(id) {
-            self.engine.note_waiting_if_long();
+            self.engine.note_pauses(self.shadow.is_active());
             self.engine.stream.call(id);
         }
         self.shadow.call(call, silent);
@@ -406,11 +406,13 @@ impl Visit {
                 id: None,
                 announce: false,
             }),
-            Standing::Recorded(_) | Standing::Boundary(_) => GoalKind::Recorded(Goal {
-                callee,
-                id: standing.at_goal(),
-                announce: standing.is_recorded(),
-            }),
+            Standing::Recorded(_) | Standing::Loader(_) | Standing::Boundary(_) => {
+                GoalKind::Recorded(Goal {
+                    callee,
+                    id: standing.at_goal(),
+                    announce: standing.is_always_called(),
+                })
+            }
         }
     }
 
@@ -425,7 +427,7 @@ impl Visit {
         let expected = std::mem::replace(&mut self.shadow.expected, -1) == at;
         self.shadow.announced = -1;
         let id = match standing {
-            Standing::Recorded(id) => id,
+            Standing::Recorded(id) | Standing::Loader(id) => id,
             Standing::Boundary(id) if expected => id,
             _ => {
                 if standing == Standing::Unrecorded

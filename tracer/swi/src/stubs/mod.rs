@@ -6,7 +6,8 @@
 //!
 //! Data flows through the modules in this order:
 //!
-//! 1. [`image`] finds the engine's library in memory, [`instructions`] its tables of instructions, [`offsets`] where its structures have what;
+//! 1. [`image`] finds the engine's library in memory, [`instructions`] its tables of instructions, [`offsets`] where its structures have what,
+//!    [`pauses`] where the engine counts what it does for itself;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells; [`emit`] makes machine code;
 //! 3. [`plant`] puts stubs into code, [`predicates`] tells of which predicates;
 //! 4. [`handlers`] are what stubs call; [`shadow`] tells from frames and choicepoints which boxes failed, exited, were cut or entered again.
@@ -26,6 +27,7 @@ mod image;
 mod instructions;
 mod memory;
 mod offsets;
+mod pauses;
 mod plant;
 mod predicates;
 mod shadow;
@@ -34,11 +36,13 @@ mod stack;
 
 use std::ffi::{CStr, c_int};
 use std::ops::Range;
+use std::path::Path;
 use std::ptr;
 use std::sync::{Mutex, OnceLock};
 
 use portmortem_tracer::locks;
 
+pub(crate) use pauses::{look as look_for_pauses, seconds as pauses};
 pub(crate) use predicates::Memory as Standings;
 pub(crate) use shadow::Shadow;
 
@@ -258,7 +262,7 @@ fn system_definition(name: &CStr, arity: c_int) -> usize {
 }
 
 /// `stub_rule(+Kind, +A, +B, +C)`: what the next recording records: `scope(Class)`, `boundary(Class)`, `no_box(Name, Arity)`, any arity if it is
-/// negative, `autoloaded(Name, Arity, Module)`, `own(Module)`, `left_out(Module, Name, Arity)`. What is not needed is 0.
+/// negative, `elsewhere(Name, Arity, Module)`, `own(Module)`, `left_out(Module, Name, Arity)`, `loader(Module, Name, Arity)`. What is not needed is 0.
 pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
     let mut rules = locks::lock(&RULES);
     let rules = rules.get_or_insert_default();
@@ -270,14 +274,15 @@ pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
             let arity = integers_of(b).and_then(|arity| usize::try_from(arity).ok());
             rules.no_box.extend(kept_atom(a).map(|name| (name, arity)));
         }
-        "autoloaded" => {
+        "elsewhere" => {
             let key =
                 kept_atom(a).zip(integers_of(b).and_then(|arity| usize::try_from(arity).ok()));
-            rules.autoloaded.extend(key.zip(kept_atom(c)));
+            rules.elsewhere.extend(key.zip(kept_atom(c)));
         }
         "left_out" => rules
             .left_out
             .extend(definition(a, b, c).map(predicates::identity)),
+        "loader" => rules.loader = definition(a, b, c).map(predicates::identity),
         _ => return FALSE,
     }
     TRUE
@@ -293,17 +298,25 @@ pub(crate) fn note(
     line: Term,
     goals: Term,
 ) -> Foreign {
-    let Some((module, name)) = atom(module).zip(atom(name)) else {
+    let Some((of, called)) = atom(module).zip(atom(name)) else {
         return TRUE;
     };
     let predicate = predicates::Identity {
-        name,
+        name: called,
         arity: integer(arity) as usize,
         // SAFETY: the module that the clause is loaded into.
-        module: unsafe { ffi::PL_new_module(module) } as usize,
+        module: unsafe { ffi::PL_new_module(of) } as usize,
     };
-    sites::note(predicate, &text(file), integer(line), noted_goals(goals));
+    let file = text(file);
+    if !is_of_engine(&file) && predicates::take_in(predicate) {
+        adopt(module, name, arity);
+    }
+    sites::note(predicate, &file, integer(line), noted_goals(goals));
     TRUE
+}
+
+fn is_of_engine(file: &str) -> bool {
+    recording::with(|current| Path::new(file).starts_with(&current.home)).unwrap_or(true)
 }
 
 fn noted_goals(list: Term) -> Vec<sites::NotedGoal> {

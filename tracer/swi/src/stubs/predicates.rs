@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use portmortem_tracer::format::AUTOLOAD;
 use portmortem_tracer::locks;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,6 +17,8 @@ use crate::recording;
 pub(super) enum Standing {
     /// All calls get boxes, and so do the goals of its clauses.
     Recorded(u32),
+    /// All calls get boxes, and the goals of its clauses get none: the engine calls it to load a library.
+    Loader(u32),
     /// Calls from goals of recorded clauses get boxes.
     Boundary(u32),
     /// No call gets a box.
@@ -29,10 +32,15 @@ impl Standing {
         matches!(self, Self::Recorded(_))
     }
 
+    /// Whether all calls get boxes.
+    pub(super) fn is_always_called(self) -> bool {
+        matches!(self, Self::Recorded(_) | Self::Loader(_))
+    }
+
     /// Its number in the trace if a goal of a recorded clause calls it.
     pub(super) fn at_goal(self) -> Option<u32> {
         match self {
-            Self::Recorded(id) | Self::Boundary(id) => Some(id),
+            Self::Recorded(id) | Self::Loader(id) | Self::Boundary(id) => Some(id),
             Self::Unrecorded | Self::Undefined => None,
         }
     }
@@ -49,15 +57,20 @@ pub(super) struct Rules {
     pub(super) no_box: FxHashSet<(ffi::Atom, Option<usize>)>,
     /// Modules of this library.
     pub(super) own: FxHashSet<ffi::Atom>,
-    /// Modules of predicates that the engine loads libraries for when they are called, by name and arity.
-    pub(super) autoloaded: FxHashMap<(ffi::Atom, usize), ffi::Atom>,
+    /// Modules of predicates that the engine looks for when they are called and not there, by name and arity: those of `system`, and those
+    /// that it loads libraries for.
+    pub(super) elsewhere: FxHashMap<(ffi::Atom, usize), ffi::Atom>,
     /// Predicates that are never recorded.
     pub(super) left_out: FxHashSet<Identity>,
+    /// The predicate that the engine calls to load a library.
+    pub(super) loader: Option<Identity>,
 }
 
 #[derive(Default)]
 struct Known {
     rules: Rules,
+    /// Numbers in the trace by module, name and arity: a predicate may be called before the library is loaded that defines it.
+    ids: FxHashMap<(ffi::Atom, ffi::Atom, usize), u32>,
     by_definition: FxHashMap<usize, (Identity, Standing)>,
 }
 
@@ -77,6 +90,7 @@ static GENERATION: AtomicU32 = AtomicU32::new(0);
 pub(super) fn begin(rules: Rules) {
     *locks::lock(&KNOWN) = Some(Known {
         rules,
+        ids: FxHashMap::default(),
         by_definition: FxHashMap::default(),
     });
     GENERATION.fetch_add(1, Ordering::Release);
@@ -89,6 +103,20 @@ pub(super) fn leave_out(predicate: Identity) {
         known.by_definition.clear();
     }
     GENERATION.fetch_add(1, Ordering::Release);
+}
+
+/// A file of the program is about to define a predicate. True if that was left out until now, because only the system had defined it.
+pub(super) fn take_in(predicate: Identity) -> bool {
+    let mut known = locks::lock(&KNOWN);
+    let Some(known) = known.as_mut() else {
+        return false;
+    };
+    let was_left_out = known.rules.left_out.remove(&predicate);
+    if was_left_out {
+        known.by_definition.clear();
+        GENERATION.fetch_add(1, Ordering::Release);
+    }
+    was_left_out
 }
 
 /// What one thread remembers of that.
@@ -158,46 +186,54 @@ pub(super) unsafe fn standing(definition: usize) -> Standing {
     }
     // SAFETY: the caller's promise.
     if unsafe { word(definition, offsets.first_clause) } == 0 {
-        return known.rules.autoloaded(identity);
+        return known.elsewhere(identity);
     }
-    let decided = known.rules.decide(identity, offsets);
+    let decided = known.decide(identity, offsets);
     known.by_definition.insert(definition, (identity, decided));
     decided
 }
 
 /// What calls of a predicate are, whether it is there or not.
 fn decide(definition: usize) -> Standing {
-    let known = locks::lock(&KNOWN);
-    match (known.as_ref(), offsets::known()) {
-        (Some(known), Some(offsets)) => known.rules.decide(identity(definition), offsets),
+    let mut known = locks::lock(&KNOWN);
+    match (known.as_mut(), offsets::known()) {
+        (Some(known), Some(offsets)) => known.decide(identity(definition), offsets),
         _ => Standing::Unrecorded,
     }
 }
 
 impl Rules {
-    /// What calls of a predicate are that is not there, if a library is loaded for it.
-    fn autoloaded(&self, identity: Identity) -> Standing {
+    fn has_no_box(&self, name: ffi::Atom, arity: usize) -> bool {
+        self.no_box.contains(&(name, Some(arity))) || self.no_box.contains(&(name, None))
+    }
+}
+
+impl Known {
+    /// What calls of a predicate are that is not there, if the engine finds it elsewhere.
+    fn elsewhere(&mut self, identity: Identity) -> Standing {
         let Identity { name, arity, .. } = identity;
-        let Some(&module) = self.autoloaded.get(&(name, arity)) else {
+        let rules = &self.rules;
+        let Some(&module) = rules.elsewhere.get(&(name, arity)) else {
             return Standing::Undefined;
         };
-        if self.boundary.is_empty() || self.has_no_box(name, arity) {
+        if rules.boundary.is_empty() || rules.has_no_box(name, arity) {
             return Standing::Undefined;
         }
-        let (text, module) = (atom_text(name), atom_text(module));
+        let (text, module_text) = (atom_text(name), atom_text(module));
         let number = u32::try_from(arity).unwrap_or(u32::MAX);
+        let ids = &mut self.ids;
         let id = recording::with(|current| {
-            let excluded = current.selection.excludes(&module, &text, number);
-            (!excluded).then(|| current.recorder.predicate(&module, &text, number, None, 0))
+            let excluded = current.selection.excludes(&module_text, &text, number);
+            let declare = || {
+                let recorder = &current.recorder;
+                recorder.predicate(&module_text, &text, number, None, 0)
+            };
+            (!excluded).then(|| *ids.entry((module, name, arity)).or_insert_with(declare))
         });
         id.flatten().map_or(Standing::Undefined, Standing::Boundary)
     }
 
-    fn has_no_box(&self, name: ffi::Atom, arity: usize) -> bool {
-        self.no_box.contains(&(name, Some(arity))) || self.no_box.contains(&(name, None))
-    }
-
-    fn decide(&self, identity: Identity, offsets: &Offsets) -> Standing {
+    fn decide(&mut self, identity: Identity, offsets: &Offsets) -> Standing {
         let Identity {
             name,
             arity,
@@ -210,28 +246,38 @@ impl Rules {
                 word(module, offsets.class),
             )
         };
-        if self.left_out.contains(&identity) || self.own.contains(&module_name) {
+        let rules = &self.rules;
+        if rules.loader == Some(identity) {
+            let id = recording::with(|current| current.pseudo(AUTOLOAD));
+            return id.map_or(Standing::Unrecorded, Standing::Loader);
+        }
+        if rules.left_out.contains(&identity) || rules.own.contains(&module_name) {
             return Standing::Unrecorded;
         }
         let (text, module_text) = (atom_text(name), atom_text(module_name));
         if text.starts_with('$') {
             return Standing::Unrecorded;
         }
-        let by_default = self.scope.contains(&class);
+        let by_default = rules.scope.contains(&class);
+        let ids = &mut self.ids;
         let chosen = recording::with(|current| {
             let selection = &current.selection;
             let number = u32::try_from(arity).unwrap_or(u32::MAX);
             let recorded = selection.selects(by_default, &module_text, &text, number);
             let boundary = || {
-                self.boundary.contains(&class)
-                    && !self.has_no_box(name, arity)
+                rules.boundary.contains(&class)
+                    && !rules.has_no_box(name, arity)
                     && !selection.excludes(&module_text, &text, number)
             };
-            let id = || {
+            let declare = || {
                 let (file, line) = sites::place_of(identity);
                 let file = (!file.is_empty()).then(|| current.file_name(&file));
                 let recorder = &current.recorder;
                 recorder.predicate(&module_text, &text, number, file.as_deref(), line)
+            };
+            let mut id = || {
+                *ids.entry((module_name, name, arity))
+                    .or_insert_with(declare)
             };
             if recorded {
                 Standing::Recorded(id())

@@ -110,10 +110,12 @@ pub(super) trait Events {
     fn is_paused(&self) -> bool;
     fn exit_det(&mut self);
     fn exit_nondet(&mut self);
-    fn redo(&mut self);
+    /// `active` tells whether a box was active before.
+    fn redo(&mut self, active: bool);
     fn fail(&mut self);
     fn exception(&mut self);
-    fn cut(&mut self);
+    /// `active` as for [`Events::redo`].
+    fn cut(&mut self, active: bool);
 }
 
 /// The boxes of one engine. Machine code reads and writes all of it.
@@ -226,6 +228,11 @@ impl Shadow {
         false
     }
 
+    /// Whether there is an active box.
+    pub(crate) fn is_active(&self) -> bool {
+        self.active > 0
+    }
+
     /// Whether the active box is not recorded.
     pub(super) fn is_silent(&self) -> bool {
         self.active_box().is_silent()
@@ -276,7 +283,7 @@ impl Shadow {
         if let Some(exited) = self.exited.pop()
             && !self.boxes[exited.open as usize].is_silent()
         {
-            events.cut();
+            events.cut(self.is_active());
         }
     }
 
@@ -299,10 +306,11 @@ impl Shadow {
 
     fn redo(&mut self, events: &mut impl Events) {
         if let Some(exited) = self.exited.pop() {
+            let active = self.is_active();
             self.active = exited.open;
             self.boxes.truncate(exited.boxes as usize);
             if !self.active_box().is_silent() {
-                events.redo();
+                events.redo(active);
             }
         }
     }

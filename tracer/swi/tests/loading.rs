@@ -1,0 +1,60 @@
+//! Libraries that are loaded when one of their predicates is called: stubs record of that what ports do.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "in a test a panic is a failure with its place"
+)]
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use portmortem_analyzer::figures::laws;
+use portmortem_analyzer::{ReplayOptions, replay};
+use support::{program, record};
+
+/// Calls, exits and fails by predicate, without those of predicates that depend on time.
+fn counts(options: &str) -> BTreeMap<String, (u64, u64, u64)> {
+    let (output, trace) = record(options, &program("autoloads.pl"), &[]);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(output.stdout, b"done\n");
+    let profile = replay(&trace, &ReplayOptions::default());
+    assert!(profile.violations.is_empty(), "{:?}", profile.violations);
+    assert!(laws::check(&profile).is_empty());
+    let of_time = [
+        "system:garbage_collect/0",
+        "system:stack_shift/0",
+        "system:waiting/0",
+    ];
+    let rows = trace.predicates().iter().zip(&profile.predicates);
+    rows.filter(|(info, figures)| figures.calls > 0 && !of_time.contains(&info.indicator.as_str()))
+        .map(|(info, figures)| {
+            let counts = (figures.calls, figures.exits(), figures.fails);
+            (info.indicator.clone(), counts)
+        })
+        .collect()
+}
+
+#[test]
+fn loading_a_library_is_a_box_and_hooks_in_it_are_recorded() {
+    let stubs = counts("stubs(true)");
+    let of = |indicator: &str| stubs.get(indicator).copied().unwrap_or_default();
+    // The index says which library has it; once it is loaded no more is.
+    assert_eq!(of("lists:numlist/3"), (2, 2, 0));
+    assert_eq!(of("lists:last/2"), (2, 2, 0));
+    assert_eq!(of("assoc:list_to_assoc/2"), (1, 1, 0));
+    assert_eq!(of("system:print/1"), (1, 1, 0));
+    let (loaded, ..) = of("system:autoload/0");
+    assert!(loaded >= 3, "{loaded}");
+    let (hooks, ..) = of("term_expansion/2");
+    assert!(hooks > 0);
+    // No goal of a library is the program's.
+    assert_eq!(of("system:setup_call_cleanup/3"), (0, 0, 0));
+    for (indicator, counted) in counts("boundary(true)") {
+        // Ports are put around it only when a directive has run.
+        if indicator == "term_expansion/2" {
+            continue;
+        }
+        assert_eq!(of(&indicator), counted, "{indicator}");
+    }
+}
