@@ -40,4 +40,5 @@ mod selection;
 mod setup;
 mod shortened;
 mod signals;
+mod stubs;
 mod tui;
