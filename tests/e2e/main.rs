@@ -41,5 +41,6 @@ mod selection;
 mod setup;
 mod shortened;
 mod signals;
+mod stubs;
 mod tui;
 mod width;

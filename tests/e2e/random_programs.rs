@@ -11,7 +11,7 @@ use portmortem_tracer::format::Event;
 use crate::counts;
 
 /// So many programs are in a file, to start the engine less often.
-const IN_A_FILE: u64 = 20;
+pub(crate) const IN_A_FILE: u64 = 20;
 /// Predicates of one program. Each calls later ones only, so that it ends.
 const PREDICATES: u64 = 5;
 /// Calls after which a program is ended: some would take very long.
@@ -167,7 +167,8 @@ fn ports(trace: &Trace) -> Vec<(&'static str, String)> {
     ports
 }
 
-fn file(first: u64, cleanup: bool) -> String {
+/// A file of programs.
+pub(crate) fn file(first: u64, cleanup: bool) -> String {
     let mut text = format!(
         ":- initialization(main, main).\n:- style_check(-singleton).\n:- style_check(-discontiguous).\n\
          t :- nb_getval(n, N), N1 is N+1, nb_setval(n, N1), ( N1 > {BUDGET} -> throw(budget) ; true ).\n"

@@ -40,8 +40,9 @@ const GOALS: [&str; 24] = [
 #[test]
 fn they_mean_what_they_mean_when_they_are_called() {
     let rounds = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
-    let modes: [&[&str]; 8] = [
+    let modes: [&[&str]; 9] = [
         &[],
+        &["--stubs"],
         &["--no-boundary"],
         &["--clauses"],
         &["--libraries"],

@@ -23,6 +23,18 @@ fn traps() {
 }
 
 #[test]
+fn traps_with_stubs() {
+    check_all(&catalogue::traps(), &["--stubs"]);
+    check_all(&smaller_traps(), &["--stubs", "--libraries"]);
+}
+
+#[test]
+fn classic_programs_with_stubs() {
+    let sandbox = Sandbox::new();
+    check_all(&catalogue::corpus(sandbox.directory()), &["--stubs"]);
+}
+
+#[test]
 fn traps_without_boxes_of_built_ins() {
     check_all(&catalogue::traps(), &["--no-boundary"]);
 }

@@ -53,6 +53,8 @@ pub(super) enum Kind {
     Cut,
     /// The goal of `catch/3` has exited.
     ExitCatch,
+    /// The goal of `setup_call_catcher_cleanup/4` has exited.
+    ExitCleanup,
     /// The body of a clause begins (`I_ENTER`, `I_SSU_COMMIT`, `I_SSU_CHOICE`).
     Enter,
     /// Selects the clauses of a predicate, after its arguments were qualified (`S_STATIC` and the like).
@@ -90,7 +92,7 @@ impl Kind {
     }
 }
 
-const KINDS: [(&str, Kind); 42] = [
+const KINDS: [(&str, Kind); 43] = [
     ("I_CALL", Kind::Call),
     ("I_CALLM", Kind::CallInModule),
     ("I_CALLATM", Kind::CallAtModule),
@@ -117,6 +119,7 @@ const KINDS: [(&str, Kind); 42] = [
     ("I_CUTCHP", Kind::Cut),
     ("I_DET", Kind::Cut),
     ("I_EXITCATCH", Kind::ExitCatch),
+    ("I_EXITCLEANUP", Kind::ExitCleanup),
     ("I_ENTER", Kind::Enter),
     ("I_SSU_COMMIT", Kind::Enter),
     ("I_SSU_CHOICE", Kind::Enter),

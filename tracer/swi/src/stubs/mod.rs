@@ -9,7 +9,7 @@
 //! 1. [`image`] finds the engine's library in memory, [`instructions`] its tables of instructions, [`offsets`] where its structures have what,
 //!    [`pauses`] where the engine counts what it does for itself;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells; [`emit`] makes machine code;
-//! 3. [`plant`] puts stubs into code, [`predicates`] tells of which predicates;
+//! 3. [`plant`] puts stubs into code, [`predicates`] tells of which predicates, [`labels`] has places where the engine would notice;
 //! 4. [`handlers`] are what stubs call; [`shadow`] tells from frames and choicepoints which boxes failed, exited, were cut or entered again.
 
 #[allow(
@@ -25,6 +25,7 @@ mod fast;
 mod handlers;
 mod image;
 mod instructions;
+mod labels;
 mod memory;
 mod offsets;
 mod pauses;
@@ -247,6 +248,7 @@ fn try_work() -> Option<()> {
         counter,
         &handlers::HANDLERS,
     )?;
+    labels::wrap_term_position(&planter)?;
     plant::install(planter);
     Some(())
 }
@@ -365,7 +367,10 @@ pub(crate) fn begin() -> Foreign {
         return FALSE;
     }
     predicates::begin(rules);
-    let exchanged = plant::planter().is_some_and(|mut planter| planter.exchange().is_some());
+    let exchanged = plant::planter().is_some_and(|mut planter| {
+        labels::plant_exit_cleanup(&mut planter);
+        planter.exchange().is_some()
+    });
     // SAFETY: called by Prolog, and the reference is not kept.
     let attached = unsafe { engine::current() }.is_some();
     Foreign::from(exchanged && attached)
@@ -411,12 +416,13 @@ unsafe fn adopt_definition(planter: &mut Planter, definition: usize, offsets: &O
             planter,
             supervisor..supervisor + size * WORD,
             Kind::Select,
+            0,
             Work::Select,
         );
         let mut reference = word(definition, offsets.first_clause);
         while reference != 0 {
             let codes = code_of(word(reference, offsets.clause), offsets);
-            plant_kind(planter, codes, Kind::Enter, Work::NewBody);
+            plant_kind(planter, codes, Kind::Enter, 0, Work::NewBody);
             reference = word(reference, offsets::NEXT_CLAUSE);
         }
     }
@@ -426,7 +432,13 @@ unsafe fn adopt_definition(planter: &mut Planter, definition: usize, offsets: &O
 ///
 /// # Safety
 /// Code, all of it.
-unsafe fn plant_kind(planter: &mut Planter, codes: Range<usize>, kind: Kind, work: Work) {
+unsafe fn plant_kind(
+    planter: &mut Planter,
+    codes: Range<usize>,
+    kind: Kind,
+    roles: u8,
+    work: Work,
+) {
     let mut cell = codes.start;
     while cell < codes.end {
         // SAFETY: the caller's promise.
@@ -435,7 +447,7 @@ unsafe fn plant_kind(planter: &mut Planter, codes: Range<usize>, kind: Kind, wor
         };
         if planter.instructions.get(op).kind == kind {
             // SAFETY: the cell has this instruction.
-            return unsafe { planter.plant(cell, op, 0, work) };
+            return unsafe { planter.plant(cell, op, roles, work) };
         }
         // SAFETY: as above.
         let Some(length) = (unsafe { planter.instructions.length(op, cell as *const Cell) }) else {
@@ -466,11 +478,14 @@ fn definition(module: Term, name: Term, arity: Term) -> Option<usize> {
 fn clause_reference(clause: Term) -> Option<&'static [usize]> {
     let reference = atom(clause)?;
     let mut length = 0;
-    let mut kind = ptr::null();
+    let mut kind: *const ffi::BlobType = ptr::null();
     // SAFETY: the data of a blob that the term keeps, and with it its clause.
     unsafe {
         let data = ffi::PL_blob_data(reference, &raw mut length, &raw mut kind);
-        let is_reference = !data.is_null() && (2 * WORD..=4 * WORD).contains(&length);
+        let is_reference = !data.is_null()
+            && !kind.is_null()
+            && CStr::from_ptr((*kind).name) == c"clause"
+            && (2 * WORD..=4 * WORD).contains(&length);
         is_reference.then(|| std::slice::from_raw_parts(data.cast(), length / WORD))
     }
 }

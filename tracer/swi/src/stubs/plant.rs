@@ -35,6 +35,9 @@ pub(super) mod role {
     pub(in super::super) const SELDOM: u8 = 32;
 }
 
+/// Of `I_EXITCLEANUP`, always: see [`super::labels`].
+pub(super) const EXIT_CLEANUP: u8 = role::RETURN | role::SELDOM;
+
 /// What a stub does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Work {
@@ -402,14 +405,15 @@ impl Planter {
         }
         for op in self.instructions.ops() {
             let instruction = self.instructions.get(op);
-            let work = match instruction.kind {
-                Kind::Select => Work::Select,
-                Kind::Wrap => Work::Wrapped,
-                Kind::Enter => Work::NewBody,
-                _ if instruction.begins_bodies() => Work::NewCode,
+            let (roles, work) = match instruction.kind {
+                Kind::Select => (0, Work::Select),
+                Kind::Wrap => (0, Work::Wrapped),
+                Kind::Enter => (0, Work::NewBody),
+                Kind::ExitCleanup => (EXIT_CLEANUP, Work::Look),
+                _ if instruction.begins_bodies() => (0, Work::NewCode),
                 _ => continue,
             };
-            let stub = self.stub(op, 0, work)?;
+            let stub = self.stub(op, roles, work)?;
             // SAFETY: the engine's table of labels.
             unsafe {
                 store(
@@ -511,6 +515,7 @@ impl Planter {
                     plan.mark(index, role::RETURN | role::CAUGHT);
                     plan.mark(next, role::RETURN | role::CAUGHT);
                 }
+                Kind::ExitCleanup => plan.mark(index, EXIT_CLEANUP),
                 _ => {}
             }
             plan.steps.push(Step {

@@ -1,0 +1,173 @@
+//! Recording with stubs (`--stubs`): what could break a program whose own code has stubs in it, or miss its ports.
+
+use std::fs;
+use std::path::Path;
+
+use portmortem_analyzer::Trace;
+use portmortem_analyzer::trace::PredicateInfo;
+use portmortem_tests::{Outcome, Profiled, Sandbox, masks, repository};
+use portmortem_tracer::format::Event;
+
+use crate::counts;
+use crate::random_programs::{IN_A_FILE, does_the_same, file};
+
+/// Programs of `programs/stubs`: threads, engines, forks, reloading, clauses that change while they run, the tracer, breakpoints, backtraces …
+#[test]
+fn programs_do_the_same() {
+    let mut complaints = Vec::new();
+    let mut tried = 0;
+    for entry in fs::read_dir(repository("tests/programs/stubs")).unwrap() {
+        let program = entry.unwrap().path();
+        complaints.extend(compared(&program).err());
+        tried += 1;
+    }
+    assert!(tried > 20, "{tried} programs");
+    assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
+}
+
+/// Runs a copy of a program, because some write files beside themselves.
+fn compared(program: &Path) -> Result<(), String> {
+    let sandbox = Sandbox::new();
+    let run = |command: &dyn Fn(&Sandbox) -> Outcome| {
+        let text = fs::read_to_string(program).unwrap();
+        sandbox.write("program.pl", text);
+        let outcome = command(&sandbox);
+        for written in ["gen12.pl", "gen21.pl", "gen21.qlf"] {
+            let _ = fs::remove_file(sandbox.path(written));
+        }
+        outcome
+    };
+    let plain = run(&|sandbox| sandbox.swipl(["program.pl"]));
+    let recorded =
+        run(&|sandbox| sandbox.portmortem(["record", "--stubs", "-o", "run.pmt", "program.pl"]));
+    let same = plain.status == recorded.status
+        && masks::variables(&plain.stdout) == masks::variables(&recorded.stdout)
+        && errors(&plain) == errors(&recorded);
+    if !same {
+        let name = program.display();
+        return Err(format!("{name}:\n{plain}\n{recorded}"));
+    }
+    sandbox.portmortem(["verify", "run.pmt"]).succeeds();
+    assert!(Profiled::of(&sandbox.path("run.pmt")).events() > 0);
+    Ok(())
+}
+
+/// Without times, as plunit shows them.
+fn errors(outcome: &Outcome) -> Vec<String> {
+    let text = masks::stderr(&outcome.stderr);
+    let is_time = |word: &&str| !word.starts_with("0.");
+    let words = |line: &str| {
+        line.split(' ')
+            .filter(is_time)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    text.lines().map(words).collect()
+}
+
+/// Recorded with stubs, programs of every kind of control do the same, and their predicates are called and exit as often as the engine's
+/// debugger says.
+#[test]
+fn random_programs_have_the_calls_and_exits_of_the_debugger() {
+    for first in (7000..7040).step_by(IN_A_FILE as usize) {
+        let text = file(first, true);
+        let recorded = does_the_same(&text, &["--stubs"], first).calls_and_exits();
+        let sandbox = Sandbox::with("random.pl", &text);
+        let counter = repository("tests/prolog/debugger_ports.pl");
+        let counter = counter.to_str().unwrap();
+        sandbox
+            .swipl([counter, "--", "random.pl", "main", "counts.json"])
+            .succeeds();
+        let counted = counts::read(&sandbox.path("counts.json"));
+        assert!(counted.len() > 50, "{} predicates", counted.len());
+        let of_program = |(key, _): &(&(String, String, u32), _)| key.0 == "user";
+        let recorded: Vec<_> = recorded.iter().filter(of_program).collect();
+        let counted: Vec<_> = counted.iter().filter(of_program).collect();
+        let differs = counted.iter().find(|row| !recorded.contains(row));
+        assert!(recorded == counted, "programs from {first}: {differs:?}");
+    }
+}
+
+/// Ports of the program's own predicates are those of ports in copies of clauses, in the same order.
+#[test]
+fn random_programs_have_the_ports_of_copies() {
+    for first in (8000..8200).step_by(IN_A_FILE as usize) {
+        let text = file(first, false);
+        let [stubs, copies] = [&["--stubs"][..], &[]].map(|options| {
+            let profiled = does_the_same(&text, options, first);
+            ports_of_program(&profiled.trace)
+        });
+        assert!(stubs.len() > 1000, "{} events", stubs.len());
+        let differs = stubs.iter().zip(&copies).position(|(a, b)| a != b);
+        let near =
+            differs.map(|at| at.saturating_sub(5)..(at + 5).min(stubs.len().min(copies.len())));
+        assert!(
+            stubs == copies,
+            "programs from {first}: {:?}",
+            near.map(|near| (&stubs[near.clone()], &copies[near]))
+        );
+    }
+}
+
+/// A physical box, as the trace tells it.
+struct Open {
+    /// The predicate of the program that it began with, or whatever it departed into. Empty for others.
+    name: String,
+    parent: usize,
+}
+
+/// The ports of predicates of the module `user`, with names. Boxes of built-ins are left out; what `call/N` opens differs.
+fn ports_of_program(trace: &Trace) -> Vec<(&'static str, String)> {
+    let name = |predicate: u32| {
+        let info: Option<&PredicateInfo> = trace.predicates().get(predicate as usize);
+        info.filter(|info| info.declared.module == "user" && !info.is_engine_work())
+            .map_or(String::new(), |info| info.declared.name.clone())
+    };
+    let mut boxes = vec![Open {
+        name: String::new(),
+        parent: 0,
+    }];
+    let (mut active, mut exited) = (0, Vec::new());
+    let mut ports = Vec::new();
+    for timed in trace.events(&trace.streams()[0]) {
+        let port = match timed.event {
+            Event::Call { predicate } => {
+                boxes.push(Open {
+                    name: name(predicate),
+                    parent: active,
+                });
+                active = boxes.len() - 1;
+                "call"
+            }
+            Event::Tail { predicate } => {
+                boxes[active].name = name(predicate);
+                "tail"
+            }
+            Event::ExitDet => "exit",
+            Event::ExitNondet => "exit, can be redone",
+            Event::Redo => "redo",
+            Event::Fail => "fail",
+            Event::Exception => "exception",
+            Event::Cut { count } => {
+                exited.truncate(exited.len() - count as usize);
+                continue;
+            }
+            _ => continue,
+        };
+        if port == "redo" {
+            active = exited.pop().unwrap();
+        }
+        if !boxes[active].name.is_empty() {
+            ports.push((port, boxes[active].name.clone()));
+        }
+        match timed.event {
+            Event::ExitNondet => {
+                exited.push(active);
+                active = boxes[active].parent;
+            }
+            Event::ExitDet | Event::Fail | Event::Exception => active = boxes[active].parent,
+            _ => {}
+        }
+    }
+    ports
+}

@@ -1,0 +1,120 @@
+//! Places where the engine compares a cell with a label as it is, so that a stub there would be something else to it.
+//!
+//! - The decompiler looks for `I_EXITCLEANUP` after `I_CALLCLEANUP`. The cell always has the same stub, and so has the engine's table of labels.
+//! - `'$clause_term_position'/3`, which backtraces with source positions call, looks for `C_CUT` at the end of `\+`. That cell has one of several stubs,
+//!   so the predicate's supervisor calls [`term_position`], which puts the labels back for a moment. If another thread
+//!   runs the same clause in that moment, a port at the end of its `\+` may be missed.
+
+use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::instructions::{Cell, Kind};
+use super::offsets::{self, word};
+use super::plant::{self, EXIT_CLEANUP, InUse, Planter, Work};
+use crate::ffi::{FALSE, Foreign, Term};
+
+const WORD: usize = size_of::<Cell>();
+
+/// A foreign predicate that gets its arguments in a row.
+type Function = unsafe extern "C" fn(Term, c_int, *mut c_void) -> Foreign;
+
+/// The engine's function for `'$clause_term_position'/3`.
+static TERM_POSITION: OnceLock<Function> = OnceLock::new();
+
+/// Makes the supervisor of `'$clause_term_position'/3` call [`term_position`]. `None` if it is not what it is in known versions.
+pub(super) fn wrap_term_position(planter: &Planter) -> Option<()> {
+    let offsets = offsets::known()?;
+    let definition = super::system_definition(c"$clause_term_position", 3);
+    // SAFETY: every definition has a supervisor; cells are read as far as they are what they should be.
+    unsafe {
+        let supervisor = word(definition, offsets.supervisor);
+        let has = |index: usize, name| {
+            let op = planter.instructions.named(name);
+            op.is_some() && planter.op_at(supervisor + index * WORD) == op
+        };
+        if !has(0, "I_FOPEN") || !has(1, "I_FCALLDETVA") || !has(3, "I_FEXITDET") {
+            return None;
+        }
+        let function = word(supervisor, 2 * WORD);
+        TERM_POSITION.get_or_init(|| std::mem::transmute::<usize, Function>(function));
+        let ours = term_position as *const () as usize;
+        AtomicUsize::from_ptr((supervisor + 2 * WORD) as *mut usize).store(ours, Ordering::Release);
+    }
+    Some(())
+}
+
+/// `'$clause_term_position'(+Clause, +Counter, -Position)`
+unsafe extern "C" fn term_position(arguments: Term, arity: c_int, context: *mut c_void) -> Foreign {
+    let Some(function) = TERM_POSITION.get() else {
+        return FALSE;
+    };
+    let _bare = Bare::clause(arguments);
+    // SAFETY: what the engine has called us with.
+    unsafe { function(arguments, arity, context) }
+}
+
+/// A clause without stubs in its `C_CUT`, while this lives. No other thread plants anything meanwhile.
+struct Bare {
+    label: Cell,
+    /// Cells and their stubs.
+    taken: Vec<(usize, Cell)>,
+    _planter: InUse,
+}
+
+impl Bare {
+    fn clause(reference: Term) -> Option<Self> {
+        let clause = *super::clause_reference(reference)?.last()?;
+        let planter = plant::planter()?;
+        let cut = planter.instructions.named("C_CUT")?;
+        let label = planter.instructions.get(cut).label;
+        // An operand that happens to look like a stub is put back, too.
+        let is_stub = |&(_, content): &(usize, Cell)| {
+            content != label && planter.memory.op(&planter.instructions, content) == Some(cut)
+        };
+        // SAFETY: the code of a clause that the reference keeps.
+        let cells = super::code_of(clause, offsets::known()?)
+            .step_by(WORD)
+            .map(|cell| (cell, unsafe { word(cell, 0) }));
+        let taken: Vec<_> = cells.filter(is_stub).collect();
+        for &(cell, stub) in &taken {
+            exchange(cell, stub, label);
+        }
+        Some(Self {
+            label,
+            taken,
+            _planter: planter,
+        })
+    }
+}
+
+impl Drop for Bare {
+    fn drop(&mut self) {
+        for &(cell, stub) in &self.taken {
+            exchange(cell, self.label, stub);
+        }
+    }
+}
+
+/// Puts `new` into a cell if it has `old`, and no breakpoint meanwhile.
+fn exchange(cell: usize, old: Cell, new: Cell) {
+    // SAFETY: an aligned word in the code of a clause that exists.
+    let cell = unsafe { AtomicUsize::from_ptr(cell as *mut usize) };
+    let _ = cell.compare_exchange(old, new, Ordering::AcqRel, Ordering::Relaxed);
+}
+
+/// Puts the stub at `I_EXITCLEANUP` into the clause that has the instruction.
+pub(super) fn plant_exit_cleanup(planter: &mut Planter) {
+    let Some(offsets) = offsets::known() else {
+        return;
+    };
+    let definition = super::system_definition(c"setup_call_catcher_cleanup", 4);
+    // SAFETY: a predicate with one clause, or none.
+    unsafe {
+        let reference = word(definition, offsets.first_clause);
+        if reference != 0 {
+            let codes = super::code_of(word(reference, offsets.clause), offsets);
+            super::plant_kind(planter, codes, Kind::ExitCleanup, EXIT_CLEANUP, Work::Look);
+        }
+    }
+}
