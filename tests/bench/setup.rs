@@ -84,7 +84,8 @@ impl Added {
         for _ in 0..ROUNDS {
             best.unrecorded
                 .lower_to(&Cost::of(&["swipl"], &program, &costs)?);
-            best.recorded.lower_to(&Cost::of(&record, &program, &costs)?);
+            best.recorded
+                .lower_to(&Cost::of(&record, &program, &costs)?);
         }
         Ok(best)
     }

@@ -276,7 +276,9 @@ impl Visit {
         let is_another = self
             .callee(place.kind, cell)
             .is_some_and(|callee| callee != goal.callee);
-        let goal = if is_another || goal.id.is_none() {
+        // SAFETY: a definition of the engine's.
+        let has_come = !goal.is_there && unsafe { predicates::is_there(goal.callee) };
+        let goal = if is_another || has_come || goal.id.is_none() {
             self.plant_again(place, cell)
         } else {
             Some(goal)
@@ -290,7 +292,7 @@ impl Visit {
         let departs = match place.kind {
             Kind::LastCall | Kind::LastCallSelf => true,
             Kind::Depart | Kind::DepartInModule | Kind::DepartAtModule => {
-                self.newest_of_all() <= frame
+                goal.is_there && self.newest_of_all() <= frame
             }
             _ => false,
         };
@@ -405,12 +407,15 @@ impl Visit {
                 callee,
                 id: None,
                 announce: false,
+                is_there: true,
             }),
             Standing::Recorded(_) | Standing::Loader(_) | Standing::Boundary(_) => {
                 GoalKind::Recorded(Goal {
                     callee,
                     id: standing.at_goal(),
                     announce: standing.is_always_called(),
+                    // SAFETY: as above.
+                    is_there: unsafe { predicates::is_there(callee) },
                 })
             }
         }
@@ -446,6 +451,7 @@ impl Visit {
                     callee: definition,
                     id: Some(id),
                     announce: false,
+                    is_there: true,
                 },
                 frame,
                 false,

@@ -66,6 +66,8 @@ pub(super) struct Goal {
     pub(super) id: Option<u32>,
     /// All calls of the predicate are recorded, so it is told that this one has been.
     pub(super) announce: bool,
+    /// The predicate is there. One that a library is loaded for is not: the engine never makes a last call of it.
+    pub(super) is_there: bool,
 }
 
 /// What a stub's handler gets, and machine code in its stead.
@@ -340,7 +342,7 @@ impl Planter {
 
     /// Where the call of a goal begins.
     fn call_gate(&mut self, op: Op, goal: Goal) -> Option<usize> {
-        if goal.id.and_then(Ready::call).is_none() {
+        if goal.id.and_then(Ready::call).is_none() || !goal.is_there {
             return Some(self.gates.call);
         }
         let (callee, departs) = match self.instructions.get(op).kind {

@@ -164,9 +164,11 @@ impl Memory {
     }
 }
 
+/// Whether a predicate has clauses, or a function.
+///
 /// # Safety
 /// `definition` is one of the engine's.
-unsafe fn is_there(definition: usize) -> bool {
+pub(super) unsafe fn is_there(definition: usize) -> bool {
     // SAFETY: the caller's promise.
     offsets::known().is_some_and(|offsets| unsafe { word(definition, offsets.first_clause) != 0 })
 }
