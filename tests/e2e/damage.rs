@@ -14,7 +14,7 @@ fn readers(path: &str) -> [Vec<&str>; 6] {
         vec!["report", path, "--format", "json"],
         vec!["info", path],
         vec!["verify", path],
-        vec!["export", path, "--to", "tables"],
+        vec!["export", path, "--force", "--to", "tables"],
     ]
 }
 

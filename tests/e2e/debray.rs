@@ -128,6 +128,7 @@ fn backtracks(sandbox: &Sandbox, program: &str) -> BTreeMap<(String, String), u6
     let export = sandbox.portmortem([
         "export".as_ref(),
         trace.as_os_str(),
+        "--force".as_ref(),
         "--to".as_ref(),
         sandbox.path("tables").as_os_str(),
     ]);
