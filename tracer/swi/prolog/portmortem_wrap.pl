@@ -316,7 +316,8 @@ of_file(File, M:Head, Goal) :-
                                      forall(( '$source_file_predicates'(File, Heads),
                                               '$member'(M:Head, Heads),
                                               functor(Head, Name, Arity),
-                                              wrapped(Name, Arity, M, _, _, _) ),
+                                              wrapped(Name, Arity, M, _, _, _),
+                                              source_file(M:Head, File) ),  % not one that another file has redefined
                                             Goal))))
     ;   true
     ).

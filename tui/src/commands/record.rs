@@ -78,7 +78,9 @@ fn after_program(args: &RecordArgs, output: &Path, input: Option<&Input>, mut li
     {
         say(&format!("no baseline: {}", super::one_line(&error)));
     }
+    // There is none if the engine could not begin to record.
     if !args.no_index
+        && output.exists()
         && let Err(error) = index::of_recording(output, &mut line)
     {
         say(&format!("no index: {}", super::one_line(&error)));
