@@ -140,7 +140,12 @@ fn ports_of_program(trace: &Trace) -> Vec<(&'static str, String)> {
                 "call"
             }
             Event::Tail { predicate } => {
-                boxes[active].name = name(predicate);
+                let name = name(predicate);
+                // Copies have no ports at goals of dynamic predicates, and so no last calls of built-ins there.
+                if name.is_empty() {
+                    continue;
+                }
+                boxes[active].name = name;
                 "tail"
             }
             Event::ExitDet => "exit",

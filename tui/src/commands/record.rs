@@ -80,7 +80,7 @@ fn after_program(args: &RecordArgs, output: &Path, input: Option<&Input>, mut li
     }
     // There is none if the engine could not begin to record.
     if !args.no_index
-        && output.exists()
+        && output.is_file()
         && let Err(error) = index::of_recording(output, &mut line)
     {
         say(&format!("no index: {}", super::one_line(&error)));
