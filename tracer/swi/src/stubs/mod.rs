@@ -7,7 +7,7 @@
 //! Data flows through the modules in this order:
 //!
 //! 1. [`image`] finds the engine's library in memory, [`instructions`] its tables of instructions, [`offsets`] where its structures have what,
-//!    [`pauses`] where the engine counts what it does for itself;
+//!    [`mod@pauses`] where the engine counts what it does for itself;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells; [`emit`] makes machine code;
 //! 3. [`plant`] puts stubs into code, [`predicates`] tells of which predicates, [`labels`] has places where the engine would notice;
 //! 4. [`handlers`] are what stubs call; [`shadow`] tells from frames and choicepoints which boxes failed, exited, were cut or entered again.
