@@ -71,7 +71,7 @@ pub(super) enum Kind {
     Fail,
     /// The end of a clause.
     Exit,
-    /// Somebody's breakpoint stands here (`D_BREAK`).
+    /// A breakpoint (`D_BREAK`).
     Break,
 }
 

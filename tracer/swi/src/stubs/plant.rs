@@ -147,7 +147,7 @@ static PLANTER: Mutex<Option<Planter>> = Mutex::new(None);
 /// Cells from here on lead to stubs, or to nothing.
 static FIRST_STUB: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// Puts a planter at everybody's disposal.
+/// All threads use this planter from now on.
 pub(super) fn install(planter: Planter) {
     FIRST_STUB.store(planter.instructions.range.end, Ordering::Release);
     *locks::lock(&PLANTER) = Some(planter);
