@@ -145,11 +145,11 @@ followed(What, Name) :-
 
 :- begin_tests(programs).
 
-test(plain, [forall(named(trap, Name, _)), Status-Out == ExpectedStatus-ExpectedOut]) :-
+test(plain, [forall(named(trap, Name, _)), Status == Expected]) :-
     once(named(trap, Name, Entry)),
-    ExpectedStatus = Entry.status,
-    ExpectedOut = Entry.stdout,
+    Expected = Entry.status,
     run_plain(Entry, Status, Out-Err),
+    (   Entry.stdout == null -> true ; assertion(Out == Entry.stdout) ),
     (   Entry.stderr == null -> true ; assertion(Err == Entry.stderr) ).
 
 test(counted, [forall(( named(trap, Name, E), comparable(E, _) )), Status == Expected]) :-
