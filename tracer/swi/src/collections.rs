@@ -260,7 +260,7 @@ pub(crate) fn look() -> Result<(), Stop> {
     Ok(())
 }
 
-/// The counts of the engine, from Prolog; `None` if they cannot be had. An exception is left to whoever called.
+/// The counts of the engine, from Prolog; `None` if they cannot be had. An exception is left to the caller.
 pub(crate) fn ask() -> Option<[f64; KINDS]> {
     let mut seconds = [0.0; KINDS];
     // SAFETY: terms of a frame of our own. To discard it leaves nothing on the stacks, and undoes what a handler has bound, as

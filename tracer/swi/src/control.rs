@@ -385,7 +385,7 @@ pub(crate) fn resume() -> Foreign {
 
 /// `own_begin`: what follows is code of `library(portmortem)`: a pause that nests.
 pub(crate) fn own_begin() -> Foreign {
-    // What is collected in code of our own is nobody's, so there is nothing to look for.
+    // What is collected in code of our own belongs to no box, so there is nothing to look for.
     if engine_is(Engine::is_in_own) {
         return with_engine(Engine::enter_own);
     }

@@ -296,11 +296,6 @@ fn install_stubs() {
         4,
         deterministic!(stubs::rule, (a, b, d, e), FALSE),
     );
-    control(
-        c"$stub_leave_out",
-        3,
-        deterministic!(stubs::leave_out, (a, b, d), TRUE),
-    );
     control(c"$stub_begin", 0, deterministic!(stubs::begin, (), FALSE));
     control(
         c"$stub_recovery",

@@ -93,10 +93,6 @@ fn place_of(place: usize) -> &'static Place {
 
 /// The engine's events.
 impl Events for Engine {
-    fn is_paused(&self) -> bool {
-        self.quiet
-    }
-
     fn exit_det(&mut self) {
         if !self.stream.exit_det_if_soon() {
             self.note_pauses(true);
@@ -157,7 +153,7 @@ impl Visit {
             }
             &mut *shadow
         };
-        shadow.stream = if engine.is_paused() {
+        shadow.stream = if engine.quiet {
             std::ptr::null()
         } else {
             engine.stream.fields()
@@ -259,9 +255,7 @@ impl Visit {
         }
         if roles & (role::RESUME | role::CLAUSE) != 0 {
             let in_clause = roles & role::CLAUSE != 0;
-            if !self.shadow.is_undisturbed(moment, in_clause) {
-                self.shadow.resumed(moment, in_clause, self.engine);
-            }
+            self.shadow.resumed(moment, in_clause, self.engine);
             self.watch_newest();
         }
         if roles & role::AFTER_CUT != 0 {
@@ -343,7 +337,7 @@ impl Visit {
     }
 
     fn called(&mut self, id: u32, call: &Call) {
-        let silent = self.engine.is_paused();
+        let silent = self.engine.quiet;
         if !silent && !self.engine.stream.call_if_soon(id) {
             self.engine.note_pauses(self.shadow.is_active());
             self.engine.stream.call(id);

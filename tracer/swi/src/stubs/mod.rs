@@ -352,14 +352,6 @@ pub(crate) fn forget(file: Term) -> Foreign {
     TRUE
 }
 
-/// `stub_leave_out(+Module, +Name, +Arity)`: the predicate is not recorded from now on.
-pub(crate) fn leave_out(module: Term, name: Term, arity: Term) -> Foreign {
-    if let Some(definition) = definition(module, name, arity) {
-        predicates::leave_out(predicates::identity(definition));
-    }
-    TRUE
-}
-
 /// `stub_begin`: from now on stubs record, by the rules that were said. Fails if nothing is being recorded.
 pub(crate) fn begin() -> Foreign {
     let rules = locks::lock(&RULES).take().unwrap_or_default();

@@ -96,15 +96,6 @@ pub(super) fn begin(rules: Rules) {
     GENERATION.fetch_add(1, Ordering::Release);
 }
 
-/// Never record this predicate, from now on.
-pub(super) fn leave_out(predicate: Identity) {
-    if let Some(known) = locks::lock(&KNOWN).as_mut() {
-        known.rules.left_out.insert(predicate);
-        known.by_definition.clear();
-    }
-    GENERATION.fetch_add(1, Ordering::Release);
-}
-
 /// A file of the program is about to define a predicate. True if that was left out until now, because only the system had defined it.
 pub(super) fn take_in(predicate: Identity) -> bool {
     let mut known = locks::lock(&KNOWN);

@@ -106,8 +106,6 @@ pub(super) struct Call {
 
 /// What events are written to.
 pub(super) trait Events {
-    /// Whether calls get no events now.
-    fn is_paused(&self) -> bool;
     fn exit_det(&mut self);
     fn exit_nondet(&mut self);
     /// `active` tells whether a box was active before.
@@ -445,22 +443,6 @@ impl Shadow {
             }
             return;
         }
-    }
-
-    /// Whether [`Shadow::resumed`] would find nothing.
-    pub(super) fn is_undisturbed(&self, moment: Moment, in_clause: bool) -> bool {
-        let Moment { frame, choice } = moment;
-        if self.active_box().frame > frame {
-            return false;
-        }
-        self.newest_inside().is_none_or(|exited| {
-            let within = self.boxes[exited.open as usize].frame;
-            if in_clause {
-                within <= frame && frame >= exited.choice
-            } else {
-                exited.choice <= choice && !(within <= frame && frame < exited.choice)
-            }
-        })
     }
 
     /// An exception was caught in the running frame.
