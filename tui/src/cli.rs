@@ -163,7 +163,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, hide = true)]
     pub(crate) wrappers_only: bool,
     /// Put the ports into the engine's own instructions: faster, no copies of clauses. Not all modes have it yet
-    #[arg(long, conflicts_with_all = ["byrd", "symbolic", "clauses", "keep_arguments", "no_tail", "wrappers_only"])]
+    #[arg(long, conflicts_with_all = ["byrd", "symbolic", "wrappers_only"])]
     pub(crate) stubs: bool,
     /// Write no index (TRACE.index) beside a trace of more than 10 MB; later commands then take longer to begin
     #[arg(long)]

@@ -52,6 +52,7 @@ find_out :-
     portmortem:'$stub_sample'(Sample),
     ignore(sample([a,b,c], _)),
     portmortem:'$stubs_work',
+    find_erased(Learn, Sample),
     find_pauses.
 
 counters(Ref, PC, [PC|PCs]) :-
@@ -82,6 +83,15 @@ sample(Xs, Y) :-
     !,
     '$append'(_, [_], Zs).
 
+%   How an erased clause is told from others.
+
+:- dynamic to_be_erased/0.
+
+find_erased(Learn, Sample) :-
+    assertz(to_be_erased, Ref),
+    erase(Ref),
+    portmortem:'$stub_look_for_erased'(Learn, Sample, Ref).
+
 %   Each of these takes some processor time, which the engine counts.
 
 find_pauses :-
@@ -97,7 +107,8 @@ find_pauses :-
 
 start_stubs(Options) :-
     \+ ( needs_ports(Option), memberchk(Option, Options) ),
-    (   stubs_work
+    (   stubs_work,
+        arguments_work(Options)
     ->  true
     ;   portmortem:'$note'("recorded with ports in copies of clauses: stubs do not work in this version of SWI-Prolog"),
         fail
@@ -118,11 +129,14 @@ note_unread_pauses :-
     ;   portmortem:'$note'("garbage collections and stack shifts are not recorded: it was not found where the engine counts them")
     ).
 
+arguments_work(Options) :-
+    (   memberchk(arguments([_|_]), Options)
+    ->  portmortem:'$stub_arguments'
+    ;   true
+    ).
+
 needs_ports(byrd(true)).
 needs_ports(symbolic(true)).
-needs_ports(clauses(true)).
-needs_ports(arguments(_)).
-needs_ports(tail(false)).
 needs_ports(goal_ports(false)).
 
 %   Where goals stand is noted while a file is read.

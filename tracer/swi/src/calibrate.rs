@@ -121,6 +121,7 @@ pub(crate) fn open(settings: Term) -> Foreign {
         selection: Selection::default(),
         symbolic: false,
         tails: !way.byrd && !way.no_tail,
+        clauses: way.clauses,
         stack_limit: usize::MAX,
         home: PathBuf::new(),
         pseudo: Default::default(),

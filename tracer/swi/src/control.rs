@@ -51,6 +51,7 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
         recorder,
         selection: request.selection,
         tails: !request.mode.byrd && !request.mode.no_tail,
+        clauses: request.clauses,
         symbolic: request.symbolic,
         stack_limit: request.stack_limit,
         home: request.home,

@@ -44,6 +44,8 @@ pub(crate) struct Engine {
     pub(crate) quiet: bool,
     /// Whether last calls are recorded as such.
     pub(crate) tails: bool,
+    /// Whether the clauses that are entered are recorded.
+    pub(crate) clauses: bool,
     /// Garbage collections, stack shifts and waiting so far.
     pub(crate) collections: Collections,
     /// What is counted in a symbolic recording.
@@ -446,6 +448,7 @@ fn attach(slot: &'static Slot, epoch: u32, describe: fn() -> (StreamKind, String
         own: 0,
         quiet: false,
         tails: current.tails,
+        clauses: current.clauses,
         collections: Collections::new(),
         symbolic: current.symbolic.then(|| Box::new(CostCounter::new())),
         suspicious_depth: current.stack_limit / WRAPPER_BYTES / SUSPICIOUS_PART,

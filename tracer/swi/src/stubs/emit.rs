@@ -271,8 +271,8 @@ pub(super) enum Glance {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub(super) glance: Glance,
-    /// Addresses of a place and the gate that gets it, if that is to be done first.
-    pub(super) first: Option<(usize, usize)>,
+    /// Addresses of places and the gates that get them, which are to be done before, in this order.
+    pub(super) before: [Option<(usize, usize)>; 2],
     /// Address of the place that the handler gets.
     pub(super) place: usize,
     /// Address of the gate.
@@ -284,11 +284,20 @@ pub(super) struct Shape {
 /// The longest stub.
 pub(super) const LONGEST: usize = 192;
 
+/// A stub that does nothing but go on to `label`.
+pub(super) fn jump(at: usize, label: Cell) -> Option<Vec<u8>> {
+    let mut ops = assembler(at);
+    dynasm!(ops; .arch x64; .bytes ENDBR64; jmp extern label);
+    finished(ops)
+}
+
+/// Where control may come to by a jump whose target is not fixed.
+const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
+
 /// A stub that is executed at `at`.
 pub(super) fn stub(at: usize, shape: &Shape, offsets: &Offsets) -> Option<Vec<u8>> {
     let mut ops = assembler(at);
     let (label, gate, place) = (shape.label, shape.gate, shape.place as i64);
-    const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
     dynasm!(ops; .arch x64; .bytes ENDBR64);
     match shape.glance {
         Glance::None => {}
@@ -308,7 +317,7 @@ pub(super) fn stub(at: usize, shape: &Shape, offsets: &Offsets) -> Option<Vec<u8
         ; lea rsp, [rsp - RED_ZONE]
         ; push rdi
     );
-    if let Some((place, gate)) = shape.first {
+    for (place, gate) in shape.before.into_iter().flatten() {
         let place = place as i64;
         dynasm!(ops; .arch x64; mov rdi, QWORD place; call extern gate);
     }

@@ -208,6 +208,30 @@ pub(super) fn call(setting: &Setting, callee: Callee, departs: Departs) -> Optio
     end(ops, setting)
 }
 
+/// Code of a cell at which a clause has been entered.
+pub(super) fn entered(setting: &Setting) -> Option<Vec<u8>> {
+    let mut ops = begin(setting);
+    let &Offsets {
+        environment, base, ..
+    } = setting.offsets;
+    dynasm!(ops
+        ; .arch x64
+        ; mov r8, [rax + environment]
+        ; sub r8, [rax + base]
+        ; mov r10d, [rcx + ACTIVE]
+        ; imul r10, r10, BOX
+        ; add r10, [rcx + BOXES]
+        ; cmp [r10 + BOX_FRAME], r8
+        ; jne >slow
+        ; cmp DWORD [r10 + BOX_MARKS], 0
+        ; jne >slow
+    );
+    event(&mut ops, |ops| {
+        dynasm!(ops; .arch x64; mov rax, [rdi + CALL_WORD]);
+    });
+    end(ops, setting)
+}
+
 /// Code of the cell behind the call of a recorded predicate: an exit without choicepoints.
 pub(super) fn returned(setting: &Setting) -> Option<Vec<u8>> {
     let mut ops = begin(setting);

@@ -26,6 +26,7 @@ pub(super) const HANDLERS: Handlers = Handlers {
     new_body: on_new_body,
     new_code: on_new_code,
     recovery: on_recovery,
+    entry: on_entry,
 };
 
 /// The engine that has come to a stub.
@@ -82,6 +83,14 @@ extern "C" fn on_new_code(place: usize, cell: usize) {
 
 extern "C" fn on_recovery(_place: usize, _cell: usize) {
     visit(Visit::recovery);
+}
+
+extern "C" fn on_entry(place: usize, _cell: usize) {
+    visit(|visit| {
+        if let Work::Entry(clause) = place_of(place).work {
+            visit.enter_clause(clause);
+        }
+    });
 }
 
 fn place_of(place: usize) -> &'static Place {
@@ -223,8 +232,8 @@ impl Visit {
         let Some(goal) = goal else { return };
         let departs = match place.kind {
             Kind::LastCall | Kind::LastCallSelf => true,
-            Kind::Depart | Kind::DepartInModule | Kind::DepartAtModule => {
-                goal.is_there && self.newest_of_all() <= frame
+            kind if kind.departs() => {
+                self.engine.tails && goal.is_there && self.newest_of_all() <= frame
             }
             _ => false,
         };
@@ -232,6 +241,11 @@ impl Visit {
             self.tail(goal, frame, self.is_on_stack(cell));
         } else {
             self.open(goal, frame, newest, cell + place.length);
+        }
+        if goal.with_arguments {
+            let is_in_place = matches!(place.kind, Kind::LastCall | Kind::LastCallSelf);
+            let called = if is_in_place { frame } else { self.top() };
+            self.note_arguments(goal.callee, called);
         }
     }
 
@@ -295,7 +309,7 @@ impl Visit {
         let expected = std::mem::replace(&mut self.shadow.expected, -1) == at;
         self.shadow.announced = -1;
         let id = match standing {
-            Standing::Recorded(id) | Standing::Loader(id) => id,
+            Standing::Recorded(id) | Standing::WithArguments(id) | Standing::Loader(id) => id,
             Standing::Boundary(id) if expected => id,
             _ => {
                 if standing == Standing::Unrecorded
@@ -309,18 +323,20 @@ impl Visit {
         };
         if expected && at == self.shadow.active_frame() {
             // An undefined predicate is no last call, so this one has clauses that may be asserted.
-            return self.tail(
-                Goal {
-                    callee: definition,
-                    id: Some(id),
-                    announce: false,
-                    is_there: true,
-                },
-                frame,
-                false,
-            );
+            let goal = Goal {
+                callee: definition,
+                id: Some(id),
+                announce: false,
+                with_arguments: false,
+                is_there: true,
+            };
+            self.tail(goal, frame, false);
+        } else {
+            self.enter(id, frame);
         }
-        self.enter(id, frame);
+        if matches!(standing, Standing::WithArguments(_)) {
+            self.note_arguments(definition, frame);
+        }
     }
 
     /// Unrecorded code has called a recorded predicate.
@@ -380,7 +396,7 @@ impl Visit {
         }
     }
 
-    /// The body of a clause begins for the first time.
+    /// The body of a clause begins for the first time, or a fact ends.
     fn new_body(&mut self, cell: usize) {
         let frame = self.frame();
         let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) else {
@@ -391,7 +407,11 @@ impl Visit {
         }
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing(code.definition) };
-        self.plant(&code, standing.is_recorded());
+        let plan = self.plant(&code, standing.is_recorded());
+        // A fact is entered where it ends.
+        if let Some(clause) = plan.and_then(|plan| plan.entry_at(code.index_of(cell))) {
+            self.enter_clause(clause);
+        }
     }
 
     /// A body begins that `call/1` has made. What is newer than its frame was left by an exception: had it failed, a stub would have seen it.
@@ -405,7 +425,10 @@ impl Visit {
         self.shadow.cut_after(moment.choice, self.engine);
         self.shadow.settle();
         self.plant_goals(frame, &code);
-        if self.has_goals(frame, &code)
+        // Its own instruction is executed this time: where a last call is to be a call, its predicate tells of it.
+        let is_as_planned = self.engine.tails || !place.kind.departs();
+        if is_as_planned
+            && self.has_goals(frame, &code)
             && let Some(goal) = self.goal(place.kind, cell).recorded()
         {
             self.call(place, cell, goal);

@@ -71,11 +71,21 @@ pub(super) enum Kind {
     Fail,
     /// The end of a clause.
     Exit,
+    /// The end of a fact (`I_EXITFACT`).
+    ExitFact,
     /// A breakpoint (`D_BREAK`).
     Break,
 }
 
 impl Kind {
+    /// Whether it is a last call if the engine finds it to be one.
+    pub(super) fn departs(self) -> bool {
+        matches!(
+            self,
+            Self::Depart | Self::DepartInModule | Self::DepartAtModule
+        )
+    }
+
     /// Whether it calls a predicate that may return to the cell behind.
     pub(super) fn returns(self) -> bool {
         matches!(
@@ -92,7 +102,7 @@ impl Kind {
     }
 }
 
-const KINDS: [(&str, Kind); 43] = [
+const KINDS: [(&str, Kind); 44] = [
     ("I_CALL", Kind::Call),
     ("I_CALLM", Kind::CallInModule),
     ("I_CALLATM", Kind::CallAtModule),
@@ -134,6 +144,7 @@ const KINDS: [(&str, Kind); 43] = [
     ("I_FREDO", Kind::ForeignRedo),
     ("S_VIRGIN", Kind::Virgin),
     ("I_EXIT", Kind::Exit),
+    ("I_EXITFACT", Kind::ExitFact),
     ("D_BREAK", Kind::Break),
     ("I_FAIL", Kind::Fail),
 ];

@@ -13,6 +13,8 @@
 //! 4. [`handlers`] are what stubs call; they read the engine ([`view`]) and put in more stubs ([`planting`]); [`shadow`] tells from frames and
 //!    choicepoints which boxes failed, exited, were cut or entered again.
 
+mod arguments;
+mod clauses;
 #[allow(
     clippy::useless_conversion,
     reason = "the assembler converts numbers of registers"
@@ -36,6 +38,7 @@ mod predicates;
 mod shadow;
 mod sites;
 mod stack;
+mod tails;
 mod view;
 
 use std::ffi::{CStr, c_int};
@@ -46,6 +49,7 @@ use std::sync::{Mutex, OnceLock};
 
 use portmortem_tracer::locks;
 
+pub(crate) use clauses::look_for_erased;
 pub(crate) use pauses::{look as look_for_pauses, seconds as pauses};
 pub(crate) use predicates::Memory as Standings;
 pub(crate) use shadow::Shadow;
@@ -144,6 +148,7 @@ fn try_learn(clause: Term, counters: Term, modules: Term, other: Term, lines: Te
         return None;
     };
     let sample = Sample {
+        argument: (clause, atom(clause)?),
         clause_ref,
         counters: &counters,
         lines: [
@@ -187,7 +192,7 @@ fn try_sample(clause: Term) -> Option<()> {
         let op = search.memory.op(&search.instructions, label)?;
         let shape = emit::Shape {
             glance: emit::Glance::None,
-            first: None,
+            before: [None; 2],
             place: cell,
             gate,
             label,
@@ -349,6 +354,11 @@ fn noted_goals(list: Term) -> Vec<sites::NotedGoal> {
     goals
 }
 
+/// `stub_arguments`: what calls are made with can be recorded.
+pub(crate) fn has_arguments() -> Foreign {
+    Foreign::from(offsets::known().is_some_and(|offsets| offsets.arguments.is_some()))
+}
+
 /// `stub_forget(+File)`: the file is about to be read again.
 pub(crate) fn forget(file: Term) -> Foreign {
     sites::forget(&text(file));
@@ -362,9 +372,10 @@ pub(crate) fn begin() -> Foreign {
         return FALSE;
     }
     predicates::begin(rules);
+    let facts = recording::with(|current| current.clauses).unwrap_or(false);
     let exchanged = plant::planter().is_some_and(|mut planter| {
         labels::plant_exit_cleanup(&mut planter);
-        planter.exchange().is_some()
+        planter.exchange(facts).is_some()
     });
     // SAFETY: called by Prolog, and the reference is not kept.
     let attached = unsafe { engine::current() }.is_some();
@@ -394,15 +405,21 @@ pub(crate) fn adopt(module: Term, name: Term, arity: Term) -> Foreign {
     if let (Some(definition), Some(offsets)) = (definition(module, name, arity), offsets::known())
         && let Some(mut planter) = plant::planter()
     {
+        let facts = recording::with(|current| current.clauses).unwrap_or(false);
         // SAFETY: a definition with clauses.
-        unsafe { adopt_definition(&mut planter, definition, offsets) };
+        unsafe { adopt_definition(&mut planter, definition, offsets, facts) };
     }
     TRUE
 }
 
 /// # Safety
 /// A definition with clauses, of which none is being freed.
-unsafe fn adopt_definition(planter: &mut Planter, definition: usize, offsets: &Offsets) {
+unsafe fn adopt_definition(
+    planter: &mut Planter,
+    definition: usize,
+    offsets: &Offsets,
+    facts: bool,
+) {
     // SAFETY: the caller's promise.
     unsafe {
         let supervisor = word(definition, offsets.supervisor);
@@ -417,6 +434,9 @@ unsafe fn adopt_definition(planter: &mut Planter, definition: usize, offsets: &O
         let mut reference = word(definition, offsets.first_clause);
         while reference != 0 {
             let codes = code_of(word(reference, offsets.clause), offsets);
+            if facts {
+                plant_kind(planter, codes.clone(), Kind::ExitFact, 0, Work::NewBody);
+            }
             plant_kind(planter, codes, Kind::Enter, 0, Work::NewBody);
             reference = word(reference, offsets::NEXT_CLAUSE);
         }

@@ -32,6 +32,8 @@ pub(super) struct Offsets {
     pub(super) clause: usize,
     /// In a clause: its code. The number of its cells lies in front.
     pub(super) codes: usize,
+    /// In a frame: its arguments, if that was found.
+    pub(super) arguments: Option<usize>,
     /// In a clause: the line in which it begins, if that was found.
     pub(super) line: Option<usize>,
     /// In a definition: its supervisor, and its first clause. The last clause comes next.
@@ -73,6 +75,8 @@ pub(super) unsafe fn word(start: usize, offset: usize) -> usize {
 
 /// What Prolog tells of the clause that calls [`learn`].
 pub(super) struct Sample<'a> {
+    /// The argument of the foreign call that is its reference, and the atom that this is.
+    pub(super) argument: (ffi::Term, ffi::Atom),
     /// Its reference, from the blob.
     pub(super) clause_ref: &'a [usize],
     /// Where its instructions begin, in cells.
@@ -163,6 +167,7 @@ pub(super) fn learn(
             choice_parent: layout.choice_parent,
             choice_frame: layout.choice_frame,
             choice_value: value,
+            arguments: first_argument(engine + layout.base, own, sample.argument),
             clause: clause_offset,
             codes,
             line: line_offset(&sample.lines, codes),
@@ -182,6 +187,23 @@ pub(super) const CLAUSE: u32 = 1;
 pub(super) const CATCH: u32 = 3;
 /// That of the debugger, at which nothing can be redone.
 pub(super) const DEBUGGER: u32 = 4;
+
+/// Where a frame has its arguments: a reference to one is its distance from the base of the local stack, in words.
+///
+/// # Safety
+/// Where the engine keeps that base; the running frame, and its first argument.
+unsafe fn first_argument(
+    base: usize,
+    frame: usize,
+    (argument, atom): (ffi::Term, ffi::Atom),
+) -> Option<usize> {
+    const LARGEST: usize = 16 * WORD;
+    // SAFETY: the caller's promise.
+    let at = unsafe { word(base, 0) } + argument * WORD;
+    let offset = at.checked_sub(frame).filter(|&offset| offset <= LARGEST)?;
+    // SAFETY: within the frame.
+    (unsafe { word(at, 0) } == atom).then_some(offset)
+}
 
 /// The only offset at which all these clauses have their lines.
 ///

@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use portmortem_tracer::{Ready, locks};
 use rustc_hash::FxHashMap;
 
+use super::clauses::Numbers;
 use super::emit::{self, Counter, Glance, Handler, Shape};
 use super::fast::{self, Callee, Departs, Setting};
 use super::instructions::{Cell, Instructions, Kind, Op};
@@ -55,6 +56,10 @@ pub(super) enum Work {
     NewCode,
     /// A predicate begins that the recovery of `catch/3` may be.
     Recovery,
+    /// Looks, then the clause of that id in the trace is entered.
+    Entry(u32),
+    /// Nothing: control goes on at another instruction.
+    Instead,
 }
 
 /// A goal of a recorded clause.
@@ -66,6 +71,8 @@ pub(super) struct Goal {
     pub(super) id: Option<u32>,
     /// All calls of the predicate are recorded, so it is told that this one has been.
     pub(super) announce: bool,
+    /// What it is called with is recorded, too.
+    pub(super) with_arguments: bool,
     /// The predicate is there. One that a library is loaded for is not: the engine never makes a last call of it.
     pub(super) is_there: bool,
 }
@@ -76,7 +83,7 @@ pub(super) struct Goal {
 pub(super) struct Place {
     /// Of a goal: the definition that it calls.
     pub(super) callee: usize,
-    /// Of a goal: the events of its call, but for their time, and how many bytes of them count.
+    /// Of a goal: the events of its call, but for their time, and how many bytes of them count. Of an entered clause: its event.
     pub(super) call_word: u64,
     pub(super) tail_word: u64,
     pub(super) event_length: usize,
@@ -94,6 +101,10 @@ pub(super) struct Place {
 struct Key {
     op: Op,
     roles: u8,
+    /// The clause that is entered before a call.
+    entry: Option<u32>,
+    /// The instruction that is executed, if that is another one.
+    instead: Option<Op>,
     work: Work,
 }
 
@@ -107,6 +118,7 @@ pub(super) struct Handlers {
     pub(super) new_body: Handler,
     pub(super) new_code: Handler,
     pub(super) recovery: Handler,
+    pub(super) entry: Handler,
 }
 
 /// Gates, in the order of [`Handlers`].
@@ -122,6 +134,7 @@ struct Gates {
     new_body: usize,
     new_code: usize,
     recovery: usize,
+    entry: usize,
 }
 
 /// All that stubs are made with.
@@ -135,8 +148,8 @@ pub(super) struct Planter {
     stubs: FxHashMap<Key, Cell>,
     /// Machine code of calls.
     calls: FxHashMap<(Callee, Departs), usize>,
-    /// Where control goes on in the instructions that are exchanged in the engine's table.
-    exchanged: bool,
+    /// Of clauses.
+    pub(super) numbers: Numbers,
     /// Supervisors that the engine shares between predicates: the cells of their first instructions.
     shared: Vec<usize>,
     /// Supervisors of predicates that are not recorded, in place of those: they have no stubs.
@@ -231,6 +244,7 @@ impl Planter {
             new_body: gate(handlers.new_body)?,
             new_code: gate(handlers.new_code)?,
             recovery: gate(handlers.recovery)?,
+            entry: gate(handlers.entry)?,
         };
         let mut planter = Self {
             shared: shared_supervisors(&instructions),
@@ -241,17 +255,18 @@ impl Planter {
             gates,
             stubs: FxHashMap::default(),
             calls: FxHashMap::default(),
-            exchanged: false,
+            numbers: Numbers::default(),
             plain: FxHashMap::default(),
         };
-        planter.gates.returned = planter.fast(fast::returned)?;
-        planter.gates.resumed = planter.fast(fast::resumed)?;
+        planter.gates.returned = planter.fast(fast::returned, look)?;
+        planter.gates.resumed = planter.fast(fast::resumed, look)?;
+        planter.gates.entry = planter.fast(fast::entered, planter.gates.entry)?;
         Some(planter)
     }
 
-    /// Adds fast code in front of looking.
-    fn fast(&mut self, code: fn(&Setting) -> Option<Vec<u8>>) -> Option<usize> {
-        let code = code(&self.setting(self.gates.look)?)?;
+    /// Adds fast code in front of a gate.
+    fn fast(&mut self, code: fn(&Setting) -> Option<Vec<u8>>, slow: usize) -> Option<usize> {
+        let code = code(&self.setting(slow)?)?;
         self.memory.next(code.len())?;
         Some(self.memory.add_code(&code))
     }
@@ -266,33 +281,49 @@ impl Planter {
     }
 
     /// The stub for an instruction. `None` if there can be no more stubs.
-    pub(super) fn stub(&mut self, op: Op, roles: u8, work: Work) -> Option<Cell> {
-        let key = Key { op, roles, work };
+    fn stub(&mut self, key: Key) -> Option<Cell> {
+        let Key {
+            op,
+            roles,
+            entry,
+            instead,
+            work,
+        } = key;
+        let label = self.instructions.get(instead.unwrap_or(op)).label;
         if let Some(&known) = self.stubs.get(&key) {
             return Some(known);
         }
-        let place = self.place(op, roles, work);
+        let place = self.place(instead.unwrap_or(op), roles, work);
         let (gate, glance) = match work {
             Work::Look => self.look_gate(roles),
-            Work::Call(goal) => (self.call_gate(op, goal)?, Glance::None),
+            Work::Call(goal) => (self.call_gate(instead.unwrap_or(op), goal)?, Glance::None),
             Work::Select => (self.gates.select, Glance::Announced),
             Work::Wrapped => (self.gates.wrapped, Glance::None),
             Work::NewBody => (self.gates.new_body, Glance::None),
             Work::NewCode => (self.gates.new_code, Glance::None),
             Work::Recovery => (self.gates.recovery, Glance::None),
+            Work::Entry(_) => (self.gates.entry, Glance::None),
+            Work::Instead => (0, Glance::None),
         };
         // What has happened before comes first.
-        let looks = roles != 0 && matches!(work, Work::Call(_));
-        let first = looks.then(|| (self.place(op, roles, Work::Look), self.look_gate(roles).0));
+        let looks = roles != 0 && matches!(work, Work::Call(_) | Work::Entry(_));
+        let before = [
+            looks.then(|| (self.place(op, roles, Work::Look), self.look_gate(roles).0)),
+            entry.map(|clause| (self.place(op, 0, Work::Entry(clause)), self.gates.entry)),
+        ];
         let shape = Shape {
             glance,
-            first,
+            before,
             place,
             gate,
-            label: self.instructions.get(op).label,
+            label,
         };
         let at = self.memory.next(emit::LONGEST)?;
-        let code = emit::stub(at, &shape, self.offsets)?;
+        let code = if work == Work::Instead {
+            emit::jump(at, label)?
+        } else {
+            emit::stub(at, &shape, self.offsets)?
+        };
         let cell = self.memory.add(&code, op);
         self.stubs.insert(key, cell);
         Some(cell)
@@ -306,7 +337,10 @@ impl Planter {
             None
         };
         let id = goal.and_then(|goal| goal.id);
-        let (call, tail) = (id.and_then(Ready::call), id.and_then(Ready::tail));
+        let (call, tail) = match work {
+            Work::Entry(clause) => (Ready::clause(clause), None),
+            _ => (id.and_then(Ready::call), id.and_then(Ready::tail)),
+        };
         let place = Place {
             callee: goal.map_or(0, |goal| goal.callee),
             call_word: call.map_or(0, Ready::word),
@@ -342,7 +376,7 @@ impl Planter {
 
     /// Where the call of a goal begins.
     fn call_gate(&mut self, op: Op, goal: Goal) -> Option<usize> {
-        if goal.id.and_then(Ready::call).is_none() || !goal.is_there {
+        if goal.id.and_then(Ready::call).is_none() || !goal.is_there || goal.with_arguments {
             return Some(self.gates.call);
         }
         let (callee, departs) = match self.instructions.get(op).kind {
@@ -384,7 +418,21 @@ impl Planter {
     /// # Safety
     /// A cell of code, with that instruction.
     pub(super) unsafe fn plant(&mut self, cell: usize, op: Op, roles: u8, work: Work) {
-        if let Some(stub) = self.stub(op, roles, work) {
+        let key = Key {
+            op,
+            roles,
+            entry: None,
+            instead: None,
+            work,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { self.plant_key(cell, key) };
+    }
+
+    /// # Safety
+    /// As for [`Planter::plant`].
+    unsafe fn plant_key(&mut self, cell: usize, key: Key) {
+        if let Some(stub) = self.stub(key) {
             // SAFETY: the caller's promise.
             unsafe { store(cell, stub) };
         }
@@ -400,29 +448,33 @@ impl Planter {
     }
 
     /// Code that the engine makes from now on has stubs where a predicate and where a body begins, and in all of a body, because those of
-    /// `call/1` begin with anything. So have the supervisors that predicates share.
-    pub(super) fn exchange(&mut self) -> Option<()> {
-        if self.exchanged {
-            return Some(());
-        }
+    /// `call/1` begin with anything. So have the supervisors that predicates share. `facts` tells whether facts have stubs at their ends.
+    pub(super) fn exchange(&mut self, facts: bool) -> Option<()> {
         for op in self.instructions.ops() {
             let instruction = self.instructions.get(op);
+            let place = self.instructions.labels as usize + usize::from(op) * WORD;
+            // SAFETY: the engine's table of labels.
+            if !is_bare(unsafe { word(place, 0) }) {
+                continue;
+            }
             let (roles, work) = match instruction.kind {
                 Kind::Select => (0, Work::Select),
                 Kind::Wrap => (0, Work::Wrapped),
                 Kind::Enter => (0, Work::NewBody),
+                Kind::ExitFact if facts => (0, Work::NewBody),
                 Kind::ExitCleanup => (EXIT_CLEANUP, Work::Look),
                 _ if instruction.begins_bodies() => (0, Work::NewCode),
                 _ => continue,
             };
-            let stub = self.stub(op, roles, work)?;
-            // SAFETY: the engine's table of labels.
-            unsafe {
-                store(
-                    self.instructions.labels as usize + usize::from(op) * WORD,
-                    stub,
-                )
-            };
+            let stub = self.stub(Key {
+                op,
+                roles,
+                entry: None,
+                instead: None,
+                work,
+            })?;
+            // SAFETY: as above.
+            unsafe { store(place, stub) };
             if matches!(work, Work::Select | Work::Wrapped) {
                 for &cell in &self.shared {
                     // SAFETY: the cell of a shared supervisor.
@@ -433,7 +485,6 @@ impl Planter {
                 }
             }
         }
-        self.exchanged = true;
         Some(())
     }
 
@@ -477,6 +528,7 @@ impl Planter {
         let mut plan = Plan {
             roles: vec![0; count + 1],
             steps: Vec::new(),
+            entry: None,
         };
         // A stub stays where the clause is tried after another one. If its first instruction enters the body, it had one from the beginning.
         // SAFETY: within the code.
@@ -526,6 +578,7 @@ impl Planter {
                 kind,
                 alternative,
                 goal: found.recorded(),
+                instead: None,
             });
             index = next;
         }
@@ -540,11 +593,24 @@ impl Planter {
         for step in &plan.steps {
             let cell = codes.start + step.index * WORD;
             let roles = plan.roles[step.index];
+            let entry = plan.entry_at(step.index);
+            let (work, entry) = match (step.goal, entry) {
+                (Some(goal), entry) => (Some(Work::Call(goal)), entry),
+                (None, Some(clause)) => (Some(Work::Entry(clause)), None),
+                (None, None) if roles != 0 => (Some(Work::Look), None),
+                (None, None) => (step.instead.map(|_| Work::Instead), None),
+            };
+            let key = |work| Key {
+                op: step.op,
+                roles,
+                entry,
+                instead: step.instead,
+                work,
+            };
             // SAFETY: the caller's promise.
             unsafe {
-                match step.goal {
-                    Some(goal) => self.plant(cell, step.op, roles, Work::Call(goal)),
-                    None if roles != 0 => self.plant(cell, step.op, roles, Work::Look),
+                match work.map(key) {
+                    Some(key) => self.plant_key(cell, key),
                     None if !is_bare(word(cell, 0)) => self.clear(cell, step.op),
                     None => {}
                 }
@@ -579,6 +645,8 @@ pub(super) struct Plan {
     /// Of each cell, and the one behind.
     roles: Vec<u8>,
     pub(super) steps: Vec<Step>,
+    /// The cell at which the clause is entered, and its id in the trace.
+    pub(super) entry: Option<(usize, u32)>,
 }
 
 /// An instruction.
@@ -592,6 +660,8 @@ pub(super) struct Step {
     alternative: Option<usize>,
     /// What it calls, if that is recorded.
     pub(super) goal: Option<Goal>,
+    /// The instruction that is executed, if that is another one.
+    pub(super) instead: Option<Op>,
 }
 
 impl Plan {
@@ -599,6 +669,12 @@ impl Plan {
         if let Some(roles) = self.roles.get_mut(index) {
             *roles |= role;
         }
+    }
+
+    /// The clause that is entered at a cell.
+    pub(super) fn entry_at(&self, index: usize) -> Option<u32> {
+        let entry = self.entry.filter(|&(at, _)| at == index);
+        entry.map(|(_, clause)| clause)
     }
 
     /// Whether the clause fails after a goal, and nothing in between can fail by itself. A branch that the goal stands in has no

@@ -1,14 +1,16 @@
 //! Where stubs are put while the program runs: into the clauses that it enters, and wherever control will return or resume.
 
+use super::clauses;
 use super::handlers::Visit;
 use super::instructions::Kind;
 use super::offsets::{
-    self, CATCH, CLAUSE, DEBUGGER, FRAME_CONTEXT, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN,
-    JUMP, word,
+    CATCH, CLAUSE, DEBUGGER, FRAME_CONTEXT, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, JUMP,
+    word,
 };
-use super::plant::{self, Goal, GoalKind, Place, Plan, Work, role};
+use super::plant::{self, Goal, GoalKind, Place, Plan, Planter, Work, role};
 use super::predicates::{self, Identity, Standing};
 use super::sites::{self, Sites};
+use super::tails;
 use super::view::{Code, is_foreign, kind_of};
 
 const WORD: usize = size_of::<usize>();
@@ -57,13 +59,18 @@ impl Visit {
                 callee,
                 id: None,
                 announce: false,
+                with_arguments: false,
                 is_there: true,
             }),
-            Standing::Recorded(_) | Standing::Loader(_) | Standing::Boundary(_) => {
+            Standing::Recorded(_)
+            | Standing::WithArguments(_)
+            | Standing::Loader(_)
+            | Standing::Boundary(_) => {
                 GoalKind::Recorded(Goal {
                     callee,
                     id: standing.at_goal(),
                     announce: standing.is_always_called(),
+                    with_arguments: matches!(standing, Standing::WithArguments(_)),
                     // SAFETY: as above.
                     is_there: unsafe { predicates::is_there(callee) },
                 })
@@ -99,45 +106,45 @@ impl Visit {
         };
         // SAFETY: the code of a clause.
         let mut plan = unsafe { planter.plan(&cells, goal) }?;
-        if goals && let Some(mut sites) = self.sites(code) {
-            self.name_sites(&mut plan, code, &mut sites);
+        if goals {
+            self.name(&mut planter, &mut plan, code);
+            if !self.engine.tails {
+                tails::become_calls(&mut plan, &planter.instructions);
+            }
         }
         // SAFETY: as above.
         unsafe { planter.carry_out(&cells, &plan) };
         Some(plan)
     }
 
-    /// What the source says of the clause.
-    pub(super) fn sites(&mut self, code: &Code) -> Option<Sites> {
-        let line = code.line?;
-        let predicate = predicates::identity(code.definition);
-        let noted = sites::of_clause(predicate, line)?;
+    /// Events of goals name their sites, and the event of the clause's entry the clause.
+    fn name(&mut self, planter: &mut Planter, plan: &mut Plan, code: &Code) {
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing(code.definition) };
-        Some(Sites::new(
-            standing.at_goal()?,
-            self.clause_number(code),
-            noted,
-        ))
-    }
-
-    /// The number of a clause among those of its predicate, from 1.
-    pub(super) fn clause_number(&self, code: &Code) -> u32 {
-        // SAFETY: the clauses of a definition that runs.
-        unsafe {
-            let mut reference = word(code.definition, self.offsets.first_clause);
-            let mut number = 1;
-            while reference != 0
-                && word(reference, self.offsets.clause) + self.offsets.codes != code.start
-            {
-                reference = word(reference, offsets::NEXT_CLAUSE);
-                number += 1;
-            }
-            number
+        let Some(predicate) = standing.at_goal() else {
+            return;
+        };
+        let identity = predicates::identity(code.definition);
+        let line = code.line.unwrap_or(0);
+        let noted = sites::of_clause(identity, line);
+        if noted.is_none() && !self.engine.clauses {
+            return;
+        }
+        let number = planter.numbers.of(self.offsets, code);
+        if self.engine.clauses
+            && !code.moves
+            && let Some(number) = number
+        {
+            let clause = clauses::clause(predicate, number, line, identity, noted.as_deref());
+            let entry = clauses::entry(plan, &planter.instructions);
+            plan.entry = entry.zip(clause);
+        }
+        if let Some(noted) = noted {
+            let mut sites = Sites::new(predicate, number.unwrap_or(0), noted);
+            self.name_sites(plan, code, &mut sites);
         }
     }
 
-    /// Events of goals name their sites.
     pub(super) fn name_sites(&self, plan: &mut Plan, code: &Code, sites: &mut Sites) {
         for index in 0..plan.steps.len() {
             let step = &plan.steps[index];

@@ -17,6 +17,8 @@ use crate::recording;
 pub(super) enum Standing {
     /// All calls get boxes, and so do the goals of its clauses.
     Recorded(u32),
+    /// The same, and what its calls are made with is recorded, too.
+    WithArguments(u32),
     /// All calls get boxes, and the goals of its clauses get none: the engine calls it to load a library.
     Loader(u32),
     /// Calls from goals of recorded clauses get boxes.
@@ -29,18 +31,21 @@ pub(super) enum Standing {
 
 impl Standing {
     pub(super) fn is_recorded(self) -> bool {
-        matches!(self, Self::Recorded(_))
+        matches!(self, Self::Recorded(_) | Self::WithArguments(_))
     }
 
     /// Whether all calls get boxes.
     pub(super) fn is_always_called(self) -> bool {
-        matches!(self, Self::Recorded(_) | Self::Loader(_))
+        self.is_recorded() || matches!(self, Self::Loader(_))
     }
 
     /// Its number in the trace if a goal of a recorded clause calls it.
     pub(super) fn at_goal(self) -> Option<u32> {
         match self {
-            Self::Recorded(id) | Self::Loader(id) | Self::Boundary(id) => Some(id),
+            Self::Recorded(id)
+            | Self::WithArguments(id)
+            | Self::Loader(id)
+            | Self::Boundary(id) => Some(id),
             Self::Unrecorded | Self::Undefined => None,
         }
     }
@@ -273,7 +278,13 @@ impl Known {
                     .or_insert_with(declare)
             };
             if recorded {
-                Standing::Recorded(id())
+                let id = id();
+                if selection.keeps_arguments(&module_text, &text, number) {
+                    current.recorder.keeps_arguments(id);
+                    Standing::WithArguments(id)
+                } else {
+                    Standing::Recorded(id)
+                }
             } else if boundary() {
                 Standing::Boundary(id())
             } else {

@@ -30,6 +30,12 @@ pub(super) struct Noted {
     goals: Vec<NotedGoal>,
 }
 
+impl Noted {
+    pub(super) fn file(&self) -> &str {
+        &self.file
+    }
+}
+
 #[derive(Default)]
 struct Notes {
     /// By the predicate and the line in which the clause begins.

@@ -128,6 +128,11 @@ pub(super) struct Code {
 }
 
 impl Code {
+    /// The number of a cell of it.
+    pub(super) fn index_of(&self, cell: usize) -> usize {
+        (cell - self.start) / WORD
+    }
+
     pub(super) fn contains(&self, cell: usize) -> bool {
         (self.start..self.end).contains(&cell)
     }
