@@ -113,9 +113,10 @@ pub(super) struct Handlers {
 #[derive(Debug)]
 struct Gates {
     look: usize,
-    /// The same where only an exit, or a failure, is likely.
+    /// The same where an exit, a failure or a redo, or nothing is likely.
     returned: usize,
     resumed: usize,
+    kept: usize,
     call: usize,
     select: usize,
     wrapped: usize,
@@ -225,6 +226,7 @@ impl Planter {
             look,
             returned: look,
             resumed: look,
+            kept: look,
             call: gate(handlers.call)?,
             select: gate(handlers.select)?,
             wrapped: gate(handlers.wrapped)?,
@@ -246,6 +248,7 @@ impl Planter {
         };
         planter.gates.returned = planter.fast(fast::returned)?;
         planter.gates.resumed = planter.fast(fast::resumed)?;
+        planter.gates.kept = planter.fast(fast::kept)?;
         Some(planter)
     }
 
@@ -333,6 +336,8 @@ impl Planter {
             (self.gates.returned, Glance::None)
         } else if roles & !(role::RESUME | role::CLAUSE) == 0 {
             (self.gates.resumed, Glance::Quiet)
+        } else if roles == role::AFTER_CUT {
+            (self.gates.kept, Glance::Quiet)
         } else if roles & role::RETURN != 0 && roles & role::SELDOM == 0 {
             (self.gates.look, Glance::None)
         } else {
