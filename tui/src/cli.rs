@@ -162,8 +162,12 @@ pub(crate) struct RecordArgs {
     /// Put no ports at the goals of clauses: slower, and without sites. For engines where that goes wrong, and to compare
     #[arg(long, hide = true)]
     pub(crate) wrappers_only: bool,
-    /// Put the ports into the engine's own instructions: faster, no copies of clauses. Not all modes have it yet
-    #[arg(long, conflicts_with_all = ["byrd", "symbolic", "clauses", "keep_arguments", "no_tail", "wrappers_only"])]
+    /// Record with ports in copies of clauses, as engines need whose instructions are not known: slower, and a copy
+    /// is not always its predicate
+    #[arg(long)]
+    pub(crate) ports: bool,
+    /// What every recording does now
+    #[arg(long, hide = true)]
     pub(crate) stubs: bool,
     /// Write no index (TRACE.index) beside a trace of more than 10 MB; later commands then take longer to begin
     #[arg(long)]
