@@ -6,13 +6,11 @@
 use super::emit;
 use super::instructions::{Kind, Op};
 use super::offsets::{
-    self, CATCH, CLAUSE, CLAUSE_DEFINITION, DEBUGGER, FRAME_CLAUSE, FRAME_CONTEXT,
-    FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, JUMP, Offsets, word,
+    self, CLAUSE_DEFINITION, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, Offsets, word,
 };
-use super::plant::{self, Goal, GoalKind, Handlers, Place, Plan, Work, role};
-use super::predicates::{self, Identity, Standing};
-use super::shadow::{Call, Events, Moment, Offset, Shadow};
-use super::sites::{self, Sites};
+use super::plant::{self, Goal, Handlers, Place, Work, role};
+use super::predicates::{self, Standing};
+use super::shadow::{Call, Events, Shadow};
 use crate::engine::{self, Engine};
 use crate::ffi::TRUE;
 use crate::panics::guarded;
@@ -31,13 +29,13 @@ pub(super) const HANDLERS: Handlers = Handlers {
 };
 
 /// The engine that has come to a stub.
-struct Visit {
-    offsets: &'static Offsets,
+pub(super) struct Visit {
+    pub(super) offsets: &'static Offsets,
     /// Address of the engine's data, and of the base of its local stack.
-    data: usize,
-    base: usize,
-    shadow: &'static mut Shadow,
-    engine: &'static mut Engine,
+    pub(super) data: usize,
+    pub(super) base: usize,
+    pub(super) shadow: &'static mut Shadow,
+    pub(super) engine: &'static mut Engine,
 }
 
 /// Runs a handler if the engine is recorded. Control goes on where it would without stubs.
@@ -175,66 +173,6 @@ impl Visit {
         unsafe { (*emit::thread_block()).engine = 0 };
     }
 
-    /// The running frame.
-    fn frame(&self) -> usize {
-        // SAFETY: the engine's data.
-        unsafe { word(self.data, self.offsets.environment as usize) }
-    }
-
-    /// Where the next frame will be.
-    fn top(&self) -> usize {
-        // SAFETY: the engine's data.
-        unsafe { word(self.data, self.offsets.top as usize) }
-    }
-
-    /// The newest choicepoint, the debugger's among them.
-    fn newest_of_all(&self) -> usize {
-        // SAFETY: the engine's data.
-        unsafe { word(self.data, self.offsets.choice as usize) }
-    }
-
-    /// The newest choicepoint at which something can be redone.
-    fn newest(&self) -> usize {
-        let mut choice = self.newest_of_all();
-        while kind_of(choice) == DEBUGGER {
-            choice = self.older(choice);
-        }
-        choice
-    }
-
-    /// The choicepoint before.
-    fn older(&self, choice: usize) -> usize {
-        // SAFETY: a choicepoint; that of a query is the oldest, and asked for none.
-        unsafe { word(choice, self.offsets.choice_parent) }
-    }
-
-    fn frame_of_choice(&self, choice: usize) -> usize {
-        // SAFETY: a choicepoint.
-        unsafe { word(choice, self.offsets.choice_frame) }
-    }
-
-    fn offset(&self, address: usize) -> Offset {
-        (address as Offset).wrapping_sub(self.base as Offset)
-    }
-
-    fn moment(&self) -> Moment {
-        Moment {
-            frame: self.offset(self.frame()),
-            choice: self.offset(self.newest()),
-        }
-    }
-
-    fn is_on_stack(&self, address: usize) -> bool {
-        // SAFETY: the engine's data.
-        let limit = unsafe { word(self.data, self.offsets.limit as usize) };
-        (self.base..limit).contains(&address)
-    }
-
-    /// The cell that a box returns to, if it stays where it is.
-    fn fixed(&self, cell: usize) -> usize {
-        if self.is_on_stack(cell) { 0 } else { cell }
-    }
-
     /// What has happened since the last stub.
     fn look(&mut self, roles: u8, cell: usize) {
         let moment = self.moment();
@@ -346,75 +284,6 @@ impl Visit {
         self.shadow.expected = -1;
     }
 
-    /// The definition that an instruction calls, if its operand says so.
-    fn callee(&self, kind: Kind, cell: usize) -> Option<usize> {
-        let operand = match kind {
-            Kind::Call | Kind::Depart | Kind::LastCall => 1,
-            Kind::CallInModule | Kind::DepartInModule => 2,
-            Kind::CallAtModule | Kind::DepartAtModule => 3,
-            _ => return None,
-        };
-        // SAFETY: the operand is a procedure, which begins with its definition.
-        Some(unsafe { word(word(cell, operand * WORD), 0) })
-    }
-
-    /// The stub at a call names a predicate that is no longer called there, or was not there: the clause gets its stubs again.
-    #[cold]
-    fn plant_again(&mut self, place: &Place, cell: usize) -> Option<Goal> {
-        let found = self.goal(place.kind, cell).recorded();
-        if found.is_some_and(|goal| place.work == Work::Call(goal)) {
-            return found;
-        }
-        let frame = self.frame();
-        let code = self.clause_of(frame).filter(|code| code.contains(cell))?;
-        let plan = self.plant(&code, true)?;
-        plan.goal_at(code.start, cell)
-    }
-
-    /// The definition that the goal at a cell calls. `None` if it is no goal.
-    fn called_definition(&self, kind: Kind, cell: usize) -> Option<usize> {
-        match kind {
-            Kind::CallGoal => super::call_definition(1),
-            Kind::CallClosure => {
-                // SAFETY: the operand of the instruction.
-                super::call_definition(unsafe { word(cell, WORD) } + 1)
-            }
-            Kind::LastCallSelf => {
-                // SAFETY: the running frame.
-                Some(unsafe { word(self.frame(), FRAME_DEFINITION) })
-            }
-            _ => self.callee(kind, cell),
-        }
-    }
-
-    /// What the goal at a cell is in a recorded clause.
-    fn goal(&mut self, kind: Kind, cell: usize) -> GoalKind {
-        let Some(callee) = self.called_definition(kind, cell) else {
-            return GoalKind::Unrecorded;
-        };
-        // SAFETY: a definition of the engine's.
-        let standing = unsafe { self.engine.standings.standing(callee) };
-        match standing {
-            Standing::Unrecorded if is_foreign(callee) => GoalKind::Constant,
-            Standing::Unrecorded => GoalKind::Unrecorded,
-            Standing::Undefined => GoalKind::Recorded(Goal {
-                callee,
-                id: None,
-                announce: false,
-                is_there: true,
-            }),
-            Standing::Recorded(_) | Standing::Loader(_) | Standing::Boundary(_) => {
-                GoalKind::Recorded(Goal {
-                    callee,
-                    id: standing.at_goal(),
-                    announce: standing.is_always_called(),
-                    // SAFETY: as above.
-                    is_there: unsafe { predicates::is_there(callee) },
-                })
-            }
-        }
-    }
-
     /// The clauses of the running predicate are about to be selected, and no stub has recorded its call.
     fn select(&mut self, op: Op, cell: usize) {
         let frame = self.frame();
@@ -511,30 +380,6 @@ impl Visit {
         }
     }
 
-    /// The code of the clause that a frame runs: the clause's address, its code, and whether it lies on the local stack.
-    fn clause_of(&self, frame: usize) -> Option<Code> {
-        // SAFETY: a frame of the engine's that runs a clause.
-        unsafe {
-            let reference = word(frame, FRAME_CLAUSE);
-            if reference == 0 {
-                return None;
-            }
-            let clause = word(reference, self.offsets.clause);
-            let start = clause + self.offsets.codes;
-            let size = word(start - WORD, 0);
-            Some(Code {
-                definition: word(frame, FRAME_DEFINITION),
-                line: self
-                    .offsets
-                    .line
-                    .map(|at| ((clause + at) as *const u32).read()),
-                start,
-                end: start + size * WORD,
-                moves: self.is_on_stack(clause),
-            })
-        }
-    }
-
     /// The body of a clause begins for the first time.
     fn new_body(&mut self, cell: usize) {
         let frame = self.frame();
@@ -578,222 +423,4 @@ impl Visit {
             self.shadow.settle();
         }
     }
-
-    /// Whether goals of a clause that the frame runs get boxes: the clause's predicate is recorded, or `call/1` has made it for the program.
-    fn has_goals(&mut self, frame: usize, code: &Code) -> bool {
-        if code.moves {
-            // SAFETY: a frame of the engine's, whose clause lies on the stack.
-            return predicates::is_in_scope(unsafe { word(frame, FRAME_CONTEXT) });
-        }
-        // SAFETY: a definition of the engine's.
-        unsafe { self.engine.standings.standing(code.definition) }.is_recorded()
-    }
-
-    fn plant_goals(&mut self, frame: usize, code: &Code) {
-        let goals = self.has_goals(frame, code);
-        self.plant(code, goals);
-    }
-
-    /// Gives a clause its stubs. `goals` tells whether its goals get boxes.
-    fn plant(&mut self, code: &Code, goals: bool) -> Option<Plan> {
-        let mut planter = plant::planter()?;
-        let cells = code.start..code.end;
-        let goal = |cell, kind| {
-            if goals {
-                self.goal(kind, cell)
-            } else {
-                GoalKind::Unrecorded
-            }
-        };
-        // SAFETY: the code of a clause.
-        let mut plan = unsafe { planter.plan(&cells, goal) }?;
-        if goals && let Some(mut sites) = self.sites(code) {
-            self.name_sites(&mut plan, code, &mut sites);
-        }
-        // SAFETY: as above.
-        unsafe { planter.carry_out(&cells, &plan) };
-        Some(plan)
-    }
-
-    /// What the source says of the clause.
-    fn sites(&mut self, code: &Code) -> Option<Sites> {
-        let line = code.line?;
-        let predicate = predicates::identity(code.definition);
-        let noted = sites::of_clause(predicate, line)?;
-        // SAFETY: a definition of the engine's.
-        let standing = unsafe { self.engine.standings.standing(code.definition) };
-        Some(Sites::new(
-            standing.at_goal()?,
-            self.clause_number(code),
-            noted,
-        ))
-    }
-
-    /// The number of a clause among those of its predicate, from 1.
-    fn clause_number(&self, code: &Code) -> u32 {
-        // SAFETY: the clauses of a definition that runs.
-        unsafe {
-            let mut reference = word(code.definition, self.offsets.first_clause);
-            let mut number = 1;
-            while reference != 0
-                && word(reference, self.offsets.clause) + self.offsets.codes != code.start
-            {
-                reference = word(reference, offsets::NEXT_CLAUSE);
-                number += 1;
-            }
-            number
-        }
-    }
-
-    /// Events of goals name their sites.
-    fn name_sites(&self, plan: &mut Plan, code: &Code, sites: &mut Sites) {
-        for index in 0..plan.steps.len() {
-            let step = &plan.steps[index];
-            let Some(callee) = self.called_definition(step.kind, code.start + step.index * WORD)
-            else {
-                continue;
-            };
-            let Identity { name, arity, .. } = predicates::identity(callee);
-            let then_fails = plan.then_fails(index);
-            if let Some(goal) = plan.steps[index].goal.as_mut()
-                && let Some(id) = goal.id
-            {
-                goal.id = Some(sites.site(name, arity, id, then_fails));
-            }
-        }
-    }
-
-    /// Wherever control returns to between a new box and the active one there is a stub.
-    fn demand(&mut self, mut frame: usize) {
-        let below = self.shadow.active_frame();
-        loop {
-            // SAFETY: frames of the engine's.
-            let (parent, cell) = unsafe { (word(frame, FRAME_PARENT), word(frame, FRAME_RETURN)) };
-            if parent == 0 || cell == 0 {
-                return;
-            }
-            // SAFETY: where a frame returns to is code.
-            if plant::is_bare(unsafe { word(cell, 0) }) {
-                self.observe(parent, cell);
-            }
-            if self.offset(parent) <= below {
-                return;
-            }
-            frame = parent;
-        }
-    }
-
-    /// The clause that a frame runs gets stubs; or, if it is none, the cell alone.
-    #[cold]
-    fn observe(&mut self, frame: usize, cell: usize) {
-        if let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) {
-            self.plant_goals(frame, &code);
-        }
-        self.plant_bare(cell, role::RETURN | role::SELDOM);
-    }
-
-    fn plant_bare(&mut self, cell: usize, roles: u8) {
-        // SAFETY: a cell of code.
-        if !plant::is_bare(unsafe { word(cell, 0) }) || self.is_on_stack(cell) && roles == 0 {
-            return;
-        }
-        if let Some(mut planter) = plant::planter() {
-            // SAFETY: as above.
-            unsafe {
-                if let Some(op) = planter.op_at(cell) {
-                    planter.plant(cell, op, roles, Work::Look);
-                }
-            }
-        }
-    }
-
-    /// There is a stub wherever control resumes next.
-    fn watch_newest(&mut self) {
-        let newest = self.newest();
-        self.watch(newest);
-    }
-
-    /// There is a stub where this choicepoint resumes, or the next one at which anything does.
-    fn watch(&mut self, mut choice: usize) {
-        loop {
-            match kind_of(choice) {
-                CATCH | DEBUGGER => choice = self.older(choice),
-                JUMP => {
-                    // SAFETY: such a choicepoint has a cell.
-                    let cell = unsafe { word(choice, self.offsets.choice_value) };
-                    // SAFETY: a cell of code.
-                    if plant::is_bare(unsafe { word(cell, 0) }) {
-                        self.observe_choice(choice, cell);
-                    }
-                    return;
-                }
-                CLAUSE => {
-                    // SAFETY: such a choicepoint has a reference to a clause.
-                    let cell = unsafe {
-                        let reference = word(choice, self.offsets.choice_value);
-                        word(reference, self.offsets.clause) + self.offsets.codes
-                    };
-                    self.plant_bare(cell, role::CLAUSE);
-                    return;
-                }
-                _ => return,
-            }
-        }
-    }
-
-    #[cold]
-    fn observe_choice(&mut self, choice: usize, cell: usize) {
-        let frame = self.frame_of_choice(choice);
-        if let Some(code) = self
-            .clause_of_choice(frame)
-            .filter(|code| code.contains(cell))
-        {
-            self.plant_goals(frame, &code);
-        }
-        self.plant_bare(cell, role::RESUME);
-    }
-
-    /// As [`Visit::clause_of`]. A frame of a foreign predicate has something else where others have their clause.
-    fn clause_of_choice(&self, frame: usize) -> Option<Code> {
-        // SAFETY: a frame of the engine's.
-        let definition = unsafe { word(frame, FRAME_DEFINITION) };
-        if is_foreign(definition) {
-            return None;
-        }
-        self.clause_of(frame)
-    }
-}
-
-/// The code of a clause.
-struct Code {
-    /// Of the predicate that runs.
-    definition: usize,
-    /// Where the clause begins in its file, if the engine says that.
-    line: Option<u32>,
-    start: usize,
-    end: usize,
-    /// It lies on the local stack.
-    moves: bool,
-}
-
-impl Code {
-    fn contains(&self, cell: usize) -> bool {
-        (self.start..self.end).contains(&cell)
-    }
-}
-
-/// The kind of a choicepoint.
-fn kind_of(choice: usize) -> u32 {
-    // SAFETY: a choicepoint begins with it.
-    unsafe { (choice as *const u32).read() }
-}
-
-/// Whether a predicate is implemented in C: its supervisor calls a function.
-fn is_foreign(definition: usize) -> bool {
-    let Some(offsets) = offsets::known() else {
-        return false;
-    };
-    // SAFETY: every definition has a supervisor.
-    let first = unsafe { word(word(definition, offsets.supervisor), 0) };
-    super::foreign_labels().contains(&first)
 }

@@ -10,7 +10,8 @@
 //!    [`mod@pauses`] where the engine counts what it does for itself;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells; [`emit`] makes machine code;
 //! 3. [`plant`] puts stubs into code, [`predicates`] tells of which predicates, [`labels`] has places where the engine would notice;
-//! 4. [`handlers`] are what stubs call; [`shadow`] tells from frames and choicepoints which boxes failed, exited, were cut or entered again.
+//! 4. [`handlers`] are what stubs call; they read the engine ([`view`]) and put in more stubs ([`planting`]); [`shadow`] tells from frames and
+//!    choicepoints which boxes failed, exited, were cut or entered again.
 
 #[allow(
     clippy::useless_conversion,
@@ -30,10 +31,12 @@ mod memory;
 mod offsets;
 mod pauses;
 mod plant;
+mod planting;
 mod predicates;
 mod shadow;
 mod sites;
 mod stack;
+mod view;
 
 use std::ffi::{CStr, c_int};
 use std::ops::Range;

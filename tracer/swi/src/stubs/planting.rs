@@ -1,0 +1,247 @@
+//! Where stubs are put while the program runs: into the clauses that it enters, and wherever control will return or resume.
+
+use super::handlers::Visit;
+use super::instructions::Kind;
+use super::offsets::{
+    self, CATCH, CLAUSE, DEBUGGER, FRAME_CONTEXT, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN,
+    JUMP, word,
+};
+use super::plant::{self, Goal, GoalKind, Place, Plan, Work, role};
+use super::predicates::{self, Identity, Standing};
+use super::sites::{self, Sites};
+use super::view::{Code, is_foreign, kind_of};
+
+const WORD: usize = size_of::<usize>();
+
+impl Visit {
+    /// The stub at a call names a predicate that is no longer called there, or was not there: the clause gets its stubs again.
+    #[cold]
+    pub(super) fn plant_again(&mut self, place: &Place, cell: usize) -> Option<Goal> {
+        let found = self.goal(place.kind, cell).recorded();
+        if found.is_some_and(|goal| place.work == Work::Call(goal)) {
+            return found;
+        }
+        let frame = self.frame();
+        let code = self.clause_of(frame).filter(|code| code.contains(cell))?;
+        let plan = self.plant(&code, true)?;
+        plan.goal_at(code.start, cell)
+    }
+
+    /// The definition that the goal at a cell calls. `None` if it is no goal.
+    pub(super) fn called_definition(&self, kind: Kind, cell: usize) -> Option<usize> {
+        match kind {
+            Kind::CallGoal => super::call_definition(1),
+            Kind::CallClosure => {
+                // SAFETY: the operand of the instruction.
+                super::call_definition(unsafe { word(cell, WORD) } + 1)
+            }
+            Kind::LastCallSelf => {
+                // SAFETY: the running frame.
+                Some(unsafe { word(self.frame(), FRAME_DEFINITION) })
+            }
+            _ => self.callee(kind, cell),
+        }
+    }
+
+    /// What the goal at a cell is in a recorded clause.
+    pub(super) fn goal(&mut self, kind: Kind, cell: usize) -> GoalKind {
+        let Some(callee) = self.called_definition(kind, cell) else {
+            return GoalKind::Unrecorded;
+        };
+        // SAFETY: a definition of the engine's.
+        let standing = unsafe { self.engine.standings.standing(callee) };
+        match standing {
+            Standing::Unrecorded if is_foreign(callee) => GoalKind::Constant,
+            Standing::Unrecorded => GoalKind::Unrecorded,
+            Standing::Undefined => GoalKind::Recorded(Goal {
+                callee,
+                id: None,
+                announce: false,
+                is_there: true,
+            }),
+            Standing::Recorded(_) | Standing::Loader(_) | Standing::Boundary(_) => {
+                GoalKind::Recorded(Goal {
+                    callee,
+                    id: standing.at_goal(),
+                    announce: standing.is_always_called(),
+                    // SAFETY: as above.
+                    is_there: unsafe { predicates::is_there(callee) },
+                })
+            }
+        }
+    }
+
+    /// Whether goals of a clause that the frame runs get boxes: the clause's predicate is recorded, or `call/1` has made it for the program.
+    pub(super) fn has_goals(&mut self, frame: usize, code: &Code) -> bool {
+        if code.moves {
+            // SAFETY: a frame of the engine's, whose clause lies on the stack.
+            return predicates::is_in_scope(unsafe { word(frame, FRAME_CONTEXT) });
+        }
+        // SAFETY: a definition of the engine's.
+        unsafe { self.engine.standings.standing(code.definition) }.is_recorded()
+    }
+
+    pub(super) fn plant_goals(&mut self, frame: usize, code: &Code) {
+        let goals = self.has_goals(frame, code);
+        self.plant(code, goals);
+    }
+
+    /// Gives a clause its stubs. `goals` tells whether its goals get boxes.
+    pub(super) fn plant(&mut self, code: &Code, goals: bool) -> Option<Plan> {
+        let mut planter = plant::planter()?;
+        let cells = code.start..code.end;
+        let goal = |cell, kind| {
+            if goals {
+                self.goal(kind, cell)
+            } else {
+                GoalKind::Unrecorded
+            }
+        };
+        // SAFETY: the code of a clause.
+        let mut plan = unsafe { planter.plan(&cells, goal) }?;
+        if goals && let Some(mut sites) = self.sites(code) {
+            self.name_sites(&mut plan, code, &mut sites);
+        }
+        // SAFETY: as above.
+        unsafe { planter.carry_out(&cells, &plan) };
+        Some(plan)
+    }
+
+    /// What the source says of the clause.
+    pub(super) fn sites(&mut self, code: &Code) -> Option<Sites> {
+        let line = code.line?;
+        let predicate = predicates::identity(code.definition);
+        let noted = sites::of_clause(predicate, line)?;
+        // SAFETY: a definition of the engine's.
+        let standing = unsafe { self.engine.standings.standing(code.definition) };
+        Some(Sites::new(
+            standing.at_goal()?,
+            self.clause_number(code),
+            noted,
+        ))
+    }
+
+    /// The number of a clause among those of its predicate, from 1.
+    pub(super) fn clause_number(&self, code: &Code) -> u32 {
+        // SAFETY: the clauses of a definition that runs.
+        unsafe {
+            let mut reference = word(code.definition, self.offsets.first_clause);
+            let mut number = 1;
+            while reference != 0
+                && word(reference, self.offsets.clause) + self.offsets.codes != code.start
+            {
+                reference = word(reference, offsets::NEXT_CLAUSE);
+                number += 1;
+            }
+            number
+        }
+    }
+
+    /// Events of goals name their sites.
+    pub(super) fn name_sites(&self, plan: &mut Plan, code: &Code, sites: &mut Sites) {
+        for index in 0..plan.steps.len() {
+            let step = &plan.steps[index];
+            let Some(callee) = self.called_definition(step.kind, code.start + step.index * WORD)
+            else {
+                continue;
+            };
+            let Identity { name, arity, .. } = predicates::identity(callee);
+            let then_fails = plan.then_fails(index);
+            if let Some(goal) = plan.steps[index].goal.as_mut()
+                && let Some(id) = goal.id
+            {
+                goal.id = Some(sites.site(name, arity, id, then_fails));
+            }
+        }
+    }
+
+    /// Wherever control returns to between a new box and the active one there is a stub.
+    pub(super) fn demand(&mut self, mut frame: usize) {
+        let below = self.shadow.active_frame();
+        loop {
+            // SAFETY: frames of the engine's.
+            let (parent, cell) = unsafe { (word(frame, FRAME_PARENT), word(frame, FRAME_RETURN)) };
+            if parent == 0 || cell == 0 {
+                return;
+            }
+            // SAFETY: where a frame returns to is code.
+            if plant::is_bare(unsafe { word(cell, 0) }) {
+                self.observe(parent, cell);
+            }
+            if self.offset(parent) <= below {
+                return;
+            }
+            frame = parent;
+        }
+    }
+
+    /// The clause that a frame runs gets stubs; or, if it is none, the cell alone.
+    #[cold]
+    pub(super) fn observe(&mut self, frame: usize, cell: usize) {
+        if let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) {
+            self.plant_goals(frame, &code);
+        }
+        self.plant_bare(cell, role::RETURN | role::SELDOM);
+    }
+
+    pub(super) fn plant_bare(&mut self, cell: usize, roles: u8) {
+        // SAFETY: a cell of code.
+        if !plant::is_bare(unsafe { word(cell, 0) }) || self.is_on_stack(cell) && roles == 0 {
+            return;
+        }
+        if let Some(mut planter) = plant::planter() {
+            // SAFETY: as above.
+            unsafe {
+                if let Some(op) = planter.op_at(cell) {
+                    planter.plant(cell, op, roles, Work::Look);
+                }
+            }
+        }
+    }
+
+    /// There is a stub wherever control resumes next.
+    pub(super) fn watch_newest(&mut self) {
+        let newest = self.newest();
+        self.watch(newest);
+    }
+
+    /// There is a stub where this choicepoint resumes, or the next one at which anything does.
+    pub(super) fn watch(&mut self, mut choice: usize) {
+        loop {
+            match kind_of(choice) {
+                CATCH | DEBUGGER => choice = self.older(choice),
+                JUMP => {
+                    // SAFETY: such a choicepoint has a cell.
+                    let cell = unsafe { word(choice, self.offsets.choice_value) };
+                    // SAFETY: a cell of code.
+                    if plant::is_bare(unsafe { word(cell, 0) }) {
+                        self.observe_choice(choice, cell);
+                    }
+                    return;
+                }
+                CLAUSE => {
+                    // SAFETY: such a choicepoint has a reference to a clause.
+                    let cell = unsafe {
+                        let reference = word(choice, self.offsets.choice_value);
+                        word(reference, self.offsets.clause) + self.offsets.codes
+                    };
+                    self.plant_bare(cell, role::CLAUSE);
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    #[cold]
+    pub(super) fn observe_choice(&mut self, choice: usize, cell: usize) {
+        let frame = self.frame_of_choice(choice);
+        if let Some(code) = self
+            .clause_of_choice(frame)
+            .filter(|code| code.contains(cell))
+        {
+            self.plant_goals(frame, &code);
+        }
+        self.plant_bare(cell, role::RESUME);
+    }
+}
