@@ -83,7 +83,12 @@ struct Known {
     /// `call/1`, `call/2`, …
     call: Vec<usize>,
     catch: usize,
+    /// Labels at which the code of a predicate in C begins.
     foreign: Vec<Cell>,
+    /// Labels of instructions that may come before what a predicate does, and how many cells they take.
+    prefixes: Vec<(Cell, usize)>,
+    /// The label that calls a wrapper; then come its clause and its closure.
+    call_wrapper: Cell,
 }
 
 static KNOWN: OnceLock<Known> = OnceLock::new();
@@ -94,10 +99,6 @@ fn call_definition(arity: usize) -> Option<usize> {
 
 fn catch_definition() -> usize {
     KNOWN.get().map_or(0, |known| known.catch)
-}
-
-fn foreign_labels() -> &'static [Cell] {
-    KNOWN.get().map_or(&[], |known| &known.foreign)
 }
 
 /// A new shadow for an engine. It is never freed, because a stub in another thread may still read it.
@@ -239,12 +240,22 @@ fn try_work() -> Option<()> {
         .filter(|instruction| instruction.begins_foreign())
         .map(|instruction| instruction.label)
         .collect();
+    let prefixes = ["S_MQUAL", "S_LMQUAL", "S_SSU_DET", "S_DET"]
+        .iter()
+        .filter_map(|name| {
+            let op = instructions.named(name)?;
+            Some((instructions.get(op).label, instructions.fixed_length(op)?))
+        })
+        .collect();
+    let call_wrapper = instructions.get(instructions.named("S_CALLWRAPPER")?).label;
     KNOWN.get_or_init(|| Known {
         call: (1..=8)
             .map(|arity| system_definition(c"call", arity))
             .collect(),
         catch: system_definition(c"catch", 3),
         foreign,
+        prefixes,
+        call_wrapper,
     });
     drop(search.image);
     let planter = Planter::new(

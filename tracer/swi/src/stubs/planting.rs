@@ -239,10 +239,7 @@ impl Visit {
     #[cold]
     pub(super) fn observe_choice(&mut self, choice: usize, cell: usize) {
         let frame = self.frame_of_choice(choice);
-        if let Some(code) = self
-            .clause_of_choice(frame)
-            .filter(|code| code.contains(cell))
-        {
+        if let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) {
             self.plant_goals(frame, &code);
         }
         self.plant_bare(cell, role::RESUME);
