@@ -46,7 +46,7 @@ const BOX_PARENT: i32 = offset_of!(OpenBox, parent) as i32;
 const BOX_EXITED: i32 = offset_of!(OpenBox, exited) as i32;
 const BOX_MARKS: i32 = offset_of!(OpenBox, marks) as i32;
 
-const CALLEE: i32 = offset_of!(Place, callee) as i32;
+const CALLEE: i32 = Place::CALLEE as i32;
 const CALL_WORD: i32 = offset_of!(Place, call_word) as i32;
 const TAIL_WORD: i32 = offset_of!(Place, tail_word) as i32;
 const EVENT_LENGTH: i32 = offset_of!(Place, event_length) as i32;
@@ -101,15 +101,19 @@ pub(super) fn call(setting: &Setting, callee: Callee, departs: Departs) -> Optio
     let first_stub = setting.first_stub as i64;
     // rax: the engine; rcx: the shadow; rdi: the place; rsi: the next cell; r8: the frame.
     load_counter(&mut ops, setting.counter);
-    if let Callee::Operand(number) = callee {
-        let operand = 8 * (i32::from(number) - 1);
-        dynasm!(ops
-            ; .arch x64
-            ; mov rdx, [rsi + operand]
-            ; mov rdx, [rdx]
-            ; cmp rdx, [rdi + CALLEE]
-            ; jne >slow
-        );
+    match callee {
+        Callee::Operand(number) => {
+            let operand = 8 * (i32::from(number) - 1);
+            dynasm!(ops
+                ; .arch x64
+                ; mov rdx, [rsi + operand]
+                ; mov rdx, [rdx]
+                ; cmp rdx, [rdi + CALLEE]
+                ; jne >slow
+            );
+        }
+        // The stub may be of an earlier recording.
+        Callee::Fixed => dynasm!(ops; .arch x64; cmp QWORD [rdi + CALLEE], 0; je >slow),
     }
     dynasm!(ops
         ; .arch x64

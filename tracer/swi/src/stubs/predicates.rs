@@ -96,6 +96,12 @@ pub(super) fn begin(rules: Rules) {
     GENERATION.fetch_add(1, Ordering::Release);
 }
 
+/// The recording has ended.
+pub(super) fn end() {
+    *locks::lock(&KNOWN) = None;
+    GENERATION.fetch_add(1, Ordering::Release);
+}
+
 /// A file of the program is about to define a predicate. True if that was left out until now, because only the system had defined it.
 pub(super) fn take_in(predicate: Identity) -> bool {
     let mut known = locks::lock(&KNOWN);
@@ -114,7 +120,7 @@ pub(super) fn take_in(predicate: Identity) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     generation: u32,
-    standings: FxHashMap<usize, Standing>,
+    standings: FxHashMap<usize, (Identity, Standing)>,
 }
 
 impl Memory {
@@ -141,7 +147,10 @@ impl Memory {
             self.standings.clear();
             self.generation = generation;
         }
-        if let Some(&known) = self.standings.get(&definition) {
+        let identity = identity(definition);
+        if let Some(&(same, known)) = self.standings.get(&definition)
+            && same == identity
+        {
             return known;
         }
         // SAFETY: the caller's promise.
@@ -149,7 +158,7 @@ impl Memory {
         // A predicate that is not there yet may be another one later.
         // SAFETY: the caller's promise.
         if standing != Standing::Undefined && unsafe { is_there(definition) } {
-            self.standings.insert(definition, standing);
+            self.standings.insert(definition, (identity, standing));
         }
         standing
     }

@@ -446,6 +446,8 @@ impl Shadow {
                 }
             }
             if self.active_box().frame > frame {
+                // A continuation was called: the frames of the boxes inside are gone, and others stand there.
+                self.cut_all(events);
                 self.fail(events);
                 continue;
             }
