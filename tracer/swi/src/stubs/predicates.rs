@@ -114,7 +114,12 @@ pub(super) fn take_in(predicate: Identity) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     generation: u32,
+    /// Of predicates that have been there.
     standings: FxHashMap<usize, Standing>,
+    /// Of predicates that have not been there, as long as they are not.
+    absent: FxHashMap<usize, Standing>,
+    /// Of predicates that ran without being there: they are dynamic, and have no clause.
+    empty: FxHashMap<usize, Standing>,
 }
 
 impl Memory {
@@ -125,8 +130,10 @@ impl Memory {
     pub(super) unsafe fn standing_of_running(&mut self, definition: usize) -> Standing {
         // SAFETY: the caller's promise.
         match unsafe { self.standing(definition) } {
-            // It is dynamic, and has no clause.
-            Standing::Undefined => decide(definition),
+            Standing::Undefined => {
+                let decided = || decide(definition);
+                *self.empty.entry(definition).or_insert_with(decided)
+            }
             known => known,
         }
     }
@@ -138,17 +145,25 @@ impl Memory {
     pub(super) unsafe fn standing(&mut self, definition: usize) -> Standing {
         let generation = GENERATION.load(Ordering::Acquire);
         if generation != self.generation {
-            self.standings.clear();
-            self.generation = generation;
+            *self = Self {
+                generation,
+                ..Self::default()
+            };
         }
         if let Some(&known) = self.standings.get(&definition) {
             return known;
         }
         // SAFETY: the caller's promise.
+        let is_there = unsafe { is_there(definition) };
+        if !is_there && let Some(&known) = self.absent.get(&definition) {
+            return known;
+        }
+        // SAFETY: the caller's promise.
         let standing = unsafe { standing(definition) };
         // A predicate that is not there yet may be another one later.
-        // SAFETY: the caller's promise.
-        if standing != Standing::Undefined && unsafe { is_there(definition) } {
+        if !is_there {
+            self.absent.insert(definition, standing);
+        } else if standing != Standing::Undefined {
             self.standings.insert(definition, standing);
         }
         standing
