@@ -7,7 +7,9 @@ use std::mem::offset_of;
 
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
-use portmortem_tracer::machine_code::{COMMITTED, FIELDS, TICKS, TICKS_SHIFT, exit_det, exit_nondet, fail, redo};
+use portmortem_tracer::machine_code::{
+    COMMITTED, FIELDS, TICKS, TICKS_SHIFT, exit_det, exit_nondet, fail, redo,
+};
 
 use super::emit::{self, Counter, ThreadBlock};
 use super::instructions::Cell;

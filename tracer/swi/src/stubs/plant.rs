@@ -473,8 +473,9 @@ impl Planter {
                 }
             }
             let alternative = match kind {
-                Kind::Alternative => Some(next + operand(1)),
-                Kind::Condition => Some(next + operand(2)),
+                // The distance counts from behind itself.
+                Kind::Alternative => Some(index + 2 + operand(1)),
+                Kind::Condition => Some(index + 3 + operand(2)),
                 _ => None,
             };
             match kind {
