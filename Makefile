@@ -17,6 +17,7 @@ test: engine test-packages check
 	tests/run
 
 check:
+	tools/check-structure
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- --deny warnings
 	RUSTDOCFLAGS=--deny=warnings $(CARGO) doc --workspace --no-deps --document-private-items --quiet

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use crate::arguments::Arguments;
 use crate::calls::{Calls, CallsOnRequest};
 use crate::figures::Caller;
+use crate::figures::arguments::Arguments;
 use crate::figures::contexts::way_up;
 use crate::figures::laws::{self, Imbalance};
 use crate::figures::net_times::NetTimes;

@@ -9,13 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use portmortem_tracer::format::{self, Event};
 use rustc_hash::FxHashMap;
 
-use crate::figures::arguments::{ArgumentFigures, SizeFigures, SizeKind};
+use crate::figures::arguments::{ArgumentFigures, Arguments, SizeFigures, SizeKind};
 use crate::scope::Scope;
 use crate::trace::{PredicateIndex, Trace};
 use crate::walk::Walk;
-
-/// By predicate: those whose arguments were recorded, and which were called.
-pub type Arguments = BTreeMap<PredicateIndex, ArgumentFigures>;
 
 /// So many different calls of all predicates together are told apart: more would take more than some 150 MB.
 pub const MOST_DISTINCT: usize = 1 << 22;

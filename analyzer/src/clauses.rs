@@ -9,13 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use portmortem_tracer::format::{Dialect, Event};
 
-use crate::figures::clauses::ClauseFigures;
+use crate::figures::clauses::{ClauseFigures, Clauses};
 use crate::scope::Scope;
 use crate::scope::focus::Way;
 use crate::trace::{ClauseIndex, PredicateIndex, StreamInfo, Trace};
-
-/// By predicate and clause. The boxes of a predicate while no clause is known are a row without one; a predicate of which the trace names no clause has no rows.
-pub type Clauses = BTreeMap<(PredicateIndex, Option<ClauseIndex>), ClauseFigures>;
 
 /// Events between two looks at whether it was cancelled.
 const LOOK_EVERY: u32 = 1 << 16;

@@ -7,7 +7,6 @@ mod books;
 pub mod figures;
 pub mod growth;
 pub(crate) mod pass;
-pub mod sentences;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64};

@@ -13,6 +13,7 @@
 use bincode::{Decode, Encode};
 
 use super::contexts::HiddenFigures;
+use super::totals::has_totals;
 use super::{PortCounts, PortTotals, add_ports, take_ports};
 
 /// What the boxes of one predicate did in one cost centre. All as in [`super::PredicateFigures`].
@@ -29,6 +30,8 @@ pub struct CenterFigures {
     /// What hidden boxes did whose work is theirs, as in [`super::contexts::ContextFigures::hidden`].
     pub hidden: HiddenFigures,
 }
+
+has_totals!(CenterFigures);
 
 impl CenterFigures {
     /// Adds other boxes.

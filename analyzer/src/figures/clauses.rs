@@ -1,8 +1,15 @@
 //! The figures of clauses: what boxes did while they were in one.
 
+use std::collections::BTreeMap;
+
 use bincode::{Decode, Encode};
 
 use super::totals::counters;
+use crate::trace::{ClauseIndex, PredicateIndex};
+
+/// By predicate and clause. The boxes of a predicate while no clause is known are a row without one;
+/// a predicate of which the trace names no clause has no rows.
+pub type Clauses = BTreeMap<(PredicateIndex, Option<ClauseIndex>), ClauseFigures>;
 
 counters! {
     /// The figures of one clause, or of the boxes of a predicate while no clause of them is known.

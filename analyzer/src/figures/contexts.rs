@@ -14,6 +14,7 @@
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
+use crate::figures::totals::has_totals;
 use crate::figures::{Port, PortCounts, PortTotals, add_ports, take_ports};
 use crate::trace::BoxKind;
 use crate::trace::PredicateIndex;
@@ -94,6 +95,8 @@ pub struct ContextFigures {
     /// [`crate::figures::PredicateFigures::undone_ticks`]).
     pub undone_ticks: u64,
 }
+
+has_totals!(ContextFigures);
 
 impl ContextFigures {
     /// Adds the figures of another part of the run, all but the inclusive time, which is a sum over

@@ -21,6 +21,7 @@ use bincode::{Decode, Encode};
 
 use crate::trace::PredicateIndex;
 pub use totals::PortTotals;
+use totals::has_totals;
 
 /// Kinds of port events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -256,6 +257,8 @@ impl StreamFigures {
         self.events_before..self.events_before.saturating_add(events)
     }
 }
+
+has_totals!(PredicateFigures, EdgeFigures, SiteFigures);
 
 impl PredicateFigures {
     /// Whether none of its boxes was open or re-enterable when the window began.

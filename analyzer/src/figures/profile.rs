@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::arguments::Arguments;
-use crate::clauses::Clauses;
+use crate::figures::arguments::Arguments;
 use crate::figures::centers::CenterFigures;
+use crate::figures::clauses::Clauses;
 use crate::figures::contexts::{ContextFigures, ContextTree};
 use crate::figures::net_times::NetTimes;
 use crate::figures::{

@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 
-use super::Goal;
-use super::figures::{CallFigures, Histogram};
-use super::growth::{Trend, Verdict};
 use crate::Analysis;
+use crate::calls::Goal;
+use crate::calls::figures::{CallFigures, Histogram};
+use crate::calls::growth::{Trend, Verdict};
 use crate::figures::Caller;
 use crate::text::{count, counted, time};
 use crate::trace::{PredicateIndex, SiteIndex};
