@@ -1,8 +1,9 @@
 //! From events to figures by clause, in one pass over each stream.
 //!
-//! Both stacks are plain, as in [`crate::moment`]: a box that is re-entered lies below whatever box is active then. A frame here is a physical box. It knows
-//! in which clause its innermost logical box is, and how many of those before it departed from which clause: they
-//! exit, are redone and fail together. So the work of an event is in proportion to the distinct clauses in its chain.
+//! Both stacks are plain, as in [`crate::moment`]: a box that is re-entered lies below whatever box
+//! is active then. A frame here is a physical box. It knows in which clause its innermost logical
+//! box is, and how many of those before it departed from which clause: they exit, are redone and
+//! fail together. So the work of an event is in proportion to the distinct clauses in its chain.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +18,8 @@ use crate::trace::{ClauseIndex, PredicateIndex, StreamInfo, Trace};
 /// Events between two looks at whether it was cancelled.
 const LOOK_EVERY: u32 = 1 << 16;
 
-/// The figures of what is looked at, counts up to the end of its window; nothing if the trace does not name clauses, or if it was cancelled.
+/// The figures of what is looked at, counts up to the end of its window; nothing if the trace does
+/// not name clauses, or if it was cancelled.
 pub(crate) fn figures(trace: &Trace, scope: &Scope, cancel: Option<&AtomicBool>) -> Clauses {
     if trace.clauses().is_empty() {
         return Clauses::new();
@@ -74,7 +76,8 @@ pub(crate) enum Happened {
     Clause(Option<ClauseIndex>),
 }
 
-/// Index of a row in [`Books`]: clauses by their index, then predicates without a clause, then what has no row of its own.
+/// Index of a row in [`Books`]: clauses by their index, then predicates without a clause, then what
+/// has no row of its own.
 type Row = u32;
 
 /// Where figures are booked, of all streams.

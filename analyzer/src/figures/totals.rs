@@ -2,7 +2,8 @@
 
 use bincode::{Decode, Encode};
 
-/// Declares a row of counters: a counter is one line of it, and sums, windows and the index have it.
+/// Declares a row of counters: a counter is one line of it, and sums, windows and the index have
+/// it.
 macro_rules! counters {
     (
         $(#[$attribute:meta])*
