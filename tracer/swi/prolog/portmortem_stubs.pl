@@ -103,7 +103,7 @@ find_pauses :-
 
 %!  start_stubs(+Options) is semidet.
 %
-%   Stubs record from now on. Fails if they cannot.
+%   Stubs record from now on. Fails if they cannot, or if Options need ports.
 
 start_stubs(Options) :-
     \+ ( needs_ports(Option), memberchk(Option, Options) ),
@@ -135,6 +135,7 @@ arguments_work(Options) :-
     ;   true
     ).
 
+needs_ports(ports(true)).
 needs_ports(byrd(true)).
 needs_ports(symbolic(true)).
 needs_ports(goal_ports(false)).

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::handlers::Visit;
 use super::instructions::{Instructions, Kind};
 use super::offsets::{self, Offsets, word};
-use super::plant::{Plan, Step};
+use super::plant::{Place, Plan, Step};
 use super::predicates::Identity;
 use super::sites::{self, Noted};
 use super::view::Code;
@@ -172,6 +172,26 @@ pub(super) fn entry(plan: &Plan, instructions: &Instructions) -> Option<usize> {
 }
 
 impl Visit {
+    /// The stub is met at which a clause is entered.
+    pub(super) fn entry(&mut self, place: &Place, cell: usize, clause: u32) {
+        if !place.is_stale() {
+            return self.enter_clause(clause);
+        }
+        let frame = self.frame();
+        if let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) {
+            let goals = self.has_goals(frame, &code);
+            self.plant_and_enter(&code, goals, cell);
+        }
+    }
+
+    /// Gives a clause its stubs. If it is entered at this cell, it is now: the cell has just had another stub.
+    pub(super) fn plant_and_enter(&mut self, code: &Code, goals: bool, cell: usize) {
+        let plan = self.plant(code, goals);
+        if let Some(clause) = plan.and_then(|plan| plan.entry_at(code.index_of(cell))) {
+            self.enter_clause(clause);
+        }
+    }
+
     /// The box of the running frame enters a clause.
     pub(super) fn enter_clause(&mut self, clause: u32) {
         let is_active = self.shadow.active_frame() == self.offset(self.frame());

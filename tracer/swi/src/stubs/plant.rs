@@ -4,6 +4,7 @@
 //! A stub depends on the instruction that it stands for and on what is to be done there, never on its cell: the engine keeps the place of the next cell in a
 //! register ([`Counter`]). So code with stubs may move, and be copied or freed.
 
+use std::mem::offset_of;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,6 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::clauses::Numbers;
 use super::emit::{self, Counter, Glance, Handler, Shape};
+use super::exchange;
 use super::fast::{self, Callee, Departs, Setting};
 use super::instructions::{Cell, Instructions, Kind, Op};
 use super::memory::StubMemory;
@@ -81,8 +83,8 @@ pub(super) struct Goal {
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Place {
-    /// Of a goal: the definition that it calls.
-    pub(super) callee: usize,
+    /// Of a goal: the definition that it calls, of an entered clause 1; 0 once the recording has ended that the stub was made for.
+    callee: AtomicUsize,
     /// Of a goal: the events of its call, but for their time, and how many bytes of them count. Of an entered clause: its event.
     pub(super) call_word: u64,
     pub(super) tail_word: u64,
@@ -95,6 +97,17 @@ pub(super) struct Place {
     pub(super) kind: Kind,
     pub(super) roles: u8,
     pub(super) work: Work,
+}
+
+impl Place {
+    /// Where the definition stands that a goal calls.
+    pub(super) const CALLEE: usize = offset_of!(Self, callee);
+
+    /// Whether this is a goal or a clause of an earlier recording, whose numbers mean nothing now.
+    pub(super) fn is_stale(&self) -> bool {
+        matches!(self.work, Work::Call(_) | Work::Entry(_))
+            && self.callee.load(Ordering::Relaxed) == 0
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -125,9 +138,10 @@ pub(super) struct Handlers {
 #[derive(Debug)]
 struct Gates {
     look: usize,
-    /// The same where only an exit, or a failure, is likely.
+    /// The same where an exit, a failure or a redo, or nothing is likely.
     returned: usize,
     resumed: usize,
+    kept: usize,
     call: usize,
     select: usize,
     wrapped: usize,
@@ -142,18 +156,23 @@ struct Gates {
 pub(super) struct Planter {
     pub(super) instructions: Instructions,
     pub(super) memory: StubMemory,
-    offsets: &'static Offsets,
+    pub(super) offsets: &'static Offsets,
     counter: Counter,
     gates: Gates,
     stubs: FxHashMap<Key, Cell>,
+    /// What the stubs of goals get in this recording.
+    goals: Vec<&'static Place>,
     /// Machine code of calls.
     calls: FxHashMap<(Callee, Departs), usize>,
     /// Of clauses.
     pub(super) numbers: Numbers,
+    /// Whether code that the engine makes has stubs, and whether facts have stubs at their ends.
+    pub(super) exchanged: bool,
+    pub(super) facts: bool,
     /// Supervisors that the engine shares between predicates: the cells of their first instructions.
-    shared: Vec<usize>,
+    pub(super) shared: Vec<usize>,
     /// Supervisors of predicates that are not recorded, in place of those: they have no stubs.
-    plain: FxHashMap<Op, &'static [Cell; 3]>,
+    pub(super) plain: FxHashMap<Op, &'static [Cell; 3]>,
 }
 
 static PLANTER: Mutex<Option<Planter>> = Mutex::new(None);
@@ -162,6 +181,7 @@ static FIRST_STUB: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// All threads use this planter from now on.
 pub(super) fn install(planter: Planter) {
+    exchange::watch_forks();
     FIRST_STUB.store(planter.instructions.range.end, Ordering::Release);
     *locks::lock(&PLANTER) = Some(planter);
 }
@@ -238,6 +258,7 @@ impl Planter {
             look,
             returned: look,
             resumed: look,
+            kept: look,
             call: gate(handlers.call)?,
             select: gate(handlers.select)?,
             wrapped: gate(handlers.wrapped)?,
@@ -247,19 +268,23 @@ impl Planter {
             entry: gate(handlers.entry)?,
         };
         let mut planter = Self {
-            shared: shared_supervisors(&instructions),
+            shared: exchange::shared_supervisors(&instructions),
             instructions,
             memory,
             offsets,
             counter,
             gates,
             stubs: FxHashMap::default(),
+            goals: Vec::new(),
             calls: FxHashMap::default(),
             numbers: Numbers::default(),
+            exchanged: false,
+            facts: false,
             plain: FxHashMap::default(),
         };
         planter.gates.returned = planter.fast(fast::returned, look)?;
         planter.gates.resumed = planter.fast(fast::resumed, look)?;
+        planter.gates.kept = planter.fast(fast::kept, look)?;
         planter.gates.entry = planter.fast(fast::entered, planter.gates.entry)?;
         Some(planter)
     }
@@ -281,7 +306,17 @@ impl Planter {
     }
 
     /// The stub for an instruction. `None` if there can be no more stubs.
-    fn stub(&mut self, key: Key) -> Option<Cell> {
+    pub(super) fn stub(&mut self, op: Op, roles: u8, work: Work) -> Option<Cell> {
+        self.stub_of(Key {
+            op,
+            roles,
+            entry: None,
+            instead: None,
+            work,
+        })
+    }
+
+    fn stub_of(&mut self, key: Key) -> Option<Cell> {
         let Key {
             op,
             roles,
@@ -330,7 +365,7 @@ impl Planter {
     }
 
     /// The address of what a handler gets.
-    fn place(&self, op: Op, roles: u8, work: Work) -> usize {
+    fn place(&mut self, op: Op, roles: u8, work: Work) -> usize {
         let goal = if let Work::Call(goal) = work {
             Some(goal)
         } else {
@@ -342,7 +377,7 @@ impl Planter {
             _ => (id.and_then(Ready::call), id.and_then(Ready::tail)),
         };
         let place = Place {
-            callee: goal.map_or(0, |goal| goal.callee),
+            callee: AtomicUsize::new(goal.map_or(1, |goal| goal.callee)),
             call_word: call.map_or(0, Ready::word),
             tail_word: tail.map_or(0, Ready::word),
             event_length: call.map_or(0, Ready::length),
@@ -357,7 +392,11 @@ impl Planter {
             roles,
             work,
         };
-        std::ptr::from_ref(Box::leak(Box::new(place))) as usize
+        let place: &'static Place = Box::leak(Box::new(place));
+        if matches!(work, Work::Call(_) | Work::Entry(_)) {
+            self.goals.push(place);
+        }
+        std::ptr::from_ref(place) as usize
     }
 
     /// Where looking begins, and what a stub compares before.
@@ -367,6 +406,8 @@ impl Planter {
             (self.gates.returned, Glance::None)
         } else if roles & !(role::RESUME | role::CLAUSE) == 0 {
             (self.gates.resumed, Glance::Quiet)
+        } else if roles == role::AFTER_CUT {
+            (self.gates.kept, Glance::Quiet)
         } else if roles & role::RETURN != 0 && roles & role::SELDOM == 0 {
             (self.gates.look, Glance::None)
         } else {
@@ -413,6 +454,15 @@ impl Planter {
         })
     }
 
+    /// What stubs of goals say holds no longer. A clause that has such a stub gets others when it runs.
+    pub(super) fn forget_goals(&mut self) {
+        for goal in self.goals.drain(..) {
+            goal.callee.store(0, Ordering::Relaxed);
+        }
+        self.stubs
+            .retain(|key, _| !matches!(key.work, Work::Call(_) | Work::Entry(_)));
+    }
+
     /// Puts a stub into a cell, in place of the instruction or of a stub for it.
     ///
     /// # Safety
@@ -432,7 +482,7 @@ impl Planter {
     /// # Safety
     /// As for [`Planter::plant`].
     unsafe fn plant_key(&mut self, cell: usize, key: Key) {
-        if let Some(stub) = self.stub(key) {
+        if let Some(stub) = self.stub_of(key) {
             // SAFETY: the caller's promise.
             unsafe { store(cell, stub) };
         }
@@ -445,73 +495,6 @@ impl Planter {
     pub(super) unsafe fn clear(&self, cell: usize, op: Op) {
         // SAFETY: the caller's promise.
         unsafe { store(cell, self.instructions.get(op).label) };
-    }
-
-    /// Code that the engine makes from now on has stubs where a predicate and where a body begins, and in all of a body, because those of
-    /// `call/1` begin with anything. So have the supervisors that predicates share. `facts` tells whether facts have stubs at their ends.
-    pub(super) fn exchange(&mut self, facts: bool) -> Option<()> {
-        for op in self.instructions.ops() {
-            let instruction = self.instructions.get(op);
-            let place = self.instructions.labels as usize + usize::from(op) * WORD;
-            // SAFETY: the engine's table of labels.
-            if !is_bare(unsafe { word(place, 0) }) {
-                continue;
-            }
-            let (roles, work) = match instruction.kind {
-                Kind::Select => (0, Work::Select),
-                Kind::Wrap => (0, Work::Wrapped),
-                Kind::Enter => (0, Work::NewBody),
-                Kind::ExitFact if facts => (0, Work::NewBody),
-                Kind::ExitCleanup => (EXIT_CLEANUP, Work::Look),
-                _ if instruction.begins_bodies() => (0, Work::NewCode),
-                _ => continue,
-            };
-            let stub = self.stub(Key {
-                op,
-                roles,
-                entry: None,
-                instead: None,
-                work,
-            })?;
-            // SAFETY: as above.
-            unsafe { store(place, stub) };
-            if matches!(work, Work::Select | Work::Wrapped) {
-                for &cell in &self.shared {
-                    // SAFETY: the cell of a shared supervisor.
-                    if unsafe { word(cell, 0) } == self.instructions.get(op).label {
-                        // SAFETY: as above.
-                        unsafe { store(cell, stub) };
-                    }
-                }
-            }
-        }
-        Some(())
-    }
-
-    /// The predicate is not recorded: its supervisor gets no stub, until it has another one.
-    ///
-    /// # Safety
-    /// A definition, and the cell of its supervisor that has a stub for the instruction.
-    pub(super) unsafe fn pass(&mut self, definition: usize, cell: usize, op: Op) {
-        if !self.shared.contains(&cell) {
-            // SAFETY: the caller's promise.
-            return unsafe { self.clear(cell, op) };
-        }
-        let label = self.instructions.get(op).label;
-        let Some(exit) = self.instructions.named("I_EXIT") else {
-            return;
-        };
-        let exit = self.instructions.get(exit).label;
-        let plain = self
-            .plain
-            .entry(op)
-            // As the engine makes shared ones: a length of 0, the instruction, and I_EXIT.
-            .or_insert_with(|| Box::leak(Box::new([0, label, exit])));
-        let plain = std::ptr::from_ref(&plain[1]) as usize;
-        // SAFETY: the caller's promise. If the predicate has got another supervisor meanwhile, it keeps that.
-        let supervisor =
-            unsafe { &*((definition + self.offsets.supervisor) as *const AtomicUsize) };
-        let _ = supervisor.compare_exchange(cell, plain, Ordering::AcqRel, Ordering::Relaxed);
     }
 
     /// What the cells of a clause are. `goal` says which goals of it are recorded; none if the clause is not. `None` if there is an
@@ -555,8 +538,9 @@ impl Planter {
                 }
             }
             let alternative = match kind {
-                Kind::Alternative => Some(next + operand(1)),
-                Kind::Condition => Some(next + operand(2)),
+                // The distance counts from behind itself.
+                Kind::Alternative => Some(index + 2 + operand(1)),
+                Kind::Condition => Some(index + 3 + operand(2)),
                 _ => None,
             };
             match kind {
@@ -722,27 +706,7 @@ impl Plan {
 
 /// # Safety
 /// A cell of code, or of the engine's table of labels.
-unsafe fn store(cell: usize, value: Cell) {
+pub(super) unsafe fn store(cell: usize, value: Cell) {
     // SAFETY: cells are aligned words; whatever reads one gets the old instruction or the new one, which are the same.
     unsafe { AtomicUsize::from_ptr(cell as *mut usize) }.store(value, Ordering::Release);
-}
-
-/// How many words behind the labels are looked at for supervisors.
-const SHARED_WORDS: usize = 64;
-
-/// The supervisors that predicates share lie behind the labels: a length of 0, one instruction, and `I_EXIT`.
-fn shared_supervisors(instructions: &Instructions) -> Vec<usize> {
-    let Some(exit) = instructions.named("I_EXIT") else {
-        return Vec::new();
-    };
-    let exit = instructions.get(exit).label;
-    let first = instructions.labels as usize + instructions.len() * WORD;
-    let cells = (0..SHARED_WORDS).map(|index| first + index * WORD);
-    // SAFETY: the engine's data goes on for longer than that.
-    let is_one = |cell: &usize| unsafe {
-        word(*cell, 0) == 0
-            && instructions.range.contains(&word(*cell, WORD))
-            && word(*cell, 2 * WORD) == exit
-    };
-    cells.filter(is_one).map(|cell| cell + WORD).collect()
 }
