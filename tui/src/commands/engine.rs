@@ -130,7 +130,7 @@ fn boot_script(
         ("builtins", args.builtins),
         ("byrd", args.byrd),
         ("symbolic", args.symbolic),
-        ("stubs", args.stubs),
+        ("ports", args.ports),
     ] {
         if set {
             options.push(format!("{key}(true)"));

@@ -45,9 +45,9 @@ pub(super) enum Kind {
     CallGoal,
     /// `call/N`; operand 1 is the number of added arguments.
     CallClosure,
-    /// Operand 1 is the distance to an alternative (`C_OR`).
+    /// Operand 1 is the distance from behind it to an alternative (`C_OR`, and `T_TRY_…` of compiled tries).
     Alternative,
-    /// Operand 2 is the distance to an alternative (`C_NOT`, `C_IFTHENELSE`, `C_SOFTIF`).
+    /// Operand 2 is the distance from behind it to an alternative (`C_NOT`, `C_IFTHENELSE`, `C_SOFTIF`).
     Condition,
     /// Removes choicepoints (`I_CUT` and the like).
     Cut,
@@ -176,11 +176,23 @@ impl Instruction {
 enum Operands {
     /// So many cells.
     Fixed(usize),
-    /// One indirect datum: a header that tells its length, and its words.
-    Indirect,
+    /// So many cells, and one indirect datum: a header that tells its length, and its words.
+    Indirect(usize),
     /// Not known how many: code with such an instruction is left alone.
     Unknown,
 }
+
+/// Instructions that are followed by an indirect datum.
+const INDIRECT: [&str; 10] = [
+    "H_STRING", "B_STRING", "H_MPZ", "B_MPZ", "A_MPZ", "H_MPQ", "B_MPQ", "A_MPQ", "T_STRING",
+    "T_MPZ",
+];
+
+/// How the instructions begin that try an alternative in the code of a trie: the answers of a table.
+const TRIE_TRY: &str = "T_TRY_";
+
+/// Of those, the ones with an indirect datum behind the distance.
+const INDIRECT_AFTER_JUMP: [&str; 2] = ["T_TRY_STRING", "T_TRY_MPZ"];
 
 /// The header of indirect data has its length in words in the bits from here on.
 const INDIRECT_LENGTH_SHIFT: u32 = 10;
@@ -265,7 +277,7 @@ impl Instructions {
     pub(super) fn fixed_length(&self, op: Op) -> Option<usize> {
         match self.get(op).operands {
             Operands::Fixed(operands) => Some(1 + operands),
-            Operands::Indirect | Operands::Unknown => None,
+            Operands::Indirect(_) | Operands::Unknown => None,
         }
     }
 
@@ -276,10 +288,10 @@ impl Instructions {
     pub(super) unsafe fn length(&self, op: Op, cell: *const Cell) -> Option<usize> {
         match self.get(op).operands {
             Operands::Fixed(operands) => Some(1 + operands),
-            Operands::Indirect => {
-                // SAFETY: the header follows the label.
-                let header = unsafe { cell.add(1).read() };
-                Some(2 + (header >> INDIRECT_LENGTH_SHIFT))
+            Operands::Indirect(before) => {
+                // SAFETY: the header follows the label and the operands before it.
+                let header = unsafe { cell.add(1 + before).read() };
+                Some(2 + before + (header >> INDIRECT_LENGTH_SHIFT))
             }
             Operands::Unknown => None,
         }
@@ -366,18 +378,21 @@ unsafe fn instruction(info: &CodeInfo, label: Cell) -> Instruction {
     let name = unsafe { CStr::from_ptr(info.name) }
         .to_string_lossy()
         .to_ascii_uppercase();
-    let kind = KINDS.iter().find(|(known, _)| *known == name);
-    let indirect = [
-        "H_STRING", "B_STRING", "H_MPZ", "B_MPZ", "A_MPZ", "H_MPQ", "B_MPQ", "A_MPQ",
-    ];
+    let known = KINDS.iter().find(|(known, _)| *known == name);
+    let kind = match known {
+        Some(&(_, kind)) => kind,
+        None if name.starts_with(TRIE_TRY) => Kind::Alternative,
+        None => Kind::Other,
+    };
     let operands = match info.operands {
-        DYNAMIC if indirect.contains(&name.as_str()) => Operands::Indirect,
+        DYNAMIC if INDIRECT.contains(&name.as_str()) => Operands::Indirect(0),
+        DYNAMIC if INDIRECT_AFTER_JUMP.contains(&name.as_str()) => Operands::Indirect(1),
         DYNAMIC => Operands::Unknown,
         fixed => Operands::Fixed(fixed.into()),
     };
     Instruction {
         label,
-        kind: kind.map_or(Kind::Other, |(_, kind)| *kind),
+        kind,
         name,
         operands,
     }

@@ -126,9 +126,10 @@ pub(super) struct Handlers {
 #[derive(Debug)]
 struct Gates {
     look: usize,
-    /// The same where only an exit, or a failure, is likely.
+    /// The same where an exit, a failure or a redo, or nothing is likely.
     returned: usize,
     resumed: usize,
+    kept: usize,
     call: usize,
     select: usize,
     wrapped: usize,
@@ -241,6 +242,7 @@ impl Planter {
             look,
             returned: look,
             resumed: look,
+            kept: look,
             call: gate(handlers.call)?,
             select: gate(handlers.select)?,
             wrapped: gate(handlers.wrapped)?,
@@ -263,6 +265,7 @@ impl Planter {
         };
         planter.gates.returned = planter.fast(fast::returned)?;
         planter.gates.resumed = planter.fast(fast::resumed)?;
+        planter.gates.kept = planter.fast(fast::kept)?;
         Some(planter)
     }
 
@@ -354,6 +357,8 @@ impl Planter {
             (self.gates.returned, Glance::None)
         } else if roles & !(role::RESUME | role::CLAUSE) == 0 {
             (self.gates.resumed, Glance::Quiet)
+        } else if roles == role::AFTER_CUT {
+            (self.gates.kept, Glance::Quiet)
         } else if roles & role::RETURN != 0 && roles & role::SELDOM == 0 {
             (self.gates.look, Glance::None)
         } else {
@@ -471,8 +476,9 @@ impl Planter {
                 }
             }
             let alternative = match kind {
-                Kind::Alternative => Some(next + operand(1)),
-                Kind::Condition => Some(next + operand(2)),
+                // The distance counts from behind itself.
+                Kind::Alternative => Some(index + 2 + operand(1)),
+                Kind::Condition => Some(index + 3 + operand(2)),
                 _ => None,
             };
             match kind {

@@ -120,7 +120,27 @@ pub(super) fn take_in(predicate: Identity) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     generation: u32,
-    standings: FxHashMap<usize, (Identity, Standing)>,
+    /// Of predicates that have been there.
+    standings: Remembered,
+    /// Of predicates that have not been there, as long as they are not.
+    absent: Remembered,
+    /// Of predicates that ran without being there: they are dynamic, and have no clause.
+    empty: Remembered,
+}
+
+/// Standings by definition. A definition may lie where another one was freed, so they have what they are of.
+#[derive(Debug, Default)]
+struct Remembered(FxHashMap<usize, (Identity, Standing)>);
+
+impl Remembered {
+    fn get(&self, definition: usize, identity: Identity) -> Option<Standing> {
+        let &(same, standing) = self.0.get(&definition)?;
+        (same == identity).then_some(standing)
+    }
+
+    fn insert(&mut self, definition: usize, identity: Identity, standing: Standing) {
+        self.0.insert(definition, (identity, standing));
+    }
 }
 
 impl Memory {
@@ -131,8 +151,14 @@ impl Memory {
     pub(super) unsafe fn standing_of_running(&mut self, definition: usize) -> Standing {
         // SAFETY: the caller's promise.
         match unsafe { self.standing(definition) } {
-            // It is dynamic, and has no clause.
-            Standing::Undefined => decide(definition),
+            Standing::Undefined => {
+                let identity = identity(definition);
+                self.empty.get(definition, identity).unwrap_or_else(|| {
+                    let decided = decide(definition);
+                    self.empty.insert(definition, identity, decided);
+                    decided
+                })
+            }
             known => known,
         }
     }
@@ -144,21 +170,27 @@ impl Memory {
     pub(super) unsafe fn standing(&mut self, definition: usize) -> Standing {
         let generation = GENERATION.load(Ordering::Acquire);
         if generation != self.generation {
-            self.standings.clear();
-            self.generation = generation;
+            *self = Self {
+                generation,
+                ..Self::default()
+            };
         }
         let identity = identity(definition);
-        if let Some(&(same, known)) = self.standings.get(&definition)
-            && same == identity
-        {
+        if let Some(known) = self.standings.get(definition, identity) {
+            return known;
+        }
+        // SAFETY: the caller's promise.
+        let is_there = unsafe { is_there(definition) };
+        if !is_there && let Some(known) = self.absent.get(definition, identity) {
             return known;
         }
         // SAFETY: the caller's promise.
         let standing = unsafe { standing(definition) };
         // A predicate that is not there yet may be another one later.
-        // SAFETY: the caller's promise.
-        if standing != Standing::Undefined && unsafe { is_there(definition) } {
-            self.standings.insert(definition, (identity, standing));
+        if !is_there {
+            self.absent.insert(definition, identity, standing);
+        } else if standing != Standing::Undefined {
+            self.standings.insert(definition, identity, standing);
         }
         standing
     }
