@@ -223,7 +223,8 @@ impl Visit {
         }
         if roles & (role::RESUME | role::CLAUSE) != 0 {
             let in_clause = roles & role::CLAUSE != 0;
-            self.shadow.resumed(moment, in_clause, self.engine);
+            let failed = !self.shadow.is_above(moment.frame) || self.has_failed_to(cell, in_clause);
+            self.shadow.resumed(moment, in_clause, failed, self.engine);
             self.watch_newest();
         }
         if roles & role::AFTER_CUT != 0 {

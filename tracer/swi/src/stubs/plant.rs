@@ -17,6 +17,7 @@ use super::emit::{self, Counter, Glance, Handler, Shape};
 use super::exchange;
 use super::fast::{self, Callee, Departs, Setting};
 use super::instructions::{Cell, Instructions, Kind, Op};
+use super::labels;
 use super::memory::StubMemory;
 use super::offsets::{Offsets, word};
 
@@ -515,8 +516,10 @@ impl Planter {
         };
         // A stub stays where the clause is tried after another one. If its first instruction enters the body, it had one from the beginning.
         // SAFETY: within the code.
-        if count > 0 && !is_bare(unsafe { word(codes.start, 0) }) {
-            plan.mark(0, role::CLAUSE);
+        let tried_at = unsafe { labels::tried_at(self, codes.start) };
+        // SAFETY: as above.
+        if let Some(cell) = tried_at.filter(|&cell| !is_bare(unsafe { word(cell, 0) })) {
+            plan.mark((cell - codes.start) / WORD, role::CLAUSE);
         }
         let mut index = 0;
         while index < count {

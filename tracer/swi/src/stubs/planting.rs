@@ -3,6 +3,7 @@
 use super::clauses;
 use super::handlers::Visit;
 use super::instructions::Kind;
+use super::labels;
 use super::offsets::{
     CATCH, CLAUSE, DEBUGGER, FRAME_CONTEXT, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, JUMP,
     word,
@@ -231,15 +232,30 @@ impl Visit {
                 }
                 CLAUSE => {
                     // SAFETY: such a choicepoint has a reference to a clause.
-                    let cell = unsafe {
-                        let reference = word(choice, self.offsets.choice_value);
-                        word(reference, self.offsets.clause) + self.offsets.codes
+                    let clause = unsafe {
+                        word(word(choice, self.offsets.choice_value), self.offsets.clause)
                     };
-                    self.plant_bare(cell, role::CLAUSE);
+                    self.watch_clause(clause);
                     return;
                 }
                 _ => return,
             }
+        }
+    }
+
+    /// There is a stub where this clause is tried.
+    fn watch_clause(&mut self, clause: usize) {
+        let start = clause + self.offsets.codes;
+        // SAFETY: the first cell of a clause.
+        if !plant::is_bare(unsafe { word(start, 0) }) {
+            return;
+        }
+        // SAFETY: a clause.
+        if let Some(planter) = plant::planter()
+            && let Some(cell) = unsafe { labels::tried_at(&planter, start) }
+        {
+            drop(planter);
+            self.plant_bare(cell, role::CLAUSE);
         }
     }
 
