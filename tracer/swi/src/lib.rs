@@ -307,6 +307,11 @@ fn install_stubs() {
         3,
         deterministic!(stubs::adopt, (a, b, d), TRUE),
     );
+    control(
+        c"$stub_observe",
+        5,
+        deterministic!(stubs::observe, (a, b, d, e, f), TRUE),
+    );
 }
 
 fn define(module: &CStr, name: &CStr, arity: c_int, function: *const c_void, flags: c_int) {

@@ -28,6 +28,7 @@ mod image;
 mod instructions;
 mod labels;
 mod memory;
+mod meta_calls;
 mod offsets;
 mod pauses;
 mod plant;
@@ -36,6 +37,7 @@ mod predicates;
 mod shadow;
 mod sites;
 mod stack;
+mod terms;
 mod view;
 
 use std::ffi::{CStr, c_int};
@@ -58,7 +60,7 @@ use image::Image;
 use instructions::{Cell, Instructions, Kind};
 use memory::StubMemory;
 use offsets::{Offsets, Sample, word};
-use plant::{Planter, Work};
+use plant::{GoalKind, Planter, Work};
 use predicates::Rules;
 
 const WORD: usize = size_of::<usize>();
@@ -82,7 +84,8 @@ struct Known {
     /// `call/1`, `call/2`, …
     call: Vec<usize>,
     catch: usize,
-    foreign: Vec<Cell>,
+    /// The labels with which predicates in C begin, and where the engine keeps them: from there they get stubs.
+    foreign: Vec<(Cell, usize)>,
 }
 
 static KNOWN: OnceLock<Known> = OnceLock::new();
@@ -95,8 +98,13 @@ fn catch_definition() -> usize {
     KNOWN.get().map_or(0, |known| known.catch)
 }
 
-fn foreign_labels() -> &'static [Cell] {
-    KNOWN.get().map_or(&[], |known| &known.foreign)
+/// Whether a predicate in C begins with this cell.
+fn is_foreign_label(cell: Cell) -> bool {
+    // SAFETY: the engine's table of labels.
+    let is_one = |&(label, kept): &(Cell, usize)| cell == label || cell == unsafe { word(kept, 0) };
+    KNOWN
+        .get()
+        .is_some_and(|known| known.foreign.iter().any(is_one))
 }
 
 /// A new shadow for an engine. It is never freed, because a stub in another thread may still read it.
@@ -123,7 +131,13 @@ pub(crate) fn learn(
     Foreign::from(try_learn(clause, counters, modules, other, lines).is_some())
 }
 
-fn try_learn(clause: Term, counters: Term, modules: Term, other: Term, lines: Term) -> Option<()> {
+fn try_learn(
+    clause: Term,
+    counters_list: Term,
+    modules_list: Term,
+    other: Term,
+    lines_list: Term,
+) -> Option<()> {
     let mut search = locks::lock(&SEARCH);
     if search.is_some() || plant::planter().is_some() {
         return Some(());
@@ -131,15 +145,18 @@ fn try_learn(clause: Term, counters: Term, modules: Term, other: Term, lines: Te
     let image = image::engine_image()?;
     let instructions = Instructions::find(&image)?;
     let memory = StubMemory::new(&image, &instructions)?;
-    let counters: Vec<usize> = integers(counters).iter().map(|&at| at as usize).collect();
-    let atoms = atoms(modules);
+    let counters: Vec<usize> = integers(counters_list)
+        .iter()
+        .map(|&at| at as usize)
+        .collect();
+    let atoms = atoms(modules_list);
     let modules: Vec<(usize, usize)> = atoms
         .chunks_exact(2)
         // SAFETY: a module that exists.
         .map(|pair| (unsafe { ffi::PL_new_module(pair[0]) } as usize, pair[1]))
         .collect();
     let clause_ref = clause_reference(clause)?;
-    let lines = integers(lines);
+    let lines = integers(lines_list);
     let &[line, other_line] = lines.as_slice() else {
         return None;
     };
@@ -150,6 +167,8 @@ fn try_learn(clause: Term, counters: Term, modules: Term, other: Term, lines: Te
             (*clause_ref.last()?, line as u32),
             (*clause_reference(other)?.last()?, other_line as u32),
         ],
+        argument: clause,
+        lists: [counters_list, modules_list, lines_list],
         modules: &modules,
         thread_local: image.thread_local?,
     };
@@ -228,12 +247,9 @@ fn try_work() -> Option<()> {
     let foreign = ["I_FOPEN", "I_FOPENNDET"]
         .iter()
         .filter_map(|name| {
-            Some(
-                search
-                    .instructions
-                    .get(search.instructions.named(name)?)
-                    .label,
-            )
+            let op = search.instructions.named(name)?;
+            let kept = search.instructions.labels as usize + usize::from(op) * WORD;
+            Some((search.instructions.get(op).label, kept))
         })
         .collect();
     KNOWN.get_or_init(|| Known {
@@ -293,8 +309,8 @@ pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
     TRUE
 }
 
-/// `stub_note(+Module, +Name, +Arity, +File, +Line, +Goals)`: a clause of a file is about to be stored. `Goals` has four elements for each goal:
-/// name, arity, the characters of the file before it, and its number.
+/// `stub_note(+Module, +Name, +Arity, +File, +Line, +Goals)`: a clause of a file is about to be stored. `Goals` has six elements for each goal:
+/// name, arity, the characters of the file before it, its number, the number of the goal in whose argument it stands, and which argument that is.
 pub(crate) fn note(
     module: Term,
     name: Term,
@@ -333,15 +349,25 @@ fn noted_goals(list: Term) -> Vec<sites::NotedGoal> {
         while next() {
             let name = kept_atom(head);
             let number = || if next() { integers_of(head) } else { None };
-            let (arity, start, ordinal) = (number(), number(), number());
-            if let (Some(name), Some(arity), Some(start), Some(ordinal)) =
-                (name, arity, start, ordinal)
+            let numbers: [Option<i64>; 5] = std::array::from_fn(|_| number());
+            if let (
+                Some(name),
+                [
+                    Some(arity),
+                    Some(start),
+                    Some(ordinal),
+                    Some(parent),
+                    Some(argument),
+                ],
+            ) = (name, numbers)
             {
                 goals.push(sites::NotedGoal {
                     name,
-                    arity: arity as usize,
+                    arity,
                     start,
                     number: ordinal as u32,
+                    parent: parent as u32,
+                    argument: argument as u32,
                 });
             }
         }
@@ -418,6 +444,50 @@ unsafe fn adopt_definition(planter: &mut Planter, definition: usize, offsets: &O
         while reference != 0 {
             let codes = code_of(word(reference, offsets.clause), offsets);
             plant_kind(planter, codes, Kind::Enter, 0, Work::NewBody);
+            reference = word(reference, offsets::NEXT_CLAUSE);
+        }
+    }
+}
+
+/// `stub_observe(+Module, +Name, +Arity, +Goal, +Foreign)`: a predicate of the system or a library that was there before gets the stubs by which the
+/// program's goals are seen: where it begins, if it may be one (`Goal` is 1) or be recorded (2), and where its clauses call goals, if it has clauses.
+pub(crate) fn observe(module: Term, name: Term, arity: Term, goal: Term, foreign: Term) -> Foreign {
+    if let (Some(definition), Some(offsets)) = (definition(module, name, arity), offsets::known())
+        && let Some(mut planter) = plant::planter()
+    {
+        let work = match integer(goal) {
+            0 => None,
+            1 => Some(Work::Boundary),
+            _ => Some(Work::Select),
+        };
+        // SAFETY: a definition with clauses, or of a predicate in C, has a supervisor.
+        unsafe {
+            if let Some(work) = work {
+                let supervisor = word(definition, offsets.supervisor);
+                let codes = supervisor..supervisor + word(supervisor - WORD, 0) * WORD;
+                for kind in [Kind::ForeignOpen, Kind::Select] {
+                    plant_kind(&mut planter, codes.clone(), kind, 0, work);
+                }
+            }
+            if integer(foreign) == 0 {
+                observe_clauses(&mut planter, definition, offsets);
+            }
+        }
+    }
+    TRUE
+}
+
+/// # Safety
+/// A definition with clauses, of which none is being freed.
+unsafe fn observe_clauses(planter: &mut Planter, definition: usize, offsets: &Offsets) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut reference = word(definition, offsets.first_clause);
+        while reference != 0 {
+            let codes = code_of(word(reference, offsets.clause), offsets);
+            if let Some(plan) = planter.plan(&codes, |_, _| GoalKind::Unrecorded) {
+                planter.observe(&codes, &plan);
+            }
             reference = word(reference, offsets::NEXT_CLAUSE);
         }
     }

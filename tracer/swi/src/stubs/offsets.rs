@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use super::instructions::{Cell, Instructions, Kind};
 use super::memory::StubMemory;
+use super::terms;
 use crate::ffi;
 use crate::layout;
 
@@ -39,6 +40,9 @@ pub(super) struct Offsets {
     pub(super) first_clause: usize,
     /// In a module: its class.
     pub(super) class: usize,
+    /// How many bytes a frame has before its arguments, and how many a choicepoint has.
+    pub(super) frame_size: usize,
+    pub(super) choice_size: usize,
 }
 
 /// In a frame: where it returns to, the frame that called it, the reference to its clause, its predicate. The same in all versions, and checked.
@@ -79,6 +83,9 @@ pub(super) struct Sample<'a> {
     pub(super) counters: &'a [usize],
     /// Where it begins in its file, and another clause with its own line.
     pub(super) lines: [(usize, u32); 2],
+    /// The first argument of the call of [`learn`], and lists that are others.
+    pub(super) argument: ffi::Term,
+    pub(super) lists: [ffi::Term; 3],
     /// Modules with the text of their classes.
     pub(super) modules: &'a [(usize, usize)],
     /// The thread-local variable of the engine's library.
@@ -169,8 +176,32 @@ pub(super) fn learn(
             supervisor,
             first_clause,
             class,
+            frame_size: (word(engine, layout.base) + sample.argument * WORD).checked_sub(own)?,
+            choice_size: own.checked_sub(newest)?,
         };
+        if !(4..16).contains(&(offsets.frame_size / WORD))
+            || !(5..20).contains(&(offsets.choice_size / WORD))
+        {
+            return None;
+        }
+        learn_terms(engine, layout.base, &sample.lists);
         (jumps && !sample.modules.is_empty()).then(|| FOUND.get_or_init(|| offsets))
+    }
+}
+
+/// Looks how the cells of lists tell where they lie.
+///
+/// # Safety
+/// Arguments of this foreign call; `local` is where the engine keeps the base of the local stack.
+unsafe fn learn_terms(engine: usize, local: usize, lists: &[ffi::Term]) {
+    let mut functor = 0;
+    // SAFETY: the caller's promise. A term is the number of a word of the local stack.
+    unsafe {
+        let base = word(engine, local);
+        let cells: Vec<usize> = lists.iter().map(|list| word(base, list * WORD)).collect();
+        if ffi::truth(ffi::PL_get_functor(lists[0], &raw mut functor)) {
+            terms::learn(engine, local, &cells, functor);
+        }
     }
 }
 

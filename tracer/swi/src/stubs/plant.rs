@@ -16,6 +16,7 @@ use super::fast::{self, Callee, Departs, Setting};
 use super::instructions::{Cell, Instructions, Kind, Op};
 use super::memory::StubMemory;
 use super::offsets::{Offsets, word};
+use super::sites::Given;
 
 const WORD: usize = size_of::<Cell>();
 
@@ -55,6 +56,10 @@ pub(super) enum Work {
     NewCode,
     /// A predicate begins that the recovery of `catch/3` may be.
     Recovery,
+    /// A predicate begins that is not recorded itself, and may be a goal of the program.
+    Boundary,
+    /// A clause that is not recorded calls what may be a goal of the program.
+    MetaCall,
 }
 
 /// A goal of a recorded clause.
@@ -68,6 +73,10 @@ pub(super) struct Goal {
     pub(super) announce: bool,
     /// The predicate is there. One that a library is loaded for is not: the engine never makes a last call of it.
     pub(super) is_there: bool,
+    /// The predicate is not recorded itself.
+    pub(super) boundary: bool,
+    /// The goals in its arguments.
+    pub(super) given: Given,
 }
 
 /// What a stub's handler gets, and machine code in its stead.
@@ -84,6 +93,11 @@ pub(super) struct Place {
     pub(super) length: usize,
     /// Of a goal: 0 if its predicate is told of the call, or -1.
     pub(super) silence: i64,
+    /// Of a goal: the marks of its box, and whether it is at the boundary, as they lie in the box.
+    pub(super) marks: u64,
+    /// Of a goal: what its box is given, and 1 if a box that departs keeps what it was given before.
+    pub(super) given: Given,
+    pub(super) keeps: u64,
     pub(super) op: Op,
     pub(super) kind: Kind,
     pub(super) roles: u8,
@@ -107,6 +121,7 @@ pub(super) struct Handlers {
     pub(super) new_body: Handler,
     pub(super) new_code: Handler,
     pub(super) recovery: Handler,
+    pub(super) meta_call: Handler,
 }
 
 /// Gates, in the order of [`Handlers`].
@@ -122,6 +137,7 @@ struct Gates {
     new_body: usize,
     new_code: usize,
     recovery: usize,
+    meta_call: usize,
 }
 
 /// All that stubs are made with.
@@ -139,8 +155,8 @@ pub(super) struct Planter {
     exchanged: bool,
     /// Supervisors that the engine shares between predicates: the cells of their first instructions.
     shared: Vec<usize>,
-    /// Supervisors of predicates that are not recorded, in place of those: they have no stubs.
-    plain: FxHashMap<Op, &'static [Cell; 3]>,
+    /// Supervisors of predicates that are not recorded, in place of those, by the cell that they begin with.
+    plain: FxHashMap<Cell, &'static [Cell; 3]>,
 }
 
 static PLANTER: Mutex<Option<Planter>> = Mutex::new(None);
@@ -231,6 +247,7 @@ impl Planter {
             new_body: gate(handlers.new_body)?,
             new_code: gate(handlers.new_code)?,
             recovery: gate(handlers.recovery)?,
+            meta_call: gate(handlers.meta_call)?,
         };
         let mut planter = Self {
             shared: shared_supervisors(&instructions),
@@ -280,9 +297,11 @@ impl Planter {
             Work::NewBody => (self.gates.new_body, Glance::None),
             Work::NewCode => (self.gates.new_code, Glance::None),
             Work::Recovery => (self.gates.recovery, Glance::None),
+            Work::Boundary => (self.gates.select, Glance::Expected),
+            Work::MetaCall => (self.gates.meta_call, Glance::None),
         };
         // What has happened before comes first.
-        let looks = roles != 0 && matches!(work, Work::Call(_));
+        let looks = roles != 0 && matches!(work, Work::Call(_) | Work::MetaCall);
         let first = looks.then(|| (self.place(op, roles, Work::Look), self.look_gate(roles).0));
         let shape = Shape {
             glance,
@@ -318,6 +337,9 @@ impl Planter {
             } else {
                 -1
             },
+            marks: u64::from(goal.is_some_and(|goal| goal.boundary)) << u32::BITS,
+            given: goal.map_or(Given::NOTHING, |goal| goal.given),
+            keeps: goal.is_some_and(|goal| goal.given.only_passes()).into(),
             op,
             kind: self.instructions.get(op).kind,
             roles,
@@ -411,6 +433,7 @@ impl Planter {
                 Kind::Select => (0, Work::Select),
                 Kind::Wrap => (0, Work::Wrapped),
                 Kind::Enter => (0, Work::NewBody),
+                Kind::ForeignOpen => (0, Work::Boundary),
                 Kind::ExitCleanup => (EXIT_CLEANUP, Work::Look),
                 _ if instruction.begins_bodies() => (0, Work::NewCode),
                 _ => continue,
@@ -437,25 +460,31 @@ impl Planter {
         Some(())
     }
 
-    /// The predicate is not recorded: its supervisor gets no stub, until it has another one.
+    /// The predicate is not recorded: until it has another one, its supervisor gets no stub, or, if the predicate may be a goal of the program
+    /// (`boundary`), one that only looks at whether it is.
     ///
     /// # Safety
     /// A definition, and the cell of its supervisor that has a stub for the instruction.
-    pub(super) unsafe fn pass(&mut self, definition: usize, cell: usize, op: Op) {
+    pub(super) unsafe fn pass(&mut self, definition: usize, cell: usize, op: Op, boundary: bool) {
+        let label = self.instructions.get(op).label;
+        let first = if boundary {
+            self.stub(op, 0, Work::Boundary).unwrap_or(label)
+        } else {
+            label
+        };
         if !self.shared.contains(&cell) {
             // SAFETY: the caller's promise.
-            return unsafe { self.clear(cell, op) };
+            return unsafe { store(cell, first) };
         }
-        let label = self.instructions.get(op).label;
         let Some(exit) = self.instructions.named("I_EXIT") else {
             return;
         };
         let exit = self.instructions.get(exit).label;
         let plain = self
             .plain
-            .entry(op)
+            .entry(first)
             // As the engine makes shared ones: a length of 0, the instruction, and I_EXIT.
-            .or_insert_with(|| Box::leak(Box::new([0, label, exit])));
+            .or_insert_with(|| Box::leak(Box::new([0, first, exit])));
         let plain = std::ptr::from_ref(&plain[1]) as usize;
         // SAFETY: the caller's promise. If the predicate has got another supervisor meanwhile, it keeps that.
         let supervisor =
@@ -532,6 +561,22 @@ impl Planter {
         Some(plan)
     }
 
+    /// Puts stubs where a clause calls goals, if there are none.
+    ///
+    /// # Safety
+    /// The plan is that of this code.
+    pub(super) unsafe fn observe(&mut self, codes: &Range<usize>, plan: &Plan) {
+        for step in plan.steps.iter().filter(|step| step.kind.calls_goal()) {
+            let cell = codes.start + step.index * WORD;
+            // SAFETY: the caller's promise.
+            unsafe {
+                if is_bare(word(cell, 0)) {
+                    self.plant(cell, step.op, 0, Work::MetaCall);
+                }
+            }
+        }
+    }
+
     /// Puts stubs where a plan has them.
     ///
     /// # Safety
@@ -544,6 +589,9 @@ impl Planter {
             unsafe {
                 match step.goal {
                     Some(goal) => self.plant(cell, step.op, roles, Work::Call(goal)),
+                    None if step.kind.calls_goal() => {
+                        self.plant(cell, step.op, roles, Work::MetaCall)
+                    }
                     None if roles != 0 => self.plant(cell, step.op, roles, Work::Look),
                     None if !is_bare(word(cell, 0)) => self.clear(cell, step.op),
                     None => {}

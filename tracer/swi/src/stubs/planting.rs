@@ -8,7 +8,7 @@ use super::offsets::{
 };
 use super::plant::{self, Goal, GoalKind, Place, Plan, Work, role};
 use super::predicates::{self, Identity, Standing};
-use super::sites::{self, Sites};
+use super::sites::{self, Given, Sites};
 use super::view::{Code, is_foreign, kind_of};
 
 const WORD: usize = size_of::<usize>();
@@ -58,6 +58,8 @@ impl Visit {
                 id: None,
                 announce: false,
                 is_there: true,
+                boundary: false,
+                given: Given::NOTHING,
             }),
             Standing::Recorded(_) | Standing::Loader(_) | Standing::Boundary(_) => {
                 GoalKind::Recorded(Goal {
@@ -66,6 +68,8 @@ impl Visit {
                     announce: standing.is_always_called(),
                     // SAFETY: as above.
                     is_there: unsafe { predicates::is_there(callee) },
+                    boundary: !standing.is_always_called(),
+                    given: Given::NOTHING,
                 })
             }
         }
@@ -99,7 +103,7 @@ impl Visit {
         };
         // SAFETY: the code of a clause.
         let mut plan = unsafe { planter.plan(&cells, goal) }?;
-        if goals && let Some(mut sites) = self.sites(code) {
+        if goals && let Some(mut sites) = self.sites(code, &plan) {
             self.name_sites(&mut plan, code, &mut sites);
         }
         // SAFETY: as above.
@@ -108,7 +112,19 @@ impl Visit {
     }
 
     /// What the source says of the clause.
-    pub(super) fn sites(&mut self, code: &Code) -> Option<Sites> {
+    pub(super) fn sites(&mut self, code: &Code, plan: &Plan) -> Option<Sites> {
+        if code.moves {
+            let called: Vec<Identity> = plan
+                .steps
+                .iter()
+                .filter(|step| step.goal.is_some())
+                .filter_map(|step| {
+                    self.called_definition(step.kind, code.start + step.index * WORD)
+                })
+                .map(predicates::identity)
+                .collect();
+            return self.sites_of_body(&called);
+        }
         let line = code.line?;
         let predicate = predicates::identity(code.definition);
         let noted = sites::of_clause(predicate, line)?;
@@ -150,7 +166,8 @@ impl Visit {
             if let Some(goal) = plan.steps[index].goal.as_mut()
                 && let Some(id) = goal.id
             {
-                goal.id = Some(sites.site(name, arity, id, then_fails));
+                let (site, given) = sites.site(name, arity, id, then_fails);
+                (goal.id, goal.given) = (Some(site), given);
             }
         }
     }

@@ -146,5 +146,5 @@ pub(super) fn is_foreign(definition: usize) -> bool {
     };
     // SAFETY: every definition has a supervisor.
     let first = unsafe { word(word(definition, offsets.supervisor), 0) };
-    super::foreign_labels().contains(&first)
+    super::is_foreign_label(first)
 }
