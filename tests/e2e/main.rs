@@ -26,6 +26,7 @@ mod export;
 mod failures;
 mod generated;
 mod generator;
+mod goals;
 mod graph;
 mod hostile;
 mod index;

@@ -12,7 +12,7 @@ a stub can ask Prolog nothing. See `src/stubs`.
 
 :- set_module(class(library)).
 :- use_module(portmortem_engine, [own_module/1, wrap_in_place/4]).
-:- use_module(portmortem_lines, [clause_goals/4]).
+:- use_module(portmortem_arguments, [clause_goals/5]).
 :- use_module(portmortem_goals, [goal_ports_work/0]).
 :- use_module(portmortem_boundary, [no_box/2]).
 
@@ -107,8 +107,7 @@ find_pauses :-
 
 start_stubs(Options) :-
     \+ ( needs_ports(Option), memberchk(Option, Options) ),
-    (   stubs_work,
-        arguments_work(Options)
+    (   stubs_work
     ->  true
     ;   portmortem:'$note'("recorded with ports in copies of clauses: stubs do not work in this version of SWI-Prolog"),
         fail
@@ -121,18 +120,17 @@ start_stubs(Options) :-
            (   \+ call(Recovery),
                portmortem:'$stub_recovery'(system, Recovery, 0)
            )),
-    forall(there_before(M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)).
+    forall(there_before(M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)),
+    (   memberchk(boundary(false), Options)
+    ->  true
+    ;   forall(observed(Options, M, Name, Arity, Goal, Foreign),
+               portmortem:'$stub_observe'(M, Name, Arity, Goal, Foreign))
+    ).
 
 note_unread_pauses :-
     (   portmortem:'$stub_look_for_pauses'
     ->  true
     ;   portmortem:'$note'("garbage collections and stack shifts are not recorded: it was not found where the engine counts them")
-    ).
-
-arguments_work(Options) :-
-    (   memberchk(arguments([_|_]), Options)
-    ->  portmortem:'$stub_arguments'
-    ;   true
     ).
 
 needs_ports(ports(true)).
@@ -159,9 +157,9 @@ install_hooks :-
 storing(Clause, Layout) :-
     (   nonvar(Layout),
         source_location(File, Line),
-        clause_goals(Clause, Layout, Head, Goals)
-    ->  '$current_source_module'(M0),
-        strip_module(M0:Head, M, Plain),
+        '$current_source_module'(M0),
+        clause_goals(Clause, Layout, M0, Head, Goals)
+    ->  strip_module(M0:Head, M, Plain),
         functor(Plain, Name, Arity),
         portmortem:'$stub_note'(M, Name, Arity, File, Line, Goals)
     ;   true
@@ -231,6 +229,43 @@ there_before('$autoload', '$autoload', 1).
 there_before(M, Name, Arity) :-
     user_predicate(M, Name, Arity),
     \+ system_hook(M, Name, Arity).
+
+%   observed(+Options, -Module, -Name, -Arity, -Goal, -Foreign) is nondet
+%
+%   Predicates that may be recorded (Goal is 2), or goals of the program (1), or may call some (Foreign is 0).
+
+observed(Options, M, Name, Arity, Goal, Foreign) :-
+    all_modules(Modules),
+    '$member'(M, Modules),
+    module_property(M, class(Class)),
+    '$member'(Class, [system, library]),
+    \+ own_module(M),
+    '$c_current_predicate'(_, M:Head),
+    '$get_predicate_attribute'(M:Head, defined, 1),
+    \+ '$get_predicate_attribute'(M:Head, imported, _),
+    \+ '$get_predicate_attribute'(M:Head, thread_local, 1),
+    functor(Head, Name, Arity),
+    (   ( widened(Options, builtins) ; widened(Options, libraries) )
+    ->  Goal = 2
+    ;   sub_atom(Name, 0, _, _, $)
+    ->  Goal = 0
+    ;   no_box(Name, Arity)
+    ->  Goal = 0
+    ;   Goal = 1
+    ),
+    (   '$get_predicate_attribute'(M:Head, foreign, 1)
+    ->  Foreign = 1,
+        Goal > 0
+    ;   Foreign = 0
+    ).
+
+%   Those of the system, too.
+
+all_modules(Modules) :-
+    current_prolog_flag(access_level, Level),
+    set_prolog_flag(access_level, system),
+    findall(M, current_module(M), Modules),
+    set_prolog_flag(access_level, Level).
 
 user_predicate(M, Name, Arity) :-
     current_module(M),

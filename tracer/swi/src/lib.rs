@@ -292,8 +292,6 @@ fn install_stubs() {
     );
     let look_for_erased = deterministic!(stubs::look_for_erased, (a, b, d), FALSE);
     control(c"$stub_look_for_erased", 3, look_for_erased);
-    let has_arguments = deterministic!(stubs::has_arguments, (), FALSE);
-    control(c"$stub_arguments", 0, has_arguments);
     control(c"$stubs_work", 0, deterministic!(stubs::work, (), FALSE));
     control(
         c"$stub_rule",
@@ -310,6 +308,11 @@ fn install_stubs() {
         c"$stub_adopt",
         3,
         deterministic!(stubs::adopt, (a, b, d), TRUE),
+    );
+    control(
+        c"$stub_observe",
+        5,
+        deterministic!(stubs::observe, (a, b, d, e, f), TRUE),
     );
 }
 

@@ -11,13 +11,10 @@ impl Visit {
     /// The call that has just been recorded was made with the arguments that a frame begins with: the running one, or the next one, which is
     /// complete but for its head.
     pub(super) fn note_arguments(&mut self, definition: usize, frame: usize) {
-        let Some(offset) = self.offsets.arguments else {
-            return;
-        };
         if self.engine.quiet || self.shadow.is_silent() {
             return;
         }
-        let first = frame + offset;
+        let first = frame + self.offsets.arguments;
         let known = match predicates::identity(definition).arity {
             arity @ 0..=MOST_ARGUMENTS => self.look_at_arguments(first, arity),
             _ => arguments::TOO_LARGE,

@@ -14,7 +14,7 @@ use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 
 use super::instructions::Cell;
-use super::offsets::{self, Offsets};
+use super::offsets::{self, FRAME_DEFINITION, FRAME_PARENT, Offsets};
 use super::shadow::Shadow;
 
 /// What stubs need of the thread that they run in.
@@ -267,6 +267,9 @@ pub(super) enum Glance {
     Quiet,
     /// The call of the running frame has been recorded if it is [`Shadow::announced`], which then is forgotten.
     Announced,
+    /// The call of the running frame is a goal of the program's if it is [`Shadow::expected`], or if `catch/3` or C has called. Otherwise
+    /// there is nothing to do.
+    Expected,
 }
 
 /// What a stub is made of.
@@ -284,7 +287,7 @@ pub(super) struct Shape {
 }
 
 /// The longest stub.
-pub(super) const LONGEST: usize = 192;
+pub(super) const LONGEST: usize = 256;
 
 /// A stub that does nothing but go on to `label`.
 pub(super) fn jump(at: usize, label: Cell) -> Option<Vec<u8>> {
@@ -303,6 +306,7 @@ pub(super) fn stub(at: usize, shape: &Shape, offsets: &Offsets) -> Option<Vec<u8
     dynasm!(ops; .arch x64; .bytes ENDBR64);
     match shape.glance {
         Glance::None => {}
+        Glance::Expected => glance_at_caller(&mut ops, label, offsets),
         Glance::Quiet => glance(&mut ops, offset_of!(Shadow, quiet), false, label, offsets),
         Glance::Announced => {
             glance(
@@ -379,5 +383,54 @@ fn glance(
         ; pop rax
         ; lea rsp, [rsp + RED_ZONE]
         ; je extern label
+    );
+}
+
+/// Goes on to `label` unless the running frame is [`Shadow::expected`], or was called by C or from a frame of `catch/3`.
+fn glance_at_caller(ops: &mut VecAssembler<X64Relocation>, label: Cell, offsets: &Offsets) {
+    let block = thread_block_offset();
+    let engine_of_block = block + offset_of!(ThreadBlock, engine) as i32;
+    let shadow_of_block = block + offset_of!(ThreadBlock, shadow) as i32;
+    let expected = offset_of!(Shadow, expected) as i32;
+    let (parent, definition) = (FRAME_PARENT as i32, FRAME_DEFINITION as i32);
+    let catch = super::catch_definition() as i64;
+    let &Offsets {
+        engine,
+        environment,
+        base,
+        ..
+    } = offsets;
+    dynasm!(ops
+        ; .arch x64
+        ; lea rsp, [rsp - RED_ZONE]
+        ; push rax
+        ; push rcx
+        ; push rdx
+        ; fs mov rax, [engine]
+        ; fs cmp rax, [engine_of_block]
+        ; jne >look
+        ; mov rcx, [rax + environment]
+        ; mov rdx, [rcx + parent]
+        ; test rdx, rdx
+        ; jz >look
+        ; cmp QWORD [rdx + parent], 0
+        ; je >look
+        ; sub rcx, [rax + base]
+        ; mov rax, QWORD catch
+        ; cmp [rdx + definition], rax
+        ; je >look
+        ; fs mov rax, [shadow_of_block]
+        ; cmp rcx, [rax + expected]
+        ; je >look
+        ; pop rdx
+        ; pop rcx
+        ; pop rax
+        ; lea rsp, [rsp + RED_ZONE]
+        ; jmp extern label
+        ; look:
+        ; pop rdx
+        ; pop rcx
+        ; pop rax
+        ; lea rsp, [rsp + RED_ZONE]
     );
 }

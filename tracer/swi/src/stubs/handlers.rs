@@ -3,13 +3,14 @@
 //! A handler runs between two instructions of the engine. It reads the engine's stacks and changes nothing but cells of code. It
 //! cannot call Prolog, and makes no terms.
 
-use super::instructions::{Kind, Op};
+use super::instructions::Kind;
 use super::offsets::{
     self, CLAUSE_DEFINITION, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, Offsets, word,
 };
 use super::plant::{self, Goal, Handlers, Place, Work, role};
 use super::predicates::{self, Standing};
-use super::shadow::{Call, Events, Shadow};
+use super::shadow::{Call, Events, Expected, Offset, Shadow};
+use super::sites::Given;
 use super::{emit, exchange};
 use crate::engine::{self, Engine};
 use crate::ffi::TRUE;
@@ -28,6 +29,7 @@ pub(super) const HANDLERS: Handlers = Handlers {
     new_code: on_new_code,
     recovery: on_recovery,
     entry: on_entry,
+    meta_call: on_meta_call,
 };
 
 /// The engine that has come to a stub.
@@ -66,7 +68,7 @@ extern "C" fn on_call(place: usize, cell: usize) {
 }
 
 extern "C" fn on_select(place: usize, cell: usize) {
-    visit(place, cell, |visit, place| visit.select(place.op, cell));
+    visit(place, cell, |visit, place| visit.select(place, cell));
 }
 
 extern "C" fn on_wrapped(place: usize, cell: usize) {
@@ -91,6 +93,10 @@ extern "C" fn on_entry(place: usize, cell: usize) {
 
 extern "C" fn on_recovery(place: usize, cell: usize) {
     visit(place, cell, |visit, _| visit.recovery());
+}
+
+extern "C" fn on_meta_call(place: usize, cell: usize) {
+    visit(place, cell, |visit, place| visit.meta_call(place, cell));
 }
 
 /// The engine's events.
@@ -262,6 +268,10 @@ impl Visit {
             self.tail(goal, frame, self.is_on_stack(cell));
         } else {
             self.open(goal, frame, newest, cell + place.length);
+            if place.kind.calls_goal() {
+                // The goal gets the frame of `call/N`.
+                self.expect(self.offset(self.top()), cell + place.length);
+            }
         }
         if goal.with_arguments {
             let is_in_place = matches!(place.kind, Kind::LastCall | Kind::LastCallSelf);
@@ -277,14 +287,17 @@ impl Visit {
         self.shadow.expected = -1;
         self.shadow.announced = -1;
         let Some(id) = goal.id else {
-            self.shadow.expected = at;
-            return;
+            // SAFETY: the running frame.
+            return self.expect(at, unsafe { word(frame, FRAME_RETURN) });
         };
         if made || self.shadow.active_frame() != at {
-            self.enter(id, frame);
-        } else if !self.shadow.is_silent() && !self.engine.stream.tail_if_soon(id) {
-            self.engine.note_pauses(self.shadow.is_active());
-            self.engine.stream.tail(id);
+            self.enter(id, frame, goal.boundary, goal.given);
+        } else {
+            if !self.shadow.is_silent() && !self.engine.stream.tail_if_soon(id) {
+                self.engine.note_pauses(self.shadow.is_active());
+                self.engine.stream.tail(id);
+            }
+            self.shadow.departed(goal.boundary, goal.given);
         }
         if goal.announce {
             self.shadow.announced = at;
@@ -295,8 +308,7 @@ impl Visit {
         let top = self.offset(self.top());
         let Some(id) = goal.id else {
             self.shadow.announced = -1;
-            self.shadow.expected = top;
-            return;
+            return self.expect(top, returns_to);
         };
         let call = Call {
             frame: top,
@@ -304,9 +316,19 @@ impl Visit {
             choice: self.offset(newest),
             returns_to: self.fixed(returns_to),
             foreign: false,
+            boundary: goal.boundary,
+            given: goal.given,
         };
         self.called(id, &call);
+        self.shadow.expected = -1;
         self.shadow.announced = if goal.announce { top } else { -1 };
+    }
+
+    /// A goal of the program will begin in this frame; which one is not known.
+    pub(super) fn expect(&mut self, frame: Offset, returns_to: usize) {
+        self.shadow.expected = frame;
+        self.shadow.expected_return = self.fixed(returns_to);
+        self.shadow.expects_written = false;
     }
 
     fn called(&mut self, id: u32, call: &Call) {
@@ -316,33 +338,34 @@ impl Visit {
             self.engine.stream.call(id);
         }
         self.shadow.call(call, silent);
-        self.shadow.expected = -1;
     }
 
-    /// The clauses of the running predicate are about to be selected, and no stub has recorded its call.
-    fn select(&mut self, op: Op, cell: usize) {
+    /// A predicate begins, and no stub has recorded its call: its clauses are about to be selected, or its function is about to be called.
+    fn select(&mut self, place: &Place, cell: usize) {
         let frame = self.frame();
         let at = self.offset(frame);
         // SAFETY: the running frame.
         let definition = unsafe { word(frame, FRAME_DEFINITION) };
+        // SAFETY: as above.
+        let returns_to = self.fixed(unsafe { word(frame, FRAME_RETURN) });
+        let expected = match self.shadow.take_expected(at, returns_to) {
+            Expected::Goal => true,
+            Expected::Written => self.is_written(definition),
+            Expected::Nothing => false,
+        };
+        if std::mem::replace(&mut self.shadow.announced, -1) == at {
+            return;
+        }
+        if !expected && self.engine.standings.is_at_boundary(definition) && !self.is_given(frame) {
+            return self.pass(place, cell, definition, true);
+        }
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing_of_running(definition) };
-        let expected = std::mem::replace(&mut self.shadow.expected, -1) == at;
-        self.shadow.announced = -1;
-        let id = match standing {
-            Standing::Recorded(id) | Standing::WithArguments(id) | Standing::Loader(id) => id,
-            Standing::Boundary(id) if expected => id,
-            _ => {
-                if standing == Standing::Unrecorded
-                    && let Some(mut planter) = plant::planter()
-                {
-                    // SAFETY: the running predicate, and the cell that control is at.
-                    unsafe { planter.pass(definition, cell, op) };
-                }
-                return;
-            }
+        let Some(id) = standing.at_goal() else {
+            return self.pass(place, cell, definition, false);
         };
-        if expected && at == self.shadow.active_frame() {
+        let boundary = !standing.is_always_called();
+        if expected && at == self.shadow.active_frame() && !self.shadow.is_at_boundary() {
             // An undefined predicate is no last call, so this one has clauses that may be asserted.
             let goal = Goal {
                 callee: definition,
@@ -350,18 +373,45 @@ impl Visit {
                 announce: false,
                 with_arguments: false,
                 is_there: true,
+                boundary,
+                given: Given::NOTHING,
             };
             self.tail(goal, frame, false);
         } else {
-            self.enter(id, frame);
+            let site = if expected || boundary || self.is_from_foreign(frame) {
+                self.named(definition, id)
+            } else {
+                None
+            };
+            let (id, given) = site.unwrap_or((id, Given::NOTHING));
+            self.enter(id, frame, boundary, given);
         }
         if matches!(standing, Standing::WithArguments(_)) {
             self.note_arguments(definition, frame);
         }
     }
 
-    /// Unrecorded code has called a recorded predicate.
-    fn enter(&mut self, id: u32, frame: usize) {
+    /// The predicate begins at this cell, and gets no box.
+    fn pass(&self, place: &Place, cell: usize, definition: usize, boundary: bool) {
+        if (place.work == Work::Select || !boundary)
+            && let Some(mut planter) = plant::planter()
+        {
+            // SAFETY: the running predicate, and the cell that control is at.
+            unsafe { planter.pass(definition, cell, place.op, boundary) };
+        }
+    }
+
+    /// Whether C has called the predicate that begins in a frame.
+    pub(super) fn is_from_foreign(&self, frame: usize) -> bool {
+        // SAFETY: frames of the engine's. The caller is that of a query, if it has none itself.
+        unsafe {
+            let parent = word(frame, FRAME_PARENT);
+            parent == 0 || word(parent, FRAME_PARENT) == 0
+        }
+    }
+
+    /// Unrecorded code has called a predicate that gets a box.
+    fn enter(&mut self, id: u32, frame: usize, boundary: bool, given: Given) {
         // SAFETY: the running frame; a recorded predicate has been called by one.
         let (parent, returns_to) =
             unsafe { (word(frame, FRAME_PARENT), word(frame, FRAME_RETURN)) };
@@ -374,8 +424,9 @@ impl Visit {
             caller: if parent == 0 { -1 } else { self.offset(parent) },
             choice: self.offset(newest),
             returns_to: self.fixed(returns_to),
-            // SAFETY: that of a query, if it has none.
-            foreign: parent == 0 || unsafe { word(parent, FRAME_PARENT) } == 0,
+            foreign: self.is_from_foreign(frame),
+            boundary,
+            given,
         };
         // SAFETY: a frame of the engine's.
         let catches =
@@ -454,7 +505,7 @@ impl Visit {
     }
 
     /// A predicate begins. If it is the recovery of `catch/3`, an exception has left what is newer than that.
-    fn recovery(&mut self) {
+    pub(super) fn recovery(&mut self) {
         // SAFETY: the running frame.
         let parent = unsafe { word(self.frame(), FRAME_PARENT) };
         // SAFETY: a frame of the engine's.

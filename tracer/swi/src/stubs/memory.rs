@@ -9,7 +9,9 @@
 //! shares the pages with its parent: it makes no stubs of its own.
 
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::image::Image;
@@ -51,6 +53,30 @@ struct DecodeTable {
     lowest: Cell,
 }
 
+/// What cells are, for those that have no planter.
+static CELLS: OnceLock<Cells> = OnceLock::new();
+
+#[derive(Debug)]
+struct Cells {
+    labels: Range<Cell>,
+    stubs: Range<Cell>,
+    /// Address of the table of [`DecodeTable`].
+    table: usize,
+}
+
+/// The instruction at a cell, a label or a stub. `None` if it is neither.
+pub(super) fn op_of(cell: Cell) -> Option<Op> {
+    let cells = CELLS.get()?;
+    if !cells.labels.contains(&cell) && !cells.stubs.contains(&cell) {
+        return None;
+    }
+    let entry = (cells.table + (cell - cells.labels.start)) as *const Op;
+    // SAFETY: the table covers both ranges, and stays.
+    let op = unsafe { entry.read() };
+    // Between labels there are zeros, as there are for instruction 0.
+    (op != 0).then_some(op)
+}
+
 impl StubMemory {
     /// Maps the memory and exchanges the engine's table. `None` if memory cannot be had there, or must not be executed.
     pub(super) fn new(image: &Image, instructions: &Instructions) -> Option<Self> {
@@ -61,6 +87,11 @@ impl StubMemory {
         unsafe { libc::close(file) };
         let (execute, write) = mapped?;
         let decode = DecodeTable::install(instructions, execute + STUB_BYTES)?;
+        CELLS.get_or_init(|| Cells {
+            labels: instructions.range.clone(),
+            stubs: execute..execute + STUB_BYTES,
+            table: decode.ours as usize,
+        });
         Some(Self {
             execute,
             write,

@@ -20,6 +20,7 @@ use super::instructions::{Cell, Instructions, Kind, Op};
 use super::labels;
 use super::memory::StubMemory;
 use super::offsets::{Offsets, word};
+use super::sites::Given;
 
 const WORD: usize = size_of::<Cell>();
 
@@ -63,6 +64,10 @@ pub(super) enum Work {
     Entry(u32),
     /// Nothing: control goes on at another instruction.
     Instead,
+    /// A predicate begins that is not recorded itself, and may be a goal of the program.
+    Boundary,
+    /// A clause that is not recorded calls what may be a goal of the program.
+    MetaCall,
 }
 
 /// A goal of a recorded clause.
@@ -78,6 +83,10 @@ pub(super) struct Goal {
     pub(super) with_arguments: bool,
     /// The predicate is there. One that a library is loaded for is not: the engine never makes a last call of it.
     pub(super) is_there: bool,
+    /// The predicate is not recorded itself.
+    pub(super) boundary: bool,
+    /// The goals in its arguments.
+    pub(super) given: Given,
 }
 
 /// What a stub's handler gets, and machine code in its stead.
@@ -94,6 +103,11 @@ pub(super) struct Place {
     pub(super) length: usize,
     /// Of a goal: 0 if its predicate is told of the call, or -1.
     pub(super) silence: i64,
+    /// Of a goal: the marks of its box, and whether it is at the boundary, as they lie in the box.
+    pub(super) marks: u64,
+    /// Of a goal: what its box is given, and 1 if a box that departs keeps what it was given before.
+    pub(super) given: Given,
+    pub(super) keeps: u64,
     pub(super) op: Op,
     pub(super) kind: Kind,
     pub(super) roles: u8,
@@ -133,6 +147,7 @@ pub(super) struct Handlers {
     pub(super) new_code: Handler,
     pub(super) recovery: Handler,
     pub(super) entry: Handler,
+    pub(super) meta_call: Handler,
 }
 
 /// Gates, in the order of [`Handlers`].
@@ -150,6 +165,7 @@ struct Gates {
     new_code: usize,
     recovery: usize,
     entry: usize,
+    meta_call: usize,
 }
 
 /// All that stubs are made with.
@@ -172,8 +188,8 @@ pub(super) struct Planter {
     pub(super) facts: bool,
     /// Supervisors that the engine shares between predicates: the cells of their first instructions.
     pub(super) shared: Vec<usize>,
-    /// Supervisors of predicates that are not recorded, in place of those: they have no stubs.
-    pub(super) plain: FxHashMap<Op, &'static [Cell; 3]>,
+    /// Supervisors of predicates that are not recorded, in place of those, by the cell that they begin with.
+    pub(super) plain: FxHashMap<Cell, &'static [Cell; 3]>,
 }
 
 static PLANTER: Mutex<Option<Planter>> = Mutex::new(None);
@@ -267,6 +283,7 @@ impl Planter {
             new_code: gate(handlers.new_code)?,
             recovery: gate(handlers.recovery)?,
             entry: gate(handlers.entry)?,
+            meta_call: gate(handlers.meta_call)?,
         };
         let mut planter = Self {
             shared: exchange::shared_supervisors(&instructions),
@@ -340,9 +357,11 @@ impl Planter {
             Work::Recovery => (self.gates.recovery, Glance::None),
             Work::Entry(_) => (self.gates.entry, Glance::None),
             Work::Instead => (0, Glance::None),
+            Work::Boundary => (self.gates.select, Glance::Expected),
+            Work::MetaCall => (self.gates.meta_call, Glance::None),
         };
         // What has happened before comes first.
-        let looks = roles != 0 && matches!(work, Work::Call(_) | Work::Entry(_));
+        let looks = roles != 0 && matches!(work, Work::Call(_) | Work::Entry(_) | Work::MetaCall);
         let before = [
             looks.then(|| (self.place(op, roles, Work::Look), self.look_gate(roles).0)),
             entry.map(|clause| (self.place(op, 0, Work::Entry(clause)), self.gates.entry)),
@@ -388,6 +407,9 @@ impl Planter {
             } else {
                 -1
             },
+            marks: u64::from(goal.is_some_and(|goal| goal.boundary)) << u32::BITS,
+            given: goal.map_or(Given::NOTHING, |goal| goal.given),
+            keeps: goal.is_some_and(|goal| goal.given.only_passes()).into(),
             op,
             kind: self.instructions.get(op).kind,
             roles,
@@ -572,6 +594,22 @@ impl Planter {
         Some(plan)
     }
 
+    /// Puts stubs where a clause calls goals, if there are none.
+    ///
+    /// # Safety
+    /// The plan is that of this code.
+    pub(super) unsafe fn observe(&mut self, codes: &Range<usize>, plan: &Plan) {
+        for step in plan.steps.iter().filter(|step| step.kind.calls_goal()) {
+            let cell = codes.start + step.index * WORD;
+            // SAFETY: the caller's promise.
+            unsafe {
+                if is_bare(word(cell, 0)) {
+                    self.plant(cell, step.op, 0, Work::MetaCall);
+                }
+            }
+        }
+    }
+
     /// Puts stubs where a plan has them.
     ///
     /// # Safety
@@ -583,6 +621,7 @@ impl Planter {
             let entry = plan.entry_at(step.index);
             let (work, entry) = match (step.goal, entry) {
                 (Some(goal), entry) => (Some(Work::Call(goal)), entry),
+                (None, entry) if step.kind.calls_goal() => (Some(Work::MetaCall), entry),
                 (None, Some(clause)) => (Some(Work::Entry(clause)), None),
                 (None, None) if roles != 0 => (Some(Work::Look), None),
                 (None, None) => (step.instead.map(|_| Work::Instead), None),

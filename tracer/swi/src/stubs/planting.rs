@@ -10,7 +10,7 @@ use super::offsets::{
 };
 use super::plant::{self, Goal, GoalKind, Place, Plan, Planter, Work, role};
 use super::predicates::{self, Identity, Standing};
-use super::sites::{self, Sites};
+use super::sites::{self, Given, Sites};
 use super::tails;
 use super::view::{Code, is_foreign, kind_of};
 
@@ -65,6 +65,8 @@ impl Visit {
                 announce: false,
                 with_arguments: false,
                 is_there: true,
+                boundary: false,
+                given: Given::NOTHING,
             }),
             Standing::Recorded(_)
             | Standing::WithArguments(_)
@@ -77,6 +79,8 @@ impl Visit {
                     with_arguments: matches!(standing, Standing::WithArguments(_)),
                     // SAFETY: as above.
                     is_there: unsafe { predicates::is_there(callee) },
+                    boundary: !standing.is_always_called(),
+                    given: Given::NOTHING,
                 })
             }
         }
@@ -123,6 +127,12 @@ impl Visit {
 
     /// Events of goals name their sites, and the event of the clause's entry the clause.
     fn name(&mut self, planter: &mut Planter, plan: &mut Plan, code: &Code) {
+        if code.moves {
+            if let Some(mut sites) = self.sites_of_body(&self.goals_of(plan, code)) {
+                self.name_sites(plan, code, &mut sites);
+            }
+            return;
+        }
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing(code.definition) };
         let Some(predicate) = standing.at_goal() else {
@@ -136,7 +146,6 @@ impl Visit {
         }
         let number = planter.numbers.of(self.offsets, code);
         if self.engine.clauses
-            && !code.moves
             && let Some(number) = number
         {
             let clause = clauses::clause(predicate, number, line, identity, noted.as_deref());
@@ -149,7 +158,16 @@ impl Visit {
         }
     }
 
-    pub(super) fn name_sites(&self, plan: &mut Plan, code: &Code, sites: &mut Sites) {
+    /// What the recorded goals of some code call.
+    fn goals_of(&self, plan: &Plan, code: &Code) -> Vec<Identity> {
+        let steps = plan.steps.iter().filter(|step| step.goal.is_some());
+        steps
+            .filter_map(|step| self.called_definition(step.kind, code.start + step.index * WORD))
+            .map(predicates::identity)
+            .collect()
+    }
+
+    fn name_sites(&self, plan: &mut Plan, code: &Code, sites: &mut Sites) {
         for index in 0..plan.steps.len() {
             let step = &plan.steps[index];
             let Some(callee) = self.called_definition(step.kind, code.start + step.index * WORD)
@@ -161,7 +179,8 @@ impl Visit {
             if let Some(goal) = plan.steps[index].goal.as_mut()
                 && let Some(id) = goal.id
             {
-                goal.id = Some(sites.site(name, arity, id, then_fails));
+                let (site, given) = sites.site(name, arity, id, then_fails);
+                (goal.id, goal.given) = (Some(site), given);
             }
         }
     }

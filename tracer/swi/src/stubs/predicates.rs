@@ -131,6 +131,10 @@ pub(crate) struct Memory {
     absent: Remembered,
     /// Of predicates that ran without being there: they are dynamic, and have no clause.
     empty: Remembered,
+    /// Predicates that are at the boundary, of which no box has been opened yet, perhaps.
+    boundary: FxHashSet<(usize, Identity)>,
+    /// By the names of modules: whether they are the program's.
+    modules: FxHashMap<ffi::Atom, bool>,
 }
 
 /// Standings by definition. A definition may lie where another one was freed, so they have what they are of.
@@ -149,6 +153,46 @@ impl Remembered {
 }
 
 impl Memory {
+    /// Whether goals of a module are goals of the program.
+    pub(super) fn is_in_scope(&mut self, module: ffi::Atom) -> bool {
+        self.refresh();
+        *self.modules.entry(module).or_insert_with(|| {
+            // SAFETY: the name of a module, which the engine makes next if it is not there.
+            is_in_scope(unsafe { ffi::PL_new_module(module) } as usize)
+        })
+    }
+
+    /// Whether calls of a predicate that runs get boxes only from recorded clauses. The predicate does not become known in the trace.
+    pub(super) fn is_at_boundary(&mut self, definition: usize) -> bool {
+        self.refresh();
+        let identity = identity(definition);
+        if let Some(known) = self.standings.get(definition, identity) {
+            return matches!(known, Standing::Boundary(_));
+        }
+        if self.boundary.contains(&(definition, identity)) {
+            return true;
+        }
+        let is_one = locks::lock(&KNOWN)
+            .as_ref()
+            .zip(offsets::known())
+            .is_some_and(|(known, offsets)| known.classify(identity, offsets) == Class::Boundary);
+        if is_one {
+            self.boundary.insert((definition, identity));
+        }
+        is_one
+    }
+
+    /// Forgets what was said before answers may have changed.
+    fn refresh(&mut self) {
+        let generation = GENERATION.load(Ordering::Acquire);
+        if generation != self.generation {
+            *self = Self {
+                generation,
+                ..Self::default()
+            };
+        }
+    }
+
     /// What calls of a predicate are that runs, so that it is there.
     ///
     /// # Safety
@@ -173,13 +217,7 @@ impl Memory {
     /// # Safety
     /// `definition` is one of the engine's.
     pub(super) unsafe fn standing(&mut self, definition: usize) -> Standing {
-        let generation = GENERATION.load(Ordering::Acquire);
-        if generation != self.generation {
-            *self = Self {
-                generation,
-                ..Self::default()
-            };
-        }
+        self.refresh();
         let identity = identity(definition);
         if let Some(known) = self.standings.get(definition, identity) {
             return known;
@@ -272,7 +310,59 @@ impl Known {
         id.flatten().map_or(Standing::Undefined, Standing::Boundary)
     }
 
+    /// What calls of a predicate are. The predicate becomes known in the trace if they get boxes.
     fn decide(&mut self, identity: Identity, offsets: &Offsets) -> Standing {
+        let class = self.classify(identity, offsets);
+        if class == Class::Unrecorded {
+            return Standing::Unrecorded;
+        }
+        let Identity {
+            name,
+            arity,
+            module,
+        } = identity;
+        // SAFETY: a module of the engine's.
+        let module = unsafe { ffi::PL_module_name(module as ffi::Module) };
+        let (text, module_text) = (atom_text(name), atom_text(module));
+        let ids = &mut self.ids;
+        let id = recording::with(|current| {
+            if class == Class::Loader {
+                return current.pseudo(AUTOLOAD);
+            }
+            let declare = || {
+                let (file, line) = sites::place_of(identity);
+                let file = (!file.is_empty()).then(|| current.file_name(&file));
+                let number = u32::try_from(arity).unwrap_or(u32::MAX);
+                let recorder = &current.recorder;
+                recorder.predicate(&module_text, &text, number, file.as_deref(), line)
+            };
+            *ids.entry((module, name, arity)).or_insert_with(declare)
+        });
+        // What is kept of arguments is said once in the trace.
+        let keeps_arguments = |id| {
+            let number = u32::try_from(arity).unwrap_or(u32::MAX);
+            let keeps = recording::with(|current| {
+                let keeps = current
+                    .selection
+                    .keeps_arguments(&module_text, &text, number);
+                if keeps {
+                    current.recorder.keeps_arguments(id);
+                }
+                keeps
+            });
+            keeps == Some(true)
+        };
+        match (class, id) {
+            (Class::Recorded, Some(id)) if keeps_arguments(id) => Standing::WithArguments(id),
+            (Class::Recorded, Some(id)) => Standing::Recorded(id),
+            (Class::Loader, Some(id)) => Standing::Loader(id),
+            (Class::Boundary, Some(id)) => Standing::Boundary(id),
+            _ => Standing::Unrecorded,
+        }
+    }
+
+    /// As [`Known::decide`]: what does not depend on the trace.
+    fn classify(&self, identity: Identity, offsets: &Offsets) -> Class {
         let Identity {
             name,
             arity,
@@ -287,53 +377,41 @@ impl Known {
         };
         let rules = &self.rules;
         if rules.loader == Some(identity) {
-            let id = recording::with(|current| current.pseudo(AUTOLOAD));
-            return id.map_or(Standing::Unrecorded, Standing::Loader);
+            return Class::Loader;
         }
         if rules.left_out.contains(&identity) || rules.own.contains(&module_name) {
-            return Standing::Unrecorded;
+            return Class::Unrecorded;
         }
         let (text, module_text) = (atom_text(name), atom_text(module_name));
         if text.starts_with('$') {
-            return Standing::Unrecorded;
+            return Class::Unrecorded;
         }
         let by_default = rules.scope.contains(&class);
-        let ids = &mut self.ids;
         let chosen = recording::with(|current| {
             let selection = &current.selection;
             let number = u32::try_from(arity).unwrap_or(u32::MAX);
-            let recorded = selection.selects(by_default, &module_text, &text, number);
-            let boundary = || {
-                rules.boundary.contains(&class)
-                    && !rules.has_no_box(name, arity)
-                    && !selection.excludes(&module_text, &text, number)
-            };
-            let declare = || {
-                let (file, line) = sites::place_of(identity);
-                let file = (!file.is_empty()).then(|| current.file_name(&file));
-                let recorder = &current.recorder;
-                recorder.predicate(&module_text, &text, number, file.as_deref(), line)
-            };
-            let mut id = || {
-                *ids.entry((module_name, name, arity))
-                    .or_insert_with(declare)
-            };
-            if recorded {
-                let id = id();
-                if selection.keeps_arguments(&module_text, &text, number) {
-                    current.recorder.keeps_arguments(id);
-                    Standing::WithArguments(id)
-                } else {
-                    Standing::Recorded(id)
-                }
-            } else if boundary() {
-                Standing::Boundary(id())
+            if selection.selects(by_default, &module_text, &text, number) {
+                Class::Recorded
+            } else if rules.boundary.contains(&class)
+                && !rules.has_no_box(name, arity)
+                && !selection.excludes(&module_text, &text, number)
+            {
+                Class::Boundary
             } else {
-                Standing::Unrecorded
+                Class::Unrecorded
             }
         });
-        chosen.unwrap_or(Standing::Unrecorded)
+        chosen.unwrap_or(Class::Unrecorded)
     }
+}
+
+/// A [`Standing`] without the number of the predicate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Recorded,
+    Loader,
+    Boundary,
+    Unrecorded,
 }
 
 /// Whether a module has goals that call built-in predicates with boxes.

@@ -169,12 +169,12 @@ pub(super) fn kind_of(choice: usize) -> u32 {
 
 /// Whether a predicate is implemented in C, and nothing comes before its function.
 pub(super) fn is_foreign(definition: usize) -> bool {
-    let Some((known, offsets)) = KNOWN.get().zip(offsets::known()) else {
+    let Some(offsets) = offsets::known() else {
         return false;
     };
     // SAFETY: every definition has a supervisor.
     let first = unsafe { word(word(definition, offsets.supervisor), 0) };
-    known.foreign.contains(&first)
+    super::begins_foreign(first)
 }
 
 /// Whether a frame of that predicate runs a function, whatever comes before: arguments are qualified, or wrappers are around it.
@@ -195,7 +195,7 @@ fn runs_function(definition: usize, offsets: &Offsets) -> bool {
                 };
                 codes = word(closure, offsets.first_clause + WORD);
             } else {
-                return known.foreign.contains(&first);
+                return super::begins_foreign(first);
             }
         }
     }
