@@ -418,6 +418,7 @@ fn of_stub_elsewhere(data: *mut c_void, epoch: u32) -> Option<&'static mut Engin
     // SAFETY: the promise of the caller's caller.
     let state = match unsafe { slot.state(epoch) } {
         Some(state) => state,
+        None if is_collector() => return None,
         // SAFETY: null, or a state just made for this engine.
         None => unsafe { attach(slot, epoch, describe_at_stub).as_mut() }?,
     };
@@ -549,6 +550,12 @@ fn describe_at_stub() -> (StreamKind, String) {
     // SAFETY: called on a thread that runs Prolog.
     let number = unsafe { ffi::PL_thread_self() };
     (kind, alias(number).unwrap_or_else(|| number.to_string()))
+}
+
+/// Whether the calling thread is the one in which the engine collects atoms and clauses. It runs nothing of the program's, and gets no stream.
+fn is_collector() -> bool {
+    // SAFETY: called on a thread that runs Prolog.
+    alias(unsafe { ffi::PL_thread_self() }).as_deref() == Some("gc")
 }
 
 /// `PL_Q_NODEBUG | PL_Q_CATCH_EXCEPTION`

@@ -362,7 +362,10 @@ impl Visit {
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing_of_running(definition) };
         let Some(id) = standing.at_goal() else {
-            return self.pass(place, cell, definition, false);
+            if standing == Standing::Unrecorded {
+                self.pass(place, cell, definition, false);
+            }
+            return;
         };
         let boundary = !standing.is_always_called();
         if expected && at == self.shadow.active_frame() && !self.shadow.is_at_boundary() {

@@ -270,8 +270,14 @@ pub(super) unsafe fn standing(definition: usize) -> Standing {
     decided
 }
 
-/// What calls of a predicate are, whether it is there or not.
+/// What calls of a predicate are that runs and has no clauses. One of the module `prolog` is a hook of a library then, and none of the
+/// program's until it has some.
 fn decide(definition: usize) -> Standing {
+    // SAFETY: the module of a predicate.
+    let module = unsafe { ffi::PL_module_name(identity(definition).module as ffi::Module) };
+    if atom_text(module) == "prolog" {
+        return Standing::Undefined;
+    }
     let mut known = locks::lock(&KNOWN);
     match (known.as_mut(), offsets::known()) {
         (Some(known), Some(offsets)) => known.decide(identity(definition), offsets),
