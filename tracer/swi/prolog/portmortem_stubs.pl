@@ -16,7 +16,34 @@ a stub can ask Prolog nothing. See `src/stubs`.
 :- use_module(portmortem_goals, [goal_ports_work/0]).
 :- use_module(portmortem_boundary, [no_box/2]).
 
-:- dynamic works/1.             % Boolean: what was found out
+:- dynamic
+    works/1,                    % Boolean: what was found out
+    left_out/3,                 % Module, Name, Arity: not to be recorded
+    declared_center/4.          % Module, Name, Arity, Center
+
+:- public leave_out/3, declare_center/4.
+
+%!  leave_out(+Module, +Name, +Arity) is det.
+%
+%   Never record this predicate.
+
+leave_out(M, Name, Arity) :-
+    (   left_out(M, Name, Arity)
+    ->  true
+    ;   assertz(left_out(M, Name, Arity)),
+        portmortem:'$stub_leave_out'(M, Name, Arity)
+    ).
+
+%!  declare_center(+Module, +Name, +Arity, +Center) is det.
+%
+%   Every box of this predicate is in the cost centre. The first declaration counts.
+
+declare_center(M, Name, Arity, Center) :-
+    (   declared_center(M, Name, Arity, _)
+    ->  true
+    ;   assertz(declared_center(M, Name, Arity, Center)),
+        portmortem:'$stub_in_center'(M, Name, Arity, Center)
+    ).
 
 %!  stubs_work is semidet.
 %
@@ -121,6 +148,8 @@ start_stubs(Options) :-
            (   \+ call(Recovery),
                portmortem:'$stub_recovery'(system, Recovery, 0)
            )),
+    forall(declared_center(M, Name, Arity, Center), portmortem:'$stub_in_center'(M, Name, Arity, Center)),
+    forall(not_wanted(M, Name, Arity), portmortem:'$stub_leave_out'(M, Name, Arity)),
     forall(there_before(M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)).
 
 note_unread_pauses :-
@@ -151,8 +180,20 @@ install_hooks :-
     assertz(installed),
     wrap_in_place(system:'$store_clause'(Clause, Layout, _, _), portmortem_hook, Storing,
                   ( portmortem_stubs:storing(Clause, Layout), Storing )),
+    wrap_in_place(system:'$set_pi_attr'(PI, Key, Value), portmortem_hook, Setting,
+                  ( Setting, portmortem_stubs:attribute_set(PI, Key, Value) )),
     wrap_in_place(system:'$start_consult'(Again, _), portmortem_hook, Reading,
                   ( portmortem:'$stub_forget'(Again), portmortem:'$forget_lines'(Again), Reading )).
+
+%   The engine's own directive noprofile/1 comes before that of library(portmortem).
+
+:- public attribute_set/3.
+
+attribute_set(PI, noprofile, true) :-
+    strip_module(PI, M, Name/Arity),
+    !,
+    portmortem:'$stub_leave_out'(M, Name, Arity).
+attribute_set(_, _, _).
 
 :- public storing/2.
 
@@ -186,6 +227,7 @@ rule(_, no_box, Name, Arity, 0) :-
 rule(_, elsewhere, Name, Arity, M) :- library_predicate(Name, Arity, M).
 rule(_, elsewhere, Name, Arity, M) :- system_predicate(Name, Arity, M).
 rule(_, loader, '$autoload', '$autoload', 1).
+rule(_, center, portmortem, run_in_center, 2).
 rule(_, left_out, M, Name, Arity) :- system_hook(M, Name, Arity).
 
 widened(Options, Key) :-
@@ -228,6 +270,7 @@ system_hook(M, Name, Arity) :-
        ).
 
 there_before('$autoload', '$autoload', 1).
+there_before(portmortem, run_in_center, 2).
 there_before(M, Name, Arity) :-
     user_predicate(M, Name, Arity),
     \+ system_hook(M, Name, Arity).
@@ -240,6 +283,13 @@ user_predicate(M, Name, Arity) :-
     \+ '$get_predicate_attribute'(M:Head, imported, _),
     \+ '$get_predicate_attribute'(M:Head, foreign, 1),
     functor(Head, Name, Arity).
+
+not_wanted(M, Name, Arity) :-
+    left_out(M, Name, Arity).
+not_wanted(M, Name, Arity) :-
+    user_predicate(M, Name, Arity),
+    functor(Head, Name, Arity),
+    '$get_predicate_attribute'(M:Head, noprofile, 1).
 
 system_file(File) :-
     current_prolog_flag(home, Home),

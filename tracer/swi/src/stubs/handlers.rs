@@ -331,6 +331,10 @@ impl Visit {
         let id = match standing {
             Standing::Recorded(id) | Standing::WithArguments(id) | Standing::Loader(id) => id,
             Standing::Boundary(id) if expected => id,
+            Standing::Center => match self.center(frame) {
+                Some(id) => id,
+                None => return,
+            },
             _ => {
                 if standing == Standing::Unrecorded
                     && let Some(mut planter) = plant::planter()
