@@ -150,7 +150,7 @@ start_stubs(Options) :-
            )),
     forall(declared_center(M, Name, Arity, Center), portmortem:'$stub_in_center'(M, Name, Arity, Center)),
     forall(not_wanted(M, Name, Arity), portmortem:'$stub_leave_out'(M, Name, Arity)),
-    forall(there_before(M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)).
+    forall(there_before(Options, M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)).
 
 note_unread_pauses :-
     (   portmortem:'$stub_look_for_pauses'
@@ -269,19 +269,30 @@ system_hook(M, Name, Arity) :-
          \+ system_file(File)
        ).
 
-there_before('$autoload', '$autoload', 1).
-there_before(portmortem, run_in_center, 2).
-there_before(M, Name, Arity) :-
+there_before(_, '$autoload', '$autoload', 1).
+there_before(_, portmortem, run_in_center, 2).
+there_before(_, M, Name, Arity) :-
     user_predicate(M, Name, Arity),
     \+ system_hook(M, Name, Arity).
+there_before(Options, M, Name, Arity) :-
+    rule(Options, scope, Class, _, _),
+    Class \== user,
+    predicate_of_class(Class, M, Name, Arity),
+    \+ own_module(M).
 
 user_predicate(M, Name, Arity) :-
+    predicate_of_class(user, M, Name, Arity).
+
+%   Not of those in C, and of those whose clauses each thread has for itself.
+
+predicate_of_class(Class, M, Name, Arity) :-
     current_module(M),
-    module_property(M, class(user)),
+    module_property(M, class(Class)),
     '$c_current_predicate'(_, M:Head),
     '$get_predicate_attribute'(M:Head, defined, 1),
     \+ '$get_predicate_attribute'(M:Head, imported, _),
     \+ '$get_predicate_attribute'(M:Head, foreign, 1),
+    \+ '$get_predicate_attribute'(M:Head, (thread_local), 1),
     functor(Head, Name, Arity).
 
 not_wanted(M, Name, Arity) :-
