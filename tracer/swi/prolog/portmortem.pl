@@ -40,7 +40,7 @@ Options of pm_record/2 and pm_start/2:
   - boundary(+Boolean)
     Give the built-in and library predicates that recorded clauses call directly
     boxes, but not what they call in turn. Default: `true`. There are none with
-    byrd(true), symbolic(true) or tail(false).
+    byrd(true) or symbolic(true), nor with ports(true) and tail(false).
   - clauses(+Boolean)
     Record which clause of a predicate is entered, too. Default: `false`.
   - arguments(+Patterns)
@@ -54,8 +54,8 @@ Options of pm_record/2 and pm_start/2:
     Count symbolic costs (slow). Default: `false`.
   - ports(+Boolean)
     Record with ports in copies of clauses, and not in the engine's own instructions. So are recordings in any
-    case where the version of the engine does not allow for those, and with byrd(true), symbolic(true),
-    clauses(true), arguments(_) and tail(false). Default: `false`.
+    case where the version of the engine does not allow for those, and with byrd(true) and symbolic(true).
+    Default: `false`.
   - tail(+Boolean)
     Record last calls as such. With `false` every one gets a box of its own,
     and recursion no longer runs in constant space. Default: `true`.
