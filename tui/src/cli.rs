@@ -152,10 +152,10 @@ pub(crate) struct RecordArgs {
     /// Record built-in predicates too, if they can be wrapped
     #[arg(long)]
     pub(crate) builtins: bool,
-    /// Make every exit re-enterable, as in Debray's paper (slow; for small programs)
+    /// Make every exit re-enterable, as in Debray's paper (slow; for small programs; recorded with ports)
     #[arg(long, conflicts_with = "builtins")]
     pub(crate) byrd: bool,
-    /// Count symbolic costs: unfoldings, clauses tried, variables bound, cells built … (slow)
+    /// Count symbolic costs: unfoldings, clauses tried, variables bound, cells built … (slow; recorded with ports)
     #[arg(long)]
     pub(crate) symbolic: bool,
     /// Run the program again afterwards, hardly recorded, so that net times add up to an unrecorded run.

@@ -16,7 +16,34 @@ a stub can ask Prolog nothing. See `src/stubs`.
 :- use_module(portmortem_goals, [goal_ports_work/0]).
 :- use_module(portmortem_boundary, [no_box/2]).
 
-:- dynamic works/1.             % Boolean: what was found out
+:- dynamic
+    works/1,                    % Boolean: what was found out
+    left_out/3,                 % Module, Name, Arity: not to be recorded
+    declared_center/4.          % Module, Name, Arity, Center
+
+:- public leave_out/3, declare_center/4.
+
+%!  leave_out(+Module, +Name, +Arity) is det.
+%
+%   Never record this predicate.
+
+leave_out(M, Name, Arity) :-
+    (   left_out(M, Name, Arity)
+    ->  true
+    ;   assertz(left_out(M, Name, Arity)),
+        portmortem:'$stub_leave_out'(M, Name, Arity)
+    ).
+
+%!  declare_center(+Module, +Name, +Arity, +Center) is det.
+%
+%   Every box of this predicate is in the cost centre. The first declaration counts.
+
+declare_center(M, Name, Arity, Center) :-
+    (   declared_center(M, Name, Arity, _)
+    ->  true
+    ;   assertz(declared_center(M, Name, Arity, Center)),
+        portmortem:'$stub_in_center'(M, Name, Arity, Center)
+    ).
 
 %!  stubs_work is semidet.
 %
@@ -120,7 +147,9 @@ start_stubs(Options) :-
            (   \+ call(Recovery),
                portmortem:'$stub_recovery'(system, Recovery, 0)
            )),
-    forall(there_before(M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)),
+    forall(declared_center(M, Name, Arity, Center), portmortem:'$stub_in_center'(M, Name, Arity, Center)),
+    forall(not_wanted(M, Name, Arity), portmortem:'$stub_leave_out'(M, Name, Arity)),
+    forall(there_before(Options, M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)),
     (   memberchk(boundary(false), Options)
     ->  true
     ;   forall(observed(Options, M, Name, Arity, Goal, Foreign),
@@ -149,8 +178,20 @@ install_hooks :-
     assertz(installed),
     wrap_in_place(system:'$store_clause'(Clause, Layout, _, _), portmortem_hook, Storing,
                   ( portmortem_stubs:storing(Clause, Layout), Storing )),
+    wrap_in_place(system:'$set_pi_attr'(PI, Key, Value), portmortem_hook, Setting,
+                  ( Setting, portmortem_stubs:attribute_set(PI, Key, Value) )),
     wrap_in_place(system:'$start_consult'(Again, _), portmortem_hook, Reading,
                   ( portmortem:'$stub_forget'(Again), portmortem:'$forget_lines'(Again), Reading )).
+
+%   The engine's own directive noprofile/1 comes before that of library(portmortem).
+
+:- public attribute_set/3.
+
+attribute_set(PI, noprofile, true) :-
+    strip_module(PI, M, Name/Arity),
+    !,
+    portmortem:'$stub_leave_out'(M, Name, Arity).
+attribute_set(_, _, _).
 
 :- public storing/2.
 
@@ -184,6 +225,7 @@ rule(_, no_box, Name, Arity, 0) :-
 rule(_, elsewhere, Name, Arity, M) :- library_predicate(Name, Arity, M).
 rule(_, elsewhere, Name, Arity, M) :- system_predicate(Name, Arity, M).
 rule(_, loader, '$autoload', '$autoload', 1).
+rule(_, center, portmortem, run_in_center, 2).
 rule(_, left_out, M, Name, Arity) :- system_hook(M, Name, Arity).
 
 widened(Options, Key) :-
@@ -225,10 +267,16 @@ system_hook(M, Name, Arity) :-
          \+ system_file(File)
        ).
 
-there_before('$autoload', '$autoload', 1).
-there_before(M, Name, Arity) :-
+there_before(_, '$autoload', '$autoload', 1).
+there_before(_, portmortem, run_in_center, 2).
+there_before(_, M, Name, Arity) :-
     user_predicate(M, Name, Arity),
     \+ system_hook(M, Name, Arity).
+there_before(Options, M, Name, Arity) :-
+    rule(Options, scope, Class, _, _),
+    Class \== user,
+    predicate_of_class(Class, M, Name, Arity),
+    \+ own_module(M).
 
 %   observed(+Options, -Module, -Name, -Arity, -Goal, -Foreign) is nondet
 %
@@ -268,13 +316,26 @@ all_modules(Modules) :-
     set_prolog_flag(access_level, Level).
 
 user_predicate(M, Name, Arity) :-
+    predicate_of_class(user, M, Name, Arity).
+
+%   Not of those in C, and of those whose clauses each thread has for itself.
+
+predicate_of_class(Class, M, Name, Arity) :-
     current_module(M),
-    module_property(M, class(user)),
+    module_property(M, class(Class)),
     '$c_current_predicate'(_, M:Head),
     '$get_predicate_attribute'(M:Head, defined, 1),
     \+ '$get_predicate_attribute'(M:Head, imported, _),
     \+ '$get_predicate_attribute'(M:Head, foreign, 1),
+    \+ '$get_predicate_attribute'(M:Head, (thread_local), 1),
     functor(Head, Name, Arity).
+
+not_wanted(M, Name, Arity) :-
+    left_out(M, Name, Arity).
+not_wanted(M, Name, Arity) :-
+    user_predicate(M, Name, Arity),
+    functor(Head, Name, Arity),
+    '$get_predicate_attribute'(M:Head, noprofile, 1).
 
 system_file(File) :-
     current_prolog_flag(home, Home),

@@ -292,6 +292,15 @@ fn install_stubs() {
     );
     let look_for_erased = deterministic!(stubs::look_for_erased, (a, b, d), FALSE);
     control(c"$stub_look_for_erased", 3, look_for_erased);
+    control(
+        c"$stubs_record",
+        0,
+        deterministic!(stubs::stubs_record, (), FALSE),
+    );
+    let leave_out = deterministic!(stubs::leave_out, (a, b, d), TRUE);
+    control(c"$stub_leave_out", 3, leave_out);
+    let in_center = deterministic!(stubs::in_center, (a, b, d, e), TRUE);
+    control(c"$stub_in_center", 4, in_center);
     control(c"$stubs_work", 0, deterministic!(stubs::work, (), FALSE));
     control(
         c"$stub_rule",

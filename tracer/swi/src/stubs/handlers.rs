@@ -361,7 +361,12 @@ impl Visit {
         }
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing_of_running(definition) };
-        let Some(id) = standing.at_goal() else {
+        let id = if standing == Standing::Center {
+            self.center(frame)
+        } else {
+            standing.at_goal()
+        };
+        let Some(id) = id else {
             if standing == Standing::Unrecorded {
                 self.pass(place, cell, definition, false);
             }

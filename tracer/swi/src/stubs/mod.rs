@@ -15,6 +15,7 @@
 
 mod arguments;
 mod clauses;
+mod declared;
 #[allow(
     clippy::useless_conversion,
     reason = "the assembler converts numbers of registers"
@@ -53,6 +54,7 @@ use std::sync::{Mutex, OnceLock};
 use portmortem_tracer::locks;
 
 pub(crate) use clauses::look_for_erased;
+pub(crate) use declared::{in_center, leave_out, stubs_record};
 pub(crate) use pauses::{look as look_for_pauses, seconds as pauses};
 pub(crate) use predicates::Memory as Standings;
 pub(crate) use shadow::Shadow;
@@ -302,7 +304,8 @@ fn system_definition(name: &CStr, arity: c_int) -> usize {
 }
 
 /// `stub_rule(+Kind, +A, +B, +C)`: what the next recording records: `scope(Class)`, `boundary(Class)`, `no_box(Name, Arity)`, any arity if it is
-/// negative, `elsewhere(Name, Arity, Module)`, `own(Module)`, `left_out(Module, Name, Arity)`, `loader(Module, Name, Arity)`. What is not needed is 0.
+/// negative, `elsewhere(Name, Arity, Module)`, `own(Module)`, `left_out(Module, Name, Arity)`, `loader(Module, Name, Arity)`,
+/// `center(Module, Name, Arity)`. What is not needed is 0.
 pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
     let mut rules = locks::lock(&RULES);
     let rules = rules.get_or_insert_default();
@@ -322,6 +325,7 @@ pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
         "left_out" => rules
             .left_out
             .extend(definition(a, b, c).map(predicates::identity)),
+        "center" => rules.center = definition(a, b, c).map(predicates::identity),
         "loader" => rules.loader = definition(a, b, c).map(predicates::identity),
         _ => return FALSE,
     }

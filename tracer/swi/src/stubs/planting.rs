@@ -58,7 +58,7 @@ impl Visit {
         let standing = unsafe { self.engine.standings.standing(callee) };
         match standing {
             Standing::Unrecorded if is_foreign(callee) => GoalKind::Constant,
-            Standing::Unrecorded => GoalKind::Unrecorded,
+            Standing::Unrecorded | Standing::Center => GoalKind::Unrecorded,
             Standing::Undefined => GoalKind::Recorded(Goal {
                 callee,
                 id: None,

@@ -21,6 +21,8 @@ pub(super) enum Standing {
     WithArguments(u32),
     /// All calls get boxes, and the goals of its clauses get none: the engine calls it to load a library.
     Loader(u32),
+    /// All calls get boxes, of the cost centre that the first argument names.
+    Center,
     /// Calls from goals of recorded clauses get boxes.
     Boundary(u32),
     /// No call gets a box.
@@ -46,7 +48,7 @@ impl Standing {
             | Self::WithArguments(id)
             | Self::Loader(id)
             | Self::Boundary(id) => Some(id),
-            Self::Unrecorded | Self::Undefined => None,
+            Self::Center | Self::Unrecorded | Self::Undefined => None,
         }
     }
 }
@@ -69,6 +71,12 @@ pub(super) struct Rules {
     pub(super) left_out: FxHashSet<Identity>,
     /// The predicate that the engine calls to load a library.
     pub(super) loader: Option<Identity>,
+    /// The predicate that runs goals in cost centres.
+    pub(super) center: Option<Identity>,
+    /// Predicates that the program does not want to have recorded.
+    pub(super) not_wanted: FxHashSet<Identity>,
+    /// Cost centres that all boxes of a predicate are in.
+    pub(super) centers: FxHashMap<Identity, String>,
 }
 
 #[derive(Default)]
@@ -119,6 +127,30 @@ pub(super) fn take_in(predicate: Identity) -> bool {
         GENERATION.fetch_add(1, Ordering::Release);
     }
     was_left_out
+}
+
+/// No call of a predicate is recorded from now on, but from goals that are known already.
+pub(super) fn leave_out(predicate: Identity) {
+    if let Some(known) = locks::lock(&KNOWN).as_mut() {
+        known.rules.not_wanted.insert(predicate);
+        known.by_definition.clear();
+        GENERATION.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// All boxes of a predicate are in a cost centre.
+pub(super) fn in_center(predicate: Identity, center: String) {
+    let mut known = locks::lock(&KNOWN);
+    let Some(known) = known.as_mut() else { return };
+    // SAFETY: a module of the engine's.
+    let module = unsafe { ffi::PL_module_name(predicate.module as ffi::Module) };
+    if let Some(&id) = known.ids.get(&(module, predicate.name, predicate.arity)) {
+        recording::with(|current| {
+            let recorder = &current.recorder;
+            recorder.in_cost_center(id, recorder.cost_center(&center));
+        });
+    }
+    known.rules.centers.insert(predicate, center);
 }
 
 /// What one thread remembers of that.
@@ -319,8 +351,10 @@ impl Known {
     /// What calls of a predicate are. The predicate becomes known in the trace if they get boxes.
     fn decide(&mut self, identity: Identity, offsets: &Offsets) -> Standing {
         let class = self.classify(identity, offsets);
-        if class == Class::Unrecorded {
-            return Standing::Unrecorded;
+        match class {
+            Class::Unrecorded => return Standing::Unrecorded,
+            Class::Center => return Standing::Center,
+            Class::Recorded | Class::Loader | Class::Boundary => {}
         }
         let Identity {
             name,
@@ -330,7 +364,7 @@ impl Known {
         // SAFETY: a module of the engine's.
         let module = unsafe { ffi::PL_module_name(module as ffi::Module) };
         let (text, module_text) = (atom_text(name), atom_text(module));
-        let ids = &mut self.ids;
+        let (ids, centers) = (&mut self.ids, &self.rules.centers);
         let id = recording::with(|current| {
             if class == Class::Loader {
                 return current.pseudo(AUTOLOAD);
@@ -340,7 +374,11 @@ impl Known {
                 let file = (!file.is_empty()).then(|| current.file_name(&file));
                 let number = u32::try_from(arity).unwrap_or(u32::MAX);
                 let recorder = &current.recorder;
-                recorder.predicate(&module_text, &text, number, file.as_deref(), line)
+                let id = recorder.predicate(&module_text, &text, number, file.as_deref(), line);
+                if let Some(center) = centers.get(&identity) {
+                    recorder.in_cost_center(id, recorder.cost_center(center));
+                }
+                id
             };
             *ids.entry((module, name, arity)).or_insert_with(declare)
         });
@@ -385,7 +423,13 @@ impl Known {
         if rules.loader == Some(identity) {
             return Class::Loader;
         }
-        if rules.left_out.contains(&identity) || rules.own.contains(&module_name) {
+        if rules.center == Some(identity) {
+            return Class::Center;
+        }
+        if rules.left_out.contains(&identity)
+            || rules.not_wanted.contains(&identity)
+            || rules.own.contains(&module_name)
+        {
             return Class::Unrecorded;
         }
         let (text, module_text) = (atom_text(name), atom_text(module_name));
@@ -416,6 +460,7 @@ impl Known {
 enum Class {
     Recorded,
     Loader,
+    Center,
     Boundary,
     Unrecorded,
 }
