@@ -42,5 +42,6 @@ mod setup;
 mod shortened;
 mod signals;
 mod stubs;
+mod trials;
 mod tui;
 mod width;

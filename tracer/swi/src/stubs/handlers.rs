@@ -395,8 +395,8 @@ impl Visit {
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing(callee) };
         match standing {
-            Standing::Unrecorded if is_foreign(callee) => GoalKind::Constant,
-            Standing::Unrecorded => GoalKind::Unrecorded,
+            Standing::Unrecorded | Standing::Untouched if is_foreign(callee) => GoalKind::Constant,
+            Standing::Unrecorded | Standing::Untouched => GoalKind::Unrecorded,
             Standing::Undefined => GoalKind::Recorded(Goal {
                 callee,
                 id: None,
@@ -546,7 +546,9 @@ impl Visit {
         }
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing(code.definition) };
-        self.plant(&code, standing.is_recorded());
+        if standing != Standing::Untouched {
+            self.plant(&code, standing.is_recorded());
+        }
     }
 
     /// A body begins that `call/1` has made. What is newer than its frame was left by an exception: had it failed, a stub would have seen it.

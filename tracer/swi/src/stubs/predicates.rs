@@ -23,6 +23,8 @@ pub(super) enum Standing {
     Boundary(u32),
     /// No call gets a box.
     Unrecorded,
+    /// No call gets a box, and nothing is done to its code: a later recording decides what it is.
+    Untouched,
     /// The predicate is not there yet: a library may be loaded for it, or its clauses are asserted later.
     Undefined,
 }
@@ -41,7 +43,7 @@ impl Standing {
     pub(super) fn at_goal(self) -> Option<u32> {
         match self {
             Self::Recorded(id) | Self::Loader(id) | Self::Boundary(id) => Some(id),
-            Self::Unrecorded | Self::Undefined => None,
+            Self::Unrecorded | Self::Untouched | Self::Undefined => None,
         }
     }
 }
@@ -64,6 +66,8 @@ pub(super) struct Rules {
     pub(super) left_out: FxHashSet<Identity>,
     /// The predicate that the engine calls to load a library.
     pub(super) loader: Option<Identity>,
+    /// If there are any, nothing else is recorded but the boundary, and the code of all others is left as it is: these are trials.
+    pub(super) trials: FxHashSet<Identity>,
 }
 
 #[derive(Default)]
@@ -251,7 +255,12 @@ impl Known {
         if text.starts_with('$') {
             return Standing::Unrecorded;
         }
-        let by_default = rules.scope.contains(&class);
+        let of_trials = !rules.trials.is_empty();
+        let by_default = if of_trials {
+            rules.trials.contains(&identity)
+        } else {
+            rules.scope.contains(&class)
+        };
         let ids = &mut self.ids;
         let chosen = recording::with(|current| {
             let selection = &current.selection;
@@ -276,6 +285,8 @@ impl Known {
                 Standing::Recorded(id())
             } else if boundary() {
                 Standing::Boundary(id())
+            } else if of_trials {
+                Standing::Untouched
             } else {
                 Standing::Unrecorded
             }
