@@ -197,7 +197,9 @@ pub fn recording_share(analysis: &Analysis) -> String {
         .unwrap_or(net.net_ticks..=net.net_ticks);
     let (least, most) = (*range.start(), *range.end());
     let streams = analysis.profile.streams.iter();
-    let waited = streams.fold(0_u64, |sum, stream| sum.saturating_add(stream.waiting_ticks));
+    let waited = streams.fold(0_u64, |sum, stream| {
+        sum.saturating_add(stream.waiting_ticks)
+    });
     let is_known = most - least <= net.net_ticks.saturating_sub(waited) / KNOWN_WITHIN;
     let whole = |ticks: u64| (ticks * 100 + recorded / 2) / recorded.max(1);
     let took = match (whole(recorded - most), whole(recorded - least)) {
