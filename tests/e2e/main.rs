@@ -44,5 +44,6 @@ mod shortened;
 mod signals;
 mod structure;
 mod stubs;
+mod trials;
 mod tui;
 mod width;

@@ -130,15 +130,17 @@ pm_start(File, Options) :-
     current_prolog_flag(os_argv, Command),
     command_settings(Options, Command, CommandSettings),
     '$append'([[Output, EngineSetting, LimitSetting, HomeSetting], CommandSettings, Settings], All),
-    calibrate(Options, Settings),
+    technique(Options, Technique),
+    calibrate(Technique, Options, Settings),
     '$open'(All, Error),
     (   Error == ""
     ->  retractall(recording_file(_)),
         retractall(reset_mark(_)),
         assertz(recording_file(Path)),
         (   start_stubs(Options)
-        ->  true
-        ;   install_hooks,
+        ->  portmortem:'$recorded_with'(stubs, Settings)
+        ;   portmortem:'$recorded_with'(ports, Settings),
+            install_hooks,
             start_wrapping(Options)
         )
     ;   throw(error(portmortem_error(Error), _))
@@ -175,6 +177,7 @@ foreign_option(arguments).
 foreign_option(byrd).
 foreign_option(symbolic).
 foreign_option(clauses).
+foreign_option(goal_ports).
 foreign_option(tail).
 foreign_option(max_size).
 foreign_option(keep).

@@ -1,6 +1,8 @@
 :- module(portmortem_stubs,
           [ stubs_work/0,
-            start_stubs/1               % +Options
+            technique/2,                % +Options, -Technique
+            start_stubs/1,              % +Options
+            start_stubs_of/1            % :Heads
           ]).
 
 /** <module> Ports in the engine's own instructions
@@ -128,12 +130,25 @@ find_pauses :-
              trim_stacks,
              portmortem:'$stub_look_for_pauses' )).
 
+%!  technique(+Options, -Technique) is det.
+%
+%   Technique is `stubs` if a recording with these options is made so, else `ports`.
+
+technique(Options, stubs) :-
+    wants_stubs(Options),
+    stubs_work,
+    !.
+technique(_, ports).
+
+wants_stubs(Options) :-
+    \+ ( needs_ports(Option), memberchk(Option, Options) ).
+
 %!  start_stubs(+Options) is semidet.
 %
-%   Stubs record from now on. Fails if they cannot, or if Options need ports.
+%   Stubs record from now on. Fails if they are not wanted, or cannot.
 
 start_stubs(Options) :-
-    \+ ( needs_ports(Option), memberchk(Option, Options) ),
+    wants_stubs(Options),
     (   stubs_work
     ->  true
     ;   portmortem:'$note'("recorded with ports in copies of clauses: stubs do not work in this version of SWI-Prolog"),
@@ -155,6 +170,24 @@ start_stubs(Options) :-
     ;   forall(observed(Options, M, Name, Arity, Goal, Foreign),
                portmortem:'$stub_observe'(M, Name, Arity, Goal, Foreign))
     ).
+
+%!  start_stubs_of(:Heads) is semidet.
+%
+%   Stubs record these predicates of our own from now on, and nothing is done to the code of others. What the rules say of the system holds.
+
+:- meta_predicate start_stubs_of(:).
+
+start_stubs_of(M:Heads) :-
+    forall(system_rule([], Kind, A, B, C), portmortem:'$stub_rule'(Kind, A, B, C)),
+    of_each(Heads, M, '$stub_rule'(trial)),
+    portmortem:'$stub_begin',
+    of_each(Heads, M, '$stub_adopt').
+
+of_each(Heads, M, Goal) :-
+    forall(( '$member'(Head, Heads),
+             functor(Head, Name, Arity)
+           ),
+           call(portmortem:Goal, M, Name, Arity)).
 
 note_unread_pauses :-
     (   portmortem:'$stub_look_for_pauses'
@@ -212,21 +245,23 @@ rule(_, scope, user, 0, 0).
 rule(_, scope, test, 0, 0).
 rule(Options, scope, library, 0, 0) :- widened(Options, libraries).
 rule(Options, scope, system, 0, 0)  :- widened(Options, builtins).
-rule(Options, boundary, Class, 0, 0) :-
+rule(_, own, M, 0, 0) :- own_module(M).
+rule(_, elsewhere, Name, Arity, M) :- library_predicate(Name, Arity, M).
+rule(_, loader, '$autoload', '$autoload', 1).
+rule(_, center, portmortem, run_in_center, 2).
+rule(_, left_out, M, Name, Arity) :- system_hook(M, Name, Arity).
+rule(Options, Kind, A, B, C) :- system_rule(Options, Kind, A, B, C).
+
+system_rule(Options, boundary, Class, 0, 0) :-
     \+ memberchk(boundary(false), Options),
     '$member'(Class, [system, library]).
-rule(_, own, M, 0, 0) :- own_module(M).
-rule(_, no_box, Name, Arity, 0) :-
+system_rule(_, no_box, Name, Arity, 0) :-
     no_box(Name, Arity0),
     (   var(Arity0)
     ->  Arity = -1
     ;   Arity = Arity0
     ).
-rule(_, elsewhere, Name, Arity, M) :- library_predicate(Name, Arity, M).
-rule(_, elsewhere, Name, Arity, M) :- system_predicate(Name, Arity, M).
-rule(_, loader, '$autoload', '$autoload', 1).
-rule(_, center, portmortem, run_in_center, 2).
-rule(_, left_out, M, Name, Arity) :- system_hook(M, Name, Arity).
+system_rule(_, elsewhere, Name, Arity, M) :- system_predicate(Name, Arity, M).
 
 widened(Options, Key) :-
     Option =.. [Key, true],

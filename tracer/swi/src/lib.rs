@@ -19,6 +19,7 @@ mod goal_ports;
 mod goal_table;
 mod goals;
 mod heads;
+mod kept;
 mod layout;
 mod lines;
 mod panics;
@@ -194,11 +195,18 @@ fn install_control() {
     control(c"$stretch_ends", 1, stretch_ends);
     control(
         c"$calibrated",
-        1,
-        deterministic!(calibrate::is_calibrated, (a), FALSE),
+        2,
+        deterministic!(calibrate::is_calibrated, (a, b), FALSE),
     );
-    let open_calibration = deterministic!(calibrate::open, (a), FALSE);
-    control(c"$open_calibration", 1, open_calibration);
+    let kept_trials = deterministic!(calibrate::kept_trials, (a, b, d), FALSE);
+    control(c"$kept_trials", 3, kept_trials);
+    let open_calibration = deterministic!(calibrate::open, (a, b), FALSE);
+    control(c"$open_calibration", 2, open_calibration);
+    control(
+        c"$recorded_with",
+        2,
+        deterministic!(control::recorded_with, (a, b), TRUE),
+    );
     control(
         c"$calibrating",
         0,

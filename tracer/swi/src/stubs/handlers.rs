@@ -487,8 +487,10 @@ impl Visit {
         }
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing(code.definition) };
-        // A fact is entered where it ends.
-        self.plant_and_enter(&code, standing.is_recorded(), cell);
+        if standing != Standing::Untouched {
+            // A fact is entered where it ends.
+            self.plant_and_enter(&code, standing.is_recorded(), cell);
+        }
     }
 
     /// A body begins that `call/1` has made. What is newer than its frame was left by an exception: had it failed, a stub would have seen it.

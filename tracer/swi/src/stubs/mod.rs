@@ -305,7 +305,7 @@ fn system_definition(name: &CStr, arity: c_int) -> usize {
 
 /// `stub_rule(+Kind, +A, +B, +C)`: what the next recording records: `scope(Class)`, `boundary(Class)`, `no_box(Name, Arity)`, any arity if it is
 /// negative, `elsewhere(Name, Arity, Module)`, `own(Module)`, `left_out(Module, Name, Arity)`, `loader(Module, Name, Arity)`,
-/// `center(Module, Name, Arity)`. What is not needed is 0.
+/// `center(Module, Name, Arity)`, `trial(Module, Name, Arity)`. What is not needed is 0.
 pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
     let mut rules = locks::lock(&RULES);
     let rules = rules.get_or_insert_default();
@@ -326,6 +326,9 @@ pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
             .left_out
             .extend(definition(a, b, c).map(predicates::identity)),
         "center" => rules.center = definition(a, b, c).map(predicates::identity),
+        "trial" => rules
+            .trials
+            .extend(definition(a, b, c).map(predicates::identity)),
         "loader" => rules.loader = definition(a, b, c).map(predicates::identity),
         _ => return FALSE,
     }

@@ -57,8 +57,8 @@ impl Visit {
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing(callee) };
         match standing {
-            Standing::Unrecorded if is_foreign(callee) => GoalKind::Constant,
-            Standing::Unrecorded | Standing::Center => GoalKind::Unrecorded,
+            Standing::Unrecorded | Standing::Untouched if is_foreign(callee) => GoalKind::Constant,
+            Standing::Unrecorded | Standing::Untouched | Standing::Center => GoalKind::Unrecorded,
             Standing::Undefined => GoalKind::Recorded(Goal {
                 callee,
                 id: None,

@@ -27,6 +27,8 @@ pub(super) enum Standing {
     Boundary(u32),
     /// No call gets a box.
     Unrecorded,
+    /// No call gets a box, and nothing is done to its code: a later recording decides what it is.
+    Untouched,
     /// The predicate is not there yet: a library may be loaded for it, or its clauses are asserted later.
     Undefined,
 }
@@ -48,7 +50,7 @@ impl Standing {
             | Self::WithArguments(id)
             | Self::Loader(id)
             | Self::Boundary(id) => Some(id),
-            Self::Center | Self::Unrecorded | Self::Undefined => None,
+            Self::Center | Self::Unrecorded | Self::Untouched | Self::Undefined => None,
         }
     }
 }
@@ -77,6 +79,8 @@ pub(super) struct Rules {
     pub(super) not_wanted: FxHashSet<Identity>,
     /// Cost centres that all boxes of a predicate are in.
     pub(super) centers: FxHashMap<Identity, String>,
+    /// If there are any, nothing else is recorded but the boundary, and the code of all others is left as it is: these are trials.
+    pub(super) trials: FxHashSet<Identity>,
 }
 
 #[derive(Default)]
@@ -353,6 +357,7 @@ impl Known {
         let class = self.classify(identity, offsets);
         match class {
             Class::Unrecorded => return Standing::Unrecorded,
+            Class::Untouched => return Standing::Untouched,
             Class::Center => return Standing::Center,
             Class::Recorded | Class::Loader | Class::Boundary => {}
         }
@@ -436,7 +441,12 @@ impl Known {
         if text.starts_with('$') {
             return Class::Unrecorded;
         }
-        let by_default = rules.scope.contains(&class);
+        let of_trials = !rules.trials.is_empty();
+        let by_default = if of_trials {
+            rules.trials.contains(&identity)
+        } else {
+            rules.scope.contains(&class)
+        };
         let chosen = recording::with(|current| {
             let selection = &current.selection;
             let number = u32::try_from(arity).unwrap_or(u32::MAX);
@@ -447,6 +457,8 @@ impl Known {
                 && !selection.excludes(&module_text, &text, number)
             {
                 Class::Boundary
+            } else if of_trials {
+                Class::Untouched
             } else {
                 Class::Unrecorded
             }
@@ -461,6 +473,7 @@ enum Class {
     Recorded,
     Loader,
     Center,
+    Untouched,
     Boundary,
     Unrecorded,
 }
