@@ -19,6 +19,7 @@ mod query;
 mod record;
 mod report;
 mod scope;
+mod start;
 mod tui;
 mod verify;
 mod watcher;
