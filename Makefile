@@ -17,6 +17,7 @@ test: engine test-packages check
 	tests/run
 
 check:
+	tools/check-structure
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- --deny warnings
 	RUSTDOCFLAGS=--deny=warnings $(CARGO) doc --workspace --no-deps --document-private-items --quiet
@@ -37,7 +38,7 @@ test-memory:
 # tools/spark on a Spark cluster of its own: a worker is killed, traces are damaged, every sum is compared.
 test-cluster:
 	@command -v java >/dev/null || tools/install-packages openjdk-17-jre-headless
-	$(CARGO) build --quiet --package portmortem
+	$(CARGO) build --quiet --package portmortem --package portmortem-polars
 	tests/cluster/run
 
 # Every fuzz target for FUZZ_SECONDS, on one core; see fuzz/README.md. Stops at the first finding.
@@ -51,9 +52,10 @@ fuzz:
 	done
 
 install: engine
-	$(CARGO) build --release --package portmortem --package portmortem-swi
+	$(CARGO) build --release --package portmortem --package portmortem-polars --package portmortem-swi
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/portmortem
 	install -m 755 target/release/portmortem $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 target/release/portmortem-polars $(DESTDIR)$(PREFIX)/lib/portmortem/
 	install -m 755 target/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/lib/portmortem/
 
 # library(portmortem) for use from within SWI-Prolog: ?- attach_packs('target/pack').

@@ -1,4 +1,5 @@
-//! What must be known beside figures: how a run was recorded and ended, what was lost, which sums do not come out.
+//! What must be known beside figures: how a run was recorded and ended, what was lost, which sums
+//! do not come out.
 
 use portmortem_tracer::format::Outcome;
 
@@ -21,7 +22,8 @@ pub fn ending(trace: &Trace) -> String {
     }
 }
 
-/// How much of the time threads had no processor, by the time of all and of the main thread; `None` if no waiting was recorded.
+/// How much of the time threads had no processor, by the time of all and of the main thread; `None`
+/// if no waiting was recorded.
 #[must_use]
 pub fn waiting(analysis: &Analysis) -> Option<String> {
     let streams = &analysis.profile.streams;
@@ -50,7 +52,8 @@ pub fn waiting(analysis: &Analysis) -> Option<String> {
     Some(format!("{share} % of the time of {all}{of_main}"))
 }
 
-/// Time and number of garbage collections and stack shifts; `None` if there were none, or they are hidden.
+/// Time and number of garbage collections and stack shifts; `None` if there were none, or they are
+/// hidden.
 #[must_use]
 pub fn collections(analysis: &Analysis) -> Option<String> {
     let infos = analysis.trace.predicates().iter();
@@ -90,8 +93,8 @@ pub fn undone(analysis: &Analysis) -> Option<String> {
     (ticks > 0).then(|| format!("{} ({share} %)", time(analysis.ns(ticks))))
 }
 
-/// Choicepoints that were cut, or there at the end, of all that were left; `None` if none was, or the recording itself left them
-/// (`--byrd`).
+/// Choicepoints that were cut, or there at the end, of all that were left; `None` if none was, or
+/// the recording itself left them (`--byrd`).
 #[must_use]
 pub fn unused_choicepoints(analysis: &Analysis) -> Option<String> {
     let (mut left, mut unused) = (0_u64, 0_u64);
@@ -106,8 +109,8 @@ pub fn unused_choicepoints(analysis: &Analysis) -> Option<String> {
 /// Of a chain of calls what has less of the time, in percent, is not on the hottest path.
 const LEAST_ON_PATH: u64 = 10;
 
-/// From the hottest root of the call tree always to the hottest callee, as far as that has a tenth of the time: predicates and their inclusive
-/// ticks, net if `net` is given.
+/// From the hottest root of the call tree always to the hottest callee, as far as that has a tenth
+/// of the time: predicates and their inclusive ticks, net if `net` is given.
 #[must_use]
 pub fn hottest_path(profile: &Profile, net: Option<&NetTimes>) -> Vec<(PredicateIndex, u64)> {
     let rows = &profile.contexts;

@@ -41,6 +41,7 @@ mod selection;
 mod setup;
 mod shortened;
 mod signals;
+mod structure;
 mod stubs;
 mod tui;
 mod width;

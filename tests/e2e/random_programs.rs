@@ -70,7 +70,7 @@ fn with_clauses_all_ports_are_the_same() {
 #[test]
 fn ports_at_goals_say_what_wrappers_say() {
     for first in (1000..1300).step_by(IN_A_FILE as usize) {
-        both(first, &["--no-boundary"]);
+        both(first, &["--ports", "--no-boundary"]);
     }
     for first in (3000..3100).step_by(IN_A_FILE as usize) {
         both(first, &["--clauses", "--no-boundary"]);

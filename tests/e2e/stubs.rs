@@ -1,4 +1,4 @@
-//! Recording with stubs (`--stubs`): what could break a program whose own code has stubs in it, or miss its ports.
+//! Recording with stubs: what could break a program whose own code has stubs in it, or miss its ports.
 
 use std::fs;
 use std::path::Path;
@@ -39,7 +39,7 @@ fn compared(program: &Path) -> Result<(), String> {
     };
     let plain = run(&|sandbox| sandbox.swipl(["program.pl"]));
     let recorded =
-        run(&|sandbox| sandbox.portmortem(["record", "--stubs", "-o", "run.pmt", "program.pl"]));
+        run(&|sandbox| sandbox.portmortem(["record", "-o", "run.pmt", "program.pl"]));
     let same = plain.status == recorded.status
         && masks::variables(&plain.stdout) == masks::variables(&recorded.stdout)
         && errors(&plain) == errors(&recorded);
@@ -71,7 +71,7 @@ fn errors(outcome: &Outcome) -> Vec<String> {
 fn random_programs_have_the_calls_and_exits_of_the_debugger() {
     for first in (7000..7040).step_by(IN_A_FILE as usize) {
         let text = file(first, true);
-        let recorded = does_the_same(&text, &["--stubs"], first).calls_and_exits();
+        let recorded = does_the_same(&text, &[], first).calls_and_exits();
         let sandbox = Sandbox::with("random.pl", &text);
         let counter = repository("tests/prolog/debugger_ports.pl");
         let counter = counter.to_str().unwrap();
@@ -93,7 +93,7 @@ fn random_programs_have_the_calls_and_exits_of_the_debugger() {
 fn random_programs_have_the_ports_of_copies() {
     for first in (8000..8200).step_by(IN_A_FILE as usize) {
         let text = file(first, false);
-        let [stubs, copies] = [&["--stubs"][..], &[]].map(|options| {
+        let [stubs, copies] = [&[][..], &["--ports"]].map(|options| {
             let profiled = does_the_same(&text, options, first);
             ports_of_program(&profiled.trace)
         });

@@ -167,8 +167,12 @@ pub(crate) struct RecordArgs {
     /// Put no ports at the goals of clauses: slower, and without sites. For engines where that goes wrong, and to compare
     #[arg(long, hide = true)]
     pub(crate) wrappers_only: bool,
-    /// Put the ports into the engine's own instructions: faster, no copies of clauses. Not all modes have it yet
-    #[arg(long, conflicts_with_all = ["byrd", "symbolic", "clauses", "keep_arguments", "no_tail", "wrappers_only"])]
+    /// Record with ports in copies of clauses, as engines need whose instructions are not known: slower, and a copy
+    /// is not always its predicate
+    #[arg(long)]
+    pub(crate) ports: bool,
+    /// What every recording does now
+    #[arg(long, hide = true)]
     pub(crate) stubs: bool,
     /// Write no index (TRACE.index) beside a trace of more than 10 MB; later commands then take longer to begin
     #[arg(long)]
@@ -345,25 +349,25 @@ tell them apart come before it: monday/run, tuesday/run.
 Files are complete or absent, and none is changed before all are written. Older files of
 the same name are replaced only with --force; partitions of traces that are not in this
 export stay.")]
-pub(crate) struct ExportArgs {
+pub struct ExportArgs {
     /// The traces; patterns with *, ? and [] are expanded (** for any depth of directories)
     #[arg(required_unless_present = "from", value_name = "TRACE")]
-    pub(crate) traces: Vec<PathBuf>,
+    pub traces: Vec<PathBuf>,
     /// A file that lists further traces, one per line; - for standard input
     #[arg(long, value_name = "FILE")]
-    pub(crate) from: Option<PathBuf>,
+    pub from: Option<PathBuf>,
     /// Directory for the files (made if missing)
     #[arg(long, value_name = "DIR")]
-    pub(crate) to: PathBuf,
+    pub to: PathBuf,
     /// File format
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
-    pub(crate) format: ExportFormat,
+    pub format: ExportFormat,
     /// Replace existing files
     #[arg(long)]
-    pub(crate) force: bool,
+    pub force: bool,
     /// Tables to write, with commas between (default: all but events)
     #[arg(long, value_name = "TABLES", value_delimiter = ',', value_parser = table_parser())]
-    pub(crate) tables: Vec<Table>,
+    pub tables: Vec<Table>,
 }
 
 /// `portmortem advise`
@@ -528,21 +532,21 @@ Examples:
 Tables and columns are those of `export`; every table has a column trace. Only tables that the
 SQL names are made. The SQL is that of polars: SELECT with JOIN, GROUP BY, HAVING, WITH, UNION,
 and functions of text, numbers and windows.")]
-pub(crate) struct QueryArgs {
+pub struct QueryArgs {
     /// The traces; patterns with *, ? and [] are expanded (** for any depth of directories)
     #[arg(required = true, value_name = "TRACE")]
-    pub(crate) traces: Vec<PathBuf>,
+    pub traces: Vec<PathBuf>,
     /// The question
     #[arg(required = true, value_name = "SQL")]
-    pub(crate) sql: String,
+    pub sql: String,
     /// Output format
     #[arg(long, value_enum, default_value_t = QueryFormat::Text)]
-    pub(crate) format: QueryFormat,
+    pub format: QueryFormat,
 }
 
 /// How an answer is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum QueryFormat {
+pub enum QueryFormat {
     /// Text for people: a table, or an entry per line where that is too wide
     Text,
     /// Comma-separated values
@@ -774,7 +778,7 @@ fn parse_sizes(text: &str) -> Result<Sizes, String> {
 
 /// A file format of `export`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
+pub enum ExportFormat {
     /// Comma-separated values
     Csv,
     /// Apache Parquet, partitioned by trace

@@ -16,11 +16,11 @@ pub const OUTSIDE: &str = "<outside>";
 type Sums<'t> = BTreeMap<(Center, Option<PredicateIndex>, &'t str), Option<u64>>;
 
 rows! {
-    /// A row of the table `centers`: one for every cost centre that was entered, and one for what ran
-    /// outside of all.
+    /// A row of the table `centers`: one for every cost centre that was entered, and one for what
+    /// ran outside of all.
     ///
-    /// All counts are of boxes of predicates in the centre and in no centre nested in it. Every count sums
-    /// over the centres to that of the whole trace.
+    /// All counts are of boxes of predicates in the centre and in no centre nested in it. Every
+    /// count sums over the centres to that of the whole trace.
     pub struct CenterRow<'t> of c: InCenter<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = c.tables.name;
@@ -60,7 +60,8 @@ rows! {
 }
 
 rows! {
-    /// A row of the table `costs`: one for every cost centre, predicate and symbol that was counted there.
+    /// A row of the table `costs`: one for every cost centre, predicate and symbol that was counted
+    /// there.
     pub struct CostRow<'t> of c: Cost<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = c.tables.name;
@@ -95,8 +96,9 @@ impl<'t> Tables<'t> {
         }
     }
 
-    /// By cost centre and predicate, in the order of the trace; then by symbol. How often predicates were
-    /// called and centres entered comes from the events, all else from the records of a symbolic recording.
+    /// By cost centre and predicate, in the order of the trace; then by symbol. How often
+    /// predicates were called and centres entered comes from the events, all else from the records
+    /// of a symbolic recording.
     pub fn costs(self) -> impl Iterator<Item = CostRow<'t>> {
         let mut sums = self.symbolic_costs();
         for (&(center, of), figures) in &self.profile.centers {

@@ -52,10 +52,10 @@ Options of pm_record/2 and pm_start/2:
     Make every exit re-enterable (the figures of Debray 1988). Default: `false`.
   - symbolic(+Boolean)
     Count symbolic costs (slow). Default: `false`.
-  - stubs(+Boolean)
-    Put the ports into the engine's own instructions, if this version of the engine allows it:
-    there are no copies of clauses then. Not with byrd(true), symbolic(true), clauses(true), arguments(_)
-    and tail(false), which are recorded with ports. Default: `false`.
+  - ports(+Boolean)
+    Record with ports in copies of clauses, and not in the engine's own instructions. So are recordings in any
+    case where the version of the engine does not allow for those, and with byrd(true), symbolic(true),
+    clauses(true), arguments(_) and tail(false). Default: `false`.
   - tail(+Boolean)
     Record last calls as such. With `false` every one gets a box of its own,
     and recursion no longer runs in constant space. Default: `true`.
@@ -139,8 +139,7 @@ pm_start(File, Options) :-
     ->  retractall(recording_file(_)),
         retractall(reset_mark(_)),
         assertz(recording_file(Path)),
-        (   memberchk(stubs(true), Options),
-            start_stubs(Options)
+        (   start_stubs(Options)
         ->  true
         ;   install_hooks,
             start_wrapping(Options)

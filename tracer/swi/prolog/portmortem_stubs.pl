@@ -97,7 +97,7 @@ find_pauses :-
 
 %!  start_stubs(+Options) is semidet.
 %
-%   Stubs record from now on. Fails if they cannot.
+%   Stubs record from now on. Fails if they cannot, or if Options need ports.
 
 start_stubs(Options) :-
     \+ ( needs_ports(Option), memberchk(Option, Options) ),
@@ -122,6 +122,7 @@ note_unread_pauses :-
     ;   portmortem:'$note'("garbage collections and stack shifts are not recorded: it was not found where the engine counts them")
     ).
 
+needs_ports(ports(true)).
 needs_ports(byrd(true)).
 needs_ports(symbolic(true)).
 needs_ports(clauses(true)).

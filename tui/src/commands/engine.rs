@@ -121,7 +121,7 @@ fn boot_script(
         ("builtins", args.builtins),
         ("byrd", args.byrd),
         ("symbolic", args.symbolic),
-        ("stubs", args.stubs),
+        ("ports", args.ports),
     ] {
         if set {
             options.push(format!("{key}(true)"));

@@ -27,6 +27,8 @@ pub(super) struct ThreadBlock {
     pub(super) shadow: *mut Shadow,
     /// The thread puts stubs into code.
     pub(super) plants: bool,
+    /// A handler runs, and with it nothing that records: a signal may interrupt it.
+    pub(super) handles: bool,
 }
 
 // A thread-local variable at a fixed distance from the thread pointer, so that stubs reach it in one instruction.

@@ -3,7 +3,6 @@
 //! A handler runs between two instructions of the engine. It reads the engine's stacks and changes nothing but cells of code. It
 //! cannot call Prolog, and makes no terms.
 
-use super::emit;
 use super::instructions::{Kind, Op};
 use super::offsets::{
     self, CLAUSE_DEFINITION, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, Offsets, word,
@@ -11,9 +10,11 @@ use super::offsets::{
 use super::plant::{self, Goal, Handlers, Place, Work, role};
 use super::predicates::{self, Standing};
 use super::shadow::{Call, Events, Shadow};
+use super::{emit, exchange};
 use crate::engine::{self, Engine};
 use crate::ffi::TRUE;
 use crate::panics::guarded;
+use crate::recording;
 
 const WORD: usize = size_of::<usize>();
 
@@ -39,25 +40,24 @@ pub(super) struct Visit {
 }
 
 /// Runs a handler if the engine is recorded. Control goes on where it would without stubs.
-fn visit(work: impl FnOnce(&mut Visit)) {
+fn visit(place: usize, cell: usize, work: impl FnOnce(&mut Visit, &'static Place)) {
+    // SAFETY: stubs have addresses of places, which are never freed.
+    let place = unsafe { &*(place as *const Place) };
     guarded(TRUE, || {
-        if let Some(mut visit) = Visit::begin() {
-            work(&mut visit);
+        match Visit::begin() {
+            Some(mut visit) => work(&mut visit, place),
+            None => exchange::leave(cell, place.op),
         }
         TRUE
     });
 }
 
 extern "C" fn on_look(place: usize, cell: usize) {
-    visit(|visit| {
-        let place = place_of(place);
-        visit.look(place.roles, cell);
-    });
+    visit(place, cell, |visit, place| visit.look(place.roles, cell));
 }
 
 extern "C" fn on_call(place: usize, cell: usize) {
-    visit(|visit| {
-        let place = place_of(place);
+    visit(place, cell, |visit, place| {
         if let Work::Call(goal) = place.work {
             visit.call(place, cell, goal);
         }
@@ -65,28 +65,23 @@ extern "C" fn on_call(place: usize, cell: usize) {
 }
 
 extern "C" fn on_select(place: usize, cell: usize) {
-    visit(|visit| visit.select(place_of(place).op, cell));
+    visit(place, cell, |visit, place| visit.select(place.op, cell));
 }
 
-extern "C" fn on_wrapped(_place: usize, _cell: usize) {
-    visit(Visit::wrapped);
+extern "C" fn on_wrapped(place: usize, cell: usize) {
+    visit(place, cell, |visit, _| visit.wrapped());
 }
 
-extern "C" fn on_new_body(_place: usize, cell: usize) {
-    visit(|visit| visit.new_body(cell));
+extern "C" fn on_new_body(place: usize, cell: usize) {
+    visit(place, cell, |visit, _| visit.new_body(cell));
 }
 
 extern "C" fn on_new_code(place: usize, cell: usize) {
-    visit(|visit| visit.new_code(place_of(place), cell));
+    visit(place, cell, |visit, place| visit.new_code(place, cell));
 }
 
-extern "C" fn on_recovery(_place: usize, _cell: usize) {
-    visit(Visit::recovery);
-}
-
-fn place_of(place: usize) -> &'static Place {
-    // SAFETY: stubs have addresses of places, which are never freed.
-    unsafe { &*(place as *const Place) }
+extern "C" fn on_recovery(place: usize, cell: usize) {
+    visit(place, cell, |visit, _| visit.recovery());
 }
 
 /// The engine's events.
@@ -132,24 +127,50 @@ impl Events for Engine {
     }
 }
 
+/// Machine code records again.
+impl Drop for Visit {
+    fn drop(&mut self) {
+        let block = emit::thread_block();
+        // SAFETY: the calling thread's own block.
+        unsafe {
+            (*block).engine = self.data;
+            (*block).handles = false;
+        }
+    }
+}
+
+/// Whether nothing more can be recorded: the trace is full, or this is the child of a fork. Then the recording ends.
+fn has_stopped(engine: &Engine) -> bool {
+    let stopped = engine.stream.has_stopped();
+    if stopped {
+        recording::abandon();
+    }
+    stopped
+}
+
 impl Visit {
     fn begin() -> Option<Self> {
         let offsets = offsets::known()?;
         let data = offsets::running_engine(offsets);
+        let block = emit::thread_block();
+        // A handler that a signal has interrupted is not disturbed.
+        // SAFETY: the calling thread's own block.
+        if unsafe { (*block).handles } {
+            return None;
+        }
         // SAFETY: the only reference until the handler ends.
-        let Some(engine) = (unsafe { engine::of_stub(data) }) else {
+        let engine = unsafe { engine::of_stub(data) };
+        let Some(engine) = engine.filter(|engine| !has_stopped(engine)) else {
             Self::forget();
             return None;
         };
-        let block = emit::thread_block();
-        let shadow = engine.shadow;
-        // SAFETY: the calling thread's own block; a shadow is never freed, and used by its engine only.
+        // SAFETY: the calling thread's own block; a shadow is never freed, and used by its engine only. Machine code leaves everything
+        // to handlers until this one ends.
         let shadow = unsafe {
-            if (*block).engine != data || (*block).shadow != shadow {
-                (*block).engine = data;
-                (*block).shadow = shadow;
-            }
-            &mut *shadow
+            (*block).handles = true;
+            (*block).engine = 0;
+            (*block).shadow = engine.shadow;
+            &mut *engine.shadow
         };
         shadow.stream = if engine.quiet {
             std::ptr::null()
@@ -205,9 +226,10 @@ impl Visit {
 
     /// A goal of a recorded clause calls.
     fn call(&mut self, place: &Place, cell: usize, goal: Goal) {
-        let is_another = self
-            .callee(place.kind, cell)
-            .is_some_and(|callee| callee != goal.callee);
+        let is_another = place.is_stale()
+            || self
+                .callee(place.kind, cell)
+                .is_some_and(|callee| callee != goal.callee);
         // SAFETY: a definition of the engine's.
         let has_come = !goal.is_there && unsafe { predicates::is_there(goal.callee) };
         let goal = if is_another || has_come || goal.id.is_none() {

@@ -148,11 +148,16 @@ pub(super) struct Instruction {
 }
 
 impl Instruction {
+    /// Whether the code of a predicate that is implemented in C may begin with it.
+    pub(super) fn begins_foreign(&self) -> bool {
+        self.name.starts_with("I_FOPEN") || self.name.starts_with("I_FCALLDET")
+    }
+
     /// Whether the body of a clause without a head may begin with it, and the engine never looks for its label.
     pub(super) fn begins_bodies(&self) -> bool {
         let of_body = ["A_", "B_", "C_", "I_"];
         of_body.iter().any(|prefix| self.name.starts_with(prefix))
-            && !["C_CUT", "C_FASTCOND"].contains(&self.name.as_str())
+            && !["C_CUT", "C_FASTCOND", "I_CUT", "B_FIRSTVAR"].contains(&self.name.as_str())
             && ![
                 "I_EXIT",
                 "I_F",

@@ -33,13 +33,16 @@ pub(super) fn wrap_term_position(planter: &Planter) -> Option<()> {
             let op = planter.instructions.named(name);
             op.is_some() && planter.op_at(supervisor + index * WORD) == op
         };
-        if !has(0, "I_FOPEN") || !has(1, "I_FCALLDETVA") || !has(3, "I_FEXITDET") {
+        // From 9.2 on it is the only instruction.
+        let at = if has(0, "I_FOPEN") { 1 } else { 0 };
+        if !has(at, "I_FCALLDETVA") {
             return None;
         }
-        let function = word(supervisor, 2 * WORD);
+        let at = supervisor + (at + 1) * WORD;
+        let function = word(at, 0);
         TERM_POSITION.get_or_init(|| std::mem::transmute::<usize, Function>(function));
         let ours = term_position as *const () as usize;
-        AtomicUsize::from_ptr((supervisor + 2 * WORD) as *mut usize).store(ours, Ordering::Release);
+        AtomicUsize::from_ptr(at as *mut usize).store(ours, Ordering::Release);
     }
     Some(())
 }

@@ -9,7 +9,7 @@
 //! 1. [`image`] finds the engine's library in memory, [`instructions`] its tables of instructions, [`offsets`] where its structures have what,
 //!    [`mod@pauses`] where the engine counts what it does for itself;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells; [`emit`] makes machine code;
-//! 3. [`plant`] puts stubs into code, [`predicates`] tells of which predicates, [`labels`] has places where the engine would notice;
+//! 3. [`plant`] puts stubs into code, [`exchange`] into code that the engine will make, and takes them out; [`predicates`] tells of which predicates, [`labels`] has places where the engine would notice;
 //! 4. [`handlers`] are what stubs call; they read the engine ([`view`]) and put in more stubs ([`planting`]); [`shadow`] tells from frames and
 //!    choicepoints which boxes failed, exited, were cut or entered again.
 
@@ -18,6 +18,7 @@
     reason = "the assembler converts numbers of registers"
 )]
 mod emit;
+mod exchange;
 #[allow(
     clippy::useless_conversion,
     reason = "the assembler converts numbers of registers"
@@ -82,7 +83,12 @@ struct Known {
     /// `call/1`, `call/2`, …
     call: Vec<usize>,
     catch: usize,
+    /// Labels at which the code of a predicate in C begins.
     foreign: Vec<Cell>,
+    /// Labels of instructions that may come before what a predicate does, and how many cells they take.
+    prefixes: Vec<(Cell, usize)>,
+    /// The label that calls a wrapper; then come its clause and its closure.
+    call_wrapper: Cell,
 }
 
 static KNOWN: OnceLock<Known> = OnceLock::new();
@@ -95,13 +101,15 @@ fn catch_definition() -> usize {
     KNOWN.get().map_or(0, |known| known.catch)
 }
 
-fn foreign_labels() -> &'static [Cell] {
-    KNOWN.get().map_or(&[], |known| &known.foreign)
-}
-
 /// A new shadow for an engine. It is never freed, because a stub in another thread may still read it.
 pub(crate) fn new_shadow() -> *mut Shadow {
     Box::into_raw(Box::new(Shadow::new()))
+}
+
+/// The recording has ended: nothing of it holds any more.
+pub(crate) fn end() {
+    predicates::end();
+    exchange::withdraw();
 }
 
 /// Whether the calling thread has run an engine that is recorded.
@@ -225,23 +233,29 @@ fn try_work() -> Option<()> {
         unsafe { (cell as *mut Cell).write(label) };
     }
     let counter = locks::lock(&COUNTER).best()?;
-    let foreign = ["I_FOPEN", "I_FOPENNDET"]
+    let instructions = &search.instructions;
+    let foreign = instructions
+        .ops()
+        .map(|op| instructions.get(op))
+        .filter(|instruction| instruction.begins_foreign())
+        .map(|instruction| instruction.label)
+        .collect();
+    let prefixes = ["S_MQUAL", "S_LMQUAL", "S_SSU_DET", "S_DET"]
         .iter()
         .filter_map(|name| {
-            Some(
-                search
-                    .instructions
-                    .get(search.instructions.named(name)?)
-                    .label,
-            )
+            let op = instructions.named(name)?;
+            Some((instructions.get(op).label, instructions.fixed_length(op)?))
         })
         .collect();
+    let call_wrapper = instructions.get(instructions.named("S_CALLWRAPPER")?).label;
     KNOWN.get_or_init(|| Known {
         call: (1..=8)
             .map(|arity| system_definition(c"call", arity))
             .collect(),
         catch: system_definition(c"catch", 3),
         foreign,
+        prefixes,
+        call_wrapper,
     });
     drop(search.image);
     let planter = Planter::new(
@@ -306,6 +320,9 @@ pub(crate) fn note(
     let Some((of, called)) = atom(module).zip(atom(name)) else {
         return TRUE;
     };
+    if recording::is_left_to_parent() {
+        return TRUE;
+    }
     let predicate = predicates::Identity {
         name: called,
         arity: integer(arity) as usize,
@@ -351,6 +368,9 @@ fn noted_goals(list: Term) -> Vec<sites::NotedGoal> {
 
 /// `stub_forget(+File)`: the file is about to be read again.
 pub(crate) fn forget(file: Term) -> Foreign {
+    if recording::is_left_to_parent() {
+        return TRUE;
+    }
     sites::forget(&text(file));
     TRUE
 }
@@ -364,6 +384,7 @@ pub(crate) fn begin() -> Foreign {
     predicates::begin(rules);
     let exchanged = plant::planter().is_some_and(|mut planter| {
         labels::plant_exit_cleanup(&mut planter);
+        planter.withdraw();
         planter.exchange().is_some()
     });
     // SAFETY: called by Prolog, and the reference is not kept.
@@ -407,6 +428,7 @@ unsafe fn adopt_definition(planter: &mut Planter, definition: usize, offsets: &O
     unsafe {
         let supervisor = word(definition, offsets.supervisor);
         let size = word(supervisor - WORD, 0);
+        planter.recall(definition);
         plant_kind(
             planter,
             supervisor..supervisor + size * WORD,

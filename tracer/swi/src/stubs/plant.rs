@@ -4,6 +4,7 @@
 //! A stub depends on the instruction that it stands for and on what is to be done there, never on its cell: the engine keeps the place of the next cell in a
 //! register ([`Counter`]). So code with stubs may move, and be copied or freed.
 
+use std::mem::offset_of;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,6 +13,7 @@ use portmortem_tracer::{Ready, locks};
 use rustc_hash::FxHashMap;
 
 use super::emit::{self, Counter, Glance, Handler, Shape};
+use super::exchange;
 use super::fast::{self, Callee, Departs, Setting};
 use super::instructions::{Cell, Instructions, Kind, Op};
 use super::memory::StubMemory;
@@ -74,8 +76,8 @@ pub(super) struct Goal {
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Place {
-    /// Of a goal: the definition that it calls.
-    pub(super) callee: usize,
+    /// Of a goal: the definition that it calls; 0 once the recording has ended that the stub was made for.
+    callee: AtomicUsize,
     /// Of a goal: the events of its call, but for their time, and how many bytes of them count.
     pub(super) call_word: u64,
     pub(super) tail_word: u64,
@@ -88,6 +90,16 @@ pub(super) struct Place {
     pub(super) kind: Kind,
     pub(super) roles: u8,
     pub(super) work: Work,
+}
+
+impl Place {
+    /// Where the definition stands that a goal calls.
+    pub(super) const CALLEE: usize = offset_of!(Self, callee);
+
+    /// Whether this is a goal of an earlier recording, whose numbers mean nothing now.
+    pub(super) fn is_stale(&self) -> bool {
+        matches!(self.work, Work::Call(_)) && self.callee.load(Ordering::Relaxed) == 0
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -113,9 +125,10 @@ pub(super) struct Handlers {
 #[derive(Debug)]
 struct Gates {
     look: usize,
-    /// The same where only an exit, or a failure, is likely.
+    /// The same where an exit, a failure or a redo, or nothing is likely.
     returned: usize,
     resumed: usize,
+    kept: usize,
     call: usize,
     select: usize,
     wrapped: usize,
@@ -129,18 +142,20 @@ struct Gates {
 pub(super) struct Planter {
     pub(super) instructions: Instructions,
     pub(super) memory: StubMemory,
-    offsets: &'static Offsets,
+    pub(super) offsets: &'static Offsets,
     counter: Counter,
     gates: Gates,
     stubs: FxHashMap<Key, Cell>,
+    /// What the stubs of goals get in this recording.
+    goals: Vec<&'static Place>,
     /// Machine code of calls.
     calls: FxHashMap<(Callee, Departs), usize>,
-    /// Where control goes on in the instructions that are exchanged in the engine's table.
-    exchanged: bool,
+    /// Whether code that the engine makes has stubs.
+    pub(super) exchanged: bool,
     /// Supervisors that the engine shares between predicates: the cells of their first instructions.
-    shared: Vec<usize>,
+    pub(super) shared: Vec<usize>,
     /// Supervisors of predicates that are not recorded, in place of those: they have no stubs.
-    plain: FxHashMap<Op, &'static [Cell; 3]>,
+    pub(super) plain: FxHashMap<Op, &'static [Cell; 3]>,
 }
 
 static PLANTER: Mutex<Option<Planter>> = Mutex::new(None);
@@ -149,6 +164,7 @@ static FIRST_STUB: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// All threads use this planter from now on.
 pub(super) fn install(planter: Planter) {
+    exchange::watch_forks();
     FIRST_STUB.store(planter.instructions.range.end, Ordering::Release);
     *locks::lock(&PLANTER) = Some(planter);
 }
@@ -225,6 +241,7 @@ impl Planter {
             look,
             returned: look,
             resumed: look,
+            kept: look,
             call: gate(handlers.call)?,
             select: gate(handlers.select)?,
             wrapped: gate(handlers.wrapped)?,
@@ -233,19 +250,21 @@ impl Planter {
             recovery: gate(handlers.recovery)?,
         };
         let mut planter = Self {
-            shared: shared_supervisors(&instructions),
+            shared: exchange::shared_supervisors(&instructions),
             instructions,
             memory,
             offsets,
             counter,
             gates,
             stubs: FxHashMap::default(),
+            goals: Vec::new(),
             calls: FxHashMap::default(),
             exchanged: false,
             plain: FxHashMap::default(),
         };
         planter.gates.returned = planter.fast(fast::returned)?;
         planter.gates.resumed = planter.fast(fast::resumed)?;
+        planter.gates.kept = planter.fast(fast::kept)?;
         Some(planter)
     }
 
@@ -299,7 +318,7 @@ impl Planter {
     }
 
     /// The address of what a handler gets.
-    fn place(&self, op: Op, roles: u8, work: Work) -> usize {
+    fn place(&mut self, op: Op, roles: u8, work: Work) -> usize {
         let goal = if let Work::Call(goal) = work {
             Some(goal)
         } else {
@@ -308,7 +327,7 @@ impl Planter {
         let id = goal.and_then(|goal| goal.id);
         let (call, tail) = (id.and_then(Ready::call), id.and_then(Ready::tail));
         let place = Place {
-            callee: goal.map_or(0, |goal| goal.callee),
+            callee: AtomicUsize::new(goal.map_or(0, |goal| goal.callee)),
             call_word: call.map_or(0, Ready::word),
             tail_word: tail.map_or(0, Ready::word),
             event_length: call.map_or(0, Ready::length),
@@ -323,7 +342,11 @@ impl Planter {
             roles,
             work,
         };
-        std::ptr::from_ref(Box::leak(Box::new(place))) as usize
+        let place: &'static Place = Box::leak(Box::new(place));
+        if goal.is_some() {
+            self.goals.push(place);
+        }
+        std::ptr::from_ref(place) as usize
     }
 
     /// Where looking begins, and what a stub compares before.
@@ -333,6 +356,8 @@ impl Planter {
             (self.gates.returned, Glance::None)
         } else if roles & !(role::RESUME | role::CLAUSE) == 0 {
             (self.gates.resumed, Glance::Quiet)
+        } else if roles == role::AFTER_CUT {
+            (self.gates.kept, Glance::Quiet)
         } else if roles & role::RETURN != 0 && roles & role::SELDOM == 0 {
             (self.gates.look, Glance::None)
         } else {
@@ -379,6 +404,15 @@ impl Planter {
         })
     }
 
+    /// What stubs of goals say holds no longer. A clause that has such a stub gets others when it runs.
+    pub(super) fn forget_goals(&mut self) {
+        for goal in self.goals.drain(..) {
+            goal.callee.store(0, Ordering::Relaxed);
+        }
+        self.stubs
+            .retain(|key, _| !matches!(key.work, Work::Call(_)));
+    }
+
     /// Puts a stub into a cell, in place of the instruction or of a stub for it.
     ///
     /// # Safety
@@ -397,70 +431,6 @@ impl Planter {
     pub(super) unsafe fn clear(&self, cell: usize, op: Op) {
         // SAFETY: the caller's promise.
         unsafe { store(cell, self.instructions.get(op).label) };
-    }
-
-    /// Code that the engine makes from now on has stubs where a predicate and where a body begins, and in all of a body, because those of
-    /// `call/1` begin with anything. So have the supervisors that predicates share.
-    pub(super) fn exchange(&mut self) -> Option<()> {
-        if self.exchanged {
-            return Some(());
-        }
-        for op in self.instructions.ops() {
-            let instruction = self.instructions.get(op);
-            let (roles, work) = match instruction.kind {
-                Kind::Select => (0, Work::Select),
-                Kind::Wrap => (0, Work::Wrapped),
-                Kind::Enter => (0, Work::NewBody),
-                Kind::ExitCleanup => (EXIT_CLEANUP, Work::Look),
-                _ if instruction.begins_bodies() => (0, Work::NewCode),
-                _ => continue,
-            };
-            let stub = self.stub(op, roles, work)?;
-            // SAFETY: the engine's table of labels.
-            unsafe {
-                store(
-                    self.instructions.labels as usize + usize::from(op) * WORD,
-                    stub,
-                )
-            };
-            if matches!(work, Work::Select | Work::Wrapped) {
-                for &cell in &self.shared {
-                    // SAFETY: the cell of a shared supervisor.
-                    if unsafe { word(cell, 0) } == self.instructions.get(op).label {
-                        // SAFETY: as above.
-                        unsafe { store(cell, stub) };
-                    }
-                }
-            }
-        }
-        self.exchanged = true;
-        Some(())
-    }
-
-    /// The predicate is not recorded: its supervisor gets no stub, until it has another one.
-    ///
-    /// # Safety
-    /// A definition, and the cell of its supervisor that has a stub for the instruction.
-    pub(super) unsafe fn pass(&mut self, definition: usize, cell: usize, op: Op) {
-        if !self.shared.contains(&cell) {
-            // SAFETY: the caller's promise.
-            return unsafe { self.clear(cell, op) };
-        }
-        let label = self.instructions.get(op).label;
-        let Some(exit) = self.instructions.named("I_EXIT") else {
-            return;
-        };
-        let exit = self.instructions.get(exit).label;
-        let plain = self
-            .plain
-            .entry(op)
-            // As the engine makes shared ones: a length of 0, the instruction, and I_EXIT.
-            .or_insert_with(|| Box::leak(Box::new([0, label, exit])));
-        let plain = std::ptr::from_ref(&plain[1]) as usize;
-        // SAFETY: the caller's promise. If the predicate has got another supervisor meanwhile, it keeps that.
-        let supervisor =
-            unsafe { &*((definition + self.offsets.supervisor) as *const AtomicUsize) };
-        let _ = supervisor.compare_exchange(cell, plain, Ordering::AcqRel, Ordering::Relaxed);
     }
 
     /// What the cells of a clause are. `goal` says which goals of it are recorded; none if the clause is not. `None` if there is an
@@ -647,27 +617,7 @@ impl Plan {
 
 /// # Safety
 /// A cell of code, or of the engine's table of labels.
-unsafe fn store(cell: usize, value: Cell) {
+pub(super) unsafe fn store(cell: usize, value: Cell) {
     // SAFETY: cells are aligned words; whatever reads one gets the old instruction or the new one, which are the same.
     unsafe { AtomicUsize::from_ptr(cell as *mut usize) }.store(value, Ordering::Release);
-}
-
-/// How many words behind the labels are looked at for supervisors.
-const SHARED_WORDS: usize = 64;
-
-/// The supervisors that predicates share lie behind the labels: a length of 0, one instruction, and `I_EXIT`.
-fn shared_supervisors(instructions: &Instructions) -> Vec<usize> {
-    let Some(exit) = instructions.named("I_EXIT") else {
-        return Vec::new();
-    };
-    let exit = instructions.get(exit).label;
-    let first = instructions.labels as usize + instructions.len() * WORD;
-    let cells = (0..SHARED_WORDS).map(|index| first + index * WORD);
-    // SAFETY: the engine's data goes on for longer than that.
-    let is_one = |cell: &usize| unsafe {
-        word(*cell, 0) == 0
-            && instructions.range.contains(&word(*cell, WORD))
-            && word(*cell, 2 * WORD) == exit
-    };
-    cells.filter(is_one).map(|cell| cell + WORD).collect()
 }

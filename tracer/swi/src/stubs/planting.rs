@@ -18,12 +18,15 @@ impl Visit {
     #[cold]
     pub(super) fn plant_again(&mut self, place: &Place, cell: usize) -> Option<Goal> {
         let found = self.goal(place.kind, cell).recorded();
-        if found.is_some_and(|goal| place.work == Work::Call(goal)) {
+        let stale = place.is_stale();
+        if !stale && found.is_some_and(|goal| place.work == Work::Call(goal)) {
             return found;
         }
         let frame = self.frame();
         let code = self.clause_of(frame).filter(|code| code.contains(cell))?;
-        let plan = self.plant(&code, true)?;
+        // A recording after that which has made the stub may leave the clause out.
+        let goals = !stale || self.has_goals(frame, &code);
+        let plan = self.plant(&code, goals)?;
         plan.goal_at(code.start, cell)
     }
 
@@ -236,10 +239,7 @@ impl Visit {
     #[cold]
     pub(super) fn observe_choice(&mut self, choice: usize, cell: usize) {
         let frame = self.frame_of_choice(choice);
-        if let Some(code) = self
-            .clause_of_choice(frame)
-            .filter(|code| code.contains(cell))
-        {
+        if let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) {
             self.plant_goals(frame, &code);
         }
         self.plant_bare(cell, role::RESUME);

@@ -96,6 +96,12 @@ pub(super) fn begin(rules: Rules) {
     GENERATION.fetch_add(1, Ordering::Release);
 }
 
+/// The recording has ended.
+pub(super) fn end() {
+    *locks::lock(&KNOWN) = None;
+    GENERATION.fetch_add(1, Ordering::Release);
+}
+
 /// A file of the program is about to define a predicate. True if that was left out until now, because only the system had defined it.
 pub(super) fn take_in(predicate: Identity) -> bool {
     let mut known = locks::lock(&KNOWN);
@@ -115,11 +121,26 @@ pub(super) fn take_in(predicate: Identity) -> bool {
 pub(crate) struct Memory {
     generation: u32,
     /// Of predicates that have been there.
-    standings: FxHashMap<usize, Standing>,
+    standings: Remembered,
     /// Of predicates that have not been there, as long as they are not.
-    absent: FxHashMap<usize, Standing>,
+    absent: Remembered,
     /// Of predicates that ran without being there: they are dynamic, and have no clause.
-    empty: FxHashMap<usize, Standing>,
+    empty: Remembered,
+}
+
+/// Standings by definition. A definition may lie where another one was freed, so they have what they are of.
+#[derive(Debug, Default)]
+struct Remembered(FxHashMap<usize, (Identity, Standing)>);
+
+impl Remembered {
+    fn get(&self, definition: usize, identity: Identity) -> Option<Standing> {
+        let &(same, standing) = self.0.get(&definition)?;
+        (same == identity).then_some(standing)
+    }
+
+    fn insert(&mut self, definition: usize, identity: Identity, standing: Standing) {
+        self.0.insert(definition, (identity, standing));
+    }
 }
 
 impl Memory {
@@ -131,8 +152,12 @@ impl Memory {
         // SAFETY: the caller's promise.
         match unsafe { self.standing(definition) } {
             Standing::Undefined => {
-                let decided = || decide(definition);
-                *self.empty.entry(definition).or_insert_with(decided)
+                let identity = identity(definition);
+                self.empty.get(definition, identity).unwrap_or_else(|| {
+                    let decided = decide(definition);
+                    self.empty.insert(definition, identity, decided);
+                    decided
+                })
             }
             known => known,
         }
@@ -150,21 +175,22 @@ impl Memory {
                 ..Self::default()
             };
         }
-        if let Some(&known) = self.standings.get(&definition) {
+        let identity = identity(definition);
+        if let Some(known) = self.standings.get(definition, identity) {
             return known;
         }
         // SAFETY: the caller's promise.
         let is_there = unsafe { is_there(definition) };
-        if !is_there && let Some(&known) = self.absent.get(&definition) {
+        if !is_there && let Some(known) = self.absent.get(definition, identity) {
             return known;
         }
         // SAFETY: the caller's promise.
         let standing = unsafe { standing(definition) };
         // A predicate that is not there yet may be another one later.
         if !is_there {
-            self.absent.insert(definition, standing);
+            self.absent.insert(definition, identity, standing);
         } else if standing != Standing::Undefined {
-            self.standings.insert(definition, standing);
+            self.standings.insert(definition, identity, standing);
         }
         standing
     }

@@ -23,7 +23,7 @@ pub(super) type Offset = i64;
 /// No frame is there.
 const NOWHERE: Offset = -1;
 /// The value of [`Shadow::quiet`] if a stub must always look.
-const NOT_QUIET: Offset = -2;
+pub(super) const NOT_QUIET: Offset = -2;
 
 /// The cell to which a call returns. 0 if the calling clause lies on the local stack, where it moves.
 pub(super) type Return = usize;
@@ -133,9 +133,17 @@ pub(crate) struct Shadow {
     pub(super) active: u32,
 }
 
-/// Offsets in a shadow that machine code needs, beside those of its public fields.
-pub(super) const EXITED_LENGTH: usize =
-    offset_of!(Shadow, exited) + offset_of!(Stack<Exited>, length);
+/// What machine code needs of exited boxes, in bytes.
+pub(super) mod exited {
+    use super::{Exited, Shadow, offset_of};
+
+    /// Where a shadow has their stack.
+    pub(in super::super) const STACK: usize = offset_of!(Shadow, exited);
+    pub(in super::super) const SIZE: usize = size_of::<Exited>();
+    pub(in super::super) const OPEN: usize = offset_of!(Exited, open);
+    pub(in super::super) const BOXES: usize = offset_of!(Exited, boxes);
+    pub(in super::super) const CHOICE: usize = offset_of!(Exited, choice);
+}
 
 impl Shadow {
     pub(super) fn new() -> Self {
@@ -438,6 +446,8 @@ impl Shadow {
                 }
             }
             if self.active_box().frame > frame {
+                // A continuation was called: the frames of the boxes inside are gone, and others stand there.
+                self.cut_all(events);
                 self.fail(events);
                 continue;
             }

@@ -1,9 +1,11 @@
 //! What a stub's handler reads of the engine: the running frame, choicepoints, and the clauses that frames run.
 
+use super::KNOWN;
 use super::handlers::Visit;
 use super::instructions::Kind;
-use super::offsets::{self, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, word};
+use super::offsets::{self, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, Offsets, word};
 use super::shadow::{Moment, Offset};
+use crate::ffi;
 
 const WORD: usize = size_of::<usize>();
 
@@ -80,12 +82,13 @@ impl Visit {
         Some(unsafe { word(word(cell, operand * WORD), 0) })
     }
 
-    /// The code of the clause that a frame runs: the clause's address, its code, and whether it lies on the local stack.
+    /// The code of the clause that a frame runs. `None` if it runs none: a frame of a predicate in C has something else where others have their
+    /// clause.
     pub(super) fn clause_of(&self, frame: usize) -> Option<Code> {
-        // SAFETY: a frame of the engine's that runs a clause.
+        // SAFETY: a frame of the engine's.
         unsafe {
             let reference = word(frame, FRAME_CLAUSE);
-            if reference == 0 {
+            if reference == 0 || runs_function(word(frame, FRAME_DEFINITION), self.offsets) {
                 return None;
             }
             let clause = word(reference, self.offsets.clause);
@@ -102,16 +105,6 @@ impl Visit {
                 moves: self.is_on_stack(clause),
             })
         }
-    }
-
-    /// As [`Visit::clause_of`]. A frame of a foreign predicate has something else where others have their clause.
-    pub(super) fn clause_of_choice(&self, frame: usize) -> Option<Code> {
-        // SAFETY: a frame of the engine's.
-        let definition = unsafe { word(frame, FRAME_DEFINITION) };
-        if is_foreign(definition) {
-            return None;
-        }
-        self.clause_of(frame)
     }
 }
 
@@ -139,12 +132,44 @@ pub(super) fn kind_of(choice: usize) -> u32 {
     unsafe { (choice as *const u32).read() }
 }
 
-/// Whether a predicate is implemented in C: its supervisor calls a function.
+/// Whether a predicate is implemented in C, and nothing comes before its function.
 pub(super) fn is_foreign(definition: usize) -> bool {
-    let Some(offsets) = offsets::known() else {
+    let Some((known, offsets)) = KNOWN.get().zip(offsets::known()) else {
         return false;
     };
     // SAFETY: every definition has a supervisor.
     let first = unsafe { word(word(definition, offsets.supervisor), 0) };
-    super::foreign_labels().contains(&first)
+    known.foreign.contains(&first)
+}
+
+/// Whether a frame of that predicate runs a function, whatever comes before: arguments are qualified, or wrappers are around it.
+fn runs_function(definition: usize, offsets: &Offsets) -> bool {
+    let Some(known) = KNOWN.get() else {
+        return false;
+    };
+    // SAFETY: every definition has a supervisor, and so has the closure that a wrapper calls.
+    unsafe {
+        let mut codes = word(definition, offsets.supervisor);
+        loop {
+            let first = word(codes, 0);
+            if let Some(&(_, cells)) = known.prefixes.iter().find(|(label, _)| *label == first) {
+                codes += cells * WORD;
+            } else if first == known.call_wrapper {
+                let Some(closure) = closure_of(word(codes, 2 * WORD)) else {
+                    return false;
+                };
+                codes = word(closure, offsets.first_clause + WORD);
+            } else {
+                return known.foreign.contains(&first);
+            }
+        }
+    }
+}
+
+/// The definition in the blob of a closure.
+fn closure_of(closure: ffi::Atom) -> Option<usize> {
+    let mut length = 0;
+    // SAFETY: an atom of the engine's.
+    let data = unsafe { ffi::PL_blob_data(closure, &raw mut length, std::ptr::null_mut()) };
+    (!data.is_null()).then_some(data as usize)
 }
