@@ -100,6 +100,8 @@ A trace that is damaged, or whose recording did not end, has none.")]
 Examples:
   portmortem record program.pl                      the same run as `swipl program.pl`
   portmortem record program.pl -- input.txt -v      with arguments for the program
+  portmortem record -- swipl -O -g main app.pl x    any command of SWI-Prolog, with its own options
+  portmortem record -- ./script x y                 a script that begins with #!
   portmortem record -g main -o /tmp/run.pmt app.pl  one goal; the trace somewhere else
   portmortem record -g 'p(X)' --all --byrd db.pl    all solutions, Debray's figures
   portmortem record --libraries --exclude 'lists:*' app.pl
@@ -110,9 +112,12 @@ Patterns are `module:name/arity` with * and ?; parts may be left out: `name/arit
 or one word, which is a module or a name.")]
 pub(crate) struct RecordArgs {
     /// The Prolog file to run
-    #[arg(value_name = "FILE.pl")]
-    pub(crate) program: PathBuf,
-    /// Arguments for the program, after `--`
+    #[arg(
+        value_name = "FILE.pl",
+        required_unless_present = "arguments"
+    )]
+    pub(crate) program: Option<PathBuf>,
+    /// Arguments for the program; without FILE.pl, the command to run: swipl with any of its options, or a script
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
     /// The trace to write (default: the program's name with .pmt, in the current directory). An older trace

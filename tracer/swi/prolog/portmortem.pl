@@ -66,6 +66,9 @@ Options of pm_record/2 and pm_start/2:
     Limit the size of the trace; keep its first or its last part.
 */
 
+% Also where the program runs with --traditional.
+:- set_prolog_flag(double_quotes, string).
+
 :- dynamic
     engine_library/1,           % Path: what was loaded
     recording_file/1,           % Path: the trace that is being written
@@ -198,13 +201,48 @@ boot(File, Options) :-
     ->  '$watched'(Descriptor)
     ;   true
     ),
-    catch(pm_start(File, Options), Error, true),
+    catch(( restore_command(Options), pm_start(File, Options) ), Error, true),
     (   var(Error)
-    ->  true
+    ->  load_site_file(Options)
     ;   boot_error_text(Error, Text),
         format(user_error, 'error: ~w~n', [Text]),
         halt(1)
     ).
+
+%   The flags of the command line are those of the command without us. A state that is run by its name
+%   takes no options; it has been started by option -x, for ours.
+
+restore_command(Options) :-
+    (   memberchk(by_name(true), Options),
+        current_prolog_flag(saved_program_class, Class),
+        Class \== runtime
+    ->  format(atom(Text), 'a saved state of class ~w: record swipl -x STATE instead', [Class]),
+        throw(error(portmortem_error(Text), _))
+    ;   true
+    ),
+    (   memberchk(os_argv(Words), Options)
+    ->  set_prolog_flag(os_argv, Words)
+    ;   true
+    ),
+    (   memberchk(arguments_of_program([A|As]), Options)
+    ->  current_prolog_flag(argv, Argv0),
+        '$append'(Argv0, [A|As], Argv),
+        set_prolog_flag(argv, Argv)
+    ;   true
+    ).
+
+%   The site file that the engine would load if ours were not in its place.
+
+load_site_file(Options) :-
+    memberchk(site(Base), Options),
+    Base \== none,
+    current_prolog_flag(home, Home),
+    file_name_extension(Base, rc, Name),
+    atomic_list_concat([Home, /, Name], File),
+    absolute_file_name(File, Path, [file_type(prolog), access(read), file_errors(fail)]),
+    !,
+    load_files(user:Path, [silent(true), scope_settings(false)]).
+load_site_file(_).
 
 boot_error_text(error(portmortem_error(Text), _), Text) :- !.
 boot_error_text(Error, Text) :-

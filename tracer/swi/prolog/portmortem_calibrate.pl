@@ -11,6 +11,8 @@ Small programs run unrecorded, then recorded into a file of our own: see
 :- use_module(portmortem_trials).
 
 :- set_module(class(library)).
+% Also where the program runs with --traditional.
+:- set_prolog_flag(double_quotes, string).
 
 %!  calibrate(+Technique, +Options, +Settings) is det.
 %

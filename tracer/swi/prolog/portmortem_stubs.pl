@@ -13,6 +13,10 @@ a stub can ask Prolog nothing. See `src/stubs`.
 */
 
 :- set_module(class(library)).
+% Also where the program runs with --traditional.
+:- set_prolog_flag(double_quotes, string).
+% With -O the clauses that are looked at would be other ones.
+:- set_prolog_flag(optimise, false).
 :- use_module(portmortem_engine, [own_module/1, wrap_in_place/4]).
 :- use_module(portmortem_arguments, [clause_goals/5]).
 :- use_module(portmortem_goals, [goal_ports_work/0]).
