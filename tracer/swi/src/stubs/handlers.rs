@@ -263,6 +263,9 @@ impl Visit {
                 self.engine.stream.tail(id);
             }
             self.shadow.departed(goal.boundary, goal.given);
+            if !goal.is_there {
+                self.shadow.await_library();
+            }
         }
         if goal.announce {
             self.shadow.announced = at;
@@ -287,6 +290,9 @@ impl Visit {
         self.called(id, &call);
         self.shadow.expected = -1;
         self.shadow.announced = if goal.announce { top } else { -1 };
+        if !goal.is_there {
+            self.shadow.await_library();
+        }
     }
 
     /// A goal of the program will begin in this frame; which one is not known.
@@ -318,7 +324,7 @@ impl Visit {
             Expected::Written => self.is_written(definition),
             Expected::Nothing => false,
         };
-        if std::mem::replace(&mut self.shadow.announced, -1) == at {
+        if std::mem::replace(&mut self.shadow.announced, -1) == at || self.shadow.take_awaited(at) {
             return;
         }
         if !expected && self.engine.standings.is_at_boundary(definition) && !self.is_given(frame) {
@@ -339,7 +345,7 @@ impl Visit {
                     announce: false,
                     is_there: true,
                     boundary,
-                    given: Given::NOTHING,
+                    given: Given::UNKNOWN,
                 },
                 frame,
                 false,
@@ -350,7 +356,7 @@ impl Visit {
         } else {
             None
         };
-        let (id, given) = site.unwrap_or((id, Given::NOTHING));
+        let (id, given) = site.unwrap_or((id, Given::UNKNOWN));
         self.enter(id, frame, boundary, given);
     }
 
@@ -455,10 +461,13 @@ impl Visit {
         self.shadow.caught(moment.frame, self.engine);
         self.shadow.cut_after(moment.choice, self.engine);
         self.shadow.settle();
-        self.plant_goals(frame, &code);
-        if self.has_goals(frame, &code)
-            && let Some(goal) = self.goal(place.kind, cell).recorded()
-        {
+        // SAFETY: the running frame.
+        let returns_to = self.fixed(unsafe { word(frame, FRAME_RETURN) });
+        let at = self.offset(frame);
+        let goals = self.shadow.take_expected(at, returns_to) == Expected::Goal
+            || self.has_goals(frame, &code);
+        self.plant(&code, goals);
+        if goals && let Some(goal) = self.goal(place.kind, cell).recorded() {
             self.call(place, cell, goal);
         }
     }

@@ -59,7 +59,7 @@ impl Visit {
                 announce: false,
                 is_there: true,
                 boundary: false,
-                given: Given::NOTHING,
+                given: Given::UNKNOWN,
             }),
             Standing::Recorded(_) | Standing::Loader(_) | Standing::Boundary(_) => {
                 GoalKind::Recorded(Goal {
@@ -69,7 +69,7 @@ impl Visit {
                     // SAFETY: as above.
                     is_there: unsafe { predicates::is_there(callee) },
                     boundary: !standing.is_always_called(),
-                    given: Given::NOTHING,
+                    given: Given::UNKNOWN,
                 })
             }
         }
