@@ -298,6 +298,9 @@ impl Visit {
                 self.engine.stream.tail(id);
             }
             self.shadow.departed(goal.boundary, goal.given);
+            if !goal.is_there {
+                self.shadow.await_library();
+            }
         }
         if goal.announce {
             self.shadow.announced = at;
@@ -322,6 +325,9 @@ impl Visit {
         self.called(id, &call);
         self.shadow.expected = -1;
         self.shadow.announced = if goal.announce { top } else { -1 };
+        if !goal.is_there {
+            self.shadow.await_library();
+        }
     }
 
     /// A goal of the program will begin in this frame; which one is not known.
@@ -353,7 +359,7 @@ impl Visit {
             Expected::Written => self.is_written(definition),
             Expected::Nothing => false,
         };
-        if std::mem::replace(&mut self.shadow.announced, -1) == at {
+        if std::mem::replace(&mut self.shadow.announced, -1) == at || self.shadow.take_awaited(at) {
             return;
         }
         if !expected && self.engine.standings.is_at_boundary(definition) && !self.is_given(frame) {
@@ -382,7 +388,7 @@ impl Visit {
                 with_arguments: false,
                 is_there: true,
                 boundary,
-                given: Given::NOTHING,
+                given: Given::UNKNOWN,
             };
             self.tail(goal, frame, false);
         } else {
@@ -391,7 +397,7 @@ impl Visit {
             } else {
                 None
             };
-            let (id, given) = site.unwrap_or((id, Given::NOTHING));
+            let (id, given) = site.unwrap_or((id, Given::UNKNOWN));
             self.enter(id, frame, boundary, given);
         }
         if matches!(standing, Standing::WithArguments(_)) {
@@ -503,11 +509,16 @@ impl Visit {
         self.shadow.caught(moment.frame, self.engine);
         self.shadow.cut_after(moment.choice, self.engine);
         self.shadow.settle();
-        self.plant_goals(frame, &code);
+        // SAFETY: the running frame.
+        let returns_to = self.fixed(unsafe { word(frame, FRAME_RETURN) });
+        let at = self.offset(frame);
+        let goals = self.shadow.take_expected(at, returns_to) == Expected::Goal
+            || self.has_goals(frame, &code);
+        self.plant(&code, goals);
         // Its own instruction is executed this time: where a last call is to be a call, its predicate tells of it.
         let is_as_planned = self.engine.tails || !place.kind.departs();
         if is_as_planned
-            && self.has_goals(frame, &code)
+            && goals
             && let Some(goal) = self.goal(place.kind, cell).recorded()
         {
             self.call(place, cell, goal);

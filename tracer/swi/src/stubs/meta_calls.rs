@@ -25,7 +25,7 @@ const ARGUMENTS: usize = 3;
 impl Visit {
     /// A clause that is not recorded is about to call a goal.
     pub(super) fn meta_call(&mut self, place: &Place, cell: usize) {
-        if !self.shadow.is_at_boundary() {
+        if !self.shadow.calls_for_program() {
             return;
         }
         let (frame, top) = (self.frame(), self.top());

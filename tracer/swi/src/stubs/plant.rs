@@ -408,7 +408,7 @@ impl Planter {
                 -1
             },
             marks: u64::from(goal.is_some_and(|goal| goal.boundary)) << u32::BITS,
-            given: goal.map_or(Given::NOTHING, |goal| goal.given),
+            given: goal.map_or(Given::UNKNOWN, |goal| goal.given),
             keeps: goal.is_some_and(|goal| goal.given.only_passes()).into(),
             op,
             kind: self.instructions.get(op).kind,

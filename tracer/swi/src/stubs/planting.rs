@@ -66,7 +66,7 @@ impl Visit {
                 with_arguments: false,
                 is_there: true,
                 boundary: false,
-                given: Given::NOTHING,
+                given: Given::UNKNOWN,
             }),
             Standing::Recorded(_)
             | Standing::WithArguments(_)
@@ -80,7 +80,7 @@ impl Visit {
                     // SAFETY: as above.
                     is_there: unsafe { predicates::is_there(callee) },
                     boundary: !standing.is_always_called(),
-                    given: Given::NOTHING,
+                    given: Given::UNKNOWN,
                 })
             }
         }

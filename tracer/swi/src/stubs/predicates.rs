@@ -335,11 +335,23 @@ impl Known {
         let Some(&module) = rules.elsewhere.get(&(name, arity)) else {
             return Standing::Undefined;
         };
-        if rules.boundary.is_empty() || rules.has_no_box(name, arity) {
-            return Standing::Undefined;
-        }
         let (text, module_text) = (atom_text(name), atom_text(module));
         let number = u32::try_from(arity).unwrap_or(u32::MAX);
+        // Its module is there only once the library is loaded.
+        let class = if module_text == "system" {
+            "system"
+        } else {
+            "library"
+        };
+        let by_default = rules.scope.iter().any(|&atom| atom_text(atom) == class);
+        let is_recorded = recording::with(|current| {
+            let selection = &current.selection;
+            selection.selects(by_default, &module_text, &text, number)
+        }) == Some(true);
+        let no_boundary = rules.boundary.is_empty() || rules.has_no_box(name, arity);
+        if no_boundary && !is_recorded {
+            return Standing::Undefined;
+        }
         let ids = &mut self.ids;
         let id = recording::with(|current| {
             let excluded = current.selection.excludes(&module_text, &text, number);
@@ -349,7 +361,12 @@ impl Known {
             };
             (!excluded).then(|| *ids.entry((module, name, arity)).or_insert_with(declare))
         });
-        id.flatten().map_or(Standing::Undefined, Standing::Boundary)
+        let standing = if is_recorded {
+            Standing::Recorded
+        } else {
+            Standing::Boundary
+        };
+        id.flatten().map_or(Standing::Undefined, standing)
     }
 
     /// What calls of a predicate are. The predicate becomes known in the trace if they get boxes.

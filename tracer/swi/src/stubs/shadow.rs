@@ -36,6 +36,8 @@ mod mark {
     pub(super) const SILENT: u32 = 1;
     /// Foreign code called it. When it fails, control goes on there, and no stub sees it.
     pub(super) const FOREIGN: u32 = 2;
+    /// A library is loaded for its predicate, which begins later.
+    pub(super) const AWAITED: u32 = 8;
     /// The box that called it returns to the same cell: it runs in the frame of a last call.
     pub(super) const STACKED: u32 = 4;
 }
@@ -73,7 +75,7 @@ const ROOT: OpenBox = OpenBox {
     exited: 0,
     marks: mark::SILENT,
     boundary: 0,
-    given: Given::NOTHING,
+    given: Given::UNKNOWN,
 };
 
 impl OpenBox {
@@ -296,6 +298,30 @@ impl Shadow {
     /// Whether the active box is one of a predicate that is not recorded.
     pub(super) fn is_at_boundary(&self) -> bool {
         self.active > 0 && self.active_box().boundary != 0
+    }
+
+    /// Whether the active box may call goals of the program: its predicate is not recorded, and the program gave it goals, as far as is known.
+    pub(super) fn calls_for_program(&self) -> bool {
+        self.is_at_boundary() && !self.active_box().given.has_no_goals()
+    }
+
+    /// A library is loaded for the predicate of the active box, which begins later.
+    pub(super) fn await_library(&mut self) {
+        let active = self.active as usize;
+        if active > 0 {
+            self.boxes[active].marks |= mark::AWAITED;
+        }
+    }
+
+    /// Whether the predicate that begins in a frame is that of the active box, for which a library was loaded.
+    pub(super) fn take_awaited(&mut self, frame: Offset) -> bool {
+        let active = self.active as usize;
+        let open = &mut self.boxes[active];
+        let awaited = open.frame == frame && open.marks & mark::AWAITED != 0;
+        if awaited {
+            open.marks &= !mark::AWAITED;
+        }
+        awaited
     }
 
     /// The goals that the active box may call for the program; then those that boxes around it have passed on.

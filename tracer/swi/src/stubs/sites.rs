@@ -8,7 +8,7 @@
 
 use std::hash::{Hash, Hasher};
 use std::ptr;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 use portmortem_tracer::format::Site;
 use portmortem_tracer::locks;
@@ -158,9 +158,8 @@ impl Origin {
     /// The goals in arguments of a goal.
     fn given(&self, index: usize) -> Given {
         let number = self.noted.goals[index].number;
-        let is_given = |goal: &&NotedGoal| goal.parent == number;
-        if !self.noted.goals.iter().any(|goal| is_given(&goal)) {
-            return Given::NOTHING;
+        if !self.noted.goals.iter().any(|goal| goal.parent == number) {
+            return Given(Some(&NO_GOALS));
         }
         let note = Arc::as_ptr(&self.noted) as usize;
         let mut notes = locks::lock(&NOTES);
@@ -228,9 +227,30 @@ impl Arguments {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Given(Option<&'static Arguments>);
 
+/// The arguments of a goal that are no goals.
+static NO_GOALS: LazyLock<Arguments> = LazyLock::new(|| {
+    let noted = Arc::new(Noted {
+        file: Arc::from(""),
+        goals: Vec::new(),
+        lines: OnceLock::new(),
+    });
+    let nowhere = Origin {
+        caller: 0,
+        clause: 0,
+        noted,
+    };
+    Arguments::new(nowhere, 0)
+});
+
 impl Given {
-    /// No goals, or none that the source tells.
-    pub(super) const NOTHING: Self = Self(None);
+    /// It is not known what.
+    pub(super) const UNKNOWN: Self = Self(None);
+
+    /// Whether it was given no goals for certain.
+    pub(super) fn has_no_goals(self) -> bool {
+        self.0
+            .is_some_and(|arguments| arguments.goals.is_empty() && !arguments.passes)
+    }
 
     /// The site of a goal that is called, and what it is given. `None` unless it is the only one that calls the predicate.
     pub(super) fn site(self, called: Identity, callee: u32) -> Option<(u32, Given)> {
@@ -334,7 +354,7 @@ impl Sites {
         then_fails: bool,
     ) -> (u32, Given) {
         let Some(position) = self.following(name, arity) else {
-            return (callee, Given::NOTHING);
+            return (callee, Given::UNKNOWN);
         };
         self.next = position + 1;
         let index = self.goals[position];

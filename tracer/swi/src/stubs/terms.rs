@@ -4,6 +4,7 @@
 //! The tags of cells are the same in all versions. An address in a cell is a distance from the global stack, or, in later
 //! versions, the address itself: found out by looking at terms that Prolog passes.
 
+use std::ffi::CStr;
 use std::sync::OnceLock;
 
 use super::offsets::word;
@@ -36,6 +37,8 @@ struct Terms {
     addresses: Addresses,
     /// Of `M:G`.
     qualified: ffi::Functor,
+    /// Of `G, H` and the like: goals of which the first argument is one.
+    control: [ffi::Functor; 5],
 }
 
 static FOUND: OnceLock<Terms> = OnceLock::new();
@@ -57,11 +60,20 @@ pub(super) fn learn(engine: usize, local: usize, cells: &[usize], functor: ffi::
                 .find(|&addresses| unsafe { tells(engine, at, addresses, cells, functor) })
         });
     if let Some(addresses) = found {
-        // SAFETY: an atom and a functor, which are never freed.
-        let qualified = unsafe { ffi::PL_new_functor(ffi::PL_new_atom(c":".as_ptr()), 2) };
+        // SAFETY: atoms and functors, which are never freed.
+        let functor = |name: &CStr, arity| unsafe {
+            ffi::PL_new_functor(ffi::PL_new_atom(name.as_ptr()), arity)
+        };
         FOUND.get_or_init(|| Terms {
             addresses,
-            qualified,
+            qualified: functor(c":", 2),
+            control: [
+                functor(c",", 2),
+                functor(c";", 2),
+                functor(c"->", 2),
+                functor(c"*->", 2),
+                functor(c"\\+", 1),
+            ],
         });
     }
 }
@@ -133,7 +145,7 @@ pub(super) enum Qualified {
     Unknown,
 }
 
-/// The module of the goal in a cell.
+/// The module of the goal in a cell; of the first one, if it is a control structure.
 ///
 /// # Safety
 /// `cell` is the address of a term's cell, of the engine at `engine`.
@@ -163,7 +175,12 @@ pub(super) unsafe fn module_of(engine: usize, cell: usize) -> Qualified {
         }
         let at = address(engine, terms.addresses, goal);
         // SAFETY: a compound term is its functor and its arguments.
-        if unsafe { word(at, 0) } != terms.qualified {
+        let functor = unsafe { word(at, 0) };
+        if module == Qualified::Not && terms.control.contains(&functor) {
+            goal = follow(at + WORD);
+            continue;
+        }
+        if functor != terms.qualified {
             return module;
         }
         let name = follow(at + WORD);
