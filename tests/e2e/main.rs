@@ -43,5 +43,6 @@ mod shortened;
 mod signals;
 mod structure;
 mod stubs;
+mod stubs_end;
 mod tui;
 mod width;
