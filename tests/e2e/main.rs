@@ -45,5 +45,6 @@ mod signals;
 mod structure;
 mod stubs;
 mod trials;
+mod stubs_end;
 mod tui;
 mod width;

@@ -8,6 +8,7 @@ use super::emit;
 use super::instructions::{Cell, Instructions, Kind, Op};
 use super::offsets::word;
 use super::plant::{EXIT_CLEANUP, InUse, Planter, Work, planter, store};
+use super::predicates;
 use crate::recording;
 
 const WORD: usize = size_of::<Cell>();
@@ -156,9 +157,9 @@ impl Planter {
 #[cold]
 pub(super) fn leave(cell: usize, op: Op) {
     // A recording that begins meanwhile waits for the planter before it plants anything.
-    if recording::epoch().is_none()
+    if !predicates::is_recording()
         && let Some(mut planter) = planter()
-        && recording::epoch().is_none()
+        && !predicates::is_recording()
     {
         planter.withdraw();
         // SAFETY: the cell that control is at.
@@ -169,7 +170,7 @@ pub(super) fn leave(cell: usize, op: Op) {
 /// Nothing is being recorded any more.
 pub(super) fn withdraw() {
     if let Some(mut planter) = planter()
-        && recording::epoch().is_none()
+        && !predicates::is_recording()
     {
         planter.withdraw();
     }

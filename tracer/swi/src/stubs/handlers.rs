@@ -173,6 +173,10 @@ impl Visit {
         if unsafe { (*block).handles } {
             return None;
         }
+        if !predicates::is_recording() {
+            Self::forget();
+            return None;
+        }
         // SAFETY: the only reference until the handler ends.
         let engine = unsafe { engine::of_stub(data) };
         let Some(engine) = engine.filter(|engine| !has_stopped(engine)) else {

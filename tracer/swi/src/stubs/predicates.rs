@@ -1,7 +1,7 @@
 //! What calls of a predicate are to a recording: told from its definition, because a stub can ask Prolog nothing.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use portmortem_tracer::format::AUTOLOAD;
 use portmortem_tracer::locks;
@@ -103,8 +103,18 @@ static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 /// Changes whenever an answer may have become another one.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
+/// A recording with stubs is in progress.
+static RECORDS: AtomicBool = AtomicBool::new(false);
+
+/// Whether stubs record.
+#[inline]
+pub(super) fn is_recording() -> bool {
+    RECORDS.load(Ordering::Acquire) && recording::epoch().is_some()
+}
+
 /// A recording begins.
 pub(super) fn begin(rules: Rules) {
+    RECORDS.store(true, Ordering::Release);
     *locks::lock(&KNOWN) = Some(Known {
         rules,
         ids: FxHashMap::default(),
@@ -115,6 +125,7 @@ pub(super) fn begin(rules: Rules) {
 
 /// The recording has ended.
 pub(super) fn end() {
+    RECORDS.store(false, Ordering::Release);
     *locks::lock(&KNOWN) = None;
     GENERATION.fetch_add(1, Ordering::Release);
 }
