@@ -296,15 +296,21 @@ system_predicate(Name, Arity, M) :-
     ;   M = system
     ).
 
-%   Hooks of the system in `user`, and what was there before the program.
+%   Hooks of the system in `user`, and what was there before the program. A dynamic predicate of the program may have no clause yet; most hooks that
+%   have none are multifile.
 
 system_hook(M, Name, Arity) :-
     user_predicate(M, Name, Arity),
-    \+ ( functor(Head, Name, Arity),
-         nth_clause(M:Head, _, Ref),
-         clause_property(Ref, file(File)),
-         \+ system_file(File)
-       ).
+    functor(Head, Name, Arity),
+    (   is_thread_local(M, Name, Arity)
+    ->  true
+    ;   nth_clause(M:Head, _, _)
+    ->  \+ ( nth_clause(M:Head, _, Ref),
+             clause_property(Ref, file(File)),
+             \+ system_file(File)
+           )
+    ;   '$get_predicate_attribute'(M:Head, (multifile), 1)
+    ).
 
 there_before(_, '$autoload', '$autoload', 1).
 there_before(_, portmortem, run_in_center, 2).
@@ -315,7 +321,8 @@ there_before(Options, M, Name, Arity) :-
     rule(Options, scope, Class, _, _),
     Class \== user,
     predicate_of_class(Class, M, Name, Arity),
-    \+ own_module(M).
+    \+ own_module(M),
+    \+ is_thread_local(M, Name, Arity).
 
 %   observed(+Options, -Module, -Name, -Arity, -Goal, -Foreign) is nondet
 %
@@ -357,7 +364,7 @@ all_modules(Modules) :-
 user_predicate(M, Name, Arity) :-
     predicate_of_class(user, M, Name, Arity).
 
-%   Not of those in C, and of those whose clauses each thread has for itself.
+%   Not of those in C.
 
 predicate_of_class(Class, M, Name, Arity) :-
     current_module(M),
@@ -366,8 +373,13 @@ predicate_of_class(Class, M, Name, Arity) :-
     '$get_predicate_attribute'(M:Head, defined, 1),
     \+ '$get_predicate_attribute'(M:Head, imported, _),
     \+ '$get_predicate_attribute'(M:Head, foreign, 1),
-    \+ '$get_predicate_attribute'(M:Head, (thread_local), 1),
     functor(Head, Name, Arity).
+
+%   Each thread has a definition of its own of such a predicate. What is common to them has something else where others have clauses.
+
+is_thread_local(M, Name, Arity) :-
+    functor(Head, Name, Arity),
+    '$get_predicate_attribute'(M:Head, (thread_local), 1).
 
 not_wanted(M, Name, Arity) :-
     left_out(M, Name, Arity).
