@@ -44,7 +44,7 @@ mod shortened;
 mod signals;
 mod structure;
 mod stubs;
-mod trials;
 mod stubs_end;
+mod trials;
 mod tui;
 mod width;

@@ -523,7 +523,7 @@ impl Visit {
         let is_as_planned = self.engine.tails || !place.kind.departs();
         if is_as_planned
             && goals
-            && let Some(goal) = self.goal(place.kind, cell).recorded()
+            && let Some(goal) = self.goal(code.definition, place.kind, cell).recorded()
         {
             self.call(place, cell, goal);
         }

@@ -20,12 +20,14 @@ impl Visit {
     /// The stub at a call names a predicate that is no longer called there, or was not there: the clause gets its stubs again.
     #[cold]
     pub(super) fn plant_again(&mut self, place: &Place, cell: usize) -> Option<Goal> {
-        let found = self.goal(place.kind, cell).recorded();
+        let frame = self.frame();
+        // SAFETY: the running frame.
+        let definition = unsafe { word(frame, FRAME_DEFINITION) };
+        let found = self.goal(definition, place.kind, cell).recorded();
         let stale = place.is_stale();
         if !stale && found.is_some_and(|goal| place.work == Work::Call(goal)) {
             return found;
         }
-        let frame = self.frame();
         let code = self.clause_of(frame).filter(|code| code.contains(cell))?;
         // A recording after that which has made the stub may leave the clause out.
         let goals = !stale || self.has_goals(frame, &code);
@@ -33,25 +35,22 @@ impl Visit {
         plan.goal_at(code.start, cell)
     }
 
-    /// The definition that the goal at a cell calls. `None` if it is no goal.
-    pub(super) fn called_definition(&self, kind: Kind, cell: usize) -> Option<usize> {
+    /// The definition that the goal at a cell of a clause of `definition` calls. `None` if it is no goal. The clause need not be the running one.
+    fn called_definition(&self, definition: usize, kind: Kind, cell: usize) -> Option<usize> {
         match kind {
             Kind::CallGoal => super::call_definition(1),
             Kind::CallClosure => {
                 // SAFETY: the operand of the instruction.
                 super::call_definition(unsafe { word(cell, WORD) } + 1)
             }
-            Kind::LastCallSelf => {
-                // SAFETY: the running frame.
-                Some(unsafe { word(self.frame(), FRAME_DEFINITION) })
-            }
+            Kind::LastCallSelf => Some(definition),
             _ => self.callee(kind, cell),
         }
     }
 
     /// What the goal at a cell is in a recorded clause.
-    pub(super) fn goal(&mut self, kind: Kind, cell: usize) -> GoalKind {
-        let Some(callee) = self.called_definition(kind, cell) else {
+    pub(super) fn goal(&mut self, definition: usize, kind: Kind, cell: usize) -> GoalKind {
+        let Some(callee) = self.called_definition(definition, kind, cell) else {
             return GoalKind::Unrecorded;
         };
         // SAFETY: a definition of the engine's.
@@ -107,7 +106,7 @@ impl Visit {
         let cells = code.start..code.end;
         let goal = |cell, kind| {
             if goals {
-                self.goal(kind, cell)
+                self.goal(code.definition, kind, cell)
             } else {
                 GoalKind::Unrecorded
             }
@@ -162,7 +161,9 @@ impl Visit {
     fn goals_of(&self, plan: &Plan, code: &Code) -> Vec<Identity> {
         let steps = plan.steps.iter().filter(|step| step.goal.is_some());
         steps
-            .filter_map(|step| self.called_definition(step.kind, code.start + step.index * WORD))
+            .filter_map(|step| {
+                self.called_definition(code.definition, step.kind, code.start + step.index * WORD)
+            })
             .map(predicates::identity)
             .collect()
     }
@@ -170,7 +171,8 @@ impl Visit {
     fn name_sites(&self, plan: &mut Plan, code: &Code, sites: &mut Sites) {
         for index in 0..plan.steps.len() {
             let step = &plan.steps[index];
-            let Some(callee) = self.called_definition(step.kind, code.start + step.index * WORD)
+            let Some(callee) =
+                self.called_definition(code.definition, step.kind, code.start + step.index * WORD)
             else {
                 continue;
             };
