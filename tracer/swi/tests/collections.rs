@@ -14,6 +14,7 @@ use portmortem_analyzer::figures::laws;
 use portmortem_analyzer::figures::{Caller, PredicateFigures};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
+use portmortem_tracer::format::Event;
 use support::{program, record};
 
 /// Runs a program of `programs/collections` recorded; its trace must be whole. Built-ins have no boxes: so long stretches end at
@@ -158,4 +159,15 @@ fn a_question_may_end_the_recording() {
     assert_eq!(text(&output), answers);
     assert_eq!(row(&trace, &profile, "question/1").open, 1);
     assert_eq!(row(&trace, &profile, "exits/0").calls, 0);
+}
+
+/// What the engine collects and shifts while it loads the program comes before the first event, and is in no stretch between two.
+#[test]
+fn nothing_is_told_before_the_first_event() {
+    let (_, trace, _) = recorded("loads", &[]);
+    let first = trace.events(&trace.streams()[0]).next().unwrap();
+    let Event::Call { predicate } = first.event else {
+        panic!("{first:?}");
+    };
+    assert_eq!(trace.predicates()[predicate as usize].indicator, "main/0");
 }
