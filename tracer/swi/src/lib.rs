@@ -298,8 +298,6 @@ fn install_stubs() {
         0,
         deterministic!(stubs::look_for_pauses, (), FALSE),
     );
-    let look_for_erased = deterministic!(stubs::look_for_erased, (a, b, d), FALSE);
-    control(c"$stub_look_for_erased", 3, look_for_erased);
     control(
         c"$stubs_record",
         0,

@@ -10,7 +10,7 @@ use super::offsets::{
 };
 use super::plant::{self, Goal, GoalKind, Place, Plan, Planter, Work, role};
 use super::predicates::{self, Identity, Standing};
-use super::sites::{self, Given, Sites};
+use super::sites::{self, Given, Noted, Sites};
 use super::tails;
 use super::view::{Code, is_foreign, kind_of};
 
@@ -143,7 +143,11 @@ impl Visit {
         if noted.is_none() && !self.engine.clauses {
             return;
         }
-        let number = planter.numbers.of(self.offsets, code);
+        let number = if clauses::is_dynamic(planter, code.definition) {
+            noted.as_deref().and_then(Noted::number)
+        } else {
+            planter.numbers.of(self.offsets, code)
+        };
         if self.engine.clauses
             && let Some(number) = number
         {
@@ -151,8 +155,8 @@ impl Visit {
             let entry = clauses::entry(plan, &planter.instructions);
             plan.entry = entry.zip(clause);
         }
-        if let Some(noted) = noted {
-            let mut sites = Sites::new(predicate, number.unwrap_or(0), noted);
+        if let Some((noted, number)) = noted.zip(number) {
+            let mut sites = Sites::new(predicate, number, noted);
             self.name_sites(plan, code, &mut sites);
         }
     }
