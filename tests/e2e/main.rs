@@ -41,6 +41,7 @@ mod selection;
 mod setup;
 mod shortened;
 mod signals;
+mod starting;
 mod structure;
 mod stubs;
 mod tui;
