@@ -46,7 +46,16 @@ const PROGRAMS: [Program; 7] = [
         repository: "lptp",
         needs: "src/all.pl",
         directory: "src",
-        words: &["-g", LPTP, "-g", LPTP_HOME, "-g", "consult('all.pl')", "-t", "halt"],
+        words: &[
+            "-g",
+            LPTP,
+            "-g",
+            LPTP_HOME,
+            "-g",
+            "consult('all.pl')",
+            "-t",
+            "halt",
+        ],
     },
     Program {
         name: "web server: ready",
@@ -106,10 +115,16 @@ fn main() -> Result<ExitCode> {
     };
     let mut ratios = Vec::new();
     let mut all_same = true;
-    println!("{:<32}{:>12}{:>12}{:>8}", "program", "unrecorded s", "recorded s", "ratio");
+    println!(
+        "{:<32}{:>12}{:>12}{:>8}",
+        "program", "unrecorded s", "recorded s", "ratio"
+    );
     for program in PROGRAMS {
         let Some(checkout) = find(Path::new(&checkouts), &program)? else {
-            println!("{:<32}not there: {}/{}", program.name, program.repository, program.needs);
+            println!(
+                "{:<32}not there: {}/{}",
+                program.name, program.repository, program.needs
+            );
             continue;
         };
         let (unrecorded, recorded) = best(&program, &checkout)?;
@@ -129,8 +144,15 @@ fn main() -> Result<ExitCode> {
     }
     let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
     let worst = ratios.iter().copied().fold(0.0, f64::max);
-    println!("geometric mean over {}: {mean:.2}, worst {worst:.2}", ratios.len());
-    Ok(if all_same { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    println!(
+        "geometric mean over {}: {mean:.2}, worst {worst:.2}",
+        ratios.len()
+    );
+    Ok(if all_same {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// The checkout of a program, under its repository's name in any case.
@@ -158,7 +180,9 @@ fn best(program: &Program, checkout: &Path) -> Result<(Run, Run)> {
     let mut unrecorded = run(program, checkout, false)?;
     let mut recorded = run(program, checkout, true)?;
     for _ in 1..ROUNDS {
-        unrecorded.seconds = unrecorded.seconds.min(run(program, checkout, false)?.seconds);
+        unrecorded.seconds = unrecorded
+            .seconds
+            .min(run(program, checkout, false)?.seconds);
         recorded.seconds = recorded.seconds.min(run(program, checkout, true)?.seconds);
     }
     Ok((unrecorded, recorded))
@@ -167,7 +191,11 @@ fn best(program: &Program, checkout: &Path) -> Result<(Run, Run)> {
 fn run(program: &Program, checkout: &Path, is_recorded: bool) -> Result<Run> {
     let scratch = tempfile::tempdir()?;
     let copy = scratch.path().join("copy");
-    let copied = Command::new("cp").arg("-r").arg(checkout).arg(&copy).status()?;
+    let copied = Command::new("cp")
+        .arg("-r")
+        .arg(checkout)
+        .arg(&copy)
+        .status()?;
     if !copied.success() {
         bail!("cannot copy {}", checkout.display());
     }
@@ -175,14 +203,22 @@ fn run(program: &Program, checkout: &Path, is_recorded: bool) -> Result<Run> {
         let portmortem = std::env::current_exe()?.with_file_name("portmortem");
         let mut command = Command::new(portmortem);
         let trace = scratch.path().join("run.pmt");
-        command.args(["record", "--no-index", "-o"]).arg(trace).args(["--", "swipl"]);
+        command
+            .args(["record", "--no-index", "-o"])
+            .arg(trace)
+            .args(["--", "swipl"]);
         command
     } else {
         Command::new("swipl")
     };
-    command.args(program.words).current_dir(copy.join(program.directory));
+    command
+        .args(program.words)
+        .current_dir(copy.join(program.directory));
     let before = processor_seconds();
-    let done = command.stdin(Stdio::null()).output().context("cannot run it")?;
+    let done = command
+        .stdin(Stdio::null())
+        .output()
+        .context("cannot run it")?;
     let seconds = processor_seconds() - before;
     let lines = |bytes: &[u8]| masked(bytes, scratch.path());
     Ok(Run {
@@ -222,7 +258,13 @@ fn masked(bytes: &[u8], directory: &Path) -> Vec<String> {
         masked
     };
     text.lines()
-        .map(|line| if has_digits(&line) { blank(line) } else { line.to_owned() })
+        .map(|line| {
+            if has_digits(&line) {
+                blank(line)
+            } else {
+                line.to_owned()
+            }
+        })
         .collect()
 }
 

@@ -17,7 +17,10 @@ fn sandbox() -> Sandbox {
     let sandbox = Sandbox::with("p.pl", PROGRAM);
     sandbox.write("site.rc", "from_site.\n");
     sandbox.write("init.pl", "from_init.\n");
-    sandbox.write("lib/extra.pl", ":- module(extra, [extra/0]).\nextra :- writeln(extra).\n");
+    sandbox.write(
+        "lib/extra.pl",
+        ":- module(extra, [extra/0]).\nextra :- writeln(extra).\n",
+    );
     let script = format!("#!/usr/bin/env swipl\n:- initialization(main, main).\n{PROGRAM}");
     sandbox.write("script", script);
     sandbox.sh("chmod +x script").succeeds();
@@ -26,10 +29,19 @@ fn sandbox() -> Sandbox {
 
 /// Runs the command twice, unrecorded and recorded, with the same input.
 fn same(sandbox: &Sandbox, input: &str, words: &[&str]) -> Outcome {
-    let plain = sandbox.command(Path::new(words[0])).args(&words[1..]).stdin(input).wait();
+    let plain = sandbox
+        .command(Path::new(words[0]))
+        .args(&words[1..])
+        .stdin(input)
+        .wait();
     let portmortem = portmortem_tests::built::portmortem();
     let options = ["record", "--force", "-o", "run.pmt", "--"];
-    let recorded = sandbox.command(portmortem).args(options).args(words).stdin(input).wait();
+    let recorded = sandbox
+        .command(portmortem)
+        .args(options)
+        .args(words)
+        .stdin(input)
+        .wait();
     let said = masks::stderr(&recorded.stderr);
     let notes = |line: &&str| !line.starts_with("portmortem: nothing is recorded:");
     let errors: Vec<_> = said.lines().filter(notes).collect();
@@ -80,7 +92,10 @@ fn all_options_of_the_engine() {
         "swipl --table-space=10m --shared-table-space=10m -g main -t halt p.pl",
     ] {
         same(&sandbox, "", &words(line)).succeeds_or(line);
-        assert!(Profiled::of(&sandbox.path("run.pmt")).events() > 0, "{line}");
+        assert!(
+            Profiled::of(&sandbox.path("run.pmt")).events() > 0,
+            "{line}"
+        );
         sandbox.portmortem(["verify", "run.pmt"]).exits(0);
     }
 }
@@ -121,10 +136,18 @@ fn what_the_engine_says_of_itself_and_of_wrong_options() {
 fn scripts_and_standard_input() {
     let sandbox = sandbox();
     same(&sandbox, "", &["./script", "a", "-c", "-x", "--", "b"]);
-    assert!(Profiled::of(&sandbox.path("run.pmt")).find("main/0").is_some());
+    assert!(
+        Profiled::of(&sandbox.path("run.pmt"))
+            .find("main/0")
+            .is_some()
+    );
     same(&sandbox, "", &["swipl", "script", "-c", "b"]);
     same(&sandbox, "", &["swipl", "p.pl", "script", "b"]);
-    same(&sandbox, PROGRAM, &["swipl", "-g", "main", "-t", "halt", "/dev/stdin"]);
+    same(
+        &sandbox,
+        PROGRAM,
+        &["swipl", "-g", "main", "-t", "halt", "/dev/stdin"],
+    );
     assert_eq!(Profiled::of(&sandbox.path("run.pmt")).row("p/1").calls, 1);
     same(&sandbox, "X = 1.\nmain.\nabsent.\n", &["swipl", "p.pl"]);
     same(&sandbox, "member(X, [a,b]).\n;\n", &["swipl"]);
@@ -135,7 +158,11 @@ fn saved_states() {
     let sandbox = sandbox();
     for kind in ["--stand_alone=false", "--stand_alone=true"] {
         let save = ["swipl", kind, "--goal=main", "-o", "./state", "-c", "p.pl"];
-        sandbox.command(Path::new("swipl")).args(&save[1..]).wait().exits(0);
+        sandbox
+            .command(Path::new("swipl"))
+            .args(&save[1..])
+            .wait()
+            .exits(0);
         same(&sandbox, "", &["./state", "a", "-c", "--b"]);
         assert_eq!(Profiled::of(&sandbox.path("run.pmt")).row("p/1").calls, 1);
         same(&sandbox, "", &["swipl", "-x", "state", "--", "a"]);
@@ -146,12 +173,19 @@ fn saved_states() {
 fn an_error_has_a_text() {
     let sandbox = sandbox();
     sandbox.portmortem(["record"]).exits(2);
-    sandbox.portmortem(["record", "--", "./p.pl"]).refuses("a Prolog file, not a command");
-    sandbox.portmortem(["record", "--", "no-such-engine"]).refuses("no-such-engine");
+    sandbox
+        .portmortem(["record", "--", "./p.pl"])
+        .refuses("a Prolog file, not a command");
+    sandbox
+        .portmortem(["record", "--", "no-such-engine"])
+        .refuses("no-such-engine");
     sandbox
         .portmortem(["record", "-g", "main", "--", "swipl", "p.pl"])
         .refuses("-g GOAL is for a Prolog file");
-    sandbox.write("traditional", "#!/bin/sh\nexec swipl --traditional \"$@\"\n");
+    sandbox.write(
+        "traditional",
+        "#!/bin/sh\nexec swipl --traditional \"$@\"\n",
+    );
     sandbox.sh("chmod +x traditional").succeeds();
     let options = ["record", "--swipl", "./traditional", "-g", "main", "p.pl"];
     sandbox.portmortem(options).exits(0).shows("[1,2]");

@@ -38,8 +38,7 @@ fn compared(program: &Path) -> Result<(), String> {
         outcome
     };
     let plain = run(&|sandbox| sandbox.swipl(["program.pl"]));
-    let recorded =
-        run(&|sandbox| sandbox.portmortem(["record", "-o", "run.pmt", "program.pl"]));
+    let recorded = run(&|sandbox| sandbox.portmortem(["record", "-o", "run.pmt", "program.pl"]));
     let same = plain.status == recorded.status
         && masks::variables(&plain.stdout) == masks::variables(&recorded.stdout)
         && errors(&plain) == errors(&recorded);

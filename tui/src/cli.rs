@@ -106,10 +106,7 @@ Patterns are `module:name/arity` with * and ?; parts may be left out: `name/arit
 or one word, which is a module or a name.")]
 pub(crate) struct RecordArgs {
     /// The Prolog file to run
-    #[arg(
-        value_name = "FILE.pl",
-        required_unless_present = "arguments"
-    )]
+    #[arg(value_name = "FILE.pl", required_unless_present = "arguments")]
     pub(crate) program: Option<PathBuf>,
     /// Arguments for the program; without FILE.pl, the command to run: swipl with any of its options, or a script
     #[arg(last = true, value_name = "ARGS")]
