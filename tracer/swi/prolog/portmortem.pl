@@ -40,7 +40,7 @@ Options of pm_record/2 and pm_start/2:
   - boundary(+Boolean)
     Give the built-in and library predicates that recorded clauses call directly
     boxes, but not what they call in turn. Default: `true`. There are none with
-    byrd(true), symbolic(true) or tail(false).
+    byrd(true) or symbolic(true), nor with ports(true) and tail(false).
   - clauses(+Boolean)
     Record which clause of a predicate is entered, too. Default: `false`.
   - arguments(+Patterns)
@@ -54,8 +54,8 @@ Options of pm_record/2 and pm_start/2:
     Count symbolic costs (slow). Default: `false`.
   - ports(+Boolean)
     Record with ports in copies of clauses, and not in the engine's own instructions. So are recordings in any
-    case where the version of the engine does not allow for those, and with byrd(true), symbolic(true),
-    clauses(true), arguments(_) and tail(false). Default: `false`.
+    case where the version of the engine does not allow for those, and with byrd(true) and symbolic(true).
+    Default: `false`.
   - tail(+Boolean)
     Record last calls as such. With `false` every one gets a box of its own,
     and recursion no longer runs in constant space. Default: `true`.
@@ -133,15 +133,17 @@ pm_start(File, Options) :-
     current_prolog_flag(os_argv, Command),
     command_settings(Options, Command, CommandSettings),
     '$append'([[Output, EngineSetting, LimitSetting, HomeSetting], CommandSettings, Settings], All),
-    calibrate(Options, Settings),
+    technique(Options, Technique),
+    calibrate(Technique, Options, Settings),
     '$open'(All, Error),
     (   Error == ""
     ->  retractall(recording_file(_)),
         retractall(reset_mark(_)),
         assertz(recording_file(Path)),
         (   start_stubs(Options)
-        ->  true
-        ;   install_hooks,
+        ->  portmortem:'$recorded_with'(stubs, Settings)
+        ;   portmortem:'$recorded_with'(ports, Settings),
+            install_hooks,
             start_wrapping(Options)
         )
     ;   throw(error(portmortem_error(Error), _))
@@ -178,6 +180,7 @@ foreign_option(arguments).
 foreign_option(byrd).
 foreign_option(symbolic).
 foreign_option(clauses).
+foreign_option(goal_ports).
 foreign_option(tail).
 foreign_option(max_size).
 foreign_option(keep).
@@ -369,15 +372,23 @@ cost_center(Name, Goal) :-
     (   '$recording',
         center_text(Name, Text),
         '$center'(Text, Id)
-    ->  '$pm_enter'(Id, Box),
-        (   var(Box)
-        ->  Goal
-        ;   prolog_current_choice(Before),
-            Goal,
-            end_of_wrapper(Box, Before)
+    ->  (   '$stubs_record'
+        ->  run_in_center(Id, Goal)
+        ;   '$pm_enter'(Id, Box),
+            (   var(Box)
+            ->  Goal
+            ;   prolog_current_choice(Before),
+                Goal,
+                end_of_wrapper(Box, Before)
+            )
         )
     ;   Goal
     ).
+
+%   Stubs open a box of the cost centre when this is called.
+
+run_in_center(_, Goal) :-
+    Goal.
 
 center_text(Name, Text) :-
     (   atom(Name)
@@ -408,7 +419,8 @@ in_cost_center((A,B), M, Name) :-
     in_cost_center(B, M, Name).
 in_cost_center(Spec, M0, Center) :-
     strip_module(M0:Spec, M, Name/Arity),
-    declare_center(M, Name, Arity, Center).
+    portmortem_wrap:declare_center(M, Name, Arity, Center),
+    portmortem_stubs:declare_center(M, Name, Arity, Center).
 
 %!  noprofile(:PredicateIndicators) is det.
 %
@@ -421,7 +433,8 @@ noprofile(M:(A,B)) :-
     noprofile(M:B).
 noprofile(M0:Spec) :-
     strip_module(M0:Spec, M, Name/Arity),
-    leave_out(M, Name, Arity).
+    portmortem_wrap:leave_out(M, Name, Arity),
+    portmortem_stubs:leave_out(M, Name, Arity).
 
 :- multifile prolog:error_message//1.
 
