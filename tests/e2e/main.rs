@@ -42,6 +42,7 @@ mod selection;
 mod setup;
 mod shortened;
 mod signals;
+mod starting;
 mod structure;
 mod stubs;
 mod stubs_end;
