@@ -172,11 +172,14 @@ impl Visit {
             .collect()
     }
 
+    /// Events of goals name their sites. A last call is compiled twice: for when the frame can be given up, and behind that for when it cannot.
     fn name_sites(&self, plan: &mut Plan, code: &Code, sites: &mut Sites) {
+        let mut last_call: Option<(usize, u32, Given)> = None;
         for index in 0..plan.steps.len() {
             let step = &plan.steps[index];
+            let kind = step.kind;
             let Some(callee) =
-                self.called_definition(code.definition, step.kind, code.start + step.index * WORD)
+                self.called_definition(code.definition, kind, code.start + step.index * WORD)
             else {
                 continue;
             };
@@ -185,8 +188,15 @@ impl Visit {
             if let Some(goal) = plan.steps[index].goal.as_mut()
                 && let Some(id) = goal.id
             {
-                let (site, given) = sites.site(name, arity, id, then_fails);
+                let same = last_call.take().filter(|&(of, ..)| of == callee);
+                let (_, site, given) = same.unwrap_or_else(|| {
+                    let (site, given) = sites.site(name, arity, id, then_fails);
+                    (callee, site, given)
+                });
                 (goal.id, goal.given) = (Some(site), given);
+                if matches!(kind, Kind::LastCall | Kind::LastCallSelf) {
+                    last_call = Some((callee, site, given));
+                }
             }
         }
     }
