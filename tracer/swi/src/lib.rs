@@ -24,6 +24,7 @@ mod goal_ports;
 mod goal_table;
 mod goals;
 mod heads;
+mod kept;
 mod layout;
 mod lines;
 mod panics;
@@ -203,11 +204,18 @@ fn install_control() {
     control(c"$stretch_ends", 1, stretch_ends);
     control(
         c"$calibrated",
-        1,
-        deterministic!(calibrate::is_calibrated, (a), FALSE),
+        2,
+        deterministic!(calibrate::is_calibrated, (a, b), FALSE),
     );
-    let open_calibration = deterministic!(calibrate::open, (a), FALSE);
-    control(c"$open_calibration", 1, open_calibration);
+    let kept_trials = deterministic!(calibrate::kept_trials, (a, b, d), FALSE);
+    control(c"$kept_trials", 3, kept_trials);
+    let open_calibration = deterministic!(calibrate::open, (a, b), FALSE);
+    control(c"$open_calibration", 2, open_calibration);
+    control(
+        c"$recorded_with",
+        2,
+        deterministic!(control::recorded_with, (a, b), TRUE),
+    );
     control(
         c"$calibrating",
         0,
@@ -299,6 +307,17 @@ fn install_stubs() {
         0,
         deterministic!(stubs::look_for_pauses, (), FALSE),
     );
+    let look_for_erased = deterministic!(stubs::look_for_erased, (a, b, d), FALSE);
+    control(c"$stub_look_for_erased", 3, look_for_erased);
+    control(
+        c"$stubs_record",
+        0,
+        deterministic!(stubs::stubs_record, (), FALSE),
+    );
+    let leave_out = deterministic!(stubs::leave_out, (a, b, d), TRUE);
+    control(c"$stub_leave_out", 3, leave_out);
+    let in_center = deterministic!(stubs::in_center, (a, b, d, e), TRUE);
+    control(c"$stub_in_center", 4, in_center);
     control(c"$stubs_work", 0, deterministic!(stubs::work, (), FALSE));
     control(
         c"$stub_rule",
@@ -315,6 +334,11 @@ fn install_stubs() {
         c"$stub_adopt",
         3,
         deterministic!(stubs::adopt, (a, b, d), TRUE),
+    );
+    control(
+        c"$stub_observe",
+        5,
+        deterministic!(stubs::observe, (a, b, d, e, f), TRUE),
     );
 }
 

@@ -151,6 +151,11 @@ pub(super) struct Code {
 }
 
 impl Code {
+    /// The number of a cell of it.
+    pub(super) fn index_of(&self, cell: usize) -> usize {
+        (cell - self.start) / WORD
+    }
+
     pub(super) fn contains(&self, cell: usize) -> bool {
         (self.start..self.end).contains(&cell)
     }
@@ -164,12 +169,12 @@ pub(super) fn kind_of(choice: usize) -> u32 {
 
 /// Whether a predicate is implemented in C, and nothing comes before its function.
 pub(super) fn is_foreign(definition: usize) -> bool {
-    let Some((known, offsets)) = KNOWN.get().zip(offsets::known()) else {
+    let Some(offsets) = offsets::known() else {
         return false;
     };
     // SAFETY: every definition has a supervisor.
     let first = unsafe { word(word(definition, offsets.supervisor), 0) };
-    known.foreign.contains(&first)
+    super::begins_foreign(first)
 }
 
 /// Whether a frame of that predicate runs a function, whatever comes before: arguments are qualified, or wrappers are around it.
@@ -190,7 +195,7 @@ fn runs_function(definition: usize, offsets: &Offsets) -> bool {
                 };
                 codes = word(closure, offsets.first_clause + WORD);
             } else {
-                return known.foreign.contains(&first);
+                return super::begins_foreign(first);
             }
         }
     }
