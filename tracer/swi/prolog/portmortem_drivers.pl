@@ -5,7 +5,8 @@
             after_condition/3,          % +Else, +After0, -After
             after_condition/2,          % +After0, -After
             after_negated/2,            % +After0, -After
-            then_fails/3                % +After, +Module, :Recorded
+            then_fails/3,               % +After, +Module, :Recorded
+            always/2                    % ?Goal, ?What
           ]).
 
 /** <module> Driver loops: goals after which their clause fails
@@ -131,7 +132,9 @@ in_body((_->_), unknown).
 in_body((_*->_), unknown).
 in_body(\+_, unknown).
 
-%   Built-in predicates that fail always or never.
+%!  always(?Goal, ?What) is nondet.
+%
+%   Built-in predicates that fail always or never: What is `fails` or `succeeds`.
 
 always(false, fails).
 always(nl, succeeds).

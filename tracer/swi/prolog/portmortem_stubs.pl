@@ -21,6 +21,7 @@ a stub can ask Prolog nothing. See `src/stubs`.
 :- use_module(portmortem_arguments, [clause_goals/5]).
 :- use_module(portmortem_goals, [goal_ports_work/0]).
 :- use_module(portmortem_boundary, [no_box/2]).
+:- use_module(portmortem_drivers, [always/2]).
 
 :- dynamic
     works/1,                    % Boolean: what was found out
@@ -243,6 +244,9 @@ rule(_, own, M, 0, 0) :- own_module(M).
 rule(_, elsewhere, Name, Arity, M) :- library_predicate(Name, Arity, M).
 rule(_, loader, '$autoload', '$autoload', 1).
 rule(_, center, portmortem, run_in_center, 2).
+rule(_, succeeds, system, Name, Arity) :-
+    always(Goal, succeeds),
+    functor(Goal, Name, Arity).
 rule(_, left_out, M, Name, Arity) :- system_hook(M, Name, Arity).
 rule(Options, Kind, A, B, C) :- system_rule(Options, Kind, A, B, C).
 

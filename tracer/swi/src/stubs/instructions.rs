@@ -182,6 +182,12 @@ impl Instruction {
         self.name.starts_with("I_FOPEN") || self.name.starts_with("I_FCALLDET")
     }
 
+    /// Whether it builds an argument of a goal, so that it cannot fail.
+    pub(super) fn builds_argument(&self) -> bool {
+        let tests = ["B_UNIFY", "B_EQ", "B_NEQ"];
+        self.name.starts_with("B_") && !tests.iter().any(|prefix| self.name.starts_with(prefix))
+    }
+
     /// Whether the body of a clause without a head may begin with it, and the engine never looks for its label.
     pub(super) fn begins_bodies(&self) -> bool {
         let of_body = ["A_", "B_", "C_", "I_"];

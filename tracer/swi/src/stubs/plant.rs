@@ -705,11 +705,11 @@ impl Plan {
 
     /// Whether the clause fails after a goal, and nothing in between can fail by itself. A branch that the goal stands in has no
     /// other after it but one that begins with a port, or fails: otherwise a test there might be what has failed in the end.
-    pub(super) fn then_fails(&self, goal: usize) -> bool {
-        let Some(next) = self.steps.get(goal + 1) else {
-            return false;
-        };
-        next.kind == Kind::Fail
+    /// `succeeds` tells of a step whether it does, always and without a port.
+    pub(super) fn then_fails(&self, goal: usize, succeeds: impl Fn(&Step) -> bool) -> bool {
+        let mut after = self.steps[goal + 1..].iter();
+        let next = after.find(|step| !succeeds(step));
+        next.is_some_and(|step| step.kind == Kind::Fail)
             && self
                 .alternatives_around(goal)
                 .all(|at| self.begins_with_port(at))

@@ -2,13 +2,13 @@
 
 use super::clauses;
 use super::handlers::Visit;
-use super::instructions::Kind;
+use super::instructions::{Instructions, Kind};
 use super::labels;
 use super::offsets::{
     CATCH, CLAUSE, DEBUGGER, FRAME_CONTEXT, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, JUMP,
     word,
 };
-use super::plant::{self, Goal, GoalKind, Place, Plan, Planter, Work, role};
+use super::plant::{self, Goal, GoalKind, Place, Plan, Planter, Step, Work, role};
 use super::predicates::{self, Identity, Standing};
 use super::sites::{self, Given, Noted, Sites};
 use super::tails;
@@ -128,7 +128,7 @@ impl Visit {
     fn name(&mut self, planter: &mut Planter, plan: &mut Plan, code: &Code) {
         if code.moves {
             if let Some(mut sites) = self.sites_of_body(&self.goals_of(plan, code)) {
-                self.name_sites(plan, code, &mut sites);
+                self.name_sites(plan, code, &mut sites, &planter.instructions);
             }
             return;
         }
@@ -157,8 +157,21 @@ impl Visit {
         }
         if let Some((noted, number)) = noted.zip(number) {
             let mut sites = Sites::new(predicate, number, noted);
-            self.name_sites(plan, code, &mut sites);
+            self.name_sites(plan, code, &mut sites, &planter.instructions);
         }
+    }
+
+    /// Whether a step of some code always succeeds, and has no port: it builds an argument, or calls a built-in predicate such as `nl/0`.
+    fn succeeds(&self, step: &Step, code: &Code, instructions: &Instructions) -> bool {
+        if step.goal.is_some() {
+            return false;
+        }
+        if step.kind == Kind::Other {
+            return instructions.get(step.op).builds_argument();
+        }
+        let cell = code.start + step.index * WORD;
+        let callee = self.called_definition(code.definition, step.kind, cell);
+        callee.is_some_and(predicates::always_succeeds)
     }
 
     /// What the recorded goals of some code call.
@@ -173,7 +186,13 @@ impl Visit {
     }
 
     /// Events of goals name their sites. A last call is compiled twice: for when the frame can be given up, and behind that for when it cannot.
-    fn name_sites(&self, plan: &mut Plan, code: &Code, sites: &mut Sites) {
+    fn name_sites(
+        &self,
+        plan: &mut Plan,
+        code: &Code,
+        sites: &mut Sites,
+        instructions: &Instructions,
+    ) {
         let mut last_call: Option<(usize, u32, Given)> = None;
         for index in 0..plan.steps.len() {
             let step = &plan.steps[index];
@@ -184,7 +203,7 @@ impl Visit {
                 continue;
             };
             let Identity { name, arity, .. } = predicates::identity(callee);
-            let then_fails = plan.then_fails(index);
+            let then_fails = plan.then_fails(index, |step| self.succeeds(step, code, instructions));
             if let Some(goal) = plan.steps[index].goal.as_mut()
                 && let Some(id) = goal.id
             {

@@ -64,6 +64,8 @@ pub(super) struct Rules {
     pub(super) boundary: Vec<ffi::Atom>,
     /// Names and arities of predicates that get no such box; any arity if there is none.
     pub(super) no_box: FxHashSet<(ffi::Atom, Option<usize>)>,
+    /// Built-in predicates that always succeed.
+    pub(super) succeeds: FxHashSet<Identity>,
     /// Modules of this library.
     pub(super) own: FxHashSet<ffi::Atom>,
     /// Modules of predicates that the engine looks for when they are called and not there, by name and arity: those of `system`, and those
@@ -504,6 +506,13 @@ enum Class {
     Untouched,
     Boundary,
     Unrecorded,
+}
+
+/// Whether a predicate is one that always succeeds.
+pub(super) fn always_succeeds(definition: usize) -> bool {
+    let known = locks::lock(&KNOWN);
+    let known = known.as_ref();
+    known.is_some_and(|known| known.rules.succeeds.contains(&identity(definition)))
 }
 
 /// Whether a module has goals that call built-in predicates with boxes.
