@@ -114,7 +114,8 @@ pub(crate) struct RecordArgs {
     /// The Prolog file to run
     #[arg(value_name = "FILE.pl", required_unless_present = "arguments")]
     pub(crate) program: Option<PathBuf>,
-    /// Arguments for the program; without FILE.pl, the command to run: swipl with any of its options, or a script
+    /// Arguments for the program; without FILE.pl, the command to run: swipl with any of its
+    /// options, or a script
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
     /// The trace to write (default: the program's name with .pmt, in the current directory). An older trace

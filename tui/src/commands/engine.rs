@@ -1,7 +1,8 @@
 //! Starting SWI-Prolog with the recorder loaded.
 //!
-//! The engine runs as `swipl -F BOOT …`, and the rest is as without recording ([`super::start`]). BOOT is a small script in a temporary directory that
-//! loads `library(portmortem)` and begins the recording before anything else is loaded.
+//! The engine runs as `swipl -F BOOT …`, and the rest is as without recording ([`super::start`]).
+//! BOOT is a small script in a temporary directory that loads `library(portmortem)` and begins the
+//! recording before anything else is loaded.
 
 use std::fs;
 use std::io;
@@ -27,7 +28,8 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// One that records into `output`. `line`: the socket whose other end is the watcher's, if there is one.
+    /// One that records into `output`. `line`: the socket whose other end is the watcher's, if
+    /// there is one.
     pub(crate) fn new(
         args: &RecordArgs,
         start: &Start,
@@ -58,7 +60,8 @@ impl Engine {
         not_started(&self.command, error)
     }
 
-    /// Runs it with another input, its output put away, and waits for its end: not longer than the line is open.
+    /// Runs it with another input, its output put away, and waits for its end: not longer than the
+    /// line is open.
     pub(crate) fn run_apart(mut self, input: Stdio, line: &mut Line) -> Result<ExitStatus> {
         let command = self.command.stdin(input);
         let command = command.stdout(Stdio::null()).stderr(Stdio::null());

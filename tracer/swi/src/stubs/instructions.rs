@@ -45,9 +45,11 @@ pub(super) enum Kind {
     CallGoal,
     /// `call/N`; operand 1 is the number of added arguments.
     CallClosure,
-    /// Operand 1 is the distance from behind it to an alternative (`C_OR`, and `T_TRY_…` of compiled tries).
+    /// Operand 1 is the distance from behind it to an alternative (`C_OR`, and `T_TRY_…` of
+    /// compiled tries).
     Alternative,
-    /// Operand 2 is the distance from behind it to an alternative (`C_NOT`, `C_IFTHENELSE`, `C_SOFTIF`).
+    /// Operand 2 is the distance from behind it to an alternative (`C_NOT`, `C_IFTHENELSE`,
+    /// `C_SOFTIF`).
     Condition,
     /// Removes choicepoints (`I_CUT` and the like).
     Cut,
