@@ -305,6 +305,17 @@ impl Instructions {
         Op::try_from(position).ok()
     }
 
+    /// The code of a predicate in C begins with this instruction: in later versions, that is the one that calls a function which leaves no choicepoint.
+    pub(super) fn opens_foreign(&mut self, op: Op) {
+        if self.get(op).name.starts_with("I_FCALLDET") {
+            for instruction in &mut self.by_op {
+                if instruction.name.starts_with("I_FCALLDET") {
+                    instruction.kind = Kind::ForeignOpen;
+                }
+            }
+        }
+    }
+
     /// Their numbers.
     pub(super) fn ops(&self) -> impl Iterator<Item = Op> + use<> {
         0..self.by_op.len() as Op

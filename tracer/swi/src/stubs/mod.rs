@@ -251,12 +251,19 @@ fn try_work() -> Option<()> {
     if plant::planter().is_some() {
         return Some(());
     }
-    let search = locks::lock(&SEARCH).take()?;
+    let mut search = locks::lock(&SEARCH).take()?;
     for &(cell, label) in &search.sample {
         // SAFETY: the cells of the sample.
         unsafe { (cell as *mut Cell).write(label) };
     }
     let counter = locks::lock(&COUNTER).best()?;
+    // SAFETY: a predicate of the system in C, which has a supervisor.
+    let opens = unsafe {
+        let definition = system_definition(c"atom_length", 2);
+        let first = word(word(definition, search.offsets.supervisor), 0);
+        search.memory.op(&search.instructions, first)
+    };
+    search.instructions.opens_foreign(opens?);
     let instructions = &search.instructions;
     let foreign = instructions
         .ops()
