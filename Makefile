@@ -5,7 +5,7 @@ CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 TRACE := $(or $(TMPDIR),/tmp)/portmortem-demo.pmt
 
-.PHONY: demo test test-engine test-cluster install pack bench-record bench-truth bench-recorder bench-replay bench-models bench-screens pictures samples engine test-packages check test-memory fuzz
+.PHONY: demo test test-engine test-cluster install pack bench-record bench-real bench-truth bench-recorder bench-replay bench-models bench-screens pictures samples engine test-packages check test-memory fuzz
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -71,6 +71,13 @@ pack: engine
 bench-record: engine test-packages
 	$(CARGO) build --release --package portmortem --package portmortem-swi --package portmortem-tests
 	target/release/bench-record
+
+# Whole real programs, recorded and unrecorded. DIR is a folder of checkouts, each named as its repository; what is not there is left out.
+# For example: make bench-real DIR=$HOME/checkouts
+bench-real: engine
+	$(CARGO) build --release --package portmortem --package portmortem-swi
+	$(CARGO) build --release --package portmortem-tests --bin bench-real
+	$(TARGET)/release/bench-real $(DIR)
 
 # Compensated times against those of the same programs unrecorded, side by side in one run.
 # For example: make bench-truth BENCH='nrev30 queens8'

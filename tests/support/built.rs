@@ -64,6 +64,12 @@ fn part(name: &str) -> PathBuf {
         .unwrap_or_else(|| panic!("no {name} beside the program or in ../lib/portmortem"))
 }
 
+/// Where recordings of tests keep what they measured of this machine, so that not every one measures it.
+#[must_use]
+pub fn cache() -> PathBuf {
+    profile_directory().join("test-cache")
+}
+
 /// Where Cargo puts what it builds in the profile of this test: `target/PROFILE/deps/TEST-HASH` is us.
 fn profile_directory() -> PathBuf {
     let test = env::current_exe().unwrap();

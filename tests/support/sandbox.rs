@@ -109,6 +109,7 @@ impl Sandbox {
             .current_dir(self.directory())
             .env("HOME", self.path("home"))
             .env("TMPDIR", self.path("home"))
+            .env("XDG_CACHE_HOME", built::cache())
             .env("LC_ALL", "C.UTF-8")
             .env("TERM", "dumb")
             .env("portmortem", built::portmortem())

@@ -100,6 +100,8 @@ A trace that is damaged, or whose recording did not end, has none.")]
 Examples:
   portmortem record program.pl                      the same run as `swipl program.pl`
   portmortem record program.pl -- input.txt -v      with arguments for the program
+  portmortem record -- swipl -O -g main app.pl x    any command of SWI-Prolog, with its own options
+  portmortem record -- ./script x y                 a script that begins with #!
   portmortem record -g main -o /tmp/run.pmt app.pl  one goal; the trace somewhere else
   portmortem record -g 'p(X)' --all --byrd db.pl    all solutions, Debray's figures
   portmortem record --libraries --exclude 'lists:*' app.pl
@@ -110,9 +112,9 @@ Patterns are `module:name/arity` with * and ?; parts may be left out: `name/arit
 or one word, which is a module or a name.")]
 pub(crate) struct RecordArgs {
     /// The Prolog file to run
-    #[arg(value_name = "FILE.pl")]
-    pub(crate) program: PathBuf,
-    /// Arguments for the program, after `--`
+    #[arg(value_name = "FILE.pl", required_unless_present = "arguments")]
+    pub(crate) program: Option<PathBuf>,
+    /// Arguments for the program; without FILE.pl, the command to run: swipl with any of its options, or a script
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
     /// The trace to write (default: the program's name with .pmt, in the current directory). An older trace
@@ -152,10 +154,10 @@ pub(crate) struct RecordArgs {
     /// Record built-in predicates too, if they can be wrapped
     #[arg(long)]
     pub(crate) builtins: bool,
-    /// Make every exit re-enterable, as in Debray's paper (slow; for small programs)
+    /// Make every exit re-enterable, as in Debray's paper (slow; for small programs; recorded with ports)
     #[arg(long, conflicts_with = "builtins")]
     pub(crate) byrd: bool,
-    /// Count symbolic costs: unfoldings, clauses tried, variables bound, cells built … (slow)
+    /// Count symbolic costs: unfoldings, clauses tried, variables bound, cells built … (slow; recorded with ports)
     #[arg(long)]
     pub(crate) symbolic: bool,
     /// Run the program again afterwards, hardly recorded, so that net times add up to an unrecorded run.

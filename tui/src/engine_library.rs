@@ -69,6 +69,10 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_stubs.pl"),
     ),
     (
+        "portmortem_arguments.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_arguments.pl"),
+    ),
+    (
         "portmortem_queue.pl",
         include_str!("../../tracer/swi/prolog/portmortem_queue.pl"),
     ),

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use portmortem_tracer::format::{
     Baseline, BlockHeader, Cost, FORMAT_VERSION, Fit, Header, HeaderError, Outcome, PortCosts,
-    Trials, decode_header,
+    Technique, Trials, decode_header,
 };
 use rayon::prelude::*;
 
@@ -357,7 +357,13 @@ impl Trace {
         self.directory.port_costs.as_ref()
     }
 
-    /// What the recorder ran to find that out.
+    /// How the recorder made ports; `None` if the trace does not say.
+    #[must_use]
+    pub fn technique(&self) -> Option<Technique> {
+        self.directory.technique
+    }
+
+    /// What the recorder ran to find out what recording costs.
     #[must_use]
     pub fn trials(&self) -> Option<&Trials> {
         self.directory.trials.as_ref()

@@ -33,6 +33,8 @@ pub(crate) struct Recording {
     pub(crate) selection: Selection,
     /// Whether last calls are recorded as such, or get boxes of their own.
     pub(crate) tails: bool,
+    /// Whether the clauses that are entered are recorded.
+    pub(crate) clauses: bool,
     /// Whether symbolic costs are counted.
     pub(crate) symbolic: bool,
     /// The engine's limit for its stacks, in bytes.

@@ -18,6 +18,7 @@ mod predict;
 mod record;
 mod report;
 mod scope;
+mod start;
 mod tui;
 mod verify;
 mod watcher;

@@ -8,17 +8,19 @@ use super::emit;
 use super::instructions::{Cell, Instructions, Kind, Op};
 use super::offsets::word;
 use super::plant::{EXIT_CLEANUP, InUse, Planter, Work, planter, store};
+use super::predicates;
 use crate::recording;
 
 const WORD: usize = size_of::<Cell>();
 
 impl Planter {
     /// Code that the engine makes from now on has stubs where a predicate and where a body begins, and in all of a body, because those of
-    /// `call/1` begin with anything. So have the supervisors that predicates share.
-    pub(super) fn exchange(&mut self) -> Option<()> {
+    /// `call/1` begin with anything. So have the supervisors that predicates share. `facts` tells whether facts have stubs at their ends.
+    pub(super) fn exchange(&mut self, facts: bool) -> Option<()> {
         if self.exchanged {
             return Some(());
         }
+        self.facts = facts;
         for op in self.instructions.ops() {
             if let Some((roles, work)) = self.born_with(op) {
                 let stub = self.stub(op, roles, work)?;
@@ -36,6 +38,8 @@ impl Planter {
             Kind::Select => Some((0, Work::Select)),
             Kind::Wrap => Some((0, Work::Wrapped)),
             Kind::Enter => Some((0, Work::NewBody)),
+            Kind::ForeignOpen => Some((0, Work::Boundary)),
+            Kind::ExitFact if self.facts => Some((0, Work::NewBody)),
             Kind::ExitCleanup => Some((EXIT_CLEANUP, Work::Look)),
             _ if instruction.begins_bodies() => Some((0, Work::NewCode)),
             _ => None,
@@ -105,35 +109,42 @@ impl Planter {
             unsafe { &*((definition + self.offsets.supervisor) as *const AtomicUsize) };
         let codes = supervisor.load(Ordering::Acquire);
         let is_plain = |plain: &&[Cell; 3]| std::ptr::from_ref(&plain[1]) as usize == codes;
-        let Some((&op, _)) = self.plain.iter().find(|(_, plain)| is_plain(plain)) else {
+        let Some((&first, _)) = self.plain.iter().find(|(_, plain)| is_plain(plain)) else {
             return;
         };
+        let op = self.memory.op(&self.instructions, first);
         // SAFETY: cells of shared supervisors.
-        let has_op = |&cell: &usize| unsafe { self.op_at(cell) } == Some(op);
+        let has_op = |&cell: &usize| unsafe { self.op_at(cell) } == op;
         if let Some(shared) = self.shared.iter().copied().find(has_op) {
             let _ = supervisor.compare_exchange(codes, shared, Ordering::AcqRel, Ordering::Relaxed);
         }
     }
 
-    /// The predicate is not recorded: its supervisor gets no stub, until it has another one.
+    /// The predicate is not recorded: until it has another one, its supervisor gets no stub, or, if the predicate may be a goal of the program
+    /// (`boundary`), one that only looks at whether it is.
     ///
     /// # Safety
     /// A definition, and the cell of its supervisor that has a stub for the instruction.
-    pub(super) unsafe fn pass(&mut self, definition: usize, cell: usize, op: Op) {
+    pub(super) unsafe fn pass(&mut self, definition: usize, cell: usize, op: Op, boundary: bool) {
+        let label = self.instructions.get(op).label;
+        let first = if boundary {
+            self.stub(op, 0, Work::Boundary).unwrap_or(label)
+        } else {
+            label
+        };
         if !self.shared.contains(&cell) {
             // SAFETY: the caller's promise.
-            return unsafe { self.clear(cell, op) };
+            return unsafe { store(cell, first) };
         }
-        let label = self.instructions.get(op).label;
         let Some(exit) = self.instructions.named("I_EXIT") else {
             return;
         };
         let exit = self.instructions.get(exit).label;
         let plain = self
             .plain
-            .entry(op)
+            .entry(first)
             // As the engine makes shared ones: a length of 0, the instruction, and I_EXIT.
-            .or_insert_with(|| Box::leak(Box::new([0, label, exit])));
+            .or_insert_with(|| Box::leak(Box::new([0, first, exit])));
         let plain = std::ptr::from_ref(&plain[1]) as usize;
         // SAFETY: the caller's promise. If the predicate has got another supervisor meanwhile, it keeps that.
         let supervisor =
@@ -146,9 +157,9 @@ impl Planter {
 #[cold]
 pub(super) fn leave(cell: usize, op: Op) {
     // A recording that begins meanwhile waits for the planter before it plants anything.
-    if recording::epoch().is_none()
+    if !predicates::is_recording()
         && let Some(mut planter) = planter()
-        && recording::epoch().is_none()
+        && !predicates::is_recording()
     {
         planter.withdraw();
         // SAFETY: the cell that control is at.
@@ -159,7 +170,7 @@ pub(super) fn leave(cell: usize, op: Op) {
 /// Nothing is being recorded any more.
 pub(super) fn withdraw() {
     if let Some(mut planter) = planter()
-        && recording::epoch().is_none()
+        && !predicates::is_recording()
     {
         planter.withdraw();
     }

@@ -47,6 +47,8 @@ const BOX_RETURN: i32 = offset_of!(OpenBox, returns_to) as i32;
 const BOX_PARENT: i32 = offset_of!(OpenBox, parent) as i32;
 const BOX_EXITED: i32 = offset_of!(OpenBox, exited) as i32;
 const BOX_MARKS: i32 = offset_of!(OpenBox, marks) as i32;
+const BOX_BOUNDARY: i32 = offset_of!(OpenBox, boundary) as i32;
+const BOX_GIVEN: i32 = offset_of!(OpenBox, given) as i32;
 
 const CALLEE: i32 = Place::CALLEE as i32;
 const CALL_WORD: i32 = offset_of!(Place, call_word) as i32;
@@ -54,6 +56,10 @@ const TAIL_WORD: i32 = offset_of!(Place, tail_word) as i32;
 const EVENT_LENGTH: i32 = offset_of!(Place, event_length) as i32;
 const INSTRUCTION_LENGTH: i32 = offset_of!(Place, length) as i32;
 const SILENCE: i32 = offset_of!(Place, silence) as i32;
+const MARKS: i32 = offset_of!(Place, marks) as i32;
+const BOUNDARY: i32 = MARKS + size_of::<u32>() as i32;
+const GIVEN: i32 = offset_of!(Place, given) as i32;
+const KEEPS: i32 = offset_of!(Place, keeps) as i32;
 
 /// What gates of fast code are made of.
 #[derive(Debug, Clone, Copy)]
@@ -176,12 +182,22 @@ pub(super) fn call(setting: &Setting, callee: Callee, departs: Departs) -> Optio
             ; mov [rdx + BOX_PARENT], eax
             ; mov eax, [rcx + EXITED]
             ; mov [rdx + BOX_EXITED], eax
-            ; mov DWORD [rdx + BOX_MARKS], 0
+            ; mov rax, [rdi + MARKS]
+            ; mov [rdx + BOX_MARKS], rax
+            ; mov rax, [rdi + GIVEN]
+            ; mov [rdx + BOX_GIVEN], rax
             ; mov [rcx + ACTIVE], r10d
             ; inc r10d
             ; mov [rcx + TOP], r10d
             ; mov [rcx + QUIET], r11
-            ; mov QWORD [rcx + EXPECTED], -1
+        );
+        match callee {
+            // The goal that `call/N` calls gets the same frame.
+            Callee::Fixed => dynasm!(ops; .arch x64; mov [rcx + EXPECTED], r11),
+            Callee::Operand(_) => dynasm!(ops; .arch x64; mov QWORD [rcx + EXPECTED], -1),
+        }
+        dynasm!(ops
+            ; .arch x64
             // The predicate is told of it, if all its calls are recorded.
             ; or r11, [rdi + SILENCE]
             ; mov [rcx + ANNOUNCED], r11
@@ -212,11 +228,45 @@ pub(super) fn call(setting: &Setting, callee: Callee, departs: Departs) -> Optio
         });
         dynasm!(ops
             ; .arch x64
+            ; mov eax, [rdi + BOUNDARY]
+            ; mov [r10 + BOX_BOUNDARY], eax
+            ; cmp QWORD [rdi + KEEPS], 0
+            ; jne >kept
+            ; mov rax, [rdi + GIVEN]
+            ; mov [r10 + BOX_GIVEN], rax
+            ; kept:
             ; mov QWORD [rcx + EXPECTED], -1
             ; or r8, [rdi + SILENCE]
             ; mov [rcx + ANNOUNCED], r8
         );
     }
+    end(ops, setting)
+}
+
+/// Code of a cell at which a clause has been entered.
+pub(super) fn entered(setting: &Setting) -> Option<Vec<u8>> {
+    let mut ops = begin(setting);
+    let callee = Place::CALLEE as i32;
+    let &Offsets {
+        environment, base, ..
+    } = setting.offsets;
+    dynasm!(ops
+        ; .arch x64
+        ; cmp QWORD [rdi + callee], 0
+        ; je >slow
+        ; mov r8, [rax + environment]
+        ; sub r8, [rax + base]
+        ; mov r10d, [rcx + ACTIVE]
+        ; imul r10, r10, BOX
+        ; add r10, [rcx + BOXES]
+        ; cmp [r10 + BOX_FRAME], r8
+        ; jne >slow
+        ; cmp DWORD [r10 + BOX_MARKS], 0
+        ; jne >slow
+    );
+    event(&mut ops, |ops| {
+        dynasm!(ops; .arch x64; mov rax, [rdi + CALL_WORD]);
+    });
     end(ops, setting)
 }
 

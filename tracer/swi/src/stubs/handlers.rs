@@ -3,13 +3,14 @@
 //! A handler runs between two instructions of the engine. It reads the engine's stacks and changes nothing but cells of code. It
 //! cannot call Prolog, and makes no terms.
 
-use super::instructions::{Kind, Op};
+use super::instructions::Kind;
 use super::offsets::{
     self, CLAUSE_DEFINITION, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, Offsets, word,
 };
 use super::plant::{self, Goal, Handlers, Place, Work, role};
 use super::predicates::{self, Standing};
-use super::shadow::{Call, Events, Shadow};
+use super::shadow::{Call, Events, Expected, Offset, Shadow};
+use super::sites::Given;
 use super::{emit, exchange};
 use crate::engine::{self, Engine};
 use crate::ffi::TRUE;
@@ -27,6 +28,8 @@ pub(super) const HANDLERS: Handlers = Handlers {
     new_body: on_new_body,
     new_code: on_new_code,
     recovery: on_recovery,
+    entry: on_entry,
+    meta_call: on_meta_call,
 };
 
 /// The engine that has come to a stub.
@@ -65,7 +68,7 @@ extern "C" fn on_call(place: usize, cell: usize) {
 }
 
 extern "C" fn on_select(place: usize, cell: usize) {
-    visit(place, cell, |visit, place| visit.select(place.op, cell));
+    visit(place, cell, |visit, place| visit.select(place, cell));
 }
 
 extern "C" fn on_wrapped(place: usize, cell: usize) {
@@ -80,8 +83,20 @@ extern "C" fn on_new_code(place: usize, cell: usize) {
     visit(place, cell, |visit, place| visit.new_code(place, cell));
 }
 
+extern "C" fn on_entry(place: usize, cell: usize) {
+    visit(place, cell, |visit, place| {
+        if let Work::Entry(clause) = place.work {
+            visit.entry(place, cell, clause);
+        }
+    });
+}
+
 extern "C" fn on_recovery(place: usize, cell: usize) {
     visit(place, cell, |visit, _| visit.recovery());
+}
+
+extern "C" fn on_meta_call(place: usize, cell: usize) {
+    visit(place, cell, |visit, place| visit.meta_call(place, cell));
 }
 
 /// The engine's events.
@@ -158,6 +173,10 @@ impl Visit {
         if unsafe { (*block).handles } {
             return None;
         }
+        if !predicates::is_recording() {
+            Self::forget();
+            return None;
+        }
         // SAFETY: the only reference until the handler ends.
         let engine = unsafe { engine::of_stub(data) };
         let Some(engine) = engine.filter(|engine| !has_stopped(engine)) else {
@@ -214,7 +233,8 @@ impl Visit {
         }
         if roles & (role::RESUME | role::CLAUSE) != 0 {
             let in_clause = roles & role::CLAUSE != 0;
-            self.shadow.resumed(moment, in_clause, self.engine);
+            let failed = !self.shadow.is_above(moment.frame) || self.has_failed_to(cell, in_clause);
+            self.shadow.resumed(moment, in_clause, failed, self.engine);
             self.watch_newest();
         }
         if roles & role::AFTER_CUT != 0 {
@@ -245,15 +265,22 @@ impl Visit {
         let Some(goal) = goal else { return };
         let departs = match place.kind {
             Kind::LastCall | Kind::LastCallSelf => true,
-            Kind::Depart | Kind::DepartInModule | Kind::DepartAtModule => {
-                goal.is_there && self.newest_of_all() <= frame
-            }
+            kind if kind.departs() => goal.is_there && self.newest_of_all() <= frame,
             _ => false,
         };
         if departs {
             self.tail(goal, frame, self.is_on_stack(cell));
         } else {
             self.open(goal, frame, newest, cell + place.length);
+            if place.kind.calls_goal() {
+                // The goal gets the frame of `call/N`.
+                self.expect(self.offset(self.top()), cell + place.length);
+            }
+        }
+        if goal.with_arguments {
+            let is_in_place = matches!(place.kind, Kind::LastCall | Kind::LastCallSelf);
+            let called = if is_in_place { frame } else { self.top() };
+            self.note_arguments(goal.callee, called);
         }
     }
 
@@ -264,14 +291,20 @@ impl Visit {
         self.shadow.expected = -1;
         self.shadow.announced = -1;
         let Some(id) = goal.id else {
-            self.shadow.expected = at;
-            return;
+            // SAFETY: the running frame.
+            return self.expect(at, unsafe { word(frame, FRAME_RETURN) });
         };
         if made || self.shadow.active_frame() != at {
-            self.enter(id, frame);
-        } else if !self.shadow.is_silent() && !self.engine.stream.tail_if_soon(id) {
-            self.engine.note_pauses(self.shadow.is_active());
-            self.engine.stream.tail(id);
+            self.enter(id, frame, goal.boundary, goal.given);
+        } else {
+            if !self.shadow.is_silent() && !self.engine.stream.tail_if_soon(id) {
+                self.engine.note_pauses(self.shadow.is_active());
+                self.engine.stream.tail(id);
+            }
+            self.shadow.departed(goal.boundary, goal.given);
+            if !goal.is_there {
+                self.shadow.await_library();
+            }
         }
         if goal.announce {
             self.shadow.announced = at;
@@ -282,8 +315,7 @@ impl Visit {
         let top = self.offset(self.top());
         let Some(id) = goal.id else {
             self.shadow.announced = -1;
-            self.shadow.expected = top;
-            return;
+            return self.expect(top, returns_to);
         };
         let call = Call {
             frame: top,
@@ -291,9 +323,22 @@ impl Visit {
             choice: self.offset(newest),
             returns_to: self.fixed(returns_to),
             foreign: false,
+            boundary: goal.boundary,
+            given: goal.given,
         };
         self.called(id, &call);
+        self.shadow.expected = -1;
         self.shadow.announced = if goal.announce { top } else { -1 };
+        if !goal.is_there {
+            self.shadow.await_library();
+        }
+    }
+
+    /// A goal of the program will begin in this frame; which one is not known.
+    pub(super) fn expect(&mut self, frame: Offset, returns_to: usize) {
+        self.shadow.expected = frame;
+        self.shadow.expected_return = self.fixed(returns_to);
+        self.shadow.expects_written = false;
     }
 
     fn called(&mut self, id: u32, call: &Call) {
@@ -303,50 +348,88 @@ impl Visit {
             self.engine.stream.call(id);
         }
         self.shadow.call(call, silent);
-        self.shadow.expected = -1;
     }
 
-    /// The clauses of the running predicate are about to be selected, and no stub has recorded its call.
-    fn select(&mut self, op: Op, cell: usize) {
+    /// A predicate begins, and no stub has recorded its call: its clauses are about to be selected, or its function is about to be called.
+    fn select(&mut self, place: &Place, cell: usize) {
         let frame = self.frame();
         let at = self.offset(frame);
         // SAFETY: the running frame.
         let definition = unsafe { word(frame, FRAME_DEFINITION) };
+        // SAFETY: as above.
+        let returns_to = self.fixed(unsafe { word(frame, FRAME_RETURN) });
+        let expected = match self.shadow.take_expected(at, returns_to) {
+            Expected::Goal => true,
+            Expected::Written => self.is_written(definition),
+            Expected::Nothing => false,
+        };
+        if std::mem::replace(&mut self.shadow.announced, -1) == at || self.shadow.take_awaited(at) {
+            return;
+        }
+        if !expected && self.engine.standings.is_at_boundary(definition) && !self.is_given(frame) {
+            return self.pass(place, cell, definition, true);
+        }
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing_of_running(definition) };
-        let expected = std::mem::replace(&mut self.shadow.expected, -1) == at;
-        self.shadow.announced = -1;
-        let id = match standing {
-            Standing::Recorded(id) | Standing::Loader(id) => id,
-            Standing::Boundary(id) if expected => id,
-            _ => {
-                if standing == Standing::Unrecorded
-                    && let Some(mut planter) = plant::planter()
-                {
-                    // SAFETY: the running predicate, and the cell that control is at.
-                    unsafe { planter.pass(definition, cell, op) };
-                }
-                return;
-            }
+        let id = if standing == Standing::Center {
+            self.center(frame)
+        } else {
+            standing.at_goal()
         };
-        if expected && at == self.shadow.active_frame() {
+        let Some(id) = id else {
+            if standing == Standing::Unrecorded {
+                self.pass(place, cell, definition, false);
+            }
+            return;
+        };
+        let boundary = !standing.is_always_called();
+        if expected && at == self.shadow.active_frame() && !self.shadow.is_at_boundary() {
             // An undefined predicate is no last call, so this one has clauses that may be asserted.
-            return self.tail(
-                Goal {
-                    callee: definition,
-                    id: Some(id),
-                    announce: false,
-                    is_there: true,
-                },
-                frame,
-                false,
-            );
+            let goal = Goal {
+                callee: definition,
+                id: Some(id),
+                announce: false,
+                with_arguments: false,
+                is_there: true,
+                boundary,
+                given: Given::UNKNOWN,
+            };
+            self.tail(goal, frame, false);
+        } else {
+            let site = if expected || boundary || self.is_from_foreign(frame) {
+                self.named(definition, id)
+            } else {
+                None
+            };
+            let (id, given) = site.unwrap_or((id, Given::UNKNOWN));
+            self.enter(id, frame, boundary, given);
         }
-        self.enter(id, frame);
+        if matches!(standing, Standing::WithArguments(_)) {
+            self.note_arguments(definition, frame);
+        }
     }
 
-    /// Unrecorded code has called a recorded predicate.
-    fn enter(&mut self, id: u32, frame: usize) {
+    /// The predicate begins at this cell, and gets no box.
+    fn pass(&self, place: &Place, cell: usize, definition: usize, boundary: bool) {
+        if (place.work == Work::Select || !boundary)
+            && let Some(mut planter) = plant::planter()
+        {
+            // SAFETY: the running predicate, and the cell that control is at.
+            unsafe { planter.pass(definition, cell, place.op, boundary) };
+        }
+    }
+
+    /// Whether C has called the predicate that begins in a frame.
+    pub(super) fn is_from_foreign(&self, frame: usize) -> bool {
+        // SAFETY: frames of the engine's. The caller is that of a query, if it has none itself.
+        unsafe {
+            let parent = word(frame, FRAME_PARENT);
+            parent == 0 || word(parent, FRAME_PARENT) == 0
+        }
+    }
+
+    /// Unrecorded code has called a predicate that gets a box.
+    fn enter(&mut self, id: u32, frame: usize, boundary: bool, given: Given) {
         // SAFETY: the running frame; a recorded predicate has been called by one.
         let (parent, returns_to) =
             unsafe { (word(frame, FRAME_PARENT), word(frame, FRAME_RETURN)) };
@@ -359,8 +442,9 @@ impl Visit {
             caller: if parent == 0 { -1 } else { self.offset(parent) },
             choice: self.offset(newest),
             returns_to: self.fixed(returns_to),
-            // SAFETY: that of a query, if it has none.
-            foreign: parent == 0 || unsafe { word(parent, FRAME_PARENT) } == 0,
+            foreign: self.is_from_foreign(frame),
+            boundary,
+            given,
         };
         // SAFETY: a frame of the engine's.
         let catches =
@@ -402,7 +486,7 @@ impl Visit {
         }
     }
 
-    /// The body of a clause begins for the first time.
+    /// The body of a clause begins for the first time, or a fact ends.
     fn new_body(&mut self, cell: usize) {
         let frame = self.frame();
         let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) else {
@@ -413,7 +497,10 @@ impl Visit {
         }
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing(code.definition) };
-        self.plant(&code, standing.is_recorded());
+        if standing != Standing::Untouched {
+            // A fact is entered where it ends.
+            self.plant_and_enter(&code, standing.is_recorded(), cell);
+        }
     }
 
     /// A body begins that `call/1` has made. What is newer than its frame was left by an exception: had it failed, a stub would have seen it.
@@ -426,16 +513,24 @@ impl Visit {
         self.shadow.caught(moment.frame, self.engine);
         self.shadow.cut_after(moment.choice, self.engine);
         self.shadow.settle();
-        self.plant_goals(frame, &code);
-        if self.has_goals(frame, &code)
-            && let Some(goal) = self.goal(place.kind, cell).recorded()
+        // SAFETY: the running frame.
+        let returns_to = self.fixed(unsafe { word(frame, FRAME_RETURN) });
+        let at = self.offset(frame);
+        let goals = self.shadow.take_expected(at, returns_to) == Expected::Goal
+            || self.has_goals(frame, &code);
+        self.plant(&code, goals);
+        // Its own instruction is executed this time: where a last call is to be a call, its predicate tells of it.
+        let is_as_planned = self.engine.tails || !place.kind.departs();
+        if is_as_planned
+            && goals
+            && let Some(goal) = self.goal(code.definition, place.kind, cell).recorded()
         {
             self.call(place, cell, goal);
         }
     }
 
     /// A predicate begins. If it is the recovery of `catch/3`, an exception has left what is newer than that.
-    fn recovery(&mut self) {
+    pub(super) fn recovery(&mut self) {
         // SAFETY: the running frame.
         let parent = unsafe { word(self.frame(), FRAME_PARENT) };
         // SAFETY: a frame of the engine's.

@@ -51,6 +51,10 @@ pub(super) enum Kind {
     Condition,
     /// Removes choicepoints (`I_CUT` and the like).
     Cut,
+    /// `catch/3` calls its goal.
+    Catch,
+    /// `setup_call_catcher_cleanup/4` calls its goal.
+    CallCleanup,
     /// The goal of `catch/3` has exited.
     ExitCatch,
     /// The goal of `setup_call_catcher_cleanup/4` has exited.
@@ -63,6 +67,8 @@ pub(super) enum Kind {
     Wrap,
     /// The wrapper of a predicate is called (`S_CALLWRAPPER`).
     CallWrapper,
+    /// A predicate in C is about to run (`I_FOPEN`, `I_FOPENNDET`).
+    ForeignOpen,
     /// A foreign predicate is entered again (`I_FREDO`).
     ForeignRedo,
     /// The first call of a predicate (`S_VIRGIN`).
@@ -71,11 +77,29 @@ pub(super) enum Kind {
     Fail,
     /// The end of a clause.
     Exit,
+    /// The end of a fact (`I_EXITFACT`).
+    ExitFact,
     /// A breakpoint (`D_BREAK`).
     Break,
 }
 
 impl Kind {
+    /// Whether it is a last call if the engine finds it to be one.
+    pub(super) fn departs(self) -> bool {
+        matches!(
+            self,
+            Self::Depart | Self::DepartInModule | Self::DepartAtModule
+        )
+    }
+
+    /// Whether it calls a goal that is an argument.
+    pub(super) fn calls_goal(self) -> bool {
+        matches!(
+            self,
+            Self::CallGoal | Self::CallClosure | Self::Catch | Self::CallCleanup
+        )
+    }
+
     /// Whether it calls a predicate that may return to the cell behind.
     pub(super) fn returns(self) -> bool {
         matches!(
@@ -92,7 +116,7 @@ impl Kind {
     }
 }
 
-const KINDS: [(&str, Kind); 43] = [
+const KINDS: [(&str, Kind); 48] = [
     ("I_CALL", Kind::Call),
     ("I_CALLM", Kind::CallInModule),
     ("I_CALLATM", Kind::CallAtModule),
@@ -118,6 +142,8 @@ const KINDS: [(&str, Kind); 43] = [
     ("C_LCUTIFTHEN", Kind::Cut),
     ("I_CUTCHP", Kind::Cut),
     ("I_DET", Kind::Cut),
+    ("I_CATCH", Kind::Catch),
+    ("I_CALLCLEANUP", Kind::CallCleanup),
     ("I_EXITCATCH", Kind::ExitCatch),
     ("I_EXITCLEANUP", Kind::ExitCleanup),
     ("I_ENTER", Kind::Enter),
@@ -131,9 +157,12 @@ const KINDS: [(&str, Kind); 43] = [
     ("S_LIST", Kind::Select),
     ("S_WRAP", Kind::Wrap),
     ("S_CALLWRAPPER", Kind::CallWrapper),
+    ("I_FOPEN", Kind::ForeignOpen),
+    ("I_FOPENNDET", Kind::ForeignOpen),
     ("I_FREDO", Kind::ForeignRedo),
     ("S_VIRGIN", Kind::Virgin),
     ("I_EXIT", Kind::Exit),
+    ("I_EXITFACT", Kind::ExitFact),
     ("D_BREAK", Kind::Break),
     ("I_FAIL", Kind::Fail),
 ];

@@ -12,12 +12,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use portmortem_tracer::{Ready, locks};
 use rustc_hash::FxHashMap;
 
+use super::clauses::Numbers;
 use super::emit::{self, Counter, Glance, Handler, Shape};
 use super::exchange;
 use super::fast::{self, Callee, Departs, Setting};
 use super::instructions::{Cell, Instructions, Kind, Op};
+use super::labels;
 use super::memory::StubMemory;
 use super::offsets::{Offsets, word};
+use super::sites::Given;
 
 const WORD: usize = size_of::<Cell>();
 
@@ -57,6 +60,14 @@ pub(super) enum Work {
     NewCode,
     /// A predicate begins that the recovery of `catch/3` may be.
     Recovery,
+    /// Looks, then the clause of that id in the trace is entered.
+    Entry(u32),
+    /// Nothing: control goes on at another instruction.
+    Instead,
+    /// A predicate begins that is not recorded itself, and may be a goal of the program.
+    Boundary,
+    /// A clause that is not recorded calls what may be a goal of the program.
+    MetaCall,
 }
 
 /// A goal of a recorded clause.
@@ -68,17 +79,23 @@ pub(super) struct Goal {
     pub(super) id: Option<u32>,
     /// All calls of the predicate are recorded, so it is told that this one has been.
     pub(super) announce: bool,
+    /// What it is called with is recorded, too.
+    pub(super) with_arguments: bool,
     /// The predicate is there. One that a library is loaded for is not: the engine never makes a last call of it.
     pub(super) is_there: bool,
+    /// The predicate is not recorded itself.
+    pub(super) boundary: bool,
+    /// The goals in its arguments.
+    pub(super) given: Given,
 }
 
 /// What a stub's handler gets, and machine code in its stead.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Place {
-    /// Of a goal: the definition that it calls; 0 once the recording has ended that the stub was made for.
+    /// Of a goal: the definition that it calls, of an entered clause 1; 0 once the recording has ended that the stub was made for.
     callee: AtomicUsize,
-    /// Of a goal: the events of its call, but for their time, and how many bytes of them count.
+    /// Of a goal: the events of its call, but for their time, and how many bytes of them count. Of an entered clause: its event.
     pub(super) call_word: u64,
     pub(super) tail_word: u64,
     pub(super) event_length: usize,
@@ -86,6 +103,11 @@ pub(super) struct Place {
     pub(super) length: usize,
     /// Of a goal: 0 if its predicate is told of the call, or -1.
     pub(super) silence: i64,
+    /// Of a goal: the marks of its box, and whether it is at the boundary, as they lie in the box.
+    pub(super) marks: u64,
+    /// Of a goal: what its box is given, and 1 if a box that departs keeps what it was given before.
+    pub(super) given: Given,
+    pub(super) keeps: u64,
     pub(super) op: Op,
     pub(super) kind: Kind,
     pub(super) roles: u8,
@@ -96,9 +118,10 @@ impl Place {
     /// Where the definition stands that a goal calls.
     pub(super) const CALLEE: usize = offset_of!(Self, callee);
 
-    /// Whether this is a goal of an earlier recording, whose numbers mean nothing now.
+    /// Whether this is a goal or a clause of an earlier recording, whose numbers mean nothing now.
     pub(super) fn is_stale(&self) -> bool {
-        matches!(self.work, Work::Call(_)) && self.callee.load(Ordering::Relaxed) == 0
+        matches!(self.work, Work::Call(_) | Work::Entry(_))
+            && self.callee.load(Ordering::Relaxed) == 0
     }
 }
 
@@ -106,6 +129,10 @@ impl Place {
 struct Key {
     op: Op,
     roles: u8,
+    /// The clause that is entered before a call.
+    entry: Option<u32>,
+    /// The instruction that is executed, if that is another one.
+    instead: Option<Op>,
     work: Work,
 }
 
@@ -119,6 +146,8 @@ pub(super) struct Handlers {
     pub(super) new_body: Handler,
     pub(super) new_code: Handler,
     pub(super) recovery: Handler,
+    pub(super) entry: Handler,
+    pub(super) meta_call: Handler,
 }
 
 /// Gates, in the order of [`Handlers`].
@@ -135,6 +164,8 @@ struct Gates {
     new_body: usize,
     new_code: usize,
     recovery: usize,
+    entry: usize,
+    meta_call: usize,
 }
 
 /// All that stubs are made with.
@@ -150,12 +181,15 @@ pub(super) struct Planter {
     goals: Vec<&'static Place>,
     /// Machine code of calls.
     calls: FxHashMap<(Callee, Departs), usize>,
-    /// Whether code that the engine makes has stubs.
+    /// Of clauses.
+    pub(super) numbers: Numbers,
+    /// Whether code that the engine makes has stubs, and whether facts have stubs at their ends.
     pub(super) exchanged: bool,
+    pub(super) facts: bool,
     /// Supervisors that the engine shares between predicates: the cells of their first instructions.
     pub(super) shared: Vec<usize>,
-    /// Supervisors of predicates that are not recorded, in place of those: they have no stubs.
-    pub(super) plain: FxHashMap<Op, &'static [Cell; 3]>,
+    /// Supervisors of predicates that are not recorded, in place of those, by the cell that they begin with.
+    pub(super) plain: FxHashMap<Cell, &'static [Cell; 3]>,
 }
 
 static PLANTER: Mutex<Option<Planter>> = Mutex::new(None);
@@ -248,6 +282,8 @@ impl Planter {
             new_body: gate(handlers.new_body)?,
             new_code: gate(handlers.new_code)?,
             recovery: gate(handlers.recovery)?,
+            entry: gate(handlers.entry)?,
+            meta_call: gate(handlers.meta_call)?,
         };
         let mut planter = Self {
             shared: exchange::shared_supervisors(&instructions),
@@ -259,18 +295,21 @@ impl Planter {
             stubs: FxHashMap::default(),
             goals: Vec::new(),
             calls: FxHashMap::default(),
+            numbers: Numbers::default(),
             exchanged: false,
+            facts: false,
             plain: FxHashMap::default(),
         };
-        planter.gates.returned = planter.fast(fast::returned)?;
-        planter.gates.resumed = planter.fast(fast::resumed)?;
-        planter.gates.kept = planter.fast(fast::kept)?;
+        planter.gates.returned = planter.fast(fast::returned, look)?;
+        planter.gates.resumed = planter.fast(fast::resumed, look)?;
+        planter.gates.kept = planter.fast(fast::kept, look)?;
+        planter.gates.entry = planter.fast(fast::entered, planter.gates.entry)?;
         Some(planter)
     }
 
-    /// Adds fast code in front of looking.
-    fn fast(&mut self, code: fn(&Setting) -> Option<Vec<u8>>) -> Option<usize> {
-        let code = code(&self.setting(self.gates.look)?)?;
+    /// Adds fast code in front of a gate.
+    fn fast(&mut self, code: fn(&Setting) -> Option<Vec<u8>>, slow: usize) -> Option<usize> {
+        let code = code(&self.setting(slow)?)?;
         self.memory.next(code.len())?;
         Some(self.memory.add_code(&code))
     }
@@ -286,32 +325,60 @@ impl Planter {
 
     /// The stub for an instruction. `None` if there can be no more stubs.
     pub(super) fn stub(&mut self, op: Op, roles: u8, work: Work) -> Option<Cell> {
-        let key = Key { op, roles, work };
+        self.stub_of(Key {
+            op,
+            roles,
+            entry: None,
+            instead: None,
+            work,
+        })
+    }
+
+    fn stub_of(&mut self, key: Key) -> Option<Cell> {
+        let Key {
+            op,
+            roles,
+            entry,
+            instead,
+            work,
+        } = key;
+        let label = self.instructions.get(instead.unwrap_or(op)).label;
         if let Some(&known) = self.stubs.get(&key) {
             return Some(known);
         }
-        let place = self.place(op, roles, work);
+        let place = self.place(instead.unwrap_or(op), roles, work);
         let (gate, glance) = match work {
             Work::Look => self.look_gate(roles),
-            Work::Call(goal) => (self.call_gate(op, goal)?, Glance::None),
+            Work::Call(goal) => (self.call_gate(instead.unwrap_or(op), goal)?, Glance::None),
             Work::Select => (self.gates.select, Glance::Announced),
             Work::Wrapped => (self.gates.wrapped, Glance::None),
             Work::NewBody => (self.gates.new_body, Glance::None),
             Work::NewCode => (self.gates.new_code, Glance::None),
             Work::Recovery => (self.gates.recovery, Glance::None),
+            Work::Entry(_) => (self.gates.entry, Glance::None),
+            Work::Instead => (0, Glance::None),
+            Work::Boundary => (self.gates.select, Glance::Expected),
+            Work::MetaCall => (self.gates.meta_call, Glance::None),
         };
         // What has happened before comes first.
-        let looks = roles != 0 && matches!(work, Work::Call(_));
-        let first = looks.then(|| (self.place(op, roles, Work::Look), self.look_gate(roles).0));
+        let looks = roles != 0 && matches!(work, Work::Call(_) | Work::Entry(_) | Work::MetaCall);
+        let before = [
+            looks.then(|| (self.place(op, roles, Work::Look), self.look_gate(roles).0)),
+            entry.map(|clause| (self.place(op, 0, Work::Entry(clause)), self.gates.entry)),
+        ];
         let shape = Shape {
             glance,
-            first,
+            before,
             place,
             gate,
-            label: self.instructions.get(op).label,
+            label,
         };
         let at = self.memory.next(emit::LONGEST)?;
-        let code = emit::stub(at, &shape, self.offsets)?;
+        let code = if work == Work::Instead {
+            emit::jump(at, label)?
+        } else {
+            emit::stub(at, &shape, self.offsets)?
+        };
         let cell = self.memory.add(&code, op);
         self.stubs.insert(key, cell);
         Some(cell)
@@ -325,9 +392,12 @@ impl Planter {
             None
         };
         let id = goal.and_then(|goal| goal.id);
-        let (call, tail) = (id.and_then(Ready::call), id.and_then(Ready::tail));
+        let (call, tail) = match work {
+            Work::Entry(clause) => (Ready::clause(clause), None),
+            _ => (id.and_then(Ready::call), id.and_then(Ready::tail)),
+        };
         let place = Place {
-            callee: AtomicUsize::new(goal.map_or(0, |goal| goal.callee)),
+            callee: AtomicUsize::new(goal.map_or(1, |goal| goal.callee)),
             call_word: call.map_or(0, Ready::word),
             tail_word: tail.map_or(0, Ready::word),
             event_length: call.map_or(0, Ready::length),
@@ -337,13 +407,16 @@ impl Planter {
             } else {
                 -1
             },
+            marks: u64::from(goal.is_some_and(|goal| goal.boundary)) << u32::BITS,
+            given: goal.map_or(Given::UNKNOWN, |goal| goal.given),
+            keeps: goal.is_some_and(|goal| goal.given.only_passes()).into(),
             op,
             kind: self.instructions.get(op).kind,
             roles,
             work,
         };
         let place: &'static Place = Box::leak(Box::new(place));
-        if goal.is_some() {
+        if matches!(work, Work::Call(_) | Work::Entry(_)) {
             self.goals.push(place);
         }
         std::ptr::from_ref(place) as usize
@@ -367,7 +440,7 @@ impl Planter {
 
     /// Where the call of a goal begins.
     fn call_gate(&mut self, op: Op, goal: Goal) -> Option<usize> {
-        if goal.id.and_then(Ready::call).is_none() || !goal.is_there {
+        if goal.id.and_then(Ready::call).is_none() || !goal.is_there || goal.with_arguments {
             return Some(self.gates.call);
         }
         let (callee, departs) = match self.instructions.get(op).kind {
@@ -410,7 +483,7 @@ impl Planter {
             goal.callee.store(0, Ordering::Relaxed);
         }
         self.stubs
-            .retain(|key, _| !matches!(key.work, Work::Call(_)));
+            .retain(|key, _| !matches!(key.work, Work::Call(_) | Work::Entry(_)));
     }
 
     /// Puts a stub into a cell, in place of the instruction or of a stub for it.
@@ -418,7 +491,21 @@ impl Planter {
     /// # Safety
     /// A cell of code, with that instruction.
     pub(super) unsafe fn plant(&mut self, cell: usize, op: Op, roles: u8, work: Work) {
-        if let Some(stub) = self.stub(op, roles, work) {
+        let key = Key {
+            op,
+            roles,
+            entry: None,
+            instead: None,
+            work,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { self.plant_key(cell, key) };
+    }
+
+    /// # Safety
+    /// As for [`Planter::plant`].
+    unsafe fn plant_key(&mut self, cell: usize, key: Key) {
+        if let Some(stub) = self.stub_of(key) {
             // SAFETY: the caller's promise.
             unsafe { store(cell, stub) };
         }
@@ -447,11 +534,14 @@ impl Planter {
         let mut plan = Plan {
             roles: vec![0; count + 1],
             steps: Vec::new(),
+            entry: None,
         };
         // A stub stays where the clause is tried after another one. If its first instruction enters the body, it had one from the beginning.
         // SAFETY: within the code.
-        if count > 0 && !is_bare(unsafe { word(codes.start, 0) }) {
-            plan.mark(0, role::CLAUSE);
+        let tried_at = unsafe { labels::tried_at(self, codes.start) };
+        // SAFETY: as above.
+        if let Some(cell) = tried_at.filter(|&cell| !is_bare(unsafe { word(cell, 0) })) {
+            plan.mark((cell - codes.start) / WORD, role::CLAUSE);
         }
         let mut index = 0;
         while index < count {
@@ -497,10 +587,27 @@ impl Planter {
                 kind,
                 alternative,
                 goal: found.recorded(),
+                instead: None,
             });
             index = next;
         }
         Some(plan)
+    }
+
+    /// Puts stubs where a clause calls goals, if there are none.
+    ///
+    /// # Safety
+    /// The plan is that of this code.
+    pub(super) unsafe fn observe(&mut self, codes: &Range<usize>, plan: &Plan) {
+        for step in plan.steps.iter().filter(|step| step.kind.calls_goal()) {
+            let cell = codes.start + step.index * WORD;
+            // SAFETY: the caller's promise.
+            unsafe {
+                if is_bare(word(cell, 0)) {
+                    self.plant(cell, step.op, 0, Work::MetaCall);
+                }
+            }
+        }
     }
 
     /// Puts stubs where a plan has them.
@@ -511,11 +618,25 @@ impl Planter {
         for step in &plan.steps {
             let cell = codes.start + step.index * WORD;
             let roles = plan.roles[step.index];
+            let entry = plan.entry_at(step.index);
+            let (work, entry) = match (step.goal, entry) {
+                (Some(goal), entry) => (Some(Work::Call(goal)), entry),
+                (None, entry) if step.kind.calls_goal() => (Some(Work::MetaCall), entry),
+                (None, Some(clause)) => (Some(Work::Entry(clause)), None),
+                (None, None) if roles != 0 => (Some(Work::Look), None),
+                (None, None) => (step.instead.map(|_| Work::Instead), None),
+            };
+            let key = |work| Key {
+                op: step.op,
+                roles,
+                entry,
+                instead: step.instead,
+                work,
+            };
             // SAFETY: the caller's promise.
             unsafe {
-                match step.goal {
-                    Some(goal) => self.plant(cell, step.op, roles, Work::Call(goal)),
-                    None if roles != 0 => self.plant(cell, step.op, roles, Work::Look),
+                match work.map(key) {
+                    Some(key) => self.plant_key(cell, key),
                     None if !is_bare(word(cell, 0)) => self.clear(cell, step.op),
                     None => {}
                 }
@@ -550,6 +671,8 @@ pub(super) struct Plan {
     /// Of each cell, and the one behind.
     roles: Vec<u8>,
     pub(super) steps: Vec<Step>,
+    /// The cell at which the clause is entered, and its id in the trace.
+    pub(super) entry: Option<(usize, u32)>,
 }
 
 /// An instruction.
@@ -563,6 +686,8 @@ pub(super) struct Step {
     alternative: Option<usize>,
     /// What it calls, if that is recorded.
     pub(super) goal: Option<Goal>,
+    /// The instruction that is executed, if that is another one.
+    pub(super) instead: Option<Op>,
 }
 
 impl Plan {
@@ -570,6 +695,12 @@ impl Plan {
         if let Some(roles) = self.roles.get_mut(index) {
             *roles |= role;
         }
+    }
+
+    /// The clause that is entered at a cell.
+    pub(super) fn entry_at(&self, index: usize) -> Option<u32> {
+        let entry = self.entry.filter(|&(at, _)| at == index);
+        entry.map(|(_, clause)| clause)
     }
 
     /// Whether the clause fails after a goal, and nothing in between can fail by itself. A branch that the goal stands in has no

@@ -1,14 +1,17 @@
 //! Where stubs are put while the program runs: into the clauses that it enters, and wherever control will return or resume.
 
+use super::clauses;
 use super::handlers::Visit;
 use super::instructions::Kind;
+use super::labels;
 use super::offsets::{
-    self, CATCH, CLAUSE, DEBUGGER, FRAME_CONTEXT, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN,
-    JUMP, word,
+    CATCH, CLAUSE, DEBUGGER, FRAME_CONTEXT, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, JUMP,
+    word,
 };
-use super::plant::{self, Goal, GoalKind, Place, Plan, Work, role};
+use super::plant::{self, Goal, GoalKind, Place, Plan, Planter, Work, role};
 use super::predicates::{self, Identity, Standing};
-use super::sites::{self, Sites};
+use super::sites::{self, Given, Noted, Sites};
+use super::tails;
 use super::view::{Code, is_foreign, kind_of};
 
 const WORD: usize = size_of::<usize>();
@@ -17,12 +20,14 @@ impl Visit {
     /// The stub at a call names a predicate that is no longer called there, or was not there: the clause gets its stubs again.
     #[cold]
     pub(super) fn plant_again(&mut self, place: &Place, cell: usize) -> Option<Goal> {
-        let found = self.goal(place.kind, cell).recorded();
+        let frame = self.frame();
+        // SAFETY: the running frame.
+        let definition = unsafe { word(frame, FRAME_DEFINITION) };
+        let found = self.goal(definition, place.kind, cell).recorded();
         let stale = place.is_stale();
         if !stale && found.is_some_and(|goal| place.work == Work::Call(goal)) {
             return found;
         }
-        let frame = self.frame();
         let code = self.clause_of(frame).filter(|code| code.contains(cell))?;
         // A recording after that which has made the stub may leave the clause out.
         let goals = !stale || self.has_goals(frame, &code);
@@ -30,45 +35,51 @@ impl Visit {
         plan.goal_at(code.start, cell)
     }
 
-    /// The definition that the goal at a cell calls. `None` if it is no goal.
-    pub(super) fn called_definition(&self, kind: Kind, cell: usize) -> Option<usize> {
+    /// The definition that the goal at a cell of a clause of `definition` calls. `None` if it is no goal. The clause need not be the running one.
+    fn called_definition(&self, definition: usize, kind: Kind, cell: usize) -> Option<usize> {
         match kind {
             Kind::CallGoal => super::call_definition(1),
             Kind::CallClosure => {
                 // SAFETY: the operand of the instruction.
                 super::call_definition(unsafe { word(cell, WORD) } + 1)
             }
-            Kind::LastCallSelf => {
-                // SAFETY: the running frame.
-                Some(unsafe { word(self.frame(), FRAME_DEFINITION) })
-            }
+            Kind::LastCallSelf => Some(definition),
             _ => self.callee(kind, cell),
         }
     }
 
     /// What the goal at a cell is in a recorded clause.
-    pub(super) fn goal(&mut self, kind: Kind, cell: usize) -> GoalKind {
-        let Some(callee) = self.called_definition(kind, cell) else {
+    pub(super) fn goal(&mut self, definition: usize, kind: Kind, cell: usize) -> GoalKind {
+        let Some(callee) = self.called_definition(definition, kind, cell) else {
             return GoalKind::Unrecorded;
         };
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing(callee) };
         match standing {
-            Standing::Unrecorded if is_foreign(callee) => GoalKind::Constant,
-            Standing::Unrecorded => GoalKind::Unrecorded,
+            Standing::Unrecorded | Standing::Untouched if is_foreign(callee) => GoalKind::Constant,
+            Standing::Unrecorded | Standing::Untouched | Standing::Center => GoalKind::Unrecorded,
             Standing::Undefined => GoalKind::Recorded(Goal {
                 callee,
                 id: None,
                 announce: false,
+                with_arguments: false,
                 is_there: true,
+                boundary: false,
+                given: Given::UNKNOWN,
             }),
-            Standing::Recorded(_) | Standing::Loader(_) | Standing::Boundary(_) => {
+            Standing::Recorded(_)
+            | Standing::WithArguments(_)
+            | Standing::Loader(_)
+            | Standing::Boundary(_) => {
                 GoalKind::Recorded(Goal {
                     callee,
                     id: standing.at_goal(),
                     announce: standing.is_always_called(),
+                    with_arguments: matches!(standing, Standing::WithArguments(_)),
                     // SAFETY: as above.
                     is_there: unsafe { predicates::is_there(callee) },
+                    boundary: !standing.is_always_called(),
+                    given: Given::UNKNOWN,
                 })
             }
         }
@@ -95,56 +106,80 @@ impl Visit {
         let cells = code.start..code.end;
         let goal = |cell, kind| {
             if goals {
-                self.goal(kind, cell)
+                self.goal(code.definition, kind, cell)
             } else {
                 GoalKind::Unrecorded
             }
         };
         // SAFETY: the code of a clause.
         let mut plan = unsafe { planter.plan(&cells, goal) }?;
-        if goals && let Some(mut sites) = self.sites(code) {
-            self.name_sites(&mut plan, code, &mut sites);
+        if goals {
+            self.name(&mut planter, &mut plan, code);
+            if !self.engine.tails {
+                tails::become_calls(&mut plan, &planter.instructions);
+            }
         }
         // SAFETY: as above.
         unsafe { planter.carry_out(&cells, &plan) };
         Some(plan)
     }
 
-    /// What the source says of the clause.
-    pub(super) fn sites(&mut self, code: &Code) -> Option<Sites> {
-        let line = code.line?;
-        let predicate = predicates::identity(code.definition);
-        let noted = sites::of_clause(predicate, line)?;
+    /// Events of goals name their sites, and the event of the clause's entry the clause.
+    fn name(&mut self, planter: &mut Planter, plan: &mut Plan, code: &Code) {
+        if code.moves {
+            if let Some(mut sites) = self.sites_of_body(&self.goals_of(plan, code)) {
+                self.name_sites(plan, code, &mut sites);
+            }
+            return;
+        }
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing(code.definition) };
-        Some(Sites::new(
-            standing.at_goal()?,
-            self.clause_number(code),
-            noted,
-        ))
-    }
-
-    /// The number of a clause among those of its predicate, from 1.
-    pub(super) fn clause_number(&self, code: &Code) -> u32 {
-        // SAFETY: the clauses of a definition that runs.
-        unsafe {
-            let mut reference = word(code.definition, self.offsets.first_clause);
-            let mut number = 1;
-            while reference != 0
-                && word(reference, self.offsets.clause) + self.offsets.codes != code.start
-            {
-                reference = word(reference, offsets::NEXT_CLAUSE);
-                number += 1;
-            }
-            number
+        let Some(predicate) = standing.at_goal() else {
+            return;
+        };
+        let identity = predicates::identity(code.definition);
+        let line = code.line.unwrap_or(0);
+        let noted = sites::of_clause(identity, line);
+        if noted.is_none() && !self.engine.clauses {
+            return;
+        }
+        let number = if clauses::is_dynamic(planter, code.definition) {
+            noted.as_deref().and_then(Noted::number)
+        } else {
+            planter.numbers.of(self.offsets, code)
+        };
+        if self.engine.clauses
+            && let Some(number) = number
+        {
+            let clause = clauses::clause(predicate, number, line, identity, noted.as_deref());
+            let entry = clauses::entry(plan, &planter.instructions);
+            plan.entry = entry.zip(clause);
+        }
+        if let Some((noted, number)) = noted.zip(number) {
+            let mut sites = Sites::new(predicate, number, noted);
+            self.name_sites(plan, code, &mut sites);
         }
     }
 
-    /// Events of goals name their sites.
-    pub(super) fn name_sites(&self, plan: &mut Plan, code: &Code, sites: &mut Sites) {
+    /// What the recorded goals of some code call.
+    fn goals_of(&self, plan: &Plan, code: &Code) -> Vec<Identity> {
+        let steps = plan.steps.iter().filter(|step| step.goal.is_some());
+        steps
+            .filter_map(|step| {
+                self.called_definition(code.definition, step.kind, code.start + step.index * WORD)
+            })
+            .map(predicates::identity)
+            .collect()
+    }
+
+    /// Events of goals name their sites. A last call is compiled twice: for when the frame can be given up, and behind that for when it cannot.
+    fn name_sites(&self, plan: &mut Plan, code: &Code, sites: &mut Sites) {
+        let mut last_call: Option<(usize, u32, Given)> = None;
         for index in 0..plan.steps.len() {
             let step = &plan.steps[index];
-            let Some(callee) = self.called_definition(step.kind, code.start + step.index * WORD)
+            let kind = step.kind;
+            let Some(callee) =
+                self.called_definition(code.definition, kind, code.start + step.index * WORD)
             else {
                 continue;
             };
@@ -153,7 +188,15 @@ impl Visit {
             if let Some(goal) = plan.steps[index].goal.as_mut()
                 && let Some(id) = goal.id
             {
-                goal.id = Some(sites.site(name, arity, id, then_fails));
+                let same = last_call.take().filter(|&(of, ..)| of == callee);
+                let (_, site, given) = same.unwrap_or_else(|| {
+                    let (site, given) = sites.site(name, arity, id, then_fails);
+                    (callee, site, given)
+                });
+                (goal.id, goal.given) = (Some(site), given);
+                if matches!(kind, Kind::LastCall | Kind::LastCallSelf) {
+                    last_call = Some((callee, site, given));
+                }
             }
         }
     }
@@ -224,15 +267,30 @@ impl Visit {
                 }
                 CLAUSE => {
                     // SAFETY: such a choicepoint has a reference to a clause.
-                    let cell = unsafe {
-                        let reference = word(choice, self.offsets.choice_value);
-                        word(reference, self.offsets.clause) + self.offsets.codes
+                    let clause = unsafe {
+                        word(word(choice, self.offsets.choice_value), self.offsets.clause)
                     };
-                    self.plant_bare(cell, role::CLAUSE);
+                    self.watch_clause(clause);
                     return;
                 }
                 _ => return,
             }
+        }
+    }
+
+    /// There is a stub where this clause is tried.
+    fn watch_clause(&mut self, clause: usize) {
+        let start = clause + self.offsets.codes;
+        // SAFETY: the first cell of a clause.
+        if !plant::is_bare(unsafe { word(start, 0) }) {
+            return;
+        }
+        // SAFETY: a clause.
+        if let Some(planter) = plant::planter()
+            && let Some(cell) = unsafe { labels::tried_at(&planter, start) }
+        {
+            drop(planter);
+            self.plant_bare(cell, role::CLAUSE);
         }
     }
 

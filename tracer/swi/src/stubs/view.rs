@@ -3,11 +3,14 @@
 use super::KNOWN;
 use super::handlers::Visit;
 use super::instructions::Kind;
-use super::offsets::{self, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, Offsets, word};
+use super::offsets::{self, CLAUSE, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, JUMP, Offsets, word};
 use super::shadow::{Moment, Offset};
 use crate::ffi;
 
 const WORD: usize = size_of::<usize>();
+
+/// So many choicepoints are looked at before a box counts as left by an exception.
+const LONGEST_SEARCH: usize = 10_000;
 
 impl Visit {
     /// The running frame.
@@ -41,6 +44,33 @@ impl Visit {
     pub(super) fn older(&self, choice: usize) -> usize {
         // SAFETY: a choicepoint; that of a query is the oldest, and asked for none.
         unsafe { word(choice, self.offsets.choice_parent) }
+    }
+
+    /// Whether a box whose choicepoints were tried leads here when it fails: from the newest one before its call on, one resumes in the running frame,
+    /// at this cell or by another clause. Choicepoints that have just been left are still there.
+    pub(super) fn has_failed_to(&self, cell: usize, in_clause: bool) -> bool {
+        let frame = self.frame();
+        let mut choice = self.base + self.shadow.active_choice() as usize;
+        for _ in 0..LONGEST_SEARCH {
+            if !self.is_on_stack(choice) {
+                return false;
+            }
+            let resumes = match kind_of(choice) {
+                // SAFETY: such a choicepoint has a cell.
+                JUMP => unsafe { word(choice, self.offsets.choice_value) == cell },
+                CLAUSE => in_clause,
+                _ => false,
+            };
+            if resumes && self.frame_of_choice(choice) == frame {
+                return true;
+            }
+            let older = self.older(choice);
+            if older >= choice {
+                return false;
+            }
+            choice = older;
+        }
+        false
     }
 
     pub(super) fn frame_of_choice(&self, choice: usize) -> usize {
@@ -121,6 +151,11 @@ pub(super) struct Code {
 }
 
 impl Code {
+    /// The number of a cell of it.
+    pub(super) fn index_of(&self, cell: usize) -> usize {
+        (cell - self.start) / WORD
+    }
+
     pub(super) fn contains(&self, cell: usize) -> bool {
         (self.start..self.end).contains(&cell)
     }
@@ -134,12 +169,12 @@ pub(super) fn kind_of(choice: usize) -> u32 {
 
 /// Whether a predicate is implemented in C, and nothing comes before its function.
 pub(super) fn is_foreign(definition: usize) -> bool {
-    let Some((known, offsets)) = KNOWN.get().zip(offsets::known()) else {
+    let Some(offsets) = offsets::known() else {
         return false;
     };
     // SAFETY: every definition has a supervisor.
     let first = unsafe { word(word(definition, offsets.supervisor), 0) };
-    known.foreign.contains(&first)
+    super::begins_foreign(first)
 }
 
 /// Whether a frame of that predicate runs a function, whatever comes before: arguments are qualified, or wrappers are around it.
@@ -160,7 +195,7 @@ fn runs_function(definition: usize, offsets: &Offsets) -> bool {
                 };
                 codes = word(closure, offsets.first_clause + WORD);
             } else {
-                return known.foreign.contains(&first);
+                return super::begins_foreign(first);
             }
         }
     }
