@@ -282,7 +282,7 @@ fn the_report_and_refusals() {
     sandbox
         .portmortem(["record", "--force", "--arguments", "fob/2", "p.pl"])
         .exits(0)
-        .says("--arguments fob/2: no recorded predicate is called so");
+        .says("--arguments fob/2: no predicate that matches was called");
 }
 
 /// Without the option there is nothing of it in the trace.

@@ -129,8 +129,7 @@ fn dynamic_predicates() {
     assert_eq!(counts(&profiled, "main/0", 1), [1, 1, 0, 0, 0]);
 }
 
-/// Clauses of all kinds of predicates, and clauses that come and go: they have the numbers that they had when they were first entered, and
-/// erased ones do not count.
+/// Clauses of all kinds of predicates. Those of dynamic ones have the numbers that they were loaded with; clauses that come and go have none.
 #[test]
 fn clauses_of_all_kinds() {
     let profiled = Sandbox::new().record(
@@ -157,7 +156,8 @@ m:x(1) :- true.
 ",
         &["--clauses"],
     );
-    assert_eq!(counts(&profiled, "count/1", 1), [100, 100, 0, 0, 0]);
+    assert_eq!(counts(&profiled, "count/1", 1)[..2], [1, 1]);
+    assert_eq!(counts(&profiled, "count/1", 0)[0], 99);
     assert_eq!(counts(&profiled, "next/1", 2), [100, 100, 0, 0, 0]);
     assert_eq!(row(&profiled, "hook/1", 2).line, Some(8));
     assert_eq!(row(&profiled, "t/1", 1).entered, 1);
@@ -166,8 +166,8 @@ m:x(1) :- true.
     assert_eq!(counts(&profiled, "s/1", 1)[..2], [1, 1]);
     assert_eq!(row(&profiled, "s/1", 2).line, Some(15));
     assert_eq!(row(&profiled, "m:x/1", 1).line, Some(16));
-    // late(7) was the first clause when it was entered, and so is late(6).
-    assert_eq!(row(&profiled, "late/1", 1).entered, 4);
+    let mut all = rows(&profiled).into_iter();
+    assert!(!all.any(|row| row.predicate == "late/1" && row.clause.is_some()));
 }
 
 /// What waits for a variable of the head runs before the clause is entered; with stubs, after a fact.

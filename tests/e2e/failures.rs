@@ -138,13 +138,13 @@ fn an_include_that_matches_nothing() {
         "--include",
         "q/1",
         "-g",
-        "halt(7)",
+        "p(_), halt(7)",
         "hello.pl",
     ];
     let outcome = record(&sandbox, &options);
     outcome
         .exits(7)
-        .says("--include q/1: no recorded predicate is called so");
+        .says("--include q/1: no predicate that matches was called");
     assert!(!outcome.err().contains("--include p/1"), "{outcome:?}");
     let outcome = record(&sandbox, &["--include", "p", "hello.pl"]);
     outcome.succeeds().prints("hello 2\n");

@@ -85,7 +85,6 @@ find_out :-
     portmortem:'$stub_sample'(Sample),
     ignore(sample([a,b,c], _)),
     portmortem:'$stubs_work',
-    find_erased(Learn, Sample),
     find_pauses.
 
 counters(Ref, PC, [PC|PCs]) :-
@@ -115,15 +114,6 @@ sample(Xs, Y) :-
     Y = Z,
     !,
     '$append'(_, [_], Zs).
-
-%   How an erased clause is told from others.
-
-:- dynamic to_be_erased/0.
-
-find_erased(Learn, Sample) :-
-    assertz(to_be_erased, Ref),
-    erase(Ref),
-    portmortem:'$stub_look_for_erased'(Learn, Sample, Ref).
 
 %   Each of these takes some processor time, which the engine counts.
 

@@ -4,6 +4,11 @@
 //! choicepoint stack into events of the trace. Data flows: *engine → `ports` → (`boxes`, `frames`) →
 //! the recorder's stream*. One file serves SWI-Prolog 9.0 and later: see `ffi`.
 
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, reason = "only stubs use it")
+)]
+
 mod appearing;
 mod arguments;
 mod boxes;
@@ -25,6 +30,10 @@ mod lines;
 mod panics;
 mod ports;
 mod recording;
+#[cfg(target_arch = "x86_64")]
+mod stubs;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "no_stubs.rs"]
 mod stubs;
 mod symbolic;
 mod waiting;
@@ -298,8 +307,6 @@ fn install_stubs() {
         0,
         deterministic!(stubs::look_for_pauses, (), FALSE),
     );
-    let look_for_erased = deterministic!(stubs::look_for_erased, (a, b, d), FALSE);
-    control(c"$stub_look_for_erased", 3, look_for_erased);
     control(
         c"$stubs_record",
         0,

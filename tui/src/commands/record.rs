@@ -153,7 +153,7 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
             _ => "; built-in and library predicates are recorded with --builtins and --libraries",
         };
         say(&format!(
-            "--{option} {}: no recorded predicate is called so{more}",
+            "--{option} {}: no predicate that matches was called{more}",
             printable(pattern)
         ));
     }

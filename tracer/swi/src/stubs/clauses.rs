@@ -4,61 +4,19 @@
 //! head. A fact is entered at its last cell. Before that cell the head of a rule (`=>`) may still be found not to match, and what waits for a
 //! variable of the head has run.
 
-use std::sync::OnceLock;
-
 use portmortem_tracer::format::Clause;
 use rustc_hash::FxHashMap;
 
 use super::handlers::Visit;
 use super::instructions::{Instructions, Kind};
 use super::offsets::{self, Offsets, word};
-use super::plant::{Place, Plan, Step};
+use super::plant::{Place, Plan, Planter, Step};
 use super::predicates::Identity;
 use super::sites::{self, Noted};
 use super::view::Code;
-use crate::ffi::{Foreign, Term};
 use crate::recording;
 
 const WORD: usize = size_of::<usize>();
-
-/// Clauses that are no part of a file have numbers up to this one: finding one takes as many steps.
-const MOST_WITHOUT_LINES: u32 = 1000;
-
-/// Generations are small, but for that in which a clause will be erased of which it is not known yet.
-const UNKNOWN_GENERATION: usize = 1 << 62;
-
-/// Where a clause has the generation in which it was erased, and what it has there before.
-static ERASED: OnceLock<(usize, usize)> = OnceLock::new();
-
-/// `stub_look_for_erased(+Clause, +Other, +Erased)`: finds out how erased clauses are told from others. Fails if that is not found.
-pub(crate) fn look_for_erased(clause: Term, other: Term, erased: Term) -> Foreign {
-    Foreign::from(try_look(clause, other, erased).is_some())
-}
-
-fn try_look(clause: Term, other: Term, erased: Term) -> Option<()> {
-    let offsets = offsets::known()?;
-    let address = |term| super::clause_reference(term)?.last().copied();
-    let (clause, other, erased) = (address(clause)?, address(other)?, address(erased)?);
-    let tells = |&at: &usize| {
-        // SAFETY: within what comes before the code of a clause, and references keep the clauses.
-        let [clause, other, erased] =
-            [clause, other, erased].map(|start| unsafe { word(start, at) });
-        clause >= UNKNOWN_GENERATION && clause == other && erased < UNKNOWN_GENERATION
-    };
-    let mut found = (WORD..offsets.codes - WORD).step_by(WORD).filter(tells);
-    let at = found.next().filter(|_| found.next().is_none())?;
-    // SAFETY: as above.
-    ERASED.get_or_init(|| (at, unsafe { word(clause, at) }));
-    Some(())
-}
-
-/// # Safety
-/// A clause of the engine's.
-unsafe fn is_erased(clause: usize) -> bool {
-    // SAFETY: the caller's promise.
-    let is = |&(at, live): &(usize, usize)| unsafe { word(clause, at) } != live;
-    ERASED.get().is_some_and(is)
-}
 
 /// The numbers of clauses among those of their predicates, as they were when stubs were put into them.
 #[derive(Debug, Default)]
@@ -77,17 +35,9 @@ struct Numbered {
 }
 
 impl Numbers {
-    /// The number of a clause of a predicate that runs, from 1; erased ones do not count. `None` for those that are not numbered.
+    /// The number of a clause of a static predicate that runs, from 1.
     pub(super) fn of(&mut self, offsets: &Offsets, code: &Code) -> Option<u32> {
-        let is_of_file = code.line.is_some_and(|line| line > 0);
-        let mut clauses = clauses(offsets, code.definition);
-        if !is_of_file {
-            let position = clauses
-                .take(MOST_WITHOUT_LINES as usize)
-                .position(|start| start == code.start);
-            return position.map(|position| position as u32 + 1);
-        }
-        if clauses.next()? == code.start {
+        if clauses(offsets, code.definition).next()? == code.start {
             return Some(1);
         }
         self.known(offsets, code.definition)
@@ -111,24 +61,34 @@ impl Numbers {
     }
 }
 
-/// Where the code begins of the clauses of a predicate that runs, in their order.
+/// Where the code begins of the clauses of a static predicate that runs, in their order. Those of a dynamic one may be freed meanwhile.
 fn clauses(offsets: &Offsets, definition: usize) -> impl Iterator<Item = usize> + use<'_> {
-    // SAFETY: clauses are not freed while their predicate runs.
+    // SAFETY: a definition of the engine's.
     let mut reference = unsafe { word(definition, offsets.first_clause) };
     std::iter::from_fn(move || {
-        while reference != 0 {
-            // SAFETY: as above.
-            let clause = unsafe { word(reference, offsets.clause) };
-            // SAFETY: as above.
-            let erased = unsafe { is_erased(clause) };
-            // SAFETY: as above.
-            reference = unsafe { word(reference, offsets::NEXT_CLAUSE) };
-            if !erased {
-                return Some(clause + offsets.codes);
-            }
+        if reference == 0 {
+            return None;
         }
-        None
+        // SAFETY: clauses of a static predicate are freed after it was loaded again, when it runs no more.
+        unsafe {
+            let clause = word(reference, offsets.clause);
+            reference = word(reference, offsets::NEXT_CLAUSE);
+            Some(clause + offsets.codes)
+        }
     })
+}
+
+/// Whether clauses of a predicate come and go while it runs.
+pub(super) fn is_dynamic(planter: &Planter, definition: usize) -> bool {
+    // SAFETY: a definition has a supervisor. Its length lies in front, or it is one that is shared, of one instruction.
+    unsafe {
+        let supervisor = word(definition, planter.offsets.supervisor);
+        let cells = word(supervisor - WORD, 0).max(1);
+        (0..cells).any(|cell| {
+            let op = planter.op_at(supervisor + cell * WORD);
+            op.is_some_and(|op| planter.instructions.get(op).name.contains("DYNAMIC"))
+        })
+    }
 }
 
 /// The id of a clause in the trace.

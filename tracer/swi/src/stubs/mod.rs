@@ -53,7 +53,6 @@ use std::sync::{Mutex, OnceLock};
 
 use portmortem_tracer::locks;
 
-pub(crate) use clauses::look_for_erased;
 pub(crate) use declared::{in_center, leave_out, stubs_record};
 pub(crate) use pauses::{look as look_for_pauses, seconds as pauses};
 pub(crate) use predicates::Memory as Standings;

@@ -10,7 +10,7 @@ use super::offsets::{
 };
 use super::plant::{self, Goal, GoalKind, Place, Plan, Planter, Work, role};
 use super::predicates::{self, Identity, Standing};
-use super::sites::{self, Given, Sites};
+use super::sites::{self, Given, Noted, Sites};
 use super::tails;
 use super::view::{Code, is_foreign, kind_of};
 
@@ -143,7 +143,11 @@ impl Visit {
         if noted.is_none() && !self.engine.clauses {
             return;
         }
-        let number = planter.numbers.of(self.offsets, code);
+        let number = if clauses::is_dynamic(planter, code.definition) {
+            noted.as_deref().and_then(Noted::number)
+        } else {
+            planter.numbers.of(self.offsets, code)
+        };
         if self.engine.clauses
             && let Some(number) = number
         {
@@ -151,8 +155,8 @@ impl Visit {
             let entry = clauses::entry(plan, &planter.instructions);
             plan.entry = entry.zip(clause);
         }
-        if let Some(noted) = noted {
-            let mut sites = Sites::new(predicate, number.unwrap_or(0), noted);
+        if let Some((noted, number)) = noted.zip(number) {
+            let mut sites = Sites::new(predicate, number, noted);
             self.name_sites(plan, code, &mut sites);
         }
     }
@@ -168,11 +172,14 @@ impl Visit {
             .collect()
     }
 
+    /// Events of goals name their sites. A last call is compiled twice: for when the frame can be given up, and behind that for when it cannot.
     fn name_sites(&self, plan: &mut Plan, code: &Code, sites: &mut Sites) {
+        let mut last_call: Option<(usize, u32, Given)> = None;
         for index in 0..plan.steps.len() {
             let step = &plan.steps[index];
+            let kind = step.kind;
             let Some(callee) =
-                self.called_definition(code.definition, step.kind, code.start + step.index * WORD)
+                self.called_definition(code.definition, kind, code.start + step.index * WORD)
             else {
                 continue;
             };
@@ -181,8 +188,15 @@ impl Visit {
             if let Some(goal) = plan.steps[index].goal.as_mut()
                 && let Some(id) = goal.id
             {
-                let (site, given) = sites.site(name, arity, id, then_fails);
+                let same = last_call.take().filter(|&(of, ..)| of == callee);
+                let (_, site, given) = same.unwrap_or_else(|| {
+                    let (site, given) = sites.site(name, arity, id, then_fails);
+                    (callee, site, given)
+                });
                 (goal.id, goal.given) = (Some(site), given);
+                if matches!(kind, Kind::LastCall | Kind::LastCallSelf) {
+                    last_call = Some((callee, site, given));
+                }
             }
         }
     }

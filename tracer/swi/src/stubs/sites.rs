@@ -49,6 +49,7 @@ pub(super) struct Noted {
     file: Arc<str>,
     goals: Vec<NotedGoal>,
     lines: OnceLock<Vec<i64>>,
+    number: Option<u32>,
 }
 
 impl Noted {
@@ -60,11 +61,14 @@ impl Noted {
         });
         u32::try_from(lines[index]).unwrap_or(0)
     }
-}
 
-impl Noted {
     pub(super) fn file(&self) -> &str {
         &self.file
+    }
+
+    /// Its number among the clauses of its predicate that were loaded, from 1. `None` if others begin in the same line.
+    pub(super) fn number(&self) -> Option<u32> {
+        self.number
     }
 }
 
@@ -74,6 +78,8 @@ struct Notes {
     clauses: FxHashMap<(Identity, u32), Arc<Noted>>,
     /// By the predicate: where its first clause begins.
     predicates: FxHashMap<Identity, (Arc<str>, u32)>,
+    /// By the predicate: how many clauses were loaded.
+    counts: FxHashMap<Identity, u32>,
     files: FxHashMap<String, Arc<str>>,
     /// By the clause in the trace, its note, and the number of the goal.
     arguments: FxHashMap<(u32, u32, usize, u32), &'static Arguments>,
@@ -95,18 +101,30 @@ pub(super) fn note(predicate: Identity, file: &str, line: u32, goals: Vec<NotedG
     };
     let first = || (Arc::clone(&file), line);
     notes.predicates.entry(predicate).or_insert_with(first);
+    let count = notes.counts.entry(predicate).or_default();
+    *count += 1;
+    let key = (predicate, line);
+    let number = Some(*count).filter(|_| !notes.clauses.contains_key(&key));
     let noted = Noted {
         file,
         goals,
         lines: OnceLock::new(),
+        number,
     };
-    notes.clauses.insert((predicate, line), Arc::new(noted));
+    notes.clauses.insert(key, Arc::new(noted));
 }
 
 /// A file is about to be read again, or to be unloaded.
 pub(super) fn forget(file: &str) {
     if let Some(notes) = locks::lock(&NOTES).as_mut() {
-        notes.clauses.retain(|_, noted| &*noted.file != file);
+        let counts = &mut notes.counts;
+        notes.clauses.retain(|(predicate, _), noted| {
+            let stays = &*noted.file != file;
+            if !stays {
+                counts.remove(predicate);
+            }
+            stays
+        });
         notes.predicates.retain(|_, (of, _)| &**of != file);
     }
 }
@@ -233,6 +251,7 @@ static NO_GOALS: LazyLock<Arguments> = LazyLock::new(|| {
         file: Arc::from(""),
         goals: Vec::new(),
         lines: OnceLock::new(),
+        number: None,
     });
     let nowhere = Origin {
         caller: 0,
