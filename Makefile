@@ -5,7 +5,7 @@ CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 TRACE := $(or $(TMPDIR),/tmp)/portmortem-demo.pmt
 
-.PHONY: demo test test-engine test-cluster install pack bench-record bench-truth bench-recorder bench-replay bench-models bench-screens pictures samples engine test-packages check test-memory fuzz
+.PHONY: demo test test-engine test-cluster install pack bench-record bench-real bench-truth bench-recorder bench-replay bench-models bench-screens pictures samples engine test-packages check test-memory fuzz
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -17,6 +17,7 @@ test: engine test-packages check
 	tests/run
 
 check:
+	tools/check-structure
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- --deny warnings
 	RUSTDOCFLAGS=--deny=warnings $(CARGO) doc --workspace --no-deps --document-private-items --quiet
@@ -37,7 +38,7 @@ test-memory:
 # tools/spark on a Spark cluster of its own: a worker is killed, traces are damaged, every sum is compared.
 test-cluster:
 	@command -v java >/dev/null || tools/install-packages openjdk-17-jre-headless
-	$(CARGO) build --quiet --package portmortem
+	$(CARGO) build --quiet --package portmortem --package portmortem-polars
 	tests/cluster/run
 
 # Every fuzz target for FUZZ_SECONDS, on one core; see fuzz/README.md. Stops at the first finding.
@@ -51,9 +52,10 @@ fuzz:
 	done
 
 install: engine
-	$(CARGO) build --release --package portmortem --package portmortem-swi
+	$(CARGO) build --release --package portmortem --package portmortem-polars --package portmortem-swi
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/portmortem
 	install -m 755 target/release/portmortem $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 target/release/portmortem-polars $(DESTDIR)$(PREFIX)/lib/portmortem/
 	install -m 755 target/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/lib/portmortem/
 
 # library(portmortem) for use from within SWI-Prolog: ?- attach_packs('target/pack').
@@ -69,6 +71,13 @@ pack: engine
 bench-record: engine test-packages
 	$(CARGO) build --release --package portmortem --package portmortem-swi --package portmortem-tests
 	target/release/bench-record
+
+# Whole real programs, recorded and unrecorded. DIR is a folder of checkouts, each named as its repository; what is not there is left out.
+# For example: make bench-real DIR=$HOME/checkouts
+bench-real: engine
+	$(CARGO) build --release --package portmortem --package portmortem-swi
+	$(CARGO) build --release --package portmortem-tests --bin bench-real
+	$(TARGET)/release/bench-real $(DIR)
 
 # Compensated times against those of the same programs unrecorded, side by side in one run.
 # For example: make bench-truth BENCH='nrev30 queens8'

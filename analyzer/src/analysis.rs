@@ -1,4 +1,5 @@
-//! A trace, what of it is looked at, and all that is known of that. Commands and screens begin with it.
+//! A trace, what of it is looked at, and all that is known of that. Commands and screens begin with
+//! it.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -6,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use crate::arguments::Arguments;
 use crate::calls::{Calls, CallsOnRequest};
 use crate::figures::Caller;
+use crate::figures::arguments::Arguments;
 use crate::figures::contexts::way_up;
 use crate::figures::laws::{self, Imbalance};
 use crate::figures::net_times::NetTimes;
@@ -23,7 +24,8 @@ use crate::tables::{OUTSIDE, ROOT, Tables};
 use crate::trace::{Center, PredicateIndex, Trace, TraceError};
 use crate::walk::Trail;
 
-/// Traces of more bytes get an index in memory if there is none beside them, so that every event is near.
+/// Traces of more bytes get an index in memory if there is none beside them, so that every event is
+/// near.
 const LARGE: u64 = 4 << 20;
 
 /// A trace and the figures of what is looked at. It never changes.
@@ -51,11 +53,12 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// The figures of the trace at `path`, from its index if that is possible. `progress` counts bytes up to
-    /// [`Trace::size`].
+    /// The figures of the trace at `path`, from its index if that is possible. `progress` counts
+    /// bytes up to [`Trace::size`].
     ///
     /// # Errors
-    /// If the trace became shorter meanwhile. A later reader of its events must ask again ([`Trace::check_whole`]).
+    /// If the trace became shorter meanwhile. A later reader of its events must ask again
+    /// ([`Trace::check_whole`]).
     pub fn of(
         trace: Trace,
         path: &Path,
@@ -81,7 +84,8 @@ impl Analysis {
         Self::of(trace, &path, Filters::default(), &AtomicU64::new(0)).unwrap()
     }
 
-    /// The figures of the whole trace at `path`: every event is read, whether or not it has an index.
+    /// The figures of the whole trace at `path`: every event is read, whether or not it has an
+    /// index.
     ///
     /// # Errors
     /// If the trace became shorter meanwhile.
@@ -169,13 +173,15 @@ impl Analysis {
         }
     }
 
-    /// Whether the sum of the net times was measured, by unrecorded runs. If it was not, they are a rough estimate.
+    /// Whether the sum of the net times was measured, by unrecorded runs. If it was not, they are a
+    /// rough estimate.
     #[must_use]
     pub fn net_is_measured(&self) -> bool {
         self.profile.net.is_some() && self.trace.baseline().is_some()
     }
 
-    /// Where net times are estimated: the least and the most that all time comes to without the recorder's own, in ticks.
+    /// Where net times are estimated: the least and the most that all time comes to without the
+    /// recorder's own, in ticks.
     #[must_use]
     pub fn net_range(&self) -> Option<RangeInclusive<u64>> {
         self.profile.net.as_ref()?;
@@ -207,7 +213,8 @@ impl Analysis {
         }
     }
 
-    /// The times of single calls. The first time, the events are read for them: ask [`Trace::check_whole`] before they are shown.
+    /// The times of single calls. The first time, the events are read for them: ask
+    /// [`Trace::check_whole`] before they are shown.
     #[must_use]
     pub fn calls(&self) -> &Calls {
         self.calls.get(&self.trace)
@@ -219,13 +226,14 @@ impl Analysis {
         self.calls.known()
     }
 
-    /// Finds the times of single calls, unless that was done. `progress` counts up events to [`Self::events`]. Whether they are known
-    /// then: not if it was cancelled.
+    /// Finds the times of single calls, unless that was done. `progress` counts up events to
+    /// [`Self::events`]. Whether they are known then: not if it was cancelled.
     pub fn find_calls(&self, progress: &AtomicU64, cancel: &AtomicBool) -> bool {
         self.calls.find(&self.trace, progress, cancel)
     }
 
-    /// What calls were made with, by predicate: those with [`Trace::with_arguments`] that were called.
+    /// What calls were made with, by predicate: those with [`Trace::with_arguments`] that were
+    /// called.
     #[must_use]
     pub fn arguments(&self) -> &Arguments {
         &self.profile.arguments
@@ -237,7 +245,8 @@ impl Analysis {
         Tables::new(&self.name, &self.trace, &self.profile).with_calls(&self.calls)
     }
 
-    /// As tables that never read the events: times of single calls are missing until they are [known](Self::known_calls).
+    /// As tables that never read the events: times of single calls are missing until they are
+    /// [known](Self::known_calls).
     #[must_use]
     pub fn known_tables(&self) -> Tables<'_> {
         let tables = Tables::new(&self.name, &self.trace, &self.profile);
@@ -302,7 +311,8 @@ impl Analysis {
         sources::is_of_program(&self.path, directory, &self.locate(file))
     }
 
-    /// The place of a row of the call tree, to look only there. A recursive call is where its context is.
+    /// The place of a row of the call tree, to look only there. A recursive call is where its
+    /// context is.
     #[must_use]
     pub fn place(&self, context: usize) -> Option<FocusOn> {
         let rows = &self.profile.contexts;

@@ -1,6 +1,7 @@
 //! From events to what calls were made with, in one walk through each stream.
 //!
-//! An event on arguments is about the innermost logical box of the active one. It counts in a window if it is in it itself.
+//! An event on arguments is about the innermost logical box of the active one. It counts in a
+//! window if it is in it itself.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,15 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use portmortem_tracer::format::{self, Event};
 use rustc_hash::FxHashMap;
 
-use crate::figures::arguments::{ArgumentFigures, SizeFigures, SizeKind};
+use crate::figures::arguments::{ArgumentFigures, Arguments, SizeFigures, SizeKind};
 use crate::scope::Scope;
 use crate::trace::{PredicateIndex, Trace};
 use crate::walk::Walk;
 
-/// By predicate: those whose arguments were recorded, and which were called.
-pub type Arguments = BTreeMap<PredicateIndex, ArgumentFigures>;
-
-/// So many different calls of all predicates together are told apart: more would take more than some 150 MB.
+/// So many different calls of all predicates together are told apart: more would take more than
+/// some 150 MB.
 pub const MOST_DISTINCT: usize = 1 << 22;
 
 /// Events between two looks at whether it was cancelled.

@@ -1,26 +1,25 @@
 //! From events to figures by clause, in one pass over each stream.
 //!
-//! Both stacks are plain, as in [`crate::moment`]: a box that is re-entered lies below whatever box is active then. A frame here is a physical box. It knows
-//! in which clause its innermost logical box is, and how many of those before it departed from which clause: they
-//! exit, are redone and fail together. So the work of an event is in proportion to the distinct clauses in its chain.
+//! Both stacks are plain, as in [`crate::moment`]: a box that is re-entered lies below whatever box
+//! is active then. A frame here is a physical box. It knows in which clause its innermost logical
+//! box is, and how many of those before it departed from which clause: they exit, are redone and
+//! fail together. So the work of an event is in proportion to the distinct clauses in its chain.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use portmortem_tracer::format::{Dialect, Event};
 
-use crate::figures::clauses::ClauseFigures;
+use crate::figures::clauses::{ClauseFigures, Clauses};
 use crate::scope::Scope;
 use crate::scope::focus::Way;
 use crate::trace::{ClauseIndex, PredicateIndex, StreamInfo, Trace};
 
-/// By predicate and clause. The boxes of a predicate while no clause is known are a row without one; a predicate of which the trace names no clause has no rows.
-pub type Clauses = BTreeMap<(PredicateIndex, Option<ClauseIndex>), ClauseFigures>;
-
 /// Events between two looks at whether it was cancelled.
 const LOOK_EVERY: u32 = 1 << 16;
 
-/// The figures of what is looked at, counts up to the end of its window; nothing if the trace does not name clauses, or if it was cancelled.
+/// The figures of what is looked at, counts up to the end of its window; nothing if the trace does
+/// not name clauses, or if it was cancelled.
 pub(crate) fn figures(trace: &Trace, scope: &Scope, cancel: Option<&AtomicBool>) -> Clauses {
     if trace.clauses().is_empty() {
         return Clauses::new();
@@ -77,7 +76,8 @@ pub(crate) enum Happened {
     Clause(Option<ClauseIndex>),
 }
 
-/// Index of a row in [`Books`]: clauses by their index, then predicates without a clause, then what has no row of its own.
+/// Index of a row in [`Books`]: clauses by their index, then predicates without a clause, then what
+/// has no row of its own.
 type Row = u32;
 
 /// Where figures are booked, of all streams.

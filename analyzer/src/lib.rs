@@ -21,7 +21,7 @@
 //! | source files, and figures beside their lines | [`sources`], [`annotation`] |
 //! | two programs, side by side | [`comparison`] |
 //! | figures → what to change | [`advice`] |
-//! | numbers → text for people | [`text`] |
+//! | numbers → text for people | [`text`], [`sentences`] |
 //!
 //! Any byte string whatever given as a trace is either analysed or refused with an error; nothing
 //! here panics on what a file contains, and no length in a file is believed before it is bounded.
@@ -44,6 +44,7 @@ pub mod net;
 pub mod remarks;
 pub mod replay;
 pub mod scope;
+pub mod sentences;
 pub mod sources;
 pub mod tables;
 pub mod text;

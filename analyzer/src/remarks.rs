@@ -1,6 +1,7 @@
-//! What must be known beside figures: how a run was recorded and ended, what was lost, which sums do not come out.
+//! What must be known beside figures: how a run was recorded and ended, what was lost, which sums
+//! do not come out.
 
-use portmortem_tracer::format::Outcome;
+use portmortem_tracer::format::{Outcome, Technique};
 
 use crate::Analysis;
 use crate::figures::StreamFigures;
@@ -8,6 +9,7 @@ use crate::figures::laws::Subject;
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
 use crate::text::{TimeUnit, count, counted, percent, time};
+use crate::trace::names::printable;
 use crate::trace::{PredicateIndex, Trace};
 
 /// How the recorded run ended, in a few words.
@@ -21,7 +23,8 @@ pub fn ending(trace: &Trace) -> String {
     }
 }
 
-/// How much of the time threads had no processor, by the time of all and of the main thread; `None` if no waiting was recorded.
+/// How much of the time threads had no processor, by the time of all and of the main thread; `None`
+/// if no waiting was recorded.
 #[must_use]
 pub fn waiting(analysis: &Analysis) -> Option<String> {
     let streams = &analysis.profile.streams;
@@ -50,7 +53,8 @@ pub fn waiting(analysis: &Analysis) -> Option<String> {
     Some(format!("{share} % of the time of {all}{of_main}"))
 }
 
-/// Time and number of garbage collections and stack shifts; `None` if there were none, or they are hidden.
+/// Time and number of garbage collections and stack shifts; `None` if there were none, or they are
+/// hidden.
 #[must_use]
 pub fn collections(analysis: &Analysis) -> Option<String> {
     let infos = analysis.trace.predicates().iter();
@@ -90,8 +94,8 @@ pub fn undone(analysis: &Analysis) -> Option<String> {
     (ticks > 0).then(|| format!("{} ({share} %)", time(analysis.ns(ticks))))
 }
 
-/// Choicepoints that were cut, or there at the end, of all that were left; `None` if none was, or the recording itself left them
-/// (`--byrd`).
+/// Choicepoints that were cut, or there at the end, of all that were left; `None` if none was, or
+/// the recording itself left them (`--byrd`).
 #[must_use]
 pub fn unused_choicepoints(analysis: &Analysis) -> Option<String> {
     let (mut left, mut unused) = (0_u64, 0_u64);
@@ -106,8 +110,8 @@ pub fn unused_choicepoints(analysis: &Analysis) -> Option<String> {
 /// Of a chain of calls what has less of the time, in percent, is not on the hottest path.
 const LEAST_ON_PATH: u64 = 10;
 
-/// From the hottest root of the call tree always to the hottest callee, as far as that has a tenth of the time: predicates and their inclusive
-/// ticks, net if `net` is given.
+/// From the hottest root of the call tree always to the hottest callee, as far as that has a tenth
+/// of the time: predicates and their inclusive ticks, net if `net` is given.
 #[must_use]
 pub fn hottest_path(profile: &Profile, net: Option<&NetTimes>) -> Vec<(PredicateIndex, u64)> {
     let rows = &profile.contexts;
@@ -128,6 +132,26 @@ pub fn hottest_path(profile: &Profile, net: Option<&NetTimes>) -> Vec<(Predicate
     let next = |at: usize| hottest[at].filter(is_hot);
     let path = std::iter::successors(next(rows.len()), |&row| next(row));
     path.map(|row| (rows[row].predicate, ticks(row))).collect()
+}
+
+/// What recorded it, and how that made ports.
+#[must_use]
+pub fn recorder(trace: &Trace) -> String {
+    printable(&trace.header().recorder) + technique(trace)
+}
+
+/// In which modes it was recorded, and how ports were made.
+#[must_use]
+pub fn modes_and_technique(trace: &Trace) -> String {
+    modes(trace) + technique(trace)
+}
+
+fn technique(trace: &Trace) -> &'static str {
+    match trace.technique() {
+        None => "",
+        Some(Technique::Ports) => ", with ports",
+        Some(Technique::Stubs) => ", with stubs",
+    }
 }
 
 /// In which modes it was recorded.
@@ -151,7 +175,10 @@ pub fn modes(trace: &Trace) -> String {
     }
 }
 
-/// How much of the time recording took, and what is left: measured, or a range.
+/// If the range of net times is no more than this part of the work, the middle is right within half of that part.
+const KNOWN_WITHIN: u64 = 10;
+
+/// How much of the time recording took, and what is left: measured, estimated, or a range.
 #[must_use]
 pub fn recording_share(analysis: &Analysis) -> String {
     let Some(net) = &analysis.profile.net else {
@@ -172,14 +199,24 @@ pub fn recording_share(analysis: &Analysis) -> String {
         .net_range()
         .unwrap_or(net.net_ticks..=net.net_ticks);
     let (least, most) = (*range.start(), *range.end());
+    let streams = analysis.profile.streams.iter();
+    let waited = streams.fold(0_u64, |sum, stream| {
+        sum.saturating_add(stream.waiting_ticks)
+    });
+    let is_known = most - least <= net.net_ticks.saturating_sub(waited) / KNOWN_WITHIN;
     let whole = |ticks: u64| (ticks * 100 + recorded / 2) / recorded.max(1);
-    let (least_own, most_own) = (whole(recorded - most), whole(recorded - least));
-    let took = match (least_own, most_own) {
+    let took = match (whole(recorded - most), whole(recorded - least)) {
         (0, 0) => "less than 1 %".to_owned(),
+        _ if is_known => format!("about {} %", whole(recorded - net.net_ticks)),
         (least, most) if least == most => format!("about {most} %"),
         (least, most) => format!("{least} to {most} %"),
     };
-    format!("recording took {took} of the time (estimated; see record --baseline)")
+    let left = if is_known {
+        format!(", net {}", time(net.net_ticks))
+    } else {
+        String::new()
+    };
+    format!("recording took {took} of the time{left} (estimated; see record --baseline)")
 }
 
 /// What was lost: one line each. More than `most` of a kind are only counted.

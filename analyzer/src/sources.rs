@@ -15,8 +15,8 @@ const MAX_BYTES: u64 = 4 << 20;
 /// How names of Prolog files end.
 const PROLOG: &[&str] = &["pl", "pro", "prolog", "plt", "P", "yap", "lgt"];
 
-/// The path of `file` on this machine. `directory` is what the trace calls the program's directory, as seen from that of the
-/// trace. A trace that was moved without it may lie beside the program.
+/// The path of `file` on this machine. `directory` is what the trace calls the program's directory,
+/// as seen from that of the trace. A trace that was moved without it may lie beside the program.
 #[must_use]
 pub fn locate(trace: &Path, directory: &str, file: &str) -> PathBuf {
     if let Some(own) = file.strip_prefix(ENGINE_HOME) {
@@ -64,7 +64,8 @@ pub fn is_of_program(trace: &Path, directory: &str, path: &Path) -> bool {
         || engine_home().is_some_and(is_below)
 }
 
-/// Where SWI-Prolog is installed: as it is told itself, or around the program that a shell would find.
+/// Where SWI-Prolog is installed: as it is told itself, or around the program that a shell would
+/// find.
 fn engine_home() -> Option<PathBuf> {
     if let Some(home) = env::var_os("SWI_HOME_DIR") {
         return Some(home.into());
@@ -78,7 +79,8 @@ fn engine_home() -> Option<PathBuf> {
     Some(home.to_owned())
 }
 
-/// Lines of a source file from the one with the number `first` (from 1) on, at most so many: number and text, escaped.
+/// Lines of a source file from the one with the number `first` (from 1) on, at most so many: number
+/// and text, escaped.
 ///
 /// # Errors
 /// If it cannot be read, is no file, or is longer than 4 MiB.

@@ -96,7 +96,8 @@ pub fn count(value: u64) -> String {
     text
 }
 
-/// A difference of counts with its sign, rounded as [`rounded`] does; of 0 a dot, so that others stand out.
+/// A difference of counts with its sign, rounded as [`rounded`] does; of 0 a dot, so that others
+/// stand out.
 #[must_use]
 pub fn difference(difference: i128) -> String {
     let size = rounded(u64::try_from(difference.unsigned_abs()).unwrap_or(u64::MAX));
@@ -240,7 +241,8 @@ impl TimeUnit {
     }
 }
 
-/// The names that are most like `wanted`, the most similar first: so few letters differ that it may be a slip.
+/// The names that are most like `wanted`, the most similar first: so few letters differ that it may
+/// be a slip.
 #[must_use]
 pub fn similar<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     /// More names than these help nobody.

@@ -66,8 +66,9 @@ impl Trail {
         }
     }
 
-    /// Reads a trace that has no index, because it is damaged or its recording did not end; or one that has, to
-    /// follow a focus. `progress` counts up bytes of the trace. `None` if it was cancelled.
+    /// Reads a trace that has no index, because it is damaged or its recording did not end; or one
+    /// that has, to follow a focus. `progress` counts up bytes of the trace. `None` if it was
+    /// cancelled.
     #[must_use]
     pub fn scan(
         trace: &Trace,
@@ -91,7 +92,8 @@ impl Trail {
         self.streams.get(stream).map_or(&[], Vec::as_slice)
     }
 
-    /// The places of a stream: the number of the event that comes next, and the block that it is in.
+    /// The places of a stream: the number of the event that comes next, and the block that it is
+    /// in.
     pub(crate) fn places(&self, stream: usize) -> impl Iterator<Item = (u64, usize)> {
         let starts = self.starts(stream).iter();
         starts.map(|start| (start.event, start.block))
@@ -203,8 +205,9 @@ pub struct Step {
 }
 
 impl<'t> Walk<'t> {
-    /// From the event of this number on; from the beginning if the number is 0. With places where walks can begin
-    /// that takes a few milliseconds at most; without them the stream is read up to there.
+    /// From the event of this number on; from the beginning if the number is 0. With places where
+    /// walks can begin that takes a few milliseconds at most; without them the stream is read up to
+    /// there.
     #[must_use]
     pub fn from(trace: &'t Trace, trail: Option<&Trail>, stream: &StreamInfo, number: u64) -> Self {
         let mut moment = Moment::beginning(stream.dialect(), trace.unknown_predicate());

@@ -170,8 +170,8 @@ impl Runner<'_> {
         let portmortem = std::env::current_exe()?.with_file_name("portmortem");
         let mut command = Command::new(portmortem);
         command.args(["record", "--force", "-o"]).arg(self.trace());
-        if let Recorder::Stubs = recorder {
-            command.arg("--stubs");
+        if let Recorder::Ports = recorder {
+            command.arg("--ports");
         }
         command.arg("-g").arg(self.goal(repetitions));
         command

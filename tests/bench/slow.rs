@@ -63,8 +63,8 @@ impl Times {
         let portmortem = std::env::current_exe()?.with_file_name("portmortem");
         let portmortem = portmortem.display().to_string();
         let trace = directory.join("slow.pmt").display().to_string();
-        let with_ports = [&portmortem, "record", "--force", "-o", &trace];
-        let with_stubs = [&portmortem, "record", "--stubs", "--force", "-o", &trace];
+        let with_ports = [&portmortem, "record", "--ports", "--force", "-o", &trace];
+        let with_stubs = [&portmortem, "record", "--force", "-o", &trace];
         let mut best = Self {
             untraced: f64::MAX,
             ports: f64::MAX,

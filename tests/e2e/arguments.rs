@@ -8,6 +8,11 @@ fn record(program: &str, options: &[&str]) -> Profiled {
     Sandbox::new().record("p", program, options)
 }
 
+/// Both recorders: stubs, and ports in copies of clauses.
+fn both(program: &str, options: &[&str]) -> [Profiled; 2] {
+    [&[][..], &["--ports"]].map(|recorder| record(program, &[options, recorder].concat()))
+}
+
 fn figures<'p>(profiled: &'p Profiled, predicate: &str) -> &'p ArgumentFigures {
     let all = &profiled.profile.arguments;
     let named = |at: &&u32| profiled.trace.predicate_name(**at) == predicate;
@@ -51,10 +56,13 @@ loop(N, L) :- M is N-1, loop(M, [N|L]).
 fn calls_are_counted() {
     for mode in [
         &[][..],
+        &["--ports"],
+        &["--ports", "--no-tail"],
         &["--no-tail"],
         &["--byrd"],
         &["--wrappers-only"],
         &["--clauses"],
+        &["--ports", "--clauses"],
         &["--no-boundary"],
     ] {
         let options = [
@@ -74,7 +82,7 @@ fn calls_are_counted() {
         assert_eq!(profiled.profile.arguments.len(), 3);
         assert_eq!(profiled.trace.with_arguments().len(), 3);
         let last_calls = profiled.row("loop/2").tail_calls;
-        let is_boxed = mode == ["--no-tail"] || mode == ["--byrd"];
+        let is_boxed = mode.contains(&"--no-tail") || mode == ["--byrd"];
         assert_eq!(last_calls, if is_boxed { 0 } else { 5 });
     }
 }
@@ -136,24 +144,25 @@ left(N, s(T, a)) :- M is N-1, left(M, T).
 right(0, z) :- !.
 right(N, s(a, T)) :- M is N-1, right(M, T).
 ";
-    let profiled = record(program, &["--arguments", "*"]);
-    assert_eq!(counts(&profiled, "same/1"), [20, 10, 2, 0, 0]);
-    assert_eq!(counts(&profiled, "other/1"), [29, 29, 1, 0, 0]);
-    assert_eq!(counts(&profiled, "unhashed/1"), [0, 0, 0, 4, 0]);
-    assert_eq!(counts(&profiled, "large/1"), [0, 0, 0, 0, 6]);
-    // The length of a list is known where its hash is not.
-    let longest = size(&profiled, "large/1", 1, SizeKind::List);
-    assert_eq!(longest, (3000, 3000, 1));
-    assert_eq!(counts(&profiled, "small/1"), [3, 3, 1, 0, 0]);
-    // Two variables that are the same, twice; two that are not, three times; one and an atom.
-    assert_eq!(counts(&profiled, "unbound/2"), [6, 3, 3, 2, 0]);
-    assert_eq!(counts(&profiled, "none/0"), [2, 1, 2, 0, 0]);
+    for profiled in both(program, &["--arguments", "*"]) {
+        assert_eq!(counts(&profiled, "same/1"), [20, 10, 2, 0, 0]);
+        assert_eq!(counts(&profiled, "other/1"), [29, 29, 1, 0, 0]);
+        assert_eq!(counts(&profiled, "unhashed/1"), [0, 0, 0, 4, 0]);
+        assert_eq!(counts(&profiled, "large/1"), [0, 0, 0, 0, 6]);
+        // The length of a list is known where its hash is not.
+        let longest = size(&profiled, "large/1", 1, SizeKind::List);
+        assert_eq!(longest, (3000, 3000, 1));
+        assert_eq!(counts(&profiled, "small/1"), [3, 3, 1, 0, 0]);
+        // Two variables that are the same, twice; two that are not, three times; one and an atom.
+        assert_eq!(counts(&profiled, "unbound/2"), [6, 3, 3, 2, 0]);
+        assert_eq!(counts(&profiled, "none/0"), [2, 1, 2, 0, 0]);
+    }
 }
 
 /// An atom that is collected and made again is the same; so is one in another thread.
 #[test]
 fn atoms_come_and_go() {
-    let profiled = record(
+    for profiled in both(
         "\
 :- initialization(main, main).
 main :- repeated(2000), thread_create(repeated(1000), Id, []), thread_join(Id, _).
@@ -164,14 +173,15 @@ repeated(N) :-
 p(_).
 ",
         &["--arguments", "p/1"],
-    );
-    assert_eq!(counts(&profiled, "p/1"), [3000, 500, 6, 0, 0]);
+    ) {
+        assert_eq!(counts(&profiled, "p/1"), [3000, 500, 6, 0, 0]);
+    }
 }
 
 /// All kinds of predicates, as they are wrapped.
 #[test]
 fn kinds_of_predicates() {
-    let profiled = record(
+    for profiled in both(
         "\
 :- initialization(main, main).
 :- dynamic d/1.
@@ -189,20 +199,21 @@ pm_paused :- pm_pause, d(1), d(2), pm_resume, d(1), !.
 :- use_module(library(portmortem)).
 ",
         &["--arguments", "*/1", "--arguments", "s", "--arguments", "append/3", "--include", "user", "--include", "lists"],
-    );
-    assert_eq!(counts(&profiled, "d/1"), [5, 3, 3, 0, 0]);
-    assert_eq!(counts(&profiled, "m/1"), [3, 2, 2, 0, 0]);
-    assert_eq!(counts(&profiled, "s/2"), [2, 1, 2, 0, 0]);
-    assert_eq!(counts(&profiled, "e/1"), [2, 1, 2, 0, 0]);
-    assert_eq!(counts(&profiled, "t/1"), [2, 1, 2, 0, 0]);
-    let append = figures(&profiled, "lists:append/3");
-    assert!(append.hashed >= 2, "{append:?}");
+    ) {
+        assert_eq!(counts(&profiled, "d/1"), [5, 3, 3, 0, 0]);
+        assert_eq!(counts(&profiled, "m/1"), [3, 2, 2, 0, 0]);
+        assert_eq!(counts(&profiled, "s/2"), [2, 1, 2, 0, 0]);
+        assert_eq!(counts(&profiled, "e/1"), [2, 1, 2, 0, 0]);
+        assert_eq!(counts(&profiled, "t/1"), [2, 1, 2, 0, 0]);
+        let append = figures(&profiled, "lists:append/3");
+        assert!(append.hashed >= 2, "{append:?}");
+    }
 }
 
 /// Recursion over a long list takes no quadratic time for its lengths, and constant stack.
 #[test]
 fn long_lists_and_loops() {
-    let profiled = record(
+    for profiled in both(
         "\
 :- initialization(main, main).
 main :- numlist(1, 50000, L), last_of(L, _), count(0).
@@ -212,13 +223,14 @@ count(N) :- N < 300000, !, M is N+1, count(M).
 count(_).
 ",
         &["--arguments", "last_of/2", "--arguments", "count/1"],
-    );
-    let [hashed, distinct, _, _, too_large] = counts(&profiled, "last_of/2");
-    // A list of n elements has 2n + 1 cells; the other argument is one, and is compared with the list.
-    assert_eq!((hashed, distinct, too_large), (2046, 2046, 47_954));
-    let (least, greatest, _) = size(&profiled, "last_of/2", 1, SizeKind::List);
-    assert_eq!((least, greatest), (1, 50_000));
-    assert_eq!(counts(&profiled, "count/1"), [300_001, 300_001, 1, 0, 0]);
+    ) {
+        let [hashed, distinct, _, _, too_large] = counts(&profiled, "last_of/2");
+        // A list of n elements has 2n + 1 cells; the other argument is one, and is compared with the list.
+        assert_eq!((hashed, distinct, too_large), (2046, 2046, 47_954));
+        let (least, greatest, _) = size(&profiled, "last_of/2", 1, SizeKind::List);
+        assert_eq!((least, greatest), (1, 50_000));
+        assert_eq!(counts(&profiled, "count/1"), [300_001, 300_001, 1, 0, 0]);
+    }
 }
 
 /// A foreign predicate cannot have as many arguments as one of the program.
@@ -228,12 +240,13 @@ fn many_arguments() {
     let facts = sizes.map(|size| format!("p({}1).\n", "1, ".repeat(size - 1)));
     let calls = "main :- forall(( member(N, [64, 65, 100, 300]), functor(G, p, N) ), ( G, G )).\n";
     let program = format!(":- initialization(main, main).\n{calls}{}", facts.concat());
-    let profiled = record(&program, &["--arguments", "p"]);
-    assert_eq!(counts(&profiled, "p/64"), [2, 2, 1, 0, 0]);
-    assert_eq!(figures(&profiled, "p/64").sizes.len(), 4);
-    for size in &sizes[1..] {
-        let predicate = format!("p/{size}");
-        assert_eq!(counts(&profiled, &predicate), [0, 0, 0, 0, 2]);
+    for profiled in both(&program, &["--arguments", "p"]) {
+        assert_eq!(counts(&profiled, "p/64"), [2, 2, 1, 0, 0]);
+        assert_eq!(figures(&profiled, "p/64").sizes.len(), 4);
+        for size in &sizes[1..] {
+            let predicate = format!("p/{size}");
+            assert_eq!(counts(&profiled, &predicate), [0, 0, 0, 0, 2]);
+        }
     }
 }
 
@@ -269,7 +282,7 @@ fn the_report_and_refusals() {
     sandbox
         .portmortem(["record", "--force", "--arguments", "fob/2", "p.pl"])
         .exits(0)
-        .says("--arguments fob/2: no recorded predicate is called so");
+        .says("--arguments fob/2: no predicate that matches was called");
 }
 
 /// Without the option there is nothing of it in the trace.

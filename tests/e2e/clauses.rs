@@ -5,8 +5,11 @@ use portmortem_analyzer::tables::ClauseRow;
 use portmortem_tests::{Profiled, Sandbox, sample};
 use portmortem_tracer::format::Event;
 
-fn record(program: &str) -> Profiled {
-    Sandbox::new().record("p", program, &["--clauses"])
+/// Both recorders: ports in copies of clauses, and stubs.
+const RECORDERS: [&[&str]; 2] = [&["--clauses", "--ports"], &["--clauses"]];
+
+fn record(program: &str) -> [Profiled; 2] {
+    RECORDERS.map(|options| Sandbox::new().record("p", program, options))
 }
 
 fn rows(profiled: &Profiled) -> Vec<ClauseRow<'_>> {
@@ -36,7 +39,7 @@ fn row<'p>(profiled: &'p Profiled, predicate: &str, clause: u32) -> ClauseRow<'p
 
 #[test]
 fn clauses_are_counted() {
-    let profiled = record(
+    for profiled in record(
         "\
 :- initialization(main, main).
 main :- forall(d(X), ( p(X, Y) -> writeln(Y) ; true )), \\+ p(9, _), catch(e, _, true).
@@ -50,91 +53,169 @@ q(two).
 e :- throw(oops).
 e.
 ",
-    );
-    // X = 1: the first clause fails, the second exits. X = 2: the third fails, the fourth exits and leaves what q(_) left.
-    // X = 3 and 9: no clause.
-    assert_eq!(counts(&profiled, "p/2", 0), [2, 0, 0, 2, 0]);
-    assert_eq!(counts(&profiled, "p/2", 1), [1, 0, 0, 1, 0]);
-    assert_eq!(counts(&profiled, "p/2", 2), [1, 1, 0, 0, 0]);
-    assert_eq!(counts(&profiled, "p/2", 3), [1, 0, 0, 1, 0]);
-    assert_eq!(counts(&profiled, "p/2", 4), [1, 1, 0, 0, 0]);
-    assert_eq!(left(&profiled, "p/2", 4), [0; 4]);
-    // q(X) twice one after the other, the second time bound; q(_); and q(no), which fits neither.
-    assert_eq!(counts(&profiled, "q/1", 0), [1, 0, 0, 1, 0]);
-    assert_eq!(counts(&profiled, "q/1", 1), [3, 3, 1, 0, 1]);
-    assert_eq!(left(&profiled, "q/1", 1), [2, 1, 1, 0]);
-    assert_eq!(counts(&profiled, "q/1", 2), [2, 2, 0, 0, 0]);
-    let thrown = row(&profiled, "e/0", 1);
-    assert_eq!((thrown.entered, thrown.exceptions), (1, 1));
-    assert!(
-        !rows(&profiled)
-            .iter()
-            .any(|row| row.predicate == "e/0" && row.clause == Some(2))
-    );
+    ) {
+        // X = 1: the first clause fails, the second exits. X = 2: the third fails, the fourth exits and leaves what q(_) left.
+        // X = 3 and 9: no clause.
+        assert_eq!(counts(&profiled, "p/2", 0), [2, 0, 0, 2, 0]);
+        assert_eq!(counts(&profiled, "p/2", 1), [1, 0, 0, 1, 0]);
+        assert_eq!(counts(&profiled, "p/2", 2), [1, 1, 0, 0, 0]);
+        assert_eq!(counts(&profiled, "p/2", 3), [1, 0, 0, 1, 0]);
+        assert_eq!(counts(&profiled, "p/2", 4), [1, 1, 0, 0, 0]);
+        assert_eq!(left(&profiled, "p/2", 4), [0; 4]);
+        // q(X) twice one after the other, the second time bound; q(_); and q(no), which fits neither.
+        assert_eq!(counts(&profiled, "q/1", 0), [1, 0, 0, 1, 0]);
+        assert_eq!(counts(&profiled, "q/1", 1), [3, 3, 1, 0, 1]);
+        assert_eq!(left(&profiled, "q/1", 1), [2, 1, 1, 0]);
+        assert_eq!(counts(&profiled, "q/1", 2), [2, 2, 0, 0, 0]);
+        let thrown = row(&profiled, "e/0", 1);
+        assert_eq!((thrown.entered, thrown.exceptions), (1, 1));
+        assert!(
+            !rows(&profiled)
+                .iter()
+                .any(|row| row.predicate == "e/0" && row.clause == Some(2))
+        );
+    }
 }
 
 #[test]
 fn a_clause_has_its_line() {
-    let profiled = record(":- initialization(main, main).\nmain :-\n    p(b).\n\np(a).\np(b).\n");
-    let second = row(&profiled, "p/1", 2);
-    assert_eq!((second.file, second.line), (Some("p.pl"), Some(6)));
+    for profiled in record(":- initialization(main, main).\nmain :-\n    p(b).\n\np(a).\np(b).\n") {
+        let second = row(&profiled, "p/1", 2);
+        assert_eq!((second.file, second.line), (Some("p.pl"), Some(6)));
+    }
 }
 
 /// A chain of last calls: each box stays in the clause that it departed from.
 #[test]
 fn last_calls_are_left_by_their_clauses() {
-    let profiled = record(
+    for profiled in record(
         ":- initialization(main, main).\nmain :- count(1000), \\+ down(100).\n\
          count(0) :- !.\ncount(N) :- N1 is N-1, count(N1).\n\
          down(0) :- fail.\ndown(N) :- N > 0, N1 is N-1, down(N1).\n",
-    );
-    assert_eq!(counts(&profiled, "count/1", 1), [1, 1, 0, 0, 0]);
-    assert_eq!(counts(&profiled, "count/1", 2), [1000, 1000, 0, 0, 0]);
-    // The box of down(0) goes on with its second clause.
-    assert_eq!(counts(&profiled, "down/1", 1), [1, 0, 0, 1, 0]);
-    assert_eq!(counts(&profiled, "down/1", 2), [101, 0, 0, 101, 0]);
-    let failed = row(&profiled, "down/1", 2);
-    assert!(failed.failed_ns <= failed.inclusive_ns);
+    ) {
+        assert_eq!(counts(&profiled, "count/1", 1), [1, 1, 0, 0, 0]);
+        assert_eq!(counts(&profiled, "count/1", 2), [1000, 1000, 0, 0, 0]);
+        // The box of down(0) goes on with its second clause.
+        assert_eq!(counts(&profiled, "down/1", 1), [1, 0, 0, 1, 0]);
+        assert_eq!(counts(&profiled, "down/1", 2), [101, 0, 0, 101, 0]);
+        let failed = row(&profiled, "down/1", 2);
+        assert!(failed.failed_ns <= failed.inclusive_ns);
+    }
 }
 
 /// Unifications at the beginning of a body may be part of the head for the compiler, and of its index: the port comes after them.
 #[test]
 fn a_clause_is_entered_after_its_first_unifications() {
-    let profiled = record(
+    for profiled in record(
         ":- initialization(main, main).\nmain :- v(h(1), f(2)), v(h(1), g(2)), r(2).\n\
          v(X, Y) :- Y = f(Z), X = h(W), W < Z.\nv(_, _).\n\
          r(X), X > 1 => true.\nr(_) => fail.\n",
-    );
-    assert_eq!(counts(&profiled, "v/2", 1), [1, 1, 0, 0, 0]);
-    assert_eq!(counts(&profiled, "v/2", 2), [1, 1, 0, 0, 0]);
-    assert_eq!(counts(&profiled, "r/1", 1), [1, 1, 0, 0, 0]);
+    ) {
+        assert_eq!(counts(&profiled, "v/2", 1), [1, 1, 0, 0, 0]);
+        assert_eq!(counts(&profiled, "v/2", 2), [1, 1, 0, 0, 0]);
+        assert_eq!(counts(&profiled, "r/1", 1), [1, 1, 0, 0, 0]);
+    }
 }
 
-/// Where no clause can be known, that is said: dynamic predicates are not copied.
+/// Where no clause can be known, that is said: dynamic predicates are not copied. Stubs know all clauses.
 #[test]
-fn boxes_without_clauses() {
-    let profiled = record(
+fn dynamic_predicates() {
+    let [profiled, stubs] = record(
         ":- initialization(main, main).\n:- dynamic f/1.\nf(1).\nf(2).\nmain :- f(X), X > 1, !.\n",
     );
+    assert_eq!(counts(&stubs, "f/1", 1), [1, 1, 0, 0, 1]);
+    assert_eq!(counts(&stubs, "f/1", 2), [1, 1, 0, 0, 0]);
     assert!(!rows(&profiled).iter().any(|row| row.predicate == "f/1"));
     assert_eq!(counts(&profiled, "main/0", 1), [1, 1, 0, 0, 0]);
+}
+
+/// Clauses of all kinds of predicates. Those of dynamic ones have the numbers that they were loaded with; clauses that come and go have none.
+#[test]
+fn clauses_of_all_kinds() {
+    let profiled = Sandbox::new().record(
+        "p",
+        "\
+:- initialization(main, main).
+:- dynamic count/1.
+:- multifile hook/1.
+:- table t/1.
+:- det(d/1).
+:- discontiguous s/1.
+count(0).
+hook(1). hook(2).
+t(X) :- member(X, [1, 2]).
+d(1). d(2) :- true.
+s(1).
+main :- next(100), forall(hook(_), true), forall(t(_), true), d(1), d(2), s(2), m:x(1), assertz(late(7)), late(7),
+    forall(late(X), true), X = 1, asserta(late(6)), forall(late(_), true).
+next(0) :- !.
+next(N) :- count(C), C1 is C+1, retract(count(C)), assertz(count(C1)), M is N-1, next(M).
+s(2) :- s(1).
+m:x(1) :- true.
+:- dynamic late/1.
+",
+        &["--clauses"],
+    );
+    assert_eq!(counts(&profiled, "count/1", 1)[..2], [1, 1]);
+    assert_eq!(counts(&profiled, "count/1", 0)[0], 99);
+    assert_eq!(counts(&profiled, "next/1", 2), [100, 100, 0, 0, 0]);
+    assert_eq!(row(&profiled, "hook/1", 2).line, Some(8));
+    assert_eq!(row(&profiled, "t/1", 1).entered, 1);
+    assert_eq!(counts(&profiled, "d/1", 1)[..2], [1, 1]);
+    assert_eq!(counts(&profiled, "d/1", 2)[..2], [1, 1]);
+    assert_eq!(counts(&profiled, "s/1", 1)[..2], [1, 1]);
+    assert_eq!(row(&profiled, "s/1", 2).line, Some(15));
+    assert_eq!(row(&profiled, "m:x/1", 1).line, Some(16));
+    let mut all = rows(&profiled).into_iter();
+    assert!(!all.any(|row| row.predicate == "late/1" && row.clause.is_some()));
+}
+
+/// What waits for a variable of the head runs before the clause is entered; with stubs, after a fact.
+#[test]
+fn clauses_and_wakeups() {
+    let orders = [
+        ["main/0", "a/1", "p/1", "a/1", "a/1", "q/1"],
+        ["main/0", "a/1", "p/1", "a/1", "q/1", "a/1"],
+    ];
+    let recorded = record(
+        "\
+:- initialization(main, main).
+main :- freeze(X, a(X)), p(X), ( freeze(Y, fail), p(Y) -> true ; true ), freeze(Z, a(Z)), q(Z).
+p(1) :- a(2).
+q(1).
+a(_).
+",
+    );
+    for (profiled, order) in recorded.iter().zip(orders) {
+        let stream = &profiled.trace.streams()[0];
+        let entered = profiled.trace.events(stream).filter_map(|timed| {
+            let Event::Clause { clause } = timed.event else {
+                return None;
+            };
+            let clause = &profiled.trace.clauses()[profiled.trace.clause_index(clause)? as usize];
+            Some(profiled.trace.predicate_name(clause.predicate).to_owned())
+        });
+        let entered: Vec<_> = entered.collect();
+        assert_eq!(entered, order);
+    }
 }
 
 /// What happens in a pause is not recorded; boxes stay in the clauses that they were in.
 #[test]
 fn a_pause() {
-    let profiled = record(
+    for profiled in record(
         ":- use_module(library(portmortem)).\n:- initialization(main, main).\nmain :- p(3), p(0).\n\
          p(0).\np(3) :- pm_pause, p(2).\np(2) :- p(1).\np(1) :- pm_resume, p(0).\n",
-    );
-    assert_eq!(counts(&profiled, "p/1", 2), [1, 1, 0, 0, 0]);
-    let entered: u64 = rows(&profiled)
-        .iter()
-        .filter(|row| row.predicate == "p/1" && row.clause.is_some())
-        .map(|row| row.entered)
-        .sum();
-    let calls = profiled.row("p/1").calls;
-    assert_eq!(entered, calls);
+    ) {
+        assert_eq!(counts(&profiled, "p/1", 2), [1, 1, 0, 0, 0]);
+        let entered: u64 = rows(&profiled)
+            .iter()
+            .filter(|row| row.predicate == "p/1" && row.clause.is_some())
+            .map(|row| row.entered)
+            .sum();
+        let calls = profiled.row("p/1").calls;
+        assert_eq!(entered, calls);
+    }
 }
 
 /// The events of a recording with clauses, but for the entries, are those of one without.
@@ -196,7 +277,7 @@ fn the_report() {
 /// Clauses have no ports at their goals then; those that tell which is entered stay.
 #[test]
 fn continuations() {
-    let profiled = record(
+    for profiled in record(
         "\
 :- initialization(main, main).
 main :- p(3), reset(p(2), ball, Continuation), call(Continuation), p(1).
@@ -204,8 +285,9 @@ p(1).
 p(2) :- shift(ball), p(1).
 p(3) :- p(1).
 ",
-    );
-    assert_eq!(counts(&profiled, "p/1", 1), [3, 3, 0, 0, 0]);
-    assert_eq!(counts(&profiled, "p/1", 3), [1, 1, 0, 0, 0]);
-    assert_eq!(row(&profiled, "p/1", 2).entered, 1);
+    ) {
+        assert_eq!(counts(&profiled, "p/1", 1), [3, 3, 0, 0, 0]);
+        assert_eq!(counts(&profiled, "p/1", 3), [1, 1, 0, 0, 0]);
+        assert_eq!(row(&profiled, "p/1", 2).entered, 1);
+    }
 }

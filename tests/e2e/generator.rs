@@ -151,7 +151,7 @@ fn no_tail_gives_the_same_counts() {
     assert!(without.events() > with.events());
 }
 
-/// Recursion that is no last call may need more stack than the program alone; then the user is told what to do.
+/// With ports, recursion that is no last call may need more stack than the program alone; then the user is told what to do.
 #[test]
 fn a_full_stack_is_explained() {
     let program = "
@@ -161,7 +161,7 @@ down(0, 0) :- !.
 down(N, M) :- N1 is N-1, down(N1, M1), M is M1+1.
 ";
     let sandbox = Sandbox::with("deep.pl", program);
-    let outcome = sandbox.portmortem(["record", "--stack-limit", "40M", "deep.pl"]);
+    let outcome = sandbox.portmortem(["record", "--ports", "--stack-limit", "40M", "deep.pl"]);
     outcome
         .exits(2)
         .says("Stack limit (40.0Mb) exceeded")

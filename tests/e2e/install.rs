@@ -1,10 +1,10 @@
-//! The program and its library find each other wherever they are put.
+//! The program and what goes with it find each other wherever they are put.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use portmortem_tests::{Profiled, Sandbox, built, repository};
+use portmortem_tests::{Profiled, Sandbox, built, repository, sample};
 
 const HELLO: &str = ":- initialization(main, main).\nmain :- writeln(hello).\n";
 
@@ -56,6 +56,54 @@ fn without_the_library() {
     run.wait().succeeds().prints("hello\n");
 }
 
+const QUESTION: &str = "SELECT count(*) AS n FROM streams";
+
+/// The same question, and a file that polars writes, whatever the directory.
+fn asks(sandbox: &Sandbox, program: &Path) {
+    let trace = sample("queens.pmt");
+    let trace = trace.to_str().unwrap();
+    let query = ["query", trace, QUESTION, "--format", "csv"];
+    sandbox.run(program, query).succeeds().prints("n\n1\n");
+    let export = [
+        "export", trace, "--to", "tables", "--force", "--format", "arrow",
+    ];
+    sandbox.run(program, export).succeeds();
+    assert!(sandbox.path("tables/predicates.arrow").is_file());
+}
+
+#[test]
+fn without_the_program_with_polars() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.path("portmortem");
+    fs::copy(built::portmortem(), &program).unwrap();
+    let trace = sample("queens.pmt");
+    let trace = trace.to_str().unwrap();
+    let missing = "the program for SQL, Parquet and Arrow, portmortem-polars is not beside";
+    sandbox
+        .run(&program, ["query", trace, QUESTION])
+        .refuses(missing);
+    for format in ["parquet", "arrow"] {
+        sandbox
+            .run(
+                &program,
+                ["export", trace, "--to", "tables", "--format", format],
+            )
+            .refuses(missing);
+    }
+    // Everything else does without.
+    sandbox
+        .run(&program, ["export", trace, "--to", "tables"])
+        .succeeds();
+    let mut named = sandbox.command(&program).args(["query", trace, QUESTION]);
+    named.command.env("PORTMORTEM_POLARS", built::polars());
+    named.wait().succeeds().prints("  n\n  1\n");
+    let mut wrong = sandbox.command(&program).args(["query", trace, QUESTION]);
+    wrong.command.env("PORTMORTEM_POLARS", &program);
+    wrong
+        .wait()
+        .refuses("PORTMORTEM_POLARS must be the path of a file portmortem-polars");
+}
+
 /// What `make install` would do is what it says it would; with the build under test in place of a release build.
 #[test]
 fn make_install() {
@@ -74,23 +122,27 @@ fn make_install() {
     let recipe = make(&["--dry-run"]);
     let recipe = recipe.exits(0).out();
     for step in recipe.lines().filter(|line| line.starts_with("install ")) {
-        let step = step
-            .replace(
-                "target/release/portmortem",
-                &built::portmortem().display().to_string(),
+        let step = [
+            built::polars(),
+            built::engine_library(),
+            built::portmortem().into(),
+        ]
+        .iter()
+        .fold(step.to_owned(), |step, file| {
+            let name = file.file_name().unwrap().to_str().unwrap();
+            step.replace(
+                &format!("target/release/{name} "),
+                &format!("{} ", file.display()),
             )
-            .replace(
-                "target/release/libportmortem_swi.so",
-                &built::engine_library().display().to_string(),
-            );
+        });
+        assert!(!step.contains("target/release"), "{step}");
         sandbox.sh(&step).succeeds();
     }
     records(&sandbox, &prefix.join("bin/portmortem"));
-    let installed: Vec<_> = ["bin/portmortem", "lib/portmortem/libportmortem_swi.so"]
-        .iter()
-        .map(|file| prefix.join(file).is_file())
-        .collect();
-    assert_eq!(installed, [true, true]);
+    asks(&sandbox, &prefix.join("bin/portmortem"));
+    for part in ["portmortem-polars", "libportmortem_swi.so"] {
+        assert!(prefix.join("lib/portmortem").join(part).is_file(), "{part}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use portmortem_tests::{Outcome, Profiled, Sandbox, built, repository};
 use portmortem_tracer::format::Event;
 
 /// Puts the pack where `attach_packs/2` finds it, and a program that uses it.
-fn with_pack(program: &str) -> Sandbox {
+pub(crate) fn with_pack(program: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     let pack = sandbox.path("packs/portmortem");
     let arch = sandbox.swipl(["-g", "current_prolog_flag(arch, A), write(A)", "-t", "halt"]);
@@ -42,17 +42,17 @@ next(X, Y) :- Y is X+1.
 thrower :- throw(ball).
 ";
 
-fn run(sandbox: &Sandbox, goal: &str) -> Outcome {
+pub(crate) fn run(sandbox: &Sandbox, goal: &str) -> Outcome {
     sandbox.swipl(["-g", goal, "-t", "halt", "program.pl"])
 }
 
 /// The trace, which must be whole.
-fn whole(sandbox: &Sandbox, trace: &str) -> Profiled {
+pub(crate) fn whole(sandbox: &Sandbox, trace: &str) -> Profiled {
     sandbox.portmortem(["verify", trace]).succeeds();
     Profiled::of(&sandbox.path(trace))
 }
 
-fn calls(profiled: &Profiled, predicate: &str) -> u64 {
+pub(crate) fn calls(profiled: &Profiled, predicate: &str) -> u64 {
     profiled.find(predicate).map_or(0, |row| row.calls)
 }
 

@@ -55,7 +55,12 @@ fn calls_and_exits_are_those_of_the_debugger() {
 #[test]
 fn with_clauses_all_ports_are_the_same() {
     for first in (2000..2100).step_by(IN_A_FILE as usize) {
-        for boundary in [&[][..], &["--no-boundary"]] {
+        for boundary in [
+            &[][..],
+            &["--no-boundary"],
+            &["--ports"],
+            &["--ports", "--no-boundary"],
+        ] {
             let with = [boundary, &["--clauses"]].concat();
             let [with, without] = [&with[..], boundary].map(|options| check(first, options, true));
             let mut with = ports(&with.trace);
@@ -70,10 +75,10 @@ fn with_clauses_all_ports_are_the_same() {
 #[test]
 fn ports_at_goals_say_what_wrappers_say() {
     for first in (1000..1300).step_by(IN_A_FILE as usize) {
-        both(first, &["--no-boundary"]);
+        both(first, &["--ports", "--no-boundary"]);
     }
     for first in (3000..3100).step_by(IN_A_FILE as usize) {
-        both(first, &["--clauses", "--no-boundary"]);
+        both(first, &["--ports", "--clauses", "--no-boundary"]);
     }
 }
 

@@ -42,7 +42,7 @@ fn they_mean_what_they_mean_when_they_are_called() {
     let rounds = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
     let modes: [&[&str]; 9] = [
         &[],
-        &["--stubs"],
+        &["--ports"],
         &["--no-boundary"],
         &["--clauses"],
         &["--libraries"],

@@ -23,15 +23,15 @@ fn traps() {
 }
 
 #[test]
-fn traps_with_stubs() {
-    check_all(&catalogue::traps(), &["--stubs"]);
-    check_all(&smaller_traps(), &["--stubs", "--libraries"]);
+fn traps_with_ports() {
+    check_all(&catalogue::traps(), &["--ports"]);
+    check_all(&smaller_traps(), &["--ports", "--libraries"]);
 }
 
 #[test]
-fn classic_programs_with_stubs() {
+fn classic_programs_with_ports() {
     let sandbox = Sandbox::new();
-    check_all(&catalogue::corpus(sandbox.directory()), &["--stubs"]);
+    check_all(&catalogue::corpus(sandbox.directory()), &["--ports"]);
 }
 
 #[test]

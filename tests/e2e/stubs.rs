@@ -1,4 +1,4 @@
-//! Recording with stubs (`--stubs`): what could break a program whose own code has stubs in it, or miss its ports.
+//! Recording with stubs: what could break a program whose own code has stubs in it, or miss its ports.
 
 use std::fs;
 use std::path::Path;
@@ -38,8 +38,7 @@ fn compared(program: &Path) -> Result<(), String> {
         outcome
     };
     let plain = run(&|sandbox| sandbox.swipl(["program.pl"]));
-    let recorded =
-        run(&|sandbox| sandbox.portmortem(["record", "--stubs", "-o", "run.pmt", "program.pl"]));
+    let recorded = run(&|sandbox| sandbox.portmortem(["record", "-o", "run.pmt", "program.pl"]));
     let same = plain.status == recorded.status
         && masks::variables(&plain.stdout) == masks::variables(&recorded.stdout)
         && errors(&plain) == errors(&recorded);
@@ -71,7 +70,7 @@ fn errors(outcome: &Outcome) -> Vec<String> {
 fn random_programs_have_the_calls_and_exits_of_the_debugger() {
     for first in (7000..7040).step_by(IN_A_FILE as usize) {
         let text = file(first, true);
-        let recorded = does_the_same(&text, &["--stubs"], first).calls_and_exits();
+        let recorded = does_the_same(&text, &[], first).calls_and_exits();
         let sandbox = Sandbox::with("random.pl", &text);
         let counter = repository("tests/prolog/debugger_ports.pl");
         let counter = counter.to_str().unwrap();
@@ -92,21 +91,51 @@ fn random_programs_have_the_calls_and_exits_of_the_debugger() {
 #[test]
 fn random_programs_have_the_ports_of_copies() {
     for first in (8000..8200).step_by(IN_A_FILE as usize) {
-        let text = file(first, false);
-        let [stubs, copies] = [&["--stubs"][..], &[]].map(|options| {
-            let profiled = does_the_same(&text, options, first);
-            ports_of_program(&profiled.trace)
-        });
-        assert!(stubs.len() > 1000, "{} events", stubs.len());
-        let differs = stubs.iter().zip(&copies).position(|(a, b)| a != b);
-        let near =
-            differs.map(|at| at.saturating_sub(5)..(at + 5).min(stubs.len().min(copies.len())));
-        assert!(
-            stubs == copies,
-            "programs from {first}: {:?}",
-            near.map(|near| (&stubs[near.clone()], &copies[near]))
-        );
+        have_the_ports_of_copies(first, &[]);
     }
+}
+
+/// With clauses and arguments, and with a box for each last call.
+#[test]
+fn random_programs_have_the_events_of_copies_in_all_modes() {
+    for first in (8200..8240).step_by(IN_A_FILE as usize) {
+        for mode in [
+            &["--clauses"][..],
+            &["--arguments", "*"],
+            &["--no-tail", "--no-boundary"],
+            &[
+                "--no-tail",
+                "--no-boundary",
+                "--clauses",
+                "--arguments",
+                "*",
+            ],
+        ] {
+            have_the_ports_of_copies(first, mode);
+        }
+    }
+}
+
+fn have_the_ports_of_copies(first: u64, mode: &[&str]) {
+    let text = file(first, false);
+    let [stubs, copies] = [&[][..], &["--ports"]].map(|recorder| {
+        let profiled = does_the_same(&text, &[mode, recorder].concat(), first);
+        let mut events = ports_of_program(&profiled.trace);
+        // Clauses of dynamic predicates are not copied.
+        let is_dynamic = |name: &str| text.contains(&format!(":- dynamic {name}/"));
+        events.retain(|(event, name)| {
+            *event != "clause" || !is_dynamic(name.split(' ').next().unwrap_or_default())
+        });
+        events
+    });
+    assert!(stubs.len() > 1000, "{} events", stubs.len());
+    let differs = stubs.iter().zip(&copies).position(|(a, b)| a != b);
+    let near = differs.map(|at| at.saturating_sub(5)..(at + 5).min(stubs.len().min(copies.len())));
+    assert!(
+        stubs == copies,
+        "programs from {first} {mode:?}: {:?}",
+        near.map(|near| (&stubs[near.clone()], &copies[near]))
+    );
 }
 
 /// A physical box, as the trace tells it.
@@ -155,6 +184,18 @@ fn ports_of_program(trace: &Trace) -> Vec<(&'static str, String)> {
             Event::Exception => "exception",
             Event::Cut { count } => {
                 exited.truncate(exited.len() - count as usize);
+                continue;
+            }
+            Event::Clause { clause } => {
+                let clause = &trace.clauses()[trace.clause_index(clause).unwrap() as usize];
+                ports.push((
+                    "clause",
+                    format!("{} {}", name(clause.predicate), clause.number),
+                ));
+                continue;
+            }
+            Event::Arguments(what) => {
+                ports.push(("arguments", format!("{what:?}")));
                 continue;
             }
             _ => continue,

@@ -8,7 +8,7 @@ FILE_HEADER = 4096
 BLOCK_HEADER = 128
 ALIGN = 512
 FOOTER = 32
-NEWEST_VERSION = 5
+NEWEST_VERSION = 6
 MAX_RECORD = 65536
 EVENTS, RECORDS, INDEX = 1, 2, 3
 UNKNOWN = "<unknown>"
@@ -328,6 +328,7 @@ class Trace:
             lambda: (at.u64(), at.list_of(trial)),
             lambda: Clause(*(at.u32() for _ in range(4)), at.option(at.u32)),
             lambda: (at.u32(),),
+            lambda: (at.variant(nothing, nothing),),
         )
         if not at.done():
             raise Malformed("bytes are left over behind a record")

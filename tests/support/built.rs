@@ -1,4 +1,4 @@
-//! The program under test: `target/PROFILE/portmortem`, beside the engine library.
+//! The program under test: `target/PROFILE/portmortem`, beside the other files that it needs.
 //!
 //! The tests do not build it (they would wait for each other), they only make sure that it is the one that
 //! the sources describe. `PORTMORTEM_TEST_PROGRAM` names another one, for example one that is installed.
@@ -11,7 +11,9 @@ use std::time::SystemTime;
 
 const OVERRIDE: &str = "PORTMORTEM_TEST_PROGRAM";
 const LIBRARY: &str = "libportmortem_swi.so";
-const BUILD: &str = "cargo build --package portmortem --package portmortem-swi";
+const POLARS: &str = "portmortem-polars";
+const BUILD: &str =
+    "cargo build --package portmortem --package portmortem-polars --package portmortem-swi";
 
 /// The built `portmortem`.
 ///
@@ -25,7 +27,7 @@ pub fn portmortem() -> &'static Path {
             return PathBuf::from(path).canonicalize().unwrap();
         }
         let directory = profile_directory();
-        for name in ["portmortem", LIBRARY] {
+        for name in ["portmortem", POLARS, LIBRARY] {
             let file = directory.join(name);
             assert!(file.is_file(), "{} is missing: {BUILD}", file.display());
             refuse_stale(&file);
@@ -37,16 +39,35 @@ pub fn portmortem() -> &'static Path {
 /// The engine library that belongs to it.
 ///
 /// # Panics
-/// As [`portmortem`].
+/// As [`portmortem`], or if it is not there.
 #[must_use]
 pub fn engine_library() -> PathBuf {
+    part(LIBRARY)
+}
+
+/// The program with polars that belongs to it.
+///
+/// # Panics
+/// As [`portmortem`], or if it is not there.
+#[must_use]
+pub fn polars() -> PathBuf {
+    part(POLARS)
+}
+
+fn part(name: &str) -> PathBuf {
     let program = portmortem();
-    let beside = program.with_file_name(LIBRARY);
-    let installed = program.with_file_name("../lib/portmortem").join(LIBRARY);
+    let beside = program.with_file_name(name);
+    let installed = program.with_file_name("../lib/portmortem").join(name);
     [beside, installed]
         .into_iter()
         .find(|path| path.is_file())
-        .expect("an engine library beside the program or in ../lib/portmortem")
+        .unwrap_or_else(|| panic!("no {name} beside the program or in ../lib/portmortem"))
+}
+
+/// Where recordings of tests keep what they measured of this machine, so that not every one measures it.
+#[must_use]
+pub fn cache() -> PathBuf {
+    profile_directory().join("test-cache")
 }
 
 /// Where Cargo puts what it builds in the profile of this test: `target/PROFILE/deps/TEST-HASH` is us.

@@ -165,6 +165,11 @@ fn in_sentence(line: &str) -> String {
     if let Some((before, rest)) = line.split_once(SHARE[0])
         && let Some((_, after)) = rest.split_once(SHARE[1])
     {
+        // A net time stands there only if it is known well enough.
+        let after = match after.split_once(" (estimated") {
+            Some((_, rest)) => format!(" (estimated{rest}"),
+            None => after.to_owned(),
+        };
         return format!("{before}{}#{}{after}", SHARE[0], SHARE[1]);
     }
     let mut shown: Vec<String> = line.split(' ').map(str::to_owned).collect();

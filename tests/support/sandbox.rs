@@ -109,10 +109,12 @@ impl Sandbox {
             .current_dir(self.directory())
             .env("HOME", self.path("home"))
             .env("TMPDIR", self.path("home"))
+            .env("XDG_CACHE_HOME", built::cache())
             .env("LC_ALL", "C.UTF-8")
             .env("TERM", "dumb")
             .env("portmortem", built::portmortem())
             .env_remove("PORTMORTEM_ENGINE_LIBRARY")
+            .env_remove("PORTMORTEM_POLARS")
             .env_remove("RUST_BACKTRACE")
             .env_remove("COLUMNS")
             .stdin(Stdio::null());

@@ -5,7 +5,7 @@
 
 use std::mem::offset_of;
 
-use crate::format::{TAG_BITS, TAG_EXIT_DET, TAG_FAIL};
+use crate::format::{TAG_BITS, TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_FAIL, TAG_REDO};
 use crate::hot::{COMMITTED_BEFORE_PAYLOAD, Hot};
 use crate::stream::{Ready, SHORT_DELTA};
 
@@ -52,4 +52,16 @@ pub fn exit_det() -> Ready {
 #[must_use]
 pub fn fail() -> Ready {
     Ready::of(TAG_FAIL, 0, 0)
+}
+
+/// An exit that leaves choicepoints, but for its time.
+#[must_use]
+pub fn exit_nondet() -> Ready {
+    Ready::of(TAG_EXIT_NONDET, 0, 0)
+}
+
+/// A redo, but for its time.
+#[must_use]
+pub fn redo() -> Ready {
+    Ready::of(TAG_REDO, 0, 0)
 }

@@ -12,7 +12,7 @@ use crate::clock::{self, Pair};
 use crate::ending;
 use crate::format::{
     Clause, Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, Site, StreamBegin,
-    StreamKind, encode_header,
+    StreamKind, Technique, encode_header,
 };
 use crate::options::{Keep, MIN_MAX_SIZE, Options};
 use crate::phase::{Life, Phase};
@@ -303,6 +303,12 @@ impl Recorder {
     /// Adds what is known of the cost of recording on this machine: [`Record::Trials`] or [`Record::PortCosts`].
     pub fn recording_costs(&self, known: &Record) {
         self.inner.with(|shared| self.inner.append(shared, known));
+    }
+
+    /// Adds how ports are made.
+    pub fn technique(&self, technique: Technique) {
+        let record = Record::Technique(technique);
+        self.inner.with(|shared| self.inner.append(shared, &record));
     }
 
     /// Adds something that the reader of a report should know. A long note is cut.

@@ -69,10 +69,7 @@ impl Core {
 
     #[inline(always)]
     fn put_clause_soon(&self, now: u64, clause: u32) -> bool {
-        short_varint(clause).is_some_and(|(bytes, length)| {
-            let rest = u32::from(CODE_CLAUSE) | bytes << 8;
-            self.put_soon(now, TAG_EXTENDED, rest, 1 + length)
-        })
+        Ready::clause(clause).is_some_and(|ready| self.put_ready_soon(now, ready))
     }
 
     /// A remark at the tick `now`.
@@ -119,7 +116,7 @@ fn short_varint(value: u32) -> Option<(u32, usize)> {
     }
 }
 
-/// A call or last call but for its time, which is the same every time a goal is called.
+/// A call, a last call or the entry of a clause, but for its time: it is the same every time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
     /// The head byte, a byte that belongs to the time alone, and the rest.
@@ -139,6 +136,15 @@ impl Ready {
     #[must_use]
     pub fn tail(id: u32) -> Option<Self> {
         short_varint(id).map(|(bytes, length)| Self::of(TAG_TAIL, bytes, length))
+    }
+
+    /// What [`Stream::clause`] records. `None` as for [`Ready::call`].
+    #[must_use]
+    pub fn clause(id: u32) -> Option<Self> {
+        short_varint(id).map(|(bytes, length)| {
+            let rest = u32::from(CODE_CLAUSE) | bytes << 8;
+            Self::of(TAG_EXTENDED, rest, 1 + length)
+        })
     }
 
     /// The bytes of the event, lowest first, as if no tick had passed since the last one.

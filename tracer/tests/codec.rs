@@ -6,9 +6,9 @@ use portmortem_tracer::format::{
     Arguments, BLOCK_MAGIC, Baseline, BlockError, BlockHeader, Clause, ClockSource, Cost, Dialect,
     Event, EventError, FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Fit, Footer, Header,
     HeaderError, Index, IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts, Predicate, Record,
-    Site, StreamBegin, StreamKind, Trial, Trials, WireError, crc32, decode_header, decode_index,
-    decode_record, encode_header, encode_index, encode_record, read_record, read_varint,
-    write_varint,
+    Site, StreamBegin, StreamKind, Technique, Trial, Trials, WireError, crc32, decode_header,
+    decode_index, decode_record, encode_header, encode_index, encode_record, read_record,
+    read_varint, write_varint,
 };
 use proptest::prelude::*;
 
@@ -182,6 +182,7 @@ fn record() -> impl Strategy<Value = Record> {
             Record::Clause { id, clause }
         }),
         any::<u32>().prop_map(|predicate| Record::Arguments { predicate }),
+        prop_oneof![Just(Technique::Ports), Just(Technique::Stubs)].prop_map(Record::Technique),
         any::<(Option<u32>, u32, u32)>().prop_map(|(predicate, costs, left)| {
             Record::Fit(Fit {
                 predicate,

@@ -1,14 +1,20 @@
 //! The command line: what can be asked, with examples. What is done about it is in [`crate::commands`].
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+mod columns;
+mod diff;
+mod predict;
+mod tables;
+
 use std::path::PathBuf;
 
-use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use portmortem_analyzer::comparison::Limit;
-use portmortem_analyzer::tables::{Column, Table};
-use portmortem_analyzer::text::similar;
+
+pub use tables::{ExportArgs, ExportFormat, QueryArgs, QueryFormat};
+
+pub(crate) use columns::{AskedColumn, USUAL_SORT};
+use columns::{parse_asked, parse_sort};
+pub(crate) use diff::{DiffArgs, Recordings};
+pub(crate) use predict::{CalibrateArgs, PredictArgs, SizeOf};
 
 use crate::size::parse_size;
 
@@ -94,6 +100,8 @@ A trace that is damaged, or whose recording did not end, has none.")]
 Examples:
   portmortem record program.pl                      the same run as `swipl program.pl`
   portmortem record program.pl -- input.txt -v      with arguments for the program
+  portmortem record -- swipl -O -g main app.pl x    any command of SWI-Prolog, with its own options
+  portmortem record -- ./script x y                 a script that begins with #!
   portmortem record -g main -o /tmp/run.pmt app.pl  one goal; the trace somewhere else
   portmortem record -g 'p(X)' --all --byrd db.pl    all solutions, Debray's figures
   portmortem record --libraries --exclude 'lists:*' app.pl
@@ -104,9 +112,9 @@ Patterns are `module:name/arity` with * and ?; parts may be left out: `name/arit
 or one word, which is a module or a name.")]
 pub(crate) struct RecordArgs {
     /// The Prolog file to run
-    #[arg(value_name = "FILE.pl")]
-    pub(crate) program: PathBuf,
-    /// Arguments for the program, after `--`
+    #[arg(value_name = "FILE.pl", required_unless_present = "arguments")]
+    pub(crate) program: Option<PathBuf>,
+    /// Arguments for the program; without FILE.pl, the command to run: swipl with any of its options, or a script
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
     /// The trace to write (default: the program's name with .pmt, in the current directory). An older trace
@@ -146,10 +154,10 @@ pub(crate) struct RecordArgs {
     /// Record built-in predicates too, if they can be wrapped
     #[arg(long)]
     pub(crate) builtins: bool,
-    /// Make every exit re-enterable, as in Debray's paper (slow; for small programs)
+    /// Make every exit re-enterable, as in Debray's paper (slow; for small programs; recorded with ports)
     #[arg(long, conflicts_with = "builtins")]
     pub(crate) byrd: bool,
-    /// Count symbolic costs: unfoldings, clauses tried, variables bound, cells built … (slow)
+    /// Count symbolic costs: unfoldings, clauses tried, variables bound, cells built … (slow; recorded with ports)
     #[arg(long)]
     pub(crate) symbolic: bool,
     /// Run the program again afterwards, hardly recorded, so that net times add up to an unrecorded run.
@@ -162,8 +170,12 @@ pub(crate) struct RecordArgs {
     /// Put no ports at the goals of clauses: slower, and without sites. For engines where that goes wrong, and to compare
     #[arg(long, hide = true)]
     pub(crate) wrappers_only: bool,
-    /// Put the ports into the engine's own instructions: faster, no copies of clauses. Not all modes have it yet
-    #[arg(long, conflicts_with_all = ["byrd", "symbolic", "clauses", "keep_arguments", "no_tail", "wrappers_only"])]
+    /// Record with ports in copies of clauses, as engines need whose instructions are not known: slower, and a copy
+    /// is not always its predicate
+    #[arg(long)]
+    pub(crate) ports: bool,
+    /// What every recording does now
+    #[arg(long, hide = true)]
     pub(crate) stubs: bool,
     /// Write no index (TRACE.index) beside a trace of more than 10 MB; later commands then take longer to begin
     #[arg(long)]
@@ -321,46 +333,6 @@ pub(crate) enum ReportFormat {
     Json,
 }
 
-/// `portmortem export`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  portmortem export run.pmt --to tables
-  portmortem export 'runs/*/*.pmt' --to tables --format parquet
-  find / -name '*.pmt' | portmortem export --from - --to tables --format parquet
-  portmortem export run.pmt --to tables --tables events --format arrow
-
-CSV, JSON lines and Arrow: a file per table, DIR/predicates.csv, which has the rows of
-all traces in the order given. Parquet: a file per table and trace,
-DIR/predicates/trace=NAME/part-0.parquet; any engine reads DIR/predicates as one table.
-
-NAME is the trace's file name without extension. Where two are the same, directories that
-tell them apart come before it: monday/run, tuesday/run.
-
-Files are complete or absent, and none is changed before all are written. Older files of
-the same name are replaced only with --force; partitions of traces that are not in this
-export stay.")]
-pub(crate) struct ExportArgs {
-    /// The traces; patterns with *, ? and [] are expanded (** for any depth of directories)
-    #[arg(required_unless_present = "from", value_name = "TRACE")]
-    pub(crate) traces: Vec<PathBuf>,
-    /// A file that lists further traces, one per line; - for standard input
-    #[arg(long, value_name = "FILE")]
-    pub(crate) from: Option<PathBuf>,
-    /// Directory for the files (made if missing)
-    #[arg(long, value_name = "DIR")]
-    pub(crate) to: PathBuf,
-    /// File format
-    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
-    pub(crate) format: ExportFormat,
-    /// Replace existing files
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Tables to write, with commas between (default: all but events)
-    #[arg(long, value_name = "TABLES", value_delimiter = ',', value_parser = table_parser())]
-    pub(crate) tables: Vec<Table>,
-}
-
 /// `portmortem advise`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -511,41 +483,6 @@ pub(crate) enum AnnotateFormat {
     Html,
 }
 
-/// `portmortem query`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  portmortem query run.pmt 'SELECT predicate, calls FROM predicates ORDER BY calls DESC LIMIT 5'
-  portmortem query run.pmt 'SHOW TABLES'
-  portmortem query runs/*.pmt 'SELECT trace, sum(events) AS events FROM streams GROUP BY trace'
-  portmortem query run.pmt --format csv 'SELECT * FROM sites WHERE fails > 1000' > sites.csv
-
-Tables and columns are those of `export`; every table has a column trace. Only tables that the
-SQL names are made. The SQL is that of polars: SELECT with JOIN, GROUP BY, HAVING, WITH, UNION,
-and functions of text, numbers and windows.")]
-pub(crate) struct QueryArgs {
-    /// The traces; patterns with *, ? and [] are expanded (** for any depth of directories)
-    #[arg(required = true, value_name = "TRACE")]
-    pub(crate) traces: Vec<PathBuf>,
-    /// The question
-    #[arg(required = true, value_name = "SQL")]
-    pub(crate) sql: String,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = QueryFormat::Text)]
-    pub(crate) format: QueryFormat,
-}
-
-/// How an answer is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum QueryFormat {
-    /// Text for people: a table, or an entry per line where that is too wide
-    Text,
-    /// Comma-separated values
-    Csv,
-    /// An array of objects
-    Json,
-}
-
 /// `portmortem events`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -619,253 +556,9 @@ pub(crate) enum EventFormat {
     Json,
 }
 
-/// `portmortem diff`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  portmortem diff before.pmt after.pmt                   what changed, the cause first
-  portmortem diff a1.pmt,a2.pmt,a3.pmt b1.pmt,b2.pmt     the same with the noise of times
-  portmortem diff old.pmt new.pmt --fail-if 'calls +10%' --fail-if 'self +5ms'
-  portmortem diff old.pmt new.pmt --sites --format csv > changes.csv
-
-A limit is calls, exits, redos, fails, exceptions, left (exits that leave a choicepoint) or self,
-then + or - and how much at most: a number, a time, or percent. If a predicate or the sum of all
-breaks one, the exit status is 1 and the error names them.")]
-pub(crate) struct DiffArgs {
-    /// Recordings before the change, with commas between
-    #[arg(value_name = "BEFORE", value_parser = recordings())]
-    pub(crate) before: Recordings,
-    /// Recordings after it, with commas between
-    #[arg(value_name = "AFTER", value_parser = recordings())]
-    pub(crate) after: Recordings,
-    /// End with status 1 if figures got worse by more than this (may be given more than once)
-    #[arg(long, value_name = "LIMIT", value_parser = Limit::parse)]
-    pub(crate) fail_if: Vec<Limit>,
-    /// Number of predicates and goals to show [default: 10 as text, else all]
-    #[arg(long, value_name = "N")]
-    pub(crate) top: Option<usize>,
-    /// Show only the goals of clauses, those with the largest change of calls first
-    #[arg(long)]
-    pub(crate) sites: bool,
-    /// Which part of the traces to look at
-    #[command(flatten)]
-    pub(crate) scope: ScopeArgs,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
-}
-
-/// Recordings of one program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Recordings(pub(crate) Vec<PathBuf>);
-
-/// Paths with commas between. A file whose name has commas is itself.
-fn recordings() -> impl TypedValueParser<Value = Recordings> {
-    PathBufValueParser::new().map(|path| {
-        let parts = path.as_os_str().as_bytes().split(|&byte| byte == b',');
-        let parts = parts.map(|part| PathBuf::from(OsStr::from_bytes(part)));
-        if path.exists() {
-            return Recordings(vec![path]);
-        }
-        Recordings(parts.collect())
-    })
-}
-
-/// `portmortem calibrate`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  portmortem calibrate -o laptop.toml
-  portmortem predict run.pmt --platform laptop.toml
-
-It takes some seconds. Leave the machine alone meanwhile.")]
-pub(crate) struct CalibrateArgs {
-    /// The platform to write
-    #[arg(short, long, value_name = "PLATFORM.toml")]
-    pub(crate) output: PathBuf,
-    /// Replace an existing platform
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// The SWI-Prolog to use
-    #[arg(long, value_name = "PATH", default_value = "swipl")]
-    pub(crate) swipl: PathBuf,
-}
-
-/// `portmortem predict`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  portmortem predict run.pmt --platform laptop.toml
-          each predicate's time on that machine, from a recording made with `record --symbolic`
-  portmortem predict n10.pmt n20.pmt n30.pmt n40.pmt n50.pmt --size n=10,20,30,40,50 --at 500
-          calls as functions of n, and the times at n = 500 on the machine of the recordings
-  portmortem predict a.pmt b.pmt c.pmt d.pmt e.pmt --size-of nrev/2#1 --at 500
-          the same, of traces made with `record --arguments nrev/2`
-  portmortem predict marked.pmt --at 500
-          the same, of a program that calls pm_mark('n=10') before each run
-
-A function of n is called exact if it agrees with more sizes than it has free parameters.
-The bounds should contain the true value in 95 % of cases.")]
-pub(crate) struct PredictArgs {
-    /// The traces
-    #[arg(required = true, value_name = "TRACE")]
-    pub(crate) traces: Vec<PathBuf>,
-    /// The platform to predict for (default: that of the recordings)
-    #[arg(long, value_name = "PLATFORM.toml")]
-    pub(crate) platform: Option<PathBuf>,
-    /// Sizes of the inputs, in the order of the traces (default: from their marks)
-    #[arg(long, value_name = "n=SIZE,…", value_parser = parse_sizes)]
-    pub(crate) size: Option<Sizes>,
-    /// Take as the size of each trace the greatest that an argument of a predicate had, its value or its length, for example
-    /// nrev/2#1; of traces made with `record --arguments`
-    #[arg(long, value_name = "PREDICATE#N", value_parser = parse_size_of, conflicts_with = "size")]
-    pub(crate) size_of: Option<SizeOf>,
-    /// The size to predict for (default: ten times the largest)
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) at: Option<u64>,
-    /// Number of predicates to show
-    #[arg(long, default_value_t = 20, value_name = "N")]
-    pub(crate) top: usize,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
-}
-
-/// An argument whose size is that of the input.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SizeOf {
-    /// A pattern of its predicate.
-    pub(crate) predicate: String,
-    /// Its number, from 1.
-    pub(crate) argument: u8,
-}
-
-/// Reads `nrev/2#1`.
-fn parse_size_of(text: &str) -> Result<SizeOf, String> {
-    let parts = text.rsplit_once('#').and_then(|(predicate, number)| {
-        Some(SizeOf {
-            predicate: predicate.to_owned(),
-            argument: number.parse().ok().filter(|&number| number > 0)?,
-        })
-    });
-    parts.ok_or_else(|| "not an argument; write for example nrev/2#1".to_owned())
-}
-
-/// Sizes of inputs, one for each trace.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sizes(pub(crate) Vec<u64>);
-
-/// Reads `n=10,20,30`; the name may be left out.
-fn parse_sizes(text: &str) -> Result<Sizes, String> {
-    let digits = text.split_once('=').map_or(text, |(_, digits)| digits);
-    let sizes: Option<Vec<u64>> = digits
-        .split(',')
-        .map(|size| size.trim().parse().ok())
-        .collect();
-    sizes
-        .map(Sizes)
-        .ok_or_else(|| "not sizes; write for example n=10,20,30".to_owned())
-}
-
-/// A file format of `export`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
-    /// Comma-separated values
-    Csv,
-    /// Apache Parquet, partitioned by trace
-    Parquet,
-    /// JSON lines: an object per row
-    Json,
-    /// Apache Arrow (IPC file)
-    Arrow,
-}
-
-/// The tables by their names, those of the analyzer.
-fn table_parser() -> impl TypedValueParser<Value = Table> {
-    let possible = |table: &Table| PossibleValue::new(table.name()).help(table.about());
-    PossibleValuesParser::new(Table::ALL.iter().map(possible))
-        .try_map(|name| Table::from_name(&name).ok_or("no such table"))
-}
-
-/// What `--columns` asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AskedColumn {
-    /// A list of all columns.
-    List,
-    /// The column at this place in the catalogue.
-    At(usize),
-}
-
-fn parse_asked(name: &str) -> Result<AskedColumn, String> {
-    match name {
-        "help" | "list" => Ok(AskedColumn::List),
-        name => parse_column(name).map(AskedColumn::At),
-    }
-}
-
-/// What a report is sorted by unless it is said.
-pub(crate) const USUAL_SORT: &str = "time";
-
-/// The name of a column to sort by, in the catalogue: one of predicates, or one that only clauses have; or [`USUAL_SORT`].
-fn parse_sort(name: &str) -> Result<&'static str, String> {
-    let name = name.trim();
-    if name.eq_ignore_ascii_case(USUAL_SORT) {
-        return Ok(USUAL_SORT);
-    }
-    let (table, place) = match (parse_column(name), Table::Clauses.find(name)) {
-        (Ok(place), _) => (Table::Predicates, place),
-        (Err(_), Some(place)) => (Table::Clauses, place),
-        (Err(_), None) => {
-            let names = [&[USUAL_SORT], &column_names()[..]].concat();
-            return Err(no_column(name, &names));
-        }
-    };
-    Ok(table.all_columns()[place].name)
-}
-
-/// The place of a column of the table of predicates in the catalogue. `name` is that of the predicate.
-fn parse_column(name: &str) -> Result<usize, String> {
-    let name = name.trim();
-    let known = if name == "name" { "predicate" } else { name };
-    Table::Predicates
-        .find(known)
-        .ok_or_else(|| no_column(known, &column_names()))
-}
-
-/// What the columns of predicates can be called.
-fn column_names() -> Vec<&'static str> {
-    let columns = Table::Predicates.all_columns();
-    // Another column may be called so itself.
-    let name_of =
-        |column: &'static Column| match columns.iter().any(|c| c.name == column.short_name()) {
-            true => column.name,
-            false => column.short_name(),
-        };
-    columns.iter().map(name_of).collect()
-}
-
-/// That no column is called so; which ones may be meant, and which ones there are.
-fn no_column(wanted: &str, names: &[&str]) -> String {
-    let similar = similar(wanted, names.iter().copied());
-    let there_are = match similar[..] {
-        [] => "there are".to_owned(),
-        _ => format!("did you mean {}? There are", similar.join(" or ")),
-    };
-    format!("no column is called so; {there_are} {}", names.join(", "))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_read() {
-        assert_eq!(parse_sizes("n=10, 20,30"), Ok(Sizes(vec![10, 20, 30])));
-        assert_eq!(parse_sizes("7"), Ok(Sizes(vec![7])));
-        for text in ["", "n=", "n=x", "10;20", "n=10,"] {
-            assert!(parse_sizes(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn shares_are_read() {
@@ -873,39 +566,5 @@ mod tests {
         for text in ["", "x", "-1", "101", "NaN"] {
             assert!(parse_percent(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn what_reports_are_sorted_by() {
-        assert_eq!(parse_sort(" Time "), Ok("time"));
-        assert_eq!(parse_sort("fails"), Ok("fails"));
-        assert_eq!(parse_sort("entered"), Ok("entered"));
-        let error = parse_sort("tme").unwrap_err();
-        assert!(error.contains("did you mean time? There are "), "{error}");
-        let error = parse_sort("xyzzy").unwrap_err();
-        assert!(
-            error.starts_with("no column is called so; there are time, "),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn columns_are_found_or_the_nearest_named() {
-        for (text, name) in [
-            ("self", "self_ns"),
-            ("self_ns", "self_ns"),
-            (" Calls", "calls"),
-            ("exits", "exits"),
-            ("name", "predicate"),
-            ("self_comp", "self_comp_ns"),
-        ] {
-            let place = parse_column(text).unwrap();
-            assert_eq!(Table::Predicates.all_columns()[place].name, name);
-        }
-        assert_eq!(parse_asked("list"), Ok(AskedColumn::List));
-        let error = parse_column("fals").unwrap_err();
-        assert!(error.contains("did you mean fails or "), "{error}");
-        assert!(error.contains("determinism"), "{error}");
-        assert!(error.contains("open_ns, ") && !error.contains("self_ns"));
     }
 }

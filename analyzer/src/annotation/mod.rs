@@ -1,5 +1,5 @@
-//! Source files with figures beside their lines: those of the goals on a line, and those of the predicates that begin there.
-//! Times are as recorded: sites have no others.
+//! Source files with figures beside their lines: those of the goals on a line, and those of the
+//! predicates that begin there. Times are as recorded: sites have no others.
 
 pub mod html;
 #[cfg(test)]
@@ -126,8 +126,8 @@ pub fn file_shares(analysis: &Analysis, source: &SourceFile) -> String {
 
 /// By file and line: what the goals called.
 ///
-/// A goal in an argument, as of `findall/3`, runs inside another goal, usually of the same line: of the times of the two kinds a line has the
-/// longer one.
+/// A goal in an argument, as of `findall/3`, runs inside another goal, usually of the same line: of
+/// the times of the two kinds a line has the longer one.
 fn goals(analysis: &Analysis) -> BTreeMap<(&str, u32), SiteFigures> {
     let trace = &analysis.trace;
     let mut lines = BTreeMap::<_, [SiteFigures; 2]>::new();

@@ -14,7 +14,8 @@ use crate::trace::Trace;
 
 const PROGRAM: &str = "main :-\n    p(1), all(p(_)),\n    \"<&>\" = _.\np(_).\n";
 
-/// `main` calls `p` and, on the same line, `all`, which calls the goal in its argument: `p`, which fails, too.
+/// `main` calls `p` and, on the same line, `all`, which calls the goal in its argument: `p`, which
+/// fails, too.
 fn recorded(directory: &Path) -> Analysis {
     let path = directory.join("run.pmt");
     fs::write(directory.join("a.pl"), PROGRAM).unwrap();

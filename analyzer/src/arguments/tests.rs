@@ -12,7 +12,8 @@ use crate::replay::{ReplayOptions, replay};
 use crate::scope::{Focus, FocusOn, Hide, Window};
 
 const PREDICATES: u32 = 4;
-/// Of these the trace has arguments; events may say some of the others as well, which nobody believes.
+/// Of these the trace has arguments; events may say some of the others as well, which nobody
+/// believes.
 const WITH: [u32; 2] = [0, 2];
 
 /// One call: of what, what is said of it, and how it goes on.
@@ -84,7 +85,8 @@ fn events(calls: &[Made]) -> Vec<Happened> {
     happened
 }
 
-/// The trace of the same events in two streams, one tick after the other, and the tick of the first.
+/// The trace of the same events in two streams, one tick after the other, and the tick of the
+/// first.
 fn record(events: &[Happened]) -> (Trace, u64) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.pmt");

@@ -10,7 +10,8 @@ use crate::figures::Caller;
 use crate::scope::Scope;
 use crate::trace::{PredicateIndex, SiteIndex};
 
-/// Place of a row: those of predicates by their index, the unknown one included, then those of sites, then those of calls without.
+/// Place of a row: those of predicates by their index, the unknown one included, then those of
+/// sites, then those of calls without.
 pub(super) type RowId = u32;
 
 /// The rows of some streams.

@@ -14,8 +14,8 @@ pub const BINS: usize = 29;
 /// Binary logarithm of the least ns of the second bin.
 const FIRST_POWER: usize = 7;
 
-/// Calls by their time. A bin ends where the next one begins: the first with 0 ns, the second with 128 ns, each further one with twice
-/// as many; the last, from 2³⁴ ns (17 s), has no end.
+/// Calls by their time. A bin ends where the next one begins: the first with 0 ns, the second with
+/// 128 ns, each further one with twice as many; the last, from 2³⁴ ns (17 s), has no end.
 pub type Histogram = [u64; BINS];
 
 /// The least time of a bin, in ns.
@@ -89,8 +89,9 @@ impl SlowCall {
 
 /// The figures of the calls of one predicate, or of one goal.
 ///
-/// The **time of one call** is the inclusive time of the activation that its call begins, up to the first way out: exit, failure or
-/// exception. `calls = timed + departed + open`; the bins of the histogram add up to `timed`.
+/// The **time of one call** is the inclusive time of the activation that its call begins, up to the
+/// first way out: exit, failure or exception. `calls = timed + departed + open`; the bins of the
+/// histogram add up to `timed`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CallFigures {
     /// Calls, last calls included.
@@ -109,8 +110,9 @@ pub struct CallFigures {
     pub histogram: Histogram,
     /// The slowest timed calls, the slowest first; of equal ones the first.
     pub slowest: Vec<SlowCall>,
-    /// How the time of outermost calls changed: those made while no box of the predicate was on the active chain. Garbage
-    /// collections, stack shifts, loading and waiting are not in it, and have none themselves.
+    /// How the time of outermost calls changed: those made while no box of the predicate was on the
+    /// active chain. Garbage collections, stack shifts, loading and waiting are not in it, and have
+    /// none themselves.
     pub growth: Growth,
 }
 

@@ -1,6 +1,8 @@
-//! How the time of a call changed with its ordinal: sums over pieces of the ordinals, and a verdict on them.
+//! How the time of a call changed with its ordinal: sums over pieces of the ordinals, and a verdict
+//! on them.
 //!
-//! Invariant: the pieces of a set of calls are the same in whatever order the calls are added, or parts of them merged.
+//! Invariant: the pieces of a set of calls are the same in whatever order the calls are added, or
+//! parts of them merged.
 
 /// Most pieces of a [`Growth`].
 pub(crate) const MOST_PIECES: usize = 64;
@@ -14,10 +16,12 @@ const STRETCHES: usize = 8;
 /// One in so many pieces at the beginning is left out, rounded up: a program warms up.
 const LEADING: usize = 16;
 
-/// Pairs of stretches, of the 28, that may be in the wrong order. Fewer than 3 in 1,000 random orders have so few.
+/// Pairs of stretches, of the 28, that may be in the wrong order. Fewer than 3 in 1,000 random
+/// orders have so few.
 const MOST_DISORDER: usize = 3;
 
-/// Stretches are as fast as each other unless the faster one takes less than this part of the time of the slower one.
+/// Stretches are as fast as each other unless the faster one takes less than this part of the time
+/// of the slower one.
 const ALIKE: f64 = 0.9;
 
 /// What grows, or falls, does so by this factor at least.
@@ -29,11 +33,12 @@ const MOST_FACTOR: f64 = 1.5;
 /// A smaller difference may be the clock's, in ticks.
 const LEAST_DIFFERENCE: f64 = 16.0;
 
-/// The second half of a growth, as a multiple of the first: of `n log n` it is 1.2, of the square root 0.7, of the square 2.2.
+/// The second half of a growth, as a multiple of the first: of `n log n` it is 1.2, of the square
+/// root 0.7, of the square 2.2.
 const LINEAR: std::ops::Range<f64> = 0.6..1.6;
 
-/// Sums of times of calls by pieces of their ordinals. All pieces have the same length, the smallest power of two with which
-/// there are no more than 64.
+/// Sums of times of calls by pieces of their ordinals. All pieces have the same length, the
+/// smallest power of two with which there are no more than 64.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Growth {
     /// Binary logarithm of the length of a piece.
@@ -50,7 +55,8 @@ struct Piece {
     max: u64,
 }
 
-/// How the time of a call changed with its ordinal. Each is certain; where nothing is, it is unknown.
+/// How the time of a call changed with its ordinal. Each is certain; where nothing is, it is
+/// unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// Too few calls, or times without order.
@@ -93,8 +99,9 @@ impl Verdict {
 pub struct Trend {
     /// How the time changed.
     pub verdict: Verdict,
-    /// Ticks of a call in the first eighth of the calls, without the leading ones, and in the last: the median over pieces of the mean
-    /// without the slowest call. `None` if there are too few calls.
+    /// Ticks of a call in the first eighth of the calls, without the leading ones, and in the last:
+    /// the median over pieces of the mean without the slowest call. `None` if there are too few
+    /// calls.
     pub ends: Option<(u64, u64)>,
     /// Calls that it is based on: outermost ones that ended.
     pub calls: u64,
@@ -233,7 +240,8 @@ fn verdict(ticks: &[f64; STRETCHES]) -> Verdict {
     }
 }
 
-/// Whether the last of some times is much more than the first, and hardly one is less than one before it.
+/// Whether the last of some times is much more than the first, and hardly one is less than one
+/// before it.
 fn has_grown(ticks: &[f64; STRETCHES]) -> bool {
     let is_less = |&(before, after): &(usize, usize)| ticks[after] < ticks[before] * ALIKE;
     let pairs =

@@ -1,13 +1,13 @@
-//! From events to the times of single calls, by predicate and by goal, in one pass over the streams.
+//! From events to the times of single calls, by predicate and by goal, in one pass over the
+//! streams.
 //!
-//! The pass is not part of the replay: it is made when the times are asked for. Memory is that of the open boxes, and of a row for each
-//! predicate and goal.
+//! The pass is not part of the replay: it is made when the times are asked for. Memory is that of
+//! the open boxes, and of a row for each predicate and goal.
 
 mod books;
 pub mod figures;
 pub mod growth;
 pub(crate) mod pass;
-pub mod sentences;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -40,8 +40,9 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// The calls of what is looked at. Streams are read in parallel on rayon's current threads. The events are read again: a caller
-    /// must ask [`Trace::check_whole`] before it shows anything of this.
+    /// The calls of what is looked at. Streams are read in parallel on rayon's current threads. The
+    /// events are read again: a caller must ask [`Trace::check_whole`] before it shows anything of
+    /// this.
     #[must_use]
     pub fn of(trace: &Trace, scope: &Scope) -> Self {
         let (progress, cancel) = (AtomicU64::new(0), AtomicBool::new(false));
@@ -89,7 +90,8 @@ impl Calls {
         self.goals.get(goal)
     }
 
-    /// All goals, by callee. Those of a predicate add up to it, but for growth: each goal has ordinals of its own.
+    /// All goals, by callee. Those of a predicate add up to it, but for growth: each goal has
+    /// ordinals of its own.
     pub fn goals(&self) -> impl Iterator<Item = (&Goal, &CallFigures)> {
         self.goals.iter()
     }
@@ -149,7 +151,8 @@ impl CallsOnRequest {
         self.found.get()
     }
 
-    /// Finds the calls, unless that was done; `progress` counts up the events read. Whether they are known then: not if it was cancelled.
+    /// Finds the calls, unless that was done; `progress` counts up the events read. Whether they
+    /// are known then: not if it was cancelled.
     pub fn find(&self, trace: &Trace, progress: &AtomicU64, cancel: &AtomicBool) -> bool {
         if self.found.get().is_none()
             && let Some(calls) = Calls::watched(trace, &self.scope, progress, cancel)
@@ -169,7 +172,8 @@ mod tests {
     use crate::scope::Filters;
     use growth::Verdict;
 
-    /// The sample has lookups that go through all that was entered before, and the same naive reverse 60 times.
+    /// The sample has lookups that go through all that was entered before, and the same naive
+    /// reverse 60 times.
     #[test]
     fn lookups_that_scan_grow_and_naive_reverses_do_not() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/scan.pmt");

@@ -1,8 +1,9 @@
 //! One stream, event by event: which boxes are open, and since when each call runs.
 //!
-//! Both stacks are plain, as in [`crate::clauses`]. A frame is a physical box, which stands for a chain of logical ones. It has an entry for each distinct
-//! predicate and goal of the chain, so that a chain of a million last calls takes no more room than the program. Of each predicate in a chain, the first
-//! call is timed.
+//! Both stacks are plain, as in [`crate::clauses`]. A frame is a physical box, which stands for a
+//! chain of logical ones. It has an entry for each distinct predicate and goal of the chain, so
+//! that a chain of a million last calls takes no more room than the program. Of each predicate in a
+//! chain, the first call is timed.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -90,7 +91,8 @@ struct Frame {
     /// It is work of the engine; and whether it or a box around it is.
     own_engine: bool,
     is_engine: bool,
-    /// The visible ones of its logical boxes: the one that was called, with those alike, and those that it departed into.
+    /// The visible ones of its logical boxes: the one that was called, with those alike, and those
+    /// that it departed into.
     first: Option<(Rows, Group)>,
     more: BTreeMap<Rows, Group>,
 }
@@ -319,7 +321,8 @@ impl<'b, 's> State<'b, 's> {
         }
     }
 
-    /// Takes the active frame off the chain. `end` is told of the calls whose first activation that ends.
+    /// Takes the active frame off the chain. `end` is told of the calls whose first activation that
+    /// ends.
     fn leave(&mut self, end: impl Fn(&mut Books, Rows, &Running, Took)) -> Option<Frame> {
         self.be_active();
         let mut frame = self.active.pop()?;

@@ -1,7 +1,8 @@
 //! How much worse figures may be after a change: `calls +10%`, `self +5ms`, `exits -100`.
 //!
-//! A limit in percent is for what is called on both sides, and for the sum of all predicates; any other limit for every predicate and the
-//! sum. A figure breaks it only if no two recordings of the sides contradict. No limit is for the engine's own work.
+//! A limit in percent is for what is called on both sides, and for the sum of all predicates; any
+//! other limit for every predicate and the sum. A figure breaks it only if no two recordings of the
+//! sides contradict. No limit is for the engine's own work.
 
 use super::{Change, Comparison, Figure, Measured};
 use crate::scope::duration::{decimal, parse_ns};

@@ -1,11 +1,13 @@
-//! Two programs, or one before and after a change, compared: predicates and goals by name, figure by figure.
+//! Two programs, or one before and after a change, compared: predicates and goals by name, figure
+//! by figure.
 //!
-//! Each side is one recording or several of the same program. A figure of a side is the median of its recordings, and their spread is the
-//! noise. Counts come first, because they are the same on every run; how often the engine works for itself ([`PredicateInfo::is_engine_work`])
-//! is chance, so only times of such rows are compared.
+//! Each side is one recording or several of the same program. A figure of a side is the median of
+//! its recordings, and their spread is the noise. Counts come first, because they are the same on
+//! every run; how often the engine works for itself ([`PredicateInfo::is_engine_work`]) is chance,
+//! so only times of such rows are compared.
 //!
-//! Rows are in the order of what each predicate does differently itself ([`Change::own`]): a predicate that is called more often because its
-//! caller changed comes after its caller.
+//! Rows are in the order of what each predicate does differently itself ([`Change::own`]): a
+//! predicate that is called more often because its caller changed comes after its caller.
 
 pub mod limit;
 mod recorded;
@@ -75,7 +77,8 @@ impl Figure {
 /// All figures of a row of one recording, by [`Figure`].
 type Values = [u64; Figure::ALL.len()];
 
-/// A figure of one side: the median of its recordings, the least and the most. Of an even number the lower one of the two in the middle.
+/// A figure of one side: the median of its recordings, the least and the most. Of an even number
+/// the lower one of the two in the middle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Measured {
     /// The one in the middle.
@@ -110,9 +113,10 @@ pub struct Change<K> {
     pub before: Option<Figures>,
     /// Its figures after; `None` if it was not called.
     pub after: Option<Figures>,
-    /// What the predicate does differently itself: for each callee, how many more or fewer calls it makes per entry (a call or redo of it); in
-    /// the same way, choicepoints of its own that it leaves; all of it times its entries, the mean of both sides. Of a predicate that is only
-    /// on one side, its calls. Of a goal 0.
+    /// What the predicate does differently itself: for each callee, how many more or fewer calls it
+    /// makes per entry (a call or redo of it); in the same way, choicepoints of its own that it
+    /// leaves; all of it times its entries, the mean of both sides. Of a predicate that is only on
+    /// one side, its calls. Of a goal 0.
     pub own: u64,
     /// It is the engine's own work: its counts are 0 here.
     pub is_engine_work: bool,
@@ -133,7 +137,8 @@ impl<K> Change<K> {
         i128::from(after.median) - i128::from(before.median)
     }
 
-    /// Whether no recording of one side has a value between those of the other: of one recording each, whether they differ.
+    /// Whether no recording of one side has a value between those of the other: of one recording
+    /// each, whether they differ.
     #[must_use]
     pub fn is_beyond_noise(&self, figure: Figure) -> bool {
         let [before, after] = self.get(figure);
@@ -257,8 +262,9 @@ fn medians<'r, K: Ord>(
     keys.into_iter().map(row).collect()
 }
 
-/// The goals before under the numbers that they have after: where a clause calls a predicate at as many goals on both sides, they are
-/// the same goals, in their order. So a goal that is written in between changes no other.
+/// The goals before under the numbers that they have after: where a clause calls a predicate at as
+/// many goals on both sides, they are the same goals, in their order. So a goal that is written in
+/// between changes no other.
 fn renumbered(
     before: &BTreeMap<&Goal, Figures>,
     after: &BTreeMap<&Goal, Figures>,
@@ -364,7 +370,8 @@ fn own_changes(predicates: &[Change<String>], edges: &[Edges; 2]) -> Vec<u64> {
     .collect()
 }
 
-/// How much more or less of something there is per entry of a predicate, times the mean of its entries.
+/// How much more or less of something there is per entry of a predicate, times the mean of its
+/// entries.
 fn more_per_entry(change: &Change<String>, [before, after]: [u64; 2]) -> f64 {
     let [calls, redos] = [Figure::Calls, Figure::Redos].map(|figure| change.get(figure));
     let entries = |side: usize| calls[side].median.saturating_add(redos[side].median) as f64;

@@ -8,7 +8,8 @@ use crate::Analysis;
 use crate::figures::PortTotals;
 use crate::trace::PredicateInfo;
 
-/// A goal of a clause and what it called, or the calls of a caller and a callee that do not say their goal.
+/// A goal of a clause and what it called, or the calls of a caller and a callee that do not say
+/// their goal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Goal {
     /// Indicator of the predicate whose clause has the goal, or of the caller.
@@ -40,7 +41,8 @@ pub struct Recorded {
     /// Whether net times were measured.
     pub(super) net_is_measured: bool,
     pub(super) predicates: BTreeMap<String, Values>,
-    /// By caller and callee; without times. The caller of a goal in an argument, as of `findall/3`, is the predicate whose clause has it.
+    /// By caller and callee; without times. The caller of a goal in an argument, as of `findall/3`,
+    /// is the predicate whose clause has it.
     pub(super) edges: BTreeMap<(String, String), Values>,
     pub(super) goals: BTreeMap<Goal, Values>,
     /// Sum over the predicates; without the engine's own work.

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// A recording with these predicates (name, calls, redos, choicepoints left, self time) and edges (caller, callee, calls, left).
+/// A recording with these predicates (name, calls, redos, choicepoints left, self time) and edges
+/// (caller, callee, calls, left).
 fn recorded(predicates: &[(&str, [u64; 4])], edges: &[(&str, &str, [u64; 2])]) -> Recorded {
     let mut recorded = Recorded::default();
     for &(name, [calls, redos, left, time]) in predicates {
@@ -40,7 +41,8 @@ fn of<'c>(comparison: &'c Comparison, name: &str) -> &'c Change<String> {
     changes.find(|change| change.key == name).unwrap()
 }
 
-/// `p/0` calls `q/0` three times instead of once; all that `q/0` does grows with it, and is not its own.
+/// `p/0` calls `q/0` three times instead of once; all that `q/0` does grows with it, and is not its
+/// own.
 #[test]
 fn the_predicate_that_changed_comes_before_what_it_calls() {
     let program = |times: u64| {

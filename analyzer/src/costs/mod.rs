@@ -1,8 +1,9 @@
-//! Symbolic costs: how often each basic operation was performed, by cost centre, predicate and clause.
+//! Symbolic costs: how often each basic operation was performed, by cost centre, predicate and
+//! clause.
 //!
-//! A symbolic recording counts them while the program runs; here they are summed up. What each counts, precisely:
-//! `SYMBOLIC.md`. The symbols F to V are those of Brassel et al. 2004, table 1; the components of cost models
-//! those of Mera et al. 2006, sections 2 and 3.
+//! A symbolic recording counts them while the program runs; here they are summed up. What each
+//! counts, precisely: `SYMBOLIC.md`. The symbols F to V are those of Brassel et al. 2004, table 1;
+//! the components of cost models those of Mera et al. 2006, sections 2 and 3.
 
 #[cfg(test)]
 mod tests;
@@ -136,8 +137,8 @@ pub struct CostCount {
 
 /// The symbolic costs of a trace.
 ///
-/// Predicates whose clauses could not be counted have none: dynamic ones, for example. Whether all calls of a
-/// predicate were counted is seen from [`Costs::counted_calls`].
+/// Predicates whose clauses could not be counted have none: dynamic ones, for example. Whether all
+/// calls of a predicate were counted is seen from [`Costs::counted_calls`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Costs {
     rows: Vec<CostCount>,
@@ -145,7 +146,8 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Sums up what the trace has. Predicates and centres that it does not name are the unknown one.
+    /// Sums up what the trace has. Predicates and centres that it does not name are the unknown
+    /// one.
     #[must_use]
     pub fn of(trace: &Trace) -> Self {
         let (costs, complete) = trace.costs();
@@ -188,7 +190,8 @@ impl Costs {
         !self.rows.is_empty()
     }
 
-    /// Whether everything was counted up to the end. Not if the process was killed or there was no room.
+    /// Whether everything was counted up to the end. Not if the process was killed or there was no
+    /// room.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.complete
@@ -212,8 +215,8 @@ impl Costs {
         self.sum(|row| row.predicate == predicate && row.clause == clause)
     }
 
-    /// How many calls of a predicate were counted. If it was called more often, its other counts are
-    /// too small as well.
+    /// How many calls of a predicate were counted. If it was called more often, its other counts
+    /// are too small as well.
     #[must_use]
     pub fn counted_calls(&self, predicate: PredicateIndex) -> u64 {
         self.of_clause(predicate, 0)

@@ -1,9 +1,9 @@
-//! Comma-separated values (RFC 4180, lines end in a line feed): a line of column names, then the rows.
-//! What is not known is an empty cell.
+//! Comma-separated values (RFC 4180, lines end in a line feed): a line of column names, then the
+//! rows. What is not known is an empty cell.
 //!
-//! Names are text, and a spreadsheet takes some texts for formulas: those are written as quoted atoms, like names of
-//! predicates that need quotes ([`field`]). A terminal takes some characters for commands: those
-//! are escaped as in reports.
+//! Names are text, and a spreadsheet takes some texts for formulas: those are written as quoted
+//! atoms, like names of predicates that need quotes ([`field`]). A terminal takes some characters
+//! for commands: those are escaped as in reports.
 
 use std::borrow::Cow;
 use std::io::Write;

@@ -1,6 +1,7 @@
 //! Tables to file formats: one file for each format, behind one trait.
 //!
-//! To add a format, write a type that implements [`Exporter`] and add it where the program lists them.
+//! To add a format, write a type that implements [`Exporter`] and add it where the program lists
+//! them.
 
 pub mod csv;
 pub mod json;

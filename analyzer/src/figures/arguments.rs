@@ -1,14 +1,21 @@
-//! The figures of arguments: how many different calls a predicate had, and how large its arguments were.
+//! The figures of arguments: how many different calls a predicate had, and how large its arguments
+//! were.
 
 use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 
+use crate::trace::PredicateIndex;
+
+/// By predicate: those whose arguments were recorded, and which were called.
+pub type Arguments = BTreeMap<PredicateIndex, ArgumentFigures>;
+
 /// Which argument, from 1, and what its size is.
 pub type Sized = (u8, SizeKind);
 
-/// What the arguments of a predicate's calls were. Two calls are the same if the hashes of their arguments are: of `n` different calls some two have the same
-/// hash with a probability of about `n²` / 2⁶⁵.
+/// What the arguments of a predicate's calls were. Two calls are the same if the hashes of their
+/// arguments are: of `n` different calls some two have the same hash with a probability of about
+/// `n²` / 2⁶⁵.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct ArgumentFigures {
     /// Calls whose arguments were ground or unbound, so that they have a hash.
@@ -21,7 +28,8 @@ pub struct ArgumentFigures {
     pub distinct: u64,
     /// How often the call came that came most often; if `cut_short`, at least so often.
     pub most_repeated: u64,
-    /// There were more different calls than can be told apart: see [`crate::arguments::MOST_DISTINCT`].
+    /// There were more different calls than can be told apart: see
+    /// [`crate::arguments::MOST_DISTINCT`].
     pub cut_short: bool,
     /// Sizes of arguments.
     pub sizes: BTreeMap<Sized, SizeFigures>,

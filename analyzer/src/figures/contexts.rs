@@ -1,24 +1,27 @@
 //! The call tree: figures by calling context.
 //!
-//! A *context* is the list of the distinct predicates on the active chain, in the order in which the
-//! first box of each came onto it. So recursion is folded, mutual recursion too, and the tree is no
-//! deeper than there are predicates; and yet it is exact: time in a context is time while its
+//! A *context* is the list of the distinct predicates on the active chain, in the order in which
+//! the first box of each came onto it. So recursion is folded, mutual recursion too, and the tree
+//! is no deeper than there are predicates; and yet it is exact: time in a context is time while its
 //! predicate is on the chain, so the inclusive times of the contexts of a predicate sum to the
 //! inclusive time of the predicate, to the tick.
 //!
 //! Boxes of a predicate that was on the chain already have a row of their own, a leaf below the
 //! context that they run in: the *recursive* rows. Example: `main` calls `p`, that calls `q`, that
-//! calls `p`, that calls `r`. Rows: `main`; `main p`; `main p q`; the recursive `p` below `main p q`,
-//! with its calls and its own time; and `main p q r`, to whose caller the recursive row belongs.
+//! calls `p`, that calls `r`. Rows: `main`; `main p`; `main p q`; the recursive `p` below `main p
+//! q`, with its calls and its own time; and `main p q r`, to whose caller the recursive row
+//! belongs.
 
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
+use crate::figures::totals::has_totals;
 use crate::figures::{Port, PortCounts, PortTotals, add_ports, take_ports};
 use crate::trace::BoxKind;
 use crate::trace::PredicateIndex;
 
-/// What hidden boxes did: no more than is needed to know what recording them took of the time that is now their callers'.
+/// What hidden boxes did: no more than is needed to know what recording them took of the time that
+/// is now their callers'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct HiddenFigures {
     /// Port events, a part of whose cost falls into the time of the hidden boxes.
@@ -45,7 +48,8 @@ impl HiddenFigures {
 
     /// An event of a hidden box, without what of it falls into the time of whoever called that.
     pub(crate) fn count_inside(&mut self, port: Port, kind: BoxKind) {
-        // The engine's own work is not slowed down inside: its time has a share of its own. And a box is cut from outside only.
+        // The engine's own work is not slowed down inside: its time has a share of its own. And a
+        // box is cut from outside only.
         let BoxKind::Call { arity } = kind else {
             return;
         };
@@ -94,6 +98,8 @@ pub struct ContextFigures {
     /// [`crate::figures::PredicateFigures::undone_ticks`]).
     pub undone_ticks: u64,
 }
+
+has_totals!(ContextFigures);
 
 impl ContextFigures {
     /// Adds the figures of another part of the run, all but the inclusive time, which is a sum over

@@ -1,9 +1,9 @@
-//! The conservation laws of the model, and the sums of the call graph and of the call tree, checked on
-//! a profile.
+//! The conservation laws of the model, and the sums of the call graph and of the call tree, checked
+//! on a profile.
 //!
-//! They hold for every trace whatever, damaged ones included, to the last unit and the last tick: an
-//! imbalance is a defect of the replay (or a sum beyond 64 bits), never of the traced program. What
-//! the program's engine does wrong is a [`crate::figures::profile::Violation`].
+//! They hold for every trace whatever, damaged ones included, to the last unit and the last tick:
+//! an imbalance is a defect of the replay (or a sum beyond 64 bits), never of the traced program.
+//! What the program's engine does wrong is a [`crate::figures::profile::Violation`].
 
 use std::collections::BTreeMap;
 
@@ -207,7 +207,8 @@ fn of_edges(
     of_ports(balance, Law::Edges, &served.ports, &p.ports);
 }
 
-/// Sites of each caller and callee sum to its edge, those of each callee to what redos into it threw away.
+/// Sites of each caller and callee sum to its edge, those of each callee to what redos into it
+/// threw away.
 fn of_sites(balance: &mut Balance, profile: &Profile) {
     let mut pairs: BTreeMap<(Caller, PredicateIndex), SiteFigures> = BTreeMap::new();
     let mut undone: BTreeMap<PredicateIndex, u64> = BTreeMap::new();
@@ -234,7 +235,8 @@ fn of_sites(balance: &mut Balance, profile: &Profile) {
     }
 }
 
-/// Clauses of each predicate that has some sum to it. What was entered or left before a window began shows only at its end.
+/// Clauses of each predicate that has some sum to it. What was entered or left before a window
+/// began shows only at its end.
 fn of_clauses(balance: &mut Balance, profile: &Profile) {
     let mut sums: BTreeMap<PredicateIndex, ClauseFigures> = BTreeMap::new();
     for (&(predicate, _), c) in &profile.clauses {

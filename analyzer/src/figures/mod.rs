@@ -1,6 +1,7 @@
 //! The figures of a profile: plain rows, as the replay leaves them. Times are integer ticks.
 //!
-//! Definitions: `ARCHITECTURE.md`, "Figures"; Debray 1988, sections 3.2 and 3.3; SWI-Prolog manual 4.41.2.
+//! Definitions: `ARCHITECTURE.md`, "Figures"; Debray 1988, sections 3.2 and 3.3; SWI-Prolog manual
+//! 4.41.2.
 //!
 //! All of it counts *logical* boxes: a last call whose caller's frame is gone has a box like any
 //! other call. Only [`StreamFigures`] speaks of physical boxes, which such calls share.
@@ -21,6 +22,7 @@ use bincode::{Decode, Encode};
 
 use crate::trace::PredicateIndex;
 pub use totals::PortTotals;
+use totals::has_totals;
 
 /// Kinds of port events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,13 +90,13 @@ pub struct PredicateFigures {
     pub self_ticks: u64,
     /// Ticks while a box of the predicate was on the active chain; recursion counted once.
     pub inclusive_ticks: u64,
-    /// The part of `inclusive_ticks` in outermost activations that ended in failure. What is in none
-    /// of the three parts ended in exits.
+    /// The part of `inclusive_ticks` in outermost activations that ended in failure. What is in
+    /// none of the three parts ended in exits.
     pub failed_ticks: u64,
     /// The part of `inclusive_ticks` in outermost activations left by an exception.
     pub raised_ticks: u64,
-    /// The part of `inclusive_ticks` in outermost activations that did not end (or where the trace lost
-    /// track).
+    /// The part of `inclusive_ticks` in outermost activations that did not end (or where the trace
+    /// lost track).
     pub open_ticks: u64,
     /// The part of `self_ticks` in activations, outermost or not, that ended in failure.
     pub self_failed_ticks: u64,
@@ -102,12 +104,13 @@ pub struct PredicateFigures {
     pub self_raised_ticks: u64,
     /// The part of `self_ticks` in activations that did not end.
     pub self_open_ticks: u64,
-    /// Ticks that boxes ran, of any predicate, thrown away by redos into boxes of this one: all since
-    /// the box exited, less what redos in between had thrown away already. Where one event re-enters
-    /// several boxes the outermost is charged first. What was collected is in it ([`BacktrackFigures::collected_ticks`]).
+    /// Ticks that boxes ran, of any predicate, thrown away by redos into boxes of this one: all
+    /// since the box exited, less what redos in between had thrown away already. Where one event
+    /// re-enters several boxes the outermost is charged first. What was collected is in it
+    /// ([`BacktrackFigures::collected_ticks`]).
     pub undone_ticks: u64,
-    /// Ticks that choicepoints of the predicate lived: for each re-enterable box from its exit until it
-    /// was re-entered or cut, or the end; pauses and gaps not counted.
+    /// Ticks that choicepoints of the predicate lived: for each re-enterable box from its exit
+    /// until it was re-entered or cut, or the end; pauses and gaps not counted.
     pub lifetime_ticks: u64,
     /// Greatest height of the choice stack, in physical boxes, with a box of the predicate on top.
     pub max_height: u64,
@@ -118,23 +121,29 @@ pub struct PredicateFigures {
 pub struct EdgeFigures {
     /// Of the callee's boxes that this caller called.
     pub ports: PortTotals,
-    /// Ticks of outermost activations of the callee entered from this caller. Sums over callers to the callee's inclusive time.
+    /// Ticks of outermost activations of the callee entered from this caller. Sums over callers to
+    /// the callee's inclusive time.
     pub served_ticks: u64,
-    /// Ticks while the caller's innermost box waits for the callee. Sums over callees, with self, to the caller's inclusive time.
+    /// Ticks while the caller's innermost box waits for the callee. Sums over callees, with self,
+    /// to the caller's inclusive time.
     pub spent_ticks: u64,
 }
 
-/// The figures of one site: a goal in a clause. Calls of a predicate by a caller that do not say their site have a row of their own.
+/// The figures of one site: a goal in a clause. Calls of a predicate by a caller that do not say
+/// their site have a row of their own.
 ///
-/// Rows of a pair of caller and callee sum to its [`EdgeFigures`]. The caller is the predicate of the box that called: for a goal in an
-/// argument, as of `findall/3`, that is not the predicate of the site's clause.
+/// Rows of a pair of caller and callee sum to its [`EdgeFigures`]. The caller is the predicate of
+/// the box that called: for a goal in an argument, as of `findall/3`, that is not the predicate of
+/// the site's clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct SiteFigures {
     /// Of boxes called there.
     pub ports: PortTotals,
-    /// Ticks of outermost activations of the callee entered there. Sums to [`EdgeFigures::served_ticks`].
+    /// Ticks of outermost activations of the callee entered there. Sums to
+    /// [`EdgeFigures::served_ticks`].
     pub served_ticks: u64,
-    /// Ticks thrown away by redos into boxes called there. Sums over callers to [`PredicateFigures::undone_ticks`] of the callee.
+    /// Ticks thrown away by redos into boxes called there. Sums over callers to
+    /// [`PredicateFigures::undone_ticks`] of the callee.
     pub undone_ticks: u64,
 }
 
@@ -163,8 +172,8 @@ impl Caller {
 ///
 /// What failed is the outermost logical box of the last port event before the redo, if that was a
 /// failure of a visible box; else the innermost visible box that is active: something in it that is
-/// not traced failed. A cut is a port, too: it proves that control went on after what failed before it.
-/// Further redos with no other port in between belong to the same failure.
+/// not traced failed. A cut is a port, too: it proves that control went on after what failed before
+/// it. Further redos with no other port in between belong to the same failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct BacktrackFigures {
     /// Boxes, outermost logical ones, that were re-entered.
@@ -172,8 +181,10 @@ pub struct BacktrackFigures {
     /// Ticks undone because something failed.
     pub undone_ticks: u64,
     /// Ticks undone where nothing failed: a collector (`findall/3` and the like,
-    /// [`crate::trace::PredicateInfo::is_collector`]) was active and asked for the next solution; or a driver loop was, which the call that
-    /// exited last says ([`crate::trace::SiteInfo::then_fails`]). With `undone_ticks` they sum over what failed to [`PredicateFigures::undone_ticks`] of what was re-entered.
+    /// [`crate::trace::PredicateInfo::is_collector`]) was active and asked for the next solution;
+    /// or a driver loop was, which the call that exited last says
+    /// ([`crate::trace::SiteInfo::then_fails`]). With `undone_ticks` they sum over what failed to
+    /// [`PredicateFigures::undone_ticks`] of what was re-entered.
     pub collected_ticks: u64,
 }
 
@@ -196,7 +207,8 @@ pub struct StreamFigures {
     pub events: u64,
     /// Events known to be lost.
     pub lost_events: u64,
-    /// Events, lost ones included, before the [window](crate::scope::window) began; without one there were none.
+    /// Events, lost ones included, before the [window](crate::scope::window) began; without one
+    /// there were none.
     pub events_before: u64,
     /// Tick of its beginning, or of its first event if the beginning was lost.
     pub first_tick: u64,
@@ -257,6 +269,8 @@ impl StreamFigures {
     }
 }
 
+has_totals!(PredicateFigures, EdgeFigures, SiteFigures);
+
 impl PredicateFigures {
     /// Whether none of its boxes was open or re-enterable when the window began.
     pub(crate) fn has_no_past(&self) -> bool {
@@ -281,10 +295,10 @@ impl PredicateFigures {
 
     /// The observed determinism; `None` if no box exited or failed (all threw, or never ended).
     ///
-    /// A box *could exit again* if it did, or if it exited and left a choicepoint, whether or not that
-    /// was ever tried: what Prolog programmers call determinism is whether a choicepoint is left. In
-    /// a recording with `--byrd` (`byrd`) every exit leaves one on purpose, so there only second
-    /// exits count. Exceptions, cuts and boxes that never ended say nothing.
+    /// A box *could exit again* if it did, or if it exited and left a choicepoint, whether or not
+    /// that was ever tried: what Prolog programmers call determinism is whether a choicepoint is
+    /// left. In a recording with `--byrd` (`byrd`) every exit leaves one on purpose, so there only
+    /// second exits count. Exceptions, cuts and boxes that never ended say nothing.
     #[must_use]
     pub fn determinism(&self, byrd: bool) -> Option<Determinism> {
         let again = self.exits_again > 0 || (!byrd && self.exits_nondet > 0);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::arguments::Arguments;
-use crate::clauses::Clauses;
+use crate::figures::arguments::Arguments;
 use crate::figures::centers::CenterFigures;
+use crate::figures::clauses::Clauses;
 use crate::figures::contexts::{ContextFigures, ContextTree};
 use crate::figures::net_times::NetTimes;
 use crate::figures::{
@@ -19,9 +19,9 @@ pub const MAX_VIOLATIONS: usize = 1000;
 /// Everything the replay of a trace found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Profile {
-    /// By [`PredicateIndex`]; the last row stands for boxes whose predicate is unknown: called before
-    /// a gap, or of a predicate that the trace does not name. Its time after a gap is that during
-    /// which no box known to be called since was active, so somebody of before, or nobody.
+    /// By [`PredicateIndex`]; the last row stands for boxes whose predicate is unknown: called
+    /// before a gap, or of a predicate that the trace does not name. Its time after a gap is that
+    /// during which no box known to be called since was active, so somebody of before, or nobody.
     pub predicates: Vec<PredicateFigures>,
     /// By caller and callee.
     pub edges: BTreeMap<(Caller, PredicateIndex), EdgeFigures>,
@@ -32,13 +32,15 @@ pub struct Profile {
     pub contexts: Vec<ContextFigures>,
     /// By what failed and what was re-entered.
     pub backtracks: BTreeMap<(Caller, PredicateIndex), BacktrackFigures>,
-    /// Boxes that lost their choicepoints to a cut, by the innermost visible box that was active and
-    /// by the predicate of the box that was cut. Sums to [`PortTotals::cuts`](super::PortTotals::cuts).
+    /// Boxes that lost their choicepoints to a cut, by the innermost visible box that was active
+    /// and by the predicate of the box that was cut. Sums to
+    /// [`PortTotals::cuts`](super::PortTotals::cuts).
     pub cuts: BTreeMap<(Caller, PredicateIndex), u64>,
-    /// By cost centre and predicate. Rows of a predicate sum to its own. Where the predicate is a centre itself, or
-    /// declared to be in one, `calls` is how often that was entered.
+    /// By cost centre and predicate. Rows of a predicate sum to its own. Where the predicate is a
+    /// centre itself, or declared to be in one, `calls` is how often that was entered.
     pub centers: BTreeMap<(Center, PredicateIndex), CenterFigures>,
-    /// By predicate and clause, if the trace says which clauses boxes entered. Rows of a predicate sum to its own.
+    /// By predicate and clause, if the trace says which clauses boxes entered. Rows of a predicate
+    /// sum to its own.
     pub clauses: Clauses,
     /// By predicate, if the trace says what calls were made with.
     pub arguments: Arguments,
@@ -51,13 +53,15 @@ pub struct Profile {
     pub violation_count: u64,
     /// All damage of the trace, that of event blocks included, by offset.
     pub damage: Vec<Damage>,
-    /// Times without the recorder, if the trace says what recording cost and no predicate is hidden.
+    /// Times without the recorder, if the trace says what recording cost and no predicate is
+    /// hidden.
     pub net: Option<NetTimes>,
 }
 
 /// An event that cannot happen in the state it meets: the engine, or its recorder, misbehaved.
 ///
-/// The replay goes on as if unknown boxes had been there, so the conservation laws hold all the same.
+/// The replay goes on as if unknown boxes had been there, so the conservation laws hold all the
+/// same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Violation {
     /// Stream id.

@@ -1,10 +1,9 @@
 //! How often boxes passed each port: the counters that every row of figures has.
 
-use std::ops::{Deref, DerefMut};
-
 use bincode::{Decode, Encode};
 
-/// Declares a row of counters: a counter is one line of it, and sums, windows and the index have it.
+/// Declares a row of counters: a counter is one line of it, and sums, windows and the index have
+/// it.
 macro_rules! counters {
     (
         $(#[$attribute:meta])*
@@ -110,22 +109,22 @@ impl PortTotals {
     }
 }
 
-/// Rows of figures are their counters, and more.
+/// These rows of figures are their counters, and more.
 macro_rules! has_totals {
     ($($row:ty),*) => {
         $(
-            impl Deref for $row {
-                type Target = PortTotals;
+            impl std::ops::Deref for $row {
+                type Target = $crate::figures::PortTotals;
 
                 #[inline]
-                fn deref(&self) -> &PortTotals {
+                fn deref(&self) -> &Self::Target {
                     &self.ports
                 }
             }
 
-            impl DerefMut for $row {
+            impl std::ops::DerefMut for $row {
                 #[inline]
-                fn deref_mut(&mut self) -> &mut PortTotals {
+                fn deref_mut(&mut self) -> &mut Self::Target {
                     &mut self.ports
                 }
             }
@@ -133,10 +132,4 @@ macro_rules! has_totals {
     };
 }
 
-has_totals!(
-    super::PredicateFigures,
-    super::EdgeFigures,
-    super::SiteFigures,
-    super::contexts::ContextFigures,
-    super::centers::CenterFigures
-);
+pub(super) use has_totals;

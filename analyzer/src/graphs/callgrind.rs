@@ -1,11 +1,14 @@
 //! The format of Valgrind's Callgrind, for `KCachegrind` and `callgrind_annotate`.
 //!
-//! A function is a predicate; its cost is its self time, at the line of its first clause. A call has the time served for the caller, which
-//! over all callers is the inclusive time. It is at the line of its goal where that is known: in the file of the calling predicate, and for
-//! net times, which sites do not have, if all calls of the pair come from one goal. Else it is at the line of the caller's first clause.
+//! A function is a predicate; its cost is its self time, at the line of its first clause. A call
+//! has the time served for the caller, which over all callers is the inclusive time. It is at the
+//! line of its goal where that is known: in the file of the calling predicate, and for net times,
+//! which sites do not have, if all calls of the pair come from one goal. Else it is at the line of
+//! the caller's first clause.
 //!
-//! All predicates and calls are written: a viewer folds by itself. Where no call was seen but time was served (it was before the range of
-//! time that is looked at), one call is written: viewers take a cost without a call for self time.
+//! All predicates and calls are written: a viewer folds by itself. Where no call was seen but time
+//! was served (it was before the range of time that is looked at), one call is written: viewers
+//! take a cost without a call for self time.
 
 use std::io::{self, Write};
 

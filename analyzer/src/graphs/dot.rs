@@ -10,7 +10,8 @@ use crate::trace::names::printable;
 /// Width of the edge that all time is served by, in points.
 const WIDEST: f64 = 4.0;
 
-/// Writes the predicates and edges whose inclusive or served time is large enough, and recursive calls of such predicates.
+/// Writes the predicates and edges whose inclusive or served time is large enough, and recursive
+/// calls of such predicates.
 ///
 /// # Errors
 /// If the output fails.

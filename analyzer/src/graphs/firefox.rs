@@ -1,7 +1,9 @@
-//! The processed profile format of the Firefox Profiler, <https://profiler.firefox.com>: the call tree as samples.
+//! The processed profile format of the Firefox Profiler, <https://profiler.firefox.com>: the call
+//! tree as samples.
 //!
-//! A sample there has an integer weight, so a row of the tree is a sample that was met as often as it has microseconds of its own, or events.
-//! The order of samples is that of the call tree, not that of time. Rows of less than a microsecond are rounded so that their sum is right.
+//! A sample there has an integer weight, so a row of the tree is a sample that was met as often as
+//! it has microseconds of its own, or events. The order of samples is that of the call tree, not
+//! that of time. Rows of less than a microsecond are rounded so that their sum is right.
 
 use std::io::{self, Write};
 use std::time::UNIX_EPOCH;

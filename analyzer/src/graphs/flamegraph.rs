@@ -1,4 +1,5 @@
-//! A flame graph as one SVG file that a browser can search and zoom: the call tree, drawn by inferno (Gregg 2016).
+//! A flame graph as one SVG file that a browser can search and zoom: the call tree, drawn by
+//! inferno (Gregg 2016).
 
 use std::io::{self, Write};
 

@@ -9,7 +9,8 @@ use super::{Graph, LeftOut, stacks};
 /// predicates that call one another.
 pub const MOST_DEPTH: usize = 1000;
 
-/// A stack: the figure, then the names from the outermost, `;` between, then the size of the innermost itself.
+/// A stack: the figure, then the names from the outermost, `;` between, then the size of the
+/// innermost itself.
 ///
 /// No reader knows an escape for `;`, so it is written as its wide form (`；`) in names.
 #[must_use]
@@ -22,7 +23,8 @@ pub fn line<'n>(figure: &str, names: impl IntoIterator<Item = &'n str>, size: u6
     format!("{text} {size}\n")
 }
 
-/// Writes the stacks that have a size of their own. The first frame of all says which figure that is.
+/// Writes the stacks that have a size of their own. The first frame of all says which figure that
+/// is.
 ///
 /// # Errors
 /// If the output fails.

@@ -33,7 +33,8 @@ impl Metric {
         self != Self::Events
     }
 
-    /// The size of a row of the call tree without the rows below: ticks or events. Net times that are not known are 0.
+    /// The size of a row of the call tree without the rows below: ticks or events. Net times that
+    /// are not known are 0.
     #[must_use]
     pub fn own(self, profile: &Profile, row: usize) -> u64 {
         let Some(context) = profile.contexts.get(row) else {

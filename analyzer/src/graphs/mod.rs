@@ -1,6 +1,8 @@
-//! The call tree and the call graph in the formats of other viewers: one file for each format. Nothing is printed here.
+//! The call tree and the call graph in the formats of other viewers: one file for each format.
+//! Nothing is printed here.
 //!
-//! To add a format, write a file with a function `write` that is a [`WriteGraph`], and add it where the program lists them.
+//! To add a format, write a file with a function `write` that is a [`WriteGraph`], and add it where
+//! the program lists them.
 
 pub mod callgrind;
 pub mod dot;
@@ -31,7 +33,8 @@ pub struct Graph<'a> {
     pub analysis: &'a Analysis,
     /// The size of a row.
     pub metric: Metric,
-    /// Rows with a smaller share of all, in percent, are left out or folded. [`callgrind`] has all of them.
+    /// Rows with a smaller share of all, in percent, are left out or folded. [`callgrind`] has all
+    /// of them.
     pub min_percent: f64,
 }
 

@@ -1,6 +1,8 @@
-//! The file format of <https://www.speedscope.app>: the call tree as one profile of frames that open and close.
+//! The file format of <https://www.speedscope.app>: the call tree as one profile of frames that
+//! open and close.
 //!
-//! The order of frames is that of the call tree, not that of time: a row's own time comes first, then the rows below.
+//! The order of frames is that of the call tree, not that of time: a row's own time comes first,
+//! then the rows below.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,5 @@
-//! The call tree as a viewer takes it: from the top, each row followed by those below it, small ones folded.
+//! The call tree as a viewer takes it: from the top, each row followed by those below it, small
+//! ones folded.
 
 use super::{FOLDED, Graph, LeftOut};
 use crate::trace::PredicateIndex;

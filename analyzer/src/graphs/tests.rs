@@ -1,4 +1,5 @@
-//! Small graphs of known figures in every format, and those of the samples: sums are those of the tables.
+//! Small graphs of known figures in every format, and those of the samples: sums are those of the
+//! tables.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! The bytes of an index: magic, version, checksum and length of the rest, all little-endian, then [`Contents`] by bincode.
+//! The bytes of an index: magic, version, checksum and length of the rest, all little-endian, then
+//! [`Contents`] by bincode.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -23,7 +24,8 @@ pub(super) const HEAD_BYTES: usize = 24;
 /// The largest index that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 32;
 
-/// No value takes more bytes in memory than this for each byte of an index: a number of 128 bits may take one.
+/// No value takes more bytes in memory than this for each byte of an index: a number of 128 bits
+/// may take one.
 const MOST_EXPANSION: usize = 16;
 
 /// The bytes of an index.
@@ -82,7 +84,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Contents, IndexError> {
 
 /// The contents, and how many bytes they take.
 pub(super) fn decode_body(body: &[u8]) -> Result<(Contents, usize), DecodeError> {
-    // Lists are given room for as many items as they claim to have. The compiler must know the limit.
+    // Lists are given room for as many items as they claim to have. The compiler must know the
+    // limit.
     const MOST: usize = MOST_EXPANSION * MOST_BYTES as usize;
     match body.len().max(1).saturating_mul(MOST_EXPANSION).ilog2() {
         0..20 => decode_within::<0x10_0000>(body),

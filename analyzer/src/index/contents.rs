@@ -9,10 +9,10 @@ use std::{fs, io};
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
-use crate::arguments::Arguments;
-use crate::clauses::Clauses;
 use crate::figures::arguments::ArgumentFigures;
+use crate::figures::arguments::Arguments;
 use crate::figures::centers::CenterFigures;
+use crate::figures::clauses::Clauses;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, PredicateFigures, SiteFigures, StreamFigures,

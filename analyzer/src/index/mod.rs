@@ -1,13 +1,14 @@
 //! An index beside a trace: its figures, and checkpoints from which any moment is near.
 //!
-//! The index of `run.pmt` is `run.pmt.index`. No command requires it, and each that reads all of a large trace writes it
-//! ([`WORTH_BYTES`]), if files can be made there. None believes it without a check: it
-//! names its trace (the id in the header, size and time of change of the file), and has a checksum. Only an
-//! undamaged trace whose recording ended in order has one, so it hides nothing that the replay would say.
+//! The index of `run.pmt` is `run.pmt.index`. No command requires it, and each that reads all of a
+//! large trace writes it ([`WORTH_BYTES`]), if files can be made there. None believes it without a
+//! check: it names its trace (the id in the header, size and time of change of the file), and has a
+//! checksum. Only an undamaged trace whose recording ended in order has one, so it hides nothing
+//! that the replay would say.
 //!
-//! A checksum is no signature. So its claims are compared with those parts of the trace that are cheap to read:
-//! streams, their events and times, and the places of checkpoints. Its figures must keep every conservation law
-//! ([`laws`]). Made-up figures that keep all that are believed.
+//! A checksum is no signature. So its claims are compared with those parts of the trace that are
+//! cheap to read: streams, their events and times, and the places of checkpoints. Its figures must
+//! keep every conservation law ([`laws`]). Made-up figures that keep all that are believed.
 
 mod bytes;
 mod contents;
@@ -52,10 +53,12 @@ impl Index {
         PathBuf::from(name)
     }
 
-    /// The index of a trace, which is the file at `path`. Of the options, `progress` and `cancel` count.
+    /// The index of a trace, which is the file at `path`. Of the options, `progress` and `cancel`
+    /// count.
     ///
     /// # Errors
-    /// [`IndexError::NotWhole`] if the trace cannot have one, [`IndexError::Interrupted`] if it was cancelled.
+    /// [`IndexError::NotWhole`] if the trace cannot have one, [`IndexError::Interrupted`] if it was
+    /// cancelled.
     pub fn build(trace: &Trace, path: &Path, options: &ReplayOptions) -> Result<Self, IndexError> {
         Self::build_every(STRIDE, trace, path, options)
     }
@@ -195,7 +198,8 @@ impl Index {
         Ok(to)
     }
 
-    /// Writes it beside its trace if that is possible, and the trace is still whole. It is of use without that, too.
+    /// Writes it beside its trace if that is possible, and the trace is still whole. It is of use
+    /// without that, too.
     fn keep(&self, trace: &Trace, path: &Path) {
         if trace.check_whole(path).is_ok() {
             let _ = self.save(path);
@@ -243,7 +247,8 @@ impl Index {
     }
 }
 
-/// Traces of more bytes get an index when all of them is read: reading takes longer than writing that.
+/// Traces of more bytes get an index when all of them is read: reading takes longer than writing
+/// that.
 pub const WORTH_BYTES: u64 = 10_000_000;
 
 /// Whether a trace can have an index, as far as that is known before its events are read.
@@ -251,8 +256,8 @@ fn may_have_index(trace: &Trace) -> bool {
     trace.end().is_some() && trace.damage().is_empty()
 }
 
-/// Whether an index is written beside a trace of so many bytes, the file at `path`, when all of it is read and its index
-/// could not be used for this reason.
+/// Whether an index is written beside a trace of so many bytes, the file at `path`, when all of it
+/// is read and its index could not be used for this reason.
 fn is_worth_writing(bytes: u64, path: &Path, reason: &IndexError) -> bool {
     let is_wanted = match reason {
         IndexError::Stale | IndexError::Damaged => true,
@@ -269,8 +274,9 @@ fn is_writable(path: &Path) -> bool {
     rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
-/// The profile of a trace, which is the file at `path`: from its index if it has a good one, else by
-/// replay. If all of the trace is replayed, and it is large or its index is stale or damaged, it gets an index.
+/// The profile of a trace, which is the file at `path`: from its index if it has a good one, else
+/// by replay. If all of the trace is replayed, and it is large or its index is stale or damaged, it
+/// gets an index.
 #[must_use]
 pub fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
     if !options.is_everything() {

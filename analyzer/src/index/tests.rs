@@ -87,7 +87,8 @@ fn a_stale_or_damaged_index_is_told() {
     assert!(matches!(Index::load(&trace, &path), Err(IndexError::Stale)));
 }
 
-/// The replay takes no checkpoints in a stream that it cannot cut, so those of the second come first.
+/// The replay takes no checkpoints in a stream that it cannot cut, so those of the second come
+/// first.
 #[test]
 fn streams_of_both_dialects() {
     let directory = tempfile::tempdir().unwrap();
@@ -116,8 +117,9 @@ fn streams_of_both_dialects() {
     assert!(Index::load(&trace, &path).is_ok());
 }
 
-/// Each `p` calls the next and can be re-entered; then one cut takes all of them, the outermost first. It is written as many
-/// events, and a chunk that ends between two of them leaves boxes without their callers. That is no fault of the trace.
+/// Each `p` calls the next and can be re-entered; then one cut takes all of them, the outermost
+/// first. It is written as many events, and a chunk that ends between two of them leaves boxes
+/// without their callers. That is no fault of the trace.
 #[test]
 fn a_cut_of_many_boxes_around_each_other() {
     const DEPTH: u32 = 40_000;

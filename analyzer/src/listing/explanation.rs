@@ -1,7 +1,8 @@
-//! Why one event happened: which failure led to it, what was cut, where an exception was raised and caught.
+//! Why one event happened: which failure led to it, what was cut, where an exception was raised and
+//! caught.
 //!
-//! The same rules as for the columns `cause` and `caught` of a listing, for one event and without reading all that was
-//! before it: the stream is read back in pieces until the cause is found.
+//! The same rules as for the columns `cause` and `caught` of a listing, for one event and without
+//! reading all that was before it: the stream is read back in pieces until the cause is found.
 
 use portmortem_tracer::format::Event;
 
@@ -23,15 +24,19 @@ const MOST_CUT: usize = 300;
 /// Why an event happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Explanation {
-    /// A failure: the box that failed last inside of the activation. `None`: none did, the clauses of the box itself failed.
+    /// A failure: the box that failed last inside of the activation. `None`: none did, the clauses
+    /// of the box itself failed.
     Failure(Option<Place>),
     /// A redo: the failure that caused it.
     Redo(Place),
-    /// A redo without a recorded failure: the active box, which failed in its own clause or asked for another solution.
+    /// A redo without a recorded failure: the active box, which failed in its own clause or asked
+    /// for another solution.
     Asked(Option<Place>),
-    /// A cut: the call of the box that cut, and the boxes that it took the choicepoints of, the newest first.
+    /// A cut: the call of the box that cut, and the boxes that it took the choicepoints of, the
+    /// newest first.
     Cut(Place, Vec<Place>),
-    /// An exception: the event by which it left its first box, and the call of the box that it does not leave.
+    /// An exception: the event by which it left its first box, and the call of the box that it does
+    /// not leave.
     Exception(Place, Option<Place>),
     /// Events were lost before, so the cause is not known.
     Lost,
@@ -57,7 +62,8 @@ struct Back<T> {
 }
 
 impl<'t, 'v> Explainer<'t, 'v> {
-    /// Only events that `shows` says yes to are causes. `goes_on` is asked now and then whether anybody still wants to know.
+    /// Only events that `shows` says yes to are causes. `goes_on` is asked now and then whether
+    /// anybody still wants to know.
     #[must_use]
     pub fn new(
         trace: &'t Trace,
@@ -104,8 +110,8 @@ impl<'t, 'v> Explainer<'t, 'v> {
         Walk::from(self.trace, self.trail, stream, from)
     }
 
-    /// The last thing before an event that `find` makes something of. It is given events with the height of the active
-    /// chain before them.
+    /// The last thing before an event that `find` makes something of. It is given events with the
+    /// height of the active chain before them.
     fn last<T>(
         &self,
         stream: &StreamInfo,
@@ -301,7 +307,8 @@ mod tests {
         }
     }
 
-    /// What a listing says of an event, as an explanation; of what it says nothing, what is explained is not wrong.
+    /// What a listing says of an event, as an explanation; of what it says nothing, what is
+    /// explained is not wrong.
     fn same(step: &Step, facts: &Facts, found: &Explanation) -> bool {
         match (step.event, facts.cause, found) {
             (Event::Fail, cause, Explanation::Failure(inside)) => cause == *inside,

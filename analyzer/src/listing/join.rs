@@ -75,7 +75,8 @@ impl<'t, 'c> Join<'t, 'c> {
         }
     }
 
-    /// Takes the next piece, which `reading` is at the end of. Those before it may have been left out, if there is nothing in them.
+    /// Takes the next piece, which `reading` is at the end of. Those before it may have been left
+    /// out, if there is nothing in them.
     pub(super) fn add(
         &mut self,
         piece: Piece,
@@ -146,7 +147,8 @@ impl<'t, 'c> Join<'t, 'c> {
         }
     }
 
-    /// Reads on, only to see how those end that wait for it. What is not found is open at the end of the stream.
+    /// Reads on, only to see how those end that wait for it. What is not found is open at the end
+    /// of the stream.
     fn look_ahead(&mut self, reading: &Reading<'t>) {
         let silent = self.cx.silent();
         let mut clock = self.past.clock;

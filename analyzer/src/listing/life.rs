@@ -31,7 +31,8 @@ pub struct Life {
 }
 
 impl Listing<'_> {
-    /// The boxes that the event of this number called, at most one in each stream that is listed. The stream is read until the box is gone.
+    /// The boxes that the event of this number called, at most one in each stream that is listed.
+    /// The stream is read until the box is gone.
     #[must_use]
     pub fn lives(&self, boxed: u64) -> Vec<Life> {
         let streams = self.trace.streams().iter();

@@ -1,12 +1,14 @@
-//! The events of a trace that a condition holds for, in order, with what their way there tells: how long their activation took
-//! and how it ended, which goal called the box, and who failed.
+//! The events of a trace that a condition holds for, in order, with what their way there tells: how
+//! long their activation took and how it ended, which goal called the box, and who failed.
 //!
-//! Streams are read in pieces (`piece`), many at once where the trace has an index, each without knowing what was before it. Pieces are
-//! joined in order (`join`). What they cannot say of their events alone (when the activation of a box from before began,
-//! or how one that is still open ends) is found out there. A condition is asked as soon as it can be decided.
+//! Streams are read in pieces (`piece`), many at once where the trace has an index, each without
+//! knowing what was before it. Pieces are joined in order (`join`). What they cannot say of their
+//! events alone (when the activation of a box from before began, or how one that is still open
+//! ends) is found out there. A condition is asked as soon as it can be decided.
 //!
-//! Memory: the boxes that are open, a piece for every thread, and `join::MOST_QUEUED` rows that wait for the end of an
-//! activation. If there are more, the stream is read ahead until those that wait have ended, and then once more.
+//! Memory: the boxes that are open, a piece for every thread, and `join::MOST_QUEUED` rows that
+//! wait for the end of an activation. If there are more, the stream is read ahead until those that
+//! wait have ended, and then once more.
 
 mod explanation;
 mod join;
@@ -53,7 +55,8 @@ pub struct Listing<'t> {
 
 /// A condition on events.
 pub trait Wanted: Sync {
-    /// Whether it holds for an event of which nothing but the step is known; `None` if that cannot be said.
+    /// Whether it holds for an event of which nothing but the step is known; `None` if that cannot
+    /// be said.
     fn quick(&self, step: &Step) -> Option<bool>;
 
     /// Whether it holds for an event; `None` if that depends on what is pending.
@@ -98,7 +101,8 @@ impl Default for Bounds {
     }
 }
 
-/// Takes an event with the newest boxes there, each with how many are around it; breaks if it wants no more.
+/// Takes an event with the newest boxes there, each with how many are around it; breaks if it wants
+/// no more.
 pub type Take<'a> = dyn FnMut(&Listed, &[(u64, OpenBox)]) -> ControlFlow<()> + 'a;
 
 impl<'t> Listing<'t> {

@@ -30,9 +30,10 @@ impl Wanted for Numbers<'_> {
     }
 }
 
-/// Ticks from the call or redo to the way out, pauses left out, of those activations that lie in a piece of a stream (by its
-/// place in the trace): for the events that begin or end one and that `asked` says yes to, by their numbers. Of the others that is
-/// not known. A piece has at most 262,144 events; what is beyond is not read.
+/// Ticks from the call or redo to the way out, pauses left out, of those activations that lie in a
+/// piece of a stream (by its place in the trace): for the events that begin or end one and that
+/// `asked` says yes to, by their numbers. Of the others that is not known. A piece has at most
+/// 262,144 events; what is beyond is not read.
 #[must_use]
 pub fn durations(
     trace: &Trace,

@@ -1,4 +1,5 @@
-//! A piece of a stream, read without what was before: the events that may be listed, and what the piece changes.
+//! A piece of a stream, read without what was before: the events that may be listed, and what the
+//! piece changes.
 
 use std::mem;
 use std::ops::Range;
@@ -445,7 +446,8 @@ fn place(of: &OpenBox, event: u64) -> Place {
     }
 }
 
-/// The newest boxes at an event, the newest first, with how many are around each. One that ends there is among them.
+/// The newest boxes at an event, the newest first, with how many are around each. One that ends
+/// there is among them.
 fn stack(step: &Step, moment: &Moment, most: usize) -> Vec<(u64, OpenBox)> {
     let active = moment.active();
     let height = active.len() as u64;

@@ -14,7 +14,8 @@ pub(super) enum LastPort {
 }
 
 impl LastPort {
-    /// What an event by `here` makes of it; `None` if it leaves it alone. Not to be asked of what happens between ports.
+    /// What an event by `here` makes of it; `None` if it leaves it alone. Not to be asked of what
+    /// happens between ports.
     pub(super) fn of(event: Event, here: Option<Place>) -> Option<Self> {
         match event {
             Event::Fail => here.map(Self::Failure),

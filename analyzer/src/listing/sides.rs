@@ -1,4 +1,5 @@
-//! What is kept of open boxes beside a [`Moment`](crate::moment::Moment): when their activation began, and which goal called them.
+//! What is kept of open boxes beside a [`Moment`](crate::moment::Moment): when their activation
+//! began, and which goal called them.
 
 use crate::trace::SiteIndex;
 
@@ -37,7 +38,8 @@ impl Side {
     };
 }
 
-/// How both stacks differ from those at the beginning of a piece: so many of the boxes from then are left, with these on top.
+/// How both stacks differ from those at the beginning of a piece: so many of the boxes from then
+/// are left, with these on top.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sides {
     pub(super) active_left: usize,

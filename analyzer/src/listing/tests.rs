@@ -102,7 +102,8 @@ struct Open {
     rows: Vec<usize>,
 }
 
-/// All events of a stream with all facts, the plain way: every event looks back and ahead as far as it must.
+/// All events of a stream with all facts, the plain way: every event looks back and ahead as far as
+/// it must.
 fn plain(trace: &Trace, stream: &StreamInfo, future: bool) -> Vec<(Step, Facts)> {
     let kinds = BoxKind::by_predicate(trace);
     let mut walk = Walk::from(trace, None, stream, 0);

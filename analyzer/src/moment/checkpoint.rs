@@ -4,7 +4,8 @@ use bincode::{Decode, Encode};
 
 use super::stack::{Frozen, StackChange};
 
-/// Bytes of boxes in checkpoints, of all streams together; no more are taken of a stream that would have more.
+/// Bytes of boxes in checkpoints, of all streams together; no more are taken of a stream that would
+/// have more.
 pub(crate) const MOST_BYTES: usize = 128 << 20;
 
 /// How the stacks of a stream changed since the checkpoint before, or its beginning.

@@ -1,8 +1,8 @@
 //! A moment of a stream: which boxes are active, and which can be re-entered.
 //!
-//! Positions only, no figures, so this is simpler than the replay: a box on the choice stack is re-entered
-//! below whatever box is active then, so both are plain stacks. Boxes are those of the engine:
-//! last calls share the box of their caller.
+//! Positions only, no figures, so this is simpler than the replay: a box on the choice stack is
+//! re-entered below whatever box is active then, so both are plain stacks. Boxes are those of the
+//! engine: last calls share the box of their caller.
 
 pub(crate) mod checkpoint;
 pub(crate) mod stack;
@@ -43,7 +43,8 @@ impl OpenBox {
     }
 }
 
-/// The boxes of a stream at a moment. Copies of one that was [frozen](Moment::freeze) cost next to nothing.
+/// The boxes of a stream at a moment. Copies of one that was [frozen](Moment::freeze) cost next to
+/// nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
     dialect: Dialect,
@@ -125,8 +126,8 @@ impl Moment {
         self.choices = kept.choices.clone().into();
     }
 
-    /// The next event happens, the one of this number. The box that it belongs to, and how many are around
-    /// that: of a port its box, of anything else the active one.
+    /// The next event happens, the one of this number. The box that it belongs to, and how many are
+    /// around that: of a port its box, of anything else the active one.
     pub fn step(&mut self, event: Event, number: u64) -> Option<(OpenBox, u64)> {
         match event {
             Event::Call { predicate } => {

@@ -27,8 +27,8 @@ pub fn unit_ns(unit: &str) -> Option<i128> {
     })
 }
 
-/// A decimal number in thousand-millionths: nine decimals, so that seconds are exact. `_` and `,` between
-/// digits mean nothing.
+/// A decimal number in thousand-millionths: nine decimals, so that seconds are exact. `_` and `,`
+/// between digits mean nothing.
 #[must_use]
 pub fn decimal(text: &str) -> Option<i128> {
     let text = text.replace(['_', ','], "");

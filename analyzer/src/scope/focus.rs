@@ -1,7 +1,8 @@
-//! Which part of the call tree is looked at: only what runs in some boxes, and those boxes themselves.
+//! Which part of the call tree is looked at: only what runs in some boxes, and those boxes
+//! themselves.
 //!
-//! The replay does it, exactly, and by the same means as [`crate::scope::hide`]: boxes outside are transparent. What
-//! is looked at then has no traced caller, and time outside is untraced.
+//! The replay does it, exactly, and by the same means as [`crate::scope::hide`]: boxes outside are
+//! transparent. What is looked at then has no traced caller, and time outside is untraced.
 
 use crate::trace::PredicateIndex;
 
@@ -10,8 +11,8 @@ use crate::trace::PredicateIndex;
 pub enum FocusOn {
     /// Every box of a predicate.
     Predicate(PredicateIndex),
-    /// The boxes of a context ([`crate::figures::contexts`]): distinct predicates in the order in which the first box of
-    /// each came onto the active chain.
+    /// The boxes of a context ([`crate::figures::contexts`]): distinct predicates in the order in
+    /// which the first box of each came onto the active chain.
     Context(Vec<PredicateIndex>),
 }
 
@@ -60,8 +61,8 @@ impl Focus {
         self.steps.is_empty()
     }
 
-    /// Where a box is that nobody known called; if its callers were `lost`, and it is on the way to a context, who
-    /// knows.
+    /// Where a box is that nobody known called; if its callers were `lost`, and it is on the way to
+    /// a context, who knows.
     pub(crate) fn start(&self, lost: bool) -> Way {
         match self.steps.first() {
             Some(step) if lost && !step.anywhere => ASTRAY,
@@ -74,8 +75,8 @@ impl Focus {
         way as usize == self.steps.len()
     }
 
-    /// Where a box of `predicate` is, called from or departed into by a box that is at `from`. `hidden`: it is part of
-    /// that box.
+    /// Where a box of `predicate` is, called from or departed into by a box that is at `from`.
+    /// `hidden`: it is part of that box.
     pub(crate) fn enter(&self, from: Way, predicate: PredicateIndex, hidden: bool) -> Way {
         let mut way = from;
         // The last box of a place is the first one of a place inside.
@@ -99,8 +100,8 @@ impl Focus {
         way
     }
 
-    /// Whether a box of another predicate than the next can lie on the way to a context: one that was met, or one that is part
-    /// of its caller.
+    /// Whether a box of another predicate than the next can lie on the way to a context: one that
+    /// was met, or one that is part of its caller.
     fn passes(&self, next: &Step, way: Way, predicate: PredicateIndex, hidden: bool) -> bool {
         let context = self.steps[next.begin..].iter();
         match context

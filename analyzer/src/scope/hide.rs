@@ -1,7 +1,7 @@
 //! Which predicates are hidden: their time goes to their caller, their callees hang below it.
 //!
-//! The replay does it, exactly: a box of a hidden predicate is transparent. Its ports change what is
-//! active and what can be re-entered like those of any box, and nothing is booked for it.
+//! The replay does it, exactly: a box of a hidden predicate is transparent. Its ports change what
+//! is active and what can be re-entered like those of any box, and nothing is booked for it.
 
 use portmortem_tracer::pattern::PredicatePattern;
 

@@ -74,8 +74,8 @@ impl Scope {
         }
     }
 
-    /// [`Scope::then_fail`] of sites, of which the predicate that they call is given and whether the clause fails after them. What happens between two ports is
-    /// no goal of a clause.
+    /// [`Scope::then_fail`] of sites, of which the predicate that they call is given and whether
+    /// the clause fails after them. What happens between two ports is no goal of a clause.
     pub(crate) fn then_fail(
         kinds: &[BoxKind],
         sites: impl Iterator<Item = (PredicateIndex, bool)> + Clone,
@@ -106,8 +106,8 @@ impl Scope {
         }
     }
 
-    /// Whether a box of `predicate` is looked at: it is in the focus, for which it is known how far along its path the box is,
-    /// and not hidden.
+    /// Whether a box of `predicate` is looked at: it is in the focus, for which it is known how far
+    /// along its path the box is, and not hidden.
     #[inline]
     #[must_use]
     pub fn shows(&self, way: Way, predicate: PredicateIndex) -> bool {
@@ -138,14 +138,15 @@ impl Scope {
         self.streams.is_empty() || self.streams.contains(&id)
     }
 
-    /// Whether some boxes are transparent. Then what a box does may belong to an earlier box, and a stream cannot be cut.
+    /// Whether some boxes are transparent. Then what a box does may belong to an earlier box, and a
+    /// stream cannot be cut.
     #[must_use]
     pub fn has_transparent(&self) -> bool {
         self.hidden.contains(&true) || self.is_focused()
     }
 
-    /// How far along the path of the focus a box of `predicate` is: called from or departed into by one that is at `from`, or
-    /// without a known caller; callers may have been `lost`.
+    /// How far along the path of the focus a box of `predicate` is: called from or departed into by
+    /// one that is at `from`, or without a known caller; callers may have been `lost`.
     pub(crate) fn enter(&self, from: Option<Way>, lost: bool, predicate: PredicateIndex) -> Way {
         let from = from.unwrap_or_else(|| self.focus.start(lost));
         self.focus.enter(from, predicate, self.hides(predicate))
@@ -178,7 +179,8 @@ impl Scope {
     }
 }
 
-/// Which boxes of a stream are looked at. Boxes are named by their place in an arena, which may be used again.
+/// Which boxes of a stream are looked at. Boxes are named by their place in an arena, which may be
+/// used again.
 #[derive(Debug)]
 pub(crate) struct Sight<'s> {
     scope: &'s Scope,
@@ -203,7 +205,8 @@ impl<'s> Sight<'s> {
         }
     }
 
-    /// Whether a box of `predicate` called by `caller` is transparent; it will be `id`. A box that departs is both.
+    /// Whether a box of `predicate` called by `caller` is transparent; it will be `id`. A box that
+    /// departs is both.
     #[inline]
     pub(crate) fn call(&mut self, caller: u32, id: u32, predicate: PredicateIndex) -> bool {
         let hidden = self.scope.hidden[predicate as usize];

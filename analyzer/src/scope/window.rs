@@ -1,9 +1,10 @@
 //! Which part of the time is looked at.
 //!
-//! Times outside have no length, so every time that the replay finds is the part inside, exactly, whatever it is a time of.
-//! What happens outside is not counted: the counts are those up to the end of the window less those up to its begin.
-//! Boxes that were open or re-enterable when it began are ways in of their own
-//! ([`open_before`](crate::figures::PredicateFigures::open_before), [`pending_before`](crate::figures::PredicateFigures::pending_before)).
+//! Times outside have no length, so every time that the replay finds is the part inside, exactly,
+//! whatever it is a time of. What happens outside is not counted: the counts are those up to the
+//! end of the window less those up to its begin. Boxes that were open or re-enterable when it began
+//! are ways in of their own ([`open_before`](crate::figures::PredicateFigures::open_before),
+//! [`pending_before`](crate::figures::PredicateFigures::pending_before)).
 
 use std::cell::OnceCell;
 
@@ -56,8 +57,9 @@ const MOST_LISTED: usize = 8;
 
 impl Window {
     /// Reads `FROM..UNTIL`; either may be left out. Each is a time since the beginning of the trace
-    /// ([`crate::scope::duration`]), or the text of a mark: the first such mark, for `UNTIL` the first one since `FROM`.
-    /// All events are read only if there is something that is no time, or if the trace does not say when it ended.
+    /// ([`crate::scope::duration`]), or the text of a mark: the first such mark, for `UNTIL` the
+    /// first one since `FROM`. All events are read only if there is something that is no time, or
+    /// if the trace does not say when it ended.
     ///
     /// # Errors
     /// [`WindowError`] if it is anything else.
@@ -91,7 +93,8 @@ impl Window {
         Ok(Self { from, until })
     }
 
-    /// The least window that [`Window::parse`] can be told of in whole nanoseconds and that has this one in it.
+    /// The least window that [`Window::parse`] can be told of in whole nanoseconds and that has
+    /// this one in it.
     #[must_use]
     pub fn in_ns(self, trace: &Trace) -> Self {
         let (from, until) = self.ns(trace);
@@ -181,7 +184,8 @@ fn length_if_past(trace: &Trace, tick: u64) -> Option<u64> {
     (tick > last).then(|| trace.clock().since_start_ns(last))
 }
 
-/// When the first mark of this text was set since a tick; if there is none since, when the first was.
+/// When the first mark of this text was set since a tick; if there is none since, when the first
+/// was.
 fn mark(marks: &[Mark], text: &str, since: u64) -> Result<u64, WindowError> {
     let mut called = marks.iter().filter(|mark| mark.text == text);
     let first = called.clone().next();

@@ -6,7 +6,8 @@ use crate::figures::arguments::{ArgumentFigures, SizeFigures, SizeKind};
 use crate::trace::PredicateIndex;
 
 rows! {
-    /// A row of the table `arguments`: one for every predicate that was called and whose arguments were recorded.
+    /// A row of the table `arguments`: one for every predicate that was called and whose arguments
+    /// were recorded.
     pub struct ArgumentRow<'t> of a: CalledWith<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = a.tables.name;
@@ -20,19 +21,22 @@ rows! {
         "not ground" Count not_ground: u64 = a.figures.not_ground;
         /// Calls with more than 4,096 cells of arguments, or deeper or cyclic ones.
         "too large" Count too_large: u64 = a.figures.too_large;
-        /// Different ones among those of `hashed`. Two calls are the same if the hashes of 64 bits of their arguments are.
+        /// Different ones among those of `hashed`. Two calls are the same if the hashes of 64 bits
+        /// of their arguments are.
         "distinct" Count distinct: u64 = a.figures.distinct;
         /// Calls that had come before: `hashed` less `distinct`.
         "repeated" Count repeated: u64 = a.figures.repeated();
         /// How often the call came that came most often.
         "most" Count most_repeated: u64 = a.figures.most_repeated;
-        /// Whether there were more than 4,194,304 different calls of all predicates: then `distinct` and `most_repeated` are lower bounds, and `repeated` is an upper one.
+        /// Whether there were more than 4,194,304 different calls of all predicates: then
+        /// `distinct` and `most_repeated` are lower bounds, and `repeated` is an upper one.
         "cut short" None cut_short: bool = a.figures.cut_short;
     }
 }
 
 rows! {
-    /// A row of the table `sizes`: one for each of the first four arguments of a predicate whose arguments were recorded, and each kind of size that it had.
+    /// A row of the table `sizes`: one for each of the first four arguments of a predicate whose
+    /// arguments were recorded, and each kind of size that it had.
     pub struct SizeRow<'t> of s: Size<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = s.tables.name;
@@ -42,7 +46,8 @@ rows! {
         "argument" None argument: u32 = s.argument.into();
         /// What its size is: `integer`, its value, or `list`, its length as a proper list.
         "kind" None kind: &'t str = s.kind.name();
-        /// Calls in which it had such a size. Integers of more than 64 bits are left out, and lists that are too long to be measured.
+        /// Calls in which it had such a size. Integers of more than 64 bits are left out, and lists
+        /// that are too long to be measured.
         "calls" Count calls: u64 = s.figures.calls;
         /// The least size.
         "least" None least: i64 = s.figures.least;

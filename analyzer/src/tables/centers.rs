@@ -16,12 +16,13 @@ pub const OUTSIDE: &str = "<outside>";
 type Sums<'t> = BTreeMap<(Center, Option<PredicateIndex>, &'t str), Option<u64>>;
 
 rows! {
-    /// A row of the table `centers`: one for every cost centre that was entered, and one for what ran
-    /// outside of all.
+    /// A row of the table `centers`: one for every cost centre that was entered, and one for what
+    /// ran outside of all.
     ///
-    /// All counts are of boxes of predicates in the centre and in no centre nested in it; not of the centre's own boxes, nor of
-    /// collections, stack shifts, waiting and loading, whose time is in `self_ns`. Every count sums over the centres to that of
-    /// all other boxes of the trace, and `self_ns` to that of all boxes.
+    /// All counts are of boxes of predicates in the centre and in no centre nested in it; not of
+    /// the centre's own boxes, nor of collections, stack shifts, waiting and loading, whose time is
+    /// in `self_ns`. Every count sums over the centres to that of all other boxes of the trace, and
+    /// `self_ns` to that of all boxes.
     pub struct CenterRow<'t> of c: InCenter<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = c.tables.name;
@@ -61,7 +62,8 @@ rows! {
 }
 
 rows! {
-    /// A row of the table `costs`: one for every cost centre, predicate and symbol that was counted there.
+    /// A row of the table `costs`: one for every cost centre, predicate and symbol that was counted
+    /// there.
     pub struct CostRow<'t> of c: Cost<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = c.tables.name;
@@ -96,13 +98,15 @@ impl<'t> Tables<'t> {
         }
     }
 
-    /// By cost centre and predicate, in the order of the trace; then by symbol. How often predicates were
-    /// called and centres entered comes from the events, all else from the records of a symbolic recording.
+    /// By cost centre and predicate, in the order of the trace; then by symbol. How often
+    /// predicates were called and centres entered comes from the events, all else from the records
+    /// of a symbolic recording.
     pub fn costs(self) -> impl Iterator<Item = CostRow<'t>> {
         let mut sums = self.symbolic_costs();
         for (&(center, of), figures) in &self.profile.centers {
             let info = self.trace.predicates().get(of as usize);
-            // After a gap, time without a known active box is that of the unknown predicate, without a call.
+            // After a gap, time without a known active box is that of the unknown predicate,
+            // without a call.
             if figures.calls == 0 {
                 continue;
             }

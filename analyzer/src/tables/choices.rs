@@ -1,4 +1,5 @@
-//! The tables `backtracks`, `cuts` and `choicepoints`: who left alternatives, and what became of them.
+//! The tables `backtracks`, `cuts` and `choicepoints`: who left alternatives, and what became of
+//! them.
 
 use std::cmp::Reverse;
 
@@ -23,8 +24,10 @@ rows! {
         "times" Count count: u64 = b.figures.count;
         /// Time of work thrown away because something failed, in ns.
         "undone" Time undone_ns: u64 = b.tables.ns(b.figures.undone_ticks);
-        /// Time of work thrown away where nothing failed, in ns: `failed` is a collector like `findall/3`, which asked for the next
-        /// solution, or a driver loop, whose clause ends in `fail` after the goal that exited last. With `undone_ns` it sums over `failed` to the undone time of `resumed`.
+        /// Time of work thrown away where nothing failed, in ns: `failed` is a collector like
+        /// `findall/3`, which asked for the next solution, or a driver loop, whose clause ends in
+        /// `fail` after the goal that exited last. With `undone_ns` it sums over `failed` to the
+        /// undone time of `resumed`.
         "collected" Time collected_ns: u64 = b.tables.ns(b.figures.collected_ticks);
     }
 }

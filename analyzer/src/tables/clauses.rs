@@ -6,20 +6,23 @@ use crate::figures::clauses::ClauseFigures;
 use crate::trace::{ClauseIndex, ClauseInfo, PredicateIndex};
 
 rows! {
-    /// A row of the table `clauses`: one for every clause that was entered, and one for the boxes of each predicate with such clauses while no
-    /// clause of them is known. Empty unless the recording says which clauses were entered.
+    /// A row of the table `clauses`: one for every clause that was entered, and one for the boxes
+    /// of each predicate with such clauses while no clause of them is known. Empty unless the
+    /// recording says which clauses were entered.
     pub struct ClauseRow<'t> of c: Clause<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = c.tables.name;
         /// Indicator of the predicate.
         "predicate" None predicate: &'t str = c.tables.trace.predicate_name(c.predicate);
-        /// Number of the clause, from 1. Empty: no clause is known, as before the first one is entered.
+        /// Number of the clause, from 1. Empty: no clause is known, as before the first one is
+        /// entered.
         "clause" None clause: Option<u32> = c.info().map(|info| info.number);
         /// Source file of the clause.
         "file" None file: Option<&'t str> = c.file();
         /// Line where the clause begins.
         "line" None line: Option<u32> = c.line();
-        /// How often it was entered: its head had been unified. Without a clause: boxes that were left, or departed, before they had entered one.
+        /// How often it was entered: its head had been unified. Without a clause: boxes that were
+        /// left, or departed, before they had entered one.
         "entered" Count entered: u64 = c.figures.entered;
         /// Exits of boxes in it.
         "exits" Count exits: u64 = c.figures.exits;
@@ -33,8 +36,9 @@ rows! {
         "exc." Count exceptions: u64 = c.figures.exceptions;
         /// Boxes in it that were active at the end.
         "open" Count open: u64 = c.figures.open;
-        /// Nondeterminate exits that left no recorded box inside to be re-entered. What can be re-entered is the box itself: at its next clauses, at a disjunction
-        /// in this one, or in a goal that has no box.
+        /// Nondeterminate exits that left no recorded box inside to be re-entered. What can be
+        /// re-entered is the box itself: at its next clauses, at a disjunction in this one, or in a
+        /// goal that has no box.
         "left" Count left: u64 = c.figures.left;
         /// Those of `left` that were re-entered.
         "redone" Count left_redos: u64 = c.figures.left_redos;
@@ -42,11 +46,13 @@ rows! {
         "cut" Count left_cuts: u64 = c.figures.left_cuts;
         /// Those of `left` that were there at the end: never used.
         "pending" Count left_pending: u64 = c.figures.left_pending;
-        /// Time while a box in it was the active one, in ns. Sums over the rows of a predicate to its self time.
+        /// Time while a box in it was the active one, in ns. Sums over the rows of a predicate to
+        /// its self time.
         "self" Time self_ns: u64 = c.tables.ns(c.figures.self_ticks);
         /// Time while a box in it was on the active chain, in ns; recursion counted once.
         "inclusive" Time inclusive_ns: u64 = c.tables.ns(c.figures.inclusive_ticks);
-        /// Time from the entry to the end of those entries that `failed` counts, in ns, whatever ran then; recursion counted once.
+        /// Time from the entry to the end of those entries that `failed` counts, in ns, whatever
+        /// ran then; recursion counted once.
         "failed" Time failed_ns: u64 = c.tables.ns(c.figures.failed_ticks);
     }
 }

@@ -1,6 +1,7 @@
 //! The table `events`: every event with the box it belongs to.
 //!
-//! It needs positions only, not figures; memory is that of the boxes that are active or can be re-entered.
+//! It needs positions only, not figures; memory is that of the boxes that are active or can be
+//! re-entered.
 
 use std::slice;
 
@@ -14,8 +15,9 @@ use crate::walk::{Step, Walk};
 rows! {
     /// A row of the table `events`.
     ///
-    /// The box of a port is the one that it is a port of; of anything else, the active one. Boxes are
-    /// those of the engine: last calls share the box of their caller, and `predicate` is what it runs.
+    /// The box of a port is the one that it is a port of; of anything else, the active one. Boxes
+    /// are those of the engine: last calls share the box of their caller, and `predicate` is what
+    /// it runs.
     pub struct EventRow<'t> of e: EventAt<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = e.name;

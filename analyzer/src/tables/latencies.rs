@@ -1,4 +1,5 @@
-//! The tables `latencies` and `site_latencies`: how long one call takes, of a predicate and from a goal.
+//! The tables `latencies` and `site_latencies`: how long one call takes, of a predicate and from a
+//! goal.
 
 use std::cmp::Reverse;
 
@@ -24,17 +25,20 @@ macro_rules! latency_rows {
                 "calls" Count calls: u64 = $of.figures.calls;
                 /// Calls whose time is known. The columns `ns_0` to `ns_17179869184` add up to it.
                 "timed" Count timed: u64 = $of.figures.timed;
-                /// Last calls in a chain that had called the predicate before: their time is not known.
+                /// Last calls in a chain that had called the predicate before: their time is not
+                /// known.
                 "departed" Count departed: u64 = $of.figures.departed;
                 /// Calls that had not ended at the end.
                 "open" Count open: u64 = $of.figures.open;
                 /// Activations that a redo began; they are in no other column.
                 "redos" Count redos: u64 = $of.figures.redos;
-                /// Mean time of a timed call, in ns: from the call to the exit, failure or exception that follows.
+                /// Mean time of a timed call, in ns: from the call to the exit, failure or
+                /// exception that follows.
                 "mean" Time mean_ns: Option<u64> = $of.ns($of.figures.mean_ticks());
                 /// Time of the slowest call, in ns.
                 "max" Time max_ns: Option<u64> = $of.ns($of.figures.max_ticks());
-                /// How the time of outermost calls changed with their ordinal, without collections, loading and waiting: `constant`, `falling`, `sublinear`, `linear` or
+                /// How the time of outermost calls changed with their ordinal, without collections,
+                /// loading and waiting: `constant`, `falling`, `sublinear`, `linear` or
                 /// `superlinear`; empty if there are too few calls, or their times have no order.
                 "growth" None growth: Option<&'t str> = $of.trend.verdict.name();
                 /// Calls that `growth` is based on.
@@ -107,7 +111,8 @@ macro_rules! latency_rows {
 }
 
 latency_rows! {
-    /// A row of the table `latencies`: one for every predicate that was called. Times are as recorded.
+    /// A row of the table `latencies`: one for every predicate that was called. Times are as
+    /// recorded.
     pub struct LatencyRow<'t> of l: Latency<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = l.tables.name;
@@ -117,12 +122,14 @@ latency_rows! {
 }
 
 latency_rows! {
-    /// A row of the table `site_latencies`: one for every goal that made a call, and one for the calls of each caller and callee that do
-    /// not say which goal made them, as in `sites`. Times are as recorded.
+    /// A row of the table `site_latencies`: one for every goal that made a call, and one for the
+    /// calls of each caller and callee that do not say which goal made them, as in `sites`. Times
+    /// are as recorded.
     pub struct SiteLatencyRow<'t> of l: Latency<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = l.tables.name;
-        /// Indicator of the predicate whose clause has the goal; of calls without a site, the predicate of the box that called, or `<root>`.
+        /// Indicator of the predicate whose clause has the goal; of calls without a site, the
+        /// predicate of the box that called, or `<root>`.
         "caller" None caller: &'t str = l.tables.caller(l.goal.caller);
         /// Number of the clause in its predicate, from 1. Empty: a call without a site.
         "clause" None clause: Option<u32> = l.info().map(|site| site.clause);
@@ -153,7 +160,8 @@ impl<'t> Tables<'t> {
         rows.into_iter()
     }
 
-    /// The slowest call first; then by caller, clause, goal and callee. Reads the trace again, unless that was done.
+    /// The slowest call first; then by caller, clause, goal and callee. Reads the trace again,
+    /// unless that was done.
     pub fn site_latencies(self) -> impl Iterator<Item = SiteLatencyRow<'t>> {
         let goals = self.calls().into_iter().flat_map(Calls::goals);
         let mut rows: Vec<_> = goals

@@ -1,4 +1,5 @@
-//! What `portmortem events` lists: the columns of the table `events`, and what only an event's way there tells.
+//! What `portmortem events` lists: the columns of the table `events`, and what only an event's way
+//! there tells.
 
 use super::events::{EventAt, port};
 use super::row::rows;
@@ -12,7 +13,8 @@ rows! {
         "trace" None trace: &'t str = l.at.name;
         /// Number of the stream.
         "stream" None stream: u32 = l.at.stream;
-        /// Number of the event in its stream, from 0; lost events count. Of a gap: the last one lost.
+        /// Number of the event in its stream, from 0; lost events count. Of a gap: the last one
+        /// lost.
         "event" None seq: u64 = l.at.step.number;
         /// When, in ns since the beginning of the trace.
         "at" Clock ns: u64 = l.at.trace.clock().since_start_ns(l.at.step.tick);
@@ -34,8 +36,9 @@ rows! {
         "text" None text: Option<&'t str> = l.at.text();
         /// Of a `clause`: the number of the clause that the box enters, from 1.
         "clause" None clause: Option<u32> = l.at.clause();
-        /// File and line of the goal that called the box, or whose last call it runs: `queens.pl:12`. Empty: no goal
-        /// is known, as of calls by `call/1` or from an unrecorded predicate.
+        /// File and line of the goal that called the box, or whose last call it runs:
+        /// `queens.pl:12`. Empty: no goal is known, as of calls by `call/1` or from an unrecorded
+        /// predicate.
         "site" None site: Option<&'t str> = l.site_name().map(|name| name.place.as_str());
         /// That goal: the predicate, its clause, and the goal in the clause, from 1: `safe/1 2.1`.
         "goal" None goal: Option<&'t str> = l.site_name().map(|name| name.goal.as_str());
@@ -43,20 +46,25 @@ rows! {
         "file" None file: Option<&'t str> = l.site().and_then(|site| l.at.trace.file(site.file?));
         /// Line of the goal.
         "line" None line: Option<u32> = l.site().map(|site| site.line).filter(|&line| line != 0);
-        /// How the activation ends that a call, last call or redo begins, or that the event ends: `exit_det`, `exit_nondet`, `fail`,
-        /// `exception`, `open` (not before the end of the stream) or `lost` (in a gap). Of calls and redos
-        /// only if a condition asks for `outcome` or `took`.
+        /// How the activation ends that a call, last call or redo begins, or that the event ends:
+        /// `exit_det`, `exit_nondet`, `fail`, `exception`, `open` (not before the end of the
+        /// stream) or `lost` (in a gap). Of calls and redos only if a condition asks for `outcome`
+        /// or `took`.
         "outcome" None outcome: Option<&'t str> = l.facts.outcome.map(Outcome::name);
-        /// Time from the call or redo that begins the activation to the way out that ends it, less pauses, in ns;
-        /// of a last call, from there. Of calls and redos only if a condition asks for `outcome` or `took`.
+        /// Time from the call or redo that begins the activation to the way out that ends it, less
+        /// pauses, in ns; of a last call, from there. Of calls and redos only if a condition asks
+        /// for `outcome` or `took`.
         "took" Clock took_ns: Option<u64> = l.facts.took.map(|ticks| l.at.trace.clock().duration_ns(ticks));
-        /// Of a failure: the predicate that failed last inside of the activation; empty if none did. Of a redo: the predicate whose failure
-        /// caused it. Of an exception: the predicate that it left first.
+        /// Of a failure: the predicate that failed last inside of the activation; empty if none
+        /// did. Of a redo: the predicate whose failure caused it. Of an exception: the predicate
+        /// that it left first.
         "cause" None cause: Option<&'t str> = l.facts.cause.map(|cause| l.at.trace.predicate_name(cause.predicate));
-        /// The number of the event by which it did that. Of a redo, empty: no recorded box failed; the active
-        /// one, which is the cause, did so in its own clause or asked for another solution.
+        /// The number of the event by which it did that. Of a redo, empty: no recorded box failed;
+        /// the active one, which is the cause, did so in its own clause or asked for another
+        /// solution.
         "cause event" None cause_event: Option<u64> = l.facts.cause.and_then(|cause| cause.event);
-        /// Of an exception: the predicate of the box that it does not leave; empty if it leaves all.
+        /// Of an exception: the predicate of the box that it does not leave; empty if it leaves
+        /// all.
         "caught in" None caught: Option<&'t str> = l.facts.caught.map(|caught| l.at.trace.predicate_name(caught.predicate));
     }
 }

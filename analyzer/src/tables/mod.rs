@@ -1,9 +1,10 @@
 //! The tables that every front end shows: names and units of `interface.md`, one struct a row.
 //!
-//! This is the one catalogue of columns: a row's `rows!` says name, title, unit, help, type and value of each, and reports,
-//! screens, conditions and files read it. Field names are column names. Whether times are recorded or net is a parameter:
-//! [`Table::net_of`] leads from a column to the one with its net times. Times are integer nanoseconds, each converted on its own, so that
-//! sums of rows may be off by rounding; sums of ticks in the [`Profile`] are not. Rows are made when
+//! This is the one catalogue of columns: a row's `rows!` says name, title, unit, help, type and
+//! value of each, and reports, screens, conditions and files read it. Field names are column names.
+//! Whether times are recorded or net is a parameter: [`Table::net_of`] leads from a column to the
+//! one with its net times. Times are integer nanoseconds, each converted on its own, so that sums
+//! of rows may be off by rounding; sums of ticks in the [`Profile`] are not. Rows are made when
 //! they are asked for, one at a time: no table is ever held whole here.
 
 mod arguments;
@@ -48,7 +49,8 @@ pub use streams::{Stream, StreamRow};
 /// The caller of boxes without traced ancestor.
 pub const ROOT: &str = "<root>";
 
-/// Lists all tables: name, what a table has a row for, its rows, and the function of [`Tables`] that makes them.
+/// Lists all tables: name, what a table has a row for, its rows, and the function of [`Tables`]
+/// that makes them.
 macro_rules! tables {
     ($( $(#[doc = $doc:literal])* $table:ident $name:literal $about:literal $row:ident $rows:ident; )*) => {
         /// A table by its name.
@@ -79,7 +81,8 @@ macro_rules! tables {
                 match self { $( Self::$table => $row::COLUMNS, )* }
             }
 
-            /// All its columns: those in files, then those that are shown only where a user asks for them.
+            /// All its columns: those in files, then those that are shown only where a user asks
+            /// for them.
             #[must_use]
             pub const fn all_columns(self) -> &'static [Column] {
                 match self { $( Self::$table => $row::ALL, )* }
@@ -87,7 +90,8 @@ macro_rules! tables {
         }
 
         impl<'t> Tables<'t> {
-            /// Hands the cells of each row of a table to `take`, which has as many as the table has columns.
+            /// Hands the cells of each row of a table to `take`, which has as many as the table has
+            /// columns.
             ///
             /// # Errors
             /// The first one of `take`; no more rows are made then.
@@ -142,7 +146,8 @@ tables! {
 }
 
 impl Table {
-    /// The place of a column among [`Self::all_columns`], by its name. At compile time it is an error if there is none.
+    /// The place of a column among [`Self::all_columns`], by its name. At compile time it is an
+    /// error if there is none.
     ///
     /// # Panics
     /// If there is none.
@@ -194,7 +199,8 @@ pub struct Tables<'t> {
 }
 
 impl<'t> Tables<'t> {
-    /// The tables of a profile of `trace`, which is called `name` in them. Times of single calls are missing.
+    /// The tables of a profile of `trace`, which is called `name` in them. Times of single calls
+    /// are missing.
     #[must_use]
     pub fn new(name: &'t str, trace: &'t Trace, profile: &'t Profile) -> Self {
         Self {

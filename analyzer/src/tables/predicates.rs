@@ -81,12 +81,14 @@ rows! {
         "height" Count max_height: u64 = p.figures.max_height;
         /// `self_ns` by `calls`, in ns.
         "self/call" Time self_call_ns: Option<u64> = p.figures.self_ticks.checked_div(p.figures.calls).map(|ticks| p.tables.ns(ticks));
-        /// Mean time of a call, in ns: from the call to the exit, failure or exception that follows. The events are read again for it.
+        /// Mean time of a call, in ns: from the call to the exit, failure or exception that
+        /// follows. The events are read again for it.
         "mean" Time mean_ns: Option<u64> = p.of_calls(CallFigures::mean_ticks);
         /// Time of the slowest call, likewise.
         "max" Time max_ns: Option<u64> = p.of_calls(CallFigures::max_ticks);
-        /// How the time of a call changed over the calls: `constant`, `falling`, `sublinear`, `linear`, `superlinear`, or empty if that is not clear. The events
-        /// are read again for it.
+        /// How the time of a call changed over the calls: `constant`, `falling`, `sublinear`,
+        /// `linear`, `superlinear`, or empty if that is not clear. The events are read again for
+        /// it.
         "growth" None growth: Option<&'t str> = p.call_figures().and_then(|calls| calls.trend().verdict.name());
     }
 }

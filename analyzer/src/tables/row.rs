@@ -1,7 +1,8 @@
 //! What rows of all tables have in common: named columns of one kind, and cells.
 //!
-//! Invariant: the `rows!` of a table is the only definition of its columns: name, title, unit, help, type, and how to
-//! get a cell. Reports, screens, conditions, every file format and the polars frames read it, in the order of its fields.
+//! Invariant: the `rows!` of a table is the only definition of its columns: name, title, unit,
+//! help, type, and how to get a cell. Reports, screens, conditions, every file format and the
+//! polars frames read it, in the order of its fields.
 
 use serde::Serialize;
 
@@ -23,7 +24,8 @@ pub enum Unit {
     None,
     /// Things.
     Count,
-    /// Nanoseconds that boxes took, the recorder's own included; `Table::net_of` leads to those without.
+    /// Nanoseconds that boxes took, the recorder's own included; `Table::net_of` leads to those
+    /// without.
     Time,
     /// Nanoseconds that say when, or how long by the clock. Net times do not concern them.
     Clock,
@@ -59,7 +61,8 @@ impl Column {
 
     /// Whether it holds the net times of a column called `recorded`.
     pub(super) const fn is_net_of(&self, recorded: &str) -> bool {
-        // As `recorded.strip_suffix("_ns")` and `self.name.strip_suffix("_comp_ns")`, which are not constant.
+        // As `recorded.strip_suffix("_ns")` and `self.name.strip_suffix("_comp_ns")`, which are not
+        // constant.
         let (net, recorded) = (self.name.as_bytes(), recorded.as_bytes());
         match (net, recorded) {
             (
@@ -192,8 +195,9 @@ pub(super) const fn column_name(field: &'static str) -> &'static str {
     }
 }
 
-/// Makes the rows of a table and its columns: each is a line of title, unit, name, type and how to get the cell from what
-/// the row is made of. The text above it is its help. What is `on request` is in no file unless a user asks for it.
+/// Makes the rows of a table and its columns: each is a line of title, unit, name, type and how to
+/// get the cell from what the row is made of. The text above it is its help. What is `on request`
+/// is in no file unless a user asks for it.
 macro_rules! rows {
     (
         $(#[$about:meta])*

@@ -8,14 +8,16 @@ use crate::figures::{Caller, SiteFigures};
 use crate::trace::{PredicateIndex, SiteIndex, SiteInfo};
 
 rows! {
-    /// A row of the table `sites`: one for every goal that made a call, and one for the calls of each caller and callee that do not
-    /// say which goal made them.
+    /// A row of the table `sites`: one for every goal that made a call, and one for the calls of
+    /// each caller and callee that do not say which goal made them.
     pub struct SiteRow<'t> of s: Site<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = s.tables.name;
-        /// Indicator of the predicate whose clause has the goal; of calls without a site, the predicate of the box that called, or `<root>`.
+        /// Indicator of the predicate whose clause has the goal; of calls without a site, the
+        /// predicate of the box that called, or `<root>`.
         "caller" None caller: &'t str = s.tables.caller(s.caller);
-        /// Number of the clause in its predicate, from 1. Empty: a call without a site, as by `call/1` or from an unrecorded predicate.
+        /// Number of the clause in its predicate, from 1. Empty: a call without a site, as by
+        /// `call/1` or from an unrecorded predicate.
         "clause" None clause: Option<u32> = s.info().map(|site| site.clause);
         /// Number of the goal in the clause, from 1, in the order in which goals are written.
         "goal" None goal: Option<u32> = s.info().map(|site| site.goal);
@@ -39,7 +41,8 @@ rows! {
         "exc." Count exceptions: u64 = s.figures.exceptions;
         /// Re-enterable ones discarded.
         "cut" Count cuts: u64 = s.figures.cuts;
-        /// Time of outermost activations of the callee entered there, in ns. Sums over all sites to the callee's inclusive time.
+        /// Time of outermost activations of the callee entered there, in ns. Sums over all sites to
+        /// the callee's inclusive time.
         "served" Time served_ns: u64 = s.tables.ns(s.figures.served_ticks);
         /// Time of work thrown away by redos into boxes called there, in ns.
         "undone" Time undone_ns: u64 = s.tables.ns(s.figures.undone_ticks);
@@ -47,7 +50,8 @@ rows! {
 }
 
 impl<'t> Tables<'t> {
-    /// By caller, [`crate::tables::ROOT`] first, then by clause and goal; calls without a site come after those with one.
+    /// By caller, [`crate::tables::ROOT`] first, then by clause and goal; calls without a site come
+    /// after those with one.
     pub fn sites(self) -> impl Iterator<Item = SiteRow<'t>> {
         self.site_list().into_iter().map(|site| SiteRow::new(&site))
     }

@@ -25,7 +25,8 @@ rows! {
         "at" Clock at_ns: u64 = s.tables.trace.clock().since_start_ns(s.call.tick);
         /// Time of the call, in ns: up to the exit, failure or exception that follows.
         "took" Time ns: u64 = s.tables.ns(s.call.ticks);
-        /// Indicator of the predicate whose clause has the goal that called; of a call without a site, the predicate of the box that called, or `<root>`.
+        /// Indicator of the predicate whose clause has the goal that called; of a call without a
+        /// site, the predicate of the box that called, or `<root>`.
         "caller" None caller: &'t str = s.tables.caller(s.call.caller);
         /// Number of the clause in its predicate, from 1. Empty: a call without a site.
         "clause" None clause: Option<u32> = s.info().map(|site| site.clause);
@@ -37,7 +38,8 @@ rows! {
 }
 
 impl<'t> Tables<'t> {
-    /// The predicate with the slowest call first, then by name and rank. Reads the trace again, unless that was done.
+    /// The predicate with the slowest call first, then by name and rank. Reads the trace again,
+    /// unless that was done.
     pub fn slowest(self) -> impl Iterator<Item = SlowestRow<'t>> {
         let predicates = self.calls().into_iter().flat_map(Calls::predicates);
         let mut predicates: Vec<_> = predicates.collect();
@@ -62,7 +64,8 @@ impl<'t> Tables<'t> {
 }
 
 impl<'t> Tables<'t> {
-    /// The slowest calls of a predicate, the slowest first: what rows are made of. Reads the trace again, unless that was done.
+    /// The slowest calls of a predicate, the slowest first: what rows are made of. Reads the trace
+    /// again, unless that was done.
     #[must_use]
     pub fn slowest_of(self, predicate: PredicateIndex) -> Vec<Slow<'t>> {
         let figures = self.calls().and_then(|calls| calls.predicate(predicate));

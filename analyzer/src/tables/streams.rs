@@ -30,8 +30,8 @@ rows! {
         "lost" Count lost_events: u64 = s.figures.lost_events;
         /// Time while a traced box was active, in ns.
         "traced" Clock self_ns: u64 = s.tables.ns(s.figures.self_ticks);
-        /// Part of `self_ns` in which the thread had no processor: it waited for a mutex, a queue, input, a sleep, or the
-        /// scheduler.
+        /// Part of `self_ns` in which the thread had no processor: it waited for a mutex, a queue,
+        /// input, a sleep, or the scheduler.
         "waiting" Clock waiting_ns: u64 = s.tables.ns(s.figures.waiting_ticks);
         /// Time while no traced box was active, in ns.
         "untraced" Clock untraced_ns: u64 = s.tables.ns(s.figures.untraced_ticks);

@@ -172,7 +172,8 @@ fn cells_are_of_the_kind_of_their_column() {
     }
 }
 
-/// A call among the slowest is an event of the same number, and took the time until its box had a way out.
+/// A call among the slowest is an event of the same number, and took the time until its box had a
+/// way out.
 #[test]
 fn slow_calls_are_events() {
     for name in ["queens.pmt", "threads_exceptions.pmt", "debray1.pmt"] {

@@ -25,7 +25,8 @@ pub struct Activation {
     pub ended: Option<(u64, u64)>,
 }
 
-/// Goes from checkpoint to checkpoint: only those parts of a stream are read in which the box may begin or end.
+/// Goes from checkpoint to checkpoint: only those parts of a stream are read in which the box may
+/// begin or end.
 struct Search<'t, 'g> {
     trace: &'t Trace,
     trail: Option<&'t Trail>,
@@ -50,8 +51,9 @@ struct Seen {
 }
 
 impl Activation {
-    /// The activation that is active right after an event, or that ends by it, of the box that another event called.
-    /// `stream` is a place in [`Trace::streams`]. `None` if there is none, or if `goes_on` says no, which is asked now and then.
+    /// The activation that is active right after an event, or that ends by it, of the box that
+    /// another event called. `stream` is a place in [`Trace::streams`]. `None` if there is none, or
+    /// if `goes_on` says no, which is asked now and then.
     ///
     /// Without a trail the stream is read from its beginning.
     #[must_use]
@@ -82,7 +84,8 @@ impl Search<'_, '_> {
         starts.iter().map(|start| start.event).collect()
     }
 
-    /// Whether the box with so many around it is untouched between the place before this one and it.
+    /// Whether the box with so many around it is untouched between the place before this one and
+    /// it.
     fn stays(&self, place: usize, depth: usize) -> bool {
         let starts = self.trail.map_or(&[][..], |trail| trail.starts(self.place));
         let (Some(start), Some(before)) = (
@@ -141,7 +144,8 @@ impl Search<'_, '_> {
         })
     }
 
-    /// Reads from one event to before another; ends count from `ends_from` on. `None` if nobody wants to know any more.
+    /// Reads from one event to before another; ends count from `ends_from` on. `None` if nobody
+    /// wants to know any more.
     fn read(&self, from: u64, until: u64, ends_from: u64) -> Option<Seen> {
         let mut walk = Walk::from(self.trace, self.trail, self.stream, from);
         let depth = self.position(&walk);

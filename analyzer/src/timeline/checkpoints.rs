@@ -60,8 +60,8 @@ impl Blocks {
         trail.starts(stream).iter().map_while(anchor).collect()
     }
 
-    /// The number of the first event of a stream that is not before a tick; `None` if there is none. Reads no more
-    /// than the block in which it is and the one before.
+    /// The number of the first event of a stream that is not before a tick; `None` if there is
+    /// none. Reads no more than the block in which it is and the one before.
     #[must_use]
     pub fn first_event_since(&self, trace: &Trace, stream: usize, tick: u64) -> Option<u64> {
         let info = trace.streams().get(stream)?;
@@ -114,9 +114,11 @@ impl Lowest {
     }
 }
 
-/// Fills in the boxes that are open from one checkpoint to another and touched by no event in between.
+/// Fills in the boxes that are open from one checkpoint to another and touched by no event in
+/// between.
 ///
-/// A checkpoint says how many boxes of the one before were active or left since: those around them stayed.
+/// A checkpoint says how many boxes of the one before were active or left since: those around them
+/// stayed.
 pub(super) fn outline(
     blocks: &Blocks,
     stream: &StreamInfo,

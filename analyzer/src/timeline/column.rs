@@ -16,8 +16,8 @@ pub struct Column {
     pub paused_ticks: u64,
     /// Ticks in which events were lost.
     pub gap_ticks: u64,
-    /// Blocks of the trace that begin here: the recorder's work for one falls between its first event and the
-    /// next, and is not known any closer.
+    /// Blocks of the trace that begin here: the recorder's work for one falls between its first
+    /// event and the next, and is not known any closer.
     pub blocks: u32,
     /// By row, from the first row of the window to the last one that has anything.
     pub cells: Vec<Cell>,
@@ -34,8 +34,8 @@ impl Column {
     }
 }
 
-/// How often what happened. Ports are those of the engine's boxes that are not hidden: a last call shares
-/// the box of its caller and is counted beside.
+/// How often what happened. Ports are those of the engine's boxes that are not hidden: a last call
+/// shares the box of its caller and is counted beside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// All events, those of hidden boxes included.
@@ -73,8 +73,8 @@ pub struct Cell {
     pub first: Option<Segment>,
     /// The last one.
     pub last: Option<Segment>,
-    /// The predicate whose segments have the most ticks together, and how many; of several the one declared
-    /// first. `None` if all took no time.
+    /// The predicate whose segments have the most ticks together, and how many; of several the one
+    /// declared first. `None` if all took no time.
     pub longest: Option<(PredicateIndex, u64)>,
     /// Failures of boxes at this depth.
     pub fails: u64,
@@ -114,12 +114,12 @@ impl Cell {
     }
 }
 
-/// A stretch in which one box is at some depth of the active chain and runs one predicate, as far as it lies in
-/// the column.
+/// A stretch in which one box is at some depth of the active chain and runs one predicate, as far
+/// as it lies in the column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
-    /// Number of the event by which the box was called: its name. Of what is not known of before a gap, the
-    /// number of the gap.
+    /// Number of the event by which the box was called: its name. Of what is not known of before a
+    /// gap, the number of the gap.
     pub called: u64,
     /// What it runs.
     pub predicate: PredicateIndex,

@@ -1,27 +1,30 @@
-//! A stretch of a stream as a picture: columns of time, and in each the boxes of the active chain by depth.
+//! A stretch of a stream as a picture: columns of time, and in each the boxes of the active chain
+//! by depth.
 //!
-//! A [`Stretch`] says which ticks, how many columns, which depths. Of every column a [`Reader`] counts what
-//! happened, and of every cell (column × depth) it says which boxes were there and from when to when: one
-//! [`Segment`] exactly, or of several how many, the first, the last, and the predicate that was there longest.
-//! Nothing is estimated: a column is either read, event by event, or says that it is not.
+//! A [`Stretch`] says which ticks, how many columns, which depths. Of every column a [`Reader`]
+//! counts what happened, and of every cell (column × depth) it says which boxes were there and from
+//! when to when: one [`Segment`] exactly, or of several how many, the first, the last, and the
+//! predicate that was there longest. Nothing is estimated: a column is either read, event by event,
+//! or says that it is not.
 //!
 //! Three ways to a picture, all with the same columns where they overlap:
 //! - [`Reader::read_at_most`] reads as many events as can be waited for, and else says so;
-//! - [`Reader::outline`] reads none: from checkpoints of the index alone it tells the boxes that no event
-//!   between two of them touched, so that of a trace of any length the outer boxes are seen at once;
-//! - [`Reader::read`] reads all events of the window, in parallel from the checkpoints where there are some
-//!   (without, from the beginning of the stream), and hands columns out as they are done.
+//! - [`Reader::outline`] reads none: from checkpoints of the index alone it tells the boxes that no
+//!   event between two of them touched, so that of a trace of any length the outer boxes are seen
+//!   at once;
+//! - [`Reader::read`] reads all events of the window, in parallel from the checkpoints where there
+//!   are some (without, from the beginning of the stream), and hands columns out as they are done.
 //!
 //! Memory is that of the columns and of the open boxes, whatever the length of the stretch.
 //!
-//! Depth counts boxes that are not hidden. After a gap nothing is known of what is open; all that may be
-//! stands at depth 0 as one box of the unknown predicate, as in the figures. In a pause boxes stay where they
-//! are; how much of a column is pause is said beside. Boxes are those of the engine: a last call goes on in the
-//! box of its caller, as another segment.
+//! Depth counts boxes that are not hidden. After a gap nothing is known of what is open; all that
+//! may be stands at depth 0 as one box of the unknown predicate, as in the figures. In a pause
+//! boxes stay where they are; how much of a column is pause is said beside. Boxes are those of the
+//! engine: a last call goes on in the box of its caller, as another segment.
 //!
-//! How long the recorder itself took to make a new block is not in a trace: a block begins with the event that
-//! found no room in the one before, and that event's tick was read before the work. It falls into the time
-//! between that event and the next. [`Column::blocks`] says where to look.
+//! How long the recorder itself took to make a new block is not in a trace: a block begins with the
+//! event that found no room in the one before, and that event's tick was read before the work. It
+//! falls into the time between that event and the next. [`Column::blocks`] says where to look.
 
 mod activation;
 mod checkpoints;
@@ -51,7 +54,8 @@ pub use program::Program;
 /// Events between two looks at whether anybody still wants to know.
 const STRIDE: u64 = 1 << 12;
 
-/// So many checkpoints in a part of a window that what is read before its first column does not matter.
+/// So many checkpoints in a part of a window that what is read before its first column does not
+/// matter.
 const ANCHORS_PER_PART: usize = 4;
 
 /// The most parts of a window.
@@ -144,8 +148,8 @@ struct Part {
 }
 
 impl<'t> Reader<'t> {
-    /// Reads a trace, along a trail if it has one; it must follow the focus of the scope. Boxes that the scope does not
-    /// show are not drawn.
+    /// Reads a trace, along a trail if it has one; it must follow the focus of the scope. Boxes
+    /// that the scope does not show are not drawn.
     #[must_use]
     pub fn new(
         trace: &'t Trace,
@@ -174,7 +178,8 @@ impl<'t> Reader<'t> {
         last.map(|step| step.number).or(from.checked_sub(1))
     }
 
-    /// The row of the box of an event, and of an event of no box the first one; `moment` is after it.
+    /// The row of the box of an event, and of an event of no box the first one; `moment` is after
+    /// it.
     #[must_use]
     pub fn row_of(&self, step: &Step, moment: &Moment) -> u64 {
         let Some((of, depth)) = step.of else { return 0 };
@@ -201,8 +206,8 @@ impl<'t> Reader<'t> {
         columns
     }
 
-    /// The columns, if no more than `most` events must be read for them (and those since the last checkpoint,
-    /// if a predicate is hidden).
+    /// The columns, if no more than `most` events must be read for them (and those since the last
+    /// checkpoint, if a predicate is hidden).
     #[must_use]
     pub fn read_at_most(&self, window: &Stretch, most: u64) -> Option<Vec<Column>> {
         let Some(stream) = self.stream(window) else {
@@ -221,8 +226,8 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// All columns, in parallel on rayon's current threads: `sink` is given the number of a column, and it with
-    /// some that follow, in any order. `false` if it was cancelled.
+    /// All columns, in parallel on rayon's current threads: `sink` is given the number of a column,
+    /// and it with some that follow, in any order. `false` if it was cancelled.
     pub fn read(
         &self,
         window: &Stretch,
@@ -319,8 +324,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Where to begin to know what every box shows at an event: there, or, if all that is known of a box at
-    /// a checkpoint is hidden and there was more, where the first such box was called.
+    /// Where to begin to know what every box shows at an event: there, or, if all that is known of
+    /// a box at a checkpoint is hidden and there was more, where the first such box was called.
     fn known_from(&self, stream: &StreamInfo, event: u64) -> u64 {
         if event == 0 || !self.scope.has_transparent() {
             return event;
@@ -332,8 +337,8 @@ impl<'t> Reader<'t> {
         unclear.map(|open| open.called).min().unwrap_or(event)
     }
 
-    /// The columns of a part; `None` if `goes_on` says so, which is asked at every event, or if more boxes are open at its
-    /// begin than are wanted.
+    /// The columns of a part; `None` if `goes_on` says so, which is asked at every event, or if
+    /// more boxes are open at its begin than are wanted.
     fn paint(
         &self,
         window: &Stretch,

@@ -44,7 +44,8 @@ pub(super) struct Painter<'w> {
     tick: u64,
     paused_since: Option<u64>,
     gap_since: Option<u64>,
-    /// The column that is being painted, and its ticks. Before the first one, up to where it begins.
+    /// The column that is being painted, and its ticks. Before the first one, up to where it
+    /// begins.
     at: u32,
     begin: u64,
     end: u64,
@@ -101,7 +102,8 @@ impl<'w> Painter<'w> {
         }
     }
 
-    /// An event; `moment` is what is after it. `false` if it lies behind the last column, and its end.
+    /// An event; `moment` is what is after it. `false` if it lies behind the last column, and its
+    /// end.
     pub(super) fn step(&mut self, step: &Step, moment: &Moment) -> bool {
         if step.tick > self.limit {
             if matches!(step.event, Event::Gap { .. }) {
@@ -121,7 +123,8 @@ impl<'w> Painter<'w> {
         true
     }
 
-    /// No further events: the stream ended at `end` if that is said, else where the last column does.
+    /// No further events: the stream ended at `end` if that is said, else where the last column
+    /// does.
     pub(super) fn finish(mut self, end: Option<u64>) -> Vec<Column> {
         if let Some(end) = end {
             self.go_to(end.max(self.tick));
@@ -421,8 +424,9 @@ impl<'w> Painter<'w> {
     }
 }
 
-/// What a box shows, from what is known at a moment; `None` if that cannot be told: all that it is known to
-/// have run in the end is hidden, and it made last calls before, or came into the focus by one.
+/// What a box shows, from what is known at a moment; `None` if that cannot be told: all that it is
+/// known to have run in the end is hidden, and it made last calls before, or came into the focus by
+/// one.
 pub(super) fn predicate_shown(scope: &Scope, open: &OpenBox) -> Option<Option<PredicateIndex>> {
     if !scope.contains(open.way) {
         return Some(None);

@@ -1,8 +1,9 @@
 //! Where in a trace its program runs: what a first look is at.
 //!
-//! Loading is mostly paused, or no recorded box is open; what the engine does meanwhile (collections, loading of libraries) is no
-//! goal of the program. So the program runs where an outermost box of its own is open. Where nothing is recorded for long, the
-//! time is divided, and the part with the most recorded time counts.
+//! Loading is mostly paused, or no recorded box is open; what the engine does meanwhile
+//! (collections, loading of libraries) is no goal of the program. So the program runs where an
+//! outermost box of its own is open. Where nothing is recorded for long, the time is divided, and
+//! the part with the most recorded time counts.
 
 use portmortem_tracer::format::Event;
 
@@ -10,7 +11,8 @@ use crate::figures::StreamFigures;
 use crate::trace::{BoxKind, PredicateIndex, StreamInfo, Trace};
 use crate::walk::Walk;
 
-/// Events that are read at most, of all streams together: a few milliseconds. What comes after them counts as program.
+/// Events that are read at most, of all streams together: a few milliseconds. What comes after them
+/// counts as program.
 const MOST_EVENTS: u64 = 100_000;
 
 /// Streams that are read at all; of the others all counts.
@@ -19,7 +21,8 @@ const MOST_STREAMS: usize = 100;
 /// Time without a recorded goal is long if it is such a part of all.
 const LONG: u64 = 8;
 
-/// Goals at either end count as loading if they are so much shorter than the program, and shorter than the time to the next one.
+/// Goals at either end count as loading if they are so much shorter than the program, and shorter
+/// than the time to the next one.
 const SHORT: u64 = 100;
 
 /// The part of a trace in which its program runs.
@@ -29,7 +32,8 @@ pub struct Program {
     pub from: u64,
     /// The first tick after its last one.
     pub until: u64,
-    /// By stream, as in [`Trace::streams`]: the number of the first event of a goal in it; `None` if there is none.
+    /// By stream, as in [`Trace::streams`]: the number of the first event of a goal in it; `None`
+    /// if there is none.
     pub first_events: Vec<Option<u64>>,
 }
 
@@ -58,8 +62,8 @@ impl Piece {
 }
 
 impl Program {
-    /// Finds it; `figures` are those of the streams, of the whole time. `None` if no goal was recorded. A bounded number
-    /// of events is read.
+    /// Finds it; `figures` are those of the streams, of the whole time. `None` if no goal was
+    /// recorded. A bounded number of events is read.
     #[must_use]
     pub fn of(trace: &Trace, figures: &[StreamFigures]) -> Option<Self> {
         let kinds = BoxKind::by_predicate(trace);
@@ -105,7 +109,8 @@ fn together(mut pieces: Vec<Piece>) -> Vec<Piece> {
     all
 }
 
-/// The part with the most recorded time, between times in which nothing is for long; without what is short and far at its ends.
+/// The part with the most recorded time, between times in which nothing is for long; without what
+/// is short and far at its ends.
 fn longest(pieces: &[Piece], long: u64) -> Option<Piece> {
     let parts = pieces.chunk_by(|piece, next| piece.to(next) < long);
     let recorded = |part: &&[Piece]| part.iter().map(|piece| piece.recorded).sum::<u64>();

@@ -1,9 +1,9 @@
 //! Ticks to nanoseconds.
 //!
 //! Blocks carry pairs of (tick, monotonic ns) read together. Two of them far apart give the rate;
-//! one rate serves the whole trace, so that sums of durations stay sums: a piecewise rate would give
-//! a total of ticks from many places no meaning. Conversion is in integers, monotone, and exact to
-//! rounding (half a nanosecond).
+//! one rate serves the whole trace, so that sums of durations stay sums: a piecewise rate would
+//! give a total of ticks from many places no meaning. Conversion is in integers, monotone, and
+//! exact to rounding (half a nanosecond).
 
 /// A moment read on both clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,8 @@ const SHORT_NS: u64 = 1_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
 impl Clock {
-    /// The clock of a trace with these pairs, on a machine that states `ticks_per_second` (0: it does not).
+    /// The clock of a trace with these pairs, on a machine that states `ticks_per_second` (0: it
+    /// does not).
     #[must_use]
     pub fn new(pairs: &Pairs, ticks_per_second: u64) -> Self {
         let Some((first, last)) = pairs.ends else {

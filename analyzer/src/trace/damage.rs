@@ -1,7 +1,8 @@
 //! What is wrong with a trace file, as data: where, what, and what it cost.
 //!
-//! Damage is never an error of the reader: the rest of the trace is analysed, and a report says what
-//! is missing. Losses in a stream show again as gaps ([`crate::trace::events`]), where they are counted.
+//! Damage is never an error of the reader: the rest of the trace is analysed, and a report says
+//! what is missing. Losses in a stream show again as gaps ([`crate::trace::events`]), where they
+//! are counted.
 
 use portmortem_tracer::format::{EventError, WireError};
 

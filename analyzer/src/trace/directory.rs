@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use portmortem_tracer::format::{
     BLOCK_HEADER_BYTES, Baseline, BlockHeader, Clause, Cost, Dialect, ENGINE_WORK, Fit, PortCosts,
-    Predicate, Record, Site, StreamBegin, StreamKind, Trials, WAITING, read_record,
+    Predicate, Record, Site, StreamBegin, StreamKind, Technique, Trials, WAITING, read_record,
 };
 use rustc_hash::FxHashMap;
 
@@ -173,6 +173,7 @@ pub(super) struct Directory {
     /// All costs were written.
     pub(super) costs_complete: bool,
     pub(super) port_costs: Option<PortCosts>,
+    pub(super) technique: Option<Technique>,
     pub(super) trials: Option<Trials>,
     pub(super) baseline: Option<Baseline>,
     pub(super) fits: Vec<Fit>,
@@ -393,6 +394,10 @@ impl Reader<'_> {
             }
             Record::PortCosts(costs) => {
                 self.directory.port_costs = Some(costs);
+                None
+            }
+            Record::Technique(technique) => {
+                self.directory.technique = Some(technique);
                 None
             }
             Record::Trials(trials) => {

@@ -110,8 +110,8 @@ impl<'t> Events<'t> {
         }
     }
 
-    /// The rest of the block, or the next one: for those who decode events themselves. `None` at the end
-    /// of the stream. Whoever takes it says by [`Events::passed`] what was in it.
+    /// The rest of the block, or the next one: for those who decode events themselves. `None` at
+    /// the end of the stream. Whoever takes it says by [`Events::passed`] what was in it.
     pub(crate) fn payload(&mut self) -> Option<Payload<'t>> {
         let mut gap = None;
         while self.current.at == self.current.payload.len() {
@@ -156,8 +156,8 @@ impl<'t> Events<'t> {
         self.tick = tick;
     }
 
-    /// If the next event is the first one of a block, and [`Events::part`] from there finds all that follows as it
-    /// is found here: how many blocks are left.
+    /// If the next event is the first one of a block, and [`Events::part`] from there finds all
+    /// that follows as it is found here: how many blocks are left.
     pub(crate) fn next_block_follows(&self) -> Option<usize> {
         let current = &self.current;
         let whole = current.next_number == Some(self.number) && !self.lost_track;
@@ -243,9 +243,10 @@ impl<'t> Events<'t> {
         })
     }
 
-    /// The predicate that a call of this id is one of, and its site. An id that is declared nowhere stands for itself in a block with
-    /// a correct checksum, or when records were lost: then the box is real and only its name is
-    /// missing. Otherwise it is a sign that the bytes are not events.
+    /// The predicate that a call of this id is one of, and its site. An id that is declared nowhere
+    /// stands for itself in a block with a correct checksum, or when records were lost: then the
+    /// box is real and only its name is missing. Otherwise it is a sign that the bytes are not
+    /// events.
     #[inline]
     fn resolve(&mut self, id: u32) -> Option<(PredicateIndex, Option<SiteIndex>)> {
         match self.trace.callable(id) {

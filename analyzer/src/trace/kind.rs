@@ -6,7 +6,8 @@ use portmortem_tracer::format::WAITING;
 
 use super::{PredicateIndex, PredicateInfo, Trace};
 
-/// What a box is, as far as it matters for what recording it costs, and for what it says of the program.
+/// What a box is, as far as it matters for what recording it costs, and for what it says of the
+/// program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub enum BoxKind {
     /// A call of a predicate with so many arguments.
@@ -41,7 +42,8 @@ impl BoxKind {
         trace.predicates().iter().map(of).collect()
     }
 
-    /// Whether it happens between two ports, wherever the program is then, and is no step of the program.
+    /// Whether it happens between two ports, wherever the program is then, and is no step of the
+    /// program.
     pub(crate) fn is_between_ports(self) -> bool {
         matches!(self, Self::EngineWork | Self::Waiting)
     }

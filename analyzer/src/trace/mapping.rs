@@ -4,10 +4,11 @@
 //!
 //! **Files that change underneath.** A mapping is a window on the file, not a copy. A recorder only
 //! adds to a trace and never shortens it, so a trace that is still being written reads as the trace
-//! it was a moment ago. If another program *shortens* the file while it is mapped, what is missing reads
-//! as zeros ([`portmortem_tracer::truncation`]), and [`Mapping::is_truncated`] says so from then on; one that overwrites bytes
-//! makes us see either version. Every value is checked after it is read and used as read, so changed bytes
-//! mean wrong figures or reported damage, never an access out of bounds.
+//! it was a moment ago. If another program *shortens* the file while it is mapped, what is missing
+//! reads as zeros ([`portmortem_tracer::truncation`]), and [`Mapping::is_truncated`] says so from
+//! then on; one that overwrites bytes makes us see either version. Every value is checked after it
+//! is read and used as read, so changed bytes mean wrong figures or reported damage, never an
+//! access out of bounds.
 
 use std::fs::File;
 use std::io;
@@ -74,9 +75,10 @@ impl Mapping {
         if file.metadata()?.len() == 0 {
             return Err(MappingError::Empty);
         }
-        // SAFETY: the mapping is read-only and private to this type. What Rust cannot promise is that nobody
-        // writes to the file: a reference to its bytes is only ever read as plain bytes, each value is
-        // checked as it was read, and no invariant of a type depends on reading the same twice.
+        // SAFETY: the mapping is read-only and private to this type. What Rust cannot promise is
+        // that nobody writes to the file: a reference to its bytes is only ever read as plain
+        // bytes, each value is checked as it was read, and no invariant of a type depends on
+        // reading the same twice.
         let bytes = unsafe { Mmap::map(&file)? };
         Ok(Self {
             bytes: Bytes::Mapped(Mapped {
@@ -87,7 +89,8 @@ impl Mapping {
         })
     }
 
-    /// Whether the file is shorter than it was when it was mapped: then what was read since may be zeros.
+    /// Whether the file is shorter than it was when it was mapped: then what was read since may be
+    /// zeros.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         match &self.bytes {
@@ -100,7 +103,8 @@ impl Mapping {
         }
     }
 
-    /// A range will be asked for soon: many of them are read from the disk at the same time, not one after the other.
+    /// A range will be asked for soon: many of them are read from the disk at the same time, not
+    /// one after the other.
     pub(crate) fn prepare(&self, offset: u64, length: u64) {
         if let Bytes::Mapped(Mapped { bytes, .. }) = &self.bytes
             && let Some((offset, length)) = inside(bytes, offset, length)
@@ -110,15 +114,16 @@ impl Mapping {
         }
     }
 
-    /// The pages of a range need not stay in memory: they are read again if they are asked for. What is said of
-    /// bytes behind the end of the file does not matter.
+    /// The pages of a range need not stay in memory: they are read again if they are asked for.
+    /// What is said of bytes behind the end of the file does not matter.
     pub(crate) fn let_go(&self, offset: u64, length: u64) {
         if let Bytes::Mapped(Mapped { bytes, .. }) = &self.bytes
             && let Some((offset, length)) = inside(bytes, offset, length)
         {
-            // SAFETY: the range is inside the mapping, and so are the whole pages that the system makes of it.
-            // The mapping is of a file and read-only, so its bytes are the same afterwards; where a missing
-            // page was replaced by zeros, it is zeros again. This is advice: the result does not matter.
+            // SAFETY: the range is inside the mapping, and so are the whole pages that the system
+            // makes of it. The mapping is of a file and read-only, so its bytes are the same
+            // afterwards; where a missing page was replaced by zeros, it is zeros again. This is
+            // advice: the result does not matter.
             let _ = unsafe {
                 bytes.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, offset, length)
             };
@@ -126,7 +131,8 @@ impl Mapping {
     }
 }
 
-/// The part of a range that is inside a mapping, if there is any: block headers may claim what a cut file lacks.
+/// The part of a range that is inside a mapping, if there is any: block headers may claim what a
+/// cut file lacks.
 fn inside(bytes: &[u8], offset: u64, length: u64) -> Option<(usize, usize)> {
     let size = bytes.len() as u64;
     let end = offset.saturating_add(length).min(size);

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use portmortem_tracer::format::{
     Baseline, BlockHeader, Cost, FORMAT_VERSION, Fit, Header, HeaderError, Outcome, PortCosts,
-    Trials, decode_header,
+    Technique, Trials, decode_header,
 };
 use rayon::prelude::*;
 
@@ -43,7 +43,8 @@ pub type SiteIndex = u32;
 /// Index into [`Trace::clauses`].
 pub type ClauseIndex = u32;
 
-/// What a call names: a predicate by its [`PredicateIndex`], the unknown one included, or after those a site.
+/// What a call names: a predicate by its [`PredicateIndex`], the unknown one included, or after
+/// those a site.
 pub(crate) type Callable = u32;
 
 /// A cost centre, by its row in [`Trace::predicates`]; `None` is outside of all, and
@@ -176,8 +177,8 @@ impl Trace {
         })
     }
 
-    /// Whether the file still has all that it had when it was opened. If it has not, what was found in it since is of
-    /// no use, and is not to be shown. `path` names it in the error.
+    /// Whether the file still has all that it had when it was opened. If it has not, what was found
+    /// in it since is of no use, and is not to be shown. `path` names it in the error.
     ///
     /// # Errors
     /// [`TraceError::Truncated`].
@@ -220,13 +221,15 @@ impl Trace {
         self.directory.predicates.len() as PredicateIndex
     }
 
-    /// The goals in clauses that calls name, by [`SiteIndex`]: in the order of their ids, without holes.
+    /// The goals in clauses that calls name, by [`SiteIndex`]: in the order of their ids, without
+    /// holes.
     #[must_use]
     pub fn sites(&self) -> &[SiteInfo] {
         &self.directory.sites
     }
 
-    /// The clauses that boxes enter, by [`ClauseIndex`]: in the order of their ids, without holes. None if entries were not recorded.
+    /// The clauses that boxes enter, by [`ClauseIndex`]: in the order of their ids, without holes.
+    /// None if entries were not recorded.
     #[must_use]
     pub fn clauses(&self) -> &[ClauseInfo] {
         &self.directory.clauses
@@ -292,7 +295,8 @@ impl Trace {
             .map_or("<unknown>", |info| &info.indicator)
     }
 
-    /// The cost centre that a box of this enters, if any. It is a row of [`Trace::predicates`], too.
+    /// The cost centre that a box of this enters, if any. It is a row of [`Trace::predicates`],
+    /// too.
     #[must_use]
     pub fn center(&self, index: PredicateIndex) -> Center {
         self.predicates().get(index as usize)?.center
@@ -311,7 +315,8 @@ impl Trace {
         self.predicates().iter().any(|info| info.is_center)
     }
 
-    /// Symbolic costs as they were recorded ([`crate::costs`] sums them up), and whether none is missing.
+    /// Symbolic costs as they were recorded ([`crate::costs`] sums them up), and whether none is
+    /// missing.
     pub(crate) fn costs(&self) -> (&[Cost], bool) {
         (&self.directory.costs, self.directory.costs_complete)
     }
@@ -345,13 +350,20 @@ impl Trace {
         &self.directory.notes
     }
 
-    /// What recording cost on that machine; `None` if the trace does not say, or has [trials](Self::trials) instead.
+    /// What recording cost on that machine; `None` if the trace does not say, or has
+    /// [trials](Self::trials) instead.
     #[must_use]
     pub fn port_costs(&self) -> Option<&PortCosts> {
         self.directory.port_costs.as_ref()
     }
 
-    /// What the recorder ran to find that out.
+    /// How the recorder made ports; `None` if the trace does not say.
+    #[must_use]
+    pub fn technique(&self) -> Option<Technique> {
+        self.directory.technique
+    }
+
+    /// What the recorder ran to find out what recording costs.
     #[must_use]
     pub fn trials(&self) -> Option<&Trials> {
         self.directory.trials.as_ref()
@@ -415,8 +427,8 @@ impl Trace {
             .sum()
     }
 
-    /// A block at this offset, of this size, need not stay in memory. Small ones share pages with others,
-    /// and it would take more time than memory.
+    /// A block at this offset, of this size, need not stay in memory. Small ones share pages with
+    /// others, and it would take more time than memory.
     pub(crate) fn let_go(&self, (offset, size): (u64, u64)) {
         const WORTH_IT: u64 = 64 << 10;
         if size >= WORTH_IT {

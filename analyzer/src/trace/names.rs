@@ -1,8 +1,9 @@
-//! Predicate indicators as Prolog would write them: `foo/2`, `lists:append/3`, `(-)/2`, `'my pred'/1`.
+//! Predicate indicators as Prolog would write them: `foo/2`, `lists:append/3`, `(-)/2`, `'my
+//! pred'/1`.
 //!
-//! The text is what SWI-Prolog's `writeq/1` prints for the indicator (checked against 9.0.4), except
-//! that names with symbols outside ASCII are always quoted, that operators are those of a fresh
-//! SWI-Prolog, and that characters which could deceive a reader of a terminal (soft hyphens,
+//! The text is what SWI-Prolog's `writeq/1` prints for the indicator (checked against 9.0.4),
+//! except that names with symbols outside ASCII are always quoted, that operators are those of a
+//! fresh SWI-Prolog, and that characters which could deceive a reader of a terminal (soft hyphens,
 //! direction marks) are escaped like control characters. It reads back as the same indicator.
 
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
 //! Target `index`: an index file beside a trace is used only if it says what the trace says.
 //!
-//! The first byte of an input says how it is written beside the trace of [`seeds::indexed`]. 0: what
+//! The first byte of an input says how it is written beside the trace of [`indexed`]. 0: what
 //! follows is the contents, and a head with the right checksum and length is put before it. 1: what
 //! follows is the whole file.
 
@@ -13,17 +13,28 @@ use portmortem_analyzer::figures::laws;
 use portmortem_analyzer::index::Index;
 use portmortem_analyzer::walk::Walk;
 use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
-use portmortem_tracer::format::crc32;
+use portmortem_tracer::format::{Dialect, crc32};
 use tempfile::TempDir;
 
 use crate::agreement::write_all_tables;
-use crate::seeds;
+use crate::generated::{Shape, trace};
 
 /// Magic, version, checksum and length of the contents.
 const HEAD_BYTES: usize = 24;
 
 /// Events between two moments that are compared.
 const STRIDE: u64 = 37;
+
+/// Of the trace that inputs are indexes of.
+const SHAPE: Shape = Shape {
+    seed: 4,
+    dialect: Dialect::EveryRedo,
+    streams: 2,
+    events: 400,
+    odd: false,
+    costs: true,
+    ended: true,
+};
 
 /// The trace that inputs are indexes of, and what is true of it.
 pub(crate) struct Indexed {
@@ -83,7 +94,7 @@ pub(crate) fn indexed() -> &'static Indexed {
 fn make() -> Result<Indexed, Box<dyn std::error::Error>> {
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("fuzz.pmt");
-    std::fs::write(&path, seeds::indexed())?;
+    std::fs::write(&path, trace(SHAPE))?;
     // An index says when its trace was changed: inputs must be of the same trace on every machine.
     let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     File::options()

@@ -105,20 +105,6 @@ pub fn conditions() -> Vec<Vec<u8>> {
     .to_vec()
 }
 
-/// The trace that indexes are fuzzed beside.
-#[must_use]
-pub fn indexed() -> Vec<u8> {
-    trace(Shape {
-        seed: 4,
-        dialect: Dialect::EveryRedo,
-        streams: 2,
-        events: 400,
-        odd: false,
-        costs: true,
-        ended: true,
-    })
-}
-
 fn shapes() -> Vec<Shape> {
     let mut shapes = Vec::new();
     for seed in 0..16 {

@@ -29,8 +29,8 @@ pub(crate) use header::{header_version, shorten};
 pub use index::{FOOTER_BYTES, FOOTER_MAGIC, Footer, decode_index, encode_index};
 pub use record::{
     Baseline, COST_UNIT, Clause, ClockSource, Cost, Dialect, Fit, Header, Index, IndexEntry,
-    MAX_COSTS, Mode, Outcome, PortCosts, Predicate, Record, Site, StreamBegin, StreamKind, Trial,
-    Trials,
+    MAX_COSTS, Mode, Outcome, PortCosts, Predicate, Record, Site, StreamBegin, StreamKind,
+    Technique, Trial, Trials,
 };
 pub use varint::{VarintError, read as read_varint, write as write_varint};
 pub use wire::{MAX_RECORD_BYTES, WireError, decode_record, encode_record, read_record};

@@ -142,6 +142,17 @@ pub enum Record {
         /// Predicate id.
         predicate: u32,
     },
+    /// How the recorder for SWI-Prolog makes ports (since format version 6).
+    Technique(Technique),
+}
+
+/// How the recorder for SWI-Prolog makes ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub enum Technique {
+    /// Foreign predicates are called, by wrappers and by copies of clauses.
+    Ports,
+    /// They are machine code in the engine's own instructions.
+    Stubs,
 }
 
 /// How many costs a record has at most: what decodes them is bounded like any record.

@@ -40,7 +40,7 @@ Options of pm_record/2 and pm_start/2:
   - boundary(+Boolean)
     Give the built-in and library predicates that recorded clauses call directly
     boxes, but not what they call in turn. Default: `true`. There are none with
-    byrd(true), symbolic(true) or tail(false).
+    byrd(true) or symbolic(true), nor with ports(true) and tail(false).
   - clauses(+Boolean)
     Record which clause of a predicate is entered, too. Default: `false`.
   - arguments(+Patterns)
@@ -52,10 +52,10 @@ Options of pm_record/2 and pm_start/2:
     Make every exit re-enterable (the figures of Debray 1988). Default: `false`.
   - symbolic(+Boolean)
     Count symbolic costs (slow). Default: `false`.
-  - stubs(+Boolean)
-    Put the ports into the engine's own instructions, if this version of the engine allows it:
-    there are no copies of clauses then. Not with byrd(true), symbolic(true), clauses(true), arguments(_)
-    and tail(false), which are recorded with ports. Default: `false`.
+  - ports(+Boolean)
+    Record with ports in copies of clauses, and not in the engine's own instructions. So are recordings in any
+    case where the version of the engine does not allow for those, and with byrd(true) and symbolic(true).
+    Default: `false`.
   - tail(+Boolean)
     Record last calls as such. With `false` every one gets a box of its own,
     and recursion no longer runs in constant space. Default: `true`.
@@ -65,6 +65,9 @@ Options of pm_record/2 and pm_start/2:
   - max_size(+Bytes), keep(+FirstOrLast)
     Limit the size of the trace; keep its first or its last part.
 */
+
+% Also where the program runs with --traditional.
+:- set_prolog_flag(double_quotes, string).
 
 :- dynamic
     engine_library/1,           % Path: what was loaded
@@ -130,16 +133,17 @@ pm_start(File, Options) :-
     current_prolog_flag(os_argv, Command),
     command_settings(Options, Command, CommandSettings),
     '$append'([[Output, EngineSetting, LimitSetting, HomeSetting], CommandSettings, Settings], All),
-    calibrate(Options, Settings),
+    technique(Options, Technique),
+    calibrate(Technique, Options, Settings),
     '$open'(All, Error),
     (   Error == ""
     ->  retractall(recording_file(_)),
         retractall(reset_mark(_)),
         assertz(recording_file(Path)),
-        (   memberchk(stubs(true), Options),
-            start_stubs(Options)
-        ->  true
-        ;   install_hooks,
+        (   start_stubs(Options)
+        ->  portmortem:'$recorded_with'(stubs, Settings)
+        ;   portmortem:'$recorded_with'(ports, Settings),
+            install_hooks,
             start_wrapping(Options)
         )
     ;   throw(error(portmortem_error(Error), _))
@@ -176,6 +180,7 @@ foreign_option(arguments).
 foreign_option(byrd).
 foreign_option(symbolic).
 foreign_option(clauses).
+foreign_option(goal_ports).
 foreign_option(tail).
 foreign_option(max_size).
 foreign_option(keep).
@@ -196,13 +201,48 @@ boot(File, Options) :-
     ->  '$watched'(Descriptor)
     ;   true
     ),
-    catch(pm_start(File, Options), Error, true),
+    catch(( restore_command(Options), pm_start(File, Options) ), Error, true),
     (   var(Error)
-    ->  true
+    ->  load_site_file(Options)
     ;   boot_error_text(Error, Text),
         format(user_error, 'error: ~w~n', [Text]),
         halt(1)
     ).
+
+%   The flags of the command line are those of the command without us. A state that is run by its name
+%   takes no options; it has been started by option -x, for ours.
+
+restore_command(Options) :-
+    (   memberchk(by_name(true), Options),
+        current_prolog_flag(saved_program_class, Class),
+        Class \== runtime
+    ->  format(atom(Text), 'a saved state of class ~w: record swipl -x STATE instead', [Class]),
+        throw(error(portmortem_error(Text), _))
+    ;   true
+    ),
+    (   memberchk(os_argv(Words), Options)
+    ->  set_prolog_flag(os_argv, Words)
+    ;   true
+    ),
+    (   memberchk(arguments_of_program([A|As]), Options)
+    ->  current_prolog_flag(argv, Argv0),
+        '$append'(Argv0, [A|As], Argv),
+        set_prolog_flag(argv, Argv)
+    ;   true
+    ).
+
+%   The site file that the engine would load if ours were not in its place.
+
+load_site_file(Options) :-
+    memberchk(site(Base), Options),
+    Base \== none,
+    current_prolog_flag(home, Home),
+    file_name_extension(Base, rc, Name),
+    atomic_list_concat([Home, /, Name], File),
+    absolute_file_name(File, Path, [file_type(prolog), access(read), file_errors(fail)]),
+    !,
+    load_files(user:Path, [silent(true), scope_settings(false)]).
+load_site_file(_).
 
 boot_error_text(error(portmortem_error(Text), _), Text) :- !.
 boot_error_text(Error, Text) :-
@@ -332,15 +372,23 @@ cost_center(Name, Goal) :-
     (   '$recording',
         center_text(Name, Text),
         '$center'(Text, Id)
-    ->  '$pm_enter'(Id, Box),
-        (   var(Box)
-        ->  Goal
-        ;   prolog_current_choice(Before),
-            Goal,
-            end_of_wrapper(Box, Before)
+    ->  (   '$stubs_record'
+        ->  run_in_center(Id, Goal)
+        ;   '$pm_enter'(Id, Box),
+            (   var(Box)
+            ->  Goal
+            ;   prolog_current_choice(Before),
+                Goal,
+                end_of_wrapper(Box, Before)
+            )
         )
     ;   Goal
     ).
+
+%   Stubs open a box of the cost centre when this is called.
+
+run_in_center(_, Goal) :-
+    Goal.
 
 center_text(Name, Text) :-
     (   atom(Name)
@@ -371,7 +419,8 @@ in_cost_center((A,B), M, Name) :-
     in_cost_center(B, M, Name).
 in_cost_center(Spec, M0, Center) :-
     strip_module(M0:Spec, M, Name/Arity),
-    declare_center(M, Name, Arity, Center).
+    portmortem_wrap:declare_center(M, Name, Arity, Center),
+    portmortem_stubs:declare_center(M, Name, Arity, Center).
 
 %!  noprofile(:PredicateIndicators) is det.
 %
@@ -384,7 +433,8 @@ noprofile(M:(A,B)) :-
     noprofile(M:B).
 noprofile(M0:Spec) :-
     strip_module(M0:Spec, M, Name/Arity),
-    leave_out(M, Name, Arity).
+    portmortem_wrap:leave_out(M, Name, Arity),
+    portmortem_stubs:leave_out(M, Name, Arity).
 
 :- multifile prolog:error_message//1.
 

@@ -1,30 +1,41 @@
-:- module(portmortem_calibrate, [calibrate/2]).    % +Options, +Settings
+:- module(portmortem_calibrate, [calibrate/3]).    % +Technique, +Options, +Settings
 
 /** <module> Measure what recording costs
 
 Small programs run unrecorded, then recorded into a file of our own: see
-`calibrate.rs`. All of it takes some 100 ms, once in a process.
+`calibrate.rs`. All of it takes some 100 ms, once for a machine and its versions.
 */
 
 :- use_module(portmortem_wrap).
+:- use_module(portmortem_stubs).
 :- use_module(portmortem_trials).
 
 :- set_module(class(library)).
+% Also where the program runs with --traditional.
+:- set_prolog_flag(double_quotes, string).
 
-%!  calibrate(+Options, +Settings) is det.
+%!  calibrate(+Technique, +Options, +Settings) is det.
 %
-%   Measure what a recording with these options costs, unless that is known.
+%   Measure what a recording with these options costs, made by `ports` or `stubs`, unless that is known.
 %   If it cannot be measured, it stays unknown.
 
-calibrate(_, Settings) :-
-    portmortem:'$calibrated'(Settings),
+calibrate(_, Options, _) :-
+    memberchk(symbolic(true), Options),     % nothing is known of its wrappers
     !.
-calibrate(_, _) :-
+calibrate(Technique, _, Settings) :-
+    portmortem:'$calibrated'(Technique, Settings),
+    !.
+calibrate(_, _, _) :-
     portmortem:'$recording',
     !.
-calibrate(Options, Settings) :-
+calibrate(Technique, _, Settings) :-
+    findall(empty-Ticks, ( between(1, 8, _), empty(Goal), stretch(Goal, Ticks) ), Samples),
+    quartile(empty, Samples, Empty),
+    portmortem:'$kept_trials'(Technique, Settings, Empty),
+    !.
+calibrate(Technique, Options, Settings) :-
     catch(setup_call_cleanup(
-              engine_create(true, measure(Options, Settings), Engine),
+              engine_create(true, measure(Technique, Options, Settings), Engine),
               (   engine_next(Engine, _)
               ->  true
               ;   true
@@ -37,81 +48,83 @@ calibrate(Options, Settings) :-
 %   collection that the engine asks itself for waits like any other signal, every call looks at it, and recording seems to
 %   cost a quarter more than it does.
 
-measure(Options, Settings) :-
-    rounds(Rounds),
-    Half is Rounds//2,
-    findall(Goal-Ticks, unrecorded(Half, Goal, Ticks), Before),
-    setup_call_cleanup(
-        portmortem:'$open_calibration'(Settings),
-        measure(Options, Rounds, Before),
-        abandon).
+%   The unrecorded runs come first: stubs stay where they are.
 
-measure(Options, Rounds, Before) :-
-    Half is Rounds//2,
-    findall(Head, part(Head), Heads),
-    (   recorded(Heads, Options, Rounds)
-    ->  true
-    ;   true
-    ),
-    stop_wrapping,
-    findall(Goal-Ticks, unrecorded(Half, Goal, Ticks), After),
-    '$append'(Before, After, Samples),
-    quartile(true, Samples, Empty),
-    findall(Quartile, ( trial(_, Goal), quartile(Goal, Samples, Quartile) ), Untraced),
-    portmortem:'$close_calibration'(Empty, Untraced).
+measure(Technique, Options, Settings) :-
+    rounds(Rounds),
+    findall(Name-Ticks, unrecorded(Rounds, Name, Ticks), Samples),
+    quartile(empty, Samples, Empty),
+    findall(Quartile, ( trial(Name, _), quartile(Name, Samples, Quartile) ), Untraced),
+    setup_call_cleanup(
+        portmortem:'$open_calibration'(Technique, Settings),
+        (   ignore(recorded(Technique, Options, Rounds)),
+            stop(Technique),
+            portmortem:'$close_calibration'(Empty, Untraced)
+        ),
+        abandon(Technique)).
+
+stop(ports) :- stop_wrapping.
+stop(stubs).
 
 %   Ends it if it has not ended: the handler of a signal may have thrown.
 
-abandon :-
+abandon(Technique) :-
     portmortem:'$calibrating',
-    stop_wrapping,
-    portmortem:'$close_calibration'("", []),
+    stop(Technique),
+    portmortem:'$close_calibration'(0, []),
     !.
-abandon.
+abandon(_).
 
 %   The programs take turns, and none runs long enough for the processor to know it by heart: what recording costs
 %   in a loop of a few predicates is less than what it costs in a program. What the thread waits is no time of theirs, recorded or not.
 
-unrecorded(Rounds, Goal, Ticks) :-
+unrecorded(Rounds, Name, Ticks) :-
     between(1, Rounds, _),
-    (   trial(N, Goal)
-    ;   trial(N, portmortem_trials:nothing),
-        Goal = true
+    (   trial(Name, Goal)
+    ;   empty(Goal),
+        Name = empty
     ),
+    stretch(Goal, Ticks).
+
+stretch(Goal, Ticks) :-
     portmortem:'$stretch_begins',
-    run(N, Goal),
+    run(Goal),
     portmortem:'$stretch_ends'(Ticks).
 
-recorded(Heads, Options, Rounds) :-
-    module_property(portmortem_trials, file(File)),
-    file_loaded(File),                  % or they would not be called through copies
-    wrap_these(portmortem_trials:Heads, Options),
+recorded(Technique, Options, Rounds) :-
+    findall(Head, part(Head), Heads),
+    start(Technique, Heads, Options),
     (   between(1, Rounds, _),
-        trial(N, Goal),
+        trial(_, Goal),
         portmortem:'$mark'(""),
-        run(N, Goal),
+        run(Goal),
         portmortem:'$mark'(""),
         fail
     ;   true
     ).
 
-rounds(10).
+start(ports, Heads, Options) :-
+    module_property(portmortem_trials, file(File)),
+    file_loaded(File),                  % or they would not be called through copies
+    wrap_these(portmortem_trials:Heads, Options).
+start(stubs, Heads, _) :-
+    start_stubs_of(portmortem_trials:Heads).
 
-%   The first quartile of the ticks that a program took, as text. Others that use the machine make some
+rounds(20).
+
+%   The first quartile of the ticks that a program took. Others that use the machine make some
 %   rounds longer, and none shorter.
 
-quartile(Goal, Samples, Text) :-
-    findall(One, ( '$member'(Sample-One, Samples), Sample =@= Goal ), All),
+quartile(Name, Samples, Quartile) :-
+    findall(Ticks, '$member'(Name-Ticks, Samples), All),
     msort(All, Sorted),
     length(Sorted, Length),
     Quarter is Length//4,
     length(Lower, Quarter),
-    '$append'(Lower, [Ticks|_], Sorted),
-    format(string(Text), '~d', [Ticks]).
+    '$append'(Lower, [Quartile|_], Sorted).
 
-run(N, Goal) :-
-    (   between(1, N, _),
-        call(Goal),
+run(Goal) :-
+    (   call(Goal),
         fail
     ;   true
     ).

@@ -173,6 +173,7 @@ own_module(portmortem_calibrate).
 own_module(portmortem_trials).
 own_module(portmortem_report).
 own_module(portmortem_stubs).
+own_module(portmortem_arguments).
 
 %!  rules_can_be_wrapped is semidet.
 %

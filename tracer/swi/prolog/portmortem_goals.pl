@@ -32,6 +32,8 @@ A predicate without a copy is called through its wrapper. The port at the goal o
 */
 
 :- set_module(class(library)).
+% With -O the clauses that are looked at would be other ones.
+:- set_prolog_flag(optimise, false).
 :- use_module(portmortem_engine).
 :- use_module(portmortem_copies).
 :- use_module(portmortem_lines).

@@ -1,6 +1,6 @@
 :- module(portmortem_lines,
           [ note_clause/2,              % +Clause, +Layout
-            clause_goals/4,             % +Clause, +Layout, -Head, -Goals
+            plain_clause/5,             % +Clause, +Layout, -Head, -Body, -Layout
             forget_lines/1,             % +File
             goal_lines/4,               % +Ref, +Body, -File, -Lines
             control/1,                  % ?Goal
@@ -34,53 +34,9 @@ note_clause(Clause, Layout) :-
     assertz(noted(Line, File, Name/Arity, Goals)).
 note_clause(_, _).
 
-%!  clause_goals(+Clause, +Layout, -Head, -Goals) is semidet.
+%!  plain_clause(+Clause, +Layout, -Head, -Body, -BodyLayout) is semidet.
 %
-%   Head is that of Clause. Goals has four elements for each goal of the clause that stands in no argument of another: name,
-%   arity, the number of characters of the file before it, and its number, in which those in arguments are counted.
-
-clause_goals(Clause, Layout, Head, Goals) :-
-    (   plain_clause(Clause, Layout, Head0, Body, BodyLayout)
-    ->  Head = Head0,
-        (   own_goals(Body, BodyLayout, 1, _, Goals, [])
-        ->  true
-        ;   Goals = []
-        )
-    ;   nonvar(Clause),
-        Clause \= (:- _),
-        Clause \= (?- _),
-        Head = Clause,
-        Goals = []
-    ).
-
-%   own_goals(+Body, +Layout, +N0, -N, -Goals, ?Rest) is semidet
-
-own_goals(_, Layout, _, _, _, _) :-
-    var(Layout),
-    !,
-    fail.
-own_goals(Body, parentheses_term_position(_, _, Layout), N0, N, Goals, Rest) :-
-    !,
-    own_goals(Body, Layout, N0, N, Goals, Rest).
-own_goals(Body, term_position(_, _, _, _, Layouts), N0, N, Goals, Rest) :-
-    nonvar(Body),
-    control(Body),
-    !,
-    Body =.. [_|Parts],
-    all_own_goals(Parts, Layouts, N0, N, Goals, Rest).
-own_goals(Goal, Layout, N0, N, Goals, Rest) :-
-    goals(Goal, Layout, [Functor-Start|Inner], []),
-    length(Inner, Count),
-    N is N0+1+Count,
-    (   Functor = Name/Arity
-    ->  Goals = [Name,Arity,Start,N0|Rest]
-    ;   Goals = [call,1,Start,N0|Rest]
-    ).
-
-all_own_goals([], [], N, N, Goals, Goals).
-all_own_goals([Part|Parts], [Layout|Layouts], N0, N, Goals, Rest) :-
-    own_goals(Part, Layout, N0, N1, Goals, Goals1),
-    all_own_goals(Parts, Layouts, N1, N, Goals1, Rest).
+%   Clause is a rule, with this head and body.
 
 plain_clause(Clause, _, _, _, _) :-
     var(Clause),

@@ -1,6 +1,8 @@
 :- module(portmortem_stubs,
           [ stubs_work/0,
-            start_stubs/1               % +Options
+            technique/2,                % +Options, -Technique
+            start_stubs/1,              % +Options
+            start_stubs_of/1            % :Heads
           ]).
 
 /** <module> Ports in the engine's own instructions
@@ -11,12 +13,43 @@ a stub can ask Prolog nothing. See `src/stubs`.
 */
 
 :- set_module(class(library)).
+% Also where the program runs with --traditional.
+:- set_prolog_flag(double_quotes, string).
+% With -O the clauses that are looked at would be other ones.
+:- set_prolog_flag(optimise, false).
 :- use_module(portmortem_engine, [own_module/1, wrap_in_place/4]).
-:- use_module(portmortem_lines, [clause_goals/4]).
+:- use_module(portmortem_arguments, [clause_goals/5]).
 :- use_module(portmortem_goals, [goal_ports_work/0]).
 :- use_module(portmortem_boundary, [no_box/2]).
 
-:- dynamic works/1.             % Boolean: what was found out
+:- dynamic
+    works/1,                    % Boolean: what was found out
+    left_out/3,                 % Module, Name, Arity: not to be recorded
+    declared_center/4.          % Module, Name, Arity, Center
+
+:- public leave_out/3, declare_center/4.
+
+%!  leave_out(+Module, +Name, +Arity) is det.
+%
+%   Never record this predicate.
+
+leave_out(M, Name, Arity) :-
+    (   left_out(M, Name, Arity)
+    ->  true
+    ;   assertz(left_out(M, Name, Arity)),
+        portmortem:'$stub_leave_out'(M, Name, Arity)
+    ).
+
+%!  declare_center(+Module, +Name, +Arity, +Center) is det.
+%
+%   Every box of this predicate is in the cost centre. The first declaration counts.
+
+declare_center(M, Name, Arity, Center) :-
+    (   declared_center(M, Name, Arity, _)
+    ->  true
+    ;   assertz(declared_center(M, Name, Arity, Center)),
+        portmortem:'$stub_in_center'(M, Name, Arity, Center)
+    ).
 
 %!  stubs_work is semidet.
 %
@@ -91,12 +124,25 @@ find_pauses :-
              trim_stacks,
              portmortem:'$stub_look_for_pauses' )).
 
+%!  technique(+Options, -Technique) is det.
+%
+%   Technique is `stubs` if a recording with these options is made so, else `ports`.
+
+technique(Options, stubs) :-
+    wants_stubs(Options),
+    stubs_work,
+    !.
+technique(_, ports).
+
+wants_stubs(Options) :-
+    \+ ( needs_ports(Option), memberchk(Option, Options) ).
+
 %!  start_stubs(+Options) is semidet.
 %
-%   Stubs record from now on. Fails if they cannot.
+%   Stubs record from now on. Fails if they are not wanted, or cannot.
 
 start_stubs(Options) :-
-    \+ ( needs_ports(Option), memberchk(Option, Options) ),
+    wants_stubs(Options),
     (   stubs_work
     ->  true
     ;   portmortem:'$note'("recorded with ports in copies of clauses: stubs do not work in this version of SWI-Prolog"),
@@ -110,7 +156,32 @@ start_stubs(Options) :-
            (   \+ call(Recovery),
                portmortem:'$stub_recovery'(system, Recovery, 0)
            )),
-    forall(there_before(M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)).
+    forall(declared_center(M, Name, Arity, Center), portmortem:'$stub_in_center'(M, Name, Arity, Center)),
+    forall(not_wanted(M, Name, Arity), portmortem:'$stub_leave_out'(M, Name, Arity)),
+    forall(there_before(Options, M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)),
+    (   memberchk(boundary(false), Options)
+    ->  true
+    ;   forall(observed(Options, M, Name, Arity, Goal, Foreign),
+               portmortem:'$stub_observe'(M, Name, Arity, Goal, Foreign))
+    ).
+
+%!  start_stubs_of(:Heads) is semidet.
+%
+%   Stubs record these predicates of our own from now on, and nothing is done to the code of others. What the rules say of the system holds.
+
+:- meta_predicate start_stubs_of(:).
+
+start_stubs_of(M:Heads) :-
+    forall(system_rule([], Kind, A, B, C), portmortem:'$stub_rule'(Kind, A, B, C)),
+    of_each(Heads, M, '$stub_rule'(trial)),
+    portmortem:'$stub_begin',
+    of_each(Heads, M, '$stub_adopt').
+
+of_each(Heads, M, Goal) :-
+    forall(( '$member'(Head, Heads),
+             functor(Head, Name, Arity)
+           ),
+           call(portmortem:Goal, M, Name, Arity)).
 
 note_unread_pauses :-
     (   portmortem:'$stub_look_for_pauses'
@@ -118,11 +189,9 @@ note_unread_pauses :-
     ;   portmortem:'$note'("garbage collections and stack shifts are not recorded: it was not found where the engine counts them")
     ).
 
+needs_ports(ports(true)).
 needs_ports(byrd(true)).
 needs_ports(symbolic(true)).
-needs_ports(clauses(true)).
-needs_ports(arguments(_)).
-needs_ports(tail(false)).
 needs_ports(goal_ports(false)).
 
 %   Where goals stand is noted while a file is read.
@@ -136,17 +205,29 @@ install_hooks :-
     assertz(installed),
     wrap_in_place(system:'$store_clause'(Clause, Layout, _, _), portmortem_hook, Storing,
                   ( portmortem_stubs:storing(Clause, Layout), Storing )),
+    wrap_in_place(system:'$set_pi_attr'(PI, Key, Value), portmortem_hook, Setting,
+                  ( Setting, portmortem_stubs:attribute_set(PI, Key, Value) )),
     wrap_in_place(system:'$start_consult'(Again, _), portmortem_hook, Reading,
                   ( portmortem:'$stub_forget'(Again), portmortem:'$forget_lines'(Again), Reading )).
+
+%   The engine's own directive noprofile/1 comes before that of library(portmortem).
+
+:- public attribute_set/3.
+
+attribute_set(PI, noprofile, true) :-
+    strip_module(PI, M, Name/Arity),
+    !,
+    portmortem:'$stub_leave_out'(M, Name, Arity).
+attribute_set(_, _, _).
 
 :- public storing/2.
 
 storing(Clause, Layout) :-
     (   nonvar(Layout),
         source_location(File, Line),
-        clause_goals(Clause, Layout, Head, Goals)
-    ->  '$current_source_module'(M0),
-        strip_module(M0:Head, M, Plain),
+        '$current_source_module'(M0),
+        clause_goals(Clause, Layout, M0, Head, Goals)
+    ->  strip_module(M0:Head, M, Plain),
         functor(Plain, Name, Arity),
         portmortem:'$stub_note'(M, Name, Arity, File, Line, Goals)
     ;   true
@@ -158,20 +239,23 @@ rule(_, scope, user, 0, 0).
 rule(_, scope, test, 0, 0).
 rule(Options, scope, library, 0, 0) :- widened(Options, libraries).
 rule(Options, scope, system, 0, 0)  :- widened(Options, builtins).
-rule(Options, boundary, Class, 0, 0) :-
+rule(_, own, M, 0, 0) :- own_module(M).
+rule(_, elsewhere, Name, Arity, M) :- library_predicate(Name, Arity, M).
+rule(_, loader, '$autoload', '$autoload', 1).
+rule(_, center, portmortem, run_in_center, 2).
+rule(_, left_out, M, Name, Arity) :- system_hook(M, Name, Arity).
+rule(Options, Kind, A, B, C) :- system_rule(Options, Kind, A, B, C).
+
+system_rule(Options, boundary, Class, 0, 0) :-
     \+ memberchk(boundary(false), Options),
     '$member'(Class, [system, library]).
-rule(_, own, M, 0, 0) :- own_module(M).
-rule(_, no_box, Name, Arity, 0) :-
+system_rule(_, no_box, Name, Arity, 0) :-
     no_box(Name, Arity0),
     (   var(Arity0)
     ->  Arity = -1
     ;   Arity = Arity0
     ).
-rule(_, elsewhere, Name, Arity, M) :- library_predicate(Name, Arity, M).
-rule(_, elsewhere, Name, Arity, M) :- system_predicate(Name, Arity, M).
-rule(_, loader, '$autoload', '$autoload', 1).
-rule(_, left_out, M, Name, Arity) :- system_hook(M, Name, Arity).
+system_rule(_, elsewhere, Name, Arity, M) :- system_predicate(Name, Arity, M).
 
 widened(Options, Key) :-
     Option =.. [Key, true],
@@ -202,29 +286,97 @@ system_predicate(Name, Arity, M) :-
     ;   M = system
     ).
 
-%   Hooks of the system in `user`, and what was there before the program.
+%   Hooks of the system in `user`, and what was there before the program. A dynamic predicate of the program may have no clause yet; most hooks that
+%   have none are multifile.
 
 system_hook(M, Name, Arity) :-
     user_predicate(M, Name, Arity),
-    \+ ( functor(Head, Name, Arity),
-         nth_clause(M:Head, _, Ref),
-         clause_property(Ref, file(File)),
-         \+ system_file(File)
-       ).
+    functor(Head, Name, Arity),
+    (   is_thread_local(M, Name, Arity)
+    ->  true
+    ;   nth_clause(M:Head, _, _)
+    ->  \+ ( nth_clause(M:Head, _, Ref),
+             clause_property(Ref, file(File)),
+             \+ system_file(File)
+           )
+    ;   '$get_predicate_attribute'(M:Head, (multifile), 1)
+    ).
 
-there_before('$autoload', '$autoload', 1).
-there_before(M, Name, Arity) :-
+there_before(_, '$autoload', '$autoload', 1).
+there_before(_, portmortem, run_in_center, 2).
+there_before(_, M, Name, Arity) :-
     user_predicate(M, Name, Arity),
     \+ system_hook(M, Name, Arity).
+there_before(Options, M, Name, Arity) :-
+    rule(Options, scope, Class, _, _),
+    Class \== user,
+    predicate_of_class(Class, M, Name, Arity),
+    \+ own_module(M),
+    \+ is_thread_local(M, Name, Arity).
+
+%   observed(+Options, -Module, -Name, -Arity, -Goal, -Foreign) is nondet
+%
+%   Predicates that may be recorded (Goal is 2), or goals of the program (1), or may call some (Foreign is 0).
+
+observed(Options, M, Name, Arity, Goal, Foreign) :-
+    all_modules(Modules),
+    '$member'(M, Modules),
+    module_property(M, class(Class)),
+    '$member'(Class, [system, library]),
+    \+ own_module(M),
+    '$c_current_predicate'(_, M:Head),
+    '$get_predicate_attribute'(M:Head, defined, 1),
+    \+ '$get_predicate_attribute'(M:Head, imported, _),
+    \+ '$get_predicate_attribute'(M:Head, thread_local, 1),
+    functor(Head, Name, Arity),
+    (   ( widened(Options, builtins) ; widened(Options, libraries) )
+    ->  Goal = 2
+    ;   sub_atom(Name, 0, _, _, $)
+    ->  Goal = 0
+    ;   no_box(Name, Arity)
+    ->  Goal = 0
+    ;   Goal = 1
+    ),
+    (   '$get_predicate_attribute'(M:Head, foreign, 1)
+    ->  Foreign = 1,
+        Goal > 0
+    ;   Foreign = 0
+    ).
+
+%   Those of the system, too.
+
+all_modules(Modules) :-
+    current_prolog_flag(access_level, Level),
+    set_prolog_flag(access_level, system),
+    findall(M, current_module(M), Modules),
+    set_prolog_flag(access_level, Level).
 
 user_predicate(M, Name, Arity) :-
+    predicate_of_class(user, M, Name, Arity).
+
+%   Not of those in C.
+
+predicate_of_class(Class, M, Name, Arity) :-
     current_module(M),
-    module_property(M, class(user)),
+    module_property(M, class(Class)),
     '$c_current_predicate'(_, M:Head),
     '$get_predicate_attribute'(M:Head, defined, 1),
     \+ '$get_predicate_attribute'(M:Head, imported, _),
     \+ '$get_predicate_attribute'(M:Head, foreign, 1),
     functor(Head, Name, Arity).
+
+%   Each thread has a definition of its own of such a predicate. What is common to them has something else where others have clauses.
+
+is_thread_local(M, Name, Arity) :-
+    functor(Head, Name, Arity),
+    '$get_predicate_attribute'(M:Head, (thread_local), 1).
+
+not_wanted(M, Name, Arity) :-
+    left_out(M, Name, Arity).
+not_wanted(M, Name, Arity) :-
+    user_predicate(M, Name, Arity),
+    functor(Head, Name, Arity),
+    '$get_predicate_attribute'(M:Head, noprofile, 1).
 
 system_file(File) :-
     current_prolog_flag(home, Home),

@@ -1,5 +1,6 @@
 :- module(portmortem_trials,
-          [ trial/2,            % -Times, -Goal
+          [ trial/2,            % -Name, -Goal
+            empty/1,            % -Goal
             part/1              % -Head
           ]).
 
@@ -12,37 +13,42 @@ module that would be recorded.
 
 :- set_module(class(library)).
 
-%!  trial(-Times, -Goal) is multi.
+%!  trial(-Name, -Goal) is multi.
+%!  empty(-Goal) is det.
 %
-%   Goal is to be run so many times. The first two are known to calibrate.rs.
+%   Goal is to be run, with all its solutions. The analyser knows the first two trials; empty/1 is the loop around what they call.
 
-trial(Times, portmortem_trials:Goal) :- times(Times, Goal).
+trial(Name, portmortem_trials:Goal) :-
+    goal(Goal),
+    functor(Goal, Name, _).
 
-times(200, nothing).
-times(200, never).
-times(1, reverse(List, _)) :- numbers(45, List).
-times(1, queens([1,2,3,4,5,6], _)).
-times(1, hanoi(7, a, b, c, _, [])).
-times(2, tak(8, 5, 2, _)).
-times(1, permutation([1,2,3,4,5], _)).
-times(1, derivative(Term, _)) :- expression(6, 5, Term).
-times(12, phrase_of([the, man, saw, a, dog, with, the, telescope])).
-times(60, first(_)).
-times(20, thrown).
-times(1, sorted(List, _)) :- numbers(90, List).
-times(1, planted(List, _)) :- numbers(60, List).
-times(10, proved(route(a, f))).
-times(3, normal(f(g(a,h(b)),k(f(a,a),g(b,h(c)))), _)).
-times(20, tour(a, g, [a], _)).
-times(1, scanned(Codes, _)) :- text(90, Codes).
-times(1, horner(List, 3, 0, _)) :- numbers(60, List).
-times(2, words([hello, world, of, logic, programs, and, their, words], _)).
-times(6, houses(_)).
-times(2, walk(100, a, b, c, d, e, _)).
-times(1, cut_first(List, _)) :- numbers(40, List).
-times(2, machine(Symbols)) :- numbers(200, List), bits(List, Symbols).
-times(1, deep(500, _)).
-times(1, generated(100)).
+empty(portmortem_trials:empties(200)).
+
+goal(nothings(200)).
+goal(nevers(200)).
+goal(reverse(List, _)) :- numbers(45, List).
+goal(queens([1,2,3,4,5,6], _)).
+goal(hanoi(7, a, b, c, _, [])).
+goal(taks(2)).
+goal(permutation([1,2,3,4,5], _)).
+goal(derivative(Term, _)) :- expression(6, 5, Term).
+goal(phrases(12)).
+goal(firsts(60)).
+goal(thrown(20)).
+goal(sorted(List, _)) :- numbers(90, List).
+goal(planted(List, _)) :- numbers(60, List).
+goal(proofs(10)).
+goal(normals(3)).
+goal(tours(20)).
+goal(scanned(Codes, _)) :- text(90, Codes).
+goal(horner(List, 3, 0, _)) :- numbers(60, List).
+goal(texts(2)).
+goal(puzzles(6)).
+goal(walks(2)).
+goal(cut_first(List, _)) :- numbers(40, List).
+goal(machine(Symbols)) :- numbers(400, List), bits(List, Symbols).
+goal(deep(500, _)).
+goal(generated(100)).
 
 %   Inputs that look random, the same every time: long enough that the processor cannot foresee each branch, as it can in a
 %   short loop.
@@ -91,11 +97,20 @@ part(Head) :-
     '$get_predicate_attribute'(portmortem_trials:Head, defined, 1),
     \+ '$get_predicate_attribute'(portmortem_trials:Head, imported, _),
     functor(Head, Name, Arity),
-    \+ ( '$member'(Name/Arity, [ trial/2, times/2, part/1, numbers/2, numbers/3, bits/2, text/2,
+    \+ ( '$member'(Name/Arity, [ trial/2, empty/1, goal/1, part/1, numbers/2, numbers/3, bits/2, text/2,
                            text_codes/2, arg_code/2, expression/3
                          ])
        ; sub_atom(Name, 0, _, _, $)
        ).
+
+nothings(0) :- !.
+nothings(N) :- nothing, N1 is N-1, nothings(N1).
+
+nevers(0) :- !.
+nevers(N) :- ( never ; N1 is N-1, nevers(N1) ).
+
+empties(0) :- !.
+empties(N) :- N1 is N-1, empties(N1).
 
 nothing.
 
@@ -128,6 +143,9 @@ hanoi(N, From, To, Via, Moves0, Moves) :-
     hanoi(N1, From, Via, To, Moves0, [From-To|Moves1]),
     hanoi(N1, Via, To, From, Moves1, Moves).
 
+taks(0) :- !.
+taks(N) :- ( tak(8, 5, 2, _), fail ; N1 is N-1, taks(N1) ).
+
 tak(X, Y, Z, A) :- X =< Y, !, Z = A.
 tak(X, Y, Z, A) :-
     X1 is X-1, Y1 is Y-1, Z1 is Z-1,
@@ -144,6 +162,9 @@ derivative(N, 0) :- number(N), !.
 derivative(U+V, DU+DV) :- derivative(U, DU), derivative(V, DV).
 derivative(U*V, U*DV+V*DU) :- derivative(U, DU), derivative(V, DV).
 derivative(U^N, N*U^M*DU) :- number(N), M is N-1, derivative(U, DU).
+
+phrases(0) :- !.
+phrases(N) :- ( phrase_of([the, man, saw, a, dog, with, the, telescope]), fail ; N1 is N-1, phrases(N1) ).
 
 phrase_of(Words) :- sentence(Words, []).
 
@@ -166,13 +187,17 @@ noun([telescope|S], S).
 
 verb([saw|S], S).
 
+firsts(0) :- !.
+firsts(N) :- ( first(_), fail ; N1 is N-1, firsts(N1) ).
+
 first(X) :- thing(X), !.
 
 thing(a).
 thing(b).
 thing(c).
 
-thrown :- catch(thrower, _, true).
+thrown(0) :- !.
+thrown(N) :- catch(thrower, _, true), N1 is N-1, thrown(N1).
 
 thrower :- throw(thrown).
 
@@ -214,6 +239,9 @@ total(node(Left, Key, Right), Sum) :-
 
 % An interpreter.
 
+proofs(0) :- !.
+proofs(N) :- ( proved(route(a, f)), fail ; N1 is N-1, proofs(N1) ).
+
 proved(true) :- !.
 proved((A, B)) :- !, proved(A), proved(B).
 proved(Goal) :- implied(Goal, Body), proved(Body).
@@ -230,6 +258,9 @@ connected(d, g).
 connected(e, f).
 
 % Rewriting of terms taken apart.
+
+normals(0) :- !.
+normals(N) :- ( normal(f(g(a,h(b)),k(f(a,a),g(b,h(c)))), _), fail ; N1 is N-1, normals(N1) ).
 
 normal(Term, Normal) :-
     functor(Term, Name, Arity),
@@ -254,6 +285,9 @@ equation(h(c), b).
 equation(k(a, X), X).
 
 % Search in a graph with a list of places seen.
+
+tours(0) :- !.
+tours(N) :- ( tour(a, g, [a], _), fail ; N1 is N-1, tours(N1) ).
 
 tour(To, To, _, [To]).
 tour(From, To, Seen, [From|Path]) :-
@@ -306,6 +340,9 @@ horner([C|Cs], X, Value0, Value) :-
     ),
     horner(Cs, X, Value2, Value).
 
+texts(0) :- !.
+texts(N) :- ( words([hello, world, of, logic, programs, and, their, words], _), fail ; N1 is N-1, texts(N1) ).
+
 words([], []).
 words([Word|Words], [Other-Length|Others]) :-
     changed(Word, Other),
@@ -318,6 +355,9 @@ changed(Word, Other) :-
     atom_codes(Other, Sorted).
 
 % A puzzle of structures that are partly known.
+
+puzzles(0) :- !.
+puzzles(N) :- ( houses(_), fail ; N1 is N-1, puzzles(N1) ).
 
 houses(Owner) :-
     Street = [_, _, _],
@@ -334,6 +374,9 @@ beside(X, Y, [X,Y|_]).
 beside(X, Y, [_|Xs]) :- beside(X, Y, Xs).
 
 % Many arguments.
+
+walks(0) :- !.
+walks(N) :- ( walk(100, a, b, c, d, e, _), fail ; N1 is N-1, walks(N1) ).
 
 walk(0, A, B, C, D, E, t(A, B, C, D, E)) :- !.
 walk(N, A, B, C, D, E, T) :-

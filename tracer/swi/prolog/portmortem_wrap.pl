@@ -29,6 +29,8 @@ What it calls itself is not recorded: its work runs in as_own/1.
 */
 
 :- set_module(class(library)).
+% Also where the program runs with --traditional.
+:- set_prolog_flag(double_quotes, string).
 :- use_module(portmortem_engine).
 :- use_module(portmortem_queue).
 :- use_module(portmortem_copies).

@@ -28,6 +28,10 @@ use crate::panics::guarded;
 const MOST_CELLS: usize = 4096;
 /// How deep terms may be nested, but for last arguments.
 const MOST_DEPTH: usize = 200;
+/// So many references are made at most, and a frame for them.
+pub(crate) const MOST_REFERENCES: usize = MOST_DEPTH + 16;
+/// More arguments are not looked at: a foreign predicate cannot have as many as one of the program.
+pub(crate) const MOST_ARGUMENTS: usize = 64;
 /// The sizes of so many arguments are recorded.
 const SIZED: usize = 4;
 
@@ -56,16 +60,17 @@ pub(crate) extern "C" fn arguments_port(first: Term, arity: i32, handle: Control
 
 /// `'$pm_many_arguments'`: the same of a predicate with more arguments than the port can have.
 pub(crate) extern "C" fn many_arguments_port(_: Term, _: i32, handle: Control) -> Foreign {
-    guarded(TRUE, || {
-        record(handle, |_| ([None; SIZED], Arguments::TooLarge))
-    })
+    guarded(TRUE, || record(handle, |_| TOO_LARGE))
 }
 
-/// The sizes of arguments, and what is said of all.
-type Known = ([Option<Arguments>; SIZED], Arguments);
+/// Of arguments that are not looked at.
+pub(crate) const TOO_LARGE: Known = ([None; SIZED], Arguments::TooLarge);
 
-/// What is known of the arguments of a call. Reads terms only.
-fn look(first: Term, arity: i32, credit: &mut Credit) -> Known {
+/// The sizes of arguments, and what is said of all.
+pub(crate) type Known = ([Option<Arguments>; SIZED], Arguments);
+
+/// What is known of the arguments of a call. Reads terms only. [`MOST_REFERENCES`] must be free.
+pub(crate) fn look(first: Term, arity: i32, credit: &mut Credit) -> Known {
     let arity = usize::try_from(arity).unwrap_or(0);
     // SAFETY: a frame of our own, which is closed below; nothing is bound in it.
     let frame = unsafe { ffi::PL_open_foreign_frame() };
@@ -99,12 +104,19 @@ fn record(handle: Control, look: impl FnOnce(&mut Credit) -> Known) -> Foreign {
     }
     // SAFETY: as above; the reference that we had is not used any more.
     if let Some(engine) = unsafe { engine::existing() }.filter(|engine| !engine.quiet) {
-        for size in sizes.into_iter().flatten() {
-            engine.stream.arguments(size);
-        }
-        engine.stream.arguments(hash);
+        engine.note_arguments((sizes, hash));
     }
     TRUE
+}
+
+impl Engine {
+    /// The events of what the call was made with that has just been recorded.
+    pub(crate) fn note_arguments(&self, (sizes, hash): Known) {
+        for size in sizes.into_iter().flatten() {
+            self.stream.arguments(size);
+        }
+        self.stream.arguments(hash);
+    }
 }
 
 /// Whether the call that comes to this port was recorded.

@@ -2,29 +2,58 @@
 //!
 //! `portmortem_calibrate.pl` runs small programs of its own, unrecorded and then recorded into a file that has no name, so that nothing of it
 //! stays, however the process ends. What was counted and timed goes into the trace; the analyser makes costs of it. It holds for one
-//! way of wrapping, and is kept for later recordings of the same process that wrap alike.
+//! way of recording, and is kept for later recordings of that kind, in this process and in others ([`kept`]).
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use portmortem_tracer::format::{Header, Trial, Trials};
+use portmortem_tracer::format::{Header, Technique, Trial, Trials};
 use portmortem_tracer::trials::runs;
 use portmortem_tracer::{Options, Recorder, clock};
 
-use crate::control::{strings, text};
+use crate::control::{integer, integers, strings, text};
 use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
+use crate::kept;
 use crate::recording::{self, Recording, Selection};
 use crate::waiting::Waiting;
 
-/// How predicates are wrapped.
+/// How a recording is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Way {
-    pub(crate) byrd: bool,
-    pub(crate) no_tail: bool,
+    pub(crate) technique: Technique,
+    byrd: bool,
+    no_tail: bool,
     /// Clauses have a port, too.
-    pub(crate) clauses: bool,
+    clauses: bool,
+    /// No ports at goals.
+    wrappers_only: bool,
+    /// Its wrappers cost what they cost; nothing is known of that.
+    symbolic: bool,
+}
+
+impl Way {
+    /// `Technique` is `ports` or `stubs`; `Settings` are those of `open/2`.
+    pub(crate) fn of(technique: Term, settings: Term) -> Self {
+        let settings = strings(settings);
+        let has = |setting: &str| settings.iter().any(|one| one == setting);
+        Self {
+            technique: match text(technique).as_str() {
+                "stubs" => Technique::Stubs,
+                _ => Technique::Ports,
+            },
+            byrd: has("byrd=true"),
+            no_tail: has("tail=false"),
+            clauses: has("clauses=true"),
+            wrappers_only: has("goal_ports=false"),
+            symbolic: has("symbolic=true"),
+        }
+    }
+
+    fn text(&self) -> String {
+        format!("{self:?}")
+    }
 }
 
 struct Known {
@@ -41,11 +70,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Trials of recording in this way, if there were any.
-pub(crate) fn trials(way: Way) -> Option<Trials> {
+pub(crate) fn trials(way: &Way) -> Option<Trials> {
     let known = lock(&KNOWN);
     known
         .as_ref()
-        .filter(|known| known.way == way)
+        .filter(|known| known.way == *way)
         .map(|known| known.trials.clone())
 }
 
@@ -85,24 +114,25 @@ pub(crate) fn stretch_ends(term: Term) -> Foreign {
     }))
 }
 
-/// `calibrated(+Settings)`: there were trials of such a recording. `Settings` are those of `open/2`.
-pub(crate) fn is_calibrated(settings: Term) -> Foreign {
-    Foreign::from(trials(way(settings)).is_some())
+/// `calibrated(+Technique, +Settings)`: there were trials of such a recording. `Settings` are those of `open/2`.
+pub(crate) fn is_calibrated(technique: Term, settings: Term) -> Foreign {
+    Foreign::from(trials(&Way::of(technique, settings)).is_some())
 }
 
-fn way(settings: Term) -> Way {
-    let settings = strings(settings);
-    let has = |setting: &str| settings.iter().any(|one| one == setting);
-    Way {
-        byrd: has("byrd=true"),
-        no_tail: has("tail=false"),
-        clauses: has("clauses=true"),
-    }
+/// `kept_trials(+Technique, +Settings, +Empty)`: another process had trials of such a recording, and they are of use. `Empty` are the ticks that
+/// the loop around the first two takes in this one.
+pub(crate) fn kept_trials(technique: Term, settings: Term, empty: Term) -> Foreign {
+    let way = Way::of(technique, settings);
+    let Some(trials) = kept::read(&way.text(), integer(empty).into()) else {
+        return FALSE;
+    };
+    *lock(&KNOWN) = Some(Known { way, trials });
+    TRUE
 }
 
-/// `open_calibration(+Settings)`: begins to record into a file of our own. Fails if that is not possible.
-pub(crate) fn open(settings: Term) -> Foreign {
-    let way = way(settings);
+/// `open_calibration(+Technique, +Settings)`: begins to record into a file of our own. Fails if that is not possible.
+pub(crate) fn open(technique: Term, settings: Term) -> Foreign {
+    let way = Way::of(technique, settings);
     let path = std::env::temp_dir().join(format!(
         "portmortem-calibration-{}-{:x}.pmt",
         std::process::id(),
@@ -121,6 +151,7 @@ pub(crate) fn open(settings: Term) -> Foreign {
         selection: Selection::default(),
         symbolic: false,
         tails: !way.byrd && !way.no_tail,
+        clauses: way.clauses,
         stack_limit: usize::MAX,
         home: PathBuf::new(),
         pseudo: Default::default(),
@@ -136,7 +167,7 @@ pub(crate) fn is_open() -> Foreign {
     Foreign::from(lock(&OPEN).is_some())
 }
 
-/// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the first quartile of the ticks that it took unrecorded, as texts;
+/// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the first quartile of the ticks that it took unrecorded, in ticks;
 /// `Empty` those of the loop around the first two. Fails if nothing comes of it.
 pub(crate) fn close(empty: Term, untraced: Term) -> Foreign {
     let Some((mut file, way)) = lock(&OPEN).take() else {
@@ -147,17 +178,18 @@ pub(crate) fn close(empty: Term, untraced: Term) -> Foreign {
     if file.read_to_end(&mut trace).is_err() {
         return FALSE;
     }
-    let untraced: Vec<u64> = strings(untraced)
+    let untraced: Vec<u64> = integers(untraced)
         .iter()
-        .filter_map(|ticks| ticks.parse().ok())
+        .map(|&ticks| ticks.unsigned_abs())
         .collect();
-    let (Ok(empty), Some(runs)) = (text(empty).parse(), runs(&trace)) else {
+    let Some(runs) = runs(&trace).filter(|_| !untraced.is_empty()) else {
         return FALSE;
     };
     let trials = Trials {
-        empty,
+        empty: integer(empty).into(),
         trials: quartiles(&runs, &untraced),
     };
+    kept::write(&way.text(), &trials);
     *lock(&KNOWN) = Some(Known { way, trials });
     TRUE
 }

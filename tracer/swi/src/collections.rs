@@ -135,7 +135,8 @@ impl Engine {
         let now = clock::ticks();
         let found = stubs::pauses();
         let before = std::mem::replace(&mut self.collections.seconds, found);
-        if before != found {
+        // What came before the first event is in no stretch between two.
+        if before != found && self.stream.last_tick() > 0 {
             self.note_growth(before, found, now);
         }
         if self.is_long(now) {

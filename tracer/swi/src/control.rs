@@ -42,15 +42,13 @@ fn open_settings(settings: &[String]) -> Result<(), String> {
     let recorder = Recorder::create(&request.output, &request.header(), &request.options)
         .map_err(|error| error.to_string())?;
     if request.symbolic {
-        // Its wrappers cost what they cost; nothing is known of that.
         symbolic::begin();
-    } else if let Some(trials) = calibrate::trials(request.way()) {
-        recorder.recording_costs(&Record::Trials(trials));
     }
     recording::start(Recording {
         recorder,
         selection: request.selection,
         tails: !request.mode.byrd && !request.mode.no_tail,
+        clauses: request.clauses,
         symbolic: request.symbolic,
         stack_limit: request.stack_limit,
         home: request.home,
@@ -70,20 +68,12 @@ struct Request {
     mode: Mode,
     options: Options,
     selection: Selection,
-    symbolic: bool,
     clauses: bool,
+    symbolic: bool,
     stack_limit: usize,
 }
 
 impl Request {
-    fn way(&self) -> Way {
-        Way {
-            byrd: self.mode.byrd,
-            no_tail: self.mode.no_tail,
-            clauses: self.clauses,
-        }
-    }
-
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key {
             "output" => self.output = PathBuf::from(value),
@@ -94,6 +84,8 @@ impl Request {
             "byrd" => self.mode.byrd = value == "true",
             "symbolic" => self.symbolic = value == "true",
             "clauses" => self.clauses = value == "true",
+            // How clauses are instrumented is decided elsewhere.
+            "goal_ports" => {}
             "tail" => self.mode.no_tail = value != "true",
             "include" => self.selection.include.push(PredicatePattern::new(value)),
             "exclude" => self.selection.exclude.push(PredicatePattern::new(value)),
@@ -128,6 +120,19 @@ impl Request {
         header.mode = self.mode;
         header
     }
+}
+
+/// `recorded_with(+Technique, +Settings)`: says in the trace how ports are made, `ports` or `stubs`, and what is known of their cost.
+pub(crate) fn recorded_with(technique: Term, settings: Term) -> Foreign {
+    let way = Way::of(technique, settings);
+    let trials = calibrate::trials(&way);
+    recording::with(|current| {
+        current.recorder.technique(way.technique);
+        if let Some(trials) = trials {
+            current.recorder.recording_costs(&Record::Trials(trials));
+        }
+    });
+    TRUE
 }
 
 /// `watched(+Descriptor)`: `portmortem record` waits for the end of this process at the other end of this socket.

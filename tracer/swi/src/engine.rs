@@ -44,6 +44,8 @@ pub(crate) struct Engine {
     pub(crate) quiet: bool,
     /// Whether last calls are recorded as such.
     pub(crate) tails: bool,
+    /// Whether the clauses that are entered are recorded.
+    pub(crate) clauses: bool,
     /// Garbage collections, stack shifts and waiting so far.
     pub(crate) collections: Collections,
     /// What is counted in a symbolic recording.
@@ -416,6 +418,7 @@ fn of_stub_elsewhere(data: *mut c_void, epoch: u32) -> Option<&'static mut Engin
     // SAFETY: the promise of the caller's caller.
     let state = match unsafe { slot.state(epoch) } {
         Some(state) => state,
+        None if is_collector() => return None,
         // SAFETY: null, or a state just made for this engine.
         None => unsafe { attach(slot, epoch, describe_at_stub).as_mut() }?,
     };
@@ -446,6 +449,7 @@ fn attach(slot: &'static Slot, epoch: u32, describe: fn() -> (StreamKind, String
         own: 0,
         quiet: false,
         tails: current.tails,
+        clauses: current.clauses,
         collections: Collections::new(),
         symbolic: current.symbolic.then(|| Box::new(CostCounter::new())),
         suspicious_depth: current.stack_limit / WRAPPER_BYTES / SUSPICIOUS_PART,
@@ -546,6 +550,12 @@ fn describe_at_stub() -> (StreamKind, String) {
     // SAFETY: called on a thread that runs Prolog.
     let number = unsafe { ffi::PL_thread_self() };
     (kind, alias(number).unwrap_or_else(|| number.to_string()))
+}
+
+/// Whether the calling thread is the one in which the engine collects atoms and clauses. It runs nothing of the program's, and gets no stream.
+fn is_collector() -> bool {
+    // SAFETY: called on a thread that runs Prolog.
+    alias(unsafe { ffi::PL_thread_self() }).as_deref() == Some("gc")
 }
 
 /// `PL_Q_NODEBUG | PL_Q_CATCH_EXCEPTION`

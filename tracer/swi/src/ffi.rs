@@ -131,6 +131,7 @@ unsafe extern "C" {
     pub(crate) fn PL_get_nil(term: Term) -> c_int;
     pub(crate) fn PL_put_term(to: Term, from: Term) -> c_int;
     pub(crate) fn PL_get_string(term: Term, text: *mut *mut c_char, length: *mut usize) -> c_int;
+    pub(crate) fn PL_version_info(which: c_int) -> c_int;
     pub(crate) fn PL_blob_data(
         atom: Atom,
         length: *mut usize,

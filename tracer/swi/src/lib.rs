@@ -4,6 +4,11 @@
 //! choicepoint stack into events of the trace. Data flows: *engine → `ports` → (`boxes`, `frames`) →
 //! the recorder's stream*. One file serves SWI-Prolog 9.0 and later: see `ffi`.
 
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, reason = "only stubs use it")
+)]
+
 mod appearing;
 mod arguments;
 mod boxes;
@@ -19,11 +24,16 @@ mod goal_ports;
 mod goal_table;
 mod goals;
 mod heads;
+mod kept;
 mod layout;
 mod lines;
 mod panics;
 mod ports;
 mod recording;
+#[cfg(target_arch = "x86_64")]
+mod stubs;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "no_stubs.rs"]
 mod stubs;
 mod symbolic;
 mod waiting;
@@ -194,11 +204,18 @@ fn install_control() {
     control(c"$stretch_ends", 1, stretch_ends);
     control(
         c"$calibrated",
-        1,
-        deterministic!(calibrate::is_calibrated, (a), FALSE),
+        2,
+        deterministic!(calibrate::is_calibrated, (a, b), FALSE),
     );
-    let open_calibration = deterministic!(calibrate::open, (a), FALSE);
-    control(c"$open_calibration", 1, open_calibration);
+    let kept_trials = deterministic!(calibrate::kept_trials, (a, b, d), FALSE);
+    control(c"$kept_trials", 3, kept_trials);
+    let open_calibration = deterministic!(calibrate::open, (a, b), FALSE);
+    control(c"$open_calibration", 2, open_calibration);
+    control(
+        c"$recorded_with",
+        2,
+        deterministic!(control::recorded_with, (a, b), TRUE),
+    );
     control(
         c"$calibrating",
         0,
@@ -290,6 +307,15 @@ fn install_stubs() {
         0,
         deterministic!(stubs::look_for_pauses, (), FALSE),
     );
+    control(
+        c"$stubs_record",
+        0,
+        deterministic!(stubs::stubs_record, (), FALSE),
+    );
+    let leave_out = deterministic!(stubs::leave_out, (a, b, d), TRUE);
+    control(c"$stub_leave_out", 3, leave_out);
+    let in_center = deterministic!(stubs::in_center, (a, b, d, e), TRUE);
+    control(c"$stub_in_center", 4, in_center);
     control(c"$stubs_work", 0, deterministic!(stubs::work, (), FALSE));
     control(
         c"$stub_rule",
@@ -306,6 +332,11 @@ fn install_stubs() {
         c"$stub_adopt",
         3,
         deterministic!(stubs::adopt, (a, b, d), TRUE),
+    );
+    control(
+        c"$stub_observe",
+        5,
+        deterministic!(stubs::observe, (a, b, d, e, f), TRUE),
     );
 }
 

@@ -20,6 +20,8 @@ static OPEN: AtomicBool = AtomicBool::new(false);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// Another program has shortened a trace while it was written.
 static SHORTENED: AtomicBool = AtomicBool::new(false);
+/// The process is the child of one that recorded with stubs.
+static LEFT_TO_PARENT: AtomicBool = AtomicBool::new(false);
 static WRAPPER_GENERATION: AtomicU32 = AtomicU32::new(0);
 static CONTINUATIONS: AtomicBool = AtomicBool::new(false);
 static GOALS: AtomicBool = AtomicBool::new(false);
@@ -31,6 +33,8 @@ pub(crate) struct Recording {
     pub(crate) selection: Selection,
     /// Whether last calls are recorded as such, or get boxes of their own.
     pub(crate) tails: bool,
+    /// Whether the clauses that are entered are recorded.
+    pub(crate) clauses: bool,
     /// Whether symbolic costs are counted.
     pub(crate) symbolic: bool,
     /// The engine's limit for its stacks, in bytes.
@@ -180,6 +184,7 @@ pub(crate) fn stop() -> bool {
     // The calling engine's stream ends in order; those of other threads stay as they are, readable to the last event.
     crate::engine::detach_current();
     end_epoch();
+    crate::stubs::end();
     crate::symbolic::finish(&recording.recorder);
     close(&recording, Outcome::Stopped);
     true
@@ -208,6 +213,17 @@ pub(crate) fn stop_at_exit(status: i32) {
 /// recording is ended, to say how the program did.
 pub(crate) fn abandon() {
     end_epoch();
+}
+
+/// In the child of a fork: nothing more is recorded. Signal-safe.
+pub(crate) fn leave_to_parent() {
+    LEFT_TO_PARENT.store(true, Ordering::Relaxed);
+    end_epoch();
+}
+
+/// Whether this is the child of a fork, in which a lock may be held for ever.
+pub(crate) fn is_left_to_parent() -> bool {
+    LEFT_TO_PARENT.load(Ordering::Relaxed)
 }
 
 /// Whether a recording has begun and has not been ended, even if nothing more is recorded.

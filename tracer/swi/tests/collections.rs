@@ -14,6 +14,7 @@ use portmortem_analyzer::figures::laws;
 use portmortem_analyzer::figures::{Caller, PredicateFigures};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
+use portmortem_tracer::format::Event;
 use support::{program, record};
 
 /// Runs a program of `programs/collections` recorded; its trace must be whole. Built-ins have no boxes: so long stretches end at
@@ -57,7 +58,7 @@ fn text(output: &Output) -> &str {
 /// long stretches. One in which the stacks grow to megabytes, or as much is garbage, is long on every machine.
 #[test]
 fn rows_take_no_more_than_what_the_engine_counted() {
-    for options in ["boundary(false)", "boundary(false),stubs(true)"] {
+    for options in ["boundary(false),ports(true)", "boundary(false)"] {
         takes_no_more_than_the_engine_counted(options);
     }
 }
@@ -92,7 +93,7 @@ fn takes_no_more_than_the_engine_counted(options: &str) {
 /// A stub reads what the engine has counted before every event that comes late enough, cuts among them.
 #[test]
 fn stubs_miss_no_collection() {
-    let (output, trace, profile) = recorded_with("boundary(false),stubs(true)", "every", &[]);
+    let (output, trace, profile) = recorded_with("boundary(false)", "every", &[]);
     let counted: u64 = text(&output).parse().unwrap();
     let all = row(&trace, &profile, "system:garbage_collect/0");
     assert!(all.calls <= counted, "{} of {counted}", all.calls);
@@ -120,9 +121,12 @@ fn handlers_run_as_without_recording() {
     assert_eq!(row(&trace, &profile, "handle/1").exits(), 500);
 }
 
+/// Only ports ask the engine, which runs Prolog; stubs read.
+const PORTS: &str = "boundary(false),ports(true)";
+
 #[test]
 fn what_a_question_calls_is_recorded() {
-    let (output, trace, profile) = recorded("question", &["calls"]);
+    let (output, trace, profile) = recorded_with(PORTS, "question", &["calls"]);
     let answers = "call-true\nexit_det-true\nexit_nondet-true\nredo-true\nfail-false";
     assert_eq!(text(&output), answers);
     // The box that is re-entered leaves a long stretch again.
@@ -134,7 +138,7 @@ fn what_a_question_calls_is_recorded() {
 
 #[test]
 fn what_a_question_throws_goes_on() {
-    let (output, trace, profile) = recorded("question", &["throws"]);
+    let (output, trace, profile) = recorded_with(PORTS, "question", &["throws"]);
     let answers = "call-asked\nexit_det-asked\nexit_nondet-asked\nredo-asked\nfail-asked";
     assert_eq!(text(&output), answers);
     for indicator in ["exits/0", "leaves_one/1", "redone/1", "fails/0"] {
@@ -150,9 +154,20 @@ fn what_a_question_throws_goes_on() {
 
 #[test]
 fn a_question_may_end_the_recording() {
-    let (output, trace, profile) = recorded("question", &["stops"]);
+    let (output, trace, profile) = recorded_with(PORTS, "question", &["stops"]);
     let answers = "call-true\nexit_det-true\nexit_nondet-true\nredo-true\nfail-false";
     assert_eq!(text(&output), answers);
     assert_eq!(row(&trace, &profile, "question/1").open, 1);
     assert_eq!(row(&trace, &profile, "exits/0").calls, 0);
+}
+
+/// What the engine collects and shifts while it loads the program comes before the first event, and is in no stretch between two.
+#[test]
+fn nothing_is_told_before_the_first_event() {
+    let (_, trace, _) = recorded("loads", &[]);
+    let first = trace.events(&trace.streams()[0]).next().unwrap();
+    let Event::Call { predicate } = first.event else {
+        panic!("{first:?}");
+    };
+    assert_eq!(trace.predicates()[predicate as usize].indicator, "main/0");
 }

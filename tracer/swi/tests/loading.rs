@@ -37,7 +37,7 @@ fn counts(options: &str) -> BTreeMap<String, (u64, u64, u64)> {
 
 #[test]
 fn loading_a_library_is_a_box_and_hooks_in_it_are_recorded() {
-    let stubs = counts("stubs(true)");
+    let stubs = counts("boundary(true)");
     let of = |indicator: &str| stubs.get(indicator).copied().unwrap_or_default();
     // The index says which library has it; once it is loaded no more is.
     assert_eq!(of("lists:numlist/3"), (2, 2, 0));
@@ -50,7 +50,7 @@ fn loading_a_library_is_a_box_and_hooks_in_it_are_recorded() {
     assert!(hooks > 0);
     // No goal of a library is the program's.
     assert_eq!(of("system:setup_call_cleanup/3"), (0, 0, 0));
-    for (indicator, counted) in counts("boundary(true)") {
+    for (indicator, counted) in counts("ports(true)") {
         // Ports are put around it only when a directive has run.
         if indicator == "term_expansion/2" {
             continue;

@@ -17,15 +17,15 @@ use support::{program, record};
 const MOST_NS: u64 = 40_000_000;
 
 #[test]
-fn who_waits_is_the_caller_of_the_row() {
-    let profile = has_the_row("boundary(false)");
+fn who_waits_is_the_caller_of_the_row_with_ports() {
+    let profile = has_the_row("boundary(false),ports(true)");
     // Threads whose goals are not recorded have no stream.
     assert_eq!(profile.streams.len(), 1);
 }
 
 #[test]
-fn who_waits_is_the_caller_of_the_row_with_stubs() {
-    let profile = has_the_row("boundary(false),stubs(true)");
+fn who_waits_is_the_caller_of_the_row() {
+    let profile = has_the_row("boundary(false)");
     // Such threads may have one, without events.
     let events = profile.streams.iter().map(|stream| stream.events);
     assert_eq!(events.filter(|&events| events > 0).count(), 1);

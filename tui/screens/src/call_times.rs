@@ -6,8 +6,6 @@ use std::thread::{self, JoinHandle};
 
 use portmortem_analyzer::Analysis;
 
-use crate::analysis::AnalysisView;
-
 /// The thread of an analysis that finds them, if there is one. One that nobody holds any more is cancelled.
 #[derive(Debug, Default)]
 pub(crate) struct CallTimes {
@@ -88,57 +86,5 @@ impl CallTimes {
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Reading>> {
         // There is nothing in it that a panic could leave half done.
         self.thread.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// How far a screen is that wants the times of single calls.
-#[derive(Debug, Default)]
-pub(crate) struct Wanted {
-    began: bool,
-    /// They are known, or never will be.
-    over: bool,
-}
-
-/// What a screen that asks for them is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
-    /// Nothing new.
-    Nothing,
-    /// A thread begins to find them.
-    Begun,
-    /// They are known.
-    Found,
-    /// The thread died, which is a defect.
-    Lost,
-}
-
-impl Wanted {
-    /// Whether the screen waits for them no longer.
-    pub(crate) fn is_over(&self) -> bool {
-        self.over
-    }
-
-    /// Sees to it that they are found, and says once when they are; waits for that if told to.
-    pub(crate) fn ask(&mut self, analysis: &AnalysisView, wait: bool) -> Answer {
-        if self.over {
-            return Answer::Nothing;
-        }
-        if !self.began || wait {
-            analysis.start_calls();
-        }
-        if wait {
-            analysis.wait_for_calls();
-        }
-        let began = std::mem::replace(&mut self.began, true);
-        let is_known = analysis.known_calls().is_some();
-        self.over = is_known || analysis.calls_share().is_none();
-        match (self.over, is_known) {
-            (false, _) if began => Answer::Nothing,
-            (false, _) => Answer::Begun,
-            (true, true) => Answer::Found,
-            // It may have ended after it was asked for what it found.
-            (true, false) if analysis.known_calls().is_some() => Answer::Found,
-            (true, false) => Answer::Lost,
-        }
     }
 }

@@ -3,7 +3,7 @@
 //! | step | module |
 //! |---|---|
 //! | trace → figures of what is looked at, in the background | [`analysis`] |
-//! | trace → times of single calls, in the background, when they are asked for | `call_times` |
+//! | trace → times of single calls, in the background, when they are asked for | `call_times`, `wanted_calls` |
 //! | keys and clicks → state | [`keys`], [`app`], [`overlay`] |
 //! | the one list widget | [`table`], [`condition`] |
 //! | the screens, each a state and a drawing | [`screens`] |
@@ -46,6 +46,7 @@ pub mod table;
 mod terminal;
 pub mod theme;
 pub mod view;
+mod wanted_calls;
 
 use std::io;
 use std::path::{Path, PathBuf};

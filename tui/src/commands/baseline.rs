@@ -21,6 +21,7 @@ use portmortem_tracer::amend;
 use portmortem_tracer::format::Record;
 
 use super::engine::Engine;
+use super::start::Start;
 use super::watcher::Line;
 use crate::cli::RecordArgs;
 
@@ -70,6 +71,7 @@ impl Input {
 /// not go on when the line to the process of that run is closed.
 pub(crate) fn add(
     args: &RecordArgs,
+    start: &Start,
     output: &Path,
     status: u8,
     input: &Input,
@@ -92,7 +94,7 @@ pub(crate) fn add(
     let begin = Instant::now();
     while runs.len() < MOST_RUNS && (runs.is_empty() || begin.elapsed() < LONG_ENOUGH) {
         say_that_it_runs_again(runs.len());
-        let (again, events) = run_again(args, &whole, status, input, line)?;
+        let (again, events) = run_again(args, start, &whole, status, input, line)?;
         compare(&whole, &again)?;
         ensure!(
             events <= HARDLY_ANY.max(recorded_events(&profile) / FEWER_EVENTS),
@@ -122,6 +124,7 @@ fn recorded_events(profile: &Profile) -> u64 {
 /// One run in which only outermost predicates are recorded, and how many events it had.
 fn run_again(
     args: &RecordArgs,
+    start: &Start,
     whole: &Outermost,
     status: u8,
     input: &Input,
@@ -135,7 +138,7 @@ fn run_again(
         keep_arguments: Vec::new(),
         ..args.clone()
     };
-    let again = Engine::new(&args, &output, None)?.run_apart(input.again()?, line)?;
+    let again = Engine::new(&args, start, &output, None)?.run_apart(input.again()?, line)?;
     if again.code() != Some(status.into()) {
         bail!("the program ended differently when it ran again: {again}");
     }

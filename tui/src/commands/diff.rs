@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use portmortem_analyzer::comparison::{Broken, Change, Comparison, Figure, Goal, Recorded};
 use portmortem_analyzer::export::Csv;
 use portmortem_analyzer::export::json::Escaped;
-use portmortem_analyzer::remarks::modes;
+use portmortem_analyzer::remarks::modes_and_technique;
 use portmortem_analyzer::tables::Cell;
 use portmortem_analyzer::text::{count, counted, time};
 
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode> {
         let read = |path: &PathBuf| {
             let analysis = analyse(path, |trace| scope::filters(&args.scope, trace))?;
             is_whole &= !warn_of_losses(&analysis);
-            kinds.push(modes(&analysis.trace));
+            kinds.push(modes_and_technique(&analysis.trace));
             let recorded = Recorded::of(&analysis);
             analysis.trace.check_whole(path)?;
             Ok(recorded)

@@ -1,7 +1,7 @@
 //! Starting SWI-Prolog with the recorder loaded.
 //!
-//! The engine runs as `swipl -s BOOT … FILE -- ARGS` (without `--` if FILE is a script without extension). BOOT is a small script in a temporary directory that
-//! loads `library(portmortem)` and begins the recording before the program is loaded.
+//! The engine runs as `swipl -F BOOT …`, and the rest is as without recording ([`super::start`]). BOOT is a small script in a temporary directory that
+//! loads `library(portmortem)` and begins the recording before anything else is loaded.
 
 use std::fs;
 use std::io;
@@ -14,6 +14,7 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
+use super::start::{Start, site_file};
 use super::watcher::Line;
 use crate::cli::{Keep, RecordArgs};
 use crate::engine_library;
@@ -27,10 +28,24 @@ pub(crate) struct Engine {
 
 impl Engine {
     /// One that records into `output`. `line`: the socket whose other end is the watcher's, if there is one.
-    pub(crate) fn new(args: &RecordArgs, output: &Path, line: Option<RawFd>) -> Result<Self> {
+    pub(crate) fn new(
+        args: &RecordArgs,
+        start: &Start,
+        output: &Path,
+        line: Option<RawFd>,
+    ) -> Result<Self> {
         let library = engine_library::find()?;
-        let boot = write_boot(args, output, line, &library)?;
-        let command = engine_command(args, &boot.path().join("boot.pl"));
+        let boot = tempfile::Builder::new()
+            .prefix("portmortem-")
+            .tempdir()
+            .context("cannot make a temporary directory")?;
+        for (name, text) in engine_library::SOURCES {
+            fs::write(boot.path().join(name), text)?;
+        }
+        let script = boot_script(args, start, output, line, &library, boot.path());
+        let site = site_file(boot.path());
+        fs::write(&site, script)?;
+        let command = start.recorded(&site);
         Ok(Self {
             command,
             _boot: boot,
@@ -40,7 +55,7 @@ impl Engine {
     /// Runs it in this process, instead of this program. Returns if that is not possible.
     pub(crate) fn replace_this_program(mut self) -> Error {
         let error = self.command.exec();
-        self.not_started(error)
+        not_started(&self.command, error)
     }
 
     /// Runs it with another input, its output put away, and waits for its end: not longer than the line is open.
@@ -48,7 +63,7 @@ impl Engine {
         let command = self.command.stdin(input);
         let command = command.stdout(Stdio::null()).stderr(Stdio::null());
         let spawned = command.process_group(0).spawn();
-        let mut child = spawned.map_err(|error| self.not_started(error))?;
+        let mut child = spawned.map_err(|error| not_started(&self.command, error))?;
         while line.is_open() {
             if let Some(status) = child.try_wait()? {
                 return Ok(status);
@@ -62,41 +77,27 @@ impl Engine {
         child.wait()?;
         bail!("interrupted");
     }
-
-    fn not_started(&self, error: io::Error) -> Error {
-        let program = self.command.get_program().display();
-        match error.kind() {
-            io::ErrorKind::NotFound => anyhow!(
-                "no SWI-Prolog: `{program}` was not found; install it (Debian: apt-get install swi-prolog-nox) or name it with --swipl PATH"
-            ),
-            _ => Error::new(error).context(format!("cannot run {program}")),
-        }
-    }
 }
 
-/// What the engine needs to load: the library's sources and the script that begins the recording.
-fn write_boot(
-    args: &RecordArgs,
-    output: &Path,
-    line: Option<RawFd>,
-    library: &Path,
-) -> Result<TempDir> {
-    let directory = tempfile::Builder::new()
-        .prefix("portmortem-")
-        .tempdir()
-        .context("cannot make a temporary directory")?;
-    for (name, text) in engine_library::SOURCES {
-        fs::write(directory.path().join(name), text)?;
+/// Runs a command in this process, instead of this program. Returns if that is not possible.
+pub(crate) fn run_unrecorded(mut command: Command) -> Error {
+    let error = command.exec();
+    not_started(&command, error)
+}
+
+fn not_started(command: &Command, error: io::Error) -> Error {
+    let program = command.get_program().display();
+    match error.kind() {
+        io::ErrorKind::NotFound => anyhow!(
+            "no SWI-Prolog: `{program}` was not found; install it (Debian: apt-get install swi-prolog-nox) or name it with --swipl PATH"
+        ),
+        _ => Error::new(error).context(format!("cannot run {program}")),
     }
-    fs::write(
-        directory.path().join("boot.pl"),
-        boot_script(args, output, line, library, directory.path()),
-    )?;
-    Ok(directory)
 }
 
 fn boot_script(
     args: &RecordArgs,
+    start: &Start,
     output: &Path,
     line: Option<RawFd>,
     library: &Path,
@@ -104,17 +105,7 @@ fn boot_script(
 ) -> String {
     let mut options = vec![format!("force({})", args.force)];
     options.extend(line.map(|line| format!("watched({line})")));
-    let mut command = vec![
-        args.swipl.display().to_string(),
-        args.program.display().to_string(),
-    ];
-    command.extend(args.arguments.iter().cloned());
-    options.push(format!("command([{}])", atoms(&command)));
-    let program = std::path::absolute(&args.program).unwrap_or_else(|_| args.program.clone());
-    if let Some(directory) = program.parent() {
-        let directory = atom(&directory.display().to_string());
-        options.push(format!("directory({directory})"));
-    }
+    options.extend(options_of_start(args, start));
     for (key, patterns) in [
         ("include", &args.include),
         ("exclude", &args.exclude),
@@ -130,7 +121,7 @@ fn boot_script(
         ("builtins", args.builtins),
         ("byrd", args.byrd),
         ("symbolic", args.symbolic),
-        ("stubs", args.stubs),
+        ("ports", args.ports),
     ] {
         if set {
             options.push(format!("{key}(true)"));
@@ -171,6 +162,39 @@ fn boot_script(
     )
 }
 
+/// What the boot script must know of the command.
+fn options_of_start(args: &RecordArgs, start: &Start) -> Vec<String> {
+    let shown = match &args.program {
+        Some(program) => {
+            let words = [&args.swipl, program].map(|path| path.display().to_string());
+            words
+                .into_iter()
+                .chain(args.arguments.iter().cloned())
+                .collect()
+        }
+        None => start.command.clone(),
+    };
+    let mut options = vec![
+        format!("command([{}])", atoms(&shown)),
+        format!("os_argv([{}])", atoms(&start.command)),
+        format!("arguments_of_program([{}])", atoms(&start.arguments)),
+        format!("by_name({})", start.is_state),
+        match &start.site {
+            Some(site) => format!("site({})", atom(site)),
+            None => format!("site({})", atom(&start.default_site())),
+        },
+    ];
+    let program = start
+        .program
+        .as_ref()
+        .and_then(|program| std::path::absolute(program).ok());
+    if let Some(directory) = program.as_deref().and_then(Path::parent) {
+        let directory = atom(&directory.display().to_string());
+        options.push(format!("directory({directory})"));
+    }
+    options
+}
+
 fn atoms(texts: &[String]) -> String {
     texts
         .iter()
@@ -194,36 +218,6 @@ fn atom(text: &str) -> String {
     }
     quoted.push('\'');
     quoted
-}
-
-fn engine_command(args: &RecordArgs, boot: &Path) -> Command {
-    let mut command = Command::new(&args.swipl);
-    command.arg("-s").arg(boot);
-    if let Some(limit) = args.stack_limit {
-        command.arg(format!("--stack-limit={limit}b"));
-    }
-    if let Some(goal) = &args.goal {
-        let goal = if args.all {
-            format!("({goal}, fail ; true)")
-        } else {
-            goal.clone()
-        };
-        command.args(["-g", &goal, "-t", "halt"]);
-    }
-    command.arg(&args.program);
-    if is_prolog_file(&args.program) {
-        command.arg("--");
-    }
-    command.args(&args.arguments);
-    command
-}
-
-/// Whether the engine takes the file for one of several to load. Any other name is that of a script, and all that follows are
-/// its arguments, a `--` as well.
-fn is_prolog_file(program: &Path) -> bool {
-    program
-        .extension()
-        .is_some_and(|extension| extension == "pl" || extension == "prolog" || extension == "qlf")
 }
 
 #[cfg(test)]

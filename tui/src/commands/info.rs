@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use portmortem_analyzer::Analysis;
-use portmortem_analyzer::remarks::{ending, modes, recording_share, waiting};
+use portmortem_analyzer::remarks::{ending, modes, recorder, recording_share, waiting};
 use portmortem_analyzer::text::{TimeUnit, count, counted};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_tracer::format::StreamKind;
@@ -40,7 +40,7 @@ fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<
         ("command", printable(&header.command.join(" "))),
         ("directory", printable(&header.directory)),
         ("engine", printable(&header.engine)),
-        ("recorder", printable(&header.recorder)),
+        ("recorder", recorder(trace)),
         ("machine", printable(&header.machine)),
         ("began", format_time(header.started_unix)),
         ("ended", ending(trace)),

@@ -12,16 +12,19 @@ use glob::MatchOptions;
 
 /// A trace among others.
 #[derive(Debug)]
-pub(super) struct Input {
+pub struct Input {
     /// Its file, as it was given.
-    pub(super) path: PathBuf,
+    pub path: PathBuf,
     /// What the tables call it; no two have the same name.
-    pub(super) name: String,
+    pub name: String,
 }
 
 /// All traces, those listed in the file `from` too, in the order given, each once. A pattern that matches nothing stays,
 /// so that opening it fails and is reported.
-pub(super) fn inputs(traces: &[PathBuf], from: Option<&Path>) -> Result<Vec<Input>> {
+///
+/// # Errors
+/// If there are none, a pattern is malformed, or the list cannot be read.
+pub fn inputs(traces: &[PathBuf], from: Option<&Path>) -> Result<Vec<Input>> {
     let mut paths = Vec::new();
     for path in traces {
         expand(path, &mut paths)?;

@@ -1,24 +1,24 @@
 //! One module per command.
 
 mod advise;
-mod analysis;
+pub mod analysis;
 mod annotate;
-mod apart;
 mod baseline;
 mod calibrate;
 mod diff;
 mod engine;
 mod events;
-mod export;
+pub mod export;
 mod graph;
 mod index;
 mod info;
-mod inputs;
+pub mod inputs;
+mod polars;
 mod predict;
-mod query;
 mod record;
 mod report;
 mod scope;
+mod start;
 mod tui;
 mod verify;
 mod watcher;
@@ -51,7 +51,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Export(args) => export::run(args),
         Command::Graph(args) => graph::run(args),
         Command::Annotate(args) => annotate::run(args),
-        Command::Query(args) => query::run(args),
+        Command::Query(_) => polars::query(),
         Command::Events(args) => events::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Index { traces } => index::run(traces),
@@ -66,8 +66,12 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
     }
 }
 
-/// Starts so many threads for what is done in parallel; without a number, one for each core when they are needed.
-fn use_threads(threads: Option<u16>) -> Result<()> {
+/// Starts so many threads for what is done in parallel; without a number, one for each core when they
+/// are needed.
+///
+/// # Errors
+/// If they cannot be started.
+pub fn use_threads(threads: Option<u16>) -> Result<()> {
     if let Some(threads) = threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads.into())

@@ -1,14 +1,14 @@
-//! `portmortem record`: run a Prolog file under SWI-Prolog with the recorder loaded.
+//! `portmortem record`: run a Prolog program under SWI-Prolog with the recorder loaded.
 //!
 //! This process becomes the program, so standard input and output, the terminal, the signals and the exit status are the
 //! program's own. What follows its end is done by another process ([`super::watcher`]).
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::trace::{PredicateIndex, Trace};
 use portmortem_tracer::Recorder;
@@ -17,8 +17,9 @@ use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::program_end::Written;
 
 use super::baseline::{self, Input};
-use super::engine::Engine;
+use super::engine::{Engine, run_unrecorded};
 use super::scope::NOT_RECORDED;
+use super::start::Start;
 use super::watcher::{self, Line};
 use super::{index, refuse_existing, refuse_input, use_threads};
 use crate::cli::RecordArgs;
@@ -26,16 +27,17 @@ use crate::size::format_size;
 
 /// Becomes the program. Returns if that is not possible, and in the process that does what follows the program's end.
 pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
-    if !args.program.is_file() {
-        bail!("{}: no such Prolog file", args.program.display());
+    let start = Start::new(args)?;
+    if let Some(word) = start.runs_nothing() {
+        say(&format!(
+            "nothing is recorded: with {word} the engine runs no program"
+        ));
+        return Err(run_unrecorded(start.unrecorded()));
     }
-    ensure!(
-        !is_saved_state(&args.program),
-        "{}: a saved state, which cannot be recorded; record the Prolog file that it was made from (-g GOAL if it was made with --goal=GOAL)",
-        args.program.display()
-    );
-    let output = output(args)?;
-    refuse_input(&output, &args.program, "program")?;
+    let output = output(args, &start)?;
+    if let Some(program) = &start.program {
+        refuse_input(&output, program, "program")?;
+    }
     let replaces_trace = is_trace(&output);
     if replaces_trace {
         Recorder::check_unused(&output)?;
@@ -48,11 +50,11 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     // Before the program reads from it.
     let input = args.baseline.then(Input::of_ours).transpose()?;
     let (line, line_of_program) = watcher::line()?;
-    let engine = Engine::new(args, &output, Some(line_of_program.descriptor()))?;
+    let engine = Engine::new(args, &start, &output, Some(line_of_program.descriptor()))?;
     if watcher::fork().context("cannot start a process that waits for the program")? {
         drop(line_of_program);
         use_threads(threads)?;
-        after_program(args, &output, input.as_ref(), line);
+        after_program(args, &start, &output, input.as_ref(), line);
         return Ok(ExitCode::SUCCESS);
     }
     drop(line);
@@ -62,7 +64,13 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
 }
 
 /// What is left to do when the program ends.
-fn after_program(args: &RecordArgs, output: &Path, input: Option<&Input>, mut line: Line) {
+fn after_program(
+    args: &RecordArgs,
+    start: &Start,
+    output: &Path,
+    input: Option<&Input>,
+    mut line: Line,
+) {
     // Otherwise its caller does something else already, and does not expect another word.
     let Some(end) = line.end_of_program() else {
         return;
@@ -74,7 +82,7 @@ fn after_program(args: &RecordArgs, output: &Path, input: Option<&Input>, mut li
         Written::Whole => {}
     }
     if let Some(input) = input
-        && let Err(error) = baseline::add(args, output, end.status, input, &mut line)
+        && let Err(error) = baseline::add(args, start, output, end.status, input, &mut line)
     {
         say(&format!("no baseline: {}", super::one_line(&error)));
     }
@@ -101,11 +109,11 @@ fn say_that_it_was_shortened(output: &Path) {
 }
 
 /// The path of the trace.
-fn output(args: &RecordArgs) -> Result<PathBuf> {
+fn output(args: &RecordArgs, start: &Start) -> Result<PathBuf> {
     if let Some(path) = &args.output {
         return Ok(path.clone());
     }
-    let stem = args.program.file_stem();
+    let stem = start.named().file_stem();
     let stem = stem.context("the program has no file name")?;
     Ok(PathBuf::from(stem).with_extension("pmt"))
 }
@@ -117,18 +125,6 @@ fn is_trace(path: &Path) -> bool {
     path.is_file()
         && File::open(path).is_ok_and(|mut file| file.read_exact(&mut first).is_ok())
         && first == FILE_MAGIC
-}
-
-/// Whether the file is a state that `swipl -o FILE -c …` saved: a ZIP archive behind a shell script or a copy of the engine.
-fn is_saved_state(path: &Path) -> bool {
-    /// How the last record of an archive begins, and its size where it has no comment; those of states have none.
-    const END: (&[u8], usize) = (b"PK\x05\x06", 22);
-    let mut last = [0; END.1];
-    let read = |mut file: File| {
-        file.seek(SeekFrom::End(-(END.1 as i64)))?;
-        file.read_exact(&mut last)
-    };
-    File::open(path).and_then(read).is_ok() && last.starts_with(END.0)
 }
 
 /// Where the trace is, for a person at a terminal; and for everybody what is missing from it.
@@ -157,7 +153,7 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
             _ => "; built-in and library predicates are recorded with --builtins and --libraries",
         };
         say(&format!(
-            "--{option} {}: no recorded predicate is called so{more}",
+            "--{option} {}: no predicate that matches was called{more}",
             printable(pattern)
         ));
     }

@@ -2,7 +2,7 @@
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::calls::figures::{CallFigures, SlowCall, bin_begin_ns};
-use portmortem_analyzer::calls::sentences::{place, shown_bins, summary, trends};
+use portmortem_analyzer::sentences::{place, shown_bins, summary, trends};
 use portmortem_analyzer::text::{bar, time};
 use portmortem_analyzer::trace::PredicateIndex;
 

@@ -40,7 +40,8 @@ pub(crate) use sites::{order as site_order, table as site_table};
 const LEAST_WIDTH: usize = 80;
 
 /// The width that reports are laid out for.
-pub(crate) fn page_width() -> usize {
+#[must_use]
+pub fn page_width() -> usize {
     chosen_width().unwrap_or(LEAST_WIDTH)
 }
 

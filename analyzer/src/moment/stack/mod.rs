@@ -1,9 +1,9 @@
 //! A stack of boxes that is cheap to keep, however high.
 //!
 //! Moments of a stream share what they have in common: boxes that were there when a stack was
-//! [frozen](Stack::freeze) are kept once, in a few bytes each ([`packed`]). They lie in segments, each on top
-//! of a part of another, as in a cactus stack. Only the newest boxes are at hand as they are; when they are
-//! gone, the next ones are unpacked.
+//! [frozen](Stack::freeze) are kept once, in a few bytes each ([`packed`]). They lie in segments,
+//! each on top of a part of another, as in a cactus stack. Only the newest boxes are at hand as
+//! they are; when they are gone, the next ones are unpacked.
 
 mod packed;
 #[cfg(test)]

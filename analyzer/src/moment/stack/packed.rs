@@ -1,8 +1,9 @@
 //! Boxes in a few bytes each: they differ little from the one before.
 //!
-//! A box is the number of its predicate with four flags, the difference of its name from that of the box
-//! before, and, where a flag says so, its caller (as a difference), what it was called as, its last
-//! calls, and where it is in a focus; all as LEB128. A [`PIECE`] of boxes can be read without those before.
+//! A box is the number of its predicate with four flags, the difference of its name from that of
+//! the box before, and, where a flag says so, its caller (as a difference), what it was called as,
+//! its last calls, and where it is in a focus; all as LEB128. A [`PIECE`] of boxes can be read
+//! without those before.
 
 use bincode::{Decode, Encode};
 
@@ -19,8 +20,8 @@ const CALLED_BY_OTHER: u64 = 2;
 const CALLED_AS_OTHER: u64 = 4;
 /// It made last calls; how many follows.
 const LAST_CALLS: u64 = 8;
-/// Which two flags speak of the caller. Both of them: it is on the way into a focus; where follows, with what they
-/// would have been.
+/// Which two flags speak of the caller. Both of them: it is on the way into a focus; where follows,
+/// with what they would have been.
 const CALLED_BY: u64 = 3;
 const CALLED_BY_BITS: u32 = 2;
 const FLAG_BITS: u32 = 4;

@@ -19,8 +19,9 @@ mod scale;
 
 use portmortem_tracer::format::{Dialect, Event};
 
-use crate::clauses::{Books, Clauses, Happened, State};
+use crate::clauses::{Books, Happened, State};
 use crate::figures::Caller;
+use crate::figures::clauses::Clauses;
 use crate::figures::profile::{Profile, ViolationKind};
 use crate::scope::Scope;
 use crate::scope::focus::{Focus, FocusOn};

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use portmortem_tracer::format::{Dialect, Event};
 
 use super::{Events, Script, collects, kind, then_fails};
-use crate::clauses::Clauses;
 use crate::figures::centers::CenterFigures;
 use crate::figures::clauses::ClauseFigures;
+use crate::figures::clauses::Clauses;
 use crate::figures::contexts::{ContextFigures, HiddenFigures};
 use crate::figures::profile::Profile;
 use crate::figures::{

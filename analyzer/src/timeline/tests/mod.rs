@@ -283,7 +283,8 @@ fn outer_boxes_are_known_without_reading() {
     let window = window(&story.ticks(), 10);
     let outline = reader.outline(&window);
     let known = is_part_of(&outline, &story.columns(&window));
-    // All but the first column and the last, and of the two boxes that stay the one that is never active.
+    // All but the first column and the last, and of the two boxes that stay the one that is never
+    // active.
     assert!((6..=8).contains(&known), "{known}");
     assert_eq!(outline[3].cell(5), None);
     let blocks: u32 = outline.iter().map(|column| column.blocks).sum();

@@ -14,7 +14,7 @@ use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 
 use super::instructions::Cell;
-use super::offsets::{self, Offsets};
+use super::offsets::{self, FRAME_DEFINITION, FRAME_PARENT, Offsets};
 use super::shadow::Shadow;
 
 /// What stubs need of the thread that they run in.
@@ -27,6 +27,8 @@ pub(super) struct ThreadBlock {
     pub(super) shadow: *mut Shadow,
     /// The thread puts stubs into code.
     pub(super) plants: bool,
+    /// A handler runs, and with it nothing that records: a signal may interrupt it.
+    pub(super) handles: bool,
 }
 
 // A thread-local variable at a fixed distance from the thread pointer, so that stubs reach it in one instruction.
@@ -265,14 +267,17 @@ pub(super) enum Glance {
     Quiet,
     /// The call of the running frame has been recorded if it is [`Shadow::announced`], which then is forgotten.
     Announced,
+    /// The call of the running frame is a goal of the program's if it is [`Shadow::expected`], or if `catch/3` or C has called. Otherwise
+    /// there is nothing to do.
+    Expected,
 }
 
 /// What a stub is made of.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub(super) glance: Glance,
-    /// Addresses of a place and the gate that gets it, if that is to be done first.
-    pub(super) first: Option<(usize, usize)>,
+    /// Addresses of places and the gates that get them, which are to be done before, in this order.
+    pub(super) before: [Option<(usize, usize)>; 2],
     /// Address of the place that the handler gets.
     pub(super) place: usize,
     /// Address of the gate.
@@ -282,16 +287,26 @@ pub(super) struct Shape {
 }
 
 /// The longest stub.
-pub(super) const LONGEST: usize = 192;
+pub(super) const LONGEST: usize = 256;
+
+/// A stub that does nothing but go on to `label`.
+pub(super) fn jump(at: usize, label: Cell) -> Option<Vec<u8>> {
+    let mut ops = assembler(at);
+    dynasm!(ops; .arch x64; .bytes ENDBR64; jmp extern label);
+    finished(ops)
+}
+
+/// Where control may come to by a jump whose target is not fixed.
+const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 
 /// A stub that is executed at `at`.
 pub(super) fn stub(at: usize, shape: &Shape, offsets: &Offsets) -> Option<Vec<u8>> {
     let mut ops = assembler(at);
     let (label, gate, place) = (shape.label, shape.gate, shape.place as i64);
-    const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
     dynasm!(ops; .arch x64; .bytes ENDBR64);
     match shape.glance {
         Glance::None => {}
+        Glance::Expected => glance_at_caller(&mut ops, label, offsets),
         Glance::Quiet => glance(&mut ops, offset_of!(Shadow, quiet), false, label, offsets),
         Glance::Announced => {
             glance(
@@ -308,7 +323,7 @@ pub(super) fn stub(at: usize, shape: &Shape, offsets: &Offsets) -> Option<Vec<u8
         ; lea rsp, [rsp - RED_ZONE]
         ; push rdi
     );
-    if let Some((place, gate)) = shape.first {
+    for (place, gate) in shape.before.into_iter().flatten() {
         let place = place as i64;
         dynasm!(ops; .arch x64; mov rdi, QWORD place; call extern gate);
     }
@@ -368,5 +383,54 @@ fn glance(
         ; pop rax
         ; lea rsp, [rsp + RED_ZONE]
         ; je extern label
+    );
+}
+
+/// Goes on to `label` unless the running frame is [`Shadow::expected`], or was called by C or from a frame of `catch/3`.
+fn glance_at_caller(ops: &mut VecAssembler<X64Relocation>, label: Cell, offsets: &Offsets) {
+    let block = thread_block_offset();
+    let engine_of_block = block + offset_of!(ThreadBlock, engine) as i32;
+    let shadow_of_block = block + offset_of!(ThreadBlock, shadow) as i32;
+    let expected = offset_of!(Shadow, expected) as i32;
+    let (parent, definition) = (FRAME_PARENT as i32, FRAME_DEFINITION as i32);
+    let catch = super::catch_definition() as i64;
+    let &Offsets {
+        engine,
+        environment,
+        base,
+        ..
+    } = offsets;
+    dynasm!(ops
+        ; .arch x64
+        ; lea rsp, [rsp - RED_ZONE]
+        ; push rax
+        ; push rcx
+        ; push rdx
+        ; fs mov rax, [engine]
+        ; fs cmp rax, [engine_of_block]
+        ; jne >look
+        ; mov rcx, [rax + environment]
+        ; mov rdx, [rcx + parent]
+        ; test rdx, rdx
+        ; jz >look
+        ; cmp QWORD [rdx + parent], 0
+        ; je >look
+        ; sub rcx, [rax + base]
+        ; mov rax, QWORD catch
+        ; cmp [rdx + definition], rax
+        ; je >look
+        ; fs mov rax, [shadow_of_block]
+        ; cmp rcx, [rax + expected]
+        ; je >look
+        ; pop rdx
+        ; pop rcx
+        ; pop rax
+        ; lea rsp, [rsp + RED_ZONE]
+        ; jmp extern label
+        ; look:
+        ; pop rdx
+        ; pop rcx
+        ; pop rax
+        ; lea rsp, [rsp + RED_ZONE]
     );
 }

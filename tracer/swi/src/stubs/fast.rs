@@ -1,4 +1,4 @@
-//! Machine code for the commonest events: a call, a last call, an exit without choicepoints, a failure.
+//! Machine code for the commonest events: a call, a last call, an exit, a failure, a redo.
 //!
 //! It does what the handlers do where nothing is unusual, in the same order, and with a few registers only. Wherever anything is
 //! unusual it leaves everything as it was, and goes on to the gate of the handler.
@@ -7,13 +7,15 @@ use std::mem::offset_of;
 
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
-use portmortem_tracer::machine_code::{COMMITTED, FIELDS, TICKS, TICKS_SHIFT, exit_det, fail};
+use portmortem_tracer::machine_code::{
+    COMMITTED, FIELDS, TICKS, TICKS_SHIFT, exit_det, exit_nondet, fail, redo,
+};
 
 use super::emit::{self, Counter, ThreadBlock};
 use super::instructions::Cell;
 use super::offsets::{CLAUSE, DEBUGGER, Offsets};
 use super::plant::Place;
-use super::shadow::{EXITED_LENGTH, OpenBox, Shadow};
+use super::shadow::{NOT_QUIET, OpenBox, Shadow, exited};
 use super::stack::Stack;
 
 type Code = VecAssembler<X64Relocation>;
@@ -26,7 +28,13 @@ const ANNOUNCED: i32 = offset_of!(Shadow, announced) as i32;
 const EXPECTED: i32 = offset_of!(Shadow, expected) as i32;
 const STREAM: i32 = offset_of!(Shadow, stream) as i32;
 const ACTIVE: i32 = offset_of!(Shadow, active) as i32;
-const EXITED: i32 = EXITED_LENGTH as i32;
+const EXITED: i32 = (exited::STACK + offset_of!(Stack<OpenBox>, length)) as i32;
+const EXITED_ROOM: i32 = (exited::STACK + offset_of!(Stack<OpenBox>, capacity)) as i32;
+const EXITED_BOXES_FIRST: i32 = (exited::STACK + offset_of!(Stack<OpenBox>, first)) as i32;
+const EXITED_BOX: i32 = exited::SIZE as i32;
+const EXITED_OPEN: i32 = exited::OPEN as i32;
+const EXITED_BOXES: i32 = exited::BOXES as i32;
+const EXITED_CHOICE: i32 = exited::CHOICE as i32;
 const BOXES: i32 = offset_of!(Shadow, boxes) as i32 + offset_of!(Stack<OpenBox>, first) as i32;
 const TOP: i32 = offset_of!(Shadow, boxes) as i32 + offset_of!(Stack<OpenBox>, length) as i32;
 const ROOM: i32 = offset_of!(Shadow, boxes) as i32 + offset_of!(Stack<OpenBox>, capacity) as i32;
@@ -39,13 +47,19 @@ const BOX_RETURN: i32 = offset_of!(OpenBox, returns_to) as i32;
 const BOX_PARENT: i32 = offset_of!(OpenBox, parent) as i32;
 const BOX_EXITED: i32 = offset_of!(OpenBox, exited) as i32;
 const BOX_MARKS: i32 = offset_of!(OpenBox, marks) as i32;
+const BOX_BOUNDARY: i32 = offset_of!(OpenBox, boundary) as i32;
+const BOX_GIVEN: i32 = offset_of!(OpenBox, given) as i32;
 
-const CALLEE: i32 = offset_of!(Place, callee) as i32;
+const CALLEE: i32 = Place::CALLEE as i32;
 const CALL_WORD: i32 = offset_of!(Place, call_word) as i32;
 const TAIL_WORD: i32 = offset_of!(Place, tail_word) as i32;
 const EVENT_LENGTH: i32 = offset_of!(Place, event_length) as i32;
 const INSTRUCTION_LENGTH: i32 = offset_of!(Place, length) as i32;
 const SILENCE: i32 = offset_of!(Place, silence) as i32;
+const MARKS: i32 = offset_of!(Place, marks) as i32;
+const BOUNDARY: i32 = MARKS + size_of::<u32>() as i32;
+const GIVEN: i32 = offset_of!(Place, given) as i32;
+const KEEPS: i32 = offset_of!(Place, keeps) as i32;
 
 /// What gates of fast code are made of.
 #[derive(Debug, Clone, Copy)]
@@ -95,15 +109,19 @@ pub(super) fn call(setting: &Setting, callee: Callee, departs: Departs) -> Optio
     let first_stub = setting.first_stub as i64;
     // rax: the engine; rcx: the shadow; rdi: the place; rsi: the next cell; r8: the frame.
     load_counter(&mut ops, setting.counter);
-    if let Callee::Operand(number) = callee {
-        let operand = 8 * (i32::from(number) - 1);
-        dynasm!(ops
-            ; .arch x64
-            ; mov rdx, [rsi + operand]
-            ; mov rdx, [rdx]
-            ; cmp rdx, [rdi + CALLEE]
-            ; jne >slow
-        );
+    match callee {
+        Callee::Operand(number) => {
+            let operand = 8 * (i32::from(number) - 1);
+            dynasm!(ops
+                ; .arch x64
+                ; mov rdx, [rsi + operand]
+                ; mov rdx, [rdx]
+                ; cmp rdx, [rdi + CALLEE]
+                ; jne >slow
+            );
+        }
+        // The stub may be of an earlier recording.
+        Callee::Fixed => dynasm!(ops; .arch x64; cmp QWORD [rdi + CALLEE], 0; je >slow),
     }
     dynasm!(ops
         ; .arch x64
@@ -164,12 +182,22 @@ pub(super) fn call(setting: &Setting, callee: Callee, departs: Departs) -> Optio
             ; mov [rdx + BOX_PARENT], eax
             ; mov eax, [rcx + EXITED]
             ; mov [rdx + BOX_EXITED], eax
-            ; mov DWORD [rdx + BOX_MARKS], 0
+            ; mov rax, [rdi + MARKS]
+            ; mov [rdx + BOX_MARKS], rax
+            ; mov rax, [rdi + GIVEN]
+            ; mov [rdx + BOX_GIVEN], rax
             ; mov [rcx + ACTIVE], r10d
             ; inc r10d
             ; mov [rcx + TOP], r10d
             ; mov [rcx + QUIET], r11
-            ; mov QWORD [rcx + EXPECTED], -1
+        );
+        match callee {
+            // The goal that `call/N` calls gets the same frame.
+            Callee::Fixed => dynasm!(ops; .arch x64; mov [rcx + EXPECTED], r11),
+            Callee::Operand(_) => dynasm!(ops; .arch x64; mov QWORD [rcx + EXPECTED], -1),
+        }
+        dynasm!(ops
+            ; .arch x64
             // The predicate is told of it, if all its calls are recorded.
             ; or r11, [rdi + SILENCE]
             ; mov [rcx + ANNOUNCED], r11
@@ -200,6 +228,13 @@ pub(super) fn call(setting: &Setting, callee: Callee, departs: Departs) -> Optio
         });
         dynasm!(ops
             ; .arch x64
+            ; mov eax, [rdi + BOUNDARY]
+            ; mov [r10 + BOX_BOUNDARY], eax
+            ; cmp QWORD [rdi + KEEPS], 0
+            ; jne >kept
+            ; mov rax, [rdi + GIVEN]
+            ; mov [r10 + BOX_GIVEN], rax
+            ; kept:
             ; mov QWORD [rcx + EXPECTED], -1
             ; or r8, [rdi + SILENCE]
             ; mov [rcx + ANNOUNCED], r8
@@ -208,7 +243,34 @@ pub(super) fn call(setting: &Setting, callee: Callee, departs: Departs) -> Optio
     end(ops, setting)
 }
 
-/// Code of the cell behind the call of a recorded predicate: an exit without choicepoints.
+/// Code of a cell at which a clause has been entered.
+pub(super) fn entered(setting: &Setting) -> Option<Vec<u8>> {
+    let mut ops = begin(setting);
+    let callee = Place::CALLEE as i32;
+    let &Offsets {
+        environment, base, ..
+    } = setting.offsets;
+    dynasm!(ops
+        ; .arch x64
+        ; cmp QWORD [rdi + callee], 0
+        ; je >slow
+        ; mov r8, [rax + environment]
+        ; sub r8, [rax + base]
+        ; mov r10d, [rcx + ACTIVE]
+        ; imul r10, r10, BOX
+        ; add r10, [rcx + BOXES]
+        ; cmp [r10 + BOX_FRAME], r8
+        ; jne >slow
+        ; cmp DWORD [r10 + BOX_MARKS], 0
+        ; jne >slow
+    );
+    event(&mut ops, |ops| {
+        dynasm!(ops; .arch x64; mov rax, [rdi + CALL_WORD]);
+    });
+    end(ops, setting)
+}
+
+/// Code of the cell behind the call of a recorded predicate: an exit, if nothing that was called in the box has been cut meanwhile.
 pub(super) fn returned(setting: &Setting) -> Option<Vec<u8>> {
     let mut ops = begin(setting);
     let &Offsets {
@@ -228,62 +290,174 @@ pub(super) fn returned(setting: &Setting) -> Option<Vec<u8>> {
         ; sub r8, r10
         ; sub r9, r10
         ; lea rsi, [rsi - 8]
-        ; mov r10d, [rcx + ACTIVE]
-        ; imul r11, r10, BOX
-        ; add r11, [rcx + BOXES]
+    );
+    active_box(&mut ops);
+    dynasm!(ops
+        ; .arch x64
         ; cmp [r11 + BOX_CALLER], r8
         ; jne >slow
         ; cmp [r11 + BOX_RETURN], rsi
         ; jne >slow
-        ; cmp r9, [r11 + BOX_CHOICE]
-        ; jg >slow
         ; cmp DWORD [r11 + BOX_MARKS], 0
         ; jne >slow
-        ; mov edx, [rcx + EXITED]
+        ; cmp r9, [r11 + BOX_CHOICE]
+        ; jg >nondet
         ; cmp edx, [r11 + BOX_EXITED]
         ; jne >slow
     );
     let exit = exit_det();
     fixed_event(&mut ops, exit.word(), exit.length());
     leave(&mut ops);
+    settle(&mut ops);
+    dynasm!(ops
+        ; .arch x64
+        ; jmp >done
+        ; nondet:
+        ; cmp edx, [rcx + EXITED_ROOM]
+        ; jae >slow
+        ; cmp edx, [r11 + BOX_EXITED]
+        ; je >kept
+    );
+    // An older exited box in this one may have lost its choicepoint.
+    exited_box(&mut ops);
+    dynasm!(ops
+        ; .arch x64
+        ; cmp [rsi + EXITED_CHOICE], r9
+        ; jg >slow
+        ; kept:
+        ; mov rsi, r9
+    );
+    watched(&mut ops, setting);
+    let exit = exit_nondet();
+    fixed_event(&mut ops, exit.word(), exit.length());
+    dynasm!(ops
+        ; .arch x64
+        ; mov r9, rsi
+        ; mov edx, [rcx + EXITED]
+        ; inc edx
+        ; mov [rcx + EXITED], edx
+    );
+    exited_box(&mut ops);
+    dynasm!(ops
+        ; .arch x64
+        ; mov [rsi + EXITED_OPEN], r10d
+        ; mov eax, [rcx + TOP]
+        ; mov [rsi + EXITED_BOXES], eax
+        ; mov [rsi + EXITED_CHOICE], r9
+        ; mov eax, [r11 + BOX_PARENT]
+        ; mov [rcx + ACTIVE], eax
+        ; mov QWORD [rcx + QUIET], NOT_QUIET as i32
+        ; mov QWORD [rcx + ANNOUNCED], -1
+    );
     end(ops, setting)
 }
 
-/// Code of a cell at which control resumes after backtracking: failures of boxes that have nothing to be redone.
+/// Code of a cell at which control resumes after backtracking: failures, and boxes that are entered again. What was cut is left to the handler.
 pub(super) fn resumed(setting: &Setting) -> Option<Vec<u8>> {
     let mut ops = begin(setting);
     let &Offsets {
         environment, base, ..
     } = setting.offsets;
+    // What resumes next has a stub already, or is looked for by the handler.
+    watched(&mut ops, setting);
     dynasm!(ops
         ; .arch x64
         ; mov r8, [rax + environment]
         ; sub r8, [rax + base]
-        ; mov r10d, [rcx + ACTIVE]
-        ; imul r11, r10, BOX
-        ; add r11, [rcx + BOXES]
-        // One box has failed, and control is in the one that called it.
+        ; again:
+    );
+    active_box(&mut ops);
+    dynasm!(ops
+        ; .arch x64
+        ; cmp edx, [r11 + BOX_EXITED]
+        ; jne >inside
         ; cmp [r11 + BOX_FRAME], r8
-        ; jle >slow
+        ; jle >settled
         ; cmp DWORD [r11 + BOX_MARKS], 0
         ; jne >slow
-        ; mov edx, [rcx + EXITED]
-        ; cmp edx, [r11 + BOX_EXITED]
-        ; jne >slow
-        ; mov r9d, [r11 + BOX_PARENT]
-        ; imul r9, r9, BOX
-        ; add r9, [rcx + BOXES]
-        ; cmp [r9 + BOX_FRAME], r8
-        ; jne >slow
-        ; cmp edx, [r9 + BOX_EXITED]
-        ; jne >slow
     );
-    // What resumes next has a stub already, or is looked for by the handler.
-    watched(&mut ops, setting);
     let fail = fail();
     fixed_event(&mut ops, fail.word(), fail.length());
     leave(&mut ops);
+    dynasm!(ops
+        ; .arch x64
+        ; jmp <again
+        ; inside:
+    );
+    exited_box(&mut ops);
+    dynasm!(ops
+        ; .arch x64
+        ; cmp r8, [rsi + EXITED_CHOICE]
+        ; jge >slow
+        ; mov r10d, [rsi + EXITED_OPEN]
+        ; imul r11, r10, BOX
+        ; add r11, [rcx + BOXES]
+        ; cmp [r11 + BOX_FRAME], r8
+        ; jg >slow
+        ; cmp DWORD [r11 + BOX_MARKS], 0
+        ; jne >slow
+    );
+    let redo = redo();
+    fixed_event(&mut ops, redo.word(), redo.length());
+    dynasm!(ops
+        ; .arch x64
+        ; dec DWORD [rcx + EXITED]
+        ; mov [rcx + ACTIVE], r10d
+        ; mov eax, [rsi + EXITED_BOXES]
+        ; mov [rcx + TOP], eax
+        ; jmp <again
+        ; settled:
+    );
+    settle(&mut ops);
     end(ops, setting)
+}
+
+/// Code of a cell behind a cut: nothing that was called in the active box has been cut.
+pub(super) fn kept(setting: &Setting) -> Option<Vec<u8>> {
+    let mut ops = begin(setting);
+    let &Offsets { choice, base, .. } = setting.offsets;
+    active_box(&mut ops);
+    dynasm!(ops
+        ; .arch x64
+        ; cmp edx, [r11 + BOX_EXITED]
+        ; je >settled
+        ; mov r9, [rax + choice]
+        ; cmp DWORD [r9], DEBUGGER as i32
+        ; je >slow
+        ; sub r9, [rax + base]
+    );
+    exited_box(&mut ops);
+    dynasm!(ops
+        ; .arch x64
+        ; cmp [rsi + EXITED_CHOICE], r9
+        ; jg >slow
+        ; mov QWORD [rcx + ANNOUNCED], -1
+        ; jmp >done
+        ; settled:
+    );
+    settle(&mut ops);
+    end(ops, setting)
+}
+
+/// The active box is `r11`, and its number `r10d`; `edx` is the number of exited boxes.
+fn active_box(ops: &mut Code) {
+    dynasm!(ops
+        ; .arch x64
+        ; mov r10d, [rcx + ACTIVE]
+        ; imul r11, r10, BOX
+        ; add r11, [rcx + BOXES]
+        ; mov edx, [rcx + EXITED]
+    );
+}
+
+/// The newest of `edx` exited boxes is `rsi`. Changes `rdx`.
+fn exited_box(ops: &mut Code) {
+    dynasm!(ops
+        ; .arch x64
+        ; imul rsi, rdx, EXITED_BOX
+        ; add rsi, [rcx + EXITED_BOXES_FIRST]
+        ; sub rsi, EXITED_BOX
+    );
 }
 
 /// Goes to `slow` unless the newest choicepoint resumes at a stub.
@@ -407,20 +581,28 @@ fn store(ops: &mut Code) {
     );
 }
 
-/// The active box, `r11` with the number `r10d`, is left for good. Changes `rax`, `rdx`.
+/// The active box, `r11` with the number `r10d`, is left for good. Changes `rax`.
 fn leave(ops: &mut Code) {
     dynasm!(ops
         ; .arch x64
         ; mov [rcx + TOP], r10d
         ; mov eax, [r11 + BOX_PARENT]
         ; mov [rcx + ACTIVE], eax
+    );
+}
+
+/// What stubs compare is set again: [`Shadow::settle`]. Changes `rax`, `rdx`.
+fn settle(ops: &mut Code) {
+    dynasm!(ops
+        ; .arch x64
+        ; mov eax, [rcx + ACTIVE]
         ; imul rax, rax, BOX
         ; add rax, [rcx + BOXES]
         ; mov edx, [rcx + EXITED]
         ; cmp edx, [rax + BOX_EXITED]
         ; mov rax, [rax + BOX_FRAME]
         ; je >calm
-        ; mov rax, -2
+        ; mov rax, NOT_QUIET as i32
         ; calm:
         ; mov [rcx + QUIET], rax
         ; mov QWORD [rcx + ANNOUNCED], -1

@@ -45,12 +45,16 @@ pub(super) enum Kind {
     CallGoal,
     /// `call/N`; operand 1 is the number of added arguments.
     CallClosure,
-    /// Operand 1 is the distance to an alternative (`C_OR`).
+    /// Operand 1 is the distance from behind it to an alternative (`C_OR`, and `T_TRY_…` of compiled tries).
     Alternative,
-    /// Operand 2 is the distance to an alternative (`C_NOT`, `C_IFTHENELSE`, `C_SOFTIF`).
+    /// Operand 2 is the distance from behind it to an alternative (`C_NOT`, `C_IFTHENELSE`, `C_SOFTIF`).
     Condition,
     /// Removes choicepoints (`I_CUT` and the like).
     Cut,
+    /// `catch/3` calls its goal.
+    Catch,
+    /// `setup_call_catcher_cleanup/4` calls its goal.
+    CallCleanup,
     /// The goal of `catch/3` has exited.
     ExitCatch,
     /// The goal of `setup_call_catcher_cleanup/4` has exited.
@@ -63,6 +67,8 @@ pub(super) enum Kind {
     Wrap,
     /// The wrapper of a predicate is called (`S_CALLWRAPPER`).
     CallWrapper,
+    /// A predicate in C is about to run (`I_FOPEN`, `I_FOPENNDET`).
+    ForeignOpen,
     /// A foreign predicate is entered again (`I_FREDO`).
     ForeignRedo,
     /// The first call of a predicate (`S_VIRGIN`).
@@ -71,11 +77,29 @@ pub(super) enum Kind {
     Fail,
     /// The end of a clause.
     Exit,
+    /// The end of a fact (`I_EXITFACT`).
+    ExitFact,
     /// A breakpoint (`D_BREAK`).
     Break,
 }
 
 impl Kind {
+    /// Whether it is a last call if the engine finds it to be one.
+    pub(super) fn departs(self) -> bool {
+        matches!(
+            self,
+            Self::Depart | Self::DepartInModule | Self::DepartAtModule
+        )
+    }
+
+    /// Whether it calls a goal that is an argument.
+    pub(super) fn calls_goal(self) -> bool {
+        matches!(
+            self,
+            Self::CallGoal | Self::CallClosure | Self::Catch | Self::CallCleanup
+        )
+    }
+
     /// Whether it calls a predicate that may return to the cell behind.
     pub(super) fn returns(self) -> bool {
         matches!(
@@ -92,7 +116,7 @@ impl Kind {
     }
 }
 
-const KINDS: [(&str, Kind); 43] = [
+const KINDS: [(&str, Kind); 48] = [
     ("I_CALL", Kind::Call),
     ("I_CALLM", Kind::CallInModule),
     ("I_CALLATM", Kind::CallAtModule),
@@ -118,6 +142,8 @@ const KINDS: [(&str, Kind); 43] = [
     ("C_LCUTIFTHEN", Kind::Cut),
     ("I_CUTCHP", Kind::Cut),
     ("I_DET", Kind::Cut),
+    ("I_CATCH", Kind::Catch),
+    ("I_CALLCLEANUP", Kind::CallCleanup),
     ("I_EXITCATCH", Kind::ExitCatch),
     ("I_EXITCLEANUP", Kind::ExitCleanup),
     ("I_ENTER", Kind::Enter),
@@ -131,9 +157,12 @@ const KINDS: [(&str, Kind); 43] = [
     ("S_LIST", Kind::Select),
     ("S_WRAP", Kind::Wrap),
     ("S_CALLWRAPPER", Kind::CallWrapper),
+    ("I_FOPEN", Kind::ForeignOpen),
+    ("I_FOPENNDET", Kind::ForeignOpen),
     ("I_FREDO", Kind::ForeignRedo),
     ("S_VIRGIN", Kind::Virgin),
     ("I_EXIT", Kind::Exit),
+    ("I_EXITFACT", Kind::ExitFact),
     ("D_BREAK", Kind::Break),
     ("I_FAIL", Kind::Fail),
 ];
@@ -148,11 +177,16 @@ pub(super) struct Instruction {
 }
 
 impl Instruction {
+    /// Whether the code of a predicate that is implemented in C may begin with it.
+    pub(super) fn begins_foreign(&self) -> bool {
+        self.name.starts_with("I_FOPEN") || self.name.starts_with("I_FCALLDET")
+    }
+
     /// Whether the body of a clause without a head may begin with it, and the engine never looks for its label.
     pub(super) fn begins_bodies(&self) -> bool {
         let of_body = ["A_", "B_", "C_", "I_"];
         of_body.iter().any(|prefix| self.name.starts_with(prefix))
-            && !["C_CUT", "C_FASTCOND"].contains(&self.name.as_str())
+            && !["C_CUT", "C_FASTCOND", "I_CUT", "B_FIRSTVAR"].contains(&self.name.as_str())
             && ![
                 "I_EXIT",
                 "I_F",
@@ -171,11 +205,23 @@ impl Instruction {
 enum Operands {
     /// So many cells.
     Fixed(usize),
-    /// One indirect datum: a header that tells its length, and its words.
-    Indirect,
+    /// So many cells, and one indirect datum: a header that tells its length, and its words.
+    Indirect(usize),
     /// Not known how many: code with such an instruction is left alone.
     Unknown,
 }
+
+/// Instructions that are followed by an indirect datum.
+const INDIRECT: [&str; 10] = [
+    "H_STRING", "B_STRING", "H_MPZ", "B_MPZ", "A_MPZ", "H_MPQ", "B_MPQ", "A_MPQ", "T_STRING",
+    "T_MPZ",
+];
+
+/// How the instructions begin that try an alternative in the code of a trie: the answers of a table.
+const TRIE_TRY: &str = "T_TRY_";
+
+/// Of those, the ones with an indirect datum behind the distance.
+const INDIRECT_AFTER_JUMP: [&str; 2] = ["T_TRY_STRING", "T_TRY_MPZ"];
 
 /// The header of indirect data has its length in words in the bits from here on.
 const INDIRECT_LENGTH_SHIFT: u32 = 10;
@@ -260,7 +306,7 @@ impl Instructions {
     pub(super) fn fixed_length(&self, op: Op) -> Option<usize> {
         match self.get(op).operands {
             Operands::Fixed(operands) => Some(1 + operands),
-            Operands::Indirect | Operands::Unknown => None,
+            Operands::Indirect(_) | Operands::Unknown => None,
         }
     }
 
@@ -271,10 +317,10 @@ impl Instructions {
     pub(super) unsafe fn length(&self, op: Op, cell: *const Cell) -> Option<usize> {
         match self.get(op).operands {
             Operands::Fixed(operands) => Some(1 + operands),
-            Operands::Indirect => {
-                // SAFETY: the header follows the label.
-                let header = unsafe { cell.add(1).read() };
-                Some(2 + (header >> INDIRECT_LENGTH_SHIFT))
+            Operands::Indirect(before) => {
+                // SAFETY: the header follows the label and the operands before it.
+                let header = unsafe { cell.add(1 + before).read() };
+                Some(2 + before + (header >> INDIRECT_LENGTH_SHIFT))
             }
             Operands::Unknown => None,
         }
@@ -361,18 +407,21 @@ unsafe fn instruction(info: &CodeInfo, label: Cell) -> Instruction {
     let name = unsafe { CStr::from_ptr(info.name) }
         .to_string_lossy()
         .to_ascii_uppercase();
-    let kind = KINDS.iter().find(|(known, _)| *known == name);
-    let indirect = [
-        "H_STRING", "B_STRING", "H_MPZ", "B_MPZ", "A_MPZ", "H_MPQ", "B_MPQ", "A_MPQ",
-    ];
+    let known = KINDS.iter().find(|(known, _)| *known == name);
+    let kind = match known {
+        Some(&(_, kind)) => kind,
+        None if name.starts_with(TRIE_TRY) => Kind::Alternative,
+        None => Kind::Other,
+    };
     let operands = match info.operands {
-        DYNAMIC if indirect.contains(&name.as_str()) => Operands::Indirect,
+        DYNAMIC if INDIRECT.contains(&name.as_str()) => Operands::Indirect(0),
+        DYNAMIC if INDIRECT_AFTER_JUMP.contains(&name.as_str()) => Operands::Indirect(1),
         DYNAMIC => Operands::Unknown,
         fixed => Operands::Fixed(fixed.into()),
     };
     Instruction {
         label,
-        kind: kind.map_or(Kind::Other, |(_, kind)| *kind),
+        kind,
         name,
         operands,
     }

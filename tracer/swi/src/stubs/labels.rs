@@ -4,15 +4,25 @@
 //! - `'$clause_term_position'/3`, which backtraces with source positions call, looks for `C_CUT` at the end of `\+`. That cell has one of several stubs,
 //!   so the predicate's supervisor calls [`term_position`], which puts the labels back for a moment. If another thread
 //!   runs the same clause in that moment, a port at the end of its `\+` may be missed.
+//! - From 9.3 on, the indexer looks for the `H_VOID_N` again that it has found, which a clause may begin with: the stub stands behind it ([`tried_at`]).
+//! - Reloading looks for `H_FUNCTOR` at the beginning of clauses of `'$tabled'/2`: they get no stub there ([`tried_at`]).
+//! - The first exception that is caught looks for `I_EXIT` at the end of `catch/3`: `portmortem_stubs.pl` catches one before there are stubs.
+//!
+//! These are harmless, in 9.0.4, 9.2.9 and 10.1.12:
+//!
+//! - `S_CALLWRAPPER`, `S_VIRGIN`, `T_TRIE_GEN2`, `T_TRIE_GEN3`, which never have stubs;
+//! - `I_CUT` and `B_FIRSTVAR`, which the compiler looks for in what it has just written: they are not born with stubs, since the table may be exchanged meanwhile;
+//! - what only a debugging engine compares: `C_JMP`, `I_FEXITDET`, `I_FREDO`, `I_FCALLNDETVA`.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::instructions::{Cell, Kind};
-use super::offsets::{self, word};
+use super::offsets::{self, CLAUSE_DEFINITION, word};
 use super::plant::{self, EXIT_CLEANUP, InUse, Planter, Work};
-use crate::ffi::{FALSE, Foreign, Term};
+use super::predicates::{self, Identity};
+use crate::ffi::{self, FALSE, Foreign, Term};
 
 const WORD: usize = size_of::<Cell>();
 
@@ -33,13 +43,16 @@ pub(super) fn wrap_term_position(planter: &Planter) -> Option<()> {
             let op = planter.instructions.named(name);
             op.is_some() && planter.op_at(supervisor + index * WORD) == op
         };
-        if !has(0, "I_FOPEN") || !has(1, "I_FCALLDETVA") || !has(3, "I_FEXITDET") {
+        // From 9.2 on it is the only instruction.
+        let at = if has(0, "I_FOPEN") { 1 } else { 0 };
+        if !has(at, "I_FCALLDETVA") {
             return None;
         }
-        let function = word(supervisor, 2 * WORD);
+        let at = supervisor + (at + 1) * WORD;
+        let function = word(at, 0);
         TERM_POSITION.get_or_init(|| std::mem::transmute::<usize, Function>(function));
         let ours = term_position as *const () as usize;
-        AtomicUsize::from_ptr((supervisor + 2 * WORD) as *mut usize).store(ours, Ordering::Release);
+        AtomicUsize::from_ptr(at as *mut usize).store(ours, Ordering::Release);
     }
     Some(())
 }
@@ -101,6 +114,37 @@ fn exchange(cell: usize, old: Cell, new: Cell) {
     // SAFETY: an aligned word in the code of a clause that exists.
     let cell = unsafe { AtomicUsize::from_ptr(cell as *mut usize) };
     let _ = cell.compare_exchange(old, new, Ordering::AcqRel, Ordering::Relaxed);
+}
+
+/// The first version in which the indexer compares.
+const COMPARES_VOIDS: c_int = 90_300;
+
+/// `PL_VERSION_SYSTEM`
+const VERSION: c_int = 1;
+
+/// The cell that gets a stub where a clause is tried after another one: its first, or the next one if the engine looks for the instruction there. `None`
+/// if there can be none.
+///
+/// # Safety
+/// Where the code of a clause begins.
+pub(super) unsafe fn tried_at(planter: &Planter, start: usize) -> Option<usize> {
+    let clause = start - planter.offsets.codes;
+    // SAFETY: the caller's promise.
+    let (op, definition) = unsafe { (planter.op_at(start)?, word(clause, CLAUSE_DEFINITION)) };
+    let instruction = planter.instructions.get(op);
+    match instruction.name.as_str() {
+        "H_FUNCTOR" if is_of_tabling(definition) => None,
+        // SAFETY: a plain call.
+        "H_VOID_N" if unsafe { ffi::PL_version_info(VERSION) } >= COMPARES_VOIDS => {
+            Some(start + planter.instructions.fixed_length(op)? * WORD)
+        }
+        _ => Some(start),
+    }
+}
+
+fn is_of_tabling(definition: usize) -> bool {
+    let Identity { name, arity, .. } = predicates::identity(definition);
+    arity == 2 && predicates::atom_text(name) == "$tabled"
 }
 
 /// Puts the stub at `I_EXITCLEANUP` into the clause that has the instruction.

@@ -9,7 +9,9 @@
 //! shares the pages with its parent: it makes no stubs of its own.
 
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::image::Image;
@@ -51,16 +53,45 @@ struct DecodeTable {
     lowest: Cell,
 }
 
+/// What cells are, for those that have no planter.
+static CELLS: OnceLock<Cells> = OnceLock::new();
+
+#[derive(Debug)]
+struct Cells {
+    labels: Range<Cell>,
+    stubs: Range<Cell>,
+    /// Address of the table of [`DecodeTable`].
+    table: usize,
+}
+
+/// The instruction at a cell, a label or a stub. `None` if it is neither.
+pub(super) fn op_of(cell: Cell) -> Option<Op> {
+    let cells = CELLS.get()?;
+    if !cells.labels.contains(&cell) && !cells.stubs.contains(&cell) {
+        return None;
+    }
+    let entry = (cells.table + (cell - cells.labels.start)) as *const Op;
+    // SAFETY: the table covers both ranges, and stays.
+    let op = unsafe { entry.read() };
+    // Between labels there are zeros, as there are for instruction 0.
+    (op != 0).then_some(op)
+}
+
 impl StubMemory {
     /// Maps the memory and exchanges the engine's table. `None` if memory cannot be had there, or must not be executed.
     pub(super) fn new(image: &Image, instructions: &Instructions) -> Option<Self> {
-        let file = memory_file()?;
-        let mapped = map_near(image.whole.end, file)
-            .and_then(|execute| Some((execute, map_for_writing(file)?)));
-        // SAFETY: the file that was just made; mappings keep it.
-        unsafe { libc::close(file) };
-        let (execute, write) = mapped?;
+        let execute = reserve_near(image.whole.end)?;
+        let Some(write) = map_twice(execute) else {
+            // SAFETY: nothing uses the place that was reserved.
+            unsafe { libc::munmap(execute as *mut c_void, STUB_BYTES) };
+            return None;
+        };
         let decode = DecodeTable::install(instructions, execute + STUB_BYTES)?;
+        CELLS.get_or_init(|| Cells {
+            labels: instructions.range.clone(),
+            stubs: execute..execute + STUB_BYTES,
+            table: decode.ours as usize,
+        });
         Some(Self {
             execute,
             write,
@@ -131,30 +162,15 @@ impl DecodeTable {
     }
 }
 
-fn memory_file() -> Option<libc::c_int> {
-    // SAFETY: a new file; the name is for people.
-    let file = unsafe { libc::memfd_create(c"portmortem-stubs".as_ptr(), libc::MFD_CLOEXEC) };
-    if file < 0 {
-        return None;
-    }
-    // SAFETY: the file that was just made.
-    if unsafe { libc::ftruncate(file, STUB_BYTES as libc::off_t) } != 0 {
-        // SAFETY: as above.
-        unsafe { libc::close(file) };
-        return None;
-    }
-    Some(file)
-}
-
-/// Maps the file to be executed in the first free place behind `after`.
-fn map_near(after: usize, file: libc::c_int) -> Option<usize> {
+/// Reserves the first free place behind `after`.
+fn reserve_near(after: usize) -> Option<usize> {
     let first = after.next_multiple_of(1 << 16);
-    let flags = libc::MAP_SHARED | libc::MAP_FIXED_NOREPLACE;
-    let protection = libc::PROT_READ | libc::PROT_EXEC;
+    let flags =
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
     (first..first + REACH).step_by(STEP).find(|&at| {
         // SAFETY: only a place where nothing is mapped is taken.
         let mapped =
-            unsafe { libc::mmap(at as *mut c_void, STUB_BYTES, protection, flags, file, 0) };
+            unsafe { libc::mmap(at as *mut c_void, STUB_BYTES, libc::PROT_NONE, flags, -1, 0) };
         if mapped == libc::MAP_FAILED {
             return false;
         }
@@ -166,18 +182,28 @@ fn map_near(after: usize, file: libc::c_int) -> Option<usize> {
     })
 }
 
-fn map_for_writing(file: libc::c_int) -> Option<*mut u8> {
-    let protection = libc::PROT_READ | libc::PROT_WRITE;
+/// Maps new memory to be executed at `execute`, which is reserved, and to be written anywhere. No file is behind it: the size of those
+/// may be limited.
+fn map_twice(execute: usize) -> Option<*mut u8> {
+    let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let writable = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a new mapping anywhere.
-    let mapped = unsafe {
-        libc::mmap(
-            ptr::null_mut(),
-            STUB_BYTES,
-            protection,
-            libc::MAP_SHARED,
-            file,
-            0,
-        )
+    let write = unsafe { libc::mmap(ptr::null_mut(), STUB_BYTES, writable, flags, -1, 0) };
+    if write == libc::MAP_FAILED {
+        return None;
+    }
+    let place = execute as *mut c_void;
+    let moves = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+    let executable = libc::PROT_READ | libc::PROT_EXEC;
+    // SAFETY: an old size of 0 maps shared memory once more, in the place that was reserved; nothing is there yet.
+    let both = unsafe {
+        libc::mremap(write, 0, STUB_BYTES, moves, place) == place
+            && libc::mprotect(place, STUB_BYTES, executable) == 0
     };
-    (mapped != libc::MAP_FAILED).then(|| mapped.cast())
+    if !both {
+        // SAFETY: nothing uses it.
+        unsafe { libc::munmap(write, STUB_BYTES) };
+        return None;
+    }
+    Some(write.cast())
 }

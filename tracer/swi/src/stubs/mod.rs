@@ -9,14 +9,19 @@
 //! 1. [`image`] finds the engine's library in memory, [`instructions`] its tables of instructions, [`offsets`] where its structures have what,
 //!    [`mod@pauses`] where the engine counts what it does for itself;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells; [`emit`] makes machine code;
-//! 3. [`plant`] puts stubs into code, [`predicates`] tells of which predicates, [`labels`] has places where the engine would notice;
-//! 4. [`handlers`] are what stubs call; [`shadow`] tells from frames and choicepoints which boxes failed, exited, were cut or entered again.
+//! 3. [`plant`] puts stubs into code, [`exchange`] into code that the engine will make, and takes them out; [`predicates`] tells of which predicates, [`labels`] has places where the engine would notice;
+//! 4. [`handlers`] are what stubs call; they read the engine ([`view`]) and put in more stubs ([`planting`]); [`shadow`] tells from frames and
+//!    choicepoints which boxes failed, exited, were cut or entered again.
 
+mod arguments;
+mod clauses;
+mod declared;
 #[allow(
     clippy::useless_conversion,
     reason = "the assembler converts numbers of registers"
 )]
 mod emit;
+mod exchange;
 #[allow(
     clippy::useless_conversion,
     reason = "the assembler converts numbers of registers"
@@ -27,13 +32,18 @@ mod image;
 mod instructions;
 mod labels;
 mod memory;
+mod meta_calls;
 mod offsets;
 mod pauses;
 mod plant;
+mod planting;
 mod predicates;
 mod shadow;
 mod sites;
 mod stack;
+mod tails;
+mod terms;
+mod view;
 
 use std::ffi::{CStr, c_int};
 use std::ops::Range;
@@ -43,6 +53,7 @@ use std::sync::{Mutex, OnceLock};
 
 use portmortem_tracer::locks;
 
+pub(crate) use declared::{in_center, leave_out, stubs_record};
 pub(crate) use pauses::{look as look_for_pauses, seconds as pauses};
 pub(crate) use predicates::Memory as Standings;
 pub(crate) use shadow::Shadow;
@@ -52,10 +63,10 @@ use crate::engine;
 use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
 use crate::recording;
 use image::Image;
-use instructions::{Cell, Instructions, Kind};
+use instructions::{Cell, Instructions, Kind, Op};
 use memory::StubMemory;
 use offsets::{Offsets, Sample, word};
-use plant::{Planter, Work};
+use plant::{GoalKind, Planter, Work};
 use predicates::Rules;
 
 const WORD: usize = size_of::<usize>();
@@ -79,7 +90,12 @@ struct Known {
     /// `call/1`, `call/2`, …
     call: Vec<usize>,
     catch: usize,
-    foreign: Vec<Cell>,
+    /// Instructions with which the code of a predicate in C begins.
+    foreign: Vec<Op>,
+    /// Labels of instructions that may come before what a predicate does, and how many cells they take.
+    prefixes: Vec<(Cell, usize)>,
+    /// The label that calls a wrapper; then come its clause and its closure.
+    call_wrapper: Cell,
 }
 
 static KNOWN: OnceLock<Known> = OnceLock::new();
@@ -92,13 +108,21 @@ fn catch_definition() -> usize {
     KNOWN.get().map_or(0, |known| known.catch)
 }
 
-fn foreign_labels() -> &'static [Cell] {
-    KNOWN.get().map_or(&[], |known| &known.foreign)
+/// Whether the code of a predicate in C begins with this cell.
+fn begins_foreign(cell: Cell) -> bool {
+    let known = KNOWN.get().zip(memory::op_of(cell));
+    known.is_some_and(|(known, op)| known.foreign.contains(&op))
 }
 
 /// A new shadow for an engine. It is never freed, because a stub in another thread may still read it.
 pub(crate) fn new_shadow() -> *mut Shadow {
     Box::into_raw(Box::new(Shadow::new()))
+}
+
+/// The recording has ended: nothing of it holds any more.
+pub(crate) fn end() {
+    predicates::end();
+    exchange::withdraw();
 }
 
 /// Whether the calling thread has run an engine that is recorded.
@@ -120,7 +144,13 @@ pub(crate) fn learn(
     Foreign::from(try_learn(clause, counters, modules, other, lines).is_some())
 }
 
-fn try_learn(clause: Term, counters: Term, modules: Term, other: Term, lines: Term) -> Option<()> {
+fn try_learn(
+    clause: Term,
+    counters_list: Term,
+    modules_list: Term,
+    other: Term,
+    lines_list: Term,
+) -> Option<()> {
     let mut search = locks::lock(&SEARCH);
     if search.is_some() || plant::planter().is_some() {
         return Some(());
@@ -128,25 +158,30 @@ fn try_learn(clause: Term, counters: Term, modules: Term, other: Term, lines: Te
     let image = image::engine_image()?;
     let instructions = Instructions::find(&image)?;
     let memory = StubMemory::new(&image, &instructions)?;
-    let counters: Vec<usize> = integers(counters).iter().map(|&at| at as usize).collect();
-    let atoms = atoms(modules);
+    let counters: Vec<usize> = integers(counters_list)
+        .iter()
+        .map(|&at| at as usize)
+        .collect();
+    let atoms = atoms(modules_list);
     let modules: Vec<(usize, usize)> = atoms
         .chunks_exact(2)
         // SAFETY: a module that exists.
         .map(|pair| (unsafe { ffi::PL_new_module(pair[0]) } as usize, pair[1]))
         .collect();
     let clause_ref = clause_reference(clause)?;
-    let lines = integers(lines);
+    let lines = integers(lines_list);
     let &[line, other_line] = lines.as_slice() else {
         return None;
     };
     let sample = Sample {
+        argument: (clause, atom(clause)?),
         clause_ref,
         counters: &counters,
         lines: [
             (*clause_ref.last()?, line as u32),
             (*clause_reference(other)?.last()?, other_line as u32),
         ],
+        lists: [counters_list, modules_list, lines_list],
         modules: &modules,
         thread_local: image.thread_local?,
     };
@@ -184,7 +219,7 @@ fn try_sample(clause: Term) -> Option<()> {
         let op = search.memory.op(&search.instructions, label)?;
         let shape = emit::Shape {
             glance: emit::Glance::None,
-            first: None,
+            before: [None; 2],
             place: cell,
             gate,
             label,
@@ -222,23 +257,27 @@ fn try_work() -> Option<()> {
         unsafe { (cell as *mut Cell).write(label) };
     }
     let counter = locks::lock(&COUNTER).best()?;
-    let foreign = ["I_FOPEN", "I_FOPENNDET"]
+    let instructions = &search.instructions;
+    let foreign = instructions
+        .ops()
+        .filter(|&op| instructions.get(op).begins_foreign())
+        .collect();
+    let prefixes = ["S_MQUAL", "S_LMQUAL", "S_SSU_DET", "S_DET"]
         .iter()
         .filter_map(|name| {
-            Some(
-                search
-                    .instructions
-                    .get(search.instructions.named(name)?)
-                    .label,
-            )
+            let op = instructions.named(name)?;
+            Some((instructions.get(op).label, instructions.fixed_length(op)?))
         })
         .collect();
+    let call_wrapper = instructions.get(instructions.named("S_CALLWRAPPER")?).label;
     KNOWN.get_or_init(|| Known {
         call: (1..=8)
             .map(|arity| system_definition(c"call", arity))
             .collect(),
         catch: system_definition(c"catch", 3),
         foreign,
+        prefixes,
+        call_wrapper,
     });
     drop(search.image);
     let planter = Planter::new(
@@ -264,7 +303,8 @@ fn system_definition(name: &CStr, arity: c_int) -> usize {
 }
 
 /// `stub_rule(+Kind, +A, +B, +C)`: what the next recording records: `scope(Class)`, `boundary(Class)`, `no_box(Name, Arity)`, any arity if it is
-/// negative, `elsewhere(Name, Arity, Module)`, `own(Module)`, `left_out(Module, Name, Arity)`, `loader(Module, Name, Arity)`. What is not needed is 0.
+/// negative, `elsewhere(Name, Arity, Module)`, `own(Module)`, `left_out(Module, Name, Arity)`, `loader(Module, Name, Arity)`,
+/// `center(Module, Name, Arity)`, `trial(Module, Name, Arity)`. What is not needed is 0.
 pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
     let mut rules = locks::lock(&RULES);
     let rules = rules.get_or_insert_default();
@@ -284,14 +324,18 @@ pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
         "left_out" => rules
             .left_out
             .extend(definition(a, b, c).map(predicates::identity)),
+        "center" => rules.center = definition(a, b, c).map(predicates::identity),
+        "trial" => rules
+            .trials
+            .extend(definition(a, b, c).map(predicates::identity)),
         "loader" => rules.loader = definition(a, b, c).map(predicates::identity),
         _ => return FALSE,
     }
     TRUE
 }
 
-/// `stub_note(+Module, +Name, +Arity, +File, +Line, +Goals)`: a clause of a file is about to be stored. `Goals` has four elements for each goal:
-/// name, arity, the characters of the file before it, and its number.
+/// `stub_note(+Module, +Name, +Arity, +File, +Line, +Goals)`: a clause of a file is about to be stored. `Goals` has six elements for each goal:
+/// name, arity, the characters of the file before it, its number, the number of the goal in whose argument it stands, and which argument that is.
 pub(crate) fn note(
     module: Term,
     name: Term,
@@ -303,6 +347,9 @@ pub(crate) fn note(
     let Some((of, called)) = atom(module).zip(atom(name)) else {
         return TRUE;
     };
+    if recording::is_left_to_parent() {
+        return TRUE;
+    }
     let predicate = predicates::Identity {
         name: called,
         arity: integer(arity) as usize,
@@ -330,15 +377,25 @@ fn noted_goals(list: Term) -> Vec<sites::NotedGoal> {
         while next() {
             let name = kept_atom(head);
             let number = || if next() { integers_of(head) } else { None };
-            let (arity, start, ordinal) = (number(), number(), number());
-            if let (Some(name), Some(arity), Some(start), Some(ordinal)) =
-                (name, arity, start, ordinal)
+            let numbers: [Option<i64>; 5] = std::array::from_fn(|_| number());
+            if let (
+                Some(name),
+                [
+                    Some(arity),
+                    Some(start),
+                    Some(ordinal),
+                    Some(parent),
+                    Some(argument),
+                ],
+            ) = (name, numbers)
             {
                 goals.push(sites::NotedGoal {
                     name,
-                    arity: arity as usize,
+                    arity,
                     start,
                     number: ordinal as u32,
+                    parent: parent as u32,
+                    argument: argument as u32,
                 });
             }
         }
@@ -348,6 +405,9 @@ fn noted_goals(list: Term) -> Vec<sites::NotedGoal> {
 
 /// `stub_forget(+File)`: the file is about to be read again.
 pub(crate) fn forget(file: Term) -> Foreign {
+    if recording::is_left_to_parent() {
+        return TRUE;
+    }
     sites::forget(&text(file));
     TRUE
 }
@@ -359,9 +419,11 @@ pub(crate) fn begin() -> Foreign {
         return FALSE;
     }
     predicates::begin(rules);
+    let facts = recording::with(|current| current.clauses).unwrap_or(false);
     let exchanged = plant::planter().is_some_and(|mut planter| {
         labels::plant_exit_cleanup(&mut planter);
-        planter.exchange().is_some()
+        planter.withdraw();
+        planter.exchange(facts).is_some()
     });
     // SAFETY: called by Prolog, and the reference is not kept.
     let attached = unsafe { engine::current() }.is_some();
@@ -391,19 +453,26 @@ pub(crate) fn adopt(module: Term, name: Term, arity: Term) -> Foreign {
     if let (Some(definition), Some(offsets)) = (definition(module, name, arity), offsets::known())
         && let Some(mut planter) = plant::planter()
     {
+        let facts = recording::with(|current| current.clauses).unwrap_or(false);
         // SAFETY: a definition with clauses.
-        unsafe { adopt_definition(&mut planter, definition, offsets) };
+        unsafe { adopt_definition(&mut planter, definition, offsets, facts) };
     }
     TRUE
 }
 
 /// # Safety
 /// A definition with clauses, of which none is being freed.
-unsafe fn adopt_definition(planter: &mut Planter, definition: usize, offsets: &Offsets) {
+unsafe fn adopt_definition(
+    planter: &mut Planter,
+    definition: usize,
+    offsets: &Offsets,
+    facts: bool,
+) {
     // SAFETY: the caller's promise.
     unsafe {
         let supervisor = word(definition, offsets.supervisor);
         let size = word(supervisor - WORD, 0);
+        planter.recall(definition);
         plant_kind(
             planter,
             supervisor..supervisor + size * WORD,
@@ -414,7 +483,54 @@ unsafe fn adopt_definition(planter: &mut Planter, definition: usize, offsets: &O
         let mut reference = word(definition, offsets.first_clause);
         while reference != 0 {
             let codes = code_of(word(reference, offsets.clause), offsets);
+            if facts {
+                plant_kind(planter, codes.clone(), Kind::ExitFact, 0, Work::NewBody);
+            }
             plant_kind(planter, codes, Kind::Enter, 0, Work::NewBody);
+            reference = word(reference, offsets::NEXT_CLAUSE);
+        }
+    }
+}
+
+/// `stub_observe(+Module, +Name, +Arity, +Goal, +Foreign)`: a predicate of the system or a library that was there before gets the stubs by which the
+/// program's goals are seen: where it begins, if it may be one (`Goal` is 1) or be recorded (2), and where its clauses call goals, if it has clauses.
+pub(crate) fn observe(module: Term, name: Term, arity: Term, goal: Term, foreign: Term) -> Foreign {
+    if let (Some(definition), Some(offsets)) = (definition(module, name, arity), offsets::known())
+        && let Some(mut planter) = plant::planter()
+    {
+        let work = match integer(goal) {
+            0 => None,
+            1 => Some(Work::Boundary),
+            _ => Some(Work::Select),
+        };
+        // SAFETY: a definition with clauses, or of a predicate in C, has a supervisor.
+        unsafe {
+            if let Some(work) = work {
+                let supervisor = word(definition, offsets.supervisor);
+                let codes = supervisor..supervisor + word(supervisor - WORD, 0) * WORD;
+                for kind in [Kind::ForeignOpen, Kind::Select] {
+                    plant_kind(&mut planter, codes.clone(), kind, 0, work);
+                }
+            }
+            if integer(foreign) == 0 {
+                observe_clauses(&mut planter, definition, offsets);
+            }
+        }
+    }
+    TRUE
+}
+
+/// # Safety
+/// A definition with clauses, of which none is being freed.
+unsafe fn observe_clauses(planter: &mut Planter, definition: usize, offsets: &Offsets) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut reference = word(definition, offsets.first_clause);
+        while reference != 0 {
+            let codes = code_of(word(reference, offsets.clause), offsets);
+            if let Some(plan) = planter.plan(&codes, |_, _| GoalKind::Unrecorded) {
+                planter.observe(&codes, &plan);
+            }
             reference = word(reference, offsets::NEXT_CLAUSE);
         }
     }

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use super::instructions::{Cell, Instructions, Kind};
 use super::memory::StubMemory;
+use super::terms;
 use crate::ffi;
 use crate::layout;
 
@@ -32,6 +33,8 @@ pub(super) struct Offsets {
     pub(super) clause: usize,
     /// In a clause: its code. The number of its cells lies in front.
     pub(super) codes: usize,
+    /// In a frame: its arguments.
+    pub(super) arguments: usize,
     /// In a clause: the line in which it begins, if that was found.
     pub(super) line: Option<usize>,
     /// In a definition: its supervisor, and its first clause. The last clause comes next.
@@ -39,6 +42,8 @@ pub(super) struct Offsets {
     pub(super) first_clause: usize,
     /// In a module: its class.
     pub(super) class: usize,
+    /// How many bytes a choicepoint has.
+    pub(super) choice_size: usize,
 }
 
 /// In a frame: where it returns to, the frame that called it, the reference to its clause, its predicate. The same in all versions, and checked.
@@ -73,12 +78,16 @@ pub(super) unsafe fn word(start: usize, offset: usize) -> usize {
 
 /// What Prolog tells of the clause that calls [`learn`].
 pub(super) struct Sample<'a> {
+    /// The argument of the foreign call that is its reference, and the atom that this is.
+    pub(super) argument: (ffi::Term, ffi::Atom),
     /// Its reference, from the blob.
     pub(super) clause_ref: &'a [usize],
     /// Where its instructions begin, in cells.
     pub(super) counters: &'a [usize],
     /// Where it begins in its file, and another clause with its own line.
     pub(super) lines: [(usize, u32); 2],
+    /// Other arguments, which are lists.
+    pub(super) lists: [ffi::Term; 3],
     /// Modules with the text of their classes.
     pub(super) modules: &'a [(usize, usize)],
     /// The thread-local variable of the engine's library.
@@ -163,14 +172,36 @@ pub(super) fn learn(
             choice_parent: layout.choice_parent,
             choice_frame: layout.choice_frame,
             choice_value: value,
+            arguments: first_argument(engine + layout.base, own, sample.argument)?,
             clause: clause_offset,
             codes,
             line: line_offset(&sample.lines, codes),
             supervisor,
             first_clause,
             class,
+            choice_size: own.checked_sub(newest)?,
         };
+        if !(5..20).contains(&(offsets.choice_size / WORD)) {
+            return None;
+        }
+        learn_terms(engine, layout.base, &sample.lists);
         (jumps && !sample.modules.is_empty()).then(|| FOUND.get_or_init(|| offsets))
+    }
+}
+
+/// Looks how the cells of lists tell where they lie.
+///
+/// # Safety
+/// Arguments of this foreign call; `local` is where the engine keeps the base of the local stack.
+unsafe fn learn_terms(engine: usize, local: usize, lists: &[ffi::Term]) {
+    let mut functor = 0;
+    // SAFETY: the caller's promise. A term is the number of a word of the local stack.
+    unsafe {
+        let base = word(engine, local);
+        let cells: Vec<usize> = lists.iter().map(|list| word(base, list * WORD)).collect();
+        if ffi::truth(ffi::PL_get_functor(lists[0], &raw mut functor)) {
+            terms::learn(engine, local, &cells, functor);
+        }
     }
 }
 
@@ -182,6 +213,23 @@ pub(super) const CLAUSE: u32 = 1;
 pub(super) const CATCH: u32 = 3;
 /// That of the debugger, at which nothing can be redone.
 pub(super) const DEBUGGER: u32 = 4;
+
+/// Where a frame has its arguments: a reference to one is its distance from the base of the local stack, in words.
+///
+/// # Safety
+/// Where the engine keeps that base; the running frame, and its first argument.
+unsafe fn first_argument(
+    base: usize,
+    frame: usize,
+    (argument, atom): (ffi::Term, ffi::Atom),
+) -> Option<usize> {
+    const LARGEST: usize = 16 * WORD;
+    // SAFETY: the caller's promise.
+    let at = unsafe { word(base, 0) } + argument * WORD;
+    let offset = at.checked_sub(frame).filter(|&offset| offset <= LARGEST)?;
+    // SAFETY: within the frame.
+    (unsafe { word(at, 0) } == atom).then_some(offset)
+}
 
 /// The only offset at which all these clauses have their lines.
 ///

@@ -4,6 +4,7 @@
 //! A stub depends on the instruction that it stands for and on what is to be done there, never on its cell: the engine keeps the place of the next cell in a
 //! register ([`Counter`]). So code with stubs may move, and be copied or freed.
 
+use std::mem::offset_of;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,11 +12,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use portmortem_tracer::{Ready, locks};
 use rustc_hash::FxHashMap;
 
+use super::clauses::Numbers;
 use super::emit::{self, Counter, Glance, Handler, Shape};
+use super::exchange;
 use super::fast::{self, Callee, Departs, Setting};
 use super::instructions::{Cell, Instructions, Kind, Op};
+use super::labels;
 use super::memory::StubMemory;
 use super::offsets::{Offsets, word};
+use super::sites::Given;
 
 const WORD: usize = size_of::<Cell>();
 
@@ -55,6 +60,14 @@ pub(super) enum Work {
     NewCode,
     /// A predicate begins that the recovery of `catch/3` may be.
     Recovery,
+    /// Looks, then the clause of that id in the trace is entered.
+    Entry(u32),
+    /// Nothing: control goes on at another instruction.
+    Instead,
+    /// A predicate begins that is not recorded itself, and may be a goal of the program.
+    Boundary,
+    /// A clause that is not recorded calls what may be a goal of the program.
+    MetaCall,
 }
 
 /// A goal of a recorded clause.
@@ -66,17 +79,23 @@ pub(super) struct Goal {
     pub(super) id: Option<u32>,
     /// All calls of the predicate are recorded, so it is told that this one has been.
     pub(super) announce: bool,
+    /// What it is called with is recorded, too.
+    pub(super) with_arguments: bool,
     /// The predicate is there. One that a library is loaded for is not: the engine never makes a last call of it.
     pub(super) is_there: bool,
+    /// The predicate is not recorded itself.
+    pub(super) boundary: bool,
+    /// The goals in its arguments.
+    pub(super) given: Given,
 }
 
 /// What a stub's handler gets, and machine code in its stead.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Place {
-    /// Of a goal: the definition that it calls.
-    pub(super) callee: usize,
-    /// Of a goal: the events of its call, but for their time, and how many bytes of them count.
+    /// Of a goal: the definition that it calls, of an entered clause 1; 0 once the recording has ended that the stub was made for.
+    callee: AtomicUsize,
+    /// Of a goal: the events of its call, but for their time, and how many bytes of them count. Of an entered clause: its event.
     pub(super) call_word: u64,
     pub(super) tail_word: u64,
     pub(super) event_length: usize,
@@ -84,16 +103,36 @@ pub(super) struct Place {
     pub(super) length: usize,
     /// Of a goal: 0 if its predicate is told of the call, or -1.
     pub(super) silence: i64,
+    /// Of a goal: the marks of its box, and whether it is at the boundary, as they lie in the box.
+    pub(super) marks: u64,
+    /// Of a goal: what its box is given, and 1 if a box that departs keeps what it was given before.
+    pub(super) given: Given,
+    pub(super) keeps: u64,
     pub(super) op: Op,
     pub(super) kind: Kind,
     pub(super) roles: u8,
     pub(super) work: Work,
 }
 
+impl Place {
+    /// Where the definition stands that a goal calls.
+    pub(super) const CALLEE: usize = offset_of!(Self, callee);
+
+    /// Whether this is a goal or a clause of an earlier recording, whose numbers mean nothing now.
+    pub(super) fn is_stale(&self) -> bool {
+        matches!(self.work, Work::Call(_) | Work::Entry(_))
+            && self.callee.load(Ordering::Relaxed) == 0
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     op: Op,
     roles: u8,
+    /// The clause that is entered before a call.
+    entry: Option<u32>,
+    /// The instruction that is executed, if that is another one.
+    instead: Option<Op>,
     work: Work,
 }
 
@@ -107,21 +146,26 @@ pub(super) struct Handlers {
     pub(super) new_body: Handler,
     pub(super) new_code: Handler,
     pub(super) recovery: Handler,
+    pub(super) entry: Handler,
+    pub(super) meta_call: Handler,
 }
 
 /// Gates, in the order of [`Handlers`].
 #[derive(Debug)]
 struct Gates {
     look: usize,
-    /// The same where only an exit, or a failure, is likely.
+    /// The same where an exit, a failure or a redo, or nothing is likely.
     returned: usize,
     resumed: usize,
+    kept: usize,
     call: usize,
     select: usize,
     wrapped: usize,
     new_body: usize,
     new_code: usize,
     recovery: usize,
+    entry: usize,
+    meta_call: usize,
 }
 
 /// All that stubs are made with.
@@ -129,18 +173,23 @@ struct Gates {
 pub(super) struct Planter {
     pub(super) instructions: Instructions,
     pub(super) memory: StubMemory,
-    offsets: &'static Offsets,
+    pub(super) offsets: &'static Offsets,
     counter: Counter,
     gates: Gates,
     stubs: FxHashMap<Key, Cell>,
+    /// What the stubs of goals get in this recording.
+    goals: Vec<&'static Place>,
     /// Machine code of calls.
     calls: FxHashMap<(Callee, Departs), usize>,
-    /// Where control goes on in the instructions that are exchanged in the engine's table.
-    exchanged: bool,
+    /// Of clauses.
+    pub(super) numbers: Numbers,
+    /// Whether code that the engine makes has stubs, and whether facts have stubs at their ends.
+    pub(super) exchanged: bool,
+    pub(super) facts: bool,
     /// Supervisors that the engine shares between predicates: the cells of their first instructions.
-    shared: Vec<usize>,
-    /// Supervisors of predicates that are not recorded, in place of those: they have no stubs.
-    plain: FxHashMap<Op, &'static [Cell; 3]>,
+    pub(super) shared: Vec<usize>,
+    /// Supervisors of predicates that are not recorded, in place of those, by the cell that they begin with.
+    pub(super) plain: FxHashMap<Cell, &'static [Cell; 3]>,
 }
 
 static PLANTER: Mutex<Option<Planter>> = Mutex::new(None);
@@ -149,6 +198,7 @@ static FIRST_STUB: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// All threads use this planter from now on.
 pub(super) fn install(planter: Planter) {
+    exchange::watch_forks();
     FIRST_STUB.store(planter.instructions.range.end, Ordering::Release);
     *locks::lock(&PLANTER) = Some(planter);
 }
@@ -225,33 +275,41 @@ impl Planter {
             look,
             returned: look,
             resumed: look,
+            kept: look,
             call: gate(handlers.call)?,
             select: gate(handlers.select)?,
             wrapped: gate(handlers.wrapped)?,
             new_body: gate(handlers.new_body)?,
             new_code: gate(handlers.new_code)?,
             recovery: gate(handlers.recovery)?,
+            entry: gate(handlers.entry)?,
+            meta_call: gate(handlers.meta_call)?,
         };
         let mut planter = Self {
-            shared: shared_supervisors(&instructions),
+            shared: exchange::shared_supervisors(&instructions),
             instructions,
             memory,
             offsets,
             counter,
             gates,
             stubs: FxHashMap::default(),
+            goals: Vec::new(),
             calls: FxHashMap::default(),
+            numbers: Numbers::default(),
             exchanged: false,
+            facts: false,
             plain: FxHashMap::default(),
         };
-        planter.gates.returned = planter.fast(fast::returned)?;
-        planter.gates.resumed = planter.fast(fast::resumed)?;
+        planter.gates.returned = planter.fast(fast::returned, look)?;
+        planter.gates.resumed = planter.fast(fast::resumed, look)?;
+        planter.gates.kept = planter.fast(fast::kept, look)?;
+        planter.gates.entry = planter.fast(fast::entered, planter.gates.entry)?;
         Some(planter)
     }
 
-    /// Adds fast code in front of looking.
-    fn fast(&mut self, code: fn(&Setting) -> Option<Vec<u8>>) -> Option<usize> {
-        let code = code(&self.setting(self.gates.look)?)?;
+    /// Adds fast code in front of a gate.
+    fn fast(&mut self, code: fn(&Setting) -> Option<Vec<u8>>, slow: usize) -> Option<usize> {
+        let code = code(&self.setting(slow)?)?;
         self.memory.next(code.len())?;
         Some(self.memory.add_code(&code))
     }
@@ -267,48 +325,79 @@ impl Planter {
 
     /// The stub for an instruction. `None` if there can be no more stubs.
     pub(super) fn stub(&mut self, op: Op, roles: u8, work: Work) -> Option<Cell> {
-        let key = Key { op, roles, work };
+        self.stub_of(Key {
+            op,
+            roles,
+            entry: None,
+            instead: None,
+            work,
+        })
+    }
+
+    fn stub_of(&mut self, key: Key) -> Option<Cell> {
+        let Key {
+            op,
+            roles,
+            entry,
+            instead,
+            work,
+        } = key;
+        let label = self.instructions.get(instead.unwrap_or(op)).label;
         if let Some(&known) = self.stubs.get(&key) {
             return Some(known);
         }
-        let place = self.place(op, roles, work);
+        let place = self.place(instead.unwrap_or(op), roles, work);
         let (gate, glance) = match work {
             Work::Look => self.look_gate(roles),
-            Work::Call(goal) => (self.call_gate(op, goal)?, Glance::None),
+            Work::Call(goal) => (self.call_gate(instead.unwrap_or(op), goal)?, Glance::None),
             Work::Select => (self.gates.select, Glance::Announced),
             Work::Wrapped => (self.gates.wrapped, Glance::None),
             Work::NewBody => (self.gates.new_body, Glance::None),
             Work::NewCode => (self.gates.new_code, Glance::None),
             Work::Recovery => (self.gates.recovery, Glance::None),
+            Work::Entry(_) => (self.gates.entry, Glance::None),
+            Work::Instead => (0, Glance::None),
+            Work::Boundary => (self.gates.select, Glance::Expected),
+            Work::MetaCall => (self.gates.meta_call, Glance::None),
         };
         // What has happened before comes first.
-        let looks = roles != 0 && matches!(work, Work::Call(_));
-        let first = looks.then(|| (self.place(op, roles, Work::Look), self.look_gate(roles).0));
+        let looks = roles != 0 && matches!(work, Work::Call(_) | Work::Entry(_) | Work::MetaCall);
+        let before = [
+            looks.then(|| (self.place(op, roles, Work::Look), self.look_gate(roles).0)),
+            entry.map(|clause| (self.place(op, 0, Work::Entry(clause)), self.gates.entry)),
+        ];
         let shape = Shape {
             glance,
-            first,
+            before,
             place,
             gate,
-            label: self.instructions.get(op).label,
+            label,
         };
         let at = self.memory.next(emit::LONGEST)?;
-        let code = emit::stub(at, &shape, self.offsets)?;
+        let code = if work == Work::Instead {
+            emit::jump(at, label)?
+        } else {
+            emit::stub(at, &shape, self.offsets)?
+        };
         let cell = self.memory.add(&code, op);
         self.stubs.insert(key, cell);
         Some(cell)
     }
 
     /// The address of what a handler gets.
-    fn place(&self, op: Op, roles: u8, work: Work) -> usize {
+    fn place(&mut self, op: Op, roles: u8, work: Work) -> usize {
         let goal = if let Work::Call(goal) = work {
             Some(goal)
         } else {
             None
         };
         let id = goal.and_then(|goal| goal.id);
-        let (call, tail) = (id.and_then(Ready::call), id.and_then(Ready::tail));
+        let (call, tail) = match work {
+            Work::Entry(clause) => (Ready::clause(clause), None),
+            _ => (id.and_then(Ready::call), id.and_then(Ready::tail)),
+        };
         let place = Place {
-            callee: goal.map_or(0, |goal| goal.callee),
+            callee: AtomicUsize::new(goal.map_or(1, |goal| goal.callee)),
             call_word: call.map_or(0, Ready::word),
             tail_word: tail.map_or(0, Ready::word),
             event_length: call.map_or(0, Ready::length),
@@ -318,12 +407,19 @@ impl Planter {
             } else {
                 -1
             },
+            marks: u64::from(goal.is_some_and(|goal| goal.boundary)) << u32::BITS,
+            given: goal.map_or(Given::UNKNOWN, |goal| goal.given),
+            keeps: goal.is_some_and(|goal| goal.given.only_passes()).into(),
             op,
             kind: self.instructions.get(op).kind,
             roles,
             work,
         };
-        std::ptr::from_ref(Box::leak(Box::new(place))) as usize
+        let place: &'static Place = Box::leak(Box::new(place));
+        if matches!(work, Work::Call(_) | Work::Entry(_)) {
+            self.goals.push(place);
+        }
+        std::ptr::from_ref(place) as usize
     }
 
     /// Where looking begins, and what a stub compares before.
@@ -333,6 +429,8 @@ impl Planter {
             (self.gates.returned, Glance::None)
         } else if roles & !(role::RESUME | role::CLAUSE) == 0 {
             (self.gates.resumed, Glance::Quiet)
+        } else if roles == role::AFTER_CUT {
+            (self.gates.kept, Glance::Quiet)
         } else if roles & role::RETURN != 0 && roles & role::SELDOM == 0 {
             (self.gates.look, Glance::None)
         } else {
@@ -342,7 +440,7 @@ impl Planter {
 
     /// Where the call of a goal begins.
     fn call_gate(&mut self, op: Op, goal: Goal) -> Option<usize> {
-        if goal.id.and_then(Ready::call).is_none() || !goal.is_there {
+        if goal.id.and_then(Ready::call).is_none() || !goal.is_there || goal.with_arguments {
             return Some(self.gates.call);
         }
         let (callee, departs) = match self.instructions.get(op).kind {
@@ -379,12 +477,35 @@ impl Planter {
         })
     }
 
+    /// What stubs of goals say holds no longer. A clause that has such a stub gets others when it runs.
+    pub(super) fn forget_goals(&mut self) {
+        for goal in self.goals.drain(..) {
+            goal.callee.store(0, Ordering::Relaxed);
+        }
+        self.stubs
+            .retain(|key, _| !matches!(key.work, Work::Call(_) | Work::Entry(_)));
+    }
+
     /// Puts a stub into a cell, in place of the instruction or of a stub for it.
     ///
     /// # Safety
     /// A cell of code, with that instruction.
     pub(super) unsafe fn plant(&mut self, cell: usize, op: Op, roles: u8, work: Work) {
-        if let Some(stub) = self.stub(op, roles, work) {
+        let key = Key {
+            op,
+            roles,
+            entry: None,
+            instead: None,
+            work,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { self.plant_key(cell, key) };
+    }
+
+    /// # Safety
+    /// As for [`Planter::plant`].
+    unsafe fn plant_key(&mut self, cell: usize, key: Key) {
+        if let Some(stub) = self.stub_of(key) {
             // SAFETY: the caller's promise.
             unsafe { store(cell, stub) };
         }
@@ -397,70 +518,6 @@ impl Planter {
     pub(super) unsafe fn clear(&self, cell: usize, op: Op) {
         // SAFETY: the caller's promise.
         unsafe { store(cell, self.instructions.get(op).label) };
-    }
-
-    /// Code that the engine makes from now on has stubs where a predicate and where a body begins, and in all of a body, because those of
-    /// `call/1` begin with anything. So have the supervisors that predicates share.
-    pub(super) fn exchange(&mut self) -> Option<()> {
-        if self.exchanged {
-            return Some(());
-        }
-        for op in self.instructions.ops() {
-            let instruction = self.instructions.get(op);
-            let (roles, work) = match instruction.kind {
-                Kind::Select => (0, Work::Select),
-                Kind::Wrap => (0, Work::Wrapped),
-                Kind::Enter => (0, Work::NewBody),
-                Kind::ExitCleanup => (EXIT_CLEANUP, Work::Look),
-                _ if instruction.begins_bodies() => (0, Work::NewCode),
-                _ => continue,
-            };
-            let stub = self.stub(op, roles, work)?;
-            // SAFETY: the engine's table of labels.
-            unsafe {
-                store(
-                    self.instructions.labels as usize + usize::from(op) * WORD,
-                    stub,
-                )
-            };
-            if matches!(work, Work::Select | Work::Wrapped) {
-                for &cell in &self.shared {
-                    // SAFETY: the cell of a shared supervisor.
-                    if unsafe { word(cell, 0) } == self.instructions.get(op).label {
-                        // SAFETY: as above.
-                        unsafe { store(cell, stub) };
-                    }
-                }
-            }
-        }
-        self.exchanged = true;
-        Some(())
-    }
-
-    /// The predicate is not recorded: its supervisor gets no stub, until it has another one.
-    ///
-    /// # Safety
-    /// A definition, and the cell of its supervisor that has a stub for the instruction.
-    pub(super) unsafe fn pass(&mut self, definition: usize, cell: usize, op: Op) {
-        if !self.shared.contains(&cell) {
-            // SAFETY: the caller's promise.
-            return unsafe { self.clear(cell, op) };
-        }
-        let label = self.instructions.get(op).label;
-        let Some(exit) = self.instructions.named("I_EXIT") else {
-            return;
-        };
-        let exit = self.instructions.get(exit).label;
-        let plain = self
-            .plain
-            .entry(op)
-            // As the engine makes shared ones: a length of 0, the instruction, and I_EXIT.
-            .or_insert_with(|| Box::leak(Box::new([0, label, exit])));
-        let plain = std::ptr::from_ref(&plain[1]) as usize;
-        // SAFETY: the caller's promise. If the predicate has got another supervisor meanwhile, it keeps that.
-        let supervisor =
-            unsafe { &*((definition + self.offsets.supervisor) as *const AtomicUsize) };
-        let _ = supervisor.compare_exchange(cell, plain, Ordering::AcqRel, Ordering::Relaxed);
     }
 
     /// What the cells of a clause are. `goal` says which goals of it are recorded; none if the clause is not. `None` if there is an
@@ -477,11 +534,14 @@ impl Planter {
         let mut plan = Plan {
             roles: vec![0; count + 1],
             steps: Vec::new(),
+            entry: None,
         };
         // A stub stays where the clause is tried after another one. If its first instruction enters the body, it had one from the beginning.
         // SAFETY: within the code.
-        if count > 0 && !is_bare(unsafe { word(codes.start, 0) }) {
-            plan.mark(0, role::CLAUSE);
+        let tried_at = unsafe { labels::tried_at(self, codes.start) };
+        // SAFETY: as above.
+        if let Some(cell) = tried_at.filter(|&cell| !is_bare(unsafe { word(cell, 0) })) {
+            plan.mark((cell - codes.start) / WORD, role::CLAUSE);
         }
         let mut index = 0;
         while index < count {
@@ -503,8 +563,9 @@ impl Planter {
                 }
             }
             let alternative = match kind {
-                Kind::Alternative => Some(next + operand(1)),
-                Kind::Condition => Some(next + operand(2)),
+                // The distance counts from behind itself.
+                Kind::Alternative => Some(index + 2 + operand(1)),
+                Kind::Condition => Some(index + 3 + operand(2)),
                 _ => None,
             };
             match kind {
@@ -526,10 +587,27 @@ impl Planter {
                 kind,
                 alternative,
                 goal: found.recorded(),
+                instead: None,
             });
             index = next;
         }
         Some(plan)
+    }
+
+    /// Puts stubs where a clause calls goals, if there are none.
+    ///
+    /// # Safety
+    /// The plan is that of this code.
+    pub(super) unsafe fn observe(&mut self, codes: &Range<usize>, plan: &Plan) {
+        for step in plan.steps.iter().filter(|step| step.kind.calls_goal()) {
+            let cell = codes.start + step.index * WORD;
+            // SAFETY: the caller's promise.
+            unsafe {
+                if is_bare(word(cell, 0)) {
+                    self.plant(cell, step.op, 0, Work::MetaCall);
+                }
+            }
+        }
     }
 
     /// Puts stubs where a plan has them.
@@ -540,11 +618,25 @@ impl Planter {
         for step in &plan.steps {
             let cell = codes.start + step.index * WORD;
             let roles = plan.roles[step.index];
+            let entry = plan.entry_at(step.index);
+            let (work, entry) = match (step.goal, entry) {
+                (Some(goal), entry) => (Some(Work::Call(goal)), entry),
+                (None, entry) if step.kind.calls_goal() => (Some(Work::MetaCall), entry),
+                (None, Some(clause)) => (Some(Work::Entry(clause)), None),
+                (None, None) if roles != 0 => (Some(Work::Look), None),
+                (None, None) => (step.instead.map(|_| Work::Instead), None),
+            };
+            let key = |work| Key {
+                op: step.op,
+                roles,
+                entry,
+                instead: step.instead,
+                work,
+            };
             // SAFETY: the caller's promise.
             unsafe {
-                match step.goal {
-                    Some(goal) => self.plant(cell, step.op, roles, Work::Call(goal)),
-                    None if roles != 0 => self.plant(cell, step.op, roles, Work::Look),
+                match work.map(key) {
+                    Some(key) => self.plant_key(cell, key),
                     None if !is_bare(word(cell, 0)) => self.clear(cell, step.op),
                     None => {}
                 }
@@ -579,6 +671,8 @@ pub(super) struct Plan {
     /// Of each cell, and the one behind.
     roles: Vec<u8>,
     pub(super) steps: Vec<Step>,
+    /// The cell at which the clause is entered, and its id in the trace.
+    pub(super) entry: Option<(usize, u32)>,
 }
 
 /// An instruction.
@@ -592,6 +686,8 @@ pub(super) struct Step {
     alternative: Option<usize>,
     /// What it calls, if that is recorded.
     pub(super) goal: Option<Goal>,
+    /// The instruction that is executed, if that is another one.
+    pub(super) instead: Option<Op>,
 }
 
 impl Plan {
@@ -599,6 +695,12 @@ impl Plan {
         if let Some(roles) = self.roles.get_mut(index) {
             *roles |= role;
         }
+    }
+
+    /// The clause that is entered at a cell.
+    pub(super) fn entry_at(&self, index: usize) -> Option<u32> {
+        let entry = self.entry.filter(|&(at, _)| at == index);
+        entry.map(|(_, clause)| clause)
     }
 
     /// Whether the clause fails after a goal, and nothing in between can fail by itself. A branch that the goal stands in has no
@@ -646,27 +748,7 @@ impl Plan {
 
 /// # Safety
 /// A cell of code, or of the engine's table of labels.
-unsafe fn store(cell: usize, value: Cell) {
+pub(super) unsafe fn store(cell: usize, value: Cell) {
     // SAFETY: cells are aligned words; whatever reads one gets the old instruction or the new one, which are the same.
     unsafe { AtomicUsize::from_ptr(cell as *mut usize) }.store(value, Ordering::Release);
-}
-
-/// How many words behind the labels are looked at for supervisors.
-const SHARED_WORDS: usize = 64;
-
-/// The supervisors that predicates share lie behind the labels: a length of 0, one instruction, and `I_EXIT`.
-fn shared_supervisors(instructions: &Instructions) -> Vec<usize> {
-    let Some(exit) = instructions.named("I_EXIT") else {
-        return Vec::new();
-    };
-    let exit = instructions.get(exit).label;
-    let first = instructions.labels as usize + instructions.len() * WORD;
-    let cells = (0..SHARED_WORDS).map(|index| first + index * WORD);
-    // SAFETY: the engine's data goes on for longer than that.
-    let is_one = |cell: &usize| unsafe {
-        word(*cell, 0) == 0
-            && instructions.range.contains(&word(*cell, WORD))
-            && word(*cell, 2 * WORD) == exit
-    };
-    cells.filter(is_one).map(|cell| cell + WORD).collect()
 }

@@ -1,7 +1,7 @@
 //! What calls of a predicate are to a recording: told from its definition, because a stub can ask Prolog nothing.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use portmortem_tracer::format::AUTOLOAD;
 use portmortem_tracer::locks;
@@ -17,31 +17,40 @@ use crate::recording;
 pub(super) enum Standing {
     /// All calls get boxes, and so do the goals of its clauses.
     Recorded(u32),
+    /// The same, and what its calls are made with is recorded, too.
+    WithArguments(u32),
     /// All calls get boxes, and the goals of its clauses get none: the engine calls it to load a library.
     Loader(u32),
+    /// All calls get boxes, of the cost centre that the first argument names.
+    Center,
     /// Calls from goals of recorded clauses get boxes.
     Boundary(u32),
     /// No call gets a box.
     Unrecorded,
+    /// No call gets a box, and nothing is done to its code: a later recording decides what it is.
+    Untouched,
     /// The predicate is not there yet: a library may be loaded for it, or its clauses are asserted later.
     Undefined,
 }
 
 impl Standing {
     pub(super) fn is_recorded(self) -> bool {
-        matches!(self, Self::Recorded(_))
+        matches!(self, Self::Recorded(_) | Self::WithArguments(_))
     }
 
     /// Whether all calls get boxes.
     pub(super) fn is_always_called(self) -> bool {
-        matches!(self, Self::Recorded(_) | Self::Loader(_))
+        self.is_recorded() || matches!(self, Self::Loader(_))
     }
 
     /// Its number in the trace if a goal of a recorded clause calls it.
     pub(super) fn at_goal(self) -> Option<u32> {
         match self {
-            Self::Recorded(id) | Self::Loader(id) | Self::Boundary(id) => Some(id),
-            Self::Unrecorded | Self::Undefined => None,
+            Self::Recorded(id)
+            | Self::WithArguments(id)
+            | Self::Loader(id)
+            | Self::Boundary(id) => Some(id),
+            Self::Center | Self::Unrecorded | Self::Untouched | Self::Undefined => None,
         }
     }
 }
@@ -64,6 +73,14 @@ pub(super) struct Rules {
     pub(super) left_out: FxHashSet<Identity>,
     /// The predicate that the engine calls to load a library.
     pub(super) loader: Option<Identity>,
+    /// The predicate that runs goals in cost centres.
+    pub(super) center: Option<Identity>,
+    /// Predicates that the program does not want to have recorded.
+    pub(super) not_wanted: FxHashSet<Identity>,
+    /// Cost centres that all boxes of a predicate are in.
+    pub(super) centers: FxHashMap<Identity, String>,
+    /// If there are any, nothing else is recorded but the boundary, and the code of all others is left as it is: these are trials.
+    pub(super) trials: FxHashSet<Identity>,
 }
 
 #[derive(Default)]
@@ -86,13 +103,30 @@ static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 /// Changes whenever an answer may have become another one.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
+/// A recording with stubs is in progress.
+static RECORDS: AtomicBool = AtomicBool::new(false);
+
+/// Whether stubs record.
+#[inline]
+pub(super) fn is_recording() -> bool {
+    RECORDS.load(Ordering::Acquire) && recording::epoch().is_some()
+}
+
 /// A recording begins.
 pub(super) fn begin(rules: Rules) {
+    RECORDS.store(true, Ordering::Release);
     *locks::lock(&KNOWN) = Some(Known {
         rules,
         ids: FxHashMap::default(),
         by_definition: FxHashMap::default(),
     });
+    GENERATION.fetch_add(1, Ordering::Release);
+}
+
+/// The recording has ended.
+pub(super) fn end() {
+    RECORDS.store(false, Ordering::Release);
+    *locks::lock(&KNOWN) = None;
     GENERATION.fetch_add(1, Ordering::Release);
 }
 
@@ -110,14 +144,102 @@ pub(super) fn take_in(predicate: Identity) -> bool {
     was_left_out
 }
 
+/// No call of a predicate is recorded from now on, but from goals that are known already.
+pub(super) fn leave_out(predicate: Identity) {
+    if let Some(known) = locks::lock(&KNOWN).as_mut() {
+        known.rules.not_wanted.insert(predicate);
+        known.by_definition.clear();
+        GENERATION.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// All boxes of a predicate are in a cost centre.
+pub(super) fn in_center(predicate: Identity, center: String) {
+    let mut known = locks::lock(&KNOWN);
+    let Some(known) = known.as_mut() else { return };
+    // SAFETY: a module of the engine's.
+    let module = unsafe { ffi::PL_module_name(predicate.module as ffi::Module) };
+    if let Some(&id) = known.ids.get(&(module, predicate.name, predicate.arity)) {
+        recording::with(|current| {
+            let recorder = &current.recorder;
+            recorder.in_cost_center(id, recorder.cost_center(&center));
+        });
+    }
+    known.rules.centers.insert(predicate, center);
+}
+
 /// What one thread remembers of that.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     generation: u32,
-    standings: FxHashMap<usize, Standing>,
+    /// Of predicates that have been there.
+    standings: Remembered,
+    /// Of predicates that have not been there, as long as they are not.
+    absent: Remembered,
+    /// Of predicates that ran without being there: they are dynamic, and have no clause.
+    empty: Remembered,
+    /// Predicates that are at the boundary, of which no box has been opened yet, perhaps.
+    boundary: FxHashSet<(usize, Identity)>,
+    /// By the names of modules: whether they are the program's.
+    modules: FxHashMap<ffi::Atom, bool>,
+}
+
+/// Standings by definition. A definition may lie where another one was freed, so they have what they are of.
+#[derive(Debug, Default)]
+struct Remembered(FxHashMap<usize, (Identity, Standing)>);
+
+impl Remembered {
+    fn get(&self, definition: usize, identity: Identity) -> Option<Standing> {
+        let &(same, standing) = self.0.get(&definition)?;
+        (same == identity).then_some(standing)
+    }
+
+    fn insert(&mut self, definition: usize, identity: Identity, standing: Standing) {
+        self.0.insert(definition, (identity, standing));
+    }
 }
 
 impl Memory {
+    /// Whether goals of a module are goals of the program.
+    pub(super) fn is_in_scope(&mut self, module: ffi::Atom) -> bool {
+        self.refresh();
+        *self.modules.entry(module).or_insert_with(|| {
+            // SAFETY: the name of a module, which the engine makes next if it is not there.
+            is_in_scope(unsafe { ffi::PL_new_module(module) } as usize)
+        })
+    }
+
+    /// Whether calls of a predicate that runs get boxes only from recorded clauses. The predicate does not become known in the trace.
+    pub(super) fn is_at_boundary(&mut self, definition: usize) -> bool {
+        self.refresh();
+        let identity = identity(definition);
+        if let Some(known) = self.standings.get(definition, identity) {
+            return matches!(known, Standing::Boundary(_));
+        }
+        if self.boundary.contains(&(definition, identity)) {
+            return true;
+        }
+        let is_one = locks::lock(&KNOWN)
+            .as_ref()
+            .zip(offsets::known())
+            .is_some_and(|(known, offsets)| known.classify(identity, offsets) == Class::Boundary);
+        if is_one {
+            self.boundary.insert((definition, identity));
+        }
+        is_one
+    }
+
+    /// Forgets what was said before answers may have changed.
+    fn refresh(&mut self) {
+        let generation = GENERATION.load(Ordering::Acquire);
+        if generation != self.generation {
+            *self = Self {
+                generation,
+                ..Self::default()
+            };
+        }
+    }
+
     /// What calls of a predicate are that runs, so that it is there.
     ///
     /// # Safety
@@ -125,8 +247,14 @@ impl Memory {
     pub(super) unsafe fn standing_of_running(&mut self, definition: usize) -> Standing {
         // SAFETY: the caller's promise.
         match unsafe { self.standing(definition) } {
-            // It is dynamic, and has no clause.
-            Standing::Undefined => decide(definition),
+            Standing::Undefined => {
+                let identity = identity(definition);
+                self.empty.get(definition, identity).unwrap_or_else(|| {
+                    let decided = decide(definition);
+                    self.empty.insert(definition, identity, decided);
+                    decided
+                })
+            }
             known => known,
         }
     }
@@ -136,20 +264,23 @@ impl Memory {
     /// # Safety
     /// `definition` is one of the engine's.
     pub(super) unsafe fn standing(&mut self, definition: usize) -> Standing {
-        let generation = GENERATION.load(Ordering::Acquire);
-        if generation != self.generation {
-            self.standings.clear();
-            self.generation = generation;
+        self.refresh();
+        let identity = identity(definition);
+        if let Some(known) = self.standings.get(definition, identity) {
+            return known;
         }
-        if let Some(&known) = self.standings.get(&definition) {
+        // SAFETY: the caller's promise.
+        let is_there = unsafe { is_there(definition) };
+        if !is_there && let Some(known) = self.absent.get(definition, identity) {
             return known;
         }
         // SAFETY: the caller's promise.
         let standing = unsafe { standing(definition) };
         // A predicate that is not there yet may be another one later.
-        // SAFETY: the caller's promise.
-        if standing != Standing::Undefined && unsafe { is_there(definition) } {
-            self.standings.insert(definition, standing);
+        if !is_there {
+            self.absent.insert(definition, identity, standing);
+        } else if standing != Standing::Undefined {
+            self.standings.insert(definition, identity, standing);
         }
         standing
     }
@@ -186,8 +317,14 @@ pub(super) unsafe fn standing(definition: usize) -> Standing {
     decided
 }
 
-/// What calls of a predicate are, whether it is there or not.
+/// What calls of a predicate are that runs and has no clauses. One of the module `prolog` is a hook of a library then, and none of the
+/// program's until it has some.
 fn decide(definition: usize) -> Standing {
+    // SAFETY: the module of a predicate.
+    let module = unsafe { ffi::PL_module_name(identity(definition).module as ffi::Module) };
+    if atom_text(module) == "prolog" {
+        return Standing::Undefined;
+    }
     let mut known = locks::lock(&KNOWN);
     match (known.as_mut(), offsets::known()) {
         (Some(known), Some(offsets)) => known.decide(identity(definition), offsets),
@@ -209,11 +346,23 @@ impl Known {
         let Some(&module) = rules.elsewhere.get(&(name, arity)) else {
             return Standing::Undefined;
         };
-        if rules.boundary.is_empty() || rules.has_no_box(name, arity) {
-            return Standing::Undefined;
-        }
         let (text, module_text) = (atom_text(name), atom_text(module));
         let number = u32::try_from(arity).unwrap_or(u32::MAX);
+        // Its module is there only once the library is loaded.
+        let class = if module_text == "system" {
+            "system"
+        } else {
+            "library"
+        };
+        let by_default = rules.scope.iter().any(|&atom| atom_text(atom) == class);
+        let is_recorded = recording::with(|current| {
+            let selection = &current.selection;
+            selection.selects(by_default, &module_text, &text, number)
+        }) == Some(true);
+        let no_boundary = rules.boundary.is_empty() || rules.has_no_box(name, arity);
+        if no_boundary && !is_recorded {
+            return Standing::Undefined;
+        }
         let ids = &mut self.ids;
         let id = recording::with(|current| {
             let excluded = current.selection.excludes(&module_text, &text, number);
@@ -223,10 +372,74 @@ impl Known {
             };
             (!excluded).then(|| *ids.entry((module, name, arity)).or_insert_with(declare))
         });
-        id.flatten().map_or(Standing::Undefined, Standing::Boundary)
+        let standing = if is_recorded {
+            Standing::Recorded
+        } else {
+            Standing::Boundary
+        };
+        id.flatten().map_or(Standing::Undefined, standing)
     }
 
+    /// What calls of a predicate are. The predicate becomes known in the trace if they get boxes.
     fn decide(&mut self, identity: Identity, offsets: &Offsets) -> Standing {
+        let class = self.classify(identity, offsets);
+        match class {
+            Class::Unrecorded => return Standing::Unrecorded,
+            Class::Untouched => return Standing::Untouched,
+            Class::Center => return Standing::Center,
+            Class::Recorded | Class::Loader | Class::Boundary => {}
+        }
+        let Identity {
+            name,
+            arity,
+            module,
+        } = identity;
+        // SAFETY: a module of the engine's.
+        let module = unsafe { ffi::PL_module_name(module as ffi::Module) };
+        let (text, module_text) = (atom_text(name), atom_text(module));
+        let (ids, centers) = (&mut self.ids, &self.rules.centers);
+        let id = recording::with(|current| {
+            if class == Class::Loader {
+                return current.pseudo(AUTOLOAD);
+            }
+            let declare = || {
+                let (file, line) = sites::place_of(identity);
+                let file = (!file.is_empty()).then(|| current.file_name(&file));
+                let number = u32::try_from(arity).unwrap_or(u32::MAX);
+                let recorder = &current.recorder;
+                let id = recorder.predicate(&module_text, &text, number, file.as_deref(), line);
+                if let Some(center) = centers.get(&identity) {
+                    recorder.in_cost_center(id, recorder.cost_center(center));
+                }
+                id
+            };
+            *ids.entry((module, name, arity)).or_insert_with(declare)
+        });
+        // What is kept of arguments is said once in the trace.
+        let keeps_arguments = |id| {
+            let number = u32::try_from(arity).unwrap_or(u32::MAX);
+            let keeps = recording::with(|current| {
+                let keeps = current
+                    .selection
+                    .keeps_arguments(&module_text, &text, number);
+                if keeps {
+                    current.recorder.keeps_arguments(id);
+                }
+                keeps
+            });
+            keeps == Some(true)
+        };
+        match (class, id) {
+            (Class::Recorded, Some(id)) if keeps_arguments(id) => Standing::WithArguments(id),
+            (Class::Recorded, Some(id)) => Standing::Recorded(id),
+            (Class::Loader, Some(id)) => Standing::Loader(id),
+            (Class::Boundary, Some(id)) => Standing::Boundary(id),
+            _ => Standing::Unrecorded,
+        }
+    }
+
+    /// As [`Known::decide`]: what does not depend on the trace.
+    fn classify(&self, identity: Identity, offsets: &Offsets) -> Class {
         let Identity {
             name,
             arity,
@@ -241,47 +454,56 @@ impl Known {
         };
         let rules = &self.rules;
         if rules.loader == Some(identity) {
-            let id = recording::with(|current| current.pseudo(AUTOLOAD));
-            return id.map_or(Standing::Unrecorded, Standing::Loader);
+            return Class::Loader;
         }
-        if rules.left_out.contains(&identity) || rules.own.contains(&module_name) {
-            return Standing::Unrecorded;
+        if rules.center == Some(identity) {
+            return Class::Center;
+        }
+        if rules.left_out.contains(&identity)
+            || rules.not_wanted.contains(&identity)
+            || rules.own.contains(&module_name)
+        {
+            return Class::Unrecorded;
         }
         let (text, module_text) = (atom_text(name), atom_text(module_name));
         if text.starts_with('$') {
-            return Standing::Unrecorded;
+            return Class::Unrecorded;
         }
-        let by_default = rules.scope.contains(&class);
-        let ids = &mut self.ids;
+        let of_trials = !rules.trials.is_empty();
+        let by_default = if of_trials {
+            rules.trials.contains(&identity)
+        } else {
+            rules.scope.contains(&class)
+        };
         let chosen = recording::with(|current| {
             let selection = &current.selection;
             let number = u32::try_from(arity).unwrap_or(u32::MAX);
-            let recorded = selection.selects(by_default, &module_text, &text, number);
-            let boundary = || {
-                rules.boundary.contains(&class)
-                    && !rules.has_no_box(name, arity)
-                    && !selection.excludes(&module_text, &text, number)
-            };
-            let declare = || {
-                let (file, line) = sites::place_of(identity);
-                let file = (!file.is_empty()).then(|| current.file_name(&file));
-                let recorder = &current.recorder;
-                recorder.predicate(&module_text, &text, number, file.as_deref(), line)
-            };
-            let mut id = || {
-                *ids.entry((module_name, name, arity))
-                    .or_insert_with(declare)
-            };
-            if recorded {
-                Standing::Recorded(id())
-            } else if boundary() {
-                Standing::Boundary(id())
+            if selection.selects(by_default, &module_text, &text, number) {
+                Class::Recorded
+            } else if rules.boundary.contains(&class)
+                && !rules.has_no_box(name, arity)
+                && !selection.excludes(&module_text, &text, number)
+            {
+                Class::Boundary
+            } else if of_trials {
+                Class::Untouched
             } else {
-                Standing::Unrecorded
+                Class::Unrecorded
             }
         });
-        chosen.unwrap_or(Standing::Unrecorded)
+        chosen.unwrap_or(Class::Unrecorded)
     }
+}
+
+/// A [`Standing`] without the number of the predicate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Recorded,
+    Loader,
+    Center,
+    Untouched,
+    Boundary,
+    Unrecorded,
 }
 
 /// Whether a module has goals that call built-in predicates with boxes.

@@ -12,9 +12,11 @@
 //! Frames and choicepoints are distances in bytes from the base of the local stack, which the engine moves when it grows. A frame
 //! that called another is older, and lies below.
 
+use std::iter;
 use std::mem::offset_of;
 use std::ptr;
 
+use super::sites::Given;
 use super::stack::Stack;
 
 /// A frame or a choicepoint: its distance from the base of the local stack.
@@ -23,7 +25,7 @@ pub(super) type Offset = i64;
 /// No frame is there.
 const NOWHERE: Offset = -1;
 /// The value of [`Shadow::quiet`] if a stub must always look.
-const NOT_QUIET: Offset = -2;
+pub(super) const NOT_QUIET: Offset = -2;
 
 /// The cell to which a call returns. 0 if the calling clause lies on the local stack, where it moves.
 pub(super) type Return = usize;
@@ -34,6 +36,8 @@ mod mark {
     pub(super) const SILENT: u32 = 1;
     /// Foreign code called it. When it fails, control goes on there, and no stub sees it.
     pub(super) const FOREIGN: u32 = 2;
+    /// A library is loaded for its predicate, which begins later.
+    pub(super) const AWAITED: u32 = 8;
     /// The box that called it returns to the same cell: it runs in the frame of a last call.
     pub(super) const STACKED: u32 = 4;
 }
@@ -55,7 +59,11 @@ pub(super) struct OpenBox {
     pub(super) exited: u32,
     /// See [`mark`].
     pub(super) marks: u32,
-    unused: u32,
+    /// 1 if its predicate is not recorded, and calls from it are the program's only if they are goals that the program gave it. Behind the
+    /// marks, because machine code sets both at once.
+    pub(super) boundary: u32,
+    /// The goals that it may call for the program.
+    pub(super) given: Given,
 }
 
 const ROOT: OpenBox = OpenBox {
@@ -66,7 +74,8 @@ const ROOT: OpenBox = OpenBox {
     parent: 0,
     exited: 0,
     marks: mark::SILENT,
-    unused: 0,
+    boundary: 0,
+    given: Given::UNKNOWN,
 };
 
 impl OpenBox {
@@ -102,6 +111,9 @@ pub(super) struct Call {
     pub(super) returns_to: Return,
     /// Foreign code calls.
     pub(super) foreign: bool,
+    /// As in an [`OpenBox`].
+    pub(super) boundary: bool,
+    pub(super) given: Given,
 }
 
 /// What events are written to.
@@ -116,6 +128,17 @@ pub(super) trait Events {
     fn cut(&mut self, active: bool);
 }
 
+/// What a predicate that begins may be to the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expected {
+    /// Its goal.
+    Goal,
+    /// Its goal, if it is written in the arguments that the active box was given.
+    Written,
+    /// What unrecorded code calls for itself.
+    Nothing,
+}
+
 /// The boxes of one engine. Machine code reads and writes all of it.
 #[repr(C)]
 #[derive(Debug)]
@@ -126,6 +149,10 @@ pub(crate) struct Shadow {
     pub(super) announced: Offset,
     /// The frame that a goal of a recorded clause is about to run in, if its predicate was not known: its first box is that of the goal.
     pub(super) expected: Offset,
+    /// Where that frame returns to: a later frame at the same place returns elsewhere.
+    pub(super) expected_return: Return,
+    /// That goal belongs to no module of the program: it is the program's only if it is written in the arguments that the box was given.
+    pub(super) expects_written: bool,
     /// Where the stream has its fields. Null while calls are no events, so that machine code leaves them to handlers.
     pub(super) stream: *const u8,
     pub(super) boxes: Stack<OpenBox>,
@@ -133,9 +160,17 @@ pub(crate) struct Shadow {
     pub(super) active: u32,
 }
 
-/// Offsets in a shadow that machine code needs, beside those of its public fields.
-pub(super) const EXITED_LENGTH: usize =
-    offset_of!(Shadow, exited) + offset_of!(Stack<Exited>, length);
+/// What machine code needs of exited boxes, in bytes.
+pub(super) mod exited {
+    use super::{Exited, Shadow, offset_of};
+
+    /// Where a shadow has their stack.
+    pub(in super::super) const STACK: usize = offset_of!(Shadow, exited);
+    pub(in super::super) const SIZE: usize = size_of::<Exited>();
+    pub(in super::super) const OPEN: usize = offset_of!(Exited, open);
+    pub(in super::super) const BOXES: usize = offset_of!(Exited, boxes);
+    pub(in super::super) const CHOICE: usize = offset_of!(Exited, choice);
+}
 
 impl Shadow {
     pub(super) fn new() -> Self {
@@ -145,6 +180,8 @@ impl Shadow {
             quiet: NOT_QUIET,
             announced: NOWHERE,
             expected: NOWHERE,
+            expected_return: 0,
+            expects_written: false,
             stream: ptr::null(),
             boxes,
             exited: Stack::new(),
@@ -169,6 +206,16 @@ impl Shadow {
     /// The frame of the active box.
     pub(super) fn active_frame(&self) -> Offset {
         self.active_box().frame
+    }
+
+    /// The newest choicepoint before the call of the active box.
+    pub(super) fn active_choice(&self) -> Offset {
+        self.active_box().choice
+    }
+
+    /// Whether the active box is newer than a frame.
+    pub(super) fn is_above(&self, frame: Offset) -> bool {
+        self.active_frame() > frame
     }
 
     /// The newest exited box inside the active one.
@@ -196,7 +243,8 @@ impl Shadow {
             parent: self.active,
             exited: self.exited.len() as u32,
             marks: self.marks(call, silent),
-            unused: 0,
+            boundary: call.boundary.into(),
+            given: call.given,
         };
         self.active = self.boxes.len() as u32;
         self.boxes.push(open);
@@ -224,6 +272,77 @@ impl Shadow {
             at = open.parent;
         }
         false
+    }
+
+    /// What is expected of the goal that begins in a frame. It is forgotten then.
+    pub(super) fn take_expected(&mut self, frame: Offset, returns_to: Return) -> Expected {
+        if self.expected != frame {
+            return Expected::Nothing;
+        }
+        // The box of `call/N` has the frame of the goal that it calls.
+        let of_call = {
+            let active = self.active_box();
+            active.frame == frame && active.returns_to == returns_to
+        };
+        if !of_call && self.expected_return != returns_to {
+            return Expected::Nothing;
+        }
+        self.expected = NOWHERE;
+        if self.expects_written && !of_call {
+            Expected::Written
+        } else {
+            Expected::Goal
+        }
+    }
+
+    /// Whether the active box is one of a predicate that is not recorded.
+    pub(super) fn is_at_boundary(&self) -> bool {
+        self.active > 0 && self.active_box().boundary != 0
+    }
+
+    /// Whether the active box may call goals of the program: its predicate is not recorded, and the program gave it goals, as far as is known.
+    pub(super) fn calls_for_program(&self) -> bool {
+        self.is_at_boundary() && !self.active_box().given.has_no_goals()
+    }
+
+    /// A library is loaded for the predicate of the active box, which begins later.
+    pub(super) fn await_library(&mut self) {
+        let active = self.active as usize;
+        if active > 0 {
+            self.boxes[active].marks |= mark::AWAITED;
+        }
+    }
+
+    /// Whether the predicate that begins in a frame is that of the active box, for which a library was loaded.
+    pub(super) fn take_awaited(&mut self, frame: Offset) -> bool {
+        let active = self.active as usize;
+        let open = &mut self.boxes[active];
+        let awaited = open.frame == frame && open.marks & mark::AWAITED != 0;
+        if awaited {
+            open.marks &= !mark::AWAITED;
+        }
+        awaited
+    }
+
+    /// The goals that the active box may call for the program; then those that boxes around it have passed on.
+    pub(super) fn given(&self) -> impl Iterator<Item = Given> + '_ {
+        let mut next = Some(self.active);
+        iter::from_fn(move || {
+            let open = &self.boxes[next.filter(|&at| at > 0)? as usize];
+            next = open.given.passes().then_some(open.parent);
+            Some(open.given)
+        })
+    }
+
+    /// The active box departs into a predicate that was given other goals.
+    pub(super) fn departed(&mut self, boundary: bool, given: Given) {
+        let active = self.active as usize;
+        if active > 0 {
+            self.boxes[active].boundary = boundary.into();
+            if !given.only_passes() {
+                self.boxes[active].given = given;
+            }
+        }
     }
 
     /// Whether there is an active box.
@@ -416,8 +535,15 @@ impl Shadow {
     }
 
     /// Control is somewhere after backtracking: what has failed, and what was entered again? At the beginning of a clause
-    /// (`in_clause`) the running frame may have choicepoints of its own.
-    pub(super) fn resumed(&mut self, moment: Moment, in_clause: bool, events: &mut impl Events) {
+    /// (`in_clause`) the running frame may have choicepoints of its own. `failed` tells whether the active box, if it is newer, leads here when it
+    /// fails. If not, it was left before, while no stub saw it.
+    pub(super) fn resumed(
+        &mut self,
+        moment: Moment,
+        in_clause: bool,
+        mut failed: bool,
+        events: &mut impl Events,
+    ) {
         let Moment { frame, choice } = moment;
         loop {
             if let Some(&exited) = self.newest_inside() {
@@ -431,6 +557,7 @@ impl Shadow {
                 if touched {
                     if inside {
                         self.redo(events);
+                        failed = true;
                     } else {
                         self.cut_newest(events);
                     }
@@ -438,7 +565,13 @@ impl Shadow {
                 }
             }
             if self.active_box().frame > frame {
-                self.fail(events);
+                if failed {
+                    // If a continuation was called, frames of boxes inside are gone, and others stand there.
+                    self.cut_all(events);
+                    self.fail(events);
+                } else {
+                    self.lose(frame, events);
+                }
                 continue;
             }
             return;

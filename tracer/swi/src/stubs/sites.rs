@@ -2,8 +2,13 @@
 //!
 //! The loader says of each clause in which file and line it begins, and after how many characters each of its goals begins. The
 //! engine keeps the line of a clause, so that the note is found again from the clause alone.
+//!
+//! Goals in arguments of other goals are called by whatever gets the argument: `maplist/3`, `catch/3`, a meta-predicate of the program.
+//! A box remembers the [`Arguments`] of the goal that called it, and a call that comes out of it is looked for among them.
 
-use std::sync::{Arc, Mutex};
+use std::hash::{Hash, Hasher};
+use std::ptr;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 use portmortem_tracer::format::Site;
 use portmortem_tracer::locks;
@@ -16,11 +21,26 @@ use crate::{ffi, lines, recording};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NotedGoal {
     pub(super) name: ffi::Atom,
-    pub(super) arity: usize,
+    /// That of the predicate, with arguments that a meta-predicate adds. Negative for an argument that is a goal which the source does
+    /// not tell.
+    pub(super) arity: i64,
     /// How many characters of the file come before it.
     pub(super) start: i64,
     /// Its number in the clause, from 1; goals in arguments of goals are counted, too.
     pub(super) number: u32,
+    /// The number of the goal in whose argument it stands, and which argument that is, from 1. Both are 0 for a goal of the clause itself.
+    pub(super) parent: u32,
+    pub(super) argument: u32,
+}
+
+impl NotedGoal {
+    fn is_unknown(&self) -> bool {
+        self.arity < 0
+    }
+
+    fn calls(&self, name: ffi::Atom, arity: usize) -> bool {
+        self.name == name && self.arity == arity as i64
+    }
 }
 
 /// What is known of a clause from its source.
@@ -28,6 +48,28 @@ pub(super) struct NotedGoal {
 pub(super) struct Noted {
     file: Arc<str>,
     goals: Vec<NotedGoal>,
+    lines: OnceLock<Vec<i64>>,
+    number: Option<u32>,
+}
+
+impl Noted {
+    /// The line of a goal, 0 if it is not known.
+    fn line(&self, index: usize) -> u32 {
+        let lines = self.lines.get_or_init(|| {
+            let starts: Vec<i64> = self.goals.iter().map(|goal| goal.start).collect();
+            lines::of_goals(&self.file, &starts)
+        });
+        u32::try_from(lines[index]).unwrap_or(0)
+    }
+
+    pub(super) fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Its number among the clauses of its predicate that were loaded, from 1. `None` if others begin in the same line.
+    pub(super) fn number(&self) -> Option<u32> {
+        self.number
+    }
 }
 
 #[derive(Default)]
@@ -36,7 +78,11 @@ struct Notes {
     clauses: FxHashMap<(Identity, u32), Arc<Noted>>,
     /// By the predicate: where its first clause begins.
     predicates: FxHashMap<Identity, (Arc<str>, u32)>,
+    /// By the predicate: how many clauses were loaded.
+    counts: FxHashMap<Identity, u32>,
     files: FxHashMap<String, Arc<str>>,
+    /// By the clause in the trace, its note, and the number of the goal.
+    arguments: FxHashMap<(u32, u32, usize, u32), &'static Arguments>,
 }
 
 static NOTES: Mutex<Option<Notes>> = Mutex::new(None);
@@ -55,14 +101,30 @@ pub(super) fn note(predicate: Identity, file: &str, line: u32, goals: Vec<NotedG
     };
     let first = || (Arc::clone(&file), line);
     notes.predicates.entry(predicate).or_insert_with(first);
-    let noted = Noted { file, goals };
-    notes.clauses.insert((predicate, line), Arc::new(noted));
+    let count = notes.counts.entry(predicate).or_default();
+    *count += 1;
+    let key = (predicate, line);
+    let number = Some(*count).filter(|_| !notes.clauses.contains_key(&key));
+    let noted = Noted {
+        file,
+        goals,
+        lines: OnceLock::new(),
+        number,
+    };
+    notes.clauses.insert(key, Arc::new(noted));
 }
 
 /// A file is about to be read again, or to be unloaded.
 pub(super) fn forget(file: &str) {
     if let Some(notes) = locks::lock(&NOTES).as_mut() {
-        notes.clauses.retain(|_, noted| &*noted.file != file);
+        let counts = &mut notes.counts;
+        notes.clauses.retain(|(predicate, _), noted| {
+            let stays = &*noted.file != file;
+            if !stays {
+                counts.remove(predicate);
+            }
+            stays
+        });
         notes.predicates.retain(|_, (of, _)| &**of != file);
     }
 }
@@ -85,55 +147,248 @@ pub(super) fn of_clause(predicate: Identity, line: u32) -> Option<Arc<Noted>> {
         .cloned()
 }
 
-/// Names the goals of one clause in the trace, in the order in which they are compiled.
-pub(super) struct Sites {
+/// A clause whose goals are named in the trace.
+#[derive(Debug, Clone)]
+struct Origin {
+    /// Of its predicate.
     caller: u32,
     clause: u32,
     noted: Arc<Noted>,
-    lines: Vec<i64>,
-    next: usize,
 }
 
-impl Sites {
-    pub(super) fn new(caller: u32, clause: u32, noted: Arc<Noted>) -> Self {
-        let starts: Vec<i64> = noted.goals.iter().map(|goal| goal.start).collect();
-        Self {
-            caller,
-            clause,
-            lines: lines::of_goals(&noted.file, &starts),
-            noted,
-            next: 0,
-        }
-    }
-
-    /// The number of the next goal that calls this predicate. That of the predicate itself if the source has no such goal.
-    pub(super) fn site(
-        &mut self,
-        name: ffi::Atom,
-        arity: usize,
-        callee: u32,
-        then_fails: bool,
-    ) -> u32 {
-        let rest = &self.noted.goals[self.next..];
-        let Some(skipped) = rest
-            .iter()
-            .position(|goal| (goal.name, goal.arity) == (name, arity))
-        else {
-            return callee;
-        };
-        let index = self.next + skipped;
-        self.next = index + 1;
+impl Origin {
+    /// The number in the trace of a goal that calls a predicate.
+    fn site(&self, index: usize, callee: u32, then_fails: bool) -> u32 {
         let site = recording::with(|current| {
             current.recorder.site(Site {
                 callee,
                 caller: self.caller,
                 clause: self.clause,
                 goal: self.noted.goals[index].number,
-                line: u32::try_from(self.lines[index]).unwrap_or(0),
+                line: self.noted.line(index),
                 file: Some(current.recorder.file(&current.file_name(&self.noted.file))),
                 then_fails,
             })
         });
         site.unwrap_or(callee)
+    }
+
+    /// The goals in arguments of a goal.
+    fn given(&self, index: usize) -> Given {
+        let number = self.noted.goals[index].number;
+        if !self.noted.goals.iter().any(|goal| goal.parent == number) {
+            return Given(Some(&NO_GOALS));
+        }
+        let note = Arc::as_ptr(&self.noted) as usize;
+        let mut notes = locks::lock(&NOTES);
+        let known = &mut notes.get_or_insert_default().arguments;
+        let key = (self.caller, self.clause, note, number);
+        Given(Some(known.entry(key).or_insert_with(|| {
+            // It has its note, whose address is no other note's as long as it is there.
+            Box::leak(Box::new(Arguments::new(self.clone(), number)))
+        })))
+    }
+}
+
+/// The goals in arguments of a goal. They are never freed, because boxes have their addresses.
+#[derive(Debug)]
+pub(super) struct Arguments {
+    origin: Origin,
+    /// Indices of the goals.
+    goals: Vec<usize>,
+    /// An argument is a goal that the source does not tell: the clause was called with it, perhaps.
+    passes: bool,
+    /// What was said of goals: index, callee, number in the trace, its own arguments.
+    named: Mutex<Vec<(usize, u32, u32, Given)>>,
+}
+
+impl Arguments {
+    fn new(origin: Origin, number: u32) -> Self {
+        let of_goal = |index: &usize| origin.noted.goals[*index].parent == number;
+        let (unknown, goals): (Vec<usize>, Vec<usize>) = (0..origin.noted.goals.len())
+            .filter(of_goal)
+            .partition(|&index| origin.noted.goals[index].is_unknown());
+        Self {
+            origin,
+            goals,
+            passes: !unknown.is_empty(),
+            named: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The only goal that calls a predicate.
+    fn only(&self, name: ffi::Atom, arity: usize) -> Option<usize> {
+        let calls = |&&index: &&usize| self.origin.noted.goals[index].calls(name, arity);
+        let mut found = self.goals.iter().filter(calls);
+        found.next().filter(|_| found.next().is_none()).copied()
+    }
+
+    fn name(&self, index: usize, callee: u32) -> (u32, Given) {
+        let mut named = locks::lock(&self.named);
+        if let Some(&(.., site, given)) = named
+            .iter()
+            .find(|known| (known.0, known.1) == (index, callee))
+        {
+            return (site, given);
+        }
+        let (site, given) = (
+            self.origin.site(index, callee, false),
+            self.origin.given(index),
+        );
+        named.push((index, callee, site, given));
+        (site, given)
+    }
+}
+
+/// What a box was given: the goals in arguments of the goal that called it. Machine code copies it.
+#[repr(transparent)]
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Given(Option<&'static Arguments>);
+
+/// The arguments of a goal that are no goals.
+static NO_GOALS: LazyLock<Arguments> = LazyLock::new(|| {
+    let noted = Arc::new(Noted {
+        file: Arc::from(""),
+        goals: Vec::new(),
+        lines: OnceLock::new(),
+        number: None,
+    });
+    let nowhere = Origin {
+        caller: 0,
+        clause: 0,
+        noted,
+    };
+    Arguments::new(nowhere, 0)
+});
+
+impl Given {
+    /// It is not known what.
+    pub(super) const UNKNOWN: Self = Self(None);
+
+    /// Whether it was given no goals for certain.
+    pub(super) fn has_no_goals(self) -> bool {
+        self.0
+            .is_some_and(|arguments| arguments.goals.is_empty() && !arguments.passes)
+    }
+
+    /// The site of a goal that is called, and what it is given. `None` unless it is the only one that calls the predicate.
+    pub(super) fn site(self, called: Identity, callee: u32) -> Option<(u32, Given)> {
+        let arguments = self.0?;
+        let index = arguments.only(called.name, called.arity)?;
+        Some(arguments.name(index, callee))
+    }
+
+    /// Whether a goal calls this predicate.
+    pub(super) fn calls(self, called: Identity) -> bool {
+        self.0.is_some_and(|Arguments { origin, goals, .. }| {
+            let mut goals = goals.iter().map(|&index| &origin.noted.goals[index]);
+            goals.any(|goal| goal.calls(called.name, called.arity))
+        })
+    }
+
+    /// Whether goals were passed on that the calling clause has from its own caller.
+    pub(super) fn passes(self) -> bool {
+        self.0.is_some_and(|arguments| arguments.passes)
+    }
+
+    /// Whether nothing is given but goals that the calling clause has from its own caller: after a last call, it still has those.
+    pub(super) fn only_passes(self) -> bool {
+        self.0
+            .is_some_and(|arguments| arguments.passes && arguments.goals.is_empty())
+    }
+
+    /// Bodies that the goal may run: the goals of one argument each.
+    pub(super) fn bodies(self) -> Vec<Sites> {
+        let Some(Arguments { origin, goals, .. }) = self.0 else {
+            return Vec::new();
+        };
+        let argument = |index: usize| origin.noted.goals[index].argument;
+        goals
+            .chunk_by(|&one, &other| argument(one) == argument(other))
+            .map(|goals| Sites {
+                origin: origin.clone(),
+                goals: goals.to_vec(),
+                next: 0,
+            })
+            .collect()
+    }
+}
+
+impl PartialEq for Given {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.0, other.0) {
+            (Some(one), Some(other)) => ptr::eq(one, other),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Given {}
+
+impl Hash for Given {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.map(ptr::from_ref).hash(state);
+    }
+}
+
+/// Names the goals of one body in the trace, in the order in which they are compiled.
+pub(super) struct Sites {
+    origin: Origin,
+    /// Indices of goals that belong to it.
+    goals: Vec<usize>,
+    next: usize,
+}
+
+impl Sites {
+    /// The goals of a clause itself.
+    pub(super) fn new(caller: u32, clause: u32, noted: Arc<Noted>) -> Self {
+        let goals = (0..noted.goals.len())
+            .filter(|&index| noted.goals[index].parent == 0)
+            .collect();
+        Self {
+            origin: Origin {
+                caller,
+                clause,
+                noted,
+            },
+            goals,
+            next: 0,
+        }
+    }
+
+    /// The next goal that calls this predicate. `None` if the source has no such goal.
+    fn following(&self, name: ffi::Atom, arity: usize) -> Option<usize> {
+        let rest = &self.goals[self.next..];
+        let calls = |&index: &usize| self.origin.noted.goals[index].calls(name, arity);
+        Some(self.next + rest.iter().position(calls)?)
+    }
+
+    /// The number of the next goal that calls this predicate, and what it is given. That of the predicate itself if the source has no such goal.
+    pub(super) fn site(
+        &mut self,
+        name: ffi::Atom,
+        arity: usize,
+        callee: u32,
+        then_fails: bool,
+    ) -> (u32, Given) {
+        let Some(position) = self.following(name, arity) else {
+            return (callee, Given::UNKNOWN);
+        };
+        self.next = position + 1;
+        let index = self.goals[position];
+        let site = self.origin.site(index, callee, then_fails);
+        (site, self.origin.given(index))
+    }
+
+    /// Whether the source has goals that call these predicates, in this order.
+    pub(super) fn has(&mut self, called: &[(ffi::Atom, usize)]) -> bool {
+        let all = called.iter().all(|&(name, arity)| {
+            let position = self.following(name, arity);
+            self.next = position.map_or(self.next, |position| position + 1);
+            position.is_some()
+        });
+        self.next = 0;
+        all
     }
 }

@@ -4,8 +4,8 @@ use portmortem_analyzer::trace::PredicateIndex;
 
 use super::App;
 use super::steps::Step;
-use crate::call_times::{Answer, Wanted};
 use crate::screens::{Effect, EventTarget, SCREENS, ScreenId, calls_lost, slowest_call};
+use crate::wanted_calls::{Answer, Wanted};
 
 /// A predicate whose slowest call is shown as soon as it is known.
 #[derive(Debug)]

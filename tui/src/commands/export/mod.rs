@@ -22,21 +22,34 @@ use portmortem_analyzer::export::{Csv, ExportError, Exporter, Json, TableWriter}
 use portmortem_analyzer::tables::Table;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{Analysis, Filters, Trace};
-use portmortem_frames::{Arrow, Parquet};
 
 use super::analysis::{INCOMPLETE, with_progress_of};
 use super::inputs::{self, Input};
+use super::polars;
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::report::losses;
 use order::InOrder;
 use progress::{Progress, RowsAsBytes};
 use staging::Staging;
 
-/// Writes the tables of all traces that can be read.
+/// Writes the tables, or leaves that to the program with polars.
 pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
+    match args.format {
+        ExportFormat::Csv => write(args, &Csv),
+        ExportFormat::Json => write(args, &Json),
+        ExportFormat::Arrow | ExportFormat::Parquet => polars::take_over(),
+    }
+}
+
+/// Writes the tables of all traces that can be read, by the exporter of the format that is asked for.
+/// The exit status says whether all of them are whole.
+///
+/// # Errors
+/// If no trace can be read, or a file cannot be written.
+pub fn write(args: &ExportArgs, exporter: &'static dyn Exporter) -> Result<ExitCode> {
     let inputs = inputs::inputs(&args.traces, args.from.as_deref())?;
     let threads = rayon::current_num_threads().min(inputs.len());
-    let export = Export::new(args, &inputs, threads)?;
+    let export = Export::new(args, exporter, &inputs, threads)?;
     let (total, done) = (export.progress.total(&inputs), || export.progress.done());
     with_progress_of(total, &done, || {
         thread::scope(|scope| {
@@ -79,19 +92,19 @@ enum Remark {
 }
 
 impl<'a> Export<'a> {
-    fn new(args: &'a ExportArgs, inputs: &'a [Input], threads: usize) -> Result<Self> {
+    fn new(
+        args: &'a ExportArgs,
+        format: &'static dyn Exporter,
+        inputs: &'a [Input],
+        threads: usize,
+    ) -> Result<Self> {
         let tables = tables(&args.tables);
         let mut export = Self {
             to: &args.to,
             inputs,
             progress: Progress::new(&tables, threads),
             tables,
-            format: match args.format {
-                ExportFormat::Csv => &Csv,
-                ExportFormat::Json => &Json,
-                ExportFormat::Arrow => &Arrow,
-                ExportFormat::Parquet => &Parquet,
-            },
+            format,
             staging: Staging::new(&args.to)?,
             shared: Vec::new(),
             next: AtomicUsize::new(0),

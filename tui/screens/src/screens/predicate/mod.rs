@@ -18,10 +18,10 @@ use ratatui::layout::Rect;
 
 use super::{Effect, EventTarget, Screen, call_event, calls_lost};
 use crate::analysis::AnalysisView;
-use crate::call_times::{Answer, Wanted};
 use crate::keys::{self, Action, Binding, bind};
 use crate::table::Table;
 use crate::theme::Theme;
+use crate::wanted_calls::{Answer, Wanted};
 pub(crate) use parts::edit;
 use parts::{Part, View};
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use portmortem_analyzer::calls::figures::{CallFigures, SlowCall, bin_begin_ns};
-use portmortem_analyzer::calls::sentences::{place, shown_bins};
+use portmortem_analyzer::sentences::{place, shown_bins};
 use portmortem_analyzer::tables::{self, Cell, Row as _, SlowestRow};
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;

@@ -12,10 +12,10 @@ use ratatui::layout::Rect;
 
 use super::{Effect, Screen, how_many};
 use crate::analysis::AnalysisView;
-use crate::call_times::{Answer, Wanted};
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
+use crate::wanted_calls::{Answer, Wanted};
 use summary::Summary;
 
 /// The screen.

@@ -147,7 +147,7 @@ fn properties(analysis: &AnalysisView) -> Vec<(&'static str, String)> {
         ("command", printable(&header.command.join(" "))),
         ("directory", printable(&header.directory)),
         ("engine", printable(&header.engine)),
-        ("recorder", printable(&header.recorder)),
+        ("recorder", remarks::recorder(trace)),
         ("machine", printable(&header.machine)),
         ("ended", remarks::ending(trace)),
         ("mode", remarks::modes(trace)),

@@ -1,48 +1,13 @@
-//! Work that may end its process: done in another one, with limits, so that its end is an error
-//! like any other.
-//!
-//! The SQL engine calls itself as deep as a question is nested, and takes whatever memory an answer
-//! needs. Neither an overflow of the stack nor a lack of memory can be caught where it happens.
+//! What the SQL engine is held to. It may end this process all the same; `portmortem`, which started
+//! it, makes an error of that.
 
-use std::env;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::stdio::dup2_stderr;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use signal_hook::low_level::emulate_default_handler;
-
-/// Set in the process that does the work.
-const VARIABLE: &str = "PORTMORTEM_APART";
-
-/// Whether this is the process that does the work.
-pub(crate) fn is_here() -> bool {
-    env::var_os(VARIABLE).is_some()
-}
-
-/// Does what the command line says in another process. `broken` says what it means if that is ended
-/// by the system.
-pub(crate) fn run(broken: &str) -> Result<ExitCode> {
-    let program = env::current_exe().context("cannot find this program")?;
-    let status = Command::new(program)
-        .args(env::args_os().skip(1))
-        .env(VARIABLE, "1")
-        .status()
-        .context("cannot start this program once more")?;
-    if let Some(code) = status.code() {
-        return Ok(ExitCode::from(code as u8));
-    }
-    match status.signal() {
-        Some(signal @ (SIGHUP | SIGINT | SIGQUIT | SIGTERM)) => emulate_default_handler(signal)?,
-        _ => bail!("{broken}"),
-    }
-    Ok(ExitCode::FAILURE)
-}
 
 /// Takes no more memory than there is, leaves no core behind, and ends with the process that waits
 /// for this one.

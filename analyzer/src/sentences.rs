@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 
-use super::Goal;
-use super::figures::{CallFigures, Histogram};
-use super::growth::{Trend, Verdict};
 use crate::Analysis;
+use crate::calls::Goal;
+use crate::calls::figures::{CallFigures, Histogram};
+use crate::calls::growth::{Trend, Verdict};
 use crate::figures::Caller;
 use crate::text::{count, counted, time};
 use crate::trace::{PredicateIndex, SiteIndex};
@@ -36,7 +36,8 @@ pub fn summary(analysis: &Analysis, figures: &CallFigures) -> String {
     parts.join("; ")
 }
 
-/// How the time of a call changed: of all calls of a predicate, and of the goals where it is certain. `analysis` knows the calls.
+/// How the time of a call changed: of all calls of a predicate, and of the goals where it is
+/// certain. `analysis` knows the calls.
 #[must_use]
 pub fn trends(analysis: &Analysis, index: PredicateIndex, figures: &CallFigures) -> Vec<String> {
     let goals = analysis.calls().goals_of(index);
@@ -114,7 +115,8 @@ pub fn place(analysis: &Analysis, caller: Caller, site: Option<SiteIndex>) -> St
     }
 }
 
-/// The bins of a histogram to show: from the first with calls to the last; `None` for several in a row that have none.
+/// The bins of a histogram to show: from the first with calls to the last; `None` for several in a
+/// row that have none.
 #[must_use]
 pub fn shown_bins(calls: &Histogram) -> Vec<Option<usize>> {
     let mut shown: Vec<Option<usize>> = Vec::new();

@@ -5,6 +5,11 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Error, Result, bail};
+use portmortem::cli::{QueryArgs, QueryFormat};
+use portmortem::commands::analysis::{INCOMPLETE, warn_of_losses, with_progress};
+use portmortem::commands::inputs::{self, Input};
+use portmortem::report::page_width;
+use portmortem::text_table::{Column, render};
 use portmortem_analyzer::export::csv::field;
 use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::tables::Table;
@@ -14,12 +19,7 @@ use portmortem_analyzer::{Analysis, Filters, Trace};
 use portmortem_frames::{Answer, Query, QueryError, Value};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::analysis::{INCOMPLETE, warn_of_losses, with_progress};
-use super::apart;
-use super::inputs::{self, Input};
-use crate::cli::{QueryArgs, QueryFormat};
-use crate::report::page_width;
-use crate::text_table::{Column, render};
+use crate::limits;
 
 /// More events than these are not taken into memory, where each takes about 150 bytes.
 const MOST_EVENTS: u64 = 4_000_000;
@@ -34,19 +34,12 @@ const MOST_SECONDS: u64 = 60;
 /// Names in errors are cut at so many cells.
 const MOST_NAME: usize = 60;
 
-/// Said where the process that asks the SQL engine was ended by the system.
-const BROKEN: &str = "the SQL engine broke off on this query: it is too long, nested too deep, or needs more memory than there is; \
-    ask for fewer rows, or write it in another way";
-
 /// Prints the answer; status 3 if parts of a trace are missing. A trace that cannot be read is an error.
 pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode> {
-    if !apart::is_here() {
-        return apart::run(BROKEN);
-    }
-    apart::limit()?;
+    limits::limit()?;
     let inputs = inputs::inputs(&args.traces, None)?;
-    let parse = || apart::silently(|| Query::parse(&args.sql));
-    let mut query = apart::within(MOST_SECONDS, parse)??.map_err(explained)?;
+    let parse = || limits::silently(|| Query::parse(&args.sql));
+    let mut query = limits::within(MOST_SECONDS, parse)??.map_err(explained)?;
     let mut is_whole = true;
     // Without tables there is nothing to read.
     if query.tables().next().is_some() {
@@ -63,7 +56,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode> {
             Ok(())
         })?;
     }
-    let answer = apart::silently(|| query.answer())?.map_err(explained)?;
+    let answer = limits::silently(|| query.answer())?.map_err(explained)?;
     let mut out = Vec::new();
     match args.format {
         QueryFormat::Text => out.extend(text(&answer, page_width()).into_bytes()),

@@ -1,0 +1,158 @@
+//! Trials that are kept from one process to the next, in a file of the user's cache.
+//!
+//! A file is for one machine, one build of the engine and of this library, and one way of recording; all that is its name. Its contents are a
+//! note that says so and the trials, as records of a trace. Nothing that goes wrong here is an error: there are new trials then.
+
+use std::ffi::{CStr, OsStr, c_void};
+use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use portmortem_tracer::format::{Header, Record, Trial, Trials, crc32, encode_record, read_record};
+
+use crate::ffi;
+
+/// A machine may get other neighbours, or another clock.
+const LONGEST_LIFE: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// Files are shorter.
+const LARGEST: u64 = 64 << 10;
+
+/// What was kept of these trials, if it is of use: `empty` are the ticks that their empty loop takes now.
+pub(crate) fn read(way: &str, empty: u64) -> Option<Trials> {
+    let key = key(way)?;
+    let path = path(&key)?;
+    let about = fs::metadata(&path).ok()?;
+    let age = about.modified().ok()?.elapsed().ok()?;
+    if !about.is_file() || about.len() > LARGEST || age > LONGEST_LIFE {
+        return None;
+    }
+    decode(&fs::read(path).ok()?, &key)
+        .filter(|kept| is_plausible(kept) && is_near(kept.empty, empty))
+}
+
+/// Keeps trials, if that is possible. A limit on the size of files has let a larger one be written for them.
+pub(crate) fn write(way: &str, trials: &Trials) {
+    if is_plausible(trials)
+        && let Some(key) = key(way)
+        && let Some(path) = path(&key)
+        && let Some(bytes) = encode(trials, &key)
+    {
+        // There are new trials each time then.
+        let _ = replace(&path, &bytes);
+    }
+}
+
+/// A reader sees the old file or the new one, whole.
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)?;
+    let new = path.with_extension(std::process::id().to_string());
+    let mut options = fs::OpenOptions::new();
+    let written = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&new)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| fs::rename(&new, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+/// As the XDG base directory specification says: a relative path counts as none.
+fn path(key: &str) -> Option<PathBuf> {
+    let directory = |name| {
+        let path = PathBuf::from(std::env::var_os(name)?);
+        path.is_absolute().then_some(path)
+    };
+    let cache = directory("XDG_CACHE_HOME")
+        .or_else(|| directory("HOME").map(|home| home.join(".cache")))?;
+    let name = format!("trials-{:08x}", crc32(key.as_bytes()));
+    Some(cache.join("portmortem").join(name))
+}
+
+/// What trials hold for.
+fn key(way: &str) -> Option<String> {
+    let Header {
+        recorder,
+        machine,
+        clock,
+        ticks_per_second,
+        ..
+    } = Header::of_this_process("");
+    let engine = object_of(ffi::PL_thread_self as *const c_void)?;
+    let library = object_of(key as *const c_void)?;
+    Some(format!(
+        "{machine}; {clock:?} {ticks_per_second}; {engine}; {recorder} {library}; {way}"
+    ))
+}
+
+/// The file that was loaded with this function, and what tells it from a later one of that name.
+fn object_of(function: *const c_void) -> Option<String> {
+    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: a place for the answer; the loader's text stays as long as the object is loaded.
+    let name = unsafe {
+        if libc::dladdr(function, info.as_mut_ptr()) == 0 || (*info.as_ptr()).dli_fname.is_null() {
+            return None;
+        }
+        CStr::from_ptr((*info.as_ptr()).dli_fname)
+    };
+    let path = fs::canonicalize(OsStr::from_bytes(name.to_bytes())).ok()?;
+    let about = fs::metadata(&path).ok()?;
+    Some(format!(
+        "{} {} {}.{:09}",
+        path.display(),
+        about.size(),
+        about.mtime(),
+        about.mtime_nsec()
+    ))
+}
+
+fn encode(trials: &Trials, key: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let text = key.to_owned();
+    encode_record(&Record::Note { text }, &mut bytes).ok()?;
+    encode_record(&Record::Trials(trials.clone()), &mut bytes).ok()?;
+    let checksum = crc32(&bytes);
+    bytes.extend_from_slice(&checksum.to_le_bytes());
+    Some(bytes)
+}
+
+fn decode(bytes: &[u8], key: &str) -> Option<Trials> {
+    let (records, checksum) = bytes.split_last_chunk::<4>()?;
+    if crc32(records) != u32::from_le_bytes(*checksum) {
+        return None;
+    }
+    let mut at = 0;
+    match (
+        read_record(records, &mut at).ok()?,
+        read_record(records, &mut at).ok()?,
+    ) {
+        (Record::Note { text }, Record::Trials(trials)) if text == key => Some(trials),
+        _ => None,
+    }
+}
+
+/// Recorded programs have events, and take no less than a tenth less than unrecorded ones.
+fn is_plausible(trials: &Trials) -> bool {
+    let recorded_is_slower = |trial: &Trial| {
+        trial.untraced > 0
+            && trial.ticks >= trial.untraced - trial.untraced / 10
+            && trial.counts.iter().any(|&count| count > 0)
+    };
+    trials.empty > 0 && trials.trials.len() > 2 && trials.trials.iter().all(recorded_is_slower)
+}
+
+/// Within a quarter.
+fn is_near(then: u64, now: u64) -> bool {
+    then.abs_diff(now) <= then / 4
+}

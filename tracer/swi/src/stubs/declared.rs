@@ -1,0 +1,55 @@
+//! What the program declares of predicates: that they are not recorded (`noprofile/1`), and that they are in a cost centre
+//! (`in_cost_center/2`); and the box of `cost_center/2`.
+
+use super::handlers::Visit;
+use super::offsets;
+use super::plant;
+use super::predicates::{self, Identity};
+use crate::control::text;
+use crate::ffi::{self, Foreign, TRUE, Term};
+use crate::recording;
+
+const WORD: usize = size_of::<usize>();
+
+/// `stub_leave_out(+Module, +Name, +Arity)`: no call of the predicate is recorded from now on.
+pub(crate) fn leave_out(module: Term, name: Term, arity: Term) -> Foreign {
+    if let Some(predicate) = named(module, name, arity) {
+        predicates::leave_out(predicate);
+    }
+    TRUE
+}
+
+/// `stub_in_center(+Module, +Name, +Arity, +Center)`: all boxes of the predicate are in the cost centre.
+pub(crate) fn in_center(module: Term, name: Term, arity: Term, center: Term) -> Foreign {
+    if let Some(predicate) = named(module, name, arity) {
+        predicates::in_center(predicate, text(center));
+    }
+    TRUE
+}
+
+fn named(module: Term, name: Term, arity: Term) -> Option<Identity> {
+    let (of, name) = (super::atom(module)?, super::kept_atom(name)?);
+    Some(Identity {
+        name,
+        arity: usize::try_from(super::integers_of(arity)?).ok()?,
+        // SAFETY: a module is made if there is none.
+        module: unsafe { ffi::PL_new_module(of) } as usize,
+    })
+}
+
+/// `stubs_record`: what is being recorded is recorded with stubs.
+pub(crate) fn stubs_record() -> Foreign {
+    let exchanged = plant::planter().is_some_and(|planter| planter.exchanged);
+    Foreign::from(exchanged && recording::epoch().is_some())
+}
+
+impl Visit {
+    /// The id of a cost centre: the first argument of the predicate that runs a goal in one.
+    pub(super) fn center(&self, frame: usize) -> Option<u32> {
+        let first = frame + offsets::known()?.arguments;
+        let mut id = 0;
+        // SAFETY: a reference to an argument of the running frame is its distance from the base of the local stack, in words.
+        let is_id = unsafe { ffi::PL_get_int64((first - self.base) / WORD, &raw mut id) };
+        u32::try_from(id).ok().filter(|_| ffi::truth(is_id))
+    }
+}

@@ -1,0 +1,305 @@
+//! Where stubs are put while the program runs: into the clauses that it enters, and wherever control will return or resume.
+
+use super::clauses;
+use super::handlers::Visit;
+use super::instructions::Kind;
+use super::labels;
+use super::offsets::{
+    CATCH, CLAUSE, DEBUGGER, FRAME_CONTEXT, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, JUMP,
+    word,
+};
+use super::plant::{self, Goal, GoalKind, Place, Plan, Planter, Work, role};
+use super::predicates::{self, Identity, Standing};
+use super::sites::{self, Given, Noted, Sites};
+use super::tails;
+use super::view::{Code, is_foreign, kind_of};
+
+const WORD: usize = size_of::<usize>();
+
+impl Visit {
+    /// The stub at a call names a predicate that is no longer called there, or was not there: the clause gets its stubs again.
+    #[cold]
+    pub(super) fn plant_again(&mut self, place: &Place, cell: usize) -> Option<Goal> {
+        let frame = self.frame();
+        // SAFETY: the running frame.
+        let definition = unsafe { word(frame, FRAME_DEFINITION) };
+        let found = self.goal(definition, place.kind, cell).recorded();
+        let stale = place.is_stale();
+        if !stale && found.is_some_and(|goal| place.work == Work::Call(goal)) {
+            return found;
+        }
+        let code = self.clause_of(frame).filter(|code| code.contains(cell))?;
+        // A recording after that which has made the stub may leave the clause out.
+        let goals = !stale || self.has_goals(frame, &code);
+        let plan = self.plant(&code, goals)?;
+        plan.goal_at(code.start, cell)
+    }
+
+    /// The definition that the goal at a cell of a clause of `definition` calls. `None` if it is no goal. The clause need not be the running one.
+    fn called_definition(&self, definition: usize, kind: Kind, cell: usize) -> Option<usize> {
+        match kind {
+            Kind::CallGoal => super::call_definition(1),
+            Kind::CallClosure => {
+                // SAFETY: the operand of the instruction.
+                super::call_definition(unsafe { word(cell, WORD) } + 1)
+            }
+            Kind::LastCallSelf => Some(definition),
+            _ => self.callee(kind, cell),
+        }
+    }
+
+    /// What the goal at a cell is in a recorded clause.
+    pub(super) fn goal(&mut self, definition: usize, kind: Kind, cell: usize) -> GoalKind {
+        let Some(callee) = self.called_definition(definition, kind, cell) else {
+            return GoalKind::Unrecorded;
+        };
+        // SAFETY: a definition of the engine's.
+        let standing = unsafe { self.engine.standings.standing(callee) };
+        match standing {
+            Standing::Unrecorded | Standing::Untouched if is_foreign(callee) => GoalKind::Constant,
+            Standing::Unrecorded | Standing::Untouched | Standing::Center => GoalKind::Unrecorded,
+            Standing::Undefined => GoalKind::Recorded(Goal {
+                callee,
+                id: None,
+                announce: false,
+                with_arguments: false,
+                is_there: true,
+                boundary: false,
+                given: Given::UNKNOWN,
+            }),
+            Standing::Recorded(_)
+            | Standing::WithArguments(_)
+            | Standing::Loader(_)
+            | Standing::Boundary(_) => {
+                GoalKind::Recorded(Goal {
+                    callee,
+                    id: standing.at_goal(),
+                    announce: standing.is_always_called(),
+                    with_arguments: matches!(standing, Standing::WithArguments(_)),
+                    // SAFETY: as above.
+                    is_there: unsafe { predicates::is_there(callee) },
+                    boundary: !standing.is_always_called(),
+                    given: Given::UNKNOWN,
+                })
+            }
+        }
+    }
+
+    /// Whether goals of a clause that the frame runs get boxes: the clause's predicate is recorded, or `call/1` has made it for the program.
+    pub(super) fn has_goals(&mut self, frame: usize, code: &Code) -> bool {
+        if code.moves {
+            // SAFETY: a frame of the engine's, whose clause lies on the stack.
+            return predicates::is_in_scope(unsafe { word(frame, FRAME_CONTEXT) });
+        }
+        // SAFETY: a definition of the engine's.
+        unsafe { self.engine.standings.standing(code.definition) }.is_recorded()
+    }
+
+    pub(super) fn plant_goals(&mut self, frame: usize, code: &Code) {
+        let goals = self.has_goals(frame, code);
+        self.plant(code, goals);
+    }
+
+    /// Gives a clause its stubs. `goals` tells whether its goals get boxes.
+    pub(super) fn plant(&mut self, code: &Code, goals: bool) -> Option<Plan> {
+        let mut planter = plant::planter()?;
+        let cells = code.start..code.end;
+        let goal = |cell, kind| {
+            if goals {
+                self.goal(code.definition, kind, cell)
+            } else {
+                GoalKind::Unrecorded
+            }
+        };
+        // SAFETY: the code of a clause.
+        let mut plan = unsafe { planter.plan(&cells, goal) }?;
+        if goals {
+            self.name(&mut planter, &mut plan, code);
+            if !self.engine.tails {
+                tails::become_calls(&mut plan, &planter.instructions);
+            }
+        }
+        // SAFETY: as above.
+        unsafe { planter.carry_out(&cells, &plan) };
+        Some(plan)
+    }
+
+    /// Events of goals name their sites, and the event of the clause's entry the clause.
+    fn name(&mut self, planter: &mut Planter, plan: &mut Plan, code: &Code) {
+        if code.moves {
+            if let Some(mut sites) = self.sites_of_body(&self.goals_of(plan, code)) {
+                self.name_sites(plan, code, &mut sites);
+            }
+            return;
+        }
+        // SAFETY: a definition of the engine's.
+        let standing = unsafe { self.engine.standings.standing(code.definition) };
+        let Some(predicate) = standing.at_goal() else {
+            return;
+        };
+        let identity = predicates::identity(code.definition);
+        let line = code.line.unwrap_or(0);
+        let noted = sites::of_clause(identity, line);
+        if noted.is_none() && !self.engine.clauses {
+            return;
+        }
+        let number = if clauses::is_dynamic(planter, code.definition) {
+            noted.as_deref().and_then(Noted::number)
+        } else {
+            planter.numbers.of(self.offsets, code)
+        };
+        if self.engine.clauses
+            && let Some(number) = number
+        {
+            let clause = clauses::clause(predicate, number, line, identity, noted.as_deref());
+            let entry = clauses::entry(plan, &planter.instructions);
+            plan.entry = entry.zip(clause);
+        }
+        if let Some((noted, number)) = noted.zip(number) {
+            let mut sites = Sites::new(predicate, number, noted);
+            self.name_sites(plan, code, &mut sites);
+        }
+    }
+
+    /// What the recorded goals of some code call.
+    fn goals_of(&self, plan: &Plan, code: &Code) -> Vec<Identity> {
+        let steps = plan.steps.iter().filter(|step| step.goal.is_some());
+        steps
+            .filter_map(|step| {
+                self.called_definition(code.definition, step.kind, code.start + step.index * WORD)
+            })
+            .map(predicates::identity)
+            .collect()
+    }
+
+    /// Events of goals name their sites. A last call is compiled twice: for when the frame can be given up, and behind that for when it cannot.
+    fn name_sites(&self, plan: &mut Plan, code: &Code, sites: &mut Sites) {
+        let mut last_call: Option<(usize, u32, Given)> = None;
+        for index in 0..plan.steps.len() {
+            let step = &plan.steps[index];
+            let kind = step.kind;
+            let Some(callee) =
+                self.called_definition(code.definition, kind, code.start + step.index * WORD)
+            else {
+                continue;
+            };
+            let Identity { name, arity, .. } = predicates::identity(callee);
+            let then_fails = plan.then_fails(index);
+            if let Some(goal) = plan.steps[index].goal.as_mut()
+                && let Some(id) = goal.id
+            {
+                let same = last_call.take().filter(|&(of, ..)| of == callee);
+                let (_, site, given) = same.unwrap_or_else(|| {
+                    let (site, given) = sites.site(name, arity, id, then_fails);
+                    (callee, site, given)
+                });
+                (goal.id, goal.given) = (Some(site), given);
+                if matches!(kind, Kind::LastCall | Kind::LastCallSelf) {
+                    last_call = Some((callee, site, given));
+                }
+            }
+        }
+    }
+
+    /// Wherever control returns to between a new box and the active one there is a stub.
+    pub(super) fn demand(&mut self, mut frame: usize) {
+        let below = self.shadow.active_frame();
+        loop {
+            // SAFETY: frames of the engine's.
+            let (parent, cell) = unsafe { (word(frame, FRAME_PARENT), word(frame, FRAME_RETURN)) };
+            if parent == 0 || cell == 0 {
+                return;
+            }
+            // SAFETY: where a frame returns to is code.
+            if plant::is_bare(unsafe { word(cell, 0) }) {
+                self.observe(parent, cell);
+            }
+            if self.offset(parent) <= below {
+                return;
+            }
+            frame = parent;
+        }
+    }
+
+    /// The clause that a frame runs gets stubs; or, if it is none, the cell alone.
+    #[cold]
+    pub(super) fn observe(&mut self, frame: usize, cell: usize) {
+        if let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) {
+            self.plant_goals(frame, &code);
+        }
+        self.plant_bare(cell, role::RETURN | role::SELDOM);
+    }
+
+    pub(super) fn plant_bare(&mut self, cell: usize, roles: u8) {
+        // SAFETY: a cell of code.
+        if !plant::is_bare(unsafe { word(cell, 0) }) || self.is_on_stack(cell) && roles == 0 {
+            return;
+        }
+        if let Some(mut planter) = plant::planter() {
+            // SAFETY: as above.
+            unsafe {
+                if let Some(op) = planter.op_at(cell) {
+                    planter.plant(cell, op, roles, Work::Look);
+                }
+            }
+        }
+    }
+
+    /// There is a stub wherever control resumes next.
+    pub(super) fn watch_newest(&mut self) {
+        let newest = self.newest();
+        self.watch(newest);
+    }
+
+    /// There is a stub where this choicepoint resumes, or the next one at which anything does.
+    pub(super) fn watch(&mut self, mut choice: usize) {
+        loop {
+            match kind_of(choice) {
+                CATCH | DEBUGGER => choice = self.older(choice),
+                JUMP => {
+                    // SAFETY: such a choicepoint has a cell.
+                    let cell = unsafe { word(choice, self.offsets.choice_value) };
+                    // SAFETY: a cell of code.
+                    if plant::is_bare(unsafe { word(cell, 0) }) {
+                        self.observe_choice(choice, cell);
+                    }
+                    return;
+                }
+                CLAUSE => {
+                    // SAFETY: such a choicepoint has a reference to a clause.
+                    let clause = unsafe {
+                        word(word(choice, self.offsets.choice_value), self.offsets.clause)
+                    };
+                    self.watch_clause(clause);
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// There is a stub where this clause is tried.
+    fn watch_clause(&mut self, clause: usize) {
+        let start = clause + self.offsets.codes;
+        // SAFETY: the first cell of a clause.
+        if !plant::is_bare(unsafe { word(start, 0) }) {
+            return;
+        }
+        // SAFETY: a clause.
+        if let Some(planter) = plant::planter()
+            && let Some(cell) = unsafe { labels::tried_at(&planter, start) }
+        {
+            drop(planter);
+            self.plant_bare(cell, role::CLAUSE);
+        }
+    }
+
+    #[cold]
+    pub(super) fn observe_choice(&mut self, choice: usize, cell: usize) {
+        let frame = self.frame_of_choice(choice);
+        if let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) {
+            self.plant_goals(frame, &code);
+        }
+        self.plant_bare(cell, role::RESUME);
+    }
+}

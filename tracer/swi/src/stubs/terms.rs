@@ -1,0 +1,194 @@
+//! Reading terms where the engine keeps them: a handler runs between two instructions, where the foreign language interface is not to be called
+//! with terms.
+//!
+//! The tags of cells are the same in all versions. An address in a cell is a distance from the global stack, or, in later
+//! versions, the address itself: found out by looking at terms that Prolog passes.
+
+use std::ffi::CStr;
+use std::sync::OnceLock;
+
+use super::offsets::word;
+use crate::ffi;
+
+const WORD: usize = size_of::<usize>();
+
+/// The three lowest bits of a cell, and the two above.
+const TAG: usize = 0x7;
+const ATOM: usize = 0x5;
+const COMPOUND: usize = 0x6;
+const REFERENCE: usize = 0x7;
+const STORAGE: usize = 0x3 << 3;
+const GLOBAL: usize = 0x1 << 3;
+
+/// References and qualifications that are followed.
+const MOST: usize = 64;
+
+/// How a cell tells an address.
+#[derive(Debug, Clone, Copy)]
+enum Addresses {
+    Absolute,
+    /// From one word below the base of the global stack, which is so many bytes into the engine's data.
+    FromBase(usize),
+}
+
+/// What is known of terms.
+#[derive(Debug)]
+struct Terms {
+    addresses: Addresses,
+    /// Of `M:G`.
+    qualified: ffi::Functor,
+    /// Of `G, H` and the like: goals of which the first argument is one.
+    control: [ffi::Functor; 5],
+}
+
+static FOUND: OnceLock<Terms> = OnceLock::new();
+
+/// How many words before and behind the base of the local stack the engine may keep that of the global stack.
+const NEAR: usize = 48;
+
+/// Finds out how cells tell addresses. `cells` are those of compound terms with the functor `functor`; `local` is where the
+/// engine at `engine` keeps the base of the local stack. Nothing is read of terms if it is not found.
+pub(super) fn learn(engine: usize, local: usize, cells: &[usize], functor: ffi::Functor) {
+    let first = local.saturating_sub(NEAR * WORD);
+    let found = (first..local + NEAR * WORD)
+        .step_by(WORD)
+        .filter(|&at| at != local)
+        .find_map(|at| {
+            [Addresses::FromBase(at), Addresses::Absolute]
+                .into_iter()
+                // SAFETY: words of the engine's data.
+                .find(|&addresses| unsafe { tells(engine, at, addresses, cells, functor) })
+        });
+    if let Some(addresses) = found {
+        // SAFETY: atoms and functors, which are never freed.
+        let functor = |name: &CStr, arity| unsafe {
+            ffi::PL_new_functor(ffi::PL_new_atom(name.as_ptr()), arity)
+        };
+        FOUND.get_or_init(|| Terms {
+            addresses,
+            qualified: functor(c":", 2),
+            control: [
+                functor(c",", 2),
+                functor(c";", 2),
+                functor(c"->", 2),
+                functor(c"*->", 2),
+                functor(c"\\+", 1),
+            ],
+        });
+    }
+}
+
+/// Whether the terms lie in the stack whose base and top are at `stack`, if addresses are told so.
+///
+/// # Safety
+/// `stack` is among the engine's stacks.
+unsafe fn tells(
+    engine: usize,
+    stack: usize,
+    addresses: Addresses,
+    cells: &[usize],
+    functor: ffi::Functor,
+) -> bool {
+    // SAFETY: the caller's promise.
+    let [base, top, limit] = [0, 1, 2].map(|at| unsafe { word(engine, stack + at * WORD) });
+    let is_stack = base > 1 << 16 && base <= top && top <= limit && base % WORD == 0;
+    let is_inside = |address: usize| address >= base && address < top && address % WORD == 0;
+    let is_compound = |&cell: &usize| {
+        let mut cell = cell;
+        for _ in 0..MOST {
+            let address = address(engine, addresses, cell);
+            if !is_inside(address) || !is_mapped(address) {
+                return false;
+            }
+            // SAFETY: mapped memory of the engine's; what lies between is no stack, perhaps, but can be read.
+            let content = unsafe { word(address, 0) };
+            match cell & TAG {
+                COMPOUND => return content == functor,
+                REFERENCE => cell = content,
+                _ => return false,
+            }
+        }
+        false
+    };
+    is_stack && cells.iter().all(is_compound)
+}
+
+/// Whether there is memory at an address.
+fn is_mapped(address: usize) -> bool {
+    const PAGE: usize = 4096;
+    let mut resident = 0;
+    let page = (address & !(PAGE - 1)) as *mut libc::c_void;
+    // SAFETY: the system looks at its tables, and writes one byte.
+    unsafe { libc::mincore(page, 1, &raw mut resident) == 0 }
+}
+
+fn address(engine: usize, addresses: Addresses, cell: usize) -> usize {
+    match addresses {
+        Addresses::Absolute => cell >> 7,
+        // SAFETY: a word of the engine's data.
+        Addresses::FromBase(at) => unsafe {
+            (cell >> 5)
+                .wrapping_add(word(engine, at))
+                .wrapping_sub(WORD)
+        },
+    }
+}
+
+/// How a goal is qualified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Qualified {
+    /// With this module.
+    With(ffi::Atom),
+    /// Not at all.
+    Not,
+    /// It is no goal, or cannot be read.
+    Unknown,
+}
+
+/// The module of the goal in a cell; of the first one, if it is a control structure.
+///
+/// # Safety
+/// `cell` is the address of a term's cell, of the engine at `engine`.
+pub(super) unsafe fn module_of(engine: usize, cell: usize) -> Qualified {
+    let Some(terms) = FOUND.get() else {
+        return Qualified::Unknown;
+    };
+    // SAFETY: the caller's promise; cells of terms lead to terms.
+    let follow = |at: usize| unsafe {
+        let mut content = word(at, 0);
+        for _ in 0..MOST {
+            if content & TAG != REFERENCE {
+                break;
+            }
+            content = word(address(engine, terms.addresses, content), 0);
+        }
+        content
+    };
+    let mut module = Qualified::Not;
+    let mut goal = follow(cell);
+    for _ in 0..MOST {
+        if goal & TAG == ATOM {
+            return module;
+        }
+        if goal & (TAG | STORAGE) != COMPOUND | GLOBAL {
+            return Qualified::Unknown;
+        }
+        let at = address(engine, terms.addresses, goal);
+        // SAFETY: a compound term is its functor and its arguments.
+        let functor = unsafe { word(at, 0) };
+        if module == Qualified::Not && terms.control.contains(&functor) {
+            goal = follow(at + WORD);
+            continue;
+        }
+        if functor != terms.qualified {
+            return module;
+        }
+        let name = follow(at + WORD);
+        if name & (TAG | STORAGE) != ATOM {
+            return Qualified::Unknown;
+        }
+        module = Qualified::With(name);
+        goal = follow(at + 2 * WORD);
+    }
+    Qualified::Unknown
+}

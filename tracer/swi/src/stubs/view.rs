@@ -1,0 +1,210 @@
+//! What a stub's handler reads of the engine: the running frame, choicepoints, and the clauses that frames run.
+
+use super::KNOWN;
+use super::handlers::Visit;
+use super::instructions::Kind;
+use super::offsets::{self, CLAUSE, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, JUMP, Offsets, word};
+use super::shadow::{Moment, Offset};
+use crate::ffi;
+
+const WORD: usize = size_of::<usize>();
+
+/// So many choicepoints are looked at before a box counts as left by an exception.
+const LONGEST_SEARCH: usize = 10_000;
+
+impl Visit {
+    /// The running frame.
+    pub(super) fn frame(&self) -> usize {
+        // SAFETY: the engine's data.
+        unsafe { word(self.data, self.offsets.environment as usize) }
+    }
+
+    /// Where the next frame will be.
+    pub(super) fn top(&self) -> usize {
+        // SAFETY: the engine's data.
+        unsafe { word(self.data, self.offsets.top as usize) }
+    }
+
+    /// The newest choicepoint, the debugger's among them.
+    pub(super) fn newest_of_all(&self) -> usize {
+        // SAFETY: the engine's data.
+        unsafe { word(self.data, self.offsets.choice as usize) }
+    }
+
+    /// The newest choicepoint at which something can be redone.
+    pub(super) fn newest(&self) -> usize {
+        let mut choice = self.newest_of_all();
+        while kind_of(choice) == DEBUGGER {
+            choice = self.older(choice);
+        }
+        choice
+    }
+
+    /// The choicepoint before.
+    pub(super) fn older(&self, choice: usize) -> usize {
+        // SAFETY: a choicepoint; that of a query is the oldest, and asked for none.
+        unsafe { word(choice, self.offsets.choice_parent) }
+    }
+
+    /// Whether a box whose choicepoints were tried leads here when it fails: from the newest one before its call on, one resumes in the running frame,
+    /// at this cell or by another clause. Choicepoints that have just been left are still there.
+    pub(super) fn has_failed_to(&self, cell: usize, in_clause: bool) -> bool {
+        let frame = self.frame();
+        let mut choice = self.base + self.shadow.active_choice() as usize;
+        for _ in 0..LONGEST_SEARCH {
+            if !self.is_on_stack(choice) {
+                return false;
+            }
+            let resumes = match kind_of(choice) {
+                // SAFETY: such a choicepoint has a cell.
+                JUMP => unsafe { word(choice, self.offsets.choice_value) == cell },
+                CLAUSE => in_clause,
+                _ => false,
+            };
+            if resumes && self.frame_of_choice(choice) == frame {
+                return true;
+            }
+            let older = self.older(choice);
+            if older >= choice {
+                return false;
+            }
+            choice = older;
+        }
+        false
+    }
+
+    pub(super) fn frame_of_choice(&self, choice: usize) -> usize {
+        // SAFETY: a choicepoint.
+        unsafe { word(choice, self.offsets.choice_frame) }
+    }
+
+    pub(super) fn offset(&self, address: usize) -> Offset {
+        (address as Offset).wrapping_sub(self.base as Offset)
+    }
+
+    pub(super) fn moment(&self) -> Moment {
+        Moment {
+            frame: self.offset(self.frame()),
+            choice: self.offset(self.newest()),
+        }
+    }
+
+    pub(super) fn is_on_stack(&self, address: usize) -> bool {
+        // SAFETY: the engine's data.
+        let limit = unsafe { word(self.data, self.offsets.limit as usize) };
+        (self.base..limit).contains(&address)
+    }
+
+    /// The cell that a box returns to, if it stays where it is.
+    pub(super) fn fixed(&self, cell: usize) -> usize {
+        if self.is_on_stack(cell) { 0 } else { cell }
+    }
+
+    /// The definition that an instruction calls, if its operand says so.
+    pub(super) fn callee(&self, kind: Kind, cell: usize) -> Option<usize> {
+        let operand = match kind {
+            Kind::Call | Kind::Depart | Kind::LastCall => 1,
+            Kind::CallInModule | Kind::DepartInModule => 2,
+            Kind::CallAtModule | Kind::DepartAtModule => 3,
+            _ => return None,
+        };
+        // SAFETY: the operand is a procedure, which begins with its definition.
+        Some(unsafe { word(word(cell, operand * WORD), 0) })
+    }
+
+    /// The code of the clause that a frame runs. `None` if it runs none: a frame of a predicate in C has something else where others have their
+    /// clause.
+    pub(super) fn clause_of(&self, frame: usize) -> Option<Code> {
+        // SAFETY: a frame of the engine's.
+        unsafe {
+            let reference = word(frame, FRAME_CLAUSE);
+            if reference == 0 || runs_function(word(frame, FRAME_DEFINITION), self.offsets) {
+                return None;
+            }
+            let clause = word(reference, self.offsets.clause);
+            let start = clause + self.offsets.codes;
+            let size = word(start - WORD, 0);
+            Some(Code {
+                definition: word(frame, FRAME_DEFINITION),
+                line: self
+                    .offsets
+                    .line
+                    .map(|at| ((clause + at) as *const u32).read()),
+                start,
+                end: start + size * WORD,
+                moves: self.is_on_stack(clause),
+            })
+        }
+    }
+}
+
+/// The code of a clause.
+pub(super) struct Code {
+    /// Of the predicate that runs.
+    pub(super) definition: usize,
+    /// Where the clause begins in its file, if the engine says that.
+    pub(super) line: Option<u32>,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// It lies on the local stack.
+    pub(super) moves: bool,
+}
+
+impl Code {
+    /// The number of a cell of it.
+    pub(super) fn index_of(&self, cell: usize) -> usize {
+        (cell - self.start) / WORD
+    }
+
+    pub(super) fn contains(&self, cell: usize) -> bool {
+        (self.start..self.end).contains(&cell)
+    }
+}
+
+/// The kind of a choicepoint.
+pub(super) fn kind_of(choice: usize) -> u32 {
+    // SAFETY: a choicepoint begins with it.
+    unsafe { (choice as *const u32).read() }
+}
+
+/// Whether a predicate is implemented in C, and nothing comes before its function.
+pub(super) fn is_foreign(definition: usize) -> bool {
+    let Some(offsets) = offsets::known() else {
+        return false;
+    };
+    // SAFETY: every definition has a supervisor.
+    let first = unsafe { word(word(definition, offsets.supervisor), 0) };
+    super::begins_foreign(first)
+}
+
+/// Whether a frame of that predicate runs a function, whatever comes before: arguments are qualified, or wrappers are around it.
+fn runs_function(definition: usize, offsets: &Offsets) -> bool {
+    let Some(known) = KNOWN.get() else {
+        return false;
+    };
+    // SAFETY: every definition has a supervisor, and so has the closure that a wrapper calls.
+    unsafe {
+        let mut codes = word(definition, offsets.supervisor);
+        loop {
+            let first = word(codes, 0);
+            if let Some(&(_, cells)) = known.prefixes.iter().find(|(label, _)| *label == first) {
+                codes += cells * WORD;
+            } else if first == known.call_wrapper {
+                let Some(closure) = closure_of(word(codes, 2 * WORD)) else {
+                    return false;
+                };
+                codes = word(closure, offsets.first_clause + WORD);
+            } else {
+                return super::begins_foreign(first);
+            }
+        }
+    }
+}
+
+/// The definition in the blob of a closure.
+fn closure_of(closure: ffi::Atom) -> Option<usize> {
+    let mut length = 0;
+    // SAFETY: an atom of the engine's.
+    let data = unsafe { ffi::PL_blob_data(closure, &raw mut length, std::ptr::null_mut()) };
+    (!data.is_null()).then_some(data as usize)
+}

@@ -1,0 +1,51 @@
+//! `portmortem-polars`: does what `portmortem` leaves to polars, which starts this program with its
+//! own command line.
+
+mod limits;
+mod query;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use portmortem::cli::{ExportArgs, ExportFormat, QueryArgs};
+use portmortem::commands::{export, use_threads};
+use portmortem_analyzer::export::{Csv, Exporter, Json};
+use portmortem_frames::{Arrow, Parquet};
+
+/// Those commands of `portmortem` that may need polars.
+#[derive(Debug, Parser)]
+#[command(name = "portmortem", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[arg(long, global = true, value_name = "N")]
+    threads: Option<u16>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Export(ExportArgs),
+    Query(QueryArgs),
+}
+
+fn main() -> ExitCode {
+    portmortem::exit_code(run(&Cli::parse()))
+}
+
+fn run(cli: &Cli) -> Result<ExitCode> {
+    use_threads(cli.threads)?;
+    match &cli.command {
+        Command::Export(args) => export::write(args, exporter(args.format)),
+        Command::Query(args) => query::run(args),
+    }
+}
+
+fn exporter(format: ExportFormat) -> &'static dyn Exporter {
+    match format {
+        ExportFormat::Csv => &Csv,
+        ExportFormat::Json => &Json,
+        ExportFormat::Arrow => &Arrow,
+        ExportFormat::Parquet => &Parquet,
+    }
+}

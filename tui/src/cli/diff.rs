@@ -1,0 +1,63 @@
+//! The command line of `diff`.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use portmortem_analyzer::comparison::Limit;
+
+use super::{ReportFormat, ScopeArgs};
+
+/// `portmortem diff`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  portmortem diff before.pmt after.pmt                   what changed, the cause first
+  portmortem diff a1.pmt,a2.pmt,a3.pmt b1.pmt,b2.pmt     the same with the noise of times
+  portmortem diff old.pmt new.pmt --fail-if 'calls +10%' --fail-if 'self +5ms'
+  portmortem diff old.pmt new.pmt --sites --format csv > changes.csv
+
+A limit is calls, exits, redos, fails, exceptions, left (exits that leave a choicepoint) or self,
+then + or - and how much at most: a number, a time, or percent. If a predicate or the sum of all
+breaks one, the exit status is 1 and the error names them.")]
+pub(crate) struct DiffArgs {
+    /// Recordings before the change, with commas between
+    #[arg(value_name = "BEFORE", value_parser = recordings())]
+    pub(crate) before: Recordings,
+    /// Recordings after it, with commas between
+    #[arg(value_name = "AFTER", value_parser = recordings())]
+    pub(crate) after: Recordings,
+    /// End with status 1 if figures got worse by more than this (may be given more than once)
+    #[arg(long, value_name = "LIMIT", value_parser = Limit::parse)]
+    pub(crate) fail_if: Vec<Limit>,
+    /// Number of predicates and goals to show [default: 10 as text, else all]
+    #[arg(long, value_name = "N")]
+    pub(crate) top: Option<usize>,
+    /// Show only the goals of clauses, those with the largest change of calls first
+    #[arg(long)]
+    pub(crate) sites: bool,
+    /// Which part of the traces to look at
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+/// Recordings of one program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Recordings(pub(crate) Vec<PathBuf>);
+
+/// Paths with commas between. A file whose name has commas is itself.
+fn recordings() -> impl TypedValueParser<Value = Recordings> {
+    PathBufValueParser::new().map(|path| {
+        let parts = path.as_os_str().as_bytes().split(|&byte| byte == b',');
+        let parts = parts.map(|part| PathBuf::from(OsStr::from_bytes(part)));
+        if path.exists() {
+            return Recordings(vec![path]);
+        }
+        Recordings(parts.collect())
+    })
+}

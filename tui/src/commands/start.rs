@@ -1,0 +1,355 @@
+//! How the program is started: `swipl FILE`, or any command line of the engine behind `--`.
+//!
+//! The recorder gets in as the engine's site file (`-F`), which is loaded before all else and leaves nothing behind. The engine adds a
+//! directory and an extension to its name, so it is given as a path from there. All other words are the user's.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Result, bail, ensure};
+
+use crate::cli::RecordArgs;
+
+/// Options of the engine, by their letters, that are followed by a value.
+const WITH_VALUE: &str = "dpxofFlsgt";
+/// The only words that the engine answers by itself.
+const QUESTIONS: [&str; 4] = ["--help", "--version", "--abi-version", "--arch"];
+/// Up from any directory to the root.
+const UP: &str = "../../../../../../../../../../../../../../../../../../../../../../../../";
+/// The extension of a site file.
+const SITE: &str = "rc";
+
+/// A command line of the engine.
+#[derive(Debug)]
+pub(crate) struct Start {
+    /// The command as it would be without recording.
+    pub(crate) command: Vec<String>,
+    /// The program's file, if the command names one.
+    pub(crate) program: Option<PathBuf>,
+    engine: String,
+    /// What the engine gets, without the site file.
+    words: Vec<String>,
+    /// Arguments that the boot script adds: the engine would take some for its own if it got them with an option before them.
+    pub(crate) arguments: Vec<String>,
+    /// The site file that the user names.
+    pub(crate) site: Option<String>,
+    /// The program is a saved state that is run by its name.
+    pub(crate) is_state: bool,
+}
+
+impl Start {
+    /// What `args` ask for.
+    ///
+    /// # Errors
+    /// If there is no such file, or what is behind `--` is no command of the engine.
+    pub(crate) fn new(args: &RecordArgs) -> Result<Self> {
+        let mut limit = Vec::new();
+        limit.extend(
+            args.stack_limit
+                .map(|limit| format!("--stack-limit={limit}b")),
+        );
+        let Some(program) = &args.program else {
+            ensure!(
+                args.goal.is_none(),
+                "-g GOAL is for a Prolog file; in a command it comes behind the engine: portmortem record -- swipl -g GOAL …"
+            );
+            return Self::of_command(&args.arguments, limit, args);
+        };
+        if !program.is_file() {
+            bail!("{}: no such Prolog file", program.display());
+        }
+        if is_saved_state(program) {
+            ensure!(
+                args.goal.is_none(),
+                "{}: a saved state has its goal already",
+                program.display()
+            );
+            return Ok(Self::of_state(program, &args.arguments, args));
+        }
+        let mut words = limit;
+        if let Some(goal) = &args.goal {
+            let goal = if args.all {
+                format!("({goal}, fail ; true)")
+            } else {
+                goal.clone()
+            };
+            words.extend(["-g".to_owned(), goal, "-t".to_owned(), "halt".to_owned()]);
+        }
+        words.push(program.display().to_string());
+        if is_prolog_file(program) {
+            words.push("--".to_owned());
+        }
+        words.extend(args.arguments.iter().cloned());
+        Ok(Self::of_engine(args.swipl.display().to_string(), words))
+    }
+
+    /// `swipl …`, or a script or a saved state by its name, with its arguments.
+    fn of_command(command: &[String], limit: Vec<String>, args: &RecordArgs) -> Result<Self> {
+        let Some((first, rest)) = command.split_first() else {
+            bail!("nothing to run: name a Prolog file, or a command: portmortem record -- swipl …");
+        };
+        let path = Path::new(first);
+        if first.contains('/') && is_saved_state(path) {
+            return Ok(Self::of_state(path, rest, args));
+        }
+        let interpreter = if path.is_file() {
+            interpreter(path)
+        } else {
+            None
+        };
+        let (engine, mut words) = match interpreter {
+            Some((engine, options)) => {
+                let script = std::iter::once(first.clone());
+                (engine, options.into_iter().chain(script).collect())
+            }
+            None if is_prolog_file(path) => bail!(
+                "{first}: a Prolog file, not a command; name it before `--`, or behind the engine: portmortem record -- swipl {first}"
+            ),
+            None => (first.clone(), limit),
+        };
+        words.extend(rest.iter().cloned());
+        Ok(Self::of_engine(engine, words))
+    }
+
+    fn of_engine(engine: String, all: Vec<String>) -> Self {
+        let line = Line::read(&all);
+        let is_script = all.len() > 1 && all.first().is_some_and(|word| is_script(word));
+        let (words, arguments) = if is_script {
+            (all[..1].to_vec(), all[1..].to_vec())
+        } else {
+            (line.words, Vec::new())
+        };
+        Self {
+            command: std::iter::once(engine.clone()).chain(all).collect(),
+            program: line.program,
+            engine,
+            words,
+            arguments,
+            site: line.site,
+            is_state: false,
+        }
+    }
+
+    fn of_state(state: &Path, arguments: &[String], args: &RecordArgs) -> Self {
+        let state_word = state.display().to_string();
+        let all = std::iter::once(state_word.clone()).chain(arguments.iter().cloned());
+        Self {
+            command: all.collect(),
+            program: Some(state.to_path_buf()),
+            engine: args.swipl.display().to_string(),
+            words: vec!["-x".to_owned(), state_word],
+            arguments: arguments.to_vec(),
+            site: None,
+            is_state: true,
+        }
+    }
+
+    /// The word by which the engine runs no program, if there is one.
+    pub(crate) fn runs_nothing(&self) -> Option<&str> {
+        if self.is_state || !self.arguments.is_empty() {
+            return None;
+        }
+        let [_, words @ ..] = self.command.as_slice() else {
+            return None;
+        };
+        if let [only] = words
+            && QUESTIONS.contains(&only.replace('_', "-").as_str())
+        {
+            return Some(only);
+        }
+        let mut options = words.iter().take_while(|word| *word != "--");
+        options
+            .find(|word| {
+                *word == "-c" || *word == "-b" || word.starts_with("--dump-runtime-variables")
+            })
+            .map(String::as_str)
+    }
+
+    /// The command without recording.
+    pub(crate) fn unrecorded(&self) -> Command {
+        let mut command = Command::new(&self.engine);
+        command.args(&self.words);
+        command
+    }
+
+    /// The command with a site file, whose name must be [`site_file`]'s.
+    pub(crate) fn recorded(&self, boot: &Path) -> Command {
+        let base = boot.with_extension("").display().to_string();
+        let mut command = Command::new(&self.engine);
+        command.args(["-F", &format!("{UP}{}", base.trim_start_matches('/'))]);
+        command.args(&self.words);
+        command
+    }
+
+    /// The name of the default site file, without extension: that of the engine.
+    pub(crate) fn default_site(&self) -> String {
+        let stem = Path::new(&self.engine).file_stem();
+        stem.unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Whose name the trace has if it is given no other.
+    pub(crate) fn named(&self) -> &Path {
+        match &self.program {
+            Some(program) => program,
+            None => Path::new(&self.engine),
+        }
+    }
+}
+
+/// A boot script in `directory`.
+pub(crate) fn site_file(directory: &Path) -> PathBuf {
+    directory.join("boot").with_extension(SITE)
+}
+
+/// What the words behind the engine mean.
+#[derive(Debug, Default, PartialEq)]
+struct Line {
+    /// All but the site file.
+    words: Vec<String>,
+    site: Option<String>,
+    program: Option<PathBuf>,
+}
+
+impl Line {
+    /// As the engine reads them: long options have no value of their own, letters may share a dash, and each letter with a value takes
+    /// the next word.
+    fn read(all: &[String]) -> Self {
+        let mut line = Self::default();
+        let mut script = None;
+        let mut rest = all.iter();
+        while let Some(word) = rest.as_slice().first() {
+            let letters = match word.strip_prefix('-') {
+                Some("-") | None => break,
+                Some(letters) => letters,
+            };
+            rest.next();
+            if letters.starts_with('-') || letters.starts_with('D') {
+                line.words.push(word.clone());
+                continue;
+            }
+            let mut kept = String::from("-");
+            let mut values = Vec::new();
+            for letter in letters.chars() {
+                if letter != 'F' {
+                    kept.push(letter);
+                }
+                let value = if WITH_VALUE.contains(letter) {
+                    rest.next()
+                } else {
+                    None
+                };
+                match (letter, value) {
+                    ('F', value) => line.site = value.cloned(),
+                    ('l' | 's' | 'x', Some(file)) => {
+                        script.get_or_insert_with(|| PathBuf::from(file));
+                        values.push(file.clone());
+                    }
+                    (_, value) => values.extend(value.cloned()),
+                }
+            }
+            if kept != "-" || letters.is_empty() {
+                line.words.push(kept);
+            }
+            line.words.extend(values);
+        }
+        let file = rest.as_slice().first().filter(|word| *word != "--");
+        line.program = file.map(PathBuf::from).or(script);
+        line.words.extend(rest.cloned());
+        line
+    }
+}
+
+/// Whether the engine takes the file for one of several to load. Any other name is that of a script, and all that follows are
+/// its arguments, a `--` as well.
+fn is_prolog_file(program: &Path) -> bool {
+    program
+        .extension()
+        .is_some_and(|extension| extension == "pl" || extension == "prolog" || extension == "qlf")
+}
+
+/// Whether the file is a state that `swipl -o FILE -c …` saved: a ZIP archive behind a shell script or a copy of the engine.
+fn is_saved_state(path: &Path) -> bool {
+    /// How the last record of an archive begins, and its size where it has no comment; those of states have none.
+    const END: (&[u8], usize) = (b"PK\x05\x06", 22);
+    let mut last = [0; END.1];
+    let read = |mut file: File| {
+        file.seek(SeekFrom::End(-(END.1 as i64)))?;
+        file.read_exact(&mut last)
+    };
+    path.is_file() && File::open(path).and_then(read).is_ok() && last.starts_with(END.0)
+}
+
+/// Whether a word names a file that begins with `#!`.
+fn is_script(word: &str) -> bool {
+    let path = Path::new(word);
+    !word.starts_with('-') && path.is_file() && first_line(path).starts_with("#!")
+}
+
+/// The SWI-Prolog that the first line of a script names, and the options there.
+fn interpreter(script: &Path) -> Option<(String, Vec<String>)> {
+    let line = first_line(script);
+    let (interpreter, rest) = split_word(line.strip_prefix("#!")?);
+    let is_env = Path::new(interpreter)
+        .file_name()
+        .is_some_and(|name| name == "env");
+    let (engine, options): (_, Vec<String>) = match rest.strip_prefix("-S").filter(|_| is_env) {
+        Some(words) => {
+            let (engine, rest) = split_word(words);
+            (engine, rest.split_whitespace().map(str::to_owned).collect())
+        }
+        None if is_env => (rest, Vec::new()),
+        // The system passes all of it as one word.
+        None if rest.is_empty() => (interpreter, Vec::new()),
+        None => (interpreter, vec![rest.to_owned()]),
+    };
+    let name = Path::new(engine).file_name()?.to_str()?;
+    let is_prolog = name.contains("swipl") || name.contains("swi-prolog");
+    is_prolog.then(|| (engine.to_owned(), options))
+}
+
+/// The first word of a text, and what follows it.
+fn split_word(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim())
+}
+
+/// The first line of a file; nothing if it is no text.
+fn first_line(path: &Path) -> String {
+    /// The system reads no longer lines, either.
+    const LONGEST: u64 = 256;
+    let mut line = String::new();
+    if let Ok(file) = File::open(path) {
+        let _ = BufReader::new(file.take(LONGEST)).read_line(&mut line);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str) -> Line {
+        Line::read(&text.split(' ').map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_engine_s_options_are_read_as_the_engine_does() {
+        let read = line("-O -q -p library=lib --traditional script.pl -F x");
+        assert_eq!(read.program, Some("script.pl".into()));
+        assert_eq!(read.site, None);
+        assert_eq!(
+            read.words.join(" "),
+            "-O -q -p library=lib --traditional script.pl -F x"
+        );
+        let read = line("-qFg site goal -Dx=1 -- a");
+        assert_eq!(read.site.as_deref(), Some("site"));
+        assert_eq!(read.words.join(" "), "-qg goal -Dx=1 -- a");
+        assert_eq!(read.program, None);
+        let read = line("-F none -l file.pl");
+        assert_eq!(read.words.join(" "), "-l file.pl");
+        assert_eq!(read.program, Some("file.pl".into()));
+    }
+}

@@ -1,0 +1,46 @@
+//! What the program `portmortem` does, all but what needs polars: `tui/polars` is a program of its
+//! own for that, and uses what is public here.
+
+pub mod cli;
+pub mod commands;
+mod engine_library;
+mod parts;
+pub mod report;
+mod size;
+pub mod text_table;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+use crate::cli::Cli;
+
+/// The program `portmortem`: does what the command line says.
+#[must_use]
+pub fn main() -> ExitCode {
+    exit_code(commands::run(&Cli::parse()))
+}
+
+/// The exit status of a command. An error is told on standard error; only that the reader of our
+/// output has seen enough is none.
+#[must_use]
+pub fn exit_code(done: Result<ExitCode>) -> ExitCode {
+    match done {
+        Ok(code) => code,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "error: {}", commands::one_line(&error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<io::Error>()
+            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}
