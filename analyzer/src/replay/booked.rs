@@ -73,7 +73,8 @@ impl WayOut {
 /// Counts and times of boxes entered by one arc. Times in ticks.
 ///
 /// What most events touch comes first, for the sake of the cache. Arcs are not aligned to cache
-/// lines: that gained nothing more on `mixed`, and cost a quarter more time where there are very many contexts.
+/// lines: that gained nothing more on `mixed`, and cost a quarter more time where there are very
+/// many contexts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Figures {
@@ -92,7 +93,8 @@ pub(super) struct Figures {
 }
 
 /// Figures of usual boxes: those that exit once, determinately, or fail without an exit. They
-/// departed into no other box, and no box of their predicate waits for them, unless by the same arc.
+/// departed into no other box, and no box of their predicate waits for them, unless by the same
+/// arc.
 ///
 /// A usual box touches this one cache line of its arc.
 /// [`Books::settle`](super::books::Books::settle) adds it to [`Figures`].
