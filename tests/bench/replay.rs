@@ -1,7 +1,8 @@
 //! `make bench-replay`: what analysing a trace costs.
 //!
-//! Makes a trace (once; it stays in `$PORTMORTEM_BENCH_DIR` or a temporary directory) and times, in turns and in this one run: reading
-//! its bytes and doing nothing, the analysis with one thread and with more, and the report of uftrace on a recording of its own.
+//! Makes a trace (once; it stays in `$PORTMORTEM_BENCH_DIR` or a temporary directory), or takes one of a real program (`--trace`), and
+//! times, in turns and in this one run: reading its bytes and doing nothing, the analysis with one thread and with more, and the report
+//! of uftrace on a recording of its own.
 
 mod contest;
 mod memory;
@@ -28,9 +29,12 @@ use rayon::prelude::*;
 /// The speedup is predicted for so many threads, each with a core of its own.
 const PREDICTED: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 
-/// Times the analysis of a generated trace.
+/// Times the analysis of a trace: a generated one, if none is given.
 #[derive(Debug, Parser)]
 struct Arguments {
+    /// A recorded trace to analyse. An index beside it is used and made as by other commands
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["events", "workload", "seed"])]
+    trace: Option<PathBuf>,
     /// Events of the trace
     #[arg(long, default_value_t = 100_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     events: u64,
@@ -85,6 +89,9 @@ fn directory() -> PathBuf {
 
 /// The trace, made if it is not there.
 fn trace_of(arguments: &Arguments) -> Result<PathBuf> {
+    if let Some(path) = &arguments.trace {
+        return Ok(path.clone());
+    }
     let Arguments {
         events,
         workload,
@@ -118,7 +125,12 @@ impl File {
         let profile = replay(&trace, &ReplayOptions::default());
         let events = profile.streams.iter().map(|stream| stream.events).sum();
         ensure!(
-            events == arguments.events && profile.violation_count == 0 && profile.damage.is_empty(),
+            profile.violation_count == 0 && profile.damage.is_empty(),
+            "{} is damaged: what it takes to replay that says little of other traces",
+            path.display()
+        );
+        ensure!(
+            arguments.trace.is_some() || events == arguments.events,
             "{} is not what was made; delete it",
             path.display()
         );
@@ -294,9 +306,16 @@ fn against_uftrace(measured: &[Measured], recording: Option<&uftrace::Recording>
 fn memory_taken(arguments: &Arguments) -> Result<()> {
     for threads in threads() {
         let mut child = Command::new(std::env::current_exe()?);
-        child.args(["--events", &arguments.events.to_string()]);
-        child.args(["--workload", arguments.workload.name()]);
-        child.args(["--seed", &arguments.seed.to_string()]);
+        match &arguments.trace {
+            Some(path) => {
+                child.arg("--trace").arg(path);
+            }
+            None => {
+                child.args(["--events", &arguments.events.to_string()]);
+                child.args(["--workload", arguments.workload.name()]);
+                child.args(["--seed", &arguments.seed.to_string()]);
+            }
+        }
         child.args(["--memory", &threads.to_string()]);
         let output = child.output()?;
         let errors = String::from_utf8_lossy(&output.stderr);

@@ -202,14 +202,14 @@ impl Chunk<'_> {
         }
         if let Some(chain) = &mut boxed.chain {
             self.books.figures(id).count_shared(REDO, 0, 1);
-            for (at, (&(arc, ..), group)) in chain.groups.iter_mut().enumerate() {
+            for (at, ((arc, ..), group)) in chain.groups.iter_mut().enumerate() {
                 group.entered = group.boxes.wrapping_mul(self.now);
                 let covered = group.boxes - u64::from(at == chain.last);
                 self.books
-                    .figures(arc)
+                    .figures(*arc)
                     .count_shared(REDO, group.boxes, covered);
             }
-            for (predicate, arc) in &chain.rest {
+            for (predicate, arc) in chain.rest.iter() {
                 self.slots[*predicate as usize] = *arc;
             }
         }
@@ -283,15 +283,9 @@ impl Chunk<'_> {
             if boxed.is_hidden() {
                 self.pass_hidden(choice.id, Port::Cut);
             }
-            let boxed = self.boxes.get(choice.id);
-            let (root, base) = (boxed.root, boxed.base);
-            if root == NONE {
-                // A box inside of one that is cut may stay only where its caller is told from others.
-                self.unusual |= left > base && !self.whole;
+            // Boxes inside of it may stay until the next event: large cuts are several events.
+            if self.boxes.get(choice.id).root == NONE {
                 self.boxes.release(choice.id);
-            } else {
-                let check = &mut self.roots[root as usize].check;
-                *check = (*check).max(left);
             }
         }
     }

@@ -20,218 +20,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+pub(super) use super::arc_table::{ArcId, NONE, PlaceId};
+use super::arc_table::{ArcTable, hash, key};
+pub(super) use super::booked::{
+    CUT, Figures, OUTCOMES, REDO, SHARED, SHARED_PORTS, Usual, WayOut, add,
+};
 use crate::figures::contexts::HiddenFigures;
-use crate::figures::{Port, PortTotals};
 use crate::scope::Scope;
 use crate::trace::{Callable, Center, PredicateIndex, SiteIndex};
-
-/// No box, no arc, no place, no chain, no root.
-pub(super) const NONE: u32 = u32::MAX;
-
-/// A place, in one [`Books`].
-pub(super) type PlaceId = u32;
-/// An arc, in one [`Books`].
-pub(super) type ArcId = u32;
-
-/// How an activation ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WayOut {
-    ExitDet,
-    ExitNondet,
-    Fail,
-    Exception,
-    /// The stream ends.
-    Open,
-}
-
-/// Outcomes that time is split by: exit, failure, exception, none.
-pub(super) const OUTCOMES: usize = 4;
-
-impl WayOut {
-    /// Index of the outcome.
-    #[inline]
-    pub(super) fn outcome(self) -> usize {
-        match self {
-            Self::ExitDet | Self::ExitNondet => 0,
-            Self::Fail => 1,
-            Self::Exception => 2,
-            Self::Open => 3,
-        }
-    }
-
-    /// The box is gone and nothing inside may be re-entered.
-    #[inline]
-    pub(super) fn is_final(self) -> bool {
-        matches!(self, Self::ExitDet | Self::Fail)
-    }
-}
-
-/// Ports that a chain of last calls shares: see [`Figures::followed`]. Ways out come first, in the
-/// order of [`WayOut`], all but the last.
-pub(super) const SHARED_PORTS: usize = 6;
-pub(super) const SHARED: [Port; SHARED_PORTS] = [
-    Port::ExitDet,
-    Port::ExitNondet,
-    Port::Fail,
-    Port::Exception,
-    Port::Redo,
-    Port::Cut,
-];
-pub(super) const REDO: usize = 4;
-pub(super) const CUT: usize = 5;
-
-impl WayOut {
-    /// The event; none at the end.
-    pub(super) fn port(self) -> Option<Port> {
-        self.shared().map(|at| SHARED[at])
-    }
-
-    /// Index among the ports that a chain shares; `None` if it is no event.
-    #[inline]
-    fn shared(self) -> Option<usize> {
-        match self {
-            Self::ExitDet => Some(0),
-            Self::ExitNondet => Some(1),
-            Self::Fail => Some(2),
-            Self::Exception => Some(3),
-            Self::Open => None,
-        }
-    }
-}
-
-/// Counts and times of boxes entered by one arc. Times in ticks.
-///
-/// What most events touch comes first, for the sake of the cache. Arcs are not aligned to cache lines: that gained
-/// nothing more on `mixed`, and cost a quarter more time where there are very many contexts.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C)]
-pub(super) struct Figures {
-    pub(super) inner: u64,
-    pub(super) less: u64,
-    pub(super) self_by: [u64; OUTCOMES],
-    pub(super) outer_by: [u64; OUTCOMES],
-    pub(super) ports: PortTotals,
-    pub(super) undone: u64,
-    pub(super) lifetime: u64,
-    /// Ports at which others than the outermost box of a chain were counted: with the outermost only,
-    /// each event counts once.
-    pub(super) followed: [u64; SHARED_PORTS],
-    /// Ports at which others than the innermost box of a chain were counted.
-    pub(super) covered: [u64; SHARED_PORTS],
-}
-
-/// Figures of usual boxes: those that exit once, determinately, or fail without an exit. They departed into no other
-/// box, and no box of their predicate waits for them, unless by the same arc.
-///
-/// A usual box touches this one cache line of its arc. [`Books::finish`] adds it to [`Figures`].
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C, align(64))]
-pub(super) struct Usual {
-    /// As of the [`CallArc`].
-    pub(super) predicate: PredicateIndex,
-    place: PlaceId,
-    /// Of all boxes, last calls left out.
-    pub(super) calls: u64,
-    pub(super) exits: Left,
-    pub(super) fails: Left,
-}
-
-/// Boxes that were left in one way.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C)]
-pub(super) struct Left {
-    pub(super) boxes: u64,
-    /// Ticks while they were active themselves.
-    pub(super) own: u64,
-    /// Ticks while those were on the chain that are the outermost of their predicate.
-    pub(super) outer: u64,
-}
-
-impl Figures {
-    /// How often the boxes passed the ports that chains share.
-    pub(super) fn shared_ports(&self) -> [u64; SHARED_PORTS] {
-        let ports = &self.ports;
-        [
-            ports.exits_det,
-            ports.exits_nondet,
-            ports.fails,
-            ports.exceptions,
-            ports.redos,
-            ports.cuts,
-        ]
-    }
-
-    /// Counts boxes of a chain, at a port, that are neither its outermost nor (all of them)
-    /// its innermost.
-    pub(super) fn count_shared(&mut self, port: usize, followed: u64, covered: u64) {
-        self.followed[port] += followed;
-        self.covered[port] += covered;
-    }
-
-    /// As [`Figures::count_shared`], at a way out.
-    pub(super) fn count_shared_way_out(&mut self, way_out: WayOut, followed: u64, covered: u64) {
-        if let Some(port) = way_out.shared() {
-            self.count_shared(port, followed, covered);
-        }
-    }
-
-    /// Time of outermost activations.
-    pub(super) fn outer(&self) -> u64 {
-        self.outer_by
-            .iter()
-            .fold(0, |sum, part| sum.wrapping_add(*part))
-    }
-
-    /// Counts that `boxes` boxes, `fresh` of which had never exited, are left.
-    #[inline]
-    pub(super) fn count_way_out(&mut self, way_out: WayOut, boxes: u64, fresh: u64) {
-        let ports = &mut self.ports;
-        match way_out {
-            WayOut::ExitDet => {
-                ports.exits_det += boxes;
-                ports.exits_again += boxes - fresh;
-            }
-            WayOut::ExitNondet => {
-                ports.exits_nondet += boxes;
-                ports.exits_again += boxes - fresh;
-            }
-            WayOut::Fail => {
-                ports.fails += boxes;
-                ports.fails_dry += fresh;
-            }
-            WayOut::Exception => ports.exceptions += boxes,
-            WayOut::Open => ports.open += boxes,
-        }
-    }
-
-    /// Adds figures of another part of the run.
-    pub(super) fn add(&mut self, other: &Self) {
-        self.add_counts(other, 1);
-        for outcome in 0..OUTCOMES {
-            add(&mut self.self_by[outcome], other.self_by[outcome]);
-            add(&mut self.outer_by[outcome], other.outer_by[outcome]);
-        }
-        for port in 0..SHARED_PORTS {
-            add(&mut self.followed[port], other.followed[port]);
-            add(&mut self.covered[port], other.covered[port]);
-        }
-        add(&mut self.inner, other.inner);
-        add(&mut self.less, other.less);
-        add(&mut self.undone, other.undone);
-    }
-
-    /// Adds counts and lifetimes, `times` over: those of a box that stands for so many.
-    pub(super) fn add_counts(&mut self, other: &Self, times: u64) {
-        self.ports.add_times(&other.ports, times);
-        add(&mut self.lifetime, other.lifetime.wrapping_mul(times));
-    }
-}
-
-/// Adds modulo 2⁶⁴.
-#[inline]
-pub(super) fn add(sum: &mut u64, part: u64) {
-    *sum = sum.wrapping_add(part);
-}
 
 /// A call from a place.
 #[derive(Debug, Clone, Copy)]
@@ -283,10 +79,9 @@ pub(super) struct Route {
     pub(super) caller: PredicateIndex,
 }
 
-/// Size of [`Books::recent`]: 96 KiB.
+/// Size of [`Books::recent`] for few arcs, 96 KiB, and for many, 768 KiB.
 const RECENT_BITS: u32 = 12;
-/// 2⁶⁴ over the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
-const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+const MOST_RECENT_BITS: u32 = 15;
 
 impl Route {
     const NOWHERE: Self = Self {
@@ -307,9 +102,11 @@ pub(super) struct Books {
     pub(super) arcs: Vec<CallArc>,
     /// By arc: counts and times that are not yet in its figures.
     pub(super) usual: Vec<Usual>,
-    arc_ids: FxHashMap<u64, ArcId>,
+    arc_ids: ArcTable,
     /// Arcs taken lately, by a hash of their keys: a call looks here before it looks into `arc_ids`.
-    recent: Box<[Route; 1 << RECENT_BITS]>,
+    recent: Vec<Route>,
+    /// The number of arcs in `recent` is two to the power of this.
+    recent_bits: u32,
     place_ids: FxHashMap<u64, PlaceId>,
     /// Places of other centres than that of their row, by row and centre.
     center_ids: FxHashMap<u64, PlaceId>,
@@ -337,8 +134,9 @@ impl Books {
             places: Vec::new(),
             arcs: Vec::new(),
             usual: Vec::new(),
-            arc_ids: FxHashMap::default(),
-            recent: Box::new([Route::NOWHERE; 1 << RECENT_BITS]),
+            arc_ids: ArcTable::default(),
+            recent: vec![Route::NOWHERE; 1 << RECENT_BITS],
+            recent_bits: RECENT_BITS,
             place_ids: FxHashMap::default(),
             center_ids: FxHashMap::default(),
             centers: Arc::clone(centers),
@@ -401,9 +199,11 @@ impl Books {
     #[inline(always)]
     pub(super) fn route(&mut self, from: PlaceId, callable: Callable) -> &Route {
         let key = key(from, callable);
-        let slot = (key.wrapping_mul(SPREAD) >> (64 - RECENT_BITS)) as usize;
+        let mut slot = hash(key, self.recent_bits);
         if self.recent[slot].key != key {
-            self.recent[slot] = self.find_route(from, callable);
+            let route = self.find_route(from, callable);
+            slot = hash(key, self.recent_bits);
+            self.recent[slot] = route;
         }
         &self.recent[slot]
     }
@@ -411,8 +211,8 @@ impl Books {
     #[inline(never)]
     fn find_route(&mut self, from: PlaceId, callable: Callable) -> Route {
         let key = key(from, callable);
-        let arc = match self.arc_ids.get(&key) {
-            Some(arc) => *arc,
+        let arc = match self.arc_ids.get(from, callable) {
+            Some(arc) => arc,
             None => self.new_arc(from, callable),
         };
         let Usual {
@@ -457,7 +257,11 @@ impl Books {
             height: NEVER,
             figures: Figures::default(),
         });
-        self.arc_ids.insert(key(from, callable), arc);
+        self.arc_ids.insert(from, callable, arc);
+        if self.arcs.len() > self.recent.len() && self.recent.len() < 1 << MOST_RECENT_BITS {
+            self.recent_bits = MOST_RECENT_BITS;
+            self.recent = vec![Route::NOWHERE; 1 << MOST_RECENT_BITS];
+        }
         if Some(predicate) == self.waiting {
             self.waiting_arcs.push(arc);
         }
@@ -560,18 +364,31 @@ impl Books {
         self.hidden.entry(place).or_default()
     }
 
-    /// Ends booking: adds the figures of usual boxes to those of their arcs, and frees the tables that find arcs and places.
-    pub(super) fn finish(&mut self) {
-        for (arc, usual) in self.arcs.iter_mut().zip(std::mem::take(&mut self.usual)) {
-            let figures = &mut arc.figures;
-            figures.ports.calls += usual.calls;
-            for (way_out, left) in [(WayOut::ExitDet, usual.exits), (WayOut::Fail, usual.fails)] {
-                figures.count_way_out(way_out, left.boxes, left.boxes);
-                add(&mut figures.self_by[way_out.outcome()], left.own);
-                add(&mut figures.outer_by[way_out.outcome()], left.outer);
-            }
+    /// Takes over the books of whole streams, if nothing is booked here yet. Returns false if they
+    /// have cost centres: then places say where the streams begin.
+    pub(super) fn take_over(&mut self, other: &mut Self) -> bool {
+        let is_outside = |place: &Place| place.center == self.begin;
+        if !self.arcs.is_empty() || !other.places.iter().all(is_outside) {
+            return false;
         }
-        self.arc_ids = FxHashMap::default();
+        for place in &mut other.places {
+            place.center = NONE;
+        }
+        std::mem::swap(self, other);
+        true
+    }
+
+    /// Adds the figures of usual boxes to those of their arcs. Nothing is booked after that.
+    pub(super) fn settle(&mut self) {
+        for (arc, usual) in self.arcs.iter_mut().zip(std::mem::take(&mut self.usual)) {
+            usual.book(&mut arc.figures);
+        }
+    }
+
+    /// Ends booking: frees the tables that find arcs and places.
+    pub(super) fn finish(&mut self) {
+        self.recent = Vec::new();
+        self.arc_ids = ArcTable::default();
         self.place_ids = FxHashMap::default();
         self.center_ids = FxHashMap::default();
     }
@@ -593,10 +410,4 @@ impl Books {
             add(&mut self.figures(waits).less, lasted);
         }
     }
-}
-
-/// Names a predicate, or a site, seen from a place; no place is [`NONE`], so none has the key `u64::MAX`.
-#[inline(always)]
-fn key(place: PlaceId, callable: Callable) -> u64 {
-    u64::from(place) << 32 | u64::from(callable)
 }

@@ -3,10 +3,8 @@
 //! Boxes lie in an arena with parent links, so to go back is to move one pointer. One that is neither
 //! on the active chain nor on the choice stack is used again for the next.
 
-use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
-
 use super::books::{ArcId, NONE, PlaceId};
+use super::small_map::SmallMap;
 use crate::trace::{BoxKind, Callable, PredicateIndex};
 
 /// A box in one arena.
@@ -84,10 +82,24 @@ pub(super) struct Group {
     pub(super) boxes: u64,
     /// Those of them that never exited.
     pub(super) fresh: u64,
+    /// Those of them whose call is not booked yet. None of a box that is on the choice stack, or
+    /// was handed on.
+    pub(super) unbooked: u64,
     /// The sum of the begins of their activations, modulo 2⁶⁴.
     pub(super) entered: u64,
     /// Ticks of the activation while the innermost box was one of them.
     pub(super) own: u64,
+}
+
+impl Group {
+    /// Boxes are departed into; `entered`: the sum of the times.
+    #[inline]
+    fn enter(&mut self, boxes: u64, entered: u64) {
+        self.boxes += boxes;
+        self.fresh += boxes;
+        self.unbooked += boxes;
+        self.entered = self.entered.wrapping_add(entered);
+    }
 }
 
 /// The boxes that a box departed into by last calls.
@@ -97,9 +109,9 @@ pub(super) struct Group {
 #[derive(Debug, Clone)]
 pub(super) struct Chain {
     /// By arc, by the arc for which [`PhysicalBox::waits`] stands, and by stage.
-    pub(super) groups: IndexMap<(ArcId, ArcId, Stage), Group, FxBuildHasher>,
+    pub(super) groups: SmallMap<(ArcId, ArcId, Stage), Group>,
     /// By which arc the innermost box of a predicate departed.
-    pub(super) rest: IndexMap<PredicateIndex, ArcId, FxBuildHasher>,
+    pub(super) rest: SmallMap<PredicateIndex, ArcId>,
     /// The group of the innermost box.
     pub(super) last: usize,
     /// Like [`Group::own`], of the box that was called.
@@ -113,8 +125,8 @@ pub(super) struct Chain {
 impl Default for Chain {
     fn default() -> Self {
         Self {
-            groups: IndexMap::default(),
-            rest: IndexMap::default(),
+            groups: SmallMap::default(),
+            rest: SmallMap::default(),
             last: 0,
             base_own: 0,
             again: NONE,
@@ -137,14 +149,13 @@ impl Chain {
         self.run.1 = self.run.1.wrapping_add(now);
     }
 
-    /// Puts repeated departures into their group: by which arc, and how many.
-    pub(super) fn settle(&mut self) -> Option<(ArcId, u64)> {
+    /// Puts repeated departures into their group.
+    #[inline]
+    pub(super) fn settle(&mut self) {
         let (boxes, entered) = std::mem::take(&mut self.run);
-        let (&(arc, ..), group) = self.groups.get_index_mut(self.last)?;
-        group.boxes += boxes;
-        group.fresh += boxes;
-        group.entered = group.entered.wrapping_add(entered);
-        (boxes > 0).then_some((arc, boxes))
+        if let Some((_, group)) = self.groups.get_mut(self.last) {
+            group.enter(boxes, entered);
+        }
     }
 
     /// A departure of a box of `from` at `now`, after `own` ticks as the active one. The chain is settled.
@@ -156,21 +167,18 @@ impl Chain {
         now: u64,
         own: u64,
     ) {
-        match self.groups.get_index_mut(self.last) {
+        match self.groups.get_mut(self.last) {
             None => self.base_own += own,
             Some((_, group)) => group.own += own,
         }
         let key = (arc, waits, self.rest.len() as Stage);
-        if self.groups.get_index(self.last).map(|(last, _)| *last) != Some(key) {
-            let entry = self.groups.entry(key);
-            self.last = entry.index();
-            entry.or_default();
-            self.rest.insert(from, arc);
+        if self.groups.get(self.last).map(|(last, _)| *last) != Some(key) {
+            self.last = self.groups.add(key);
+            *self.rest.entry(from) = arc;
         }
-        let group = &mut self.groups[self.last];
-        group.boxes += 1;
-        group.fresh += 1;
-        group.entered = group.entered.wrapping_add(now);
+        if let Some((_, group)) = self.groups.get_mut(self.last) {
+            group.enter(1, now);
+        }
     }
 }
 
@@ -181,7 +189,7 @@ pub(super) fn logical(boxed: &PhysicalBox) -> impl Iterator<Item = (ArcId, u64)>
         chain
             .groups
             .iter()
-            .map(|(&(arc, ..), group)| (arc, group.boxes))
+            .map(|((arc, ..), group)| (*arc, group.boxes))
     });
     base.into_iter().chain(departed)
 }

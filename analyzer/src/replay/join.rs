@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use super::assemble;
 use super::books::{
-    ArcId, Books, CUT, CallArc, Figures, NEVER, NONE, OUTCOMES, PlaceId, WayOut, add,
+    ArcId, Books, CUT, CallArc, Figures, NEVER, NONE, OUTCOMES, PlaceId, Usual, WayOut, add,
 };
-use super::boxes::{BoxId, PhysicalBox, RootId, logical};
+use super::boxes::{BoxId, RootId, logical};
 use super::choices::{Cause, Failed, Reason, Taken, Who};
 use super::chunk::{Chunk, First};
+use super::roots::{book_later, leave};
 use super::state::{Blame, Choice, Meaning, NOBODY, NOBODY_FAILED, State};
 use crate::figures::profile::Profile;
 use crate::figures::{BacktrackFigures, Caller, StreamFigures};
@@ -64,6 +65,7 @@ impl Join {
     /// The figures of all that was joined, with those of its streams.
     pub(super) fn into_profile(mut self, streams: Vec<StreamFigures>) -> Profile {
         self.books.finish();
+        self.books.settle();
         let books = &self.books;
         let by_place = assemble::by_place(books);
         let by_site = assemble::by_site(books);
@@ -91,13 +93,33 @@ impl Join {
     }
 
     /// Adds what a chunk of whole streams booked.
-    pub(super) fn add_streams(&mut self, chunk: &Chunk) {
+    pub(super) fn add_streams(&mut self, mut chunk: Chunk) {
         if chunk.roots.is_empty() {
             return;
         }
         self.state = State::new(0, 0);
-        let meaning = self.book_arcs(chunk, vec![NOBODY], 0);
-        self.book_pairs(chunk, &meaning);
+        let meaning = if self.books.take_over(&mut chunk.books) {
+            let mut meaning = self.same(&chunk);
+            self.take_back_idle(&chunk, &mut meaning);
+            meaning
+        } else {
+            self.book_arcs(&chunk, vec![NOBODY], 0)
+        };
+        self.book_pairs(&chunk, &meaning);
+    }
+
+    /// The terms of the trace are those of a chunk of whole streams, whose books were taken over.
+    fn same(&self, chunk: &Chunk) -> Meaning {
+        Meaning {
+            boxes: vec![NOBODY],
+            places: (0..self.books.places.len() as PlaceId).collect(),
+            arcs: (0..self.books.arcs.len() as ArcId).collect(),
+            waits: vec![NONE; self.books.arcs.len()],
+            ends_in_nobody: !chunk.levels.is_empty(),
+            first: 0,
+            begin: 0,
+            height: 0,
+        }
     }
 
     /// Adds the next chunk of the stream, whose first event was the one of this number, at `tick`.
@@ -164,14 +186,8 @@ impl Join {
                 Taken::Redo { .. } => 1,
                 Taken::Cut { count, .. } => *count as usize,
             };
-            let newest = left;
             left = left.checked_sub(count).ok_or(Unusual)?;
             let Taken::Redo { root, .. } = taken else {
-                let mut cut = self.state.choices[left..newest].iter();
-                if cut.any(|choice| left as i64 > self.state.boxes.get(choice.id).base) {
-                    // A box inside of one that is cut stays.
-                    return Err(Unusual);
-                }
                 continue;
             };
             let id = self.state.choices[left].id;
@@ -204,7 +220,7 @@ impl Join {
         }
         let mut arcs = Vec::with_capacity(chunk.books.arcs.len());
         let mut waits = Vec::with_capacity(chunk.books.arcs.len());
-        for arc in &chunk.books.arcs {
+        for (arc, usual) in chunk.books.arcs.iter().zip(&chunk.books.usual) {
             if arc.from == NONE {
                 arcs.push(NONE);
                 waits.push(NONE);
@@ -219,7 +235,7 @@ impl Join {
                 places[arc.place as usize] = self.books.arcs[id as usize].place;
                 origins[arc.place as usize] = (root, way);
             }
-            let waits_for = self.book_arc(arc, id, root, way, height);
+            let waits_for = self.book_arc((arc, usual), id, (root, way), height);
             arcs.push(id);
             waits.push(waits_for);
         }
@@ -266,10 +282,9 @@ impl Join {
     /// Books what was booked on an arc that is `id` here; what its outermost boxes wait for.
     fn book_arc(
         &mut self,
-        arc: &CallArc,
+        (arc, usual): (&CallArc, &Usual),
         id: ArcId,
-        root: BoxId,
-        way: ArcId,
+        (root, way): (BoxId, ArcId),
         height: i64,
     ) -> ArcId {
         let here = &mut self.books.arcs[id as usize];
@@ -277,14 +292,19 @@ impl Join {
             here.height = here.height.max(height + arc.height);
         }
         if here.extends || !arc.extends {
-            here.figures.add(&arc.figures);
+            self.books.usual[id as usize].add(usual);
+            if arc.figures != Figures::default() {
+                here.figures.add(&arc.figures);
+            }
             return NONE;
         }
         // Outermost in the chunk, but not in the trace.
-        let lasted = arc.figures.outer();
+        let mut figures = arc.figures;
+        usual.book(&mut figures);
+        let lasted = figures.outer();
         here.figures.add(&Figures {
             outer_by: [0; OUTCOMES],
-            ..arc.figures
+            ..figures
         });
         let waits = self.waiting(root, arc.predicate, way);
         if waits != id && waits != NONE {
@@ -302,7 +322,7 @@ impl Join {
             if self.books.places[boxed.place as usize].predicate == predicate {
                 return way;
             }
-            let departed = boxed.chain.as_ref().and_then(|c| c.rest.get(&predicate));
+            let departed = boxed.chain.as_ref().and_then(|c| c.rest.find(&predicate));
             if let Some(arc) = departed {
                 return *arc;
             }
@@ -495,6 +515,8 @@ impl Join {
     /// Takes those entries off the choice stack that the chunk took.
     fn take_choices(&mut self, chunk: &Chunk, meaning: &Meaning) {
         let begin = meaning.begin;
+        // The lowest entry inside of a box that was cut.
+        let mut inside = i64::MAX;
         for taken in &chunk.taken {
             match *taken {
                 Taken::Redo {
@@ -530,11 +552,13 @@ impl Join {
                             }
                         });
                         self.book_cut(by, choice.id, 1);
+                        inside = inside.min(self.state.boxes.get(choice.id).base);
                         self.state.boxes.release(choice.id);
                     }
                 }
             }
         }
+        self.state.forget_callers(inside);
     }
 
     fn end_choice(&mut self, choice: &Choice, now: u64, count: impl Fn(&mut Figures, u64, bool)) {
@@ -588,89 +612,5 @@ impl Join {
             }
         }
         Ok(())
-    }
-}
-
-/// Books that the logical boxes of a box are left; `own` ticks of it were in the chunk, where it
-/// may have departed into others.
-fn leave(
-    books: &mut Books,
-    boxed: &mut PhysicalBox,
-    way_out: WayOut,
-    now: u64,
-    (own, departed): (u64, bool),
-) {
-    let mut own = std::mem::take(&mut boxed.own) + own;
-    let mut covered = u64::from(departed);
-    if let Some(chain) = &mut boxed.chain {
-        if let Some((_, group)) = chain.groups.get_index_mut(chain.last) {
-            group.own += own;
-        }
-        own = std::mem::take(&mut chain.base_own);
-        covered = covered.max(u64::from(!chain.groups.is_empty()));
-        for (at, (&(arc, waits, _), group)) in chain.groups.iter_mut().enumerate() {
-            let innermost = at == chain.last && !departed;
-            let lasted = group.boxes.wrapping_mul(now).wrapping_sub(group.entered);
-            let fresh = std::mem::take(&mut group.fresh);
-            let figures = books.figures(arc);
-            figures.count_way_out(way_out, group.boxes, fresh);
-            let covered = group.boxes - u64::from(innermost);
-            figures.count_shared_way_out(way_out, group.boxes, covered);
-            add(
-                &mut figures.self_by[way_out.outcome()],
-                std::mem::take(&mut group.own),
-            );
-            books.book_stretch(arc, waits, way_out.outcome(), lasted);
-        }
-    }
-    let fresh = u64::from(!std::mem::replace(&mut boxed.exited, true));
-    let figures = books.figures(boxed.arc);
-    figures.count_way_out(way_out, 1, fresh);
-    figures.count_shared_way_out(way_out, 0, covered);
-    add(&mut figures.self_by[way_out.outcome()], own);
-    let lasted = now.wrapping_sub(boxed.since);
-    books.book_stretch(boxed.arc, boxed.waits, way_out.outcome(), lasted);
-}
-
-/// Books what a box did in activations that began in the chunk.
-fn book_later(books: &mut Books, boxed: &PhysicalBox, later: &Figures, height: Option<i64>) {
-    let waits = |boxed: &PhysicalBox, at: usize| match at {
-        0 => boxed.waits,
-        _ => boxed
-            .chain
-            .as_ref()
-            .and_then(|chain| chain.groups.get_index(at - 1))
-            .map_or(NONE, |(key, _)| key.1),
-    };
-    let innermost = boxed.chain.as_ref().map_or(0, |chain| chain.last + 1);
-    for (at, (arc, boxes)) in logical(boxed).enumerate() {
-        let here = &mut books.arcs[arc as usize];
-        if let Some(height) = height {
-            here.height = here.height.max(height);
-        }
-        here.figures.add_counts(later, boxes);
-        for (port, passed) in later.shared_ports().into_iter().enumerate() {
-            // All boxes but one are not the innermost, and that one is if the chain ends here.
-            let covered = if at == innermost {
-                passed * (boxes - 1) + later.covered[port]
-            } else {
-                passed * boxes
-            };
-            let followed = if at == 0 { 0 } else { passed * boxes };
-            here.figures.count_shared(port, followed, covered);
-        }
-        if at == 0 {
-            add(&mut here.figures.undone, later.undone);
-        }
-        for outcome in 0..OUTCOMES {
-            if at == innermost {
-                add(
-                    &mut books.figures(arc).self_by[outcome],
-                    later.self_by[outcome],
-                );
-            }
-            let lasted = later.outer_by[outcome].wrapping_mul(boxes);
-            books.book_stretch(arc, waits(boxed, at), outcome, lasted);
-        }
     }
 }

@@ -101,7 +101,7 @@ impl<'t> Joined<'t> {
                 self.add_stream(*figures)?;
             }
             self.found.merge(done.found);
-            self.join.add_streams(&done.chunk);
+            self.join.add_streams(done.chunk);
             return Ok(());
         };
         let stream = &worker.trace.streams()[part.stream];

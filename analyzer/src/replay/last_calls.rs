@@ -33,12 +33,11 @@ impl Chunk<'_> {
 
     /// The active box departs, not as it did the last time.
     fn depart(&mut self, callable: Callable) {
-        self.settle(self.active);
+        if let Some(chain) = &mut self.boxes.get_mut(self.active).chain {
+            chain.settle();
+        }
         let from = self.place();
         let route = *self.books.route(from, callable);
-        let figures = self.books.figures(route.arc);
-        figures.ports.calls += 1;
-        figures.ports.tail_calls += 1;
         self.slots[route.caller as usize] = route.arc;
         let waits = self.slots[route.predicate as usize];
         let active = self.boxes.get_mut(self.active);
@@ -50,7 +49,7 @@ impl Chunk<'_> {
             active.since = self.now;
             active.exited = false;
             active.then_fails = self.scope.fails_after(callable);
-            return;
+            return self.books.figures(route.arc).count_last_calls(1);
         }
         let own = std::mem::take(&mut active.own);
         let again = if from == active.place { callable } else { NONE };
@@ -61,26 +60,33 @@ impl Chunk<'_> {
 
     /// Books departures of a box that were only counted.
     pub(super) fn settle(&mut self, id: BoxId) {
-        let chain = self.boxes.get_mut(id).chain.as_mut();
-        if let Some((arc, boxes)) = chain.and_then(|chain| chain.settle()) {
-            let figures = self.books.figures(arc);
-            figures.ports.calls += boxes;
-            figures.ports.tail_calls += boxes;
+        let Some(chain) = &mut self.boxes.get_mut(id).chain else {
+            return;
+        };
+        chain.settle();
+        for ((arc, ..), group) in chain.groups.iter_mut() {
+            let unbooked = std::mem::take(&mut group.unbooked);
+            self.books.figures(*arc).count_last_calls(unbooked);
         }
     }
 
-    #[cold]
+    #[inline(never)]
     pub(super) fn leave_chain(&mut self, way_out: WayOut) {
-        self.settle(self.active);
         let now = self.now;
         let boxed = self.boxes.get_mut(self.active);
         let Some(mut chain) = boxed.chain.take() else {
             return;
         };
+        chain.settle();
         let own = std::mem::take(&mut boxed.own);
-        chain.groups[chain.last].own += own;
-        for (at, (&(id, waits, _), group)) in chain.groups.iter_mut().enumerate().rev() {
+        if let Some((_, group)) = chain.groups.get_mut(chain.last) {
+            group.own += own;
+        }
+        for (at, ((id, waits, _), group)) in chain.groups.iter_mut().enumerate().rev() {
+            let (id, waits) = (*id, *waits);
             let arc = &mut self.books.arcs[id as usize];
+            arc.figures
+                .count_last_calls(std::mem::take(&mut group.unbooked));
             let covered = group.boxes - u64::from(at == chain.last);
             arc.figures
                 .count_shared_way_out(way_out, group.boxes, covered);

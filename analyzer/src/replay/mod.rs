@@ -41,8 +41,10 @@
 //! (`scope`), and those whose deep recursion would hand most boxes from chunk to chunk. Nothing recurses on the
 //! machine's stack.
 
+mod arc_table;
 mod assemble;
 mod backtrack;
+mod booked;
 mod books;
 mod boxes;
 mod choices;
@@ -55,7 +57,9 @@ mod last_calls;
 mod moved;
 mod plan;
 mod reader;
+mod roots;
 mod schedule;
+mod small_map;
 mod state;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -44,8 +44,8 @@ impl Chunk<'_> {
         let mut place = self.books.arcs[arc as usize].place;
         let chain = chain.map(|chain| {
             let moved = self.move_chain(&chain, arc);
-            if let Some((&(innermost, ..), _)) = moved.groups.get_index(moved.last) {
-                place = self.books.arcs[innermost as usize].place;
+            if let Some(((innermost, ..), _)) = moved.groups.get(moved.last) {
+                place = self.books.arcs[*innermost as usize].place;
             }
             Box::new(moved)
         });
@@ -71,12 +71,12 @@ impl Chunk<'_> {
             departures.push((*arc, group.boxes));
         }
         let mut moved = Chain::default();
-        for (predicate, arc) in &chain.rest {
-            moved.rest.insert(*predicate, last[arc]);
+        for (predicate, arc) in chain.rest.iter() {
+            *moved.rest.entry(*predicate) = last[arc];
         }
         let innermost = arcs[chain.last];
         let active = self.books.arcs[innermost as usize].predicate;
-        for (predicate, arc) in &moved.rest {
+        for (predicate, arc) in moved.rest.iter() {
             let departures = followed.get_mut(predicate).into_iter().flatten();
             // After its last departure no box of the predicate followed.
             if let Some((_, boxes)) = departures.rev().find(|(of, _)| of == arc)
@@ -86,12 +86,12 @@ impl Chunk<'_> {
             }
         }
         let mut met = FxHashSet::from_iter([self.books.arcs[first as usize].predicate]);
-        for ((&(_, _, stage), group), arc) in chain.groups.iter().zip(&arcs) {
+        for (((_, _, stage), group), arc) in chain.groups.iter().zip(&arcs) {
             let predicate = self.books.arcs[*arc as usize].predicate;
             let mut boxes = group.boxes;
             if met.insert(predicate) {
                 let waits = self.slots[predicate as usize];
-                add(&mut moved, (*arc, waits, stage), 1);
+                add(&mut moved, (*arc, waits, *stage), 1);
                 boxes -= 1;
             }
             let departures = followed.entry(predicate).or_default();
@@ -101,14 +101,14 @@ impl Chunk<'_> {
                 let now = boxes.min(left);
                 boxes -= now;
                 if now > 0 {
-                    add(&mut moved, (*arc, waits, stage), now);
+                    add(&mut moved, (*arc, waits, *stage), now);
                 }
                 if left > now {
                     departures.push((waits, left - now));
                 }
             }
         }
-        let at = moved.groups.keys().rposition(|key| key.0 == innermost);
+        let at = moved.groups.iter().rposition(|(key, _)| key.0 == innermost);
         moved.last = at.unwrap_or(0);
         moved
     }
@@ -117,7 +117,8 @@ impl Chunk<'_> {
     fn moved_arcs(&mut self, chain: &Chain, first: ArcId) -> Vec<ArcId> {
         let mut place = self.books.arcs[first as usize].place;
         let mut arcs = Vec::with_capacity(chain.groups.len());
-        for &(old, ..) in chain.groups.keys() {
+        for ((old, ..), _) in chain.groups.iter() {
+            let old = *old;
             let caller = self.caller(old);
             let callable = self.books.arcs[old as usize].callable;
             let Place {
@@ -139,5 +140,5 @@ impl Chunk<'_> {
 }
 
 fn add(chain: &mut Chain, key: (ArcId, ArcId, Stage), boxes: u64) {
-    chain.groups.entry(key).or_default().boxes += boxes;
+    chain.groups.entry(key).boxes += boxes;
 }

@@ -157,11 +157,14 @@ impl State {
         for id in kept.order {
             translate.hand_over(self, chunk, &kept.ids, id);
         }
+        let mut inside = i64::MAX;
         for (root, id) in chunk.roots.iter().zip(&meaning.boxes) {
             if !kept.roots[chunk.boxes.get(root.id).root as usize] && *id != NOBODY {
+                inside = inside.min(self.boxes.get(*id).base);
                 self.boxes.release(*id);
             }
         }
+        self.forget_callers(inside);
         for choice in &chunk.choices {
             let live = self.live.wrapping_add(meaning.work(chunk, &choice.live));
             self.choices.push(Choice {
@@ -179,6 +182,16 @@ impl State {
         self.tick = chunk.tick;
         self.paused = chunk.paused;
         self.paused_ticks += chunk.paused_ticks;
+    }
+
+    /// Entries of the choice stack from this height on are inside of a box that is gone. They are
+    /// about to be cut, too: the chunk ends between the parts of one cut, or between an exception
+    /// and its cut.
+    pub(super) fn forget_callers(&mut self, height: i64) {
+        let from = usize::try_from(height).unwrap_or(0);
+        for choice in self.choices.iter().skip(from) {
+            self.boxes.get_mut(choice.id).parent = NONE;
+        }
     }
 
     /// What the chunk, just handed over, left on the stacks. Its outermost root counts as pushed again, because
@@ -222,8 +235,8 @@ impl State {
             last_calls: boxed
                 .chain
                 .iter()
-                .flat_map(|chain| chain.groups.values())
-                .fold(0, |sum, group| sum + group.boxes),
+                .flat_map(|chain| chain.groups.iter())
+                .fold(0, |sum, (_, group)| sum + group.boxes),
             way: 0,
         }
     }
@@ -281,10 +294,13 @@ impl Translate<'_> {
         let from = chunk.boxes.get(id);
         let to = state.boxes.get_mut(ids[id as usize]);
         if from.root != NONE {
+            if from.parent != NONE && ids[from.parent as usize] == NONE {
+                to.parent = NONE;
+            }
             return self.root(chunk, from, to);
         }
         *to = PhysicalBox {
-            parent: ids[from.parent as usize],
+            parent: kept_parent(chunk, ids, from),
             arc: self.meaning.arcs[from.arc as usize],
             waits: self.waits(from.arc, from.waits),
             place: self.meaning.places[from.place as usize],
@@ -312,7 +328,7 @@ impl Translate<'_> {
             to.exited = true;
             to.since = self.meaning.begin + from.since;
             if let Some(chain) = &mut to.chain {
-                for group in chain.groups.values_mut() {
+                for (_, group) in chain.groups.iter_mut() {
                     group.entered = group.boxes.wrapping_mul(to.since);
                     group.fresh = 0;
                 }
@@ -327,20 +343,22 @@ impl Translate<'_> {
         to.place = self.meaning.places[from.place as usize];
         let own = std::mem::take(&mut to.own) + more.base_own;
         let all = to.chain.get_or_insert_default();
-        match all.groups.get_index_mut(all.last) {
+        match all.groups.get_mut(all.last) {
             None => all.base_own += own,
             Some((_, group)) => group.own += own,
         }
-        for (key, group) in &more.groups {
-            let sum = all.groups.entry(*key).or_default();
+        for (key, group) in more.groups.iter() {
+            let sum = all.groups.entry(*key);
             sum.boxes += group.boxes;
             sum.fresh += group.fresh;
             add(&mut sum.entered, group.entered);
             sum.own += group.own;
         }
-        all.rest.extend(more.rest);
-        if let Some((key, _)) = more.groups.get_index(more.last) {
-            all.last = all.groups.get_index_of(key).unwrap_or(0);
+        for (predicate, arc) in more.rest.iter() {
+            *all.rest.entry(*predicate) = *arc;
+        }
+        if let Some((key, _)) = more.groups.get(more.last) {
+            all.last = all.groups.position(key).unwrap_or(0);
         }
         to.own = from.own;
     }
@@ -351,13 +369,16 @@ impl Translate<'_> {
             base_own: chain.base_own,
             ..Chain::default()
         };
-        for (at, (&(arc, waits, _), group)) in chain.groups.iter().enumerate() {
-            let key = (self.meaning.arcs[arc as usize], self.waits(arc, waits), 0);
-            let entry = here.groups.entry(key);
+        for (at, ((arc, waits, _), group)) in chain.groups.iter().enumerate() {
+            let key = (
+                self.meaning.arcs[*arc as usize],
+                self.waits(*arc, *waits),
+                0,
+            );
             if at == chain.last {
-                here.last = entry.index();
+                here.last = here.groups.add(key);
             }
-            let sum = entry.or_default();
+            let sum = here.groups.entry(key);
             sum.boxes += group.boxes;
             sum.fresh += group.fresh;
             add(
@@ -368,14 +389,13 @@ impl Translate<'_> {
             );
             sum.own += group.own;
         }
-        for (predicate, arc) in &chain.rest {
+        for (predicate, arc) in chain.rest.iter() {
             let predicate = if *predicate == self.books.begin() {
                 root
             } else {
                 *predicate
             };
-            here.rest
-                .insert(predicate, self.meaning.arcs[*arc as usize]);
+            *here.rest.entry(predicate) = self.meaning.arcs[*arc as usize];
         }
         here
     }
@@ -386,5 +406,17 @@ impl Translate<'_> {
         } else {
             self.meaning.arcs[waits as usize]
         }
+    }
+}
+
+/// The caller of a box that a chunk made and hands on; [`NONE`] if that was cut. The box is about
+/// to be cut, too: then a chunk ends between the parts of one cut.
+fn kept_parent(chunk: &Chunk, ids: &[BoxId], from: &PhysicalBox) -> BoxId {
+    let parent = chunk.boxes.get(from.parent);
+    // Another box may have the room of one that was cut: one called later.
+    if parent.called <= from.called {
+        ids[from.parent as usize]
+    } else {
+        NONE
     }
 }

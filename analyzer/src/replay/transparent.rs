@@ -28,8 +28,8 @@ impl Chunk<'_> {
         let place = self.boxes.get(self.active).place;
         let boxed = self.boxes.get(visible);
         let innermost = boxed.chain.as_ref().and_then(|chain| {
-            let (&(arc, ..), _) = chain.groups.get_index(chain.last)?;
-            Some(arc)
+            let ((arc, ..), _) = chain.groups.get(chain.last)?;
+            Some(*arc)
         });
         let arc = innermost.unwrap_or(boxed.arc);
         if arc == NONE || place == NONE {

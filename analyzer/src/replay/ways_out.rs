@@ -147,7 +147,7 @@ impl Chunk<'_> {
             let arc = &mut self.books.arcs[boxed.arc as usize];
             arc.height = arc.height.max(height);
             if let Some(chain) = &boxed.chain {
-                for (arc, ..) in chain.groups.keys() {
+                for ((arc, ..), _) in chain.groups.iter() {
                     let arc = &mut self.books.arcs[*arc as usize];
                     arc.height = arc.height.max(height);
                 }

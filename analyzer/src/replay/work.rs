@@ -69,7 +69,9 @@ impl<'t> Worker<'t> {
                 part = Some(self.part(&mut chunk, *stream, blocks.clone(), paused));
             }
         }
-        chunk.books.finish();
+        if part.is_some() {
+            chunk.books.finish();
+        }
         if let Some(effort) = self.options.effort {
             effort.replayed(begin.elapsed());
         }

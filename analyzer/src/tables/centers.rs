@@ -19,8 +19,10 @@ rows! {
     /// A row of the table `centers`: one for every cost centre that was entered, and one for what
     /// ran outside of all.
     ///
-    /// All counts are of boxes of predicates in the centre and in no centre nested in it. Every
-    /// count sums over the centres to that of the whole trace.
+    /// All counts are of boxes of predicates in the centre and in no centre nested in it; not of
+    /// the centre's own boxes, nor of collections, stack shifts, waiting and loading, whose time is
+    /// in `self_ns`. Every count sums over the centres to that of all other boxes of the trace, and
+    /// `self_ns` to that of all boxes.
     pub struct CenterRow<'t> of c: InCenter<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = c.tables.name;
@@ -103,6 +105,11 @@ impl<'t> Tables<'t> {
         let mut sums = self.symbolic_costs();
         for (&(center, of), figures) in &self.profile.centers {
             let info = self.trace.predicates().get(of as usize);
+            // After a gap, time without a known active box is that of the unknown predicate,
+            // without a call.
+            if figures.calls == 0 {
+                continue;
+            }
             if info.is_none_or(PredicateInfo::is_called_by_program) {
                 sums.insert((center, Some(of), UNFOLDINGS), Some(figures.calls));
             }

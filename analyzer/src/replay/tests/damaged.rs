@@ -52,7 +52,7 @@ fn blocks(bytes: &[u8]) -> Vec<(usize, BlockHeader)> {
     blocks
 }
 
-fn event_blocks(bytes: &[u8]) -> Vec<(usize, BlockHeader)> {
+pub(super) fn event_blocks(bytes: &[u8]) -> Vec<(usize, BlockHeader)> {
     let mut blocks = blocks(bytes);
     blocks.retain(|(_, block)| block.kind == BlockKind::Events);
     blocks
@@ -97,7 +97,7 @@ fn sample() -> Vec<u8> {
 }
 
 /// `n` calls and exits.
-fn flat(n: u64) -> Vec<u8> {
+pub(super) fn flat(n: u64) -> Vec<u8> {
     let pair = |i| {
         [
             (Event::Call { predicate: 0 }, 3 * i),

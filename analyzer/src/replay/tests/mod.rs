@@ -6,6 +6,7 @@ mod centers;
 mod contexts;
 mod damaged;
 mod files;
+mod indexes;
 mod naive;
 mod net;
 mod parallel;

@@ -69,8 +69,7 @@ fn whole(
     }
     violations.extend(chunk.violations.listed.iter().map(|(_, what)| *what));
     let figures = chunk.finish_stream(first, last);
-    chunk.books.finish();
-    join.add_streams(&chunk);
+    join.add_streams(chunk);
     figures
 }
 

@@ -249,13 +249,20 @@ impl Engine {
             }
             return;
         };
-        self.cut_to(height);
+        self.cut_to(height, which);
     }
 
-    fn cut_to(&mut self, height: usize) {
+    /// One cut, or two in a row: recorders count up to a limit.
+    fn cut_to(&mut self, height: usize, which: u8) {
         let count = (self.choices.len() - height) as u32;
         self.choices.truncate(height);
-        self.emit(Event::Cut { count });
+        let first = u32::from(which / 2) % count.max(1);
+        if first > 0 {
+            self.emit(Event::Cut { count: first });
+        }
+        self.emit(Event::Cut {
+            count: count - first,
+        });
     }
 
     fn exception(&mut self, which: u8) {
@@ -266,12 +273,12 @@ impl Engine {
         let choices = self.choices.len() > base;
         // Engines differ in whether they unwind boxes or choicepoints first.
         if choices && which.is_multiple_of(2) {
-            self.cut_to(base);
+            self.cut_to(base, which);
         }
         self.emit(Event::Exception);
         self.leave();
         if choices && !which.is_multiple_of(2) {
-            self.cut_to(base);
+            self.cut_to(base, which);
         }
     }
 

@@ -1,0 +1,94 @@
+//! Books what boxes of before a chunk did in it, once it is known which boxes they are.
+
+use super::books::{Books, Figures, NONE, OUTCOMES, WayOut, add};
+use super::boxes::{PhysicalBox, logical};
+
+/// Books that the logical boxes of a box are left; `own` ticks of it were in the chunk, where it
+/// may have departed into others.
+pub(super) fn leave(
+    books: &mut Books,
+    boxed: &mut PhysicalBox,
+    way_out: WayOut,
+    now: u64,
+    (own, departed): (u64, bool),
+) {
+    let mut own = std::mem::take(&mut boxed.own) + own;
+    let mut covered = u64::from(departed);
+    if let Some(chain) = &mut boxed.chain {
+        if let Some((_, group)) = chain.groups.get_mut(chain.last) {
+            group.own += own;
+        }
+        own = std::mem::take(&mut chain.base_own);
+        covered = covered.max(u64::from(chain.groups.len() > 0));
+        for (at, ((arc, waits, _), group)) in chain.groups.iter_mut().enumerate() {
+            let (arc, waits) = (*arc, *waits);
+            let innermost = at == chain.last && !departed;
+            let lasted = group.boxes.wrapping_mul(now).wrapping_sub(group.entered);
+            let fresh = std::mem::take(&mut group.fresh);
+            let figures = books.figures(arc);
+            figures.count_way_out(way_out, group.boxes, fresh);
+            let covered = group.boxes - u64::from(innermost);
+            figures.count_shared_way_out(way_out, group.boxes, covered);
+            add(
+                &mut figures.self_by[way_out.outcome()],
+                std::mem::take(&mut group.own),
+            );
+            books.book_stretch(arc, waits, way_out.outcome(), lasted);
+        }
+    }
+    let fresh = u64::from(!std::mem::replace(&mut boxed.exited, true));
+    let figures = books.figures(boxed.arc);
+    figures.count_way_out(way_out, 1, fresh);
+    figures.count_shared_way_out(way_out, 0, covered);
+    add(&mut figures.self_by[way_out.outcome()], own);
+    let lasted = now.wrapping_sub(boxed.since);
+    books.book_stretch(boxed.arc, boxed.waits, way_out.outcome(), lasted);
+}
+
+/// Books what a box did in activations that began in the chunk.
+pub(super) fn book_later(
+    books: &mut Books,
+    boxed: &PhysicalBox,
+    later: &Figures,
+    height: Option<i64>,
+) {
+    let waits = |boxed: &PhysicalBox, at: usize| match at {
+        0 => boxed.waits,
+        _ => boxed
+            .chain
+            .as_ref()
+            .and_then(|chain| chain.groups.get(at - 1))
+            .map_or(NONE, |(key, _)| key.1),
+    };
+    let innermost = boxed.chain.as_ref().map_or(0, |chain| chain.last + 1);
+    for (at, (arc, boxes)) in logical(boxed).enumerate() {
+        let here = &mut books.arcs[arc as usize];
+        if let Some(height) = height {
+            here.height = here.height.max(height);
+        }
+        here.figures.add_counts(later, boxes);
+        for (port, passed) in later.shared_ports().into_iter().enumerate() {
+            // All boxes but one are not the innermost, and that one is if the chain ends here.
+            let covered = if at == innermost {
+                passed * (boxes - 1) + later.covered[port]
+            } else {
+                passed * boxes
+            };
+            let followed = if at == 0 { 0 } else { passed * boxes };
+            here.figures.count_shared(port, followed, covered);
+        }
+        if at == 0 {
+            add(&mut here.figures.undone, later.undone);
+        }
+        for outcome in 0..OUTCOMES {
+            if at == innermost {
+                add(
+                    &mut books.figures(arc).self_by[outcome],
+                    later.self_by[outcome],
+                );
+            }
+            let lasted = later.outer_by[outcome].wrapping_mul(boxes);
+            books.book_stretch(arc, waits(boxed, at), outcome, lasted);
+        }
+    }
+}
