@@ -12,7 +12,7 @@ use crate::format::{
 const EXIT_DET: usize = 2;
 const FAIL: usize = 5;
 
-/// The runs in a trace of one stream: whatever lies between the first and second mark, the third and fourth, and so on.
+/// The runs in the stream that has marks: whatever lies between the first and second mark, the third and fourth, and so on.
 /// How long they take unrecorded is not known yet. `None` if the trace is not whole.
 #[must_use]
 pub fn runs(trace: &[u8]) -> Option<Vec<Trial>> {
@@ -24,8 +24,10 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Trial>> {
     let mut leaf: Option<u64> = None;
     let mut inside = None;
     let mut last = 0;
+    let mut marked = None;
     for (header, payload) in blocks(trace, file_id) {
-        if header.kind != BlockKind::Events {
+        let is_other = marked.is_some_and(|marked| marked != header.stream);
+        if header.kind != BlockKind::Events || is_other {
             continue;
         }
         let mut bytes = payload?;
@@ -52,6 +54,7 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Trial>> {
                 continue;
             }
             if matches!(event, Event::Mark { .. }) {
+                marked = Some(header.stream);
                 match run.take() {
                     Some(done) => runs.push(done),
                     None => run = Some(Trial::default()),
@@ -213,6 +216,31 @@ mod tests {
         };
         assert_eq!(run_with_a_wait_of(0), [run]);
         assert_eq!(run_with_a_wait_of(1_000_000), [run]);
+    }
+
+    /// Other threads may have streams, too, though nothing that they run is recorded.
+    #[test]
+    fn other_streams_are_not_counted() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace.pmt");
+        let header = Header::of_this_process("some engine");
+        let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
+        let leaf = recorder.predicate("user", "leaf", 2, None, 0);
+        let main = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+        let other = recorder.stream(StreamKind::Thread, "other", Dialect::EveryRedo);
+        let begin = crate::clock::ticks();
+        main.record_at(Event::Mark { text: 0 }, begin);
+        other.record_at(Event::Call { predicate: leaf }, begin + 10);
+        other.record_at(Event::ExitDet, begin + 1000);
+        main.record_at(Event::Mark { text: 0 }, begin + 100);
+        main.end();
+        other.end();
+        recorder.close(Outcome::Stopped).unwrap();
+        let run = Trial {
+            ticks: 100,
+            ..Trial::default()
+        };
+        assert_eq!(runs(&std::fs::read(&path).unwrap()), Some(vec![run]));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use portmortem_tracer::format::{Header, Technique, Trial, Trials};
@@ -119,11 +120,16 @@ pub(crate) fn is_calibrated(technique: Term, settings: Term) -> Foreign {
     Foreign::from(trials(&Way::of(technique, settings)).is_some())
 }
 
-/// `kept_trials(+Technique, +Settings, +Empty)`: another process had trials of such a recording, and they are of use. `Empty` are the ticks that
-/// the loop around the first two takes in this one.
-pub(crate) fn kept_trials(technique: Term, settings: Term, empty: Term) -> Foreign {
+/// Ticks that a loop takes in this process.
+static PACE: AtomicU32 = AtomicU32::new(0);
+
+/// `kept_trials(+Technique, +Settings, +Pace)`: another process had trials of such a recording, and they are of use. `Pace` are the ticks that
+/// the loop around the first two takes in this one, run again and again.
+pub(crate) fn kept_trials(technique: Term, settings: Term, pace: Term) -> Foreign {
     let way = Way::of(technique, settings);
-    let Some(trials) = kept::read(&way.text(), integer(empty).into()) else {
+    let pace = integer(pace);
+    PACE.store(pace, Ordering::Relaxed);
+    let Some(trials) = kept::read(&way.text(), pace) else {
         return FALSE;
     };
     *lock(&KNOWN) = Some(Known { way, trials });
@@ -167,7 +173,7 @@ pub(crate) fn is_open() -> Foreign {
     Foreign::from(lock(&OPEN).is_some())
 }
 
-/// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the first quartile of the ticks that it took unrecorded, in ticks;
+/// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the first quartile of the ticks that it took unrecorded;
 /// `Empty` those of the loop around the first two. Fails if nothing comes of it.
 pub(crate) fn close(empty: Term, untraced: Term) -> Foreign {
     let Some((mut file, way)) = lock(&OPEN).take() else {
@@ -189,7 +195,7 @@ pub(crate) fn close(empty: Term, untraced: Term) -> Foreign {
         empty: integer(empty).into(),
         trials: quartiles(&runs, &untraced),
     };
-    kept::write(&way.text(), &trials);
+    kept::write(&way.text(), PACE.load(Ordering::Relaxed), &trials);
     *lock(&KNOWN) = Some(Known { way, trials });
     TRUE
 }

@@ -1,7 +1,7 @@
 //! Trials that are kept from one process to the next, in a file of the user's cache.
 //!
-//! A file is for one machine, one build of the engine and of this library, and one way of recording; all that is its name. Its contents are a
-//! note that says so and the trials, as records of a trace. Nothing that goes wrong here is an error: there are new trials then.
+//! A file is for one machine, one build of the engine and of this library, and one way of recording; all that is its name. Its contents are
+//! notes that say so and how fast the engine was, and the trials, as records of a trace. Nothing that goes wrong here is an error: there are new trials then.
 
 use std::ffi::{CStr, OsStr, c_void};
 use std::fs;
@@ -21,8 +21,8 @@ const LONGEST_LIFE: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Files are shorter.
 const LARGEST: u64 = 64 << 10;
 
-/// What was kept of these trials, if it is of use: `empty` are the ticks that their empty loop takes now.
-pub(crate) fn read(way: &str, empty: u64) -> Option<Trials> {
+/// What was kept of these trials, if it is of use: `pace` are the ticks that a loop takes now.
+pub(crate) fn read(way: &str, pace: u32) -> Option<Trials> {
     let key = key(way)?;
     let path = path(&key)?;
     let about = fs::metadata(&path).ok()?;
@@ -30,16 +30,16 @@ pub(crate) fn read(way: &str, empty: u64) -> Option<Trials> {
     if !about.is_file() || about.len() > LARGEST || age > LONGEST_LIFE {
         return None;
     }
-    decode(&fs::read(path).ok()?, &key)
-        .filter(|kept| is_plausible(kept) && is_near(kept.empty, empty))
+    let (then, trials) = decode(&fs::read(path).ok()?, &key)?;
+    (is_near(then, pace) && is_plausible(&trials)).then_some(trials)
 }
 
 /// Keeps trials, if that is possible. A limit on the size of files has let a larger one be written for them.
-pub(crate) fn write(way: &str, trials: &Trials) {
+pub(crate) fn write(way: &str, pace: u32, trials: &Trials) {
     if is_plausible(trials)
         && let Some(key) = key(way)
         && let Some(path) = path(&key)
-        && let Some(bytes) = encode(trials, &key)
+        && let Some(bytes) = encode(&key, pace, trials)
     {
         // There are new trials each time then.
         let _ = replace(&path, &bytes);
@@ -117,42 +117,47 @@ fn object_of(function: *const c_void) -> Option<String> {
     ))
 }
 
-fn encode(trials: &Trials, key: &str) -> Option<Vec<u8>> {
+fn encode(key: &str, pace: u32, trials: &Trials) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    let text = key.to_owned();
-    encode_record(&Record::Note { text }, &mut bytes).ok()?;
+    for text in [key.to_owned(), pace.to_string()] {
+        encode_record(&Record::Note { text }, &mut bytes).ok()?;
+    }
     encode_record(&Record::Trials(trials.clone()), &mut bytes).ok()?;
     let checksum = crc32(&bytes);
     bytes.extend_from_slice(&checksum.to_le_bytes());
     Some(bytes)
 }
 
-fn decode(bytes: &[u8], key: &str) -> Option<Trials> {
+fn decode(bytes: &[u8], key: &str) -> Option<(u32, Trials)> {
     let (records, checksum) = bytes.split_last_chunk::<4>()?;
     if crc32(records) != u32::from_le_bytes(*checksum) {
         return None;
     }
     let mut at = 0;
-    match (
-        read_record(records, &mut at).ok()?,
-        read_record(records, &mut at).ok()?,
-    ) {
-        (Record::Note { text }, Record::Trials(trials)) if text == key => Some(trials),
+    let mut next = || read_record(records, &mut at).ok();
+    match (next()?, next()?, next()?) {
+        (Record::Note { text }, Record::Note { text: pace }, Record::Trials(trials))
+            if text == key =>
+        {
+            Some((pace.parse().ok()?, trials))
+        }
         _ => None,
     }
 }
 
-/// Recorded programs have events, and take no less than a tenth less than unrecorded ones.
+/// Recorded programs have events, and take longer in all. One by one they may not, if others use the machine.
 fn is_plausible(trials: &Trials) -> bool {
-    let recorded_is_slower = |trial: &Trial| {
-        trial.untraced > 0
-            && trial.ticks >= trial.untraced - trial.untraced / 10
-            && trial.counts.iter().any(|&count| count > 0)
+    let sum = |ticks: fn(&Trial) -> u64| {
+        let all = trials.trials.iter().map(ticks);
+        all.fold(0, u64::saturating_add)
     };
-    trials.empty > 0 && trials.trials.len() > 2 && trials.trials.iter().all(recorded_is_slower)
+    let has_events = |trial: &Trial| trial.counts.iter().any(|&count| count > 0);
+    trials.trials.len() > 2
+        && trials.trials.iter().all(has_events)
+        && sum(|trial| trial.ticks) > sum(|trial| trial.untraced)
 }
 
 /// Within a quarter.
-fn is_near(then: u64, now: u64) -> bool {
+fn is_near(then: u32, now: u32) -> bool {
     then.abs_diff(now) <= then / 4
 }
