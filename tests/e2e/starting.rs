@@ -1,7 +1,6 @@
 //! Every way to start SWI-Prolog, behind `portmortem record --`: outputs, errors and exit status
 //! are those without recording.
 
-use std::fs;
 use std::path::Path;
 
 use portmortem_tests::{Profiled, Sandbox, masks};

@@ -64,6 +64,10 @@ bodies([Part|Parts], [Layout|Layouts], In, N0, N, Goals, Rest) :-
 %
 %   Closure is called with so many arguments more.
 
+closure(_, Layout, _, _, _, _, _, _) :-
+    var(Layout),                % expansion has lost the place
+    !,
+    fail.
 closure(Closure, parentheses_term_position(_, _, Layout), Extra, In, N0, N, Goals, Rest) :-
     !,
     closure(Closure, Layout, Extra, In, N0, N, Goals, Rest).
@@ -154,6 +158,10 @@ unknown_goal(Goal) :-
 unknown_goal(_:Goal) :-
     var(Goal).
 
+quantified(_, Layout, _, _, _, _, _) :-
+    var(Layout),
+    !,
+    fail.
 quantified(Goal, parentheses_term_position(_, _, Layout), In, N0, N, Goals, Rest) :-
     !,
     quantified(Goal, Layout, In, N0, N, Goals, Rest).
