@@ -120,7 +120,9 @@ fn reports_of_a_running_recording() {
     let profiled = whole(&sandbox, "a.pmt");
     assert_eq!(calls(&profiled, "one/1"), 31);
     assert_eq!(calls(&profiled, "next/2"), 7);
-    assert_eq!(profiled.names(), ["next/2", "num/1", "one/1"]);
+    let of_program = |name: &&str| !name.contains(':');
+    let names = profiled.names().into_iter().filter(of_program);
+    assert_eq!(names.collect::<Vec<_>>(), ["next/2", "num/1", "one/1"]);
 }
 
 #[test]
@@ -162,7 +164,8 @@ fn portmortem_of_a_goal() {
     let profiled = whole(&sandbox, "recording.pmt");
     let row = profiled.row("one/1");
     assert_eq!((row.calls, row.exits_nondet, row.redos), (1, 1, 1));
-    assert_eq!(whole(&sandbox, "recording_5.pmt").row("num/1").cuts, 1);
+    // The cut ends the recording before it is told.
+    assert_eq!(whole(&sandbox, "recording_5.pmt").row("num/1").pending, 1);
 }
 
 #[test]

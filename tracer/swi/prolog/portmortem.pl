@@ -91,6 +91,7 @@ Options of pm_record/2 and pm_start/2:
 
 :- meta_predicate
     pm_record(0, +),
+    told(0),
     portmortem(0),
     cost_center(+, 0),
     in_cost_center(+, :),
@@ -107,7 +108,18 @@ pm_record(Goal, Options) :-
     ->  true
     ;   File = 'recording.pmt'
     ),
-    setup_call_cleanup(pm_start(File, Options), once(Goal), pm_stop).
+    setup_call_cleanup(pm_start(File, Options), told(once(Goal)), pm_stop).
+
+%   A stub sees a failure where control resumes, and an exception where it is caught: before a cleanup handler ends the recording.
+
+told(Goal) :-
+    (   catch_with_backtrace(Goal, Error, rethrow(Error))
+    *-> true
+    ;   fail
+    ).
+
+rethrow(Error) :-
+    throw(Error).
 
 %!  pm_start(+File, +Options) is det.
 %
@@ -339,7 +351,7 @@ nothing_recorded :-
 
 portmortem(Goal) :-
     free_file(1, File),
-    setup_call_cleanup(pm_start(File, []), Goal, report_at_end(File)).
+    setup_call_cleanup(pm_start(File, []), told(Goal), report_at_end(File)).
 
 free_file(N, File) :-
     (   N == 1

@@ -157,6 +157,8 @@ start_stubs(Options) :-
            (   \+ call(Recovery),
                portmortem:'$stub_recovery'(system, Recovery, 0)
            )),
+    catch(portmortem:rethrow(portmortem), portmortem, true),
+    portmortem:'$stub_recovery'(portmortem, rethrow, 1),
     forall(declared_center(M, Name, Arity, Center), portmortem:'$stub_in_center'(M, Name, Arity, Center)),
     forall(not_wanted(M, Name, Arity), portmortem:'$stub_leave_out'(M, Name, Arity)),
     forall(there_before(Options, M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)),

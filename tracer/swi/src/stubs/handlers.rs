@@ -383,6 +383,9 @@ impl Visit {
             return;
         };
         let boundary = !standing.is_always_called();
+        if self.is_called_by_recorder(frame) {
+            return;
+        }
         if expected && at == self.shadow.active_frame() && !self.shadow.is_at_boundary() {
             // An undefined predicate is no last call, so this one has clauses that may be asserted.
             let goal = Goal {
@@ -407,6 +410,18 @@ impl Visit {
         if matches!(standing, Standing::WithArguments(_)) {
             self.note_arguments(definition, frame);
         }
+    }
+
+    /// Whether a clause of the recorder's own library has called the predicate that begins in a frame.
+    fn is_called_by_recorder(&mut self, frame: usize) -> bool {
+        // SAFETY: frames of the engine's.
+        let caller = unsafe {
+            match word(frame, FRAME_PARENT) {
+                0 => return false,
+                parent => word(parent, FRAME_DEFINITION),
+            }
+        };
+        self.engine.standings.is_own(caller)
     }
 
     /// The predicate begins at this cell, and gets no box.

@@ -184,6 +184,8 @@ pub(crate) struct Memory {
     boundary: FxHashSet<(usize, Identity)>,
     /// By the names of modules: whether they are the program's.
     modules: FxHashMap<ffi::Atom, bool>,
+    /// Whether predicates are the recorder's own.
+    own: FxHashMap<(usize, Identity), bool>,
 }
 
 /// Standings by definition. A definition may lie where another one was freed, so they have what they are of.
@@ -229,6 +231,20 @@ impl Memory {
             self.boundary.insert((definition, identity));
         }
         is_one
+    }
+
+    /// Whether the predicate is the recorder's own, so that what its clauses call is no call of the program's. Those that programs
+    /// call, in the module `portmortem`, call goals of programs in turn.
+    pub(super) fn is_own(&mut self, definition: usize) -> bool {
+        self.refresh();
+        let key = (definition, identity(definition));
+        *self.own.entry(key).or_insert_with(|| {
+            let known = locks::lock(&KNOWN);
+            // SAFETY: the module of a predicate.
+            let module = unsafe { ffi::PL_module_name(key.1.module as ffi::Module) };
+            let is_own = |known: &Known| known.rules.own.contains(&module);
+            known.as_ref().is_some_and(is_own) && atom_text(module) != "portmortem"
+        })
     }
 
     /// Forgets what was said before answers may have changed.
