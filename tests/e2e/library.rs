@@ -120,7 +120,7 @@ fn reports_of_a_running_recording() {
     let profiled = whole(&sandbox, "a.pmt");
     assert_eq!(calls(&profiled, "one/1"), 31);
     assert_eq!(calls(&profiled, "next/2"), 7);
-    let of_program = |name: &&str| !name.contains(':');
+    let of_program = |name: &String| !name.contains(':');
     let names = profiled.names().into_iter().filter(of_program);
     assert_eq!(names.collect::<Vec<_>>(), ["next/2", "num/1", "one/1"]);
 }
