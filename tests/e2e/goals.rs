@@ -119,7 +119,7 @@ fn called(profiled: &Profiled, sandbox: &Sandbox) -> BTreeMap<usize, BTreeSet<St
 #[test]
 fn goals_in_arguments_have_boxes_and_sites() {
     let sandbox = Sandbox::new();
-    let profiled = sandbox.record("run", PROGRAM, &["--stubs"]);
+    let profiled = sandbox.record("run", PROGRAM, &[]);
     let called = called(&profiled, &sandbox);
     let nothing = BTreeSet::new();
     let mut complaints = Vec::new();
@@ -142,7 +142,7 @@ fn a_goal_that_may_be_either_has_no_site() {
                    main :- forall(own(X), own(X)).\n\
                    own(1).\n";
     let sandbox = Sandbox::new();
-    let profiled = sandbox.record("run", program, &["--stubs"]);
+    let profiled = sandbox.record("run", program, &[]);
     assert_eq!(profiled.row("own/1").calls, 2);
     let called = called(&profiled, &sandbox);
     assert_eq!(called[&2], BTreeSet::from([String::from("forall/2")]));
@@ -158,7 +158,7 @@ fn goals_of_libraries_have_no_boxes() {
                    own(1, 2).\n\
                    own(2, 3).\n";
     let sandbox = Sandbox::new();
-    let profiled = sandbox.record("run", program, &["--stubs"]);
+    let profiled = sandbox.record("run", program, &[]);
     let mut names = profiled.names();
     names.retain(|name| !name.starts_with("system:") || name.contains("write"));
     names.sort();
@@ -186,7 +186,7 @@ fn a_library_in_c_is_loaded_when_it_is_called() {
         "use_module(library(uri), []), uri:uri_components('http://a/b', _)",
     ] {
         let program = format!(":- initialization(main, main).\nmain :- {goal}.\n");
-        let profiled = Sandbox::new().record("run", &program, &["--stubs"]);
+        let profiled = Sandbox::new().record("run", &program, &[]);
         assert_eq!(profiled.row("uri:uri_components/2").calls, 1, "{goal}");
     }
 }
@@ -196,7 +196,7 @@ fn a_library_in_c_is_loaded_when_it_is_called() {
 fn a_library_predicate_has_one_row() {
     let program = ":- initialization(main, main).\n\
                    main :- last([1,2], _), last([3], _).\n";
-    let profiled = Sandbox::new().record("run", program, &["--libraries", "--stubs"]);
+    let profiled = Sandbox::new().record("run", program, &["--libraries"]);
     let names = profiled.names();
     let of_last = names.iter().filter(|name| *name == "lists:last/2").count();
     assert_eq!(of_last, 1, "{names:?}");

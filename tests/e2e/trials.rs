@@ -44,12 +44,12 @@ fn kept(cache: &Path) -> PathBuf {
 
 #[test]
 fn they_are_recorded_as_the_program_is() {
-    for (option, technique) in [
-        ("--stubs", Technique::Stubs),
-        ("--wrappers-only", Technique::Ports),
+    for (options, technique) in [
+        (&[][..], Technique::Stubs),
+        (&["--wrappers-only"], Technique::Ports),
     ] {
         let sandbox = Sandbox::with("a.pl", PROGRAM);
-        says_what_it_says(record(&sandbox, sandbox.path("cache"), &[option]));
+        says_what_it_says(record(&sandbox, sandbox.path("cache"), options));
         let trace = Trace::open(&sandbox.path("run.pmt")).unwrap();
         assert_eq!(trace.technique(), Some(technique));
         let with = match technique {
@@ -78,7 +78,7 @@ fn they_are_kept() {
     let mut before = Trials::default();
     // They are measured again while the machine is much slower or quicker than it was.
     for _ in 0..50 {
-        says_what_it_says(record(&sandbox, &cache, &["--stubs"]));
+        says_what_it_says(record(&sandbox, &cache, &[]));
         let now = trials(&sandbox);
         if now == before {
             return;
@@ -93,7 +93,7 @@ fn what_is_kept_is_of_one_way_to_record() {
     let sandbox = Sandbox::with("a.pl", PROGRAM);
     let cache = sandbox.path("cache");
     let count = || fs::read_dir(cache.join("portmortem")).unwrap().count();
-    for (index, options) in [&["--stubs"][..], &["--wrappers-only"], &["--byrd"]]
+    for (index, options) in [&[][..], &["--wrappers-only"], &["--byrd"]]
         .iter()
         .enumerate()
     {
@@ -109,14 +109,14 @@ fn what_is_kept_is_of_one_way_to_record() {
 fn a_damaged_file_is_replaced() {
     let sandbox = Sandbox::with("a.pl", PROGRAM);
     let cache = sandbox.path("cache");
-    says_what_it_says(record(&sandbox, &cache, &["--stubs"]));
+    says_what_it_says(record(&sandbox, &cache, &[]));
     let file = kept(&cache);
     let whole = fs::read(&file).unwrap();
     let mut flipped = whole.clone();
     flipped[whole.len() / 2] ^= 1;
     for damaged in [&whole[..whole.len() - 1], &flipped, b"", &[0xff; 100_000]] {
         fs::write(&file, damaged).unwrap();
-        says_what_it_says(record(&sandbox, &cache, &["--stubs"]));
+        says_what_it_says(record(&sandbox, &cache, &[]));
         assert_ne!(fs::read(kept(&cache)).unwrap(), damaged);
         assert!(trials(&sandbox).trials.len() > 2);
     }
@@ -133,7 +133,7 @@ fn where_nothing_can_be_kept_they_are_measured() {
         OsStr::new("/proc/none"),
         OsStr::new("elsewhere"),
     ] {
-        says_what_it_says(record(&sandbox, cache, &["--stubs"]));
+        says_what_it_says(record(&sandbox, cache, &[]));
         assert!(trials(&sandbox).trials.len() > 2);
     }
     // A relative path counts as none.
@@ -149,7 +149,7 @@ fn the_recording_is_the_same_after_them() {
         says_what_it_says(record(&sandbox, &cache, options));
         Profiled::of(&sandbox.path("run.pmt")).calls_and_exits()
     };
-    for options in [&["--stubs"][..], &["--stubs", "--libraries"]] {
+    for options in [&[][..], &["--libraries"]] {
         let _ = fs::remove_dir_all(&cache);
         let after_them = counts(options);
         assert!(after_them.keys().any(|name| name.1 == "pair"));

@@ -175,9 +175,6 @@ pub(crate) struct RecordArgs {
     /// is not always its predicate
     #[arg(long)]
     pub(crate) ports: bool,
-    /// What every recording does now
-    #[arg(long, hide = true)]
-    pub(crate) stubs: bool,
     /// Write no index (TRACE.index) beside a trace of more than 10 MB; later commands then take longer to begin
     #[arg(long)]
     pub(crate) no_index: bool,
