@@ -303,7 +303,7 @@ impl Visit {
             }
             self.shadow.departed(goal.boundary, goal.given);
             if !goal.is_there {
-                self.shadow.await_library();
+                self.shadow.await_beginning();
             }
         }
         if goal.announce {
@@ -330,7 +330,7 @@ impl Visit {
         self.shadow.expected = -1;
         self.shadow.announced = if goal.announce { top } else { -1 };
         if !goal.is_there {
-            self.shadow.await_library();
+            self.shadow.await_beginning();
         }
     }
 
@@ -363,8 +363,13 @@ impl Visit {
             Expected::Written => self.is_written(definition),
             Expected::Nothing => false,
         };
-        if std::mem::replace(&mut self.shadow.announced, -1) == at || self.shadow.take_awaited(at) {
+        let announced = std::mem::replace(&mut self.shadow.announced, -1);
+        if announced == at || self.shadow.take_awaited(at) {
             return;
+        }
+        if announced >= 0 && announced == self.shadow.active_frame() {
+            // The handler of a signal runs between a call and the beginning of its predicate.
+            self.shadow.await_beginning();
         }
         if !expected && self.engine.standings.is_at_boundary(definition) && !self.is_given(frame) {
             return self.pass(place, cell, definition, true);

@@ -36,7 +36,7 @@ mod mark {
     pub(super) const SILENT: u32 = 1;
     /// Foreign code called it. When it fails, control goes on there, and no stub sees it.
     pub(super) const FOREIGN: u32 = 2;
-    /// A library is loaded for its predicate, which begins later.
+    /// Its predicate begins later: a library is loaded for it, or the handler of a signal runs first.
     pub(super) const AWAITED: u32 = 8;
     /// The box that called it returns to the same cell: it runs in the frame of a last call.
     pub(super) const STACKED: u32 = 4;
@@ -306,7 +306,7 @@ impl Shadow {
     }
 
     /// A library is loaded for the predicate of the active box, which begins later.
-    pub(super) fn await_library(&mut self) {
+    pub(super) fn await_beginning(&mut self) {
         let active = self.active as usize;
         if active > 0 {
             self.boxes[active].marks |= mark::AWAITED;
