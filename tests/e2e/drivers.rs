@@ -96,7 +96,8 @@ fn the_recorder_says_after_which_goals_a_clause_fails() {
     let program = "\
 :- initialization(main, main).
 main :-
-    forall(( current_predicate(N/A), functor(G, N, A), N \\== main, \\+ predicate_property(G, dynamic) ),
+    forall(( current_predicate(N/A), functor(G, N, A), N \\== main,
+             predicate_property(G, file(F)), file_base_name(F, 'p.pl') ),
            ignore(catch(G, _, true))).
 p. q. r.
 conjunction :- p, q, true, nl, fail.

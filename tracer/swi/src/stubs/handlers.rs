@@ -297,7 +297,8 @@ impl Visit {
         if made || self.shadow.active_frame() != at {
             self.enter(id, frame, goal.boundary, goal.given);
         } else {
-            if !self.shadow.is_silent() && !self.engine.stream.tail_if_soon(id) {
+            let silent = self.shadow.is_silent() || self.engine.quiet;
+            if !silent && !self.engine.stream.tail_if_soon(id) {
                 self.engine.note_pauses(self.shadow.is_active());
                 self.engine.stream.tail(id);
             }

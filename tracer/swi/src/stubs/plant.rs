@@ -732,7 +732,8 @@ impl Plan {
         let first = self.steps[at..]
             .iter()
             .find(|step| step.kind != Kind::Other);
-        first.is_some_and(|step| step.kind == Kind::Fail || step.goal.is_some())
+        first
+            .is_some_and(|step| matches!(step.kind, Kind::Fail | Kind::Exit) || step.goal.is_some())
     }
 
     /// The goal at a cell of the code that begins at `start`.
