@@ -712,7 +712,7 @@ impl Plan {
         next.is_some_and(|step| step.kind == Kind::Fail)
             && self
                 .alternatives_around(goal)
-                .all(|at| self.begins_with_port(at))
+                .all(|at| self.begins_with_port(at, &succeeds))
     }
 
     /// The steps at which alternatives to the branches begin that a step stands in.
@@ -728,10 +728,9 @@ impl Plan {
             .filter(move |&at| at > step)
     }
 
-    fn begins_with_port(&self, at: usize) -> bool {
-        let first = self.steps[at..]
-            .iter()
-            .find(|step| step.kind != Kind::Other);
+    /// Whether the first that may fail from a step on is a port, the end of the clause among them, or fails always.
+    fn begins_with_port(&self, at: usize, succeeds: impl Fn(&Step) -> bool) -> bool {
+        let first = self.steps[at..].iter().find(|step| !succeeds(step));
         first
             .is_some_and(|step| matches!(step.kind, Kind::Fail | Kind::Exit) || step.goal.is_some())
     }
