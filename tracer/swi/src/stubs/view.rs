@@ -3,7 +3,9 @@
 use super::KNOWN;
 use super::handlers::Visit;
 use super::instructions::Kind;
-use super::offsets::{self, CLAUSE, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, JUMP, Offsets, word};
+use super::offsets::{
+    self, CATCH, CLAUSE, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, JUMP, Offsets, word,
+};
 use super::shadow::{Moment, Offset};
 use crate::ffi;
 
@@ -46,19 +48,25 @@ impl Visit {
         unsafe { word(choice, self.offsets.choice_parent) }
     }
 
-    /// Whether a box whose choicepoints were tried leads here when it fails: from the newest one before its call on, one resumes in the running frame,
-    /// at this cell or by another clause. Choicepoints that have just been left are still there.
+    /// Whether boxes above the running frame have failed. If not, an exception has left them, which `catch/3` caught above that frame, and its recovery
+    /// failed: then no choicepoint since the newest one before the active box leads here. Choicepoints that have just been left are
+    /// still there.
     pub(super) fn has_failed_to(&self, cell: usize, in_clause: bool) -> bool {
         let frame = self.frame();
         let mut choice = self.base + self.shadow.active_choice() as usize;
+        let mut may_be_caught = false;
         for _ in 0..LONGEST_SEARCH {
-            if !self.is_on_stack(choice) {
-                return false;
+            if choice <= frame || !self.is_on_stack(choice) {
+                break;
             }
             let resumes = match kind_of(choice) {
                 // SAFETY: such a choicepoint has a cell.
                 JUMP => unsafe { word(choice, self.offsets.choice_value) == cell },
                 CLAUSE => in_clause,
+                CATCH => {
+                    may_be_caught = true;
+                    false
+                }
                 _ => false,
             };
             if resumes && self.frame_of_choice(choice) == frame {
@@ -66,11 +74,11 @@ impl Visit {
             }
             let older = self.older(choice);
             if older >= choice {
-                return false;
+                break;
             }
             choice = older;
         }
-        false
+        !may_be_caught
     }
 
     pub(super) fn frame_of_choice(&self, choice: usize) -> usize {
