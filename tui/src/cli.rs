@@ -146,7 +146,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, conflicts_with_all = ["byrd", "symbolic"])]
     pub(crate) clauses: bool,
     /// Of these predicates, record a hash of the arguments of each call, and the sizes of the first four,
-    /// for the tables `arguments` and `sizes` (may be given more than once; slows their calls down)
+    /// for the tables `arguments` and `sizes` (may be given more than once; recorded with ports)
     #[arg(long = "arguments", value_name = "GLOB", conflicts_with = "symbolic")]
     pub(crate) keep_arguments: Vec<String>,
     /// Record library predicates too
@@ -165,7 +165,7 @@ pub(crate) struct RecordArgs {
     /// All its effects happen again; only its output is put away
     #[arg(long, conflicts_with_all = ["symbolic", "max_size"])]
     pub(crate) baseline: bool,
-    /// Give every last call a box of its own (recursion then needs memory for its depth)
+    /// Give every last call a box of its own (recursion then needs memory for its depth; recorded with ports)
     #[arg(long)]
     pub(crate) no_tail: bool,
     /// Put no ports at the goals of clauses: slower, and without sites. For engines where that goes wrong, and to compare

@@ -40,7 +40,7 @@ Options of pm_record/2 and pm_start/2:
   - boundary(+Boolean)
     Give the built-in and library predicates that recorded clauses call directly
     boxes, but not what they call in turn. Default: `true`. There are none with
-    byrd(true) or symbolic(true), nor with ports(true) and tail(false).
+    byrd(true), symbolic(true) or tail(false).
   - clauses(+Boolean)
     Record which clause of a predicate is entered, too. Default: `false`.
   - arguments(+Patterns)
