@@ -54,8 +54,8 @@ Options of pm_record/2 and pm_start/2:
     Count symbolic costs (slow). Default: `false`.
   - ports(+Boolean)
     Record with ports in copies of clauses, and not in the engine's own instructions. So are recordings in any
-    case where the version of the engine does not allow for those, and with byrd(true) and symbolic(true).
-    Default: `false`.
+    case where the version of the engine does not allow for those, with byrd(true), symbolic(true), arguments(_)
+    and tail(false). Default: `false`.
   - tail(+Boolean)
     Record last calls as such. With `false` every one gets a box of its own,
     and recursion no longer runs in constant space. Default: `true`.
