@@ -1,6 +1,7 @@
-//! Whole real programs, loading and set-up included: processor time recorded over unrecorded. `bench-real DIR` takes a folder of checkouts
-//! of public repositories, each named as its repository, and fetches nothing; a program that is not there is left out. Every
-//! run has a copy of the checkout, because some programs write beside their files.
+//! Whole real programs, loading and set-up included: processor time recorded over unrecorded.
+//! `bench-real DIR` takes a folder of checkouts of public repositories, each named as its
+//! repository, and fetches nothing; a program that is not there is left out. Every run has a copy
+//! of the checkout, because some programs write beside their files.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -241,8 +242,8 @@ fn processor_seconds() -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-/// Lines without what differs from run to run: digits, which are times and names of variables, spaces around them, the directory, and lines that
-/// times are in.
+/// Lines without what differs from run to run: digits, which are times and names of variables,
+/// spaces around them, the directory, and lines that times are in.
 fn masked(bytes: &[u8], directory: &Path) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes).replace(&directory.display().to_string(), "");
     let has_digits = |line: &&str| line.contains(|c: char| c.is_ascii_digit());

@@ -1,10 +1,12 @@
-//! Every way to start SWI-Prolog, behind `portmortem record --`: outputs, errors and exit status are those without recording.
+//! Every way to start SWI-Prolog, behind `portmortem record --`: outputs, errors and exit status
+//! are those without recording.
 
 use std::path::Path;
 
 use portmortem_tests::{Outcome, Profiled, Sandbox, masks};
 
-/// Prints the command line as the program sees it, and a list of it, which is of another type with `--traditional`.
+/// Prints the command line as the program sees it, and a list of it, which is of another type with
+/// `--traditional`.
 const PROGRAM: &str = "\
 :- dynamic seen/1.
 main :- current_prolog_flag(argv, Argv), current_prolog_flag(os_argv, Os), print(Argv), nl, print(Os), nl,

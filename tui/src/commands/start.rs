@@ -1,7 +1,8 @@
 //! How the program is started: `swipl FILE`, or any command line of the engine behind `--`.
 //!
-//! The recorder gets in as the engine's site file (`-F`), which is loaded before all else and leaves nothing behind. The engine adds a
-//! directory and an extension to its name, so it is given as a path from there. All other words are the user's.
+//! The recorder gets in as the engine's site file (`-F`), which is loaded before all else and
+//! leaves nothing behind. The engine adds a directory and an extension to its name, so it is given
+//! as a path from there. All other words are the user's.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -31,7 +32,8 @@ pub(crate) struct Start {
     engine: String,
     /// What the engine gets, without the site file.
     words: Vec<String>,
-    /// Arguments that the boot script adds: the engine would take some for its own if it got them with an option before them.
+    /// Arguments that the boot script adds: the engine would take some for its own if it got them
+    /// with an option before them.
     pub(crate) arguments: Vec<String>,
     /// The site file that the user names.
     pub(crate) site: Option<String>,
@@ -213,8 +215,8 @@ struct Line {
 }
 
 impl Line {
-    /// As the engine reads them: long options have no value of their own, letters may share a dash, and each letter with a value takes
-    /// the next word.
+    /// As the engine reads them: long options have no value of their own, letters may share a dash,
+    /// and each letter with a value takes the next word.
     fn read(all: &[String]) -> Self {
         let mut line = Self::default();
         let mut script = None;
@@ -261,17 +263,19 @@ impl Line {
     }
 }
 
-/// Whether the engine takes the file for one of several to load. Any other name is that of a script, and all that follows are
-/// its arguments, a `--` as well.
+/// Whether the engine takes the file for one of several to load. Any other name is that of a
+/// script, and all that follows are its arguments, a `--` as well.
 fn is_prolog_file(program: &Path) -> bool {
     program
         .extension()
         .is_some_and(|extension| extension == "pl" || extension == "prolog" || extension == "qlf")
 }
 
-/// Whether the file is a state that `swipl -o FILE -c …` saved: a ZIP archive behind a shell script or a copy of the engine.
+/// Whether the file is a state that `swipl -o FILE -c …` saved: a ZIP archive behind a shell script
+/// or a copy of the engine.
 fn is_saved_state(path: &Path) -> bool {
-    /// How the last record of an archive begins, and its size where it has no comment; those of states have none.
+    /// How the last record of an archive begins, and its size where it has no comment; those of
+    /// states have none.
     const END: (&[u8], usize) = (b"PK\x05\x06", 22);
     let mut last = [0; END.1];
     let read = |mut file: File| {
