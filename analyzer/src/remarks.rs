@@ -175,7 +175,8 @@ pub fn modes(trace: &Trace) -> String {
     }
 }
 
-/// If the range of net times is no more than this part of the work, the middle is right within half of that part.
+/// If the range of net times is no more than this part of the work, the middle is right within half
+/// of that part.
 const KNOWN_WITHIN: u64 = 10;
 
 /// How much of the time recording took, and what is left: measured, estimated, or a range.

@@ -1,16 +1,19 @@
 //! `make bench-truth`: net times against the truth.
 //!
-//! Runs every program of `tests/corpus.json` unrecorded, recorded, and for a baseline, in turn, in this one run; repeats its
-//! goal until the unrecorded run takes 0.2 s. Of the recorded run it takes the inclusive time of the predicate that repeats the
-//! goal, as recorded and net, and prints how far the net one is from the time of the unrecorded run. Twice: as
-//! it is estimated from the costs of ports that were measured before the run, and with a baseline, as `record --baseline`
-//! makes it, of the quickest recorded run. Runs for the baseline are no runs that it is compared with.
+//! Runs every program of `tests/corpus.json` unrecorded, recorded, and for a baseline, in turn, in
+//! this one run; repeats its goal until the unrecorded run takes 0.2 s. Of the recorded run it
+//! takes the inclusive time of the predicate that repeats the goal, as recorded and net, and prints
+//! how far the net one is from the time of the unrecorded run. Twice: as it is estimated from the
+//! costs of ports that were measured before the run, and with a baseline, as `record --baseline`
+//! makes it, of the quickest recorded run. Runs for the baseline are no runs that it is compared
+//! with.
 //!
-//! Times are processor times of the thread that runs the goal: unrecorded as the engine says, recorded without
-//! `system:waiting/0`. Others that use the machine only make them longer, so of all runs of a kind the quickest counts.
+//! Times are processor times of the thread that runs the goal: unrecorded as the engine says,
+//! recorded without `system:waiting/0`. Others that use the machine only make them longer, so of
+//! all runs of a kind the quickest counts.
 //!
-//! The engine is started as `portmortem record` starts it, without the program itself: this needs no more than the engine
-//! library beside this program.
+//! The engine is started as `portmortem record` starts it, without the program itself: this needs
+//! no more than the engine library beside this program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +28,8 @@ use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
 use portmortem_tests::catalogue::{self, Program};
 use portmortem_tests::repository;
 
-/// The quickest of so many runs of each kind counts: as many as `record --baseline` makes of quick programs.
+/// The quickest of so many runs of each kind counts: as many as `record --baseline` makes of quick
+/// programs.
 const ROUNDS: usize = 5;
 
 /// The goal is repeated until the unrecorded run takes at least so many seconds.
@@ -215,8 +219,8 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// How often to repeat the goal; `None` if no number in reason makes it long enough. The first time a goal
-    /// runs it takes longer, for what is loaded then.
+    /// How often to repeat the goal; `None` if no number in reason makes it long enough. The first
+    /// time a goal runs it takes longer, for what is loaded then.
     fn repeats(&self) -> Result<Option<u64>> {
         let mut repeats = 1;
         while repeats <= MOST_REPEATS {

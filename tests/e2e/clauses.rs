@@ -18,7 +18,8 @@ fn rows(profiled: &Profiled) -> Vec<ClauseRow<'_>> {
         .collect()
 }
 
-/// Entered, exits, redos, failed, exhausted of a clause; of a predicate's boxes without one if the number is 0.
+/// Entered, exits, redos, failed, exhausted of a clause; of a predicate's boxes without one if the
+/// number is 0.
 fn counts(profiled: &Profiled, predicate: &str, clause: u32) -> [u64; 5] {
     let row = row(profiled, predicate, clause);
     [row.entered, row.exits, row.redos, row.failed, row.exhausted]
@@ -54,15 +55,16 @@ e :- throw(oops).
 e.
 ",
     ) {
-        // X = 1: the first clause fails, the second exits. X = 2: the third fails, the fourth exits and leaves what q(_) left.
-        // X = 3 and 9: no clause.
+        // X = 1: the first clause fails, the second exits. X = 2: the third fails, the fourth exits
+        // and leaves what q(_) left. X = 3 and 9: no clause.
         assert_eq!(counts(&profiled, "p/2", 0), [2, 0, 0, 2, 0]);
         assert_eq!(counts(&profiled, "p/2", 1), [1, 0, 0, 1, 0]);
         assert_eq!(counts(&profiled, "p/2", 2), [1, 1, 0, 0, 0]);
         assert_eq!(counts(&profiled, "p/2", 3), [1, 0, 0, 1, 0]);
         assert_eq!(counts(&profiled, "p/2", 4), [1, 1, 0, 0, 0]);
         assert_eq!(left(&profiled, "p/2", 4), [0; 4]);
-        // q(X) twice one after the other, the second time bound; q(_); and q(no), which fits neither.
+        // q(X) twice one after the other, the second time bound; q(_); and q(no), which fits
+        // neither.
         assert_eq!(counts(&profiled, "q/1", 0), [1, 0, 0, 1, 0]);
         assert_eq!(counts(&profiled, "q/1", 1), [3, 3, 1, 0, 1]);
         assert_eq!(left(&profiled, "q/1", 1), [2, 1, 1, 0]);
@@ -103,7 +105,8 @@ fn last_calls_are_left_by_their_clauses() {
     }
 }
 
-/// Unifications at the beginning of a body may be part of the head for the compiler, and of its index: the port comes after them.
+/// Unifications at the beginning of a body may be part of the head for the compiler, and of its
+/// index: the port comes after them.
 #[test]
 fn a_clause_is_entered_after_its_first_unifications() {
     for profiled in record(
@@ -117,7 +120,8 @@ fn a_clause_is_entered_after_its_first_unifications() {
     }
 }
 
-/// Where no clause can be known, that is said: dynamic predicates are not copied. Stubs know all clauses.
+/// Where no clause can be known, that is said: dynamic predicates are not copied. Stubs know all
+/// clauses.
 #[test]
 fn dynamic_predicates() {
     let [profiled, stubs] = record(
@@ -129,7 +133,8 @@ fn dynamic_predicates() {
     assert_eq!(counts(&profiled, "main/0", 1), [1, 1, 0, 0, 0]);
 }
 
-/// Clauses of all kinds of predicates. Those of dynamic ones have the numbers that they were loaded with; clauses that come and go have none.
+/// Clauses of all kinds of predicates. Those of dynamic ones have the numbers that they were loaded
+/// with; clauses that come and go have none.
 #[test]
 fn clauses_of_all_kinds() {
     let profiled = Sandbox::new().record(
@@ -170,7 +175,8 @@ m:x(1) :- true.
     assert!(!all.any(|row| row.predicate == "late/1" && row.clause.is_some()));
 }
 
-/// What waits for a variable of the head runs before the clause is entered; with stubs, after a fact.
+/// What waits for a variable of the head runs before the clause is entered; with stubs, after a
+/// fact.
 #[test]
 fn clauses_and_wakeups() {
     let orders = [

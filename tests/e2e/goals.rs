@@ -1,4 +1,5 @@
-//! Goals in arguments of meta-predicates, recorded with stubs: they have boxes and sites, whatever calls them.
+//! Goals in arguments of meta-predicates, recorded with stubs: they have boxes and sites, whatever
+//! calls them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

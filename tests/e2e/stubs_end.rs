@@ -1,4 +1,5 @@
-//! What becomes of stubs: after a recording, when another one begins, in the child of a fork, in other threads, and when the process is killed.
+//! What becomes of stubs: after a recording, when another one begins, in the child of a fork, in
+//! other threads, and when the process is killed.
 
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -87,7 +88,8 @@ fn a_trace_that_is_full() {
     assert_eq!(calls(&whole(&sandbox, "b.pmt"), "p/1"), 11);
 }
 
-/// A box that `halt/0` leaves has not failed. Later versions raise an exception, earlier ones end where they are.
+/// A box that `halt/0` leaves has not failed. Later versions raise an exception, earlier ones end
+/// where they are.
 #[test]
 fn halting_is_no_failure() {
     let sandbox = Sandbox::new();
@@ -106,8 +108,9 @@ a(N) :- N1 is N-1, a(N1), true.
     assert_eq!(profiled.row("main/0").fails, 0);
 }
 
-/// Threads that call, load, assert, collect and retract while the code of all gets its stubs. The engine itself loses a thread now and
-/// then, recorded or not; nothing else may happen. `PORTMORTEM_ROUNDS=20` makes 60 rounds.
+/// Threads that call, load, assert, collect and retract while the code of all gets its stubs. The
+/// engine itself loses a thread now and then, recorded or not; nothing else may happen.
+/// `PORTMORTEM_ROUNDS=20` makes 60 rounds.
 #[test]
 fn threads_that_load_and_collect() {
     let rounds = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
@@ -125,7 +128,8 @@ fn threads_that_load_and_collect() {
     }
 }
 
-/// `kill -9` while threads enter new code, which gets its stubs: the trace is readable. `PORTMORTEM_ROUNDS=30` makes 300 attempts.
+/// `kill -9` while threads enter new code, which gets its stubs: the trace is readable.
+/// `PORTMORTEM_ROUNDS=30` makes 300 attempts.
 #[test]
 fn killed_while_stubs_are_made() {
     let rounds = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());

@@ -1,4 +1,5 @@
-//! What recording costs is found out before the first recording, by the recorder that makes it, and kept for later ones.
+//! What recording costs is found out before the first recording, by the recorder that makes it, and
+//! kept for later ones.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,7 +16,8 @@ main :- findall(X-Y, pair(X, Y), Pairs), last(Pairs, Last), writeln(Last).
 pair(X, Y) :- member(X, [1,2,3]), member(Y, [a,b]), msort([X,Y], [_|_]).
 ";
 
-/// Calls that are not last ones, last calls and exits of the first of them; failures of the second: they call a predicate 200 times.
+/// Calls that are not last ones, last calls and exits of the first of them; failures of the second:
+/// they call a predicate 200 times.
 const CALLS: u64 = 200;
 
 fn record(sandbox: &Sandbox, cache: impl AsRef<OsStr>, options: &[&str]) -> Outcome {

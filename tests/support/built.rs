@@ -1,7 +1,8 @@
 //! The program under test: `target/PROFILE/portmortem`, beside the other files that it needs.
 //!
-//! The tests do not build it (they would wait for each other), they only make sure that it is the one that
-//! the sources describe. `PORTMORTEM_TEST_PROGRAM` names another one, for example one that is installed.
+//! The tests do not build it (they would wait for each other), they only make sure that it is the
+//! one that the sources describe. `PORTMORTEM_TEST_PROGRAM` names another one, for example one that
+//! is installed.
 
 use std::env;
 use std::fs;
@@ -64,19 +65,22 @@ fn part(name: &str) -> PathBuf {
         .unwrap_or_else(|| panic!("no {name} beside the program or in ../lib/portmortem"))
 }
 
-/// Where recordings of tests keep what they measured of this machine, so that not every one measures it.
+/// Where recordings of tests keep what they measured of this machine, so that not every one
+/// measures it.
 #[must_use]
 pub fn cache() -> PathBuf {
     profile_directory().join("test-cache")
 }
 
-/// Where Cargo puts what it builds in the profile of this test: `target/PROFILE/deps/TEST-HASH` is us.
+/// Where Cargo puts what it builds in the profile of this test: `target/PROFILE/deps/TEST-HASH` is
+/// us.
 fn profile_directory() -> PathBuf {
     let test = env::current_exe().unwrap();
     test.parent().unwrap().parent().unwrap().to_owned()
 }
 
-/// A test of yesterday's program proves nothing. Cargo lists beside what it builds the sources it was made from.
+/// A test of yesterday's program proves nothing. Cargo lists beside what it builds the sources it
+/// was made from.
 fn refuse_stale(file: &Path) {
     let Ok(listed) = fs::read_to_string(file.with_extension("d")) else {
         return;

@@ -1,4 +1,5 @@
-//! The command line: what can be asked, with examples. What is done about it is in [`crate::commands`].
+//! The command line: what can be asked, with examples. What is done about it is in
+//! [`crate::commands`].
 
 mod columns;
 mod diff;
@@ -118,8 +119,8 @@ pub(crate) struct RecordArgs {
     /// options, or a script
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
-    /// The trace to write (default: the program's name with .pmt, in the current directory). An older trace
-    /// of that name is replaced
+    /// The trace to write (default: the program's name with .pmt, in the current directory). An
+    /// older trace of that name is replaced
     #[arg(short, long, value_name = "TRACE")]
     pub(crate) output: Option<PathBuf>,
     /// Replace an existing file even if it is not a trace
@@ -131,22 +132,24 @@ pub(crate) struct RecordArgs {
     /// Run the goal to exhaustion instead of once
     #[arg(long, requires = "goal")]
     pub(crate) all: bool,
-    /// Record only these predicates or modules, with the built-in and library predicates that they call
-    /// directly (may be given more than once)
+    /// Record only these predicates or modules, with the built-in and library predicates that they
+    /// call directly (may be given more than once)
     #[arg(long, value_name = "GLOB")]
     pub(crate) include: Vec<String>,
     /// Leave out these predicates or modules: their time goes to their callers
     #[arg(long, value_name = "GLOB")]
     pub(crate) exclude: Vec<String>,
-    /// Leave out the built-in and library predicates that the program calls directly: their time goes to
-    /// their callers
+    /// Leave out the built-in and library predicates that the program calls directly: their time
+    /// goes to their callers
     #[arg(long)]
     pub(crate) no_boundary: bool,
-    /// Record which clause of each predicate is entered, for `report --clauses` (up to half as slow again)
+    /// Record which clause of each predicate is entered, for `report --clauses` (up to half as slow
+    /// again)
     #[arg(long, conflicts_with_all = ["byrd", "symbolic"])]
     pub(crate) clauses: bool,
-    /// Of these predicates, record a hash of the arguments of each call, and the sizes of the first four,
-    /// for the tables `arguments` and `sizes` (may be given more than once; recorded with ports)
+    /// Of these predicates, record a hash of the arguments of each call, and the sizes of the first
+    /// four, for the tables `arguments` and `sizes` (may be given more than once; recorded with
+    /// ports)
     #[arg(long = "arguments", value_name = "GLOB", conflicts_with = "symbolic")]
     pub(crate) keep_arguments: Vec<String>,
     /// Record library predicates too
@@ -155,27 +158,32 @@ pub(crate) struct RecordArgs {
     /// Record built-in predicates too, if they can be wrapped
     #[arg(long)]
     pub(crate) builtins: bool,
-    /// Make every exit re-enterable, as in Debray's paper (slow; for small programs; recorded with ports)
+    /// Make every exit re-enterable, as in Debray's paper (slow; for small programs; recorded with
+    /// ports)
     #[arg(long, conflicts_with = "builtins")]
     pub(crate) byrd: bool,
-    /// Count symbolic costs: unfoldings, clauses tried, variables bound, cells built … (slow; recorded with ports)
+    /// Count symbolic costs: unfoldings, clauses tried, variables bound, cells built … (slow;
+    /// recorded with ports)
     #[arg(long)]
     pub(crate) symbolic: bool,
-    /// Run the program again afterwards, hardly recorded, so that net times add up to an unrecorded run.
-    /// All its effects happen again; only its output is put away
+    /// Run the program again afterwards, hardly recorded, so that net times add up to an unrecorded
+    /// run. All its effects happen again; only its output is put away
     #[arg(long, conflicts_with_all = ["symbolic", "max_size"])]
     pub(crate) baseline: bool,
-    /// Give every last call a box of its own (recursion then needs memory for its depth; recorded with ports)
+    /// Give every last call a box of its own (recursion then needs memory for its depth; recorded
+    /// with ports)
     #[arg(long)]
     pub(crate) no_tail: bool,
-    /// Put no ports at the goals of clauses: slower, and without sites. For engines where that goes wrong, and to compare
+    /// Put no ports at the goals of clauses: slower, and without sites. For engines where that goes
+    /// wrong, and to compare
     #[arg(long, hide = true)]
     pub(crate) wrappers_only: bool,
-    /// Record with ports in copies of clauses, as engines need whose instructions are not known: slower, and a copy
-    /// is not always its predicate
+    /// Record with ports in copies of clauses, as engines need whose instructions are not known:
+    /// slower, and a copy is not always its predicate
     #[arg(long)]
     pub(crate) ports: bool,
-    /// Write no index (TRACE.index) beside a trace of more than 10 MB; later commands then take longer to begin
+    /// Write no index (TRACE.index) beside a trace of more than 10 MB; later commands then take
+    /// longer to begin
     #[arg(long)]
     pub(crate) no_index: bool,
     /// Limit the size of the trace, e.g. 500M or 2G
@@ -246,8 +254,8 @@ pub(crate) struct ReportArgs {
     /// The trace
     #[arg(required_unless_present = "columns")]
     pub(crate) trace: Option<PathBuf>,
-    /// Column to sort by: numbers with the largest first, texts alphabetically. `time` is self, net where it is measured;
-    /// of goals served, of clauses failed_ns
+    /// Column to sort by: numbers with the largest first, texts alphabetically. `time` is self, net
+    /// where it is measured; of goals served, of clauses failed_ns
     #[arg(long, value_name = "COLUMN", default_value = USUAL_SORT, value_parser = parse_sort)]
     pub(crate) sort: &'static str,
     /// Number of predicates to show [default: 20 as text, else all]
@@ -265,7 +273,8 @@ pub(crate) struct ReportArgs {
     /// Show the goals of clauses that made calls, those with the most served time first
     #[arg(long, conflicts_with = "columns")]
     pub(crate) sites: bool,
-    /// Show the clauses that were entered, those with the most work in vain first; needs `record --clauses`
+    /// Show the clauses that were entered, those with the most work in vain first; needs `record
+    /// --clauses`
     #[arg(long, conflicts_with_all = ["columns", "sites"])]
     pub(crate) clauses: bool,
     /// Output format
@@ -287,10 +296,12 @@ Examples:
 pub(crate) struct TuiArgs {
     /// The trace
     pub(crate) trace: PathBuf,
-    /// Begin with this filter on the list of predicates: a word, ~regex, or a condition on its columns
+    /// Begin with this filter on the list of predicates: a word, ~regex, or a condition on its
+    /// columns
     #[arg(long, value_name = "CONDITION")]
     pub(crate) filter: Option<String>,
-    /// Follow a trace that is still being recorded: read it again and again until the recording ends
+    /// Follow a trace that is still being recorded: read it again and again until the recording
+    /// ends
     #[arg(long)]
     pub(crate) follow: bool,
     /// Another recording to compare with: screen 0 shows what changed since then
@@ -534,8 +545,8 @@ pub(crate) struct EventsArgs {
     /// Only this stream, by its number or name (may be given more than once)
     #[arg(long, value_name = "STREAM")]
     pub(crate) stream: Vec<String>,
-    /// Only this range of time since the beginning, e.g. 1.5ms..2s, ..2s or 2s..; ends may be texts of
-    /// `pm_mark`
+    /// Only this range of time since the beginning, e.g. 1.5ms..2s, ..2s or 2s..; ends may be texts
+    /// of `pm_mark`
     #[arg(long, value_name = "FROM..UNTIL")]
     pub(crate) time: Option<String>,
     /// Output format
