@@ -69,7 +69,7 @@ fn they_are_recorded_as_the_program_is() {
         );
         assert_eq!(nevers.counts[5], CALLS);
         let every_kind = |kind: usize| rest.iter().any(|trial| trial.counts[kind] > 0);
-        assert!((0..8).all(every_kind), "{option}");
+        assert!((0..8).all(every_kind), "{options:?}");
     }
 }
 
