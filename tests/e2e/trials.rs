@@ -27,7 +27,7 @@ fn record(sandbox: &Sandbox, cache: impl AsRef<OsStr>, options: &[&str]) -> Outc
     run.args(arguments).wait()
 }
 
-fn says_what_it_says(outcome: Outcome) {
+fn says_what_it_says(outcome: &Outcome) {
     outcome.exits(0).prints("3-b\n");
 }
 
@@ -51,7 +51,7 @@ fn they_are_recorded_as_the_program_is() {
         (&["--wrappers-only"], Technique::Ports),
     ] {
         let sandbox = Sandbox::with("a.pl", PROGRAM);
-        says_what_it_says(record(&sandbox, sandbox.path("cache"), options));
+        says_what_it_says(&record(&sandbox, sandbox.path("cache"), options));
         let trace = Trace::open(&sandbox.path("run.pmt")).unwrap();
         assert_eq!(trace.technique(), Some(technique));
         let with = match technique {
@@ -80,7 +80,7 @@ fn they_are_kept() {
     let mut before = Trials::default();
     // They are measured again while the machine is much slower or quicker than it was.
     for _ in 0..50 {
-        says_what_it_says(record(&sandbox, &cache, &[]));
+        says_what_it_says(&record(&sandbox, &cache, &[]));
         let now = trials(&sandbox);
         if now == before {
             return;
@@ -99,11 +99,11 @@ fn what_is_kept_is_of_one_way_to_record() {
         .iter()
         .enumerate()
     {
-        says_what_it_says(record(&sandbox, &cache, options));
+        says_what_it_says(&record(&sandbox, &cache, options));
         assert_eq!(count(), index + 1);
     }
     // Nothing is measured.
-    says_what_it_says(record(&sandbox, &cache, &["--symbolic"]));
+    says_what_it_says(&record(&sandbox, &cache, &["--symbolic"]));
     assert_eq!(count(), 3);
 }
 
@@ -111,14 +111,14 @@ fn what_is_kept_is_of_one_way_to_record() {
 fn a_damaged_file_is_replaced() {
     let sandbox = Sandbox::with("a.pl", PROGRAM);
     let cache = sandbox.path("cache");
-    says_what_it_says(record(&sandbox, &cache, &[]));
+    says_what_it_says(&record(&sandbox, &cache, &[]));
     let file = kept(&cache);
     let whole = fs::read(&file).unwrap();
     let mut flipped = whole.clone();
     flipped[whole.len() / 2] ^= 1;
     for damaged in [&whole[..whole.len() - 1], &flipped, b"", &[0xff; 100_000]] {
         fs::write(&file, damaged).unwrap();
-        says_what_it_says(record(&sandbox, &cache, &[]));
+        says_what_it_says(&record(&sandbox, &cache, &[]));
         assert_ne!(fs::read(kept(&cache)).unwrap(), damaged);
         assert!(trials(&sandbox).trials.len() > 2);
     }
@@ -135,7 +135,7 @@ fn where_nothing_can_be_kept_they_are_measured() {
         OsStr::new("/proc/none"),
         OsStr::new("elsewhere"),
     ] {
-        says_what_it_says(record(&sandbox, cache, &[]));
+        says_what_it_says(&record(&sandbox, cache, &[]));
         assert!(trials(&sandbox).trials.len() > 2);
     }
     // A relative path counts as none.
@@ -148,7 +148,7 @@ fn the_recording_is_the_same_after_them() {
     let sandbox = Sandbox::with("a.pl", PROGRAM);
     let cache = sandbox.path("cache");
     let counts = |options: &[&str]| {
-        says_what_it_says(record(&sandbox, &cache, options));
+        says_what_it_says(&record(&sandbox, &cache, options));
         Profiled::of(&sandbox.path("run.pmt")).calls_and_exits()
     };
     for options in [&[][..], &["--libraries"]] {

@@ -1,6 +1,6 @@
 //! Target `index`: an index file beside a trace is used only if it says what the trace says.
 //!
-//! The first byte of an input says how it is written beside the trace of [`indexed`]. 0: what
+//! The first byte of an input says how it is written beside the trace of `indexed`. 0: what
 //! follows is the contents, and a head with the right checksum and length is put before it. 1: what
 //! follows is the whole file.
 

@@ -306,6 +306,7 @@ impl Visit {
         }
         // SAFETY: a clause.
         if let Some(planter) = plant::planter()
+            // SAFETY: the first cell of a clause.
             && let Some(cell) = unsafe { labels::tried_at(&planter, start) }
         {
             drop(planter);

@@ -92,7 +92,8 @@ unsafe fn tells(
     // SAFETY: the caller's promise.
     let [base, top, limit] = [0, 1, 2].map(|at| unsafe { word(engine, stack + at * WORD) });
     let is_stack = base > 1 << 16 && base <= top && top <= limit && base % WORD == 0;
-    let is_inside = |address: usize| address >= base && address < top && address % WORD == 0;
+    let is_inside =
+        |address: usize| address >= base && address < top && address.is_multiple_of(WORD);
     let is_compound = |&cell: &usize| {
         let mut cell = cell;
         for _ in 0..MOST {
