@@ -47,11 +47,13 @@ fn by_default_the_built_ins_that_they_call() {
         (users.len(), others)
     };
     let append = &["lists:append/3"][..];
+    // One is imported, the other is loaded when it is called.
+    let both = &["lists:append/3", "lists:sum_list/2"][..];
     for (options, users, others) in [
-        (&[][..], 5, append),
+        (&[][..], 5, both),
         (&["--include", "first"], 3, append),
         (&["--include", "main"], 1, append),
-        (&["--include", "go"], 2, &[]),
+        (&["--include", "go"], 2, &["lists:sum_list/2"]),
         (&["--exclude", "lists"], 5, &[]),
         (&["--exclude", "second", "--exclude", "append/3"], 3, &[]),
         (&["--no-boundary"], 5, &[]),
@@ -403,7 +405,10 @@ main :-
     engine_destroy(E), engine_destroy(F), num(_).
 num(1). num(2). num(3).
 ";
+    // With stubs an engine becomes known before it has its alias.
     let profiled = Sandbox::new().record("p", program, &[]);
+    assert_eq!(profiled.streams().len(), 3);
+    let profiled = Sandbox::new().record("p", program, &["--ports"]);
     let streams = profiled.streams();
     assert_eq!(streams[0], ("thread", "main".to_owned()));
     let kinds: Vec<&str> = streams.iter().map(|(kind, _)| *kind).collect();

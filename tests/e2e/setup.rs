@@ -1,4 +1,4 @@
-//! Preparing a program for its recording: work in proportion to what is new, and no error of the program's.
+//! Preparing a program for its recording with ports: work in proportion to what is new, and no error of the program's.
 
 use portmortem_tests::Sandbox;
 
@@ -10,7 +10,7 @@ fn is_linear(program: impl Fn(u32) -> String) {
             program(size)
         );
         let sandbox = Sandbox::with("p.pl", &text);
-        let outcome = sandbox.portmortem(["record", "p.pl"]);
+        let outcome = sandbox.portmortem(["record", "--ports", "p.pl"]);
         outcome.exits(0);
         let looked_at: u32 = outcome.out().trim().parse().unwrap();
         assert!(
@@ -93,7 +93,10 @@ fn predicates_of_all_ways_are_recorded() {
     sandbox.write("part.pl", "included(a).\n");
     sandbox.write("compiled.pl", "compiled(a).\n");
     sandbox.write("late.pl", "late(a).\n");
-    sandbox.portmortem(["record", "p.pl"]).exits(0).prints("");
+    sandbox
+        .portmortem(["record", "--ports", "p.pl"])
+        .exits(0)
+        .prints("");
     let profiled = portmortem_tests::Profiled::of(&sandbox.path("p.pmt"));
     for name in [
         "loaded",
@@ -139,7 +142,7 @@ fn an_error_of_the_recorder_is_a_note() {
     unrecorded
         .exits(0)
         .prints("[odd,even,odd]\neven\n[odd,unknown]\n");
-    let outcome = sandbox.portmortem(["record", "p.pl"]);
+    let outcome = sandbox.portmortem(["record", "--ports", "p.pl"]);
     outcome
         .exits(0)
         .prints(&unrecorded.out())
@@ -168,7 +171,7 @@ fn an_error_when_a_file_is_loaded_again_is_a_note() {
     );
     sandbox.swipl(["p.pl"]).exits(0).prints("ok\n");
     sandbox
-        .portmortem(["record", "p.pl"])
+        .portmortem(["record", "--ports", "p.pl"])
         .exits(0)
         .prints("ok\n");
     sandbox.portmortem(["verify", "p.pmt"]).exits(0);

@@ -48,6 +48,8 @@ pub(super) enum Kind {
     /// Operand 1 is the distance from behind it to an alternative (`C_OR`, and `T_TRY_…` of
     /// compiled tries).
     Alternative,
+    /// Operand 1 is the distance from behind it to where control goes on (`C_JMP`).
+    Jump,
     /// Operand 2 is the distance from behind it to an alternative (`C_NOT`, `C_IFTHENELSE`,
     /// `C_SOFTIF`).
     Condition,
@@ -118,7 +120,7 @@ impl Kind {
     }
 }
 
-const KINDS: [(&str, Kind); 48] = [
+const KINDS: [(&str, Kind); 49] = [
     ("I_CALL", Kind::Call),
     ("I_CALLM", Kind::CallInModule),
     ("I_CALLATM", Kind::CallAtModule),
@@ -134,6 +136,7 @@ const KINDS: [(&str, Kind); 48] = [
     ("I_USERCALLN", Kind::CallClosure),
     ("I_CALLN", Kind::CallClosure),
     ("C_OR", Kind::Alternative),
+    ("C_JMP", Kind::Jump),
     ("C_NOT", Kind::Condition),
     ("C_IFTHENELSE", Kind::Condition),
     ("C_SOFTIF", Kind::Condition),
@@ -184,10 +187,11 @@ impl Instruction {
         self.name.starts_with("I_FOPEN") || self.name.starts_with("I_FCALLDET")
     }
 
-    /// Whether it builds an argument of a goal, so that it cannot fail.
-    pub(super) fn builds_argument(&self) -> bool {
+    /// Whether it cannot fail, and calls nothing: it builds an argument of a goal, or does nothing.
+    pub(super) fn always_succeeds(&self) -> bool {
         let tests = ["B_UNIFY", "B_EQ", "B_NEQ"];
-        self.name.starts_with("B_") && !tests.iter().any(|prefix| self.name.starts_with(prefix))
+        let builds = self.name.starts_with("B_") || self.name.starts_with("L_");
+        self.name == "I_TRUE" || builds && !tests.iter().any(|prefix| self.name.starts_with(prefix))
     }
 
     /// Whether the body of a clause without a head may begin with it, and the engine never looks for its label.

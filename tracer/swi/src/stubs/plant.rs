@@ -586,6 +586,7 @@ impl Planter {
                 op,
                 kind,
                 alternative,
+                jump: (kind == Kind::Jump).then(|| next + operand(1)),
                 goal: found.recorded(),
                 instead: None,
             });
@@ -684,6 +685,8 @@ pub(super) struct Step {
     pub(super) kind: Kind,
     /// Where the alternative begins that it makes a choicepoint for, in cells.
     alternative: Option<usize>,
+    /// Where control goes on, in cells, if not behind it.
+    jump: Option<usize>,
     /// What it calls, if that is recorded.
     pub(super) goal: Option<Goal>,
     /// The instruction that is executed, if that is another one.
@@ -707,9 +710,8 @@ impl Plan {
     /// other after it but one that begins with a port, or fails: otherwise a test there might be what has failed in the end.
     /// `succeeds` tells of a step whether it does, always and without a port.
     pub(super) fn then_fails(&self, goal: usize, succeeds: impl Fn(&Step) -> bool) -> bool {
-        let mut after = self.steps[goal + 1..].iter();
-        let next = after.find(|step| !succeeds(step));
-        next.is_some_and(|step| step.kind == Kind::Fail)
+        self.first_to_fail(goal + 1, &succeeds)
+            .is_some_and(|step| step.kind == Kind::Fail)
             && self
                 .alternatives_around(goal)
                 .all(|at| self.begins_with_port(at, &succeeds))
@@ -730,9 +732,27 @@ impl Plan {
 
     /// Whether the first that may fail from a step on is a port, the end of the clause among them, or fails always.
     fn begins_with_port(&self, at: usize, succeeds: impl Fn(&Step) -> bool) -> bool {
-        let first = self.steps[at..].iter().find(|step| !succeeds(step));
-        first
+        self.first_to_fail(at, succeeds)
             .is_some_and(|step| matches!(step.kind, Kind::Fail | Kind::Exit) || step.goal.is_some())
+    }
+
+    /// The first step that may fail when control is at a step.
+    fn first_to_fail(&self, mut at: usize, succeeds: impl Fn(&Step) -> bool) -> Option<&Step> {
+        loop {
+            let step = self.steps.get(at)?;
+            at = match step.jump {
+                Some(target) => self.step_at(target)?,
+                None if succeeds(step) => at + 1,
+                None => return Some(step),
+            };
+        }
+    }
+
+    /// The number of the step that begins at a cell. Jumps lead forward.
+    fn step_at(&self, index: usize) -> Option<usize> {
+        self.steps
+            .binary_search_by_key(&index, |step| step.index)
+            .ok()
     }
 
     /// The goal at a cell of the code that begins at `start`.

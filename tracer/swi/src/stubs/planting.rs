@@ -167,7 +167,7 @@ impl Visit {
             return false;
         }
         if step.kind == Kind::Other {
-            return instructions.get(step.op).builds_argument();
+            return instructions.get(step.op).always_succeeds();
         }
         let cell = code.start + step.index * WORD;
         let callee = self.called_definition(code.definition, step.kind, cell);

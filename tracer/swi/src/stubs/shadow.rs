@@ -379,16 +379,24 @@ impl Shadow {
         }
     }
 
-    /// The active box was left while no stub saw it: by an exception; or, if foreign code had called it or a box around it
-    /// that is newer than `frame`, because it failed.
-    fn lose(&mut self, frame: Offset, events: &mut impl Events) {
+    /// The outermost box around the active one that foreign code called and that is newer than `frame`; 0 if there is none.
+    fn outermost_foreign(&self, frame: Offset) -> u32 {
         let mut at = self.active;
-        let mut failed = false;
+        let mut outermost = 0;
         while at > 0 && self.boxes[at as usize].frame > frame {
-            failed |= self.boxes[at as usize].marks & mark::FOREIGN != 0;
+            if self.boxes[at as usize].marks & mark::FOREIGN != 0 {
+                outermost = at;
+            }
             at = self.boxes[at as usize].parent;
         }
-        if failed {
+        outermost
+    }
+
+    /// The active box was left while no stub saw it: by an exception; or, if foreign code had called it or a box around it, because it failed. `foreign`
+    /// is that box, as [`Shadow::outermost_foreign`] tells it for all boxes that are left at once.
+    fn lose(&mut self, foreign: u32, events: &mut impl Events) {
+        // A box has a larger number than those around it.
+        if foreign > 0 && self.active >= foreign {
             self.cut_all(events);
             self.fail(events);
         } else {
@@ -496,8 +504,9 @@ impl Shadow {
         while at > 0 {
             let open = self.boxes[at as usize];
             if Self::is_from(&open, frame, returns_to) {
+                let foreign = self.outermost_foreign(open.frame);
                 while self.active != at {
-                    self.lose(open.frame, events);
+                    self.lose(foreign, events);
                 }
                 return true;
             }
@@ -545,6 +554,7 @@ impl Shadow {
         events: &mut impl Events,
     ) {
         let Moment { frame, choice } = moment;
+        let mut foreign = None;
         loop {
             if let Some(&exited) = self.newest_inside() {
                 let within = self.boxes[exited.open as usize].frame;
@@ -570,7 +580,8 @@ impl Shadow {
                     self.cut_all(events);
                     self.fail(events);
                 } else {
-                    self.lose(frame, events);
+                    let foreign = *foreign.get_or_insert_with(|| self.outermost_foreign(frame));
+                    self.lose(foreign, events);
                 }
                 continue;
             }
@@ -588,13 +599,18 @@ impl Shadow {
     /// Unrecorded code calls a recorded predicate: what is newer than its frame was left by an exception, or failed into C. `catches` tells
     /// that the caller is `catch/3`: what ran in the same frame was left by an exception.
     pub(super) fn entered(&mut self, call: &Call, catches: bool, events: &mut impl Events) {
+        let foreign = if self.active_frame() > call.frame {
+            self.outermost_foreign(call.frame)
+        } else {
+            0
+        };
         loop {
             let active = self.active_box();
             let same = active.frame == call.frame && active.caller == call.caller && !catches;
             if active.frame < call.frame || same {
                 return self.cut_after(call.choice, events);
             }
-            self.lose(call.frame, events);
+            self.lose(foreign, events);
         }
     }
 }
