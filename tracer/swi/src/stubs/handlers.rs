@@ -221,7 +221,7 @@ impl Visit {
             let returned = self.shadow.returned(moment, returns_to, self.engine);
             if !returned {
                 // A goal without a box has returned, perhaps after it was entered again: if it is one in C, no stub has seen that.
-                self.shadow.resumed(moment, false, true, self.engine);
+                self.shadow.resumed(moment, false, self.engine);
             }
             if returned || roles & !role::SELDOM == role::RETURN {
                 self.shadow.settle();
@@ -235,8 +235,7 @@ impl Visit {
         }
         if roles & (role::RESUME | role::CLAUSE) != 0 {
             let in_clause = roles & role::CLAUSE != 0;
-            let failed = !self.shadow.is_above(moment.frame) || self.has_failed_to(cell, in_clause);
-            self.shadow.resumed(moment, in_clause, failed, self.engine);
+            self.shadow.resumed(moment, in_clause, self.engine);
             self.watch_newest();
         }
         if roles & role::AFTER_CUT != 0 {

@@ -208,16 +208,6 @@ impl Shadow {
         self.active_box().frame
     }
 
-    /// The newest choicepoint before the call of the active box.
-    pub(super) fn active_choice(&self) -> Offset {
-        self.active_box().choice
-    }
-
-    /// Whether the active box is newer than a frame.
-    pub(super) fn is_above(&self, frame: Offset) -> bool {
-        self.active_frame() > frame
-    }
-
     /// The newest exited box inside the active one.
     fn newest_inside(&self) -> Option<&Exited> {
         let inside = self.exited.len() > self.active_box().exited as usize;
@@ -546,15 +536,8 @@ impl Shadow {
     /// Control is somewhere after backtracking: what has failed, and what was entered again? At the beginning of a clause
     /// (`in_clause`) the running frame may have choicepoints of its own. `failed` tells whether the active box, if it is newer, leads here when it
     /// fails. If not, it was left before, while no stub saw it.
-    pub(super) fn resumed(
-        &mut self,
-        moment: Moment,
-        in_clause: bool,
-        mut failed: bool,
-        events: &mut impl Events,
-    ) {
+    pub(super) fn resumed(&mut self, moment: Moment, in_clause: bool, events: &mut impl Events) {
         let Moment { frame, choice } = moment;
-        let mut foreign = None;
         loop {
             if let Some(&exited) = self.newest_inside() {
                 let within = self.boxes[exited.open as usize].frame;
@@ -567,7 +550,6 @@ impl Shadow {
                 if touched {
                     if inside {
                         self.redo(events);
-                        failed = true;
                     } else {
                         self.cut_newest(events);
                     }
@@ -575,14 +557,9 @@ impl Shadow {
                 }
             }
             if self.active_box().frame > frame {
-                if failed {
-                    // If a continuation was called, frames of boxes inside are gone, and others stand there.
-                    self.cut_all(events);
-                    self.fail(events);
-                } else {
-                    let foreign = *foreign.get_or_insert_with(|| self.outermost_foreign(frame));
-                    self.lose(foreign, events);
-                }
+                // If a continuation was called, frames of boxes inside are gone, and others stand there.
+                self.cut_all(events);
+                self.fail(events);
                 continue;
             }
             return;

@@ -3,16 +3,11 @@
 use super::KNOWN;
 use super::handlers::Visit;
 use super::instructions::Kind;
-use super::offsets::{
-    self, CATCH, CLAUSE, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, JUMP, Offsets, word,
-};
+use super::offsets::{self, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, Offsets, word};
 use super::shadow::{Moment, Offset};
 use crate::ffi;
 
 const WORD: usize = size_of::<usize>();
-
-/// So many choicepoints are looked at before a box counts as left by an exception.
-const LONGEST_SEARCH: usize = 10_000;
 
 impl Visit {
     /// The running frame.
@@ -46,39 +41,6 @@ impl Visit {
     pub(super) fn older(&self, choice: usize) -> usize {
         // SAFETY: a choicepoint; that of a query is the oldest, and asked for none.
         unsafe { word(choice, self.offsets.choice_parent) }
-    }
-
-    /// Whether boxes above the running frame have failed. If not, an exception has left them, which `catch/3` caught above that frame, and its recovery
-    /// failed: then no choicepoint since the newest one before the active box leads here. Choicepoints that have just been left are
-    /// still there.
-    pub(super) fn has_failed_to(&self, cell: usize, in_clause: bool) -> bool {
-        let frame = self.frame();
-        let mut choice = self.base + self.shadow.active_choice() as usize;
-        let mut may_be_caught = false;
-        for _ in 0..LONGEST_SEARCH {
-            if choice <= frame || !self.is_on_stack(choice) {
-                break;
-            }
-            let resumes = match kind_of(choice) {
-                // SAFETY: such a choicepoint has a cell.
-                JUMP => unsafe { word(choice, self.offsets.choice_value) == cell },
-                CLAUSE => in_clause,
-                CATCH => {
-                    may_be_caught = true;
-                    false
-                }
-                _ => false,
-            };
-            if resumes && self.frame_of_choice(choice) == frame {
-                return true;
-            }
-            let older = self.older(choice);
-            if older >= choice {
-                break;
-            }
-            choice = older;
-        }
-        !may_be_caught
     }
 
     pub(super) fn frame_of_choice(&self, choice: usize) -> usize {
