@@ -19,6 +19,7 @@ fn sandbox() -> Sandbox {
     let sandbox = Sandbox::with("p.pl", PROGRAM);
     sandbox.write("site.rc", "from_site.\n");
     sandbox.write("init.pl", "from_init.\n");
+    std::fs::create_dir(sandbox.path("lib")).unwrap();
     sandbox.write(
         "lib/extra.pl",
         ":- module(extra, [extra/0]).\nextra :- writeln(extra).\n",

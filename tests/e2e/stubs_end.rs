@@ -83,7 +83,7 @@ fn a_trace_that_is_full() {
     let goal = "pm_record(p(100000), [output('a.pmt'), max_size(1000000)]), p(1000), \
                 pm_record(p(10), [output('b.pmt')])";
     run(&sandbox, goal).succeeds();
-    let profiled = whole(&sandbox, "a.pmt");
+    let profiled = Profiled::of(&sandbox.path("a.pmt"));
     assert!((100..100_000).contains(&calls(&profiled, "p/1")));
     assert_eq!(calls(&whole(&sandbox, "b.pmt"), "p/1"), 11);
 }
