@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use portmortem_tests::{Sandbox, Status, repository};
+use portmortem_tests::{Profiled, Sandbox, Status, repository};
 
 use crate::library::{calls, run, whole, with_pack};
 
