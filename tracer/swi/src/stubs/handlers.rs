@@ -220,13 +220,11 @@ impl Visit {
         if roles & role::RETURN != 0 {
             let returned = self.shadow.returned(moment, returns_to, self.engine);
             if returned || roles & !role::SELDOM == role::RETURN {
-                if !returned {
-                    // A goal without a box has returned, perhaps after it was entered again: if it is one in C, no stub has seen that.
-                    self.shadow.resumed(moment, false, self.engine);
-                }
                 self.shadow.settle();
                 self.shadow.announced = -1;
-                self.watch_newest();
+                if returned {
+                    self.watch_newest();
+                }
                 return;
             }
         }
