@@ -152,7 +152,23 @@ fn saved_states() {
             .args(&save[1..])
             .wait()
             .exits(0);
-        same(&sandbox, "", &["./state", "a", "-c", "--b"]);
+        // The state says to the engine how it was started; recorded, it is said by its name.
+        let state = ["./state", "a", "-c", "--b"];
+        let plain = sandbox
+            .command(&sandbox.path("state"))
+            .args(&state[1..])
+            .wait();
+        let options = ["record", "--force", "-o", "run.pmt", "--"];
+        let recorded = sandbox.portmortem(options.iter().chain(&state));
+        let [plain, recorded] = [plain.succeeds().out(), recorded.succeeds().out()];
+        let but_os_argv = |line: &&str| !line.contains("state");
+        assert!(
+            plain
+                .lines()
+                .filter(but_os_argv)
+                .eq(recorded.lines().filter(but_os_argv)),
+            "{plain}\n{recorded}"
+        );
         assert_eq!(Profiled::of(&sandbox.path("run.pmt")).row("p/1").calls, 1);
         same(&sandbox, "", &["swipl", "-x", "state", "--", "a"]);
     }

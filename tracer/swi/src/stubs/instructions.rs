@@ -187,11 +187,14 @@ impl Instruction {
         self.name.starts_with("I_FOPEN") || self.name.starts_with("I_FCALLDET")
     }
 
-    /// Whether it cannot fail, and calls nothing: it builds an argument of a goal, or does nothing.
+    /// Whether it cannot fail, and calls nothing: it builds an argument of a goal, makes a variable,
+    /// or does nothing.
     pub(super) fn always_succeeds(&self) -> bool {
         let tests = ["B_UNIFY", "B_EQ", "B_NEQ"];
         let builds = self.name.starts_with("B_") || self.name.starts_with("L_");
-        self.name == "I_TRUE" || builds && !tests.iter().any(|prefix| self.name.starts_with(prefix))
+        self.name == "I_TRUE"
+            || self.name.starts_with("C_VAR")
+            || builds && !tests.iter().any(|prefix| self.name.starts_with(prefix))
     }
 
     /// Whether the body of a clause without a head may begin with it, and the engine never looks for its label.
