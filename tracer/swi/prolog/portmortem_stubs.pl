@@ -248,8 +248,8 @@ rule(_, own, M, 0, 0) :- own_module(M).
 rule(_, elsewhere, Name, Arity, M) :- library_predicate(Name, Arity, M).
 rule(_, loader, '$autoload', '$autoload', 1).
 rule(_, center, portmortem, run_in_center, 2).
-rule(_, succeeds, system, Name, Arity) :-
-    always(Goal, succeeds),
+rule(_, What, system, Name, Arity) :-
+    always(Goal, What),
     functor(Goal, Name, Arity).
 rule(_, left_out, M, Name, Arity) :- system_hook(M, Name, Arity).
 rule(Options, Kind, A, B, C) :- system_rule(Options, Kind, A, B, C).

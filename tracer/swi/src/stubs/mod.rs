@@ -66,7 +66,7 @@ use image::Image;
 use instructions::{Cell, Instructions, Kind, Op};
 use memory::StubMemory;
 use offsets::{Offsets, Sample, word};
-use plant::{GoalKind, Planter, Work};
+use plant::{Always, GoalKind, Planter, Work};
 use predicates::Rules;
 
 const WORD: usize = size_of::<usize>();
@@ -310,7 +310,7 @@ fn system_definition(name: &CStr, arity: c_int) -> usize {
 }
 
 /// `stub_rule(+Kind, +A, +B, +C)`: what the next recording records: `scope(Class)`, `boundary(Class)`, `no_box(Name, Arity)`, any arity if it is
-/// negative, `elsewhere(Name, Arity, Module)`, `own(Module)`, `succeeds(Module, Name, Arity)`, `left_out(Module, Name, Arity)`, `loader(Module, Name, Arity)`,
+/// negative, `elsewhere(Name, Arity, Module)`, `own(Module)`, `succeeds(Module, Name, Arity)`, `fails(Module, Name, Arity)`, `left_out(Module, Name, Arity)`, `loader(Module, Name, Arity)`,
 /// `center(Module, Name, Arity)`, `trial(Module, Name, Arity)`. What is not needed is 0.
 pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
     let mut rules = locks::lock(&RULES);
@@ -328,9 +328,15 @@ pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
                 kept_atom(a).zip(integers_of(b).and_then(|arity| usize::try_from(arity).ok()));
             rules.elsewhere.extend(key.zip(kept_atom(c)));
         }
-        "succeeds" => rules
-            .succeeds
-            .extend(definition(a, b, c).map(predicates::identity)),
+        "succeeds" | "fails" => {
+            let always = if text(kind) == "fails" {
+                Always::Fails
+            } else {
+                Always::Succeeds
+            };
+            let of = definition(a, b, c).map(predicates::identity);
+            rules.always.extend(of.map(|of| (of, always)));
+        }
         "left_out" => rules
             .left_out
             .extend(definition(a, b, c).map(predicates::identity)),

@@ -676,6 +676,13 @@ pub(super) struct Plan {
     pub(super) entry: Option<(usize, u32)>,
 }
 
+/// What a step does whenever control is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Always {
+    Succeeds,
+    Fails,
+}
+
 /// An instruction.
 #[derive(Debug)]
 pub(super) struct Step {
@@ -708,13 +715,13 @@ impl Plan {
 
     /// Whether the clause fails after a goal, and nothing in between can fail by itself. A branch that the goal stands in has no
     /// other after it but one that begins with a port, or fails: otherwise a test there might be what has failed in the end.
-    /// `succeeds` tells of a step whether it does, always and without a port.
-    pub(super) fn then_fails(&self, goal: usize, succeeds: impl Fn(&Step) -> bool) -> bool {
-        self.first_to_fail(goal + 1, &succeeds)
-            .is_some_and(|step| step.kind == Kind::Fail)
+    /// `always` tells of a step whether it always succeeds or always fails, without a port.
+    pub(super) fn then_fails(&self, goal: usize, always: impl Fn(&Step) -> Option<Always>) -> bool {
+        let next = self.first_to_fail(goal + 1, &always);
+        next.is_some_and(|step| step.kind == Kind::Fail || always(step) == Some(Always::Fails))
             && self
                 .alternatives_around(goal)
-                .all(|at| self.begins_with_port(at, &succeeds))
+                .all(|at| self.begins_with_port(at, &always))
     }
 
     /// The steps at which alternatives to the branches begin that a step stands in.
@@ -731,18 +738,25 @@ impl Plan {
     }
 
     /// Whether the first that may fail from a step on is a port, the end of the clause among them, or fails always.
-    fn begins_with_port(&self, at: usize, succeeds: impl Fn(&Step) -> bool) -> bool {
-        self.first_to_fail(at, succeeds)
-            .is_some_and(|step| matches!(step.kind, Kind::Fail | Kind::Exit) || step.goal.is_some())
+    fn begins_with_port(&self, at: usize, always: impl Fn(&Step) -> Option<Always>) -> bool {
+        self.first_to_fail(at, &always).is_some_and(|step| {
+            matches!(step.kind, Kind::Fail | Kind::Exit)
+                || step.goal.is_some()
+                || always(step) == Some(Always::Fails)
+        })
     }
 
     /// The first step that may fail when control is at a step.
-    fn first_to_fail(&self, mut at: usize, succeeds: impl Fn(&Step) -> bool) -> Option<&Step> {
+    fn first_to_fail(
+        &self,
+        mut at: usize,
+        always: impl Fn(&Step) -> Option<Always>,
+    ) -> Option<&Step> {
         loop {
             let step = self.steps.get(at)?;
             at = match step.jump {
                 Some(target) => self.step_at(target)?,
-                None if succeeds(step) => at + 1,
+                None if always(step) == Some(Always::Succeeds) => at + 1,
                 None => return Some(step),
             };
         }

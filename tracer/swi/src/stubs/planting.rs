@@ -8,7 +8,7 @@ use super::offsets::{
     CATCH, CLAUSE, DEBUGGER, FRAME_CONTEXT, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, JUMP,
     word,
 };
-use super::plant::{self, Goal, GoalKind, Place, Plan, Planter, Step, Work, role};
+use super::plant::{self, Always, Goal, GoalKind, Place, Plan, Planter, Step, Work, role};
 use super::predicates::{self, Identity, Standing};
 use super::sites::{self, Given, Noted, Sites};
 use super::tails;
@@ -161,17 +161,18 @@ impl Visit {
         }
     }
 
-    /// Whether a step of some code always succeeds, and has no port: it builds an argument, or calls a built-in predicate such as `nl/0`.
-    fn succeeds(&self, step: &Step, code: &Code, instructions: &Instructions) -> bool {
+    /// What a step of some code always does without a port: it builds an argument, or calls a built-in predicate such as `nl/0` or `false/0`.
+    fn always(&self, step: &Step, code: &Code, instructions: &Instructions) -> Option<Always> {
         if step.goal.is_some() {
-            return false;
+            return None;
         }
         if step.kind == Kind::Other {
-            return instructions.get(step.op).always_succeeds();
+            let succeeds = instructions.get(step.op).always_succeeds();
+            return succeeds.then_some(Always::Succeeds);
         }
         let cell = code.start + step.index * WORD;
-        let callee = self.called_definition(code.definition, step.kind, cell);
-        callee.is_some_and(predicates::always_succeeds)
+        let callee = self.called_definition(code.definition, step.kind, cell)?;
+        predicates::always(callee)
     }
 
     /// What the recorded goals of some code call.
@@ -203,7 +204,7 @@ impl Visit {
                 continue;
             };
             let Identity { name, arity, .. } = predicates::identity(callee);
-            let then_fails = plan.then_fails(index, |step| self.succeeds(step, code, instructions));
+            let then_fails = plan.then_fails(index, |step| self.always(step, code, instructions));
             if let Some(goal) = plan.steps[index].goal.as_mut()
                 && let Some(id) = goal.id
             {

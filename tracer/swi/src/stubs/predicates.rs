@@ -8,6 +8,7 @@ use portmortem_tracer::locks;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::offsets::{self, Offsets, word};
+use super::plant::Always;
 use super::sites;
 use crate::ffi;
 use crate::recording;
@@ -64,8 +65,8 @@ pub(super) struct Rules {
     pub(super) boundary: Vec<ffi::Atom>,
     /// Names and arities of predicates that get no such box; any arity if there is none.
     pub(super) no_box: FxHashSet<(ffi::Atom, Option<usize>)>,
-    /// Built-in predicates that always succeed.
-    pub(super) succeeds: FxHashSet<Identity>,
+    /// Built-in predicates that always succeed, or always fail.
+    pub(super) always: FxHashMap<Identity, Always>,
     /// Modules of this library.
     pub(super) own: FxHashSet<ffi::Atom>,
     /// Modules of predicates that the engine looks for when they are called and not there, by name and arity: those of `system`, and those
@@ -524,11 +525,15 @@ enum Class {
     Unrecorded,
 }
 
-/// Whether a predicate is one that always succeeds.
-pub(super) fn always_succeeds(definition: usize) -> bool {
+/// What a predicate always does, if it is a built-in of which that is known.
+pub(super) fn always(definition: usize) -> Option<Always> {
     let known = locks::lock(&KNOWN);
-    let known = known.as_ref();
-    known.is_some_and(|known| known.rules.succeeds.contains(&identity(definition)))
+    known
+        .as_ref()?
+        .rules
+        .always
+        .get(&identity(definition))
+        .copied()
 }
 
 /// Whether a module has goals that call built-in predicates with boxes.
