@@ -9,7 +9,7 @@
 //! 1. [`image`] finds the engine's library in memory, [`instructions`] its tables of instructions, [`offsets`] where its structures have what,
 //!    [`mod@pauses`] where the engine counts what it does for itself;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells; [`emit`] makes machine code;
-//! 3. [`plant`] puts stubs into code, [`exchange`] into code that the engine will make, and takes them out; [`predicates`] tells of which predicates, [`labels`] has places where the engine would notice;
+//! 3. [`plan`] says what cells of code are, [`plant`] puts stubs there, [`exchange`] into code that the engine will make, and takes them out; [`predicates`] tells of which predicates, [`labels`] has places where the engine would notice;
 //! 4. [`handlers`] are what stubs call; they read the engine ([`view`]) and put in more stubs ([`planting`]); [`shadow`] tells from frames and
 //!    choicepoints which boxes failed, exited, were cut or entered again.
 
@@ -35,6 +35,7 @@ mod memory;
 mod meta_calls;
 mod offsets;
 mod pauses;
+mod plan;
 mod plant;
 mod planting;
 mod predicates;
@@ -66,7 +67,8 @@ use image::Image;
 use instructions::{Cell, Instructions, Kind, Op};
 use memory::StubMemory;
 use offsets::{Offsets, Sample, word};
-use plant::{Always, GoalKind, Planter, Work};
+use plan::{Always, GoalKind};
+use plant::{Planter, Work};
 use predicates::Rules;
 
 const WORD: usize = size_of::<usize>();

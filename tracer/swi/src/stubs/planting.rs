@@ -8,7 +8,8 @@ use super::offsets::{
     CATCH, CLAUSE, DEBUGGER, FRAME_CONTEXT, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, JUMP,
     word,
 };
-use super::plant::{self, Always, Goal, GoalKind, Place, Plan, Planter, Step, Work, role};
+use super::plan::{Always, GoalKind, Plan, Step};
+use super::plant::{self, Goal, Place, Planter, Work, role};
 use super::predicates::{self, Identity, Standing};
 use super::sites::{self, Given, Noted, Sites};
 use super::tails;

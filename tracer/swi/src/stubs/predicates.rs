@@ -8,7 +8,7 @@ use portmortem_tracer::locks;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::offsets::{self, Offsets, word};
-use super::plant::Always;
+use super::plan::Always;
 use super::sites;
 use crate::ffi;
 use crate::recording;

@@ -3,7 +3,7 @@
 //! A clause may have its last call twice: `L_NOLCO` goes on to a call that takes over the running frame, or jumps to one like any other.
 
 use super::instructions::{Instructions, Op};
-use super::plant::Plan;
+use super::plan::Plan;
 
 const CALLS: [(&str, &str); 5] = [
     ("I_DEPART", "I_CALL"),

@@ -1,0 +1,132 @@
+//! What the cells of some code are to a recording: told from its instructions, before stubs are put there.
+
+use super::instructions::{Cell, Kind, Op};
+use super::plant::Goal;
+
+const WORD: usize = size_of::<Cell>();
+
+/// What a goal is to the clause that it stands in.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum GoalKind {
+    /// Its calls get boxes.
+    Recorded(Goal),
+    /// It takes constant time, calls nothing and leaves nothing.
+    Constant,
+    /// Any other goal, or none.
+    Unrecorded,
+}
+
+impl GoalKind {
+    pub(super) fn recorded(self) -> Option<Goal> {
+        match self {
+            Self::Recorded(goal) => Some(goal),
+            Self::Constant | Self::Unrecorded => None,
+        }
+    }
+}
+
+/// What the cells of some code are.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// Of each cell, and the one behind.
+    pub(super) roles: Vec<u8>,
+    pub(super) steps: Vec<Step>,
+    /// The cell at which the clause is entered, and its id in the trace.
+    pub(super) entry: Option<(usize, u32)>,
+}
+
+/// What a step does whenever control is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Always {
+    Succeeds,
+    Fails,
+}
+
+/// An instruction.
+#[derive(Debug)]
+pub(super) struct Step {
+    /// Where it begins, in cells.
+    pub(super) index: usize,
+    pub(super) op: Op,
+    pub(super) kind: Kind,
+    /// Where the alternative begins that it makes a choicepoint for, in cells.
+    pub(super) alternative: Option<usize>,
+    /// Where control goes on, in cells, if not behind it.
+    pub(super) jump: Option<usize>,
+    /// What it calls, if that is recorded.
+    pub(super) goal: Option<Goal>,
+    /// The instruction that is executed, if that is another one.
+    pub(super) instead: Option<Op>,
+}
+
+impl Plan {
+    pub(super) fn mark(&mut self, index: usize, role: u8) {
+        if let Some(roles) = self.roles.get_mut(index) {
+            *roles |= role;
+        }
+    }
+
+    /// The clause that is entered at a cell.
+    pub(super) fn entry_at(&self, index: usize) -> Option<u32> {
+        let entry = self.entry.filter(|&(at, _)| at == index);
+        entry.map(|(_, clause)| clause)
+    }
+
+    /// Whether the clause fails after a goal, and nothing in between can fail by itself. A branch that the goal stands in has no
+    /// other after it but one that begins with a port, or fails: otherwise a test there might be what has failed in the end.
+    /// `always` tells of a step whether it always succeeds or always fails, without a port.
+    pub(super) fn then_fails(&self, goal: usize, always: impl Fn(&Step) -> Option<Always>) -> bool {
+        let next = self.first_to_fail(goal + 1, &always);
+        next.is_some_and(|step| step.kind == Kind::Fail || always(step) == Some(Always::Fails))
+            && self
+                .alternatives_around(goal)
+                .all(|at| self.begins_with_port(at, &always))
+    }
+
+    /// The steps at which alternatives to the branches begin that a step stands in.
+    fn alternatives_around(&self, step: usize) -> impl Iterator<Item = usize> + '_ {
+        let before = self.steps[..step].iter();
+        before
+            .filter_map(|other| other.alternative)
+            .filter_map(|index| self.step_at(index))
+            .filter(move |&at| at > step)
+    }
+
+    /// Whether the first that may fail from a step on is a port, the end of the clause among them, or fails always.
+    fn begins_with_port(&self, at: usize, always: impl Fn(&Step) -> Option<Always>) -> bool {
+        self.first_to_fail(at, &always).is_some_and(|step| {
+            matches!(step.kind, Kind::Fail | Kind::Exit)
+                || step.goal.is_some()
+                || always(step) == Some(Always::Fails)
+        })
+    }
+
+    /// The first step that may fail when control is at a step.
+    fn first_to_fail(
+        &self,
+        mut at: usize,
+        always: impl Fn(&Step) -> Option<Always>,
+    ) -> Option<&Step> {
+        loop {
+            let step = self.steps.get(at)?;
+            at = match step.jump {
+                Some(target) => self.step_at(target)?,
+                None if always(step) == Some(Always::Succeeds) => at + 1,
+                None => return Some(step),
+            };
+        }
+    }
+
+    /// The number of the step that begins at a cell. Jumps lead forward.
+    fn step_at(&self, index: usize) -> Option<usize> {
+        self.steps
+            .binary_search_by_key(&index, |step| step.index)
+            .ok()
+    }
+
+    /// The goal at a cell of the code that begins at `start`.
+    pub(super) fn goal_at(&self, start: usize, cell: usize) -> Option<Goal> {
+        let index = (cell - start) / WORD;
+        self.steps[self.step_at(index)?].goal
+    }
+}
