@@ -34,16 +34,16 @@ pub(crate) fn read(way: &str, pace: u32) -> Option<Trials> {
     (is_near(then, pace) && is_plausible(&trials)).then_some(trials)
 }
 
-/// Keeps trials, if that is possible. A limit on the size of files has let a larger one be written for them.
+/// Keeps trials, if that is possible, instead of others that were of no use. A limit on the size of files has let a larger one be written for
+/// them.
 pub(crate) fn write(way: &str, pace: u32, trials: &Trials) {
-    if is_plausible(trials)
-        && let Some(key) = key(way)
-        && let Some(path) = path(&key)
-        && let Some(bytes) = encode(&key, pace, trials)
-    {
-        // There are new trials each time then.
-        let _ = replace(&path, &bytes);
-    }
+    let Some(key) = key(way) else { return };
+    let Some(path) = path(&key) else { return };
+    // Where this cannot be done there are new trials each time.
+    let _ = match encode(&key, pace, trials).filter(|_| is_plausible(trials)) {
+        Some(bytes) => replace(&path, &bytes),
+        None => fs::remove_file(&path),
+    };
 }
 
 /// A reader sees the old file or the new one, whole.

@@ -181,10 +181,25 @@ pub(super) struct Instruction {
     operands: Operands,
 }
 
+/// What a predicate that is implemented in C leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ForeignKind {
+    /// No choicepoint.
+    Semidet,
+    /// Perhaps one of its own.
+    Nondet,
+}
+
 impl Instruction {
-    /// Whether the code of a predicate that is implemented in C may begin with it.
-    pub(super) fn begins_foreign(&self) -> bool {
-        self.name.starts_with("I_FOPEN") || self.name.starts_with("I_FCALLDET")
+    /// What a predicate leaves that is implemented in C and whose code begins with it. `None` if no such code does.
+    pub(super) fn begins_foreign(&self) -> Option<ForeignKind> {
+        match self.name.as_str() {
+            "I_FOPENNDET" => Some(ForeignKind::Nondet),
+            name if name == "I_FOPEN" || name.starts_with("I_FCALLDET") => {
+                Some(ForeignKind::Semidet)
+            }
+            _ => None,
+        }
     }
 
     /// Whether it cannot fail, and calls nothing: it builds an argument of a goal, makes a variable,

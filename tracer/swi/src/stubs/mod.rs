@@ -64,7 +64,7 @@ use crate::engine;
 use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
 use crate::recording;
 use image::Image;
-use instructions::{Cell, Instructions, Kind, Op};
+use instructions::{Cell, ForeignKind, Instructions, Kind, Op};
 use memory::StubMemory;
 use offsets::{Offsets, Sample, word};
 use plan::{Always, GoalKind};
@@ -93,7 +93,7 @@ struct Known {
     call: Vec<usize>,
     catch: usize,
     /// Instructions with which the code of a predicate in C begins.
-    foreign: Vec<Op>,
+    foreign: Vec<(Op, ForeignKind)>,
     /// Labels of instructions that may come before what a predicate does, and how many cells they take.
     prefixes: Vec<(Cell, usize)>,
     /// The label that calls a wrapper; then come its clause and its closure.
@@ -110,10 +110,11 @@ fn catch_definition() -> usize {
     KNOWN.get().map_or(0, |known| known.catch)
 }
 
-/// Whether the code of a predicate in C begins with this cell.
-fn begins_foreign(cell: Cell) -> bool {
-    let known = KNOWN.get().zip(memory::op_of(cell));
-    known.is_some_and(|(known, op)| known.foreign.contains(&op))
+/// What a predicate in C leaves whose code begins with this cell. `None` if it is not one.
+fn begins_foreign(cell: Cell) -> Option<ForeignKind> {
+    let (known, op) = KNOWN.get().zip(memory::op_of(cell))?;
+    let found = known.foreign.iter().find(|&&(first, _)| first == op)?;
+    Some(found.1)
 }
 
 /// A new shadow for an engine. It is never freed, because a stub in another thread may still read it.
@@ -269,7 +270,7 @@ fn try_work() -> Option<()> {
     let instructions = &search.instructions;
     let foreign = instructions
         .ops()
-        .filter(|&op| instructions.get(op).begins_foreign())
+        .filter_map(|op| Some((op, instructions.get(op).begins_foreign()?)))
         .collect();
     let prefixes = ["S_MQUAL", "S_LMQUAL", "S_SSU_DET", "S_DET"]
         .iter()

@@ -12,6 +12,8 @@ pub(super) enum GoalKind {
     Recorded(Goal),
     /// It takes constant time, calls nothing and leaves nothing.
     Constant,
+    /// Implemented in C, and may be entered again there, where no stub sees it. So what was called after it may have failed when it returns.
+    Reentrant,
     /// Any other goal, or none.
     Unrecorded,
 }
@@ -20,7 +22,7 @@ impl GoalKind {
     pub(super) fn recorded(self) -> Option<Goal> {
         match self {
             Self::Recorded(goal) => Some(goal),
-            Self::Constant | Self::Unrecorded => None,
+            Self::Constant | Self::Reentrant | Self::Unrecorded => None,
         }
     }
 }

@@ -560,6 +560,9 @@ impl Planter {
                 match found {
                     GoalKind::Recorded(_) => plan.mark(next, role::RETURN),
                     GoalKind::Constant => {}
+                    GoalKind::Reentrant => {
+                        plan.mark(next, role::RETURN | role::RESUME | role::SELDOM)
+                    }
                     GoalKind::Unrecorded => plan.mark(next, role::RETURN | role::SELDOM),
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::clauses;
 use super::handlers::Visit;
-use super::instructions::{Instructions, Kind};
+use super::instructions::{ForeignKind, Instructions, Kind};
 use super::labels;
 use super::offsets::{
     CATCH, CLAUSE, DEBUGGER, FRAME_CONTEXT, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, JUMP,
@@ -13,7 +13,7 @@ use super::plant::{self, Goal, Place, Planter, Work, role};
 use super::predicates::{self, Identity, Standing};
 use super::sites::{self, Given, Noted, Sites};
 use super::tails;
-use super::view::{Code, is_foreign, kind_of};
+use super::view::{Code, foreign_kind, kind_of};
 
 const WORD: usize = size_of::<usize>();
 
@@ -57,8 +57,12 @@ impl Visit {
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing(callee) };
         match standing {
-            Standing::Unrecorded | Standing::Untouched if is_foreign(callee) => GoalKind::Constant,
-            Standing::Unrecorded | Standing::Untouched | Standing::Center => GoalKind::Unrecorded,
+            Standing::Unrecorded | Standing::Untouched => match foreign_kind(callee) {
+                Some(ForeignKind::Semidet) => GoalKind::Constant,
+                Some(ForeignKind::Nondet) => GoalKind::Reentrant,
+                None => GoalKind::Unrecorded,
+            },
+            Standing::Center => GoalKind::Unrecorded,
             Standing::Undefined => GoalKind::Recorded(Goal {
                 callee,
                 id: None,

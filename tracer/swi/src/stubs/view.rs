@@ -2,7 +2,7 @@
 
 use super::KNOWN;
 use super::handlers::Visit;
-use super::instructions::Kind;
+use super::instructions::{ForeignKind, Kind};
 use super::offsets::{self, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, Offsets, word};
 use super::shadow::{Moment, Offset};
 use crate::ffi;
@@ -137,11 +137,9 @@ pub(super) fn kind_of(choice: usize) -> u32 {
     unsafe { (choice as *const u32).read() }
 }
 
-/// Whether a predicate is implemented in C, and nothing comes before its function.
-pub(super) fn is_foreign(definition: usize) -> bool {
-    let Some(offsets) = offsets::known() else {
-        return false;
-    };
+/// What a predicate leaves that is implemented in C, if nothing comes before its function.
+pub(super) fn foreign_kind(definition: usize) -> Option<ForeignKind> {
+    let offsets = offsets::known()?;
     // SAFETY: every definition has a supervisor.
     let first = unsafe { word(word(definition, offsets.supervisor), 0) };
     super::begins_foreign(first)
@@ -165,7 +163,7 @@ fn runs_function(definition: usize, offsets: &Offsets) -> bool {
                 };
                 codes = word(closure, offsets.first_clause + WORD);
             } else {
-                return super::begins_foreign(first);
+                return super::begins_foreign(first).is_some();
             }
         }
     }
