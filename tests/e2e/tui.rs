@@ -69,6 +69,12 @@ impl Tmux {
         self.keys(&["Enter"]);
     }
 
+    /// The shell clears the screen. What is typed meanwhile would be cleared, too.
+    fn clears(&self) {
+        self.line("clear");
+        self.waits_until("a clear screen", |screen| screen.trim() == "ready>");
+    }
+
     fn screen(&self) -> String {
         self.command(&["capture-pane", "-p"])
     }
@@ -247,7 +253,7 @@ fn the_source_is_opened_in_an_editor() {
         tmux.waits_for("[9 Trace]");
         tmux.keys(&["q"]);
         tmux.is_back("0");
-        tmux.line("clear");
+        tmux.clears();
     }
 }
 
@@ -267,7 +273,7 @@ fn the_terminal_is_given_back_after_a_signal() {
         assert!(killed.unwrap().success());
         tmux.waits_until("shell", |screen| !screen.contains("7 predicates"));
         tmux.is_back(status);
-        tmux.line("clear");
+        tmux.clears();
     }
 }
 
