@@ -193,8 +193,7 @@ note_unread_pauses :-
     ).
 
 needs_ports(ports(true)).
-needs_ports(arguments([_|_])).          % looking at them from a stub crashed a program now and then
-needs_ports(tail(false)).               % errors would name other callers
+needs_ports(tail(false)).               % a frame that stays is seen: by determinism errors, for example
 needs_ports(byrd(true)).
 needs_ports(symbolic(true)).
 needs_ports(goal_ports(false)).

@@ -148,7 +148,7 @@ fn sizes(
             }
             ffi::TYPE_NIL | ffi::TYPE_LIST_PAIR => {
                 let (elements, is_whole) = if has_credit {
-                    all_elements(term)?
+                    all_elements(term)
                 } else {
                     some_elements(term)?
                 };
@@ -163,14 +163,12 @@ fn sizes(
 }
 
 /// How many elements there are before the end of a list, or where it becomes cyclic; and whether it is a proper one.
-fn all_elements(list: Term) -> Option<(usize, bool)> {
+fn all_elements(list: Term) -> (usize, bool) {
     let mut length = 0;
-    // SAFETY: references of the open frame and a place for the length.
-    unsafe {
-        let rest = Some(ffi::PL_new_term_ref()).filter(|&rest| rest != 0)?;
-        ffi::PL_skip_list(list, rest, &raw mut length);
-        Some((length, truth(ffi::PL_get_nil(rest))))
-    }
+    // A reference for what follows the elements would be bound, with an entry on the trail, which may have no room.
+    // SAFETY: an argument of the port and a place for the length.
+    let end = unsafe { ffi::PL_skip_list(list, 0, &raw mut length) };
+    (length, end == ffi::TYPE_LIST)
 }
 
 /// The same of a list that is not long; of others, so many that it is long.

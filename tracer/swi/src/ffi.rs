@@ -53,6 +53,8 @@ pub(crate) const TYPE_STRING: c_int = 6;
 pub(crate) const TYPE_NIL: c_int = 8;
 /// `PL_term_type`: a list that is not empty, or the beginning of a partial one.
 pub(crate) const TYPE_LIST_PAIR: c_int = 10;
+/// `PL_skip_list`: a proper list.
+pub(crate) const TYPE_LIST: c_int = 12;
 
 /// `PL_blob_t`: how a kind of atoms begins.
 #[repr(C)]

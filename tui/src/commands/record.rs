@@ -166,13 +166,13 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
     }
 }
 
-/// The patterns that none of these predicates matches.
+/// The patterns that none of these predicates matches. Every predicate matches `*`, so it is not one of them.
 fn unmatched<'a>(
     patterns: &'a [String],
     trace: &'a Trace,
     predicates: &'a [PredicateIndex],
 ) -> impl Iterator<Item = &'a String> {
-    patterns.iter().filter(|text| {
+    patterns.iter().filter(|text| *text != "*").filter(|text| {
         let pattern = PredicatePattern::new(text);
         let mut known = predicates.iter();
         !known.any(|&at| {

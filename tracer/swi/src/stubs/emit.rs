@@ -289,13 +289,6 @@ pub(super) struct Shape {
 /// The longest stub.
 pub(super) const LONGEST: usize = 256;
 
-/// A stub that does nothing but go on to `label`.
-pub(super) fn jump(at: usize, label: Cell) -> Option<Vec<u8>> {
-    let mut ops = assembler(at);
-    dynasm!(ops; .arch x64; .bytes ENDBR64; jmp extern label);
-    finished(ops)
-}
-
 /// Where control may come to by a jump whose target is not fixed.
 const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 

@@ -539,12 +539,7 @@ impl Visit {
         let goals = self.shadow.take_expected(at, returns_to) == Expected::Goal
             || self.has_goals(frame, &code);
         self.plant(&code, goals);
-        // Its own instruction is executed this time: where a last call is to be a call, its predicate tells of it.
-        let is_as_planned = self.engine.tails || !place.kind.departs();
-        if is_as_planned
-            && goals
-            && let Some(goal) = self.goal(code.definition, place.kind, cell).recorded()
-        {
+        if goals && let Some(goal) = self.goal(code.definition, place.kind, cell).recorded() {
             self.call(place, cell, goal);
         }
     }

@@ -42,7 +42,6 @@ mod predicates;
 mod shadow;
 mod sites;
 mod stack;
-mod tails;
 mod terms;
 mod view;
 

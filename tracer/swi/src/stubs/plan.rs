@@ -57,8 +57,6 @@ pub(super) struct Step {
     pub(super) jump: Option<usize>,
     /// What it calls, if that is recorded.
     pub(super) goal: Option<Goal>,
-    /// The instruction that is executed, if that is another one.
-    pub(super) instead: Option<Op>,
 }
 
 impl Plan {

@@ -63,8 +63,6 @@ pub(super) enum Work {
     Recovery,
     /// Looks, then the clause of that id in the trace is entered.
     Entry(u32),
-    /// Nothing: control goes on at another instruction.
-    Instead,
     /// A predicate begins that is not recorded itself, and may be a goal of the program.
     Boundary,
     /// A clause that is not recorded calls what may be a goal of the program.
@@ -132,8 +130,6 @@ struct Key {
     roles: u8,
     /// The clause that is entered before a call.
     entry: Option<u32>,
-    /// The instruction that is executed, if that is another one.
-    instead: Option<Op>,
     work: Work,
 }
 
@@ -330,7 +326,6 @@ impl Planter {
             op,
             roles,
             entry: None,
-            instead: None,
             work,
         })
     }
@@ -340,24 +335,22 @@ impl Planter {
             op,
             roles,
             entry,
-            instead,
             work,
         } = key;
-        let label = self.instructions.get(instead.unwrap_or(op)).label;
+        let label = self.instructions.get(op).label;
         if let Some(&known) = self.stubs.get(&key) {
             return Some(known);
         }
-        let place = self.place(instead.unwrap_or(op), roles, work);
+        let place = self.place(op, roles, work);
         let (gate, glance) = match work {
             Work::Look => self.look_gate(roles),
-            Work::Call(goal) => (self.call_gate(instead.unwrap_or(op), goal)?, Glance::None),
+            Work::Call(goal) => (self.call_gate(op, goal)?, Glance::None),
             Work::Select => (self.gates.select, Glance::Announced),
             Work::Wrapped => (self.gates.wrapped, Glance::None),
             Work::NewBody => (self.gates.new_body, Glance::None),
             Work::NewCode => (self.gates.new_code, Glance::None),
             Work::Recovery => (self.gates.recovery, Glance::None),
             Work::Entry(_) => (self.gates.entry, Glance::None),
-            Work::Instead => (0, Glance::None),
             Work::Boundary => (self.gates.select, Glance::Expected),
             Work::MetaCall => (self.gates.meta_call, Glance::None),
         };
@@ -375,11 +368,7 @@ impl Planter {
             label,
         };
         let at = self.memory.next(emit::LONGEST)?;
-        let code = if work == Work::Instead {
-            emit::jump(at, label)?
-        } else {
-            emit::stub(at, &shape, self.offsets)?
-        };
+        let code = emit::stub(at, &shape, self.offsets)?;
         let cell = self.memory.add(&code, op);
         self.stubs.insert(key, cell);
         Some(cell)
@@ -496,7 +485,6 @@ impl Planter {
             op,
             roles,
             entry: None,
-            instead: None,
             work,
         };
         // SAFETY: the caller's promise.
@@ -592,7 +580,6 @@ impl Planter {
                 alternative,
                 jump: (kind == Kind::Jump).then(|| next + operand(1)),
                 goal: found.recorded(),
-                instead: None,
             });
             index = next;
         }
@@ -629,13 +616,12 @@ impl Planter {
                 (None, entry) if step.kind.calls_goal() => (Some(Work::MetaCall), entry),
                 (None, Some(clause)) => (Some(Work::Entry(clause)), None),
                 (None, None) if roles != 0 => (Some(Work::Look), None),
-                (None, None) => (step.instead.map(|_| Work::Instead), None),
+                (None, None) => (None, None),
             };
             let key = |work| Key {
                 op: step.op,
                 roles,
                 entry,
-                instead: step.instead,
                 work,
             };
             // SAFETY: the caller's promise.

@@ -12,7 +12,6 @@ use super::plan::{Always, GoalKind, Plan, Step};
 use super::plant::{self, Goal, Place, Planter, Work, role};
 use super::predicates::{self, Identity, Standing};
 use super::sites::{self, Given, Noted, Sites};
-use super::tails;
 use super::view::{Code, foreign_kind, kind_of};
 
 const WORD: usize = size_of::<usize>();
@@ -120,9 +119,6 @@ impl Visit {
         let mut plan = unsafe { planter.plan(&cells, goal) }?;
         if goals {
             self.name(&mut planter, &mut plan, code);
-            if !self.engine.tails {
-                tails::become_calls(&mut plan, &planter.instructions);
-            }
         }
         // SAFETY: as above.
         unsafe { planter.carry_out(&cells, &plan) };
