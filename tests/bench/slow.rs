@@ -63,8 +63,9 @@ impl Times {
         let portmortem = std::env::current_exe()?.with_file_name("portmortem");
         let portmortem = portmortem.display().to_string();
         let trace = directory.join("slow.pmt").display().to_string();
-        let with_ports = [&portmortem, "record", "--ports", "--force", "-o", &trace];
-        let with_stubs = [&portmortem, "record", "--force", "-o", &trace];
+        // The index of a long trace is written when the program has ended.
+        let with_stubs = [&portmortem, "record", "--no-index", "--force", "-o", &trace];
+        let with_ports = [&with_stubs[..], &["--ports"]].concat();
         let mut best = Self {
             untraced: f64::MAX,
             ports: f64::MAX,

@@ -73,6 +73,14 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_arguments.pl"),
     ),
     (
+        "portmortem_layout.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_layout.pl"),
+    ),
+    (
+        "portmortem_declared.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_declared.pl"),
+    ),
+    (
         "portmortem_queue.pl",
         include_str!("../../tracer/swi/prolog/portmortem_queue.pl"),
     ),

@@ -54,8 +54,7 @@ Options of pm_record/2 and pm_start/2:
     Count symbolic costs (slow). Default: `false`.
   - ports(+Boolean)
     Record with ports in copies of clauses, and not in the engine's own instructions. So are recordings in any
-    case where the version of the engine does not allow for those, with byrd(true), symbolic(true), arguments(_)
-    and tail(false). Default: `false`.
+    case where the version of the engine does not allow for those, with byrd(true), symbolic(true) and tail(false). Default: `false`.
   - tail(+Boolean)
     Record last calls as such. With `false` every one gets a box of its own,
     and recursion no longer runs in constant space. Default: `true`.
@@ -82,9 +81,8 @@ Options of pm_record/2 and pm_start/2:
    call_shared_object_function(Handle, install),
    assertz(engine_library(Path)).
 
-:- use_module(portmortem_engine, [exit/3, as_own/1]).
-:- use_module(portmortem_wrap).
-:- use_module(portmortem_hooks).
+:- use_module(portmortem_engine, [exit/3, as_own/1, load_own/1]).
+:- use_module(portmortem_declared).
 :- use_module(portmortem_calibrate).
 :- use_module(portmortem_report).
 :- use_module(portmortem_stubs).
@@ -146,6 +144,7 @@ pm_start(File, Options) :-
     command_settings(Options, Command, CommandSettings),
     '$append'([[Output, EngineSetting, LimitSetting, HomeSetting], CommandSettings, Settings], All),
     technique(Options, Technique),
+    load_recorder(Technique),
     calibrate(Technique, Options, Settings),
     '$open'(All, Error),
     (   Error == ""
@@ -155,11 +154,21 @@ pm_start(File, Options) :-
         (   start_stubs(Options)
         ->  portmortem:'$recorded_with'(stubs, Settings)
         ;   portmortem:'$recorded_with'(ports, Settings),
-            install_hooks,
-            start_wrapping(Options)
+            load_recorder(ports),
+            portmortem_hooks:install_hooks,
+            portmortem_wrap:start_wrapping(Options)
         )
     ;   throw(error(portmortem_error(Error), _))
     ).
+
+%   What ports in copies need is more than all the rest.
+
+load_recorder(stubs).
+load_recorder(ports) :-
+    load_own(portmortem_hooks).
+
+ports_are_loaded :-
+    module_property(portmortem_wrap, file(_)).
 
 command_settings(Options, Default, Settings) :-
     (   memberchk(command(Command), Options)
@@ -268,8 +277,14 @@ boot_error_text(Error, Text) :-
 pm_stop :-
     '$recording',
     !,
-    sig_atomic(( stop_wrapping, '$close' )).
+    sig_atomic(( stop_recorder, '$close' )).
 pm_stop.
+
+stop_recorder :-
+    (   ports_are_loaded
+    ->  portmortem_wrap:stop_wrapping
+    ;   true
+    ).
 
 %!  pm_pause is det.
 %!  pm_resume is det.
@@ -431,8 +446,15 @@ in_cost_center((A,B), M, Name) :-
     in_cost_center(B, M, Name).
 in_cost_center(Spec, M0, Center) :-
     strip_module(M0:Spec, M, Name/Arity),
-    portmortem_wrap:declare_center(M, Name, Arity, Center),
-    portmortem_stubs:declare_center(M, Name, Arity, Center).
+    (   declared_center(M, Name, Arity, _)
+    ->  true
+    ;   declare_center(M, Name, Arity, Center),
+        '$stub_in_center'(M, Name, Arity, Center),
+        (   ports_are_loaded
+        ->  portmortem_wrap:center_declared(M, Name, Arity, Center)
+        ;   true
+        )
+    ).
 
 %!  noprofile(:PredicateIndicators) is det.
 %
@@ -445,8 +467,8 @@ noprofile(M:(A,B)) :-
     noprofile(M:B).
 noprofile(M0:Spec) :-
     strip_module(M0:Spec, M, Name/Arity),
-    portmortem_wrap:leave_out(M, Name, Arity),
-    portmortem_stubs:leave_out(M, Name, Arity).
+    leave_out(M, Name, Arity),
+    '$stub_leave_out'(M, Name, Arity).
 
 :- multifile prolog:error_message//1.
 

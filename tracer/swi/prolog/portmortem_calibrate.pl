@@ -6,9 +6,8 @@ Small programs run unrecorded, then recorded into a file of our own: see
 `calibrate.rs`. All of it takes some 100 ms, once for a machine and its versions.
 */
 
-:- use_module(portmortem_wrap).
+:- use_module(portmortem_engine, [load_own/1]).
 :- use_module(portmortem_stubs).
-:- use_module(portmortem_trials).
 
 :- set_module(class(library)).
 % Also where the program runs with --traditional.
@@ -29,11 +28,12 @@ calibrate(_, _, _) :-
     portmortem:'$recording',
     !.
 calibrate(Technique, _, Settings) :-
-    findall(empty-Ticks, ( between(1, 8, _), empty(Goal), stretch(Goal, Ticks) ), Samples),
-    quartile(empty, Samples, Empty),
-    portmortem:'$kept_trials'(Technique, Settings, Empty),
+    findall(Ticks, ( between(1, 100, _), stretch(steps(200), Ticks) ), Samples),
+    msort(Samples, [Pace|_]),           % others that use the machine make it no shorter
+    portmortem:'$kept_trials'(Technique, Settings, Pace),
     !.
 calibrate(Technique, Options, Settings) :-
+    load_own(portmortem_trials),
     catch(setup_call_cleanup(
               engine_create(true, measure(Technique, Options, Settings), Engine),
               (   engine_next(Engine, _)
@@ -43,6 +43,13 @@ calibrate(Technique, Options, Settings) :-
               engine_destroy(Engine)),
           error(_, _),
           true).
+
+%   A loop that tells how fast the machine is now.
+
+steps(0) :- !.
+steps(N) :-
+    N1 is N-1,
+    steps(N1).
 
 %   In an engine of its own, because loading a file is `sig_atomic/1`, and whoever calls may be it, too: then a garbage
 %   collection that the engine asks itself for waits like any other signal, every call looks at it, and recording seems to
@@ -54,7 +61,7 @@ measure(Technique, Options, Settings) :-
     rounds(Rounds),
     findall(Name-Ticks, unrecorded(Rounds, Name, Ticks), Samples),
     quartile(empty, Samples, Empty),
-    findall(Quartile, ( trial(Name, _), quartile(Name, Samples, Quartile) ), Untraced),
+    findall(Quartile, ( portmortem_trials:trial(Name, _), quartile(Name, Samples, Quartile) ), Untraced),
     setup_call_cleanup(
         portmortem:'$open_calibration'(Technique, Settings),
         (   ignore(recorded(Technique, Options, Rounds)),
@@ -63,7 +70,7 @@ measure(Technique, Options, Settings) :-
         ),
         abandon(Technique)).
 
-stop(ports) :- stop_wrapping.
+stop(ports) :- portmortem_wrap:stop_wrapping.
 stop(stubs).
 
 %   Ends it if it has not ended: the handler of a signal may have thrown.
@@ -80,8 +87,8 @@ abandon(_).
 
 unrecorded(Rounds, Name, Ticks) :-
     between(1, Rounds, _),
-    (   trial(Name, Goal)
-    ;   empty(Goal),
+    (   portmortem_trials:trial(Name, Goal)
+    ;   portmortem_trials:empty(Goal),
         Name = empty
     ),
     stretch(Goal, Ticks).
@@ -92,10 +99,10 @@ stretch(Goal, Ticks) :-
     portmortem:'$stretch_ends'(Ticks).
 
 recorded(Technique, Options, Rounds) :-
-    findall(Head, part(Head), Heads),
+    findall(Head, portmortem_trials:part(Head), Heads),
     start(Technique, Heads, Options),
     (   between(1, Rounds, _),
-        trial(_, Goal),
+        portmortem_trials:trial(_, Goal),
         portmortem:'$mark'(""),
         run(Goal),
         portmortem:'$mark'(""),
@@ -105,8 +112,8 @@ recorded(Technique, Options, Rounds) :-
 
 start(ports, Heads, Options) :-
     module_property(portmortem_trials, file(File)),
-    file_loaded(File),                  % or they would not be called through copies
-    wrap_these(portmortem_trials:Heads, Options).
+    portmortem_wrap:file_loaded(File),                  % or they would not be called through copies
+    portmortem_wrap:wrap_these(portmortem_trials:Heads, Options).
 start(stubs, Heads, _) :-
     start_stubs_of(portmortem_trials:Heads).
 

@@ -9,6 +9,7 @@
             only_guards/2,              % +Choice, +Before
             as_own/1,                   % :Goal
             own_module/1,               % ?Module
+            load_own/1,                 % +Name
             rules_can_be_wrapped/0
           ]).
 
@@ -174,6 +175,18 @@ own_module(portmortem_trials).
 own_module(portmortem_report).
 own_module(portmortem_stubs).
 own_module(portmortem_arguments).
+own_module(portmortem_layout).
+own_module(portmortem_declared).
+
+%!  load_own(+Name) is det.
+%
+%   Load a file of this library that only some recordings need. Its predicates are called with their module.
+
+load_own(Name) :-
+    module_property(portmortem, file(Own)),
+    file_directory_name(Own, Directory),
+    atomic_list_concat([Directory, /, Name], File),
+    load_files(portmortem:File, [if(not_loaded), imports([]), silent(true)]).
 
 %!  rules_can_be_wrapped is semidet.
 %

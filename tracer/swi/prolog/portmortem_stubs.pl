@@ -19,38 +19,12 @@ a stub can ask Prolog nothing. See `src/stubs`.
 :- set_prolog_flag(optimise, false).
 :- use_module(portmortem_engine, [own_module/1, wrap_in_place/4]).
 :- use_module(portmortem_arguments, [clause_goals/5]).
-:- use_module(portmortem_goals, [goal_ports_work/0]).
+:- use_module(portmortem_layout).
+:- use_module(portmortem_declared).
 :- use_module(portmortem_boundary, [no_box/2]).
 :- use_module(portmortem_drivers, [always/2]).
 
-:- dynamic
-    works/1,                    % Boolean: what was found out
-    left_out/3,                 % Module, Name, Arity: not to be recorded
-    declared_center/4.          % Module, Name, Arity, Center
-
-:- public leave_out/3, declare_center/4.
-
-%!  leave_out(+Module, +Name, +Arity) is det.
-%
-%   Never record this predicate.
-
-leave_out(M, Name, Arity) :-
-    (   left_out(M, Name, Arity)
-    ->  true
-    ;   assertz(left_out(M, Name, Arity)),
-        portmortem:'$stub_leave_out'(M, Name, Arity)
-    ).
-
-%!  declare_center(+Module, +Name, +Arity, +Center) is det.
-%
-%   Every box of this predicate is in the cost centre. The first declaration counts.
-
-declare_center(M, Name, Arity, Center) :-
-    (   declared_center(M, Name, Arity, _)
-    ->  true
-    ;   assertz(declared_center(M, Name, Arity, Center)),
-        portmortem:'$stub_in_center'(M, Name, Arity, Center)
-    ).
+:- dynamic works/1.             % Boolean: what was found out
 
 %!  stubs_work is semidet.
 %

@@ -11,8 +11,7 @@
             file_loaded/1,              % +File
             file_changes/1,             % +File
             file_goes/1,                % +File
-            leave_out/3,                % +Module, +Name, +Arity
-            declare_center/4,           % +Module, +Name, +Arity, +Center
+            center_declared/4,          % +Module, +Name, +Arity, +Center
             is_recorded/2,              % +Module, :Head
             is_instrumented/1,          % +Module
             continuations_begin/0
@@ -35,6 +34,8 @@ What it calls itself is not recorded: its work runs in as_own/1.
 :- use_module(portmortem_queue).
 :- use_module(portmortem_copies).
 :- use_module(portmortem_goals).
+:- use_module(portmortem_layout).
+:- use_module(portmortem_declared).
 :- use_module(portmortem_boundary).
 :- use_module(portmortem_lines, [control/1, nth_arguments/3]).
 :- use_module(portmortem_disguise).
@@ -47,8 +48,6 @@ What it calls itself is not recorded: its work runs in as_own/1.
     withdrawn/5,        % Name, Arity, Module, Id, CopyName: a copy that others call no longer
     keeps_arguments/1,  % Id: what calls of it are made with is recorded
     prepared/5,         % Name, Arity, Module, Id, Copy: to be wrapped; Copy is to_instrument(...) or made(CopyName)
-    left_out/3,         % Module, Name, Arity
-    declared_center/4,  % Module, Name, Arity, Center
     loaded_file/1,      % File
     mode/1,             % byrd, symbolic, goals, boundary, clauses: how wrappers and copies are made
     scope/1,            % user, library, system: classes of modules selected
@@ -210,28 +209,14 @@ call_itself(M:Head, Why) :-
     ;   true
     ).
 
-%!  leave_out(+Module, +Name, +Arity) is det.
+%!  center_declared(+Module, +Name, +Arity, +Center) is det.
 %
-%   Never record this predicate.
+%   The program has declared this now.
 
-leave_out(M, Name, Arity) :-
-    (   left_out(M, Name, Arity)
-    ->  true
-    ;   assertz(left_out(M, Name, Arity))
-    ).
-
-%!  declare_center(+Module, +Name, +Arity, +Center) is det.
-%
-%   Every box of this predicate is in the cost centre. The first declaration counts.
-
-declare_center(M, Name, Arity, Center) :-
-    (   declared_center(M, Name, Arity, _)
-    ->  true
-    ;   assertz(declared_center(M, Name, Arity, Center)),
-        (   wrapped(Name, Arity, M, Id, _, _)
-        ->  portmortem:'$in_center'(Id, Center)
-        ;   true
-        )
+center_declared(M, Name, Arity, Center) :-
+    (   wrapped(Name, Arity, M, Id, _, _)
+    ->  portmortem:'$in_center'(Id, Center)
+    ;   true
     ).
 
 %!  file_loaded(+File) is det.

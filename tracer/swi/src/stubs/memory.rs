@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use super::image::Image;
 use super::instructions::{Cell, Instructions, Op};
@@ -56,10 +56,14 @@ struct DecodeTable {
 /// What cells are, for those that have no planter.
 static CELLS: OnceLock<Cells> = OnceLock::new();
 
+/// The table has entries for addresses up to here.
+static STUBS_END: AtomicUsize = AtomicUsize::new(0);
+
 #[derive(Debug)]
 struct Cells {
     labels: Range<Cell>,
-    stubs: Range<Cell>,
+    /// Where the first stub is.
+    stubs: Cell,
     /// Address of the table of [`DecodeTable`].
     table: usize,
 }
@@ -67,7 +71,8 @@ struct Cells {
 /// The instruction at a cell, a label or a stub. `None` if it is neither.
 pub(super) fn op_of(cell: Cell) -> Option<Op> {
     let cells = CELLS.get()?;
-    if !cells.labels.contains(&cell) && !cells.stubs.contains(&cell) {
+    let stubs = cells.stubs..STUBS_END.load(Ordering::Acquire);
+    if !cells.labels.contains(&cell) && !stubs.contains(&cell) {
         return None;
     }
     let entry = (cells.table + (cell - cells.labels.start)) as *const Op;
@@ -89,7 +94,7 @@ impl StubMemory {
         let decode = DecodeTable::install(instructions, execute + STUB_BYTES)?;
         CELLS.get_or_init(|| Cells {
             labels: instructions.range.clone(),
-            stubs: execute..execute + STUB_BYTES,
+            stubs: execute,
             table: decode.ours as usize,
         });
         Some(Self {
@@ -113,6 +118,7 @@ impl StubMemory {
         self.add_code(code);
         // SAFETY: the table covers the memory for stubs.
         unsafe { self.decode.ours.add(cell - self.decode.lowest).write(op) };
+        STUBS_END.store(self.execute + self.used, Ordering::Release);
         cell
     }
 
@@ -122,12 +128,17 @@ impl StubMemory {
         // SAFETY: there is room, as `next` has said, and nothing executes these bytes yet.
         unsafe { ptr::copy_nonoverlapping(code.as_ptr(), self.write.add(at), code.len()) };
         self.used = (at + code.len()).next_multiple_of(ALIGNMENT);
+        // SAFETY: the table covers the memory for stubs.
+        unsafe {
+            let entries = self.decode.ours.add(self.execute + at - self.decode.lowest);
+            entries.write_bytes(0, self.used - at);
+        }
         self.execute + at
     }
 
     /// Whether a cell leads to a stub.
     pub(super) fn contains(&self, cell: Cell) -> bool {
-        (self.execute..self.execute + STUB_BYTES).contains(&cell)
+        (self.execute..self.execute + self.used).contains(&cell)
     }
 
     /// The instruction at a cell, a label or a stub. `None` if it is neither.
@@ -143,19 +154,24 @@ impl StubMemory {
 }
 
 impl DecodeTable {
-    /// Copies the engine's table into one that ends at `end`, and puts it in its place.
+    /// Makes a table that ends at `end`, and puts it in the place of the engine's. Entries of stubs come later.
     fn install(instructions: &Instructions, end: usize) -> Option<Self> {
         let lowest = instructions.range.start;
-        // From the engine's allocator, because it may free the table when it ends. Pages are taken when they are written.
+        // From the engine's allocator, because it may free the table when it ends. Not with zeros, because that takes all pages in some: tens of milliseconds.
         // SAFETY: a plain call.
-        let ours = unsafe { libc::calloc(end - lowest, size_of::<Op>()) }.cast::<Op>();
+        let ours = unsafe { libc::malloc((end - lowest) * size_of::<Op>()) }.cast::<Op>();
         if ours.is_null() {
             return None;
         }
         let place = instructions.decode_table;
         // The engine's table stays: another thread may be reading it.
-        // SAFETY: it has an entry for each address between the engine's labels, and ours is larger.
-        unsafe { ptr::copy_nonoverlapping(place.read(), ours, instructions.range.len()) };
+        // SAFETY: ours is larger than the part for the engine's labels.
+        unsafe {
+            ours.write_bytes(0, instructions.range.len());
+            for op in instructions.ops() {
+                ours.add(instructions.get(op).label - lowest).write(op);
+            }
+        }
         // SAFETY: the engine's pointer, aligned. Other threads read the old table or ours, which agree about all that there is.
         unsafe { AtomicPtr::from_ptr(place) }.store(ours, Ordering::Release);
         Some(Self { ours, lowest })
