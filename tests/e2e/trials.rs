@@ -45,7 +45,8 @@ fn kept(cache: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Records until so many files are kept: trials that say that a recorded program is faster are not, and others that use the machine make such.
+/// Records until so many files are kept: trials that say that a recorded program is faster are
+/// not, and others that use the machine make such.
 fn record_until(number: usize, sandbox: &Sandbox, cache: &Path, options: &[&str]) -> Vec<PathBuf> {
     for _ in 0..50 {
         says_what_it_says(&record(sandbox, cache, options));

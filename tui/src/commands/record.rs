@@ -166,7 +166,8 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
     }
 }
 
-/// The patterns that none of these predicates matches. Every predicate matches `*`, so it is not one of them.
+/// The patterns that none of these predicates matches. Every predicate matches `*`, so it is not
+/// one of them.
 fn unmatched<'a>(
     patterns: &'a [String],
     trace: &'a Trace,

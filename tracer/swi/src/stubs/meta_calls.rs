@@ -11,7 +11,7 @@ use super::instructions::Kind;
 use super::offsets::{DEBUGGER, FRAME_DEFINITION, FRAME_PARENT, word};
 use super::plant::Place;
 use super::predicates;
-use super::sites::{Given, Sites};
+use super::sites::Given;
 use super::terms::{self, Qualified};
 use super::view::kind_of;
 
@@ -99,21 +99,10 @@ impl Visit {
 
     /// The site of a goal of the program that code which is not recorded calls, and what it is given. `id` is the number of its predicate in the
     /// trace.
-    pub(super) fn named(&self, definition: usize, id: u32) -> Option<(u32, Given)> {
+    pub(super) fn named(&mut self, definition: usize, id: u32) -> Option<(u32, Given)> {
         let called = predicates::identity(definition);
-        self.shadow.given().find_map(|given| given.site(called, id))
-    }
-
-    /// What the source says of a body that `call/1` has made: the only argument that has its goals.
-    pub(super) fn sites_of_body(&self, called: &[predicates::Identity]) -> Option<Sites> {
-        let called: Vec<_> = called.iter().map(|goal| (goal.name, goal.arity)).collect();
-        self.shadow.given().find_map(|given| {
-            let mut bodies = given.bodies().into_iter();
-            let mut has = bodies.by_ref().filter_map(|mut body| {
-                let has = body.has(&called);
-                has.then_some(body)
-            });
-            has.next().filter(|_| has.next().is_none())
-        })
+        let names = self.engine.standings.names();
+        let mut given = self.shadow.given();
+        given.find_map(|given| names.goal(given, called, id))
     }
 }

@@ -33,6 +33,7 @@ mod instructions;
 mod labels;
 mod memory;
 mod meta_calls;
+mod names;
 mod offsets;
 mod pauses;
 mod plan;

@@ -1,6 +1,7 @@
 //! What the cells of some code are to a recording: told from its instructions, before stubs are put there.
 
 use super::instructions::{Cell, Kind, Op};
+use super::names::Named;
 use super::plant::Goal;
 
 const WORD: usize = size_of::<Cell>();
@@ -63,6 +64,15 @@ impl Plan {
     pub(super) fn mark(&mut self, index: usize, role: u8) {
         if let Some(roles) = self.roles.get_mut(index) {
             *roles |= role;
+        }
+    }
+
+    /// Goals get their names.
+    pub(super) fn name(&mut self, named: &[Named]) {
+        for &(step, site, given) in named {
+            if let Some(goal) = self.steps[step].goal.as_mut() {
+                (goal.id, goal.given) = (Some(site), given);
+            }
         }
     }
 

@@ -417,6 +417,8 @@ impl Planter {
         if roles == role::RETURN {
             // Something happens here nearly always.
             (self.gates.returned, Glance::None)
+        } else if roles == role::RETURN | role::SELDOM {
+            (self.gates.returned, Glance::Quiet)
         } else if roles & !(role::RESUME | role::CLAUSE) == 0 {
             (self.gates.resumed, Glance::Quiet)
         } else if roles == role::AFTER_CUT {

@@ -1,9 +1,12 @@
 //! Where stubs are put while the program runs: into the clauses that it enters, and wherever control will return or resume.
 
+use std::sync::Arc;
+
 use super::clauses;
 use super::handlers::Visit;
 use super::instructions::{ForeignKind, Instructions, Kind};
 use super::labels;
+use super::names::Named;
 use super::offsets::{
     CATCH, CLAUSE, DEBUGGER, FRAME_CONTEXT, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, JUMP,
     word,
@@ -93,7 +96,8 @@ impl Visit {
     pub(super) fn has_goals(&mut self, frame: usize, code: &Code) -> bool {
         if code.moves {
             // SAFETY: a frame of the engine's, whose clause lies on the stack.
-            return predicates::is_in_scope(unsafe { word(frame, FRAME_CONTEXT) });
+            let context = unsafe { word(frame, FRAME_CONTEXT) };
+            return self.engine.standings.is_context_in_scope(context);
         }
         // SAFETY: a definition of the engine's.
         unsafe { self.engine.standings.standing(code.definition) }.is_recorded()
@@ -128,8 +132,8 @@ impl Visit {
     /// Events of goals name their sites, and the event of the clause's entry the clause.
     fn name(&mut self, planter: &mut Planter, plan: &mut Plan, code: &Code) {
         if code.moves {
-            if let Some(mut sites) = self.sites_of_body(&self.goals_of(plan, code)) {
-                self.name_sites(plan, code, &mut sites, &planter.instructions);
+            if let Some(named) = self.sites_of_body(plan, code, &planter.instructions) {
+                plan.name(&named);
             }
             return;
         }
@@ -157,8 +161,8 @@ impl Visit {
             plan.entry = entry.zip(clause);
         }
         if let Some((noted, number)) = noted.zip(number) {
-            let mut sites = Sites::new(predicate, number, noted);
-            self.name_sites(plan, code, &mut sites, &planter.instructions);
+            let sites = Sites::new(predicate, number, noted);
+            plan.name(&self.sites_of(plan, code, sites, &planter.instructions));
         }
     }
 
@@ -187,39 +191,79 @@ impl Visit {
             .collect()
     }
 
-    /// Events of goals name their sites. A last call is compiled twice: for when the frame can be given up, and behind that for when it cannot.
-    fn name_sites(
-        &self,
-        plan: &mut Plan,
+    /// What the source says of a body that `call/1` has made: the only argument that has its goals.
+    fn sites_of_body(
+        &mut self,
+        plan: &Plan,
         code: &Code,
-        sites: &mut Sites,
         instructions: &Instructions,
-    ) {
+    ) -> Option<Arc<[Named]>> {
+        let mut shape = self.shape(plan, code);
+        let mut names = std::mem::take(self.engine.standings.names());
+        let mut called = None;
+        let found = self.shadow.given().find_map(|given| {
+            names.body(given, &mut shape, || {
+                let called = called.get_or_insert_with(|| self.goals_of(plan, code));
+                let sites = given.body(called)?;
+                Some(self.sites_of(plan, code, sites, instructions))
+            })
+        });
+        *self.engine.standings.names() = names;
+        found
+    }
+
+    /// All that the names of a body's goals depend on; the first word is for what the active box was given.
+    fn shape(&self, plan: &Plan, code: &Code) -> Vec<usize> {
+        let or_none = |word: Option<usize>| word.map_or(0, |word| word + 1);
+        let mut shape = vec![0];
+        for step in &plan.steps {
+            let cell = code.start + step.index * WORD;
+            let id = step.goal.and_then(|goal| goal.id);
+            shape.extend([
+                step.index << u8::BITS | usize::from(step.op),
+                or_none(step.alternative),
+                or_none(step.jump),
+                or_none(id.map(|id| id as usize)),
+                or_none(self.called_definition(code.definition, step.kind, cell)),
+            ]);
+        }
+        shape
+    }
+
+    /// The names of a clause's goals. A last call is compiled twice: for when the frame can be given up, and behind that for when it cannot.
+    fn sites_of(
+        &self,
+        plan: &Plan,
+        code: &Code,
+        mut sites: Sites,
+        instructions: &Instructions,
+    ) -> Vec<Named> {
+        let mut named = Vec::new();
         let mut last_call: Option<(usize, u32, Given)> = None;
-        for index in 0..plan.steps.len() {
-            let step = &plan.steps[index];
+        for (index, step) in plan.steps.iter().enumerate() {
             let kind = step.kind;
             let Some(callee) =
                 self.called_definition(code.definition, kind, code.start + step.index * WORD)
             else {
                 continue;
             };
-            let Identity { name, arity, .. } = predicates::identity(callee);
-            let then_fails = plan.then_fails(index, |step| self.always(step, code, instructions));
-            if let Some(goal) = plan.steps[index].goal.as_mut()
-                && let Some(id) = goal.id
-            {
-                let same = last_call.take().filter(|&(of, ..)| of == callee);
-                let (_, site, given) = same.unwrap_or_else(|| {
-                    let (site, given) = sites.site(name, arity, id, then_fails);
-                    (callee, site, given)
-                });
-                (goal.id, goal.given) = (Some(site), given);
-                if matches!(kind, Kind::LastCall | Kind::LastCallSelf) {
-                    last_call = Some((callee, site, given));
-                }
+            let Some(id) = step.goal.and_then(|goal| goal.id) else {
+                continue;
+            };
+            let same = last_call.take().filter(|&(of, ..)| of == callee);
+            let (_, site, given) = same.unwrap_or_else(|| {
+                let Identity { name, arity, .. } = predicates::identity(callee);
+                let then_fails =
+                    plan.then_fails(index, |step| self.always(step, code, instructions));
+                let (site, given) = sites.site(name, arity, id, then_fails);
+                (callee, site, given)
+            });
+            named.push((index, site, given));
+            if matches!(kind, Kind::LastCall | Kind::LastCallSelf) {
+                last_call = Some((callee, site, given));
             }
         }
+        named
     }
 
     /// Wherever control returns to between a new box and the active one there is a stub.

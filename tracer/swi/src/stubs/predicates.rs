@@ -7,6 +7,7 @@ use portmortem_tracer::format::AUTOLOAD;
 use portmortem_tracer::locks;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::names::Names;
 use super::offsets::{self, Offsets, word};
 use super::plan::Always;
 use super::sites;
@@ -185,8 +186,11 @@ pub(crate) struct Memory {
     boundary: FxHashSet<(usize, Identity)>,
     /// By the names of modules: whether they are the program's.
     modules: FxHashMap<ffi::Atom, bool>,
+    /// The same by modules.
+    contexts: FxHashMap<usize, bool>,
     /// Whether predicates are the recorder's own.
     own: FxHashMap<(usize, Identity), bool>,
+    names: Names,
 }
 
 /// Standings by definition. A definition may lie where another one was freed, so they have what they are of.
@@ -212,6 +216,19 @@ impl Memory {
             // SAFETY: the name of a module, which the engine makes next if it is not there.
             is_in_scope(unsafe { ffi::PL_new_module(module) } as usize)
         })
+    }
+
+    /// The same of a module that is there.
+    pub(super) fn is_context_in_scope(&mut self, module: usize) -> bool {
+        self.refresh();
+        let known = self.contexts.entry(module);
+        *known.or_insert_with(|| is_in_scope(module))
+    }
+
+    /// Names of goals in arguments.
+    pub(super) fn names(&mut self) -> &mut Names {
+        self.refresh();
+        &mut self.names
     }
 
     /// Whether calls of a predicate that runs get boxes only from recorded clauses. The predicate does not become known in the trace.
@@ -537,7 +554,7 @@ pub(super) fn always(definition: usize) -> Option<Always> {
 }
 
 /// Whether a module has goals that call built-in predicates with boxes.
-pub(super) fn is_in_scope(module: usize) -> bool {
+fn is_in_scope(module: usize) -> bool {
     let known = locks::lock(&KNOWN);
     let (Some(known), Some(offsets)) = (known.as_ref(), offsets::known()) else {
         return false;

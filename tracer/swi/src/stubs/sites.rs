@@ -265,6 +265,11 @@ impl Given {
     /// It is not known what.
     pub(super) const UNKNOWN: Self = Self(None);
 
+    /// Where what it was given is described, if that is known. Descriptions stay.
+    pub(super) fn address(self) -> Option<usize> {
+        self.0.map(|arguments| ptr::from_ref(arguments) as usize)
+    }
+
     /// Whether it was given no goals for certain.
     pub(super) fn has_no_goals(self) -> bool {
         self.0
@@ -297,20 +302,20 @@ impl Given {
             .is_some_and(|arguments| arguments.passes && arguments.goals.is_empty())
     }
 
-    /// Bodies that the goal may run: the goals of one argument each.
-    pub(super) fn bodies(self) -> Vec<Sites> {
-        let Some(Arguments { origin, goals, .. }) = self.0 else {
-            return Vec::new();
-        };
+    /// The only argument with goals that call these predicates in this order.
+    pub(super) fn body(self, called: &[Identity]) -> Option<Sites> {
+        let Arguments { origin, goals, .. } = self.0?;
         let argument = |index: usize| origin.noted.goals[index].argument;
-        goals
+        let mut found = goals
             .chunk_by(|&one, &other| argument(one) == argument(other))
             .map(|goals| Sites {
                 origin: origin.clone(),
                 goals: goals.to_vec(),
                 next: 0,
             })
-            .collect()
+            .filter(|body| body.has(called));
+        let body = found.next()?;
+        found.next().is_none().then_some(body)
     }
 }
 
@@ -357,11 +362,10 @@ impl Sites {
         }
     }
 
-    /// The next goal that calls this predicate. `None` if the source has no such goal.
-    fn following(&self, name: ffi::Atom, arity: usize) -> Option<usize> {
-        let rest = &self.goals[self.next..];
+    /// The first goal from a position on that calls this predicate. `None` if the source has no such goal.
+    fn following(&self, from: usize, name: ffi::Atom, arity: usize) -> Option<usize> {
         let calls = |&index: &usize| self.origin.noted.goals[index].calls(name, arity);
-        Some(self.next + rest.iter().position(calls)?)
+        Some(from + self.goals[from..].iter().position(calls)?)
     }
 
     /// The number of the next goal that calls this predicate, and what it is given. That of the predicate itself if the source has no such goal.
@@ -372,7 +376,7 @@ impl Sites {
         callee: u32,
         then_fails: bool,
     ) -> (u32, Given) {
-        let Some(position) = self.following(name, arity) else {
+        let Some(position) = self.following(self.next, name, arity) else {
             return (callee, Given::UNKNOWN);
         };
         self.next = position + 1;
@@ -382,13 +386,12 @@ impl Sites {
     }
 
     /// Whether the source has goals that call these predicates, in this order.
-    pub(super) fn has(&mut self, called: &[(ffi::Atom, usize)]) -> bool {
-        let all = called.iter().all(|&(name, arity)| {
-            let position = self.following(name, arity);
-            self.next = position.map_or(self.next, |position| position + 1);
+    fn has(&self, called: &[Identity]) -> bool {
+        let mut next = 0;
+        called.iter().all(|goal| {
+            let position = self.following(next, goal.name, goal.arity);
+            next = position.map_or(next, |position| position + 1);
             position.is_some()
-        });
-        self.next = 0;
-        all
+        })
     }
 }
