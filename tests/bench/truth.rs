@@ -250,7 +250,7 @@ impl<'a> Runner<'a> {
             }
             let only: Vec<String> = whole.counts.keys().cloned().collect();
             let (trace, profile) = self.record(repeats, &only)?;
-            again.push(Outermost::new(&trace, &profile));
+            again.push(Outermost::new(&trace, &profile))
         }
         let recording = recording.context("nothing was recorded")?;
         let (trace, profile) = (&recording.trace, &recording.profile);
@@ -290,11 +290,11 @@ impl<'a> Runner<'a> {
                 ":- asserta(user:file_search_path(library, '{}')).\n\
                  :- asserta(user:file_search_path(foreign, '{}')).\n\
                  :- use_module(library(portmortem), []).\n\
-                 :- portmortem:boot('{}', [force(true), stubs({}){include}]).\n",
+                 :- portmortem:boot('{}', [force(true), ports({}){include}]).\n",
                 repository("tracer/swi/prolog").display(),
                 self.library.display(),
                 path.display(),
-                !self.with_ports
+                self.with_ports
             ),
         )?;
         let mut command = Command::new("swipl");

@@ -263,7 +263,7 @@ fn restore_vectors(ops: &mut VecAssembler<X64Relocation>) {
 pub(super) enum Glance {
     /// Nothing: the gate is always called.
     None,
-    /// Nothing has happened if control is in [`Shadow::quiet`].
+    /// Nothing has happened if control is in [`Shadow::quiet`] or in a newer frame.
     Quiet,
     /// The call of the running frame has been recorded if it is [`Shadow::announced`], which then is forgotten.
     Announced,
@@ -300,16 +300,8 @@ pub(super) fn stub(at: usize, shape: &Shape, offsets: &Offsets) -> Option<Vec<u8
     match shape.glance {
         Glance::None => {}
         Glance::Expected => glance_at_caller(&mut ops, label, offsets),
-        Glance::Quiet => glance(&mut ops, offset_of!(Shadow, quiet), false, label, offsets),
-        Glance::Announced => {
-            glance(
-                &mut ops,
-                offset_of!(Shadow, announced),
-                true,
-                label,
-                offsets,
-            );
-        }
+        Glance::Quiet => glance_at_quiet(&mut ops, label, offsets),
+        Glance::Announced => glance_at_announced(&mut ops, label, offsets),
     }
     dynasm!(ops
         ; .arch x64
@@ -331,18 +323,48 @@ pub(super) fn stub(at: usize, shape: &Shape, offsets: &Offsets) -> Option<Vec<u8
     finished(ops)
 }
 
-/// Goes on to `label` if the running frame, as a distance from the base of the local stack, is what a field of the shadow says.
-fn glance(
-    ops: &mut VecAssembler<X64Relocation>,
-    field: usize,
-    forget: bool,
-    label: Cell,
-    offsets: &Offsets,
-) {
+/// Goes on to `label` if the running frame is [`Shadow::quiet`] or newer. No frame is newer than a negative distance from the base of the local stack.
+fn glance_at_quiet(ops: &mut VecAssembler<X64Relocation>, label: Cell, offsets: &Offsets) {
+    let field = offset_of!(Shadow, quiet) as i32;
+    frame_and_shadow(ops, offsets);
+    dynasm!(ops
+        ; .arch x64
+        ; cmp rcx, [rax + field]
+        ; jb >other
+        ; pop rcx
+        ; pop rax
+        ; lea rsp, [rsp + RED_ZONE]
+        ; jmp extern label
+        ; other:
+        ; pop rcx
+        ; pop rax
+        ; lea rsp, [rsp + RED_ZONE]
+    );
+}
+
+/// Goes on to `label` if the running frame is [`Shadow::announced`], which it is no more.
+fn glance_at_announced(ops: &mut VecAssembler<X64Relocation>, label: Cell, offsets: &Offsets) {
+    let field = offset_of!(Shadow, announced) as i32;
+    frame_and_shadow(ops, offsets);
+    dynasm!(ops
+        ; .arch x64
+        ; cmp rcx, [rax + field]
+        ; jne >other
+        ; mov QWORD [rax + field], -1
+        ; other:
+        ; pop rcx
+        ; pop rax
+        ; lea rsp, [rsp + RED_ZONE]
+        ; je extern label
+    );
+}
+
+/// The running frame is `rcx`, as a distance from the base of the local stack, and the engine's shadow `rax`; both registers are saved. Goes on to
+/// `other`, with the flag for equality cleared, if the thread's shadow is that of another engine.
+fn frame_and_shadow(ops: &mut VecAssembler<X64Relocation>, offsets: &Offsets) {
     let block = thread_block_offset();
     let engine_of_block = block + offset_of!(ThreadBlock, engine) as i32;
     let shadow_of_block = block + offset_of!(ThreadBlock, shadow) as i32;
-    let field = field as i32;
     let &Offsets {
         engine,
         environment,
@@ -360,22 +382,6 @@ fn glance(
         ; mov rcx, [rax + environment]
         ; sub rcx, [rax + base]
         ; fs mov rax, [shadow_of_block]
-        ; cmp rcx, [rax + field]
-    );
-    if forget {
-        dynasm!(ops
-            ; .arch x64
-            ; jne >other
-            ; mov QWORD [rax + field], -1
-        );
-    }
-    dynasm!(ops
-        ; .arch x64
-        ; other:
-        ; pop rcx
-        ; pop rax
-        ; lea rsp, [rsp + RED_ZONE]
-        ; je extern label
     );
 }
 

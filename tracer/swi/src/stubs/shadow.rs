@@ -143,7 +143,8 @@ pub(super) enum Expected {
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Shadow {
-    /// The frame of the active box, if no box that can be entered again lies within it: nothing has happened when control is there.
+    /// The frame of the active box, if no box that can be entered again lies within it: nothing has happened when control is there or in a newer
+    /// frame.
     pub(super) quiet: Offset,
     /// The frame whose call has been recorded, and whose predicate has not begun.
     pub(super) announced: Offset,
