@@ -23,7 +23,6 @@ use anyhow::{Context, Result, bail};
 use portmortem_analyzer::figures::net_times::NetTimes;
 use portmortem_analyzer::net::Rates;
 use portmortem_analyzer::net::baseline::{Measured as Baseline, Outermost};
-use portmortem_analyzer::trace::PredicateInfo;
 use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
 use portmortem_tests::catalogue::{self, Program};
 use portmortem_tests::repository;
@@ -66,20 +65,22 @@ struct Recording {
     profile: Profile,
     /// The predicate that repeats the goal.
     driver: usize,
-    /// The one whose time is no work, if anything waited.
-    waiting: Option<usize>,
+    /// What the thread waited that repeats the goal: no work.
+    waited: u64,
 }
 
 impl Recording {
     fn new(trace: Trace, profile: Profile) -> Result<Self> {
         let driver = driver(&trace)?;
-        let mut predicates = trace.predicates().iter();
-        let waiting = predicates.position(PredicateInfo::is_waiting);
+        let waited = profile
+            .streams
+            .first()
+            .map_or(0, |stream| stream.waiting_ticks);
         Ok(Self {
             trace,
             profile,
             driver,
-            waiting,
+            waited,
         })
     }
 
@@ -89,14 +90,12 @@ impl Recording {
 
     fn traced(&self) -> f64 {
         let of = &self.profile.predicates;
-        let waited = self.waiting.map_or(0, |waiting| of[waiting].self_ticks);
-        self.seconds(of[self.driver].inclusive_ticks.saturating_sub(waited))
+        self.seconds(of[self.driver].inclusive_ticks.saturating_sub(self.waited))
     }
 
     fn net(&self, by: &NetTimes) -> f64 {
         let of = &by.predicates;
-        let waited = self.waiting.map_or(0, |waiting| of[waiting].self_ticks);
-        self.seconds(of[self.driver].inclusive_ticks.saturating_sub(waited))
+        self.seconds(of[self.driver].inclusive_ticks.saturating_sub(self.waited))
     }
 }
 

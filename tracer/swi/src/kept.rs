@@ -31,7 +31,7 @@ pub(crate) fn read(way: &str, pace: u32) -> Option<Trials> {
         return None;
     }
     let (then, trials) = decode(&fs::read(path).ok()?, &key)?;
-    (is_near(then, pace) && is_plausible(&trials)).then_some(trials)
+    (holds(then, pace) && is_plausible(&trials)).then_some(trials)
 }
 
 /// Keeps trials, if that is possible, instead of others that were of no use. A limit on the size of files has let a larger one be written for
@@ -157,8 +157,9 @@ fn is_plausible(trials: &Trials) -> bool {
         && sum(|trial| trial.ticks) > sum(|trial| trial.untraced)
 }
 
-/// Less than twice as slow or quick. A virtual machine with neighbours is up to twice as slow for some milliseconds, measured now and then: trials
-/// made in such a moment would not be better ones.
-fn is_near(then: u32, now: u32) -> bool {
-    then.max(now) / 2 < then.min(now)
+/// Whether trials hold that were made when the loop took `then` ticks. A virtual machine with neighbours is up to twice as slow for some
+/// milliseconds: trials that were made in such a moment are made again in a better one, and others stay.
+fn holds(then: u32, now: u32) -> bool {
+    let quicker = then - then / 8;
+    (quicker..then.saturating_mul(2)).contains(&now)
 }
