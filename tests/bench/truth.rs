@@ -23,6 +23,7 @@ use anyhow::{Context, Result, bail};
 use portmortem_analyzer::figures::net_times::NetTimes;
 use portmortem_analyzer::net::Rates;
 use portmortem_analyzer::net::baseline::{Measured as Baseline, Outermost};
+use portmortem_analyzer::trace::PredicateInfo;
 use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
 use portmortem_tests::catalogue::{self, Program};
 use portmortem_tests::repository;
@@ -63,24 +64,29 @@ struct Measured {
 struct Recording {
     trace: Trace,
     profile: Profile,
-    /// The predicate that repeats the goal.
-    driver: usize,
-    /// What the thread waited that repeats the goal: no work.
-    waited: u64,
+    /// The rows of the call tree from the predicate on that repeats the goal, but waiting.
+    work: Vec<usize>,
 }
 
 impl Recording {
     fn new(trace: Trace, profile: Profile) -> Result<Self> {
         let driver = driver(&trace)?;
-        let waited = profile
-            .streams
-            .first()
-            .map_or(0, |stream| stream.waiting_ticks);
+        let mut below: Vec<bool> = Vec::new();
+        for row in &profile.contexts {
+            let under = row.parent.is_some_and(|parent| below[parent as usize]);
+            below.push(under || row.predicate as usize == driver);
+        }
+        let is_work = |&at: &usize| {
+            let info = trace
+                .predicates()
+                .get(profile.contexts[at].predicate as usize);
+            below[at] && !info.is_some_and(PredicateInfo::is_waiting)
+        };
+        let work = (0..below.len()).filter(is_work).collect();
         Ok(Self {
             trace,
             profile,
-            driver,
-            waited,
+            work,
         })
     }
 
@@ -89,13 +95,13 @@ impl Recording {
     }
 
     fn traced(&self) -> f64 {
-        let of = &self.profile.predicates;
-        self.seconds(of[self.driver].inclusive_ticks.saturating_sub(self.waited))
+        let rows = &self.profile.contexts;
+        self.seconds(self.work.iter().map(|&at| rows[at].self_ticks).sum())
     }
 
     fn net(&self, by: &NetTimes) -> f64 {
-        let of = &by.predicates;
-        self.seconds(of[self.driver].inclusive_ticks.saturating_sub(self.waited))
+        let rows = &by.contexts;
+        self.seconds(self.work.iter().map(|&at| rows[at].self_ticks).sum())
     }
 }
 
@@ -249,7 +255,7 @@ impl<'a> Runner<'a> {
             }
             let only: Vec<String> = whole.counts.keys().cloned().collect();
             let (trace, profile) = self.record(repeats, &only)?;
-            again.push(Outermost::new(&trace, &profile))
+            again.push(Outermost::new(&trace, &profile));
         }
         let recording = recording.context("nothing was recorded")?;
         let (trace, profile) = (&recording.trace, &recording.profile);

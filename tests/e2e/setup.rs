@@ -1,4 +1,5 @@
-//! Preparing a program for its recording with ports: work in proportion to what is new, and no error of the program's.
+//! Preparing a program for its recording with ports: work in proportion to what is new, and no
+//! error of the program's.
 
 use portmortem_tests::Sandbox;
 

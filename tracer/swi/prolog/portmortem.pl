@@ -151,13 +151,8 @@ pm_start(File, Options) :-
     ->  retractall(recording_file(_)),
         retractall(reset_mark(_)),
         assertz(recording_file(Path)),
-        (   start_stubs(Options)
-        ->  portmortem:'$recorded_with'(stubs, Settings)
-        ;   portmortem:'$recorded_with'(ports, Settings),
-            load_recorder(ports),
-            portmortem_hooks:install_hooks,
-            portmortem_wrap:start_wrapping(Options)
-        )
+        '$recorded_with'(Technique, Settings),
+        start_recorder(Technique, Options)
     ;   throw(error(portmortem_error(Error), _))
     ).
 
@@ -166,6 +161,13 @@ pm_start(File, Options) :-
 load_recorder(stubs).
 load_recorder(ports) :-
     load_own(portmortem_hooks).
+
+start_recorder(stubs, Options) :-
+    start_stubs(Options).
+start_recorder(ports, Options) :-
+    note_without_stubs(Options),
+    portmortem_hooks:install_hooks,
+    portmortem_wrap:start_wrapping(Options).
 
 ports_are_loaded :-
     module_property(portmortem_wrap, file(_)).
@@ -446,14 +448,13 @@ in_cost_center((A,B), M, Name) :-
     in_cost_center(B, M, Name).
 in_cost_center(Spec, M0, Center) :-
     strip_module(M0:Spec, M, Name/Arity),
-    (   declared_center(M, Name, Arity, _)
-    ->  true
-    ;   declare_center(M, Name, Arity, Center),
-        '$stub_in_center'(M, Name, Arity, Center),
+    (   declare_center(M, Name, Arity, Center)
+    ->  '$stub_in_center'(M, Name, Arity, Center),
         (   ports_are_loaded
         ->  portmortem_wrap:center_declared(M, Name, Arity, Center)
         ;   true
         )
+    ;   true
     ).
 
 %!  noprofile(:PredicateIndicators) is det.

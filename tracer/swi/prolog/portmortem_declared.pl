@@ -27,12 +27,11 @@ leave_out(M, Name, Arity) :-
     ;   assertz(left_out(M, Name, Arity))
     ).
 
-%!  declare_center(+Module, +Name, +Arity, +Center) is det.
+%!  declare_center(+Module, +Name, +Arity, +Center) is semidet.
 %
-%   Every box of this predicate is in the cost centre. The first declaration counts.
+%   Every box of this predicate is in the cost centre. The first declaration counts: fails if
+%   there was one.
 
 declare_center(M, Name, Arity, Center) :-
-    (   declared_center(M, Name, Arity, _)
-    ->  true
-    ;   assertz(declared_center(M, Name, Arity, Center))
-    ).
+    \+ declared_center(M, Name, Arity, _),
+    assertz(declared_center(M, Name, Arity, Center)).

@@ -180,7 +180,8 @@ own_module(portmortem_declared).
 
 %!  load_own(+Name) is det.
 %
-%   Load a file of this library that only some recordings need. Its predicates are called with their module.
+%   Load a file of this library that only some recordings need. Its predicates are called with
+%   their module.
 
 load_own(Name) :-
     module_property(portmortem, file(Own)),

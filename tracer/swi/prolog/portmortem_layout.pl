@@ -29,7 +29,8 @@ goal_ports_work :-
         fail
     ).
 
-%   Look in states that differ: the newest choicepoint is one of the clause that asks, of its caller, of
+%   Look in states that differ: the newest choicepoint is one of the clause that asks, of its
+%   caller, of
 %   another predicate, and of a foreign one.
 
 looked(0) :-

@@ -1,6 +1,7 @@
 :- module(portmortem_stubs,
           [ stubs_work/0,
             technique/2,                % +Options, -Technique
+            note_without_stubs/1,       % +Options
             start_stubs/1,              % +Options
             start_stubs_of/1            % :Heads
           ]).
@@ -112,17 +113,21 @@ technique(_, ports).
 wants_stubs(Options) :-
     \+ ( needs_ports(Option), memberchk(Option, Options) ).
 
-%!  start_stubs(+Options) is semidet.
+%!  note_without_stubs(+Options) is det.
 %
-%   Stubs record from now on. Fails if they are not wanted, or cannot.
+%   The trace says it if a recording was to be made with stubs, and cannot be.
+
+note_without_stubs(Options) :-
+    (   wants_stubs(Options)
+    ->  portmortem:'$note'("recorded with ports in copies of clauses: stubs do not work in this version of SWI-Prolog")
+    ;   true
+    ).
+
+%!  start_stubs(+Options) is det.
+%
+%   Stubs record from now on. They work, as technique/2 has found out.
 
 start_stubs(Options) :-
-    wants_stubs(Options),
-    (   stubs_work
-    ->  true
-    ;   portmortem:'$note'("recorded with ports in copies of clauses: stubs do not work in this version of SWI-Prolog"),
-        fail
-    ),
     note_unread_pauses,
     install_hooks,
     forall(rule(Options, Kind, A, B, C), portmortem:'$stub_rule'(Kind, A, B, C)),

@@ -165,7 +165,8 @@ fn sizes(
 /// How many elements there are before the end of a list, or where it becomes cyclic; and whether it is a proper one.
 fn all_elements(list: Term) -> (usize, bool) {
     let mut length = 0;
-    // A reference for what follows the elements would be bound, with an entry on the trail, which may have no room.
+    // A reference for what follows the elements would be bound, with an entry on the trail, which
+    // may have no room.
     // SAFETY: an argument of the port and a place for the length.
     let end = unsafe { ffi::PL_skip_list(list, 0, &raw mut length) };
     (length, end == ffi::TYPE_LIST)

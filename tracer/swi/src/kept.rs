@@ -34,7 +34,8 @@ pub(crate) fn read(way: &str, pace: u32) -> Option<Trials> {
     (holds(then, pace) && is_plausible(&trials)).then_some(trials)
 }
 
-/// Keeps trials, if that is possible, instead of others that were of no use. A limit on the size of files has let a larger one be written for
+/// Keeps trials, if that is possible, instead of others that were of no use. A limit on the size
+/// of files has let a larger one be written for
 /// them.
 pub(crate) fn write(way: &str, pace: u32, trials: &Trials) {
     let Some(key) = key(way) else { return };
@@ -157,8 +158,10 @@ fn is_plausible(trials: &Trials) -> bool {
         && sum(|trial| trial.ticks) > sum(|trial| trial.untraced)
 }
 
-/// Whether trials hold that were made when the loop took `then` ticks. A virtual machine with neighbours is up to twice as slow for some
-/// milliseconds: trials that were made in such a moment are made again in a better one, and others stay.
+/// Whether trials hold that were made when the loop took `then` ticks. A virtual machine with
+/// neighbours is up to twice as slow for some
+/// milliseconds: trials that were made in such a moment are made again in a better one, and
+/// others stay.
 fn holds(then: u32, now: u32) -> bool {
     let quicker = then - then / 8;
     (quicker..then.saturating_mul(2)).contains(&now)

@@ -323,7 +323,8 @@ pub(super) fn stub(at: usize, shape: &Shape, offsets: &Offsets) -> Option<Vec<u8
     finished(ops)
 }
 
-/// Goes on to `label` if the running frame is [`Shadow::quiet`] or newer. No frame is newer than a negative distance from the base of the local stack.
+/// Goes on to `label` if the running frame is [`Shadow::quiet`] or newer. No frame is newer than
+/// a negative distance from the base of the local stack.
 fn glance_at_quiet(ops: &mut VecAssembler<X64Relocation>, label: Cell, offsets: &Offsets) {
     let field = offset_of!(Shadow, quiet) as i32;
     frame_and_shadow(ops, offsets);
@@ -331,15 +332,10 @@ fn glance_at_quiet(ops: &mut VecAssembler<X64Relocation>, label: Cell, offsets: 
         ; .arch x64
         ; cmp rcx, [rax + field]
         ; jb >other
-        ; pop rcx
-        ; pop rax
-        ; lea rsp, [rsp + RED_ZONE]
-        ; jmp extern label
-        ; other:
-        ; pop rcx
-        ; pop rax
-        ; lea rsp, [rsp + RED_ZONE]
     );
+    restore(ops);
+    dynasm!(ops; .arch x64; jmp extern label; other:);
+    restore(ops);
 }
 
 /// Goes on to `label` if the running frame is [`Shadow::announced`], which it is no more.
@@ -352,14 +348,23 @@ fn glance_at_announced(ops: &mut VecAssembler<X64Relocation>, label: Cell, offse
         ; jne >other
         ; mov QWORD [rax + field], -1
         ; other:
+    );
+    restore(ops);
+    dynasm!(ops; .arch x64; je extern label);
+}
+
+/// Gives back what [`frame_and_shadow`] has saved, and changes no flag.
+fn restore(ops: &mut VecAssembler<X64Relocation>) {
+    dynasm!(ops
+        ; .arch x64
         ; pop rcx
         ; pop rax
         ; lea rsp, [rsp + RED_ZONE]
-        ; je extern label
     );
 }
 
-/// The running frame is `rcx`, as a distance from the base of the local stack, and the engine's shadow `rax`; both registers are saved. Goes on to
+/// The running frame is `rcx`, as a distance from the base of the local stack, and the engine's
+/// shadow `rax`; both registers are saved. Goes on to
 /// `other`, with the flag for equality cleared, if the thread's shadow is that of another engine.
 fn frame_and_shadow(ops: &mut VecAssembler<X64Relocation>, offsets: &Offsets) {
     let block = thread_block_offset();

@@ -191,7 +191,8 @@ pub(super) enum ForeignKind {
 }
 
 impl Instruction {
-    /// What a predicate leaves that is implemented in C and whose code begins with it. `None` if no such code does.
+    /// What a predicate leaves that is implemented in C and whose code begins with it. `None` if
+    /// no such code does.
     pub(super) fn begins_foreign(&self) -> Option<ForeignKind> {
         match self.name.as_str() {
             "I_FOPENNDET" => Some(ForeignKind::Nondet),
@@ -202,7 +203,8 @@ impl Instruction {
         }
     }
 
-    /// Whether it cannot fail, and calls nothing: it builds an argument of a goal, makes a variable,
+    /// Whether it cannot fail, and calls nothing: it builds an argument of a goal, makes a
+    /// variable,
     /// or does nothing.
     pub(super) fn always_succeeds(&self) -> bool {
         let tests = ["B_UNIFY", "B_EQ", "B_NEQ"];

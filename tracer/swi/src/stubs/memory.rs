@@ -154,10 +154,12 @@ impl StubMemory {
 }
 
 impl DecodeTable {
-    /// Makes a table that ends at `end`, and puts it in the place of the engine's. Entries of stubs come later.
+    /// Makes a table that ends at `end`, and puts it in the place of the engine's. Entries of
+    /// stubs come later.
     fn install(instructions: &Instructions, end: usize) -> Option<Self> {
         let lowest = instructions.range.start;
-        // From the engine's allocator, because it may free the table when it ends. Not with zeros, because that takes all pages in some: tens of milliseconds.
+        // From the engine's allocator, because it may free the table when it ends. Not with
+        // zeros, because that takes all pages in some: tens of milliseconds.
         // SAFETY: a plain call.
         let ours = unsafe { libc::malloc((end - lowest) * size_of::<Op>()) }.cast::<Op>();
         if ours.is_null() {

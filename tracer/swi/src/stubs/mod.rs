@@ -9,7 +9,9 @@
 //! 1. [`image`] finds the engine's library in memory, [`instructions`] its tables of instructions, [`offsets`] where its structures have what,
 //!    [`mod@pauses`] where the engine counts what it does for itself;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells; [`emit`] makes machine code;
-//! 3. [`plan`] says what cells of code are, [`plant`] puts stubs there, [`exchange`] into code that the engine will make, and takes them out; [`predicates`] tells of which predicates, [`labels`] has places where the engine would notice;
+//! 3. [`plan`] says what cells of code are, [`plant`] puts stubs there, [`exchange`] into code
+//!    that the engine will make, and takes them out; [`predicates`] tells of which predicates,
+//!    [`labels`] has places where the engine would notice;
 //! 4. [`handlers`] are what stubs call; they read the engine ([`view`]) and put in more stubs ([`planting`]); [`shadow`] tells from frames and
 //!    choicepoints which boxes failed, exited, were cut or entered again.
 
@@ -313,7 +315,8 @@ fn system_definition(name: &CStr, arity: c_int) -> usize {
 }
 
 /// `stub_rule(+Kind, +A, +B, +C)`: what the next recording records: `scope(Class)`, `boundary(Class)`, `no_box(Name, Arity)`, any arity if it is
-/// negative, `elsewhere(Name, Arity, Module)`, `own(Module)`, `succeeds(Module, Name, Arity)`, `fails(Module, Name, Arity)`, `left_out(Module, Name, Arity)`, `loader(Module, Name, Arity)`,
+/// negative, `elsewhere(Name, Arity, Module)`, `own(Module)`, `succeeds(Module, Name, Arity)`,
+/// `fails(Module, Name, Arity)`, `left_out(Module, Name, Arity)`, `loader(Module, Name, Arity)`,
 /// `center(Module, Name, Arity)`, `trial(Module, Name, Arity)`. What is not needed is 0.
 pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
     let mut rules = locks::lock(&RULES);

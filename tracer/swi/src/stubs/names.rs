@@ -1,4 +1,5 @@
-//! What an engine remembers of the sites of goals in arguments: bodies that `call/1` makes are often made again, and named each time.
+//! What an engine remembers of the sites of goals in arguments: bodies that `call/1` makes are
+//! often made again, and named each time.
 
 use std::sync::Arc;
 

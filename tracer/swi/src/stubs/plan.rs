@@ -1,4 +1,5 @@
-//! What the cells of some code are to a recording: told from its instructions, before stubs are put there.
+//! What the cells of some code are to a recording: told from its instructions, before stubs are
+//! put there.
 
 use super::instructions::{Cell, Kind, Op};
 use super::names::Named;
@@ -13,7 +14,8 @@ pub(super) enum GoalKind {
     Recorded(Goal),
     /// It takes constant time, calls nothing and leaves nothing.
     Constant,
-    /// Implemented in C, and may be entered again there, where no stub sees it. So what was called after it may have failed when it returns.
+    /// Implemented in C, and may be entered again there, where no stub sees it. So what was
+    /// called after it may have failed when it returns.
     Reentrant,
     /// Any other goal, or none.
     Unrecorded,
@@ -82,8 +84,10 @@ impl Plan {
         entry.map(|(_, clause)| clause)
     }
 
-    /// Whether the clause fails after a goal, and nothing in between can fail by itself. A branch that the goal stands in has no
-    /// other after it but one that begins with a port, or fails: otherwise a test there might be what has failed in the end.
+    /// Whether the clause fails after a goal, and nothing in between can fail by itself. A branch
+    /// that the goal stands in has no
+    /// other after it but one that begins with a port, or fails: otherwise a test there might be
+    /// what has failed in the end.
     /// `always` tells of a step whether it always succeeds or always fails, without a port.
     pub(super) fn then_fails(&self, goal: usize, always: impl Fn(&Step) -> Option<Always>) -> bool {
         let next = self.first_to_fail(goal + 1, &always);
@@ -102,7 +106,8 @@ impl Plan {
             .filter(move |&at| at > step)
     }
 
-    /// Whether the first that may fail from a step on is a port, the end of the clause among them, or fails always.
+    /// Whether the first that may fail from a step on is a port, the end of the clause among
+    /// them, or fails always.
     fn begins_with_port(&self, at: usize, always: impl Fn(&Step) -> Option<Always>) -> bool {
         self.first_to_fail(at, &always).is_some_and(|step| {
             matches!(step.kind, Kind::Fail | Kind::Exit)

@@ -166,7 +166,8 @@ impl Visit {
         }
     }
 
-    /// What a step of some code always does without a port: it builds an argument, or calls a built-in predicate such as `nl/0` or `false/0`.
+    /// What a step of some code always does without a port: it builds an argument, or calls a
+    /// built-in predicate such as `nl/0` or `false/0`.
     fn always(&self, step: &Step, code: &Code, instructions: &Instructions) -> Option<Always> {
         if step.goal.is_some() {
             return None;
@@ -212,7 +213,8 @@ impl Visit {
         found
     }
 
-    /// All that the names of a body's goals depend on; the first word is for what the active box was given.
+    /// All that the names of a body's goals depend on; the first word is for what the active box
+    /// was given.
     fn shape(&self, plan: &Plan, code: &Code) -> Vec<usize> {
         let or_none = |word: Option<usize>| word.map_or(0, |word| word + 1);
         let mut shape = vec![0];
@@ -230,7 +232,8 @@ impl Visit {
         shape
     }
 
-    /// The names of a clause's goals. A last call is compiled twice: for when the frame can be given up, and behind that for when it cannot.
+    /// The names of a clause's goals. A last call is compiled twice: for when the frame can be
+    /// given up, and behind that for when it cannot.
     fn sites_of(
         &self,
         plan: &Plan,

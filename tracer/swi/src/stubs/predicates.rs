@@ -186,8 +186,6 @@ pub(crate) struct Memory {
     boundary: FxHashSet<(usize, Identity)>,
     /// By the names of modules: whether they are the program's.
     modules: FxHashMap<ffi::Atom, bool>,
-    /// The same by modules.
-    contexts: FxHashMap<usize, bool>,
     /// Whether predicates are the recorder's own.
     own: FxHashMap<(usize, Identity), bool>,
     names: Names,
@@ -220,9 +218,8 @@ impl Memory {
 
     /// The same of a module that is there.
     pub(super) fn is_context_in_scope(&mut self, module: usize) -> bool {
-        self.refresh();
-        let known = self.contexts.entry(module);
-        *known.or_insert_with(|| is_in_scope(module))
+        // SAFETY: a module of the engine's.
+        self.is_in_scope(unsafe { ffi::PL_module_name(module as ffi::Module) })
     }
 
     /// Names of goals in arguments.

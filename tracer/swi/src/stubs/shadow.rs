@@ -143,7 +143,8 @@ pub(super) enum Expected {
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Shadow {
-    /// The frame of the active box, if no box that can be entered again lies within it: nothing has happened when control is there or in a newer
+    /// The frame of the active box, if no box that can be entered again lies within it: nothing
+    /// has happened when control is there or in a newer
     /// frame.
     pub(super) quiet: Offset,
     /// The frame whose call has been recorded, and whose predicate has not begun.
@@ -370,7 +371,8 @@ impl Shadow {
         }
     }
 
-    /// The outermost box around the active one that foreign code called and that is newer than `frame`; 0 if there is none.
+    /// The outermost box around the active one that foreign code called and that is newer than
+    /// `frame`; 0 if there is none.
     fn outermost_foreign(&self, frame: Offset) -> u32 {
         let mut at = self.active;
         let mut outermost = 0;
@@ -383,7 +385,8 @@ impl Shadow {
         outermost
     }
 
-    /// The active box was left while no stub saw it: by an exception; or, if foreign code had called it or a box around it, because it failed. `foreign`
+    /// The active box was left while no stub saw it: by an exception; or, if foreign code had
+    /// called it or a box around it, because it failed. `foreign`
     /// is that box, as [`Shadow::outermost_foreign`] tells it for all boxes that are left at once.
     fn lose(&mut self, foreign: u32, events: &mut impl Events) {
         // A box has a larger number than those around it.
@@ -534,9 +537,8 @@ impl Shadow {
         false
     }
 
-    /// Control is somewhere after backtracking: what has failed, and what was entered again? At the beginning of a clause
-    /// (`in_clause`) the running frame may have choicepoints of its own. `failed` tells whether the active box, if it is newer, leads here when it
-    /// fails. If not, it was left before, while no stub saw it.
+    /// Control is somewhere after backtracking: what has failed, and what was entered again? At the
+    /// beginning of a clause (`in_clause`) the running frame may have choicepoints of its own.
     pub(super) fn resumed(&mut self, moment: Moment, in_clause: bool, events: &mut impl Events) {
         let Moment { frame, choice } = moment;
         loop {
@@ -558,7 +560,8 @@ impl Shadow {
                 }
             }
             if self.active_box().frame > frame {
-                // If a continuation was called, frames of boxes inside are gone, and others stand there.
+                // If a continuation was called, frames of boxes inside are gone, and others stand
+                // there.
                 self.cut_all(events);
                 self.fail(events);
                 continue;

@@ -362,7 +362,8 @@ impl Sites {
         }
     }
 
-    /// The first goal from a position on that calls this predicate. `None` if the source has no such goal.
+    /// The first goal from a position on that calls this predicate. `None` if the source has no
+    /// such goal.
     fn following(&self, from: usize, name: ffi::Atom, arity: usize) -> Option<usize> {
         let calls = |&index: &usize| self.origin.noted.goals[index].calls(name, arity);
         Some(from + self.goals[from..].iter().position(calls)?)
