@@ -54,9 +54,9 @@ fuzz:
 install: engine
 	$(CARGO) build --release --package portmortem --package portmortem-polars --package portmortem-swi
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/portmortem
-	install -m 755 target/release/portmortem $(DESTDIR)$(PREFIX)/bin/
-	install -m 755 target/release/portmortem-polars $(DESTDIR)$(PREFIX)/lib/portmortem/
-	install -m 755 target/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/lib/portmortem/
+	install -s -m 755 target/release/portmortem $(DESTDIR)$(PREFIX)/bin/
+	install -s -m 755 target/release/portmortem-polars $(DESTDIR)$(PREFIX)/lib/portmortem/
+	install -s -m 755 target/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/lib/portmortem/
 
 # library(portmortem) for use from within SWI-Prolog: ?- attach_packs('target/pack').
 PACK := target/pack/portmortem
@@ -65,7 +65,7 @@ pack: engine
 	install -d $(PACK)/prolog $(PACK)/lib/$$(swipl --arch)
 	install -m 644 tracer/swi/pack.pl $(PACK)/
 	install -m 644 tracer/swi/prolog/*.pl $(PACK)/prolog/
-	install -m 755 target/release/libportmortem_swi.so $(PACK)/lib/$$(swipl --arch)/
+	install -s -m 755 target/release/libportmortem_swi.so $(PACK)/lib/$$(swipl --arch)/
 
 # Traced over untraced time on every corpus program, side by side in one run.
 bench-record: engine test-packages

@@ -21,8 +21,28 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_wrap.pl"),
     ),
     (
+        "portmortem_registry.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_registry.pl"),
+    ),
+    (
+        "portmortem_selection.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_selection.pl"),
+    ),
+    (
+        "portmortem_ways.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_ways.pl"),
+    ),
+    (
+        "portmortem_wrapper.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_wrapper.pl"),
+    ),
+    (
         "portmortem_copies.pl",
         include_str!("../../tracer/swi/prolog/portmortem_copies.pl"),
+    ),
+    (
+        "portmortem_names.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_names.pl"),
     ),
     (
         "portmortem_goals.pl",

@@ -27,7 +27,7 @@ places in files are those of the original clauses.
 */
 
 :- set_module(class(library)).
-:- use_module(portmortem_disguise, [copy_name/3, counted_name/3]).
+:- use_module(portmortem_names).
 
 :- dynamic
     copies/4,                   % Name, Arity, Module, N: how many copies were made

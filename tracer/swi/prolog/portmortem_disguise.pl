@@ -1,8 +1,5 @@
 :- module(portmortem_disguise,
           [ install_disguise/0,
-            copied_name/2,              % +CopyName, -Name
-            copy_name/3,                % +Name, +N, -CopyName
-            counted_name/3,             % +Name, +N, -CopyName
             as_own_size/2,              % +Module, :Goal
             as_own_sizes/2              % +Modules, :Goal
           ]).
@@ -14,6 +11,7 @@ error finds what it would find without Portmortem.
 */
 
 :- use_module(portmortem_engine).
+:- use_module(portmortem_names).
 :- use_module(portmortem_goals, [original_place/4]).
 
 :- set_module(class(library)).
@@ -58,62 +56,6 @@ hide_results(M:Head, Own) :-
 
 not_own(Own) :-
     as_own(\+ Own).
-
-                 /*******************************
-                 *            NAMES             *
-                 *******************************/
-
-%!  copy_name(+Name, +N, -CopyName) is det.
-%!  copied_name(+CopyName, -Name) is semidet.
-%
-%   The name of the N-th copy of a predicate, and back.
-
-copy_name(Name, N, CopyName) :-
-    atomic_list_concat(['$pm', N, $, Name], CopyName).
-
-%!  counted_name(+Name, +N, -CopyName) is det.
-%
-%   As copy_name/3, for a copy that counts symbolic costs. It has more arguments.
-
-counted_name(Name, N, CopyName) :-
-    atomic_list_concat(['$pm', N, c, $, Name], CopyName).
-
-%   more_arguments(+CopyName, -More): of which the last two are not the program's.
-
-more_arguments(CopyName, 2) :-
-    starts_with(CopyName, '$pm'),
-    sub_atom(CopyName, Dollar, 1, _, $),
-    Dollar > 0,
-    !,
-    Last is Dollar-1,
-    sub_atom(CopyName, Last, 1, _, c).
-
-copied_name(CopyName, Name) :-
-    starts_with(CopyName, '$pm'),
-    sub_atom(CopyName, Before, 1, _, $),
-    Before > 0,
-    !,
-    After is Before+1,
-    sub_atom(CopyName, After, _, 0, Name).
-
-wrapper_name(Name) :-
-    starts_with(Name, '$wrap$').
-
-%   Predicates whose frames the program would not have.
-
-added_name(Name) :-
-    wrapper_name(Name),
-    !.
-added_name(Name) :-
-    starts_with(Name, '$pm_argument_'),
-    !.
-added_name(Name) :-
-    starts_with(Name, '$pm_goal_').
-
-starts_with(Name, Prefix) :-
-    atom(Name),
-    Name \== [],
-    sub_atom(Name, 0, _, _, Prefix).
 
 :- public own_indicator/1, own_head/1, own_property/2.
 

@@ -159,6 +159,11 @@ as_own(Goal) :-
 
 own_module(portmortem).
 own_module(portmortem_wrap).
+own_module(portmortem_registry).
+own_module(portmortem_selection).
+own_module(portmortem_ways).
+own_module(portmortem_wrapper).
+own_module(portmortem_names).
 own_module(portmortem_hooks).
 own_module(portmortem_queue).
 own_module(portmortem_changes).

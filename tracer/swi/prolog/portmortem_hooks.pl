@@ -10,6 +10,7 @@ are wrapped.
 :- use_module(portmortem_engine).
 :- use_module(portmortem_queue).
 :- use_module(portmortem_wrap).
+:- use_module(portmortem_selection, [is_instrumented/1]).
 :- use_module(portmortem_lines).
 :- use_module(portmortem_disguise).
 :- use_module(portmortem_changes).

@@ -19,7 +19,7 @@ another one.
 :- set_module(class(library)).
 :- use_module(portmortem_engine, [exit/3]).
 :- use_module(portmortem_lines, [holds_unknown_goal/1]).
-:- use_module(portmortem_wrap, [is_recorded/2]).
+:- use_module(portmortem_selection, [is_recorded/2]).
 
 %!  can_be_counted(+Clauses) is semidet.
 %
