@@ -53,8 +53,10 @@ Options of pm_record/2 and pm_start/2:
   - symbolic(+Boolean)
     Count symbolic costs (slow). Default: `false`.
   - ports(+Boolean)
-    Record with ports in copies of clauses, and not in the engine's own instructions. So are recordings in any
-    case where the version of the engine does not allow for those, with byrd(true), symbolic(true) and tail(false). Default: `false`.
+    Record with ports in copies of clauses, and not in the engine's own instructions. So are
+recordings in any
+    case where the version of the engine does not allow for those, with byrd(true), symbolic(true)
+and tail(false). Default: `false`.
   - tail(+Boolean)
     Record last calls as such. With `false` every one gets a box of its own,
     and recursion no longer runs in constant space. Default: `true`.
@@ -108,7 +110,8 @@ pm_record(Goal, Options) :-
     ),
     setup_call_cleanup(pm_start(File, Options), told(once(Goal)), pm_stop).
 
-%   A stub sees a failure where control resumes, and an exception where it is caught: before a cleanup handler ends the recording.
+%   A stub sees a failure where control resumes, and an exception where it is caught: before a
+%   cleanup handler ends the recording.
 
 told(Goal) :-
     (   catch_with_backtrace(Goal, Error, rethrow(Error))
@@ -232,7 +235,8 @@ boot(File, Options) :-
         halt(1)
     ).
 
-%   The flags of the command line are those of the command without us. A state that is run by its name
+%   The flags of the command line are those of the command without us. A state that is run by its
+%   name
 %   takes no options; it has been started by option -x, for ours.
 
 restore_command(Options) :-
@@ -311,8 +315,10 @@ pm_mark(_).
 %!  pm_report is det.
 %!  pm_report(+Options) is det.
 %
-%   Print the report of what was recorded so far, or since pm_reset/0. The recording goes on. Options is a list of
-%   options of `portmortem report`: predicate(PI), top(N), sort(Column), columns(Columns), sites(true), clauses(true), time(Range),
+%   Print the report of what was recorded so far, or since pm_reset/0. The recording goes on.
+%   Options is a list of
+%   options of `portmortem report`: predicate(PI), top(N), sort(Column), columns(Columns),
+%   sites(true), clauses(true), time(Range),
 %   hide(Pattern), focus(Pattern), stream(Stream); or one predicate indicator.
 %
 %   @error portmortem_error(Message) if the program `portmortem` is not found, or an option is none.
@@ -342,7 +348,8 @@ report_since(File, Options0) :-
 
 %!  pm_reset is det.
 %
-%   The next pm_report/0,1 shows what comes from now on. The recording stays whole: this moment gets a mark.
+%   The next pm_report/0,1 shows what comes from now on. The recording stays whole: this moment gets
+%   a mark.
 
 pm_reset :-
     '$recording',
@@ -361,8 +368,10 @@ nothing_recorded :-
 
 %!  portmortem(:Goal) is nondet.
 %
-%   Call Goal, as call/1 does, and record it. When it has no more solutions, fails, throws, or is cut, its report is
-%   printed. The trace stays in the working directory, as =|recording.pmt|=, or =|recording_2.pmt|= and so on.
+%   Call Goal, as call/1 does, and record it. When it has no more solutions, fails, throws, or is
+%   cut, its report is
+%   printed. The trace stays in the working directory, as =|recording.pmt|=, or =|recording_2.pmt|=
+%   and so on.
 %
 %   @error portmortem_error(Message) if a recording is in progress.
 

@@ -4,8 +4,10 @@
 
 /** <module> The goals of a clause, those in arguments of meta-predicates among them
 
-A stub that sees a call come out of `maplist/3` or `catch/3` knows the goal of the program that called that, and looks for
-the call among the goals in its arguments. Which arguments are goals is what `meta_predicate/1` says.
+A stub that sees a call come out of `maplist/3` or `catch/3` knows the goal of the program that
+called that, and looks for
+the call among the goals in its arguments. Which arguments are goals is what `meta_predicate/1`
+says.
 */
 
 :- set_module(class(library)).
@@ -13,9 +15,12 @@ the call among the goals in its arguments. Which arguments are goals is what `me
 
 %!  clause_goals(+Clause, +Layout, +Module, -Head, -Goals) is semidet.
 %
-%   Head is that of Clause, which is loaded into Module. Goals has six elements for each goal: name, arity, the number of characters of
-%   the file before it, its number in the clause in the order in which goals are written, the number of the goal in whose
-%   argument it stands, and which argument that is. The last two are 0 for a goal of the clause itself. An argument that is a
+%   Head is that of Clause, which is loaded into Module. Goals has six elements for each goal: name,
+%   arity, the number of characters of
+%   the file before it, its number in the clause in the order in which goals are written, the number
+%   of the goal in whose
+%   argument it stands, and which argument that is. The last two are 0 for a goal of the clause
+%   itself. An argument that is a
 %   goal which is not known yet has arity -1.
 
 clause_goals(Clause, Layout, M, Head, Goals) :-
@@ -185,7 +190,8 @@ grammar_control(Body) :-
 
 %   meta(+Goal, +Extra, +Module, -Specs) is semidet
 %
-%   What the arguments of Goal are, called with so many arguments more. No library is loaded to find out.
+%   What the arguments of Goal are, called with so many arguments more. No library is loaded to find
+%   out.
 
 meta(Parameters>>Lambda, Extra, _, [?,Rest]) :-
     callable(Lambda),

@@ -8,7 +8,8 @@
 
 A goal that calls such a predicate gets a box, and what the predicate calls in turn does not:
 its time is the time of the goal. Some goals must not have one, because they look at
-or change the frames and choicepoints of their caller. Others stay part of their caller: they take constant
+or change the frames and choicepoints of their caller. Others stay part of their caller: they take
+constant
 time, less than a box costs, and leave no choicepoint.
 */
 
@@ -17,7 +18,8 @@ time, less than a box costs, and leave no choicepoint.
 
 %!  is_boundary(+Home, +Name, +Arity) is semidet.
 %
-%   Direct calls of the predicate Name/Arity, which module Home defines, get boxes although it is not recorded.
+%   Direct calls of the predicate Name/Arity, which module Home defines, get boxes although it is
+%   not recorded.
 
 is_boundary(Home, Name, Arity) :-
     atom(Name),

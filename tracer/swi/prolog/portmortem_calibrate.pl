@@ -15,7 +15,8 @@ Small programs run unrecorded, then recorded into a file of our own: see
 
 %!  calibrate(+Technique, +Options, +Settings) is det.
 %
-%   Measure what a recording with these options costs, made by `ports` or `stubs`, unless that is known.
+%   Measure what a recording with these options costs, made by `ports` or `stubs`, unless that is
+%   known.
 %   If it cannot be measured, it stays unknown.
 
 calibrate(_, Options, _) :-
@@ -51,8 +52,10 @@ steps(N) :-
     N1 is N-1,
     steps(N1).
 
-%   In an engine of its own, because loading a file is `sig_atomic/1`, and whoever calls may be it, too: then a garbage
-%   collection that the engine asks itself for waits like any other signal, every call looks at it, and recording seems to
+%   In an engine of its own, because loading a file is `sig_atomic/1`, and whoever calls may be it,
+%   too: then a garbage
+%   collection that the engine asks itself for waits like any other signal, every call looks at it,
+%   and recording seems to
 %   cost a quarter more than it does.
 
 %   The unrecorded runs come first: stubs stay where they are.
@@ -82,8 +85,10 @@ abandon(Technique) :-
     !.
 abandon(_).
 
-%   The programs take turns, and none runs long enough for the processor to know it by heart: what recording costs
-%   in a loop of a few predicates is less than what it costs in a program. What the thread waits is no time of theirs, recorded or not.
+%   The programs take turns, and none runs long enough for the processor to know it by heart: what
+%   recording costs
+%   in a loop of a few predicates is less than what it costs in a program. What the thread waits is
+%   no time of theirs, recorded or not.
 
 unrecorded(Rounds, Name, Ticks) :-
     between(1, Rounds, _),

@@ -2,12 +2,16 @@
 
 /** <module> Notice predicates that change while a program runs
 
-A copy does what its predicate did when it was copied. Whatever changes a predicate that may have a copy ends in one of
-the built-ins that changes/3 lists: dynamic/1 and det/1 in '$set_predicate_attribute'/3, for example, and table/1
+A copy does what its predicate did when it was copied. Whatever changes a predicate that may have a
+copy ends in one of
+the built-ins that changes/3 lists: dynamic/1 and det/1 in '$set_predicate_attribute'/3, for
+example, and table/1
 in '$c_wrap_predicate'/5. After a call of one, the predicate is called itself.
 
-`tests/programs/builtins/effects.pl` says of each built-in predicate of the engine whether it changes predicates, and what it ends in.
-What changes dynamic predicates only is not listed here, because those have no copies. abolish/1 and loading have hooks of their own
+`tests/programs/builtins/effects.pl` says of each built-in predicate of the engine whether it
+changes predicates, and what it ends in.
+What changes dynamic predicates only is not listed here, because those have no copies. abolish/1 and
+loading have hooks of their own
 (portmortem_hooks.pl).
 */
 
@@ -28,8 +32,10 @@ watch_changes :-
 
 %   changes(?Head, ?Argument, ?What)
 %
-%   A call of Head changes what Argument says. What is `predicates`, heads or indicators; `debugged`, likewise; `modes`, heads;
-%   `clause`, that is added to its predicate; wrapper(Name), around a predicate; `reference`, to a clause; `all` predicates, or
+%   A call of Head changes what Argument says. What is `predicates`, heads or indicators;
+%   `debugged`, likewise; `modes`, heads;
+%   `clause`, that is added to its predicate; wrapper(Name), around a predicate; `reference`, to a
+%   clause; `all` predicates, or
 %   `some`, and which is not known.
 
 changes('$set_predicate_attribute'(P, _, _),  P,         predicates).
@@ -136,7 +142,8 @@ changed(Spec, M) :-
     ;   true
     ).
 
-%   The engine goes on calling a predicate without qualifying its arguments if it has been called before. So does
+%   The engine goes on calling a predicate without qualifying its arguments if it has been called
+%   before. So does
 %   the copy; the predicate itself has not been called.
 
 changed_modes(Heads, _) :-

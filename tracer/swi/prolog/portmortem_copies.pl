@@ -40,8 +40,10 @@ places in files are those of the original clauses.
 
 %!  copy_predicate(:Head, -CopyName, -Refs, -Clauses, -Flag) is semidet.
 %
-%   Make a copy. Clauses are terms (Head :- Body), or rules, that the clauses Refs of the original may have
-%   been compiled from, in with_flag(Flag, ...). Fails if no copy has the same code. An earlier copy may still
+%   Make a copy. Clauses are terms (Head :- Body), or rules, that the clauses Refs of the original
+%   may have
+%   been compiled from, in with_flag(Flag, ...). Fails if no copy has the same code. An earlier copy
+%   may still
 %   be running, so every copy gets a new name.
 
 copy_predicate(M:Head, CopyName, Refs, Clauses, Flag) :-
@@ -50,7 +52,8 @@ copy_predicate(M:Head, CopyName, Refs, Clauses, Flag) :-
     with_flag(Flag, copy_clauses(Refs, M:Head, CopyName, Clauses)),
     !.
 
-%   What the compiler makes of a clause depends on these flags, which a file may have set for itself.
+%   What the compiler makes of a clause depends on these flags, which a file may have set for
+%   itself.
 
 compiler_flag(none).
 compiler_flag(optimise).
@@ -58,7 +61,8 @@ compiler_flag(optimise_unify).
 
 %!  with_flag(+Flag, :Goal) is semidet.
 %
-%   Run Goal once, without warnings of the compiler's, which has warned of the original already. If Flag is not `none`, it has its other value.
+%   Run Goal once, without warnings of the compiler's, which has warned of the original already. If
+%   Flag is not `none`, it has its other value.
 
 with_flag(none, Goal) :-
     !,
@@ -101,7 +105,8 @@ proven_sources([Ref|Refs], P, [Clause|Clauses]) :-
     remove_copy(P, Trial),
     proven_sources(Refs, P, Clauses).
 
-%   Make a copy from these clauses and compare it with the original. If it differs it is removed again.
+%   Make a copy from these clauses and compare it with the original. If it differs it is removed
+%   again.
 
 is_copied(Refs, M:Head, Clauses, CopyName) :-
     new_copy_name(M, Head, copy_name, CopyName),
@@ -125,7 +130,8 @@ same_code([Ref|Refs], [Clause|Clauses], M:Head, CopyName) :-
 
 %!  same_modes(:Head, +CopyName, +More) is det.
 %
-%   Declare the arguments of the copy as those of the predicate are declared, and those it has beyond them as More.
+%   Declare the arguments of the copy as those of the predicate are declared, and those it has
+%   beyond them as More.
 %   In later versions what is declared unbound has no index.
 
 same_modes(M:Head, CopyName, More) :-
@@ -353,8 +359,10 @@ unmove([body(Argument, Variable)|Moves], Body0, [Variable|Arguments], Body) :-
 
 %   same_layout(+Ref, +Copy, +PC) is semidet.
 %
-%   From PC on both clauses have the same instructions at the same places, so that jumps over the same distance have the
-%   same target. That needs no lists of instructions. Clauses that call themselves have others, see code/3.
+%   From PC on both clauses have the same instructions at the same places, so that jumps over the
+%   same distance have the
+%   same target. That needs no lists of instructions. Clauses that call themselves have others, see
+%   code/3.
 
 same_layout(Ref, Copy, PC) :-
     (   '$fetch_vm'(Ref, PC, Next, Instruction)

@@ -7,7 +7,8 @@
 
 /** <module> What the program declares of its predicates
 
-Declarations hold for all recordings, and for both recorders. That which records is told of later ones by
+Declarations hold for all recordings, and for both recorders. That which records is told of later
+ones by
 library(portmortem).
 */
 

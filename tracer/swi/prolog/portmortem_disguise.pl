@@ -201,7 +201,8 @@ as_own_size(M, Goal) :-
 
 %!  as_own_sizes(+Modules, :Goal) is semidet.
 %
-%   As as_own_size/2, for several modules. Measuring a module once costs less than doing it for each of its predicates.
+%   As as_own_size/2, for several modules. Measuring a module once costs less than doing it for each
+%   of its predicates.
 
 as_own_sizes([], Goal) :-
     once(Goal).
@@ -232,7 +233,8 @@ own_bytes(M, Bytes) :-
     !.
 own_bytes(_, 0).
 
-%   Asked before strip_module/3, which makes the module: another thread could see one that has no class yet.
+%   Asked before strip_module/3, which makes the module: another thread could see one that has no
+%   class yet.
 
 limits_space(Spec) :-
     acyclic_term(Spec),
@@ -347,7 +349,8 @@ attribute(real(call(Wrapped), M), Frame, Key, Value) :-
     compound_name_arguments(Call, Closure, [Frame, Key, Argument]),
     @(call(Call), M).
 
-%   The nearest ancestor of Frame that is not a frame of ours; Child is the frame whose parent it is.
+%   The nearest ancestor of Frame that is not a frame of ours; Child is the frame whose parent it
+%   is.
 
 program_parent(Real, Frame, Parent, Child) :-
     attribute(Real, Frame, parent, Above),
@@ -363,7 +366,8 @@ added_frame(Real, Frame) :-
     !,
     added_name(Name).
 
-%   How many ancestors are frames of ours. In deep recursion counting them all would take longer than
+%   How many ancestors are frames of ours. In deep recursion counting them all would take longer
+%   than
 %   what the level is wanted for.
 
 wrappers_above(_, _, 10000, Count, Count) :-
@@ -382,8 +386,10 @@ wrappers_above(_, _, _, Count, Count).
 parent_goal_key(parent_goal).
 parent_goal_key(parent_goal(_)).        % the frame to go on with
 
-%   The module that asks. Later versions qualify the argument unless the program did, and run what follows in
-%   module system: it is that of the caller's frame or, if that is gone with a last call, the argument's.
+%   The module that asks. Later versions qualify the argument unless the program did, and run what
+%   follows in
+%   module system: it is that of the caller's frame or, if that is gone with a last call, the
+%   argument's.
 
 :- if(( current_prolog_flag(version, Version), Version >= 100000 )).
 asking_module(Real, _, M) :-
@@ -447,7 +453,8 @@ user:prolog_exception_hook(Error0, Error, Frame, Catcher) :-
 
 :- public original_error/3.
 
-%   For an unknown procedure the context is its caller. A wrapper's frame remains there where that of the
+%   For an unknown procedure the context is its caller. A wrapper's frame remains there where that
+%   of the
 %   predicate is gone, because the call was its last.
 
 original_error(error(Formal, Context), Frame, error(Formal, context(PI, Message))) :-

@@ -15,11 +15,14 @@
 all :- member(X, [1,2,3]), work(X), write(X), nl, fail.
 ```
 
-What such a loop has done is collected, not thrown away. The event of a goal names its site, and the site says whether the clause fails
+What such a loop has done is collected, not thrown away. The event of a goal names its site, and the
+site says whether the clause fails
 after the goal: then, if backtracking comes next, nothing but that `fail` can have caused it.
 
-After is what comes after a goal: after(Next, Instead). Next is what runs once the goal has succeeded; Instead is a list of what runs if
-the branches that the goal is in fail, and each of these must begin with a port, or fail. Otherwise a test there might be what
+After is what comes after a goal: after(Next, Instead). Next is what runs once the goal has
+succeeded; Instead is a list of what runs if
+the branches that the goal is in fail, and each of these must begin with a port, or fail. Otherwise
+a test there might be what
 has failed in the end. Both are next(Goal, Next), `end` of the body, which is a port, or `unknown`.
 */
 
@@ -65,7 +68,8 @@ after_negated(after(Rest, Instead), after(unknown, [Rest|Instead])).
 
 %!  then_fails(+After, +Module, :Recorded) is semidet.
 %
-%   The clause fails after a goal, and nothing in between can fail by itself. call(Recorded, Goal) is true if calls of Goal have ports.
+%   The clause fails after a goal, and nothing in between can fail by itself. call(Recorded, Goal)
+%   is true if calls of Goal have ports.
 
 then_fails(after(Next, Instead), M, Recorded) :-
     first(Next, M, Recorded, fails),
@@ -91,7 +95,8 @@ first(next(Goal, Next), M, Recorded, First) :-
     ;   First = First0
     ).
 
-%   No more than Most goals that succeed are looked at: else a clause of many goals would take time in proportion to their square.
+%   No more than Most goals that succeed are looked at: else a clause of many goals would take time
+%   in proportion to their square.
 
 first_of_goals(Goal, Most, M, Recorded, First) :-
     nonvar(Goal),

@@ -44,7 +44,8 @@ wrap_in_place(M:Head, Name, Closure, Wrapped, Body) :-
 
 %!  opaque_wrapper(:Head) is det.
 %
-%   A transparent wrapper looks for its module through all its callers: quadratic in the depth. That of a predicate
+%   A transparent wrapper looks for its module through all its callers: quadratic in the depth. That
+%   of a predicate
 %   which is not transparent need not be.
 
 opaque_wrapper(M:Head) :-
@@ -58,7 +59,8 @@ opaque_wrapper(M:Head) :-
 
 %!  has_wrapper(:Head, +Name) is semidet.
 %
-%   The predicate has a wrapper of this name. Loading a predicate again while it runs takes its wrappers off.
+%   The predicate has a wrapper of this name. Loading a predicate again while it runs takes its
+%   wrappers off.
 
 has_wrapper(P, Name) :-
     wrapper_of(P, Name),
@@ -66,7 +68,8 @@ has_wrapper(P, Name) :-
 
 %!  wrapper_of_program(:Head, ?Name) is nondet.
 %
-%   The program, or the engine for a tabled predicate, has put a wrapper of this name around the predicate. The newest is the first.
+%   The program, or the engine for a tabled predicate, has put a wrapper of this name around the
+%   predicate. The newest is the first.
 
 wrapper_of_program(P, Name) :-
     wrapper_of(P, Name),
@@ -91,7 +94,8 @@ own_wrapper(portmortem_queue).
 
 %!  exit(?Box, ?Before, -Goal) is det.
 %
-%   Goal ends the body of a wrapper whose box is Box. Before is the newest choicepoint when the predicate was
+%   Goal ends the body of a wrapper whose box is Box. Before is the newest choicepoint when the
+%   predicate was
 %   called. No port is the last goal: an error on determinism would name it.
 
 exit(Box, Before,
@@ -106,7 +110,8 @@ exit(Box, Before,
 
 :- public exit_resumed/2.
 
-%   A continuation has resumed the body in another frame, of which the guard is not a part: a cut does not
+%   A continuation has resumed the body in another frame, of which the guard is not a part: a cut
+%   does not
 %   remove it. It would stay where the goal that shift/1 left has no choicepoint any more.
 
 exit_resumed(Box, Guard) :-

@@ -23,11 +23,14 @@ condition is local to it. The last goal of a clause becomes
 ( '$pm_last_8' -> q_copy(X) ; as above )
 ```
 
-If entered clauses are recorded, the body begins with `'$pm_clause'(N)`, after the unifications that it begins with: the
+If entered clauses are recorded, the body begins with `'$pm_clause'(N)`, after the unifications that
+it begins with: the
 compiler may have moved them into the head, where they are part of the index.
 
-A predicate without a copy is called through its wrapper. The port at the goal opens the box all the same, and tells the wrapper so
-(`inside`). Where the wrapper must record the call itself (`wrapper`), a port before the call says where it is.
+A predicate without a copy is called through its wrapper. The port at the goal opens the box all the
+same, and tells the wrapper so
+(`inside`). Where the wrapper must record the call itself (`wrapper`), a port before the call says
+where it is.
 */
 
 :- set_module(class(library)).
@@ -44,10 +47,13 @@ A predicate without a copy is called through its wrapper. The port at the goal o
 
 %!  instrument(+Module, +CopyName, +Id, +Refs, +Clauses, +Entries, :Callee) is det.
 %
-%   Make a copy under this name, with ports at its goals. Clauses are terms that the clauses Refs of predicate Id may have been compiled from.
+%   Make a copy under this name, with ports at its goals. Clauses are terms that the clauses Refs of
+%   predicate Id may have been compiled from.
 %   Entries is `true` if they are to say which of them is entered.
-%   call(Callee, M, Name, Arity, Id, How) is true if the predicate that M:Name/Arity is has the id Id in the trace and is called as
-%   How says: copy(Home, CopyName); wrapper, which records the call; inside, through a wrapper that is told of the box; or `itself` for
+%   call(Callee, M, Name, Arity, Id, How) is true if the predicate that M:Name/Arity is has the id
+%   Id in the trace and is called as
+%   How says: copy(Home, CopyName); wrapper, which records the call; inside, through a wrapper that
+%   is told of the box; or `itself` for
 %   one that has no wrapper. It fails if calls of it are not recorded.
 
 instrument(M, CopyName, Id, Refs, Clauses, Entries, Callee) :-
@@ -122,8 +128,11 @@ instrument_body(Body0, In, Body) :-
 
 %   instrumented(+Goal0, +Place, +Cut, +After, +In, -Goal) is det.
 %
-%   Place is `last`, `inner`, or `condition` for goals in the condition of a soft cut; Cut is Weight-Cuts: Weight is `heavy` where a cut may come later that removes
-%   the goal's choicepoints, or `light`; Cuts is the number of cuts in the goal itself. After is what comes after the goal (portmortem_drivers.pl). In is in(Module, Callee, Sites); the last argument of Sites is the number of goals so far.
+%   Place is `last`, `inner`, or `condition` for goals in the condition of a soft cut; Cut is
+%   Weight-Cuts: Weight is `heavy` where a cut may come later that removes
+%   the goal's choicepoints, or `light`; Cuts is the number of cuts in the goal itself. After is
+%   what comes after the goal (portmortem_drivers.pl). In is in(Module, Callee, Sites); the last
+%   argument of Sites is the number of goals so far.
 
 instrumented(Goal0, _, _, _, In, Goal) :-
     var(Goal0),
@@ -207,7 +216,8 @@ inner(condition, condition).
 
 %   divide(+First, +Cut0, -CutFirst, -CutRest) is det
 %
-%   First is the first part of a goal. Cuts are counted once, in the part that is first, so that the work grows with the clause and not with
+%   First is the first part of a goal. Cuts are counted once, in the part that is first, so that the
+%   work grows with the clause and not with
 %   its square.
 
 divide(First, Weight-Cuts, Weight-CutsFirst, Weight-CutsRest) :-
@@ -246,8 +256,10 @@ cuts(Goal, Cuts0, Cuts) :-
     cuts(Second, Cuts1, Cuts).
 cuts(_, Cuts, Cuts).
 
-%   Goals that a goal gets as arguments become predicates of their own. They are not called through wrappers, so their choicepoints must
-%   have guards where the goal cuts them: findall/3 asks for all solutions, and cuts none. And they are no last calls of the clause.
+%   Goals that a goal gets as arguments become predicates of their own. They are not called through
+%   wrappers, so their choicepoints must
+%   have guards where the goal cuts them: findall/3 asks for all solutions, and cuts none. And they
+%   are no last calls of the clause.
 
 instrumented_arguments(Goal0, In, Goal) :-
     runs_arguments(Goal0, Places),
@@ -390,8 +402,10 @@ with_ports(itself, Goal0, Place0, Cut, In, Id, Site, Goal) :-
     ),
     boxed(Place, Cut, Goal0, ports(call, last), In, Id, Site, Goal).
 
-%   In the condition of a soft cut the goal becomes a predicate of its own. A soft cut around it would crash the engine (9.0.4) when the condition
-%   is entered again, and a local cut goes back to the choicepoint that the outer soft cut has taken away.
+%   In the condition of a soft cut the goal becomes a predicate of its own. A soft cut around it
+%   would crash the engine (9.0.4) when the condition
+%   is entered again, and a local cut goes back to the choicepoint that the outer soft cut has taken
+%   away.
 
 boxed(condition, Cut, Goal0, ports(CallPort, _), In, Id, Site, Goal) :-
     !,
@@ -420,8 +434,10 @@ port(Kind, Id, Site, Port) :-
 
 %!  original_place(+CopyRef, +PC, +Ref, -OriginalPC) is semidet.
 %
-%   A call in the clause CopyRef, whose original is Ref, returns to PC. The same call in the original returns to OriginalPC.
-%   Calls are in the same order in both, but for those of the ports, and for a last goal, which the copy has twice.
+%   A call in the clause CopyRef, whose original is Ref, returns to PC. The same call in the
+%   original returns to OriginalPC.
+%   Calls are in the same order in both, but for those of the ports, and for a last goal, which the
+%   copy has twice.
 
 original_place(CopyRef, PC, Ref, OriginalPC) :-
     calls(CopyRef, Copied),
@@ -489,7 +505,8 @@ goal_calls([_|Calls], N, Places) :-
 
 %!  retire_copy(+Module, :Head, +CopyName, +Id) is det.
 %
-%   A copy that is no longer the predicate may still be called: by clauses that run, and by clauses of predicates that were
+%   A copy that is no longer the predicate may still be called: by clauses that run, and by clauses
+%   of predicates that were
 %   copied before. From now on it calls the predicate.
 
 retire_copy(M, Head, CopyName, Id) :-

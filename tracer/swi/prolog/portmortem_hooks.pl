@@ -89,7 +89,8 @@ continuation_hook :-
     wrap_in_place(system:call_continuation(_), portmortem_hook, Wrapped,
                    ( portmortem:'$resuming', Wrapped )).
 
-%   shift/1 leaves the boxes between it and reset/3 without passing a port. Their guards would stay, and a
+%   shift/1 leaves the boxes between it and reset/3 without passing a port. Their guards would stay,
+%   and a
 %   goal that was deterministic would no longer be.
 
 reset_hook :-
@@ -107,9 +108,12 @@ reset_hook :-
                     ;   true
                     ) )).
 
-%   A guard's choicepoint makes the engine note bindings that it would not note without it. When they are
-%   undone, a term that was linked, and not copied, loses them. A copy has them for good. The engine's own
-%   libraries change what they have linked, and what is to be linked is not bound by predicates that have guards.
+%   A guard's choicepoint makes the engine note bindings that it would not note without it. When
+%   they are
+%   undone, a term that was linked, and not copied, loses them. A copy has them for good. The
+%   engine's own
+%   libraries change what they have linked, and what is to be linked is not bound by predicates that
+%   have guards.
 
 link_hook :-
     wrap_in_place(system:nb_linkarg(I, Term, Value), portmortem_hook, Closure, Wrapped,

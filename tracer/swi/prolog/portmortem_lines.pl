@@ -125,7 +125,8 @@ control(\+_).
 
 %!  holds_unknown_goal(?Goal) is semidet.
 %
-%   Goal, or a part of it that is a goal of the same clause, is a variable, or qualified with one. What it means to call Goal is not known
+%   Goal, or a part of it that is a goal of the same clause, is a variable, or qualified with one.
+%   What it means to call Goal is not known
 %   before the variable is bound: a cut, for example, would cut the goals beside it.
 
 holds_unknown_goal(Goal) :-
@@ -148,7 +149,8 @@ holds_unknown_goal(Goal) :-
 
 %!  runs_arguments(+Goal, -Places) is semidet.
 %
-%   The arguments of Goal at these places are goals that it calls with the variables of the clause, and nothing else. Of what they
+%   The arguments of Goal at these places are goals that it calls with the variables of the clause,
+%   and nothing else. Of what they
 %   leave, it cuts all. It catches nothing.
 
 runs_arguments(Goal, Places) :-
@@ -173,7 +175,8 @@ forget_lines(File) :-
 
 %!  goal_lines(+Ref, +Body, -File, -Lines) is semidet.
 %
-%   Where the goals of Body are: Lines has a number for each, 0 where it is not known. Body is that of the clause Ref, decompiled.
+%   Where the goals of Body are: Lines has a number for each, 0 where it is not known. Body is that
+%   of the clause Ref, decompiled.
 %   Fails for a clause that is in no file.
 
 goal_lines(Ref, Body, File, Lines) :-
@@ -211,7 +214,8 @@ all_body_goals([Part|Parts], Goals, Rest) :-
     body_goals(Part, Goals, Goals1),
     all_body_goals(Parts, Goals1, Rest).
 
-%   The compiler moves unifications at the beginning of a body into the head, and a body may be `true` that
+%   The compiler moves unifications at the beginning of a body into the head, and a body may be
+%   `true` that
 %   had only those. The other goals are the last ones.
 
 same_goals(Goals, Functors, Starts) :-

@@ -8,11 +8,14 @@
 
 /** <module> Which predicates to look at
 
-After each directive, the predicates are looked at that have changed since the directive before. So the time it takes to load
+After each directive, the predicates are looked at that have changed since the directive before. So
+the time it takes to load
 a program grows with the program, not with its square.
 
-Predicates change in few ways: a clause is loaded or asserted, or an attribute is set, as by dynamic/1. The library keeps a queue
-of those (`changes.rs`). When the engine reads a file to its end, all predicates of the file are looked at, for some
+Predicates change in few ways: a clause is loaded or asserted, or an attribute is set, as by
+dynamic/1. The library keeps a queue
+of those (`changes.rs`). When the engine reads a file to its end, all predicates of the file are
+looked at, for some
 files are loaded without reading clauses. Where foreign code may have defined predicates,
 and where they were copied, all predicates are looked at.
 */
@@ -73,7 +76,8 @@ note_clause_change(Clause) :-
 
 %!  look_again(+File, :Head) is det.
 %
-%   The predicate is to be looked at when File has been read to its end, also if the file does not define it any more.
+%   The predicate is to be looked at when File has been read to its end, also if the file does not
+%   define it any more.
 
 look_again(File, M:Head) :-
     functor(Head, Name, Arity),
@@ -88,7 +92,8 @@ something_changed(_) :- portmortem:'$has_changes'.
 
 %!  changed(:InScope, +When, -P) is nondet.
 %
-%   P is to be looked at: it is new, or it may have changed. It is in a module that call(InScope, Module) is true of. When is `loaded`;
+%   P is to be looked at: it is new, or it may have changed. It is in a module that call(InScope,
+%   Module) is true of. When is `loaded`;
 %   loaded(File) if File has been read to its end; or loading(File) if it is being read.
 
 :- meta_predicate changed(1, +, -).
@@ -116,7 +121,8 @@ all(InScope, M, Head) :-
     call(InScope, M),
     '$c_current_predicate'(_, M:Head).
 
-%   There may be ways for predicates to come up that no hook tells of. A program that has been loaded is looked at as a whole, but
+%   There may be ways for predicates to come up that no hook tells of. A program that has been
+%   loaded is looked at as a whole, but
 %   not each time that it loads a little more.
 
 grown_much(loaded(_)) :-

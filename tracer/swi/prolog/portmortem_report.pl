@@ -4,15 +4,18 @@
 
 /** <module> Print a report of a trace, also of one that is being written
 
-The program `portmortem` reads the trace and writes the report. It is looked for where the environment variable `PORTMORTEM` says,
-beside the engine library, in the directory `bin` beside that of the library, and in those of `PATH`.
+The program `portmortem` reads the trace and writes the report. It is looked for where the
+environment variable `PORTMORTEM` says,
+beside the engine library, in the directory `bin` beside that of the library, and in those of
+`PATH`.
 */
 
 :- set_module(class(library)).
 
 %!  print_report(+Trace, +Options) is det.
 %
-%   Write the report of the file Trace to the current output. Options is a list of options of `portmortem report`, as Name(Value), or
+%   Write the report of the file Trace to the current output. Options is a list of options of
+%   `portmortem report`, as Name(Value), or
 %   one predicate indicator.
 %
 %   @error portmortem_error(Message) if there is no program, or an option is none.

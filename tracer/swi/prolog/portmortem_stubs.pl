@@ -8,8 +8,10 @@
 
 /** <module> Ports in the engine's own instructions
 
-Here stands what Prolog does for it: a clause that the library knows all about, so that it finds out how
-the engine keeps clauses, frames and choicepoints; and the rules by which predicates are recorded, because
+Here stands what Prolog does for it: a clause that the library knows all about, so that it finds out
+how
+the engine keeps clauses, frames and choicepoints; and the rules by which predicates are recorded,
+because
 a stub can ask Prolog nothing. See `src/stubs`.
 */
 
@@ -43,7 +45,8 @@ stubs_work :-
         fail
     ).
 
-%   The first exception that is caught makes the engine look for the label at the end of `catch/3`, where a stub will be.
+%   The first exception that is caught makes the engine look for the label at the end of `catch/3`,
+%   where a stub will be.
 
 find_out :-
     catch(throw(portmortem), portmortem, true),
@@ -149,7 +152,8 @@ start_stubs(Options) :-
 
 %!  start_stubs_of(:Heads) is semidet.
 %
-%   Stubs record these predicates of our own from now on, and nothing is done to the code of others. What the rules say of the system holds.
+%   Stubs record these predicates of our own from now on, and nothing is done to the code of others.
+%   What the rules say of the system holds.
 
 :- meta_predicate start_stubs_of(:).
 
@@ -251,7 +255,8 @@ widened(Options, _) :-
     memberchk(include(_), Options),
     !.
 
-%   A stub cannot ask for the library that defines a predicate. The first question makes the engine read its index.
+%   A stub cannot ask for the library that defines a predicate. The first question makes the engine
+%   read its index.
 
 library_predicate(Name, Arity, M) :-
     current_prolog_flag(autoload, Autoload),
@@ -272,7 +277,8 @@ system_predicate(Name, Arity, M) :-
     ;   M = system
     ).
 
-%   Hooks of the system in `user`, and what was there before the program. A dynamic predicate of the program may have no clause yet; most hooks that
+%   Hooks of the system in `user`, and what was there before the program. A dynamic predicate of the
+%   program may have no clause yet; most hooks that
 %   have none are multifile.
 
 system_hook(M, Name, Arity) :-
@@ -302,7 +308,8 @@ there_before(Options, M, Name, Arity) :-
 
 %   observed(+Options, -Module, -Name, -Arity, -Goal, -Foreign) is nondet
 %
-%   Predicates that may be recorded (Goal is 2), or goals of the program (1), or may call some (Foreign is 0).
+%   Predicates that may be recorded (Goal is 2), or goals of the program (1), or may call some
+%   (Foreign is 0).
 
 observed(Options, M, Name, Arity, Goal, Foreign) :-
     all_modules(Modules),
@@ -351,7 +358,8 @@ predicate_of_class(Class, M, Name, Arity) :-
     \+ '$get_predicate_attribute'(M:Head, foreign, 1),
     functor(Head, Name, Arity).
 
-%   Each thread has a definition of its own of such a predicate. What is common to them has something else where others have clauses.
+%   Each thread has a definition of its own of such a predicate. What is common to them has
+%   something else where others have clauses.
 
 is_thread_local(M, Name, Arity) :-
     functor(Head, Name, Arity),

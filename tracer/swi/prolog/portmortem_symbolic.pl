@@ -12,7 +12,8 @@ tell what they do: which clause was entered, whether others remain, and what its
 goals are. What is counted is defined in SYMBOLIC.md.
 
 Nothing here changes what the clauses do. A goal that counts never fails, leaves no choicepoint, and
-stands before the goal that it counts, so that last calls stay last calls; only after a built-in stands
+stands before the goal that it counts, so that last calls stay last calls; only after a built-in
+stands
 another one.
 */
 
@@ -65,7 +66,8 @@ counted_copy(M, CopyName, Id, Clauses, Set) :-
 
 %   compiled(+Clause, -Head, -Moved, -Body)
 %
-%   The head as the compiler makes it: with the unifications of arguments at the beginning of the body, which are
+%   The head as the compiler makes it: with the unifications of arguments at the beginning of the
+%   body, which are
 %   Moved. Body is the rest.
 
 compiled((Head0 :- Body0), Head, Moved, Body) :-
@@ -134,7 +136,8 @@ counted_body(Head, Id, Set, CopyName, Exits, Body) :-
                  *            BODIES            *
                  *******************************/
 
-%   count_body(+Body, +Clause, -Counted): Clause is clause(Module, Set, N, Serial, Text); Serial is `local`
+%   count_body(+Body, +Clause, -Counted): Clause is clause(Module, Set, N, Serial, Text); Serial is
+%   `local`
 %   where a cut is not the clause's, and `argument` where the goal is an argument of another.
 
 count_body(Goal, Clause, Counted) :-
@@ -187,7 +190,8 @@ local(clause(M, Set, N, Serial, Text), clause(M, Set, N, Inner, Text)) :-
     ;   Inner = Serial
     ).
 
-%   count_goal(+Goal, +Written, +Clause, -Counted): Goal as it is to be understood, and as it is written.
+%   count_goal(+Goal, +Written, +Clause, -Counted): Goal as it is to be understood, and as it is
+%   written.
 %   sig_atomic/1 stays in front: as the recovery of catch/3 it runs before signals that wait.
 
 count_goal(Goal0, Written0, Clause, Counted) :-
@@ -381,7 +385,8 @@ findall_expressions([E|Es], Set, N, Goals) :-
                  *       TERMS THAT ARE BUILT   *
                  *******************************/
 
-%   built(+Goal, +Clause, -Cells, -Left): cells of the compound arguments that are built to call Goal. If it is a
+%   built(+Goal, +Clause, -Cells, -Left): cells of the compound arguments that are built to call
+%   Goal. If it is a
 %   unification with a variable, they are built only if Left is unbound; else Left is bound here.
 
 built(Goal, Clause, Cells, Left) :-
@@ -402,7 +407,8 @@ built(Goal, Clause, Cells, Left) :-
 unification(A = B, A, B) :- var(A), !, nonvar(B).
 unification(A = B, B, A) :- var(B).
 
-%   Arithmetic that is compiled to instructions: all of it if that was asked for, and always the addition
+%   Arithmetic that is compiled to instructions: all of it if that was asked for, and always the
+%   addition
 %   of a number to a variable for a new variable.
 
 inline_arithmetic(Goal, _) :-
@@ -466,7 +472,8 @@ cells([Term|Terms], Cells0, Cells) :-
                  *   GOALS THAT ARE ARGUMENTS   *
                  *******************************/
 
-%   count_arguments(+Goal, +Written0, +Clause, -Written): count in goals that a control predicate calls, too.
+%   count_arguments(+Goal, +Written0, +Clause, -Written): count in goals that a control predicate
+%   calls, too.
 
 count_arguments(Goal, Written0, Clause, Written) :-
     (   Written0 == Goal,

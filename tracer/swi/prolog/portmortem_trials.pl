@@ -16,7 +16,8 @@ module that would be recorded.
 %!  trial(-Name, -Goal) is multi.
 %!  empty(-Goal) is det.
 %
-%   Goal is to be run, with all its solutions. The analyser knows the first two trials; empty/1 is the loop around what they call.
+%   Goal is to be run, with all its solutions. The analyser knows the first two trials; empty/1 is
+%   the loop around what they call.
 
 trial(Name, portmortem_trials:Goal) :-
     goal(Goal),
@@ -50,7 +51,8 @@ goal(machine(Symbols)) :- numbers(400, List), bits(List, Symbols).
 goal(deep(500, _)).
 goal(generated(100)).
 
-%   Inputs that look random, the same every time: long enough that the processor cannot foresee each branch, as it can in a
+%   Inputs that look random, the same every time: long enough that the processor cannot foresee each
+%   branch, as it can in a
 %   short loop.
 
 numbers(N, List) :- numbers(N, 17, List).

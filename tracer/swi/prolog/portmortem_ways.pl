@@ -123,8 +123,10 @@ make_copy(M, Head, Id, Copy) :-
         functor(Copy, CopyName, Arity)
     ).
 
-%   A program with delimited continuations gets no ports at goals, not even before the first reset/3: a clause that runs
-%   then may resume one. The engine takes a condition that ends in a continuation back to where its choicepoint once was, and with it those of the ports.
+%   A program with delimited continuations gets no ports at goals, not even before the first
+%   reset/3: a clause that runs
+%   then may resume one. The engine takes a condition that ends in a continuation back to where its
+%   choicepoint once was, and with it those of the ports.
 
 note_continuations(Clauses) :-
     mode(goals),

@@ -18,7 +18,8 @@
 /** <module> Put a wrapper with the ports around every selected predicate
 
 A static predicate's clauses are copied and the wrapper ends in a last call to
-the copy, so that last calls stay last calls. The copies have ports at their goals and call each other; the wrapper
+the copy, so that last calls stay last calls. The copies have ports at their goals and call each
+other; the wrapper
 is what all others call. Where a copy would not be the same
 predicate, the wrapper calls the predicate itself through its closure.
 
@@ -92,7 +93,8 @@ stop_wrapping_ :-
 
 %!  forget_one(:Head) is det.
 %
-%   The predicate is about to be abolished: it must not live on in its copy. Unwrapping a predicate and
+%   The predicate is about to be abolished: it must not live on in its copy. Unwrapping a predicate
+%   and
 %   abolishing it then can crash the collection of clauses in 9.2.9.
 
 forget_one(M:Head) :-
@@ -126,7 +128,8 @@ is_as_copied(M:Head) :-
 
 %!  call_itself(:Head, +Why) is det.
 %
-%   The predicate has changed: from now on it is called itself, and not its copy. Why is `always`, or
+%   The predicate has changed: from now on it is called itself, and not its copy. Why is `always`,
+%   or
 %   `loading` if a new copy may be made when its file has been read.
 
 call_itself(M:Head, Why) :-
@@ -162,7 +165,8 @@ file_loaded(File) :-
 %!  file_changes(+File) is det.
 %
 %   File is about to be read again: its predicates are called through their closures
-%   until they are complete, for they must not live on in their copies. Those that begin as they were
+%   until they are complete, for they must not live on in their copies. Those that begin as they
+%   were
 %   declared get new wrappers then.
 
 file_changes(File) :-
@@ -190,7 +194,8 @@ through_closure(M:Head, Why) :-
     ;   true
     ).
 
-%   In later versions a wrapped predicate begins with what det/1 and meta_predicate/1 said when it was wrapped.
+%   In later versions a wrapped predicate begins with what det/1 and meta_predicate/1 said when it
+%   was wrapped.
 
 begins_as_declared(P) :-
     '$fetch_vm'(P, 0, _, Instruction),
@@ -204,7 +209,8 @@ declaration(s_lmqual).
 
 %!  file_goes(+File) is det.
 %
-%   File is about to be unloaded. After that the engine fails a predicate that has been called, and knows
+%   File is about to be unloaded. After that the engine fails a predicate that has been called, and
+%   knows
 %   nothing of one that has not.
 
 file_goes(File) :-
@@ -239,7 +245,8 @@ of_file(File, M:Head, Goal) :-
 
 %!  wrap_new(+When) is det.
 %
-%   Wrap selected predicates that appeared or changed. When is `loaded`; loaded(File) if File has just been read to its end;
+%   Wrap selected predicates that appeared or changed. When is `loaded`; loaded(File) if File has
+%   just been read to its end;
 %   or loading(File) while its clauses are still being read.
 
 wrap_new(When) :-
@@ -249,7 +256,8 @@ wrap_new(When) :-
     as_own(sig_atomic(with_mutex('$portmortem', wrap_new_(When)))).
 wrap_new(_).
 
-%   The engine may load its index of libraries for what a clause calls: that is not the time to begin again.
+%   The engine may load its index of libraries for what a clause calls: that is not the time to
+%   begin again.
 
 wrap_new_(_) :-
     wrapping,
@@ -354,7 +362,8 @@ name_predicate(M, Head, Id) :-
     ;   true
     ).
 
-%   Asking for an attribute of a predicate that is not defined could load a library, or tell of an inherited one.
+%   Asking for an attribute of a predicate that is not defined could load a library, or tell of an
+%   inherited one.
 
 is_defined(M:Head) :-
     '$c_current_predicate'(_, M:Head),
@@ -459,7 +468,8 @@ wrap_prepared :-
            )),
     retire_withdrawn.
 
-%   No copy with ports could be made. The predicate is called through its closure, and so is what others already call.
+%   No copy with ports could be made. The predicate is called through its closure, and so is what
+%   others already call.
 
 wrap_uncopied(M, Name, Arity, Id, CopyName, Error) :-
     functor(Head, Name, Arity),
@@ -500,7 +510,8 @@ callee(M, Name, Arity, Id, How) :-
 
 %   records_calls(:Head, +Id) is semidet
 %
-%   The predicate's wrapper must record its calls: it has their arguments at hand; or what runs the predicate looks at the frames that call it.
+%   The predicate's wrapper must record its calls: it has their arguments at hand; or what runs the
+%   predicate looks at the frames that call it.
 
 records_calls(_, Id) :- keeps_arguments(Id), !.
 records_calls(P, _)  :- '$get_predicate_attribute'(P, tabled, _), !.
@@ -517,7 +528,8 @@ boundary_predicate(M, Name, Arity, Id) :-
 
 %   withdraw(+Module, :Head) is det
 %
-%   If there is a copy that others call, no new clause will, and it calls the predicate after retire_withdrawn/0. That must not be before
+%   If there is a copy that others call, no new clause will, and it calls the predicate after
+%   retire_withdrawn/0. That must not be before
 %   the predicate's wrapper has ceased to call the copy.
 
 withdraw(M, Head) :-
@@ -539,7 +551,8 @@ retire_withdrawn :-
 
 %!  continuations_begin is det.
 %
-%   A goal is about to be run that may be left by shift/1 and resumed. A clause with ports at its goals could not be:
+%   A goal is about to be run that may be left by shift/1 and resumed. A clause with ports at its
+%   goals could not be:
 %   copies have none from now on.
 
 continuations_begin :-

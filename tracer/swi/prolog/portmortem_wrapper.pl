@@ -18,7 +18,8 @@
 
 %!  wrap(+How, +Module, +Head, +Copy, +Id) is det.
 %
-%   Put the wrapper on. How is `copy`, and then it calls Copy; or closure(Why), and it calls the predicate itself.
+%   Put the wrapper on. How is `copy`, and then it calls Copy; or closure(Why), and it calls the
+%   predicate itself.
 
 wrap(How, M, Head, Copy, Id) :-
     Head =.. [_|Arguments],
@@ -98,7 +99,8 @@ arguments_port(_:Head, Port) :-
     ).
 
 %   The arguments that the engine qualifies with a module. It does so twice if the predicate is
-%   wrapped, and crashes the second time if the qualification is cyclic: then its error is raised here.
+%   wrapped, and crashes the second time if the qualification is cyclic: then its error is raised
+%   here.
 
 qualified_arguments(P, Arguments) :-
     '$get_predicate_attribute'(P, meta_predicate, Spec),
@@ -129,8 +131,10 @@ unless_cyclic([Argument|Arguments], P, Body0, Body) :-
 
 %!  take_off(:Head) is det.
 %
-%   Take the wrapper off. Unwrapping a predicate while another thread runs it can crash 9.0.4. Changing a
-%   wrapper cannot, so then one that only calls the predicate takes its place. Before 9.3.25, unwrapping
+%   Take the wrapper off. Unwrapping a predicate while another thread runs it can crash 9.0.4.
+%   Changing a
+%   wrapper cannot, so then one that only calls the predicate takes its place. Before 9.3.25,
+%   unwrapping
 %   gives up the wrapper's references to its closure and its name twice, so they get one more.
 
 take_off(M:Head) :-

@@ -1,4 +1,5 @@
-//! Garbage collections and stack shifts have rows of their own, and asking the engine for them changes nothing in the program.
+//! Garbage collections and stack shifts have rows of their own, and asking the engine for them
+//! changes nothing in the program.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,7 +18,8 @@ use portmortem_analyzer::{Profile, ReplayOptions, Trace, replay};
 use portmortem_tracer::format::Event;
 use support::{program, record};
 
-/// Runs a program of `programs/collections` recorded; its trace must be whole. Built-ins have no boxes: so long stretches end at
+/// Runs a program of `programs/collections` recorded; its trace must be whole. Built-ins have no
+/// boxes: so long stretches end at
 /// ports of the program's own predicates.
 fn recorded(name: &str, arguments: &[&str]) -> (Output, Trace, Profile) {
     recorded_with("boundary(false)", name, arguments)
@@ -54,8 +56,10 @@ fn text(output: &Output) -> &str {
     std::str::from_utf8(&output.stdout).unwrap().trim()
 }
 
-/// No more than what the engine counted in the same run, less what the clocks differ by: the recorder asks the same clock, but only after
-/// long stretches. One in which the stacks grow to megabytes, or as much is garbage, is long on every machine.
+/// No more than what the engine counted in the same run, less what the clocks differ by: the
+/// recorder asks the same clock, but only after
+/// long stretches. One in which the stacks grow to megabytes, or as much is garbage, is long on
+/// every machine.
 #[test]
 fn rows_take_no_more_than_what_the_engine_counted() {
     for options in ["boundary(false),ports(true)", "boundary(false)"] {
@@ -90,7 +94,8 @@ fn takes_no_more_than_the_engine_counted(options: &str) {
     }
 }
 
-/// A stub reads what the engine has counted before every event that comes late enough, cuts among them.
+/// A stub reads what the engine has counted before every event that comes late enough, cuts among
+/// them.
 #[test]
 fn stubs_miss_no_collection() {
     let (output, trace, profile) = recorded_with("boundary(false)", "every", &[]);
@@ -161,7 +166,8 @@ fn a_question_may_end_the_recording() {
     assert_eq!(row(&trace, &profile, "exits/0").calls, 0);
 }
 
-/// What the engine collects and shifts while it loads the program comes before the first event, and is in no stretch between two.
+/// What the engine collects and shifts while it loads the program comes before the first event, and
+/// is in no stretch between two.
 #[test]
 fn nothing_is_told_before_the_first_event() {
     let (_, trace, _) = recorded("loads", &[]);

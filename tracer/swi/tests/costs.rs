@@ -16,7 +16,8 @@ use portmortem_analyzer::trace::Center;
 use portmortem_analyzer::{ReplayOptions, Tables, Trace, replay};
 use support::{program, record};
 
-/// The counts of a predicate, as `name=count` in the order of their names, after running a goal of `known.pl`.
+/// The counts of a predicate, as `name=count` in the order of their names, after running a goal of
+/// `known.pl`.
 fn known(goal: &str, predicate: &str) -> String {
     let more = ["-g", goal, "-t", "halt"];
     let (output, trace) = record("symbolic(true)", &program("costs/known.pl"), &more);
@@ -125,7 +126,8 @@ fn control_and_built_ins() {
         known("negated", "absent/2"),
         "F=1 C=1 step=1 nargs=2 viunif=2 condition=1"
     );
-    // cost_center/2 is no built-in of the program's; X is bound by mem/2, Y by is/2. H: the goal and what is in it.
+    // cost_center/2 is no built-in of the program's; X is bound by mem/2, Y by is/2. H: the goal
+    // and what is in it.
     assert_eq!(
         known("center", "timed/2"),
         "F=1 C=1 H=23 U=1 step=1 nargs=2 vounif=2 built=23 expression=1 arith:+/2=1 builtin:is/2=1 builtin:once/1=1"
@@ -223,7 +225,8 @@ fn counts<const N: usize>(sums: &BTreeMap<String, u64>, symbols: [&str; N]) -> [
     symbols.map(|symbol| sums.get(symbol).copied().unwrap_or(0))
 }
 
-/// Section 3: unfolding `len` halves the function unfoldings; heap objects and case evaluations stay.
+/// Section 3: unfolding `len` halves the function unfoldings; heap objects and case evaluations
+/// stay.
 #[test]
 fn len_and_len2s() {
     let (output, trace) = record("symbolic(true)", &program("costs/len.pl"), &[]);

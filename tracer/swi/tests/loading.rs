@@ -1,4 +1,5 @@
-//! Libraries that are loaded when one of their predicates is called: stubs record of that what ports do.
+//! Libraries that are loaded when one of their predicates is called: stubs record of that what
+//! ports do.
 
 #![allow(
     clippy::unwrap_used,

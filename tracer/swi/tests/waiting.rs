@@ -1,5 +1,7 @@
-//! What a thread waits has a row of its own, and is in the self time of no other. No bound here depends on how busy the machine is: a
-//! program waits for at least as long as it sleeps, and works for at least as long as it uses the processor.
+//! What a thread waits has a row of its own, and is in the self time of no other. No bound here
+//! depends on how busy the machine is: a
+//! program waits for at least as long as it sleeps, and works for at least as long as it uses the
+//! processor.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,7 +15,8 @@ use portmortem_analyzer::figures::laws;
 use portmortem_analyzer::{Profile, ReplayOptions, replay};
 use support::{program, record};
 
-/// Of the 50 ms that everything in the program takes; the rest is what falling asleep and waking up cost.
+/// Of the 50 ms that everything in the program takes; the rest is what falling asleep and waking up
+/// cost.
 const MOST_NS: u64 = 40_000_000;
 
 #[test]

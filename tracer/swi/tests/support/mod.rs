@@ -27,7 +27,8 @@ fn library() -> PathBuf {
     directory
 }
 
-/// Runs a program under SWI-Prolog, recorded with these options of `pm_start/2`, and reads the trace.
+/// Runs a program under SWI-Prolog, recorded with these options of `pm_start/2`, and reads the
+/// trace.
 pub(crate) fn record(options: &str, program: &Path, more: &[&str]) -> (Output, Trace) {
     let directory = TempDir::new().unwrap();
     let trace = directory.path().join("trace.pmt");
