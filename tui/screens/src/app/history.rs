@@ -1,6 +1,6 @@
 //! Where the user was: each step leads to another place, and Esc goes back exactly one.
 //!
-//! A place has all that is needed to come back to it: one that is forgotten leaves the others whole.
+//! A place has all that is needed to come back to it: forgetting one leaves the others whole.
 
 use std::sync::Arc;
 
