@@ -3,9 +3,9 @@
 //! Pure: keys and results of analyses go in, [`Request`]s come out; nothing here touches a terminal.
 
 mod dispatch;
+mod history;
 mod moments;
 mod reload;
-mod steps;
 
 use ratatui::crossterm::event::KeyEvent;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,12 @@ use portmortem_analyzer::trace::{Trace, TraceError};
 use crate::analysis::{AnalysisView, Job, Outcome};
 use crate::keys::{self, Action, Binding};
 use crate::overlay::Overlay;
-use crate::screens::{Effect, SCREENS, Screen, ScreenId};
+use crate::screens::{Effect, SCREENS, Screen, ScreenId, Spot};
 use crate::theme::{Theme, ThemeName};
+use history::{History, Place};
 use moments::SlowestOf;
 use portmortem_analyzer::Filters;
 use reload::Follow;
-use steps::Step;
 
 /// What only the terminal can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,11 @@ pub struct App {
     filters: Filters,
     screens: Vec<Slot>,
     shown: usize,
-    steps: Vec<Step>,
+    history: History,
+    /// Where a filter was asked for.
+    asked: Option<Place>,
+    /// Where to go back to when its figures are there.
+    returns: Option<(usize, Spot)>,
     /// What is looked for on all screens that have no filter of their own.
     name: String,
     overlay: Option<Overlay>,
@@ -84,6 +88,8 @@ struct Slot {
     screen: Box<dyn Screen>,
     /// It has not seen the analysis yet.
     stale: bool,
+    /// It was shown with figures.
+    seen: bool,
     /// The name that it was told to look for.
     name: String,
 }
@@ -95,6 +101,7 @@ impl App {
         let make = |entry: &crate::screens::Entry| Slot {
             screen: entry.make(),
             stale: true,
+            seen: false,
             name: String::new(),
         };
         let mut app = Self {
@@ -105,7 +112,9 @@ impl App {
             filters,
             screens: SCREENS.iter().map(make).collect(),
             shown: 0,
-            steps: Vec::new(),
+            history: History::default(),
+            asked: None,
+            returns: None,
             name: String::new(),
             overlay: None,
             ahead: Vec::new(),
@@ -157,9 +166,10 @@ impl App {
 
     /// Takes the results of the background threads, if there are any; `true` if something changed.
     pub fn poll(&mut self) -> bool {
+        let before = self.here();
         let effect = self.shown_mut().poll(false);
         let changed = effect != Effect::Unused;
-        self.found(effect);
+        self.found(effect, before);
         self.find_slowest(false);
         // What its thread made may be what is looked for the name in.
         self.look_for_name();
@@ -178,12 +188,13 @@ impl App {
         }
         self.find_slowest(true);
         loop {
+            let before = self.here();
             match self.shown_mut().poll(true) {
                 Effect::Unused => {
                     self.look_for_name();
                     return self.keys_ahead();
                 }
-                effect => self.found(effect),
+                effect => self.found(effect, before),
             }
         }
     }
@@ -197,6 +208,7 @@ impl App {
                     .compared_with(self.before.clone())
                     .followed(self.follow.is_some());
                 self.set_analysis(&view);
+                self.return_to();
                 self.followed(&view);
             }
             Outcome::Lost => {
@@ -341,6 +353,7 @@ impl App {
             self.screens[at].screen.follow(analysis);
             self.screens[at].stale = false;
         }
+        self.screens[at].seen |= self.analysis.is_some();
         self.look_for_name();
     }
 
@@ -371,7 +384,7 @@ impl App {
         self.screens.iter_mut().for_each(|slot| slot.stale = true);
         self.show_at(self.shown);
         if let Some(filter) = self.first_filter.take() {
-            self.commit_filter(&filter, String::new());
+            self.commit_filter(&filter, "");
         }
     }
 
@@ -381,12 +394,13 @@ impl App {
         self.job = Some(Job::start(trace, &self.path, self.filters.clone()));
     }
 
-    fn effect(&mut self, effect: Effect) {
+    /// Does what a screen asked for; `before`: where the user was when it was asked.
+    fn effect(&mut self, effect: Effect, before: Place) {
         match effect {
             Effect::Done | Effect::Unused => {}
-            Effect::Step => self.steps.push(Step::Local { screen: self.shown }),
+            Effect::Step => self.step_from(before),
             Effect::StepSaying(text) => {
-                self.steps.push(Step::Local { screen: self.shown });
+                self.step_from(before);
                 self.say(text);
             }
             Effect::Say(text) => self.say(text),
@@ -399,12 +413,11 @@ impl App {
 
     /// Shows a predicate; Esc comes back.
     fn open(&mut self, predicate: PredicateIndex) {
-        let from = self.shown;
+        let (from, before) = (self.shown, self.here());
         self.show(ScreenId::Predicate);
         let moved = self.shown_mut().select(predicate) == Effect::Step;
         if self.shown != from || moved {
-            let to = self.shown;
-            self.steps.push(Step::Enter { from, to, moved });
+            self.step_from(before);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A [`Binding`] has all names of its keys, the action, and two texts: `label` for the line of keys at the
 //! bottom (empty: not shown there) and `about` for help. A name is that of one key (`j`, `G`, `ctrl-c`,
-//! `pgdn`, see [`name`]) or of a letter pressed twice (`gg`).
+//! `pgdn`, see [`name`]), of a letter pressed twice (`gg`), or of `g` and a digit (`g3`).
 
 mod tables;
 
@@ -19,8 +19,10 @@ pub enum Action {
     Back,
     /// Show everything that can be done and gone to.
     Palette,
-    /// Show the screen with this digit.
+    /// Show the screen with this digit, as it was left.
     Show(char),
+    /// Show it at the predicate or the moment under the cursor.
+    TakeTo(char),
     /// Show the next screen.
     NextScreen,
     /// Show the one before.
@@ -253,6 +255,18 @@ pub fn key(name: &str) -> Option<KeyEvent> {
     Some(KeyEvent::new(code, modifiers))
 }
 
+/// Whether a name is of two keys, pressed one after the other.
+#[must_use]
+pub fn is_of_two(name: &str) -> bool {
+    let mut letters = name.chars();
+    match (letters.next(), letters.next(), letters.next()) {
+        (Some(first), Some(second), None) => {
+            first == second || first == 'g' && second.is_ascii_digit()
+        }
+        _ => false,
+    }
+}
+
 /// What keys pressed one after the other mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
@@ -272,9 +286,10 @@ pub fn meaning(pressed: &str, tables: &[&[Binding]]) -> Meaning {
     if let Some(found) = bindings().find(has) {
         return Meaning::Action(found.action);
     }
-    // The only names of two keys are doubled letters.
-    let doubled = pressed.repeat(2);
-    let begins = |binding: &Binding| binding.keys.contains(&doubled.as_str());
+    let begins = |binding: &Binding| {
+        let mut keys = binding.keys.iter();
+        keys.any(|name| is_of_two(name) && name.starts_with(pressed))
+    };
     if pressed.len() == 1 && bindings().any(begins) {
         Meaning::Begun
     } else {

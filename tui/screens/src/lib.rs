@@ -28,8 +28,8 @@
 //!
 //! Ways between screens: `predicate` and `event` say what the cursor is on, `select` and `show_event` go there. Digits and Tab use them.
 //!
-//! What Esc should undo: return [`screens::Effect::Step`] from `act` and put the state before on a stack
-//! of the screen's own, which `undo` pops. To go elsewhere: [`screens::Effect::Open`] or `Event`.
+//! What Esc should undo: return [`screens::Effect::Step`] from `act`; `spot` says where the user is, and `recall` goes
+//! back there. To go elsewhere: [`screens::Effect::Open`] or `Event`.
 //! A screen that reads the trace again (as `screens/events`) does so in bounded pieces, or in a thread of its
 //! own like [`analysis::Job`]; no key may take more than 50 ms. What its thread found it takes in `poll`, and how far
 //! that is it says by `progress` (`screens/timeline`).

@@ -10,7 +10,8 @@ use portmortem_screens::keys::{self, Binding, EVERYWHERE, LISTS};
 use portmortem_screens::screens::{SCREENS, ScreenId};
 use portmortem_screens::{App, ThemeName};
 use proptest::prelude::*;
-use support::{app, key, keys, picture, text, watchdog};
+use ratatui::crossterm::event::MouseEventKind;
+use support::{MOUSE, app, key, keys, mouse, picture, text, watchdog};
 
 fn all_bindings(app: &App) -> Vec<Binding> {
     let tables = app.offered().into_iter();
@@ -32,8 +33,7 @@ fn every_binding_is_in_help_and_can_be_typed() {
             );
             for name in binding.keys {
                 assert!(help.contains(name), "{}: {name}", entry.name);
-                let doubled = name.len() == 2 && name[..1] == name[1..];
-                if !doubled {
+                if !keys::is_of_two(name) {
                     assert_eq!(keys::name(&key(name)).as_deref(), Some(*name));
                 }
             }
@@ -97,7 +97,9 @@ fn every_screen_looks_at_the_part_asked_for() {
         keys(&mut app, &entry.digit.to_string());
         picture(&mut app, 80, 24);
     }
-    keys(&mut app, "1 esc");
+    while text(&picture(&mut app, 120, 30)).contains("time: ..1ns") {
+        keys(&mut app, "esc");
+    }
     assert_eq!(calls(&mut app), below);
     keys(&mut app, "esc esc esc");
     assert_eq!(calls(&mut app), all);
@@ -221,7 +223,7 @@ fn names() -> Vec<String> {
         .chain(EVERYWHERE.iter().copied())
         .chain(LISTS.iter().copied())
         .flat_map(|binding| binding.keys.iter().map(|name| (*name).to_owned()))
-        .filter(|name| name.len() != 2 || name == "up" || name == "f1")
+        .filter(|name| !keys::is_of_two(name))
         .collect();
     names.extend(["a", "1", "=", "(", "~", "-", "enter", "esc"].map(str::to_owned));
     names.sort();
@@ -245,23 +247,49 @@ const SAMPLES: [&str; 5] = [
     "threads_exceptions.pmt",
 ];
 
+/// Something that a user does.
+#[derive(Debug, Clone)]
+enum Doing {
+    Key(String),
+    Mouse(MouseEventKind, u16, u16),
+}
+
+fn doings() -> impl Strategy<Value = Vec<Doing>> {
+    let mouse = (prop::sample::select(MOUSE.to_vec()), 0_u16..200, 0_u16..60);
+    let doing = prop_oneof![
+        5 => prop::sample::select(names()).prop_map(Doing::Key),
+        1 => mouse.prop_map(|(kind, x, y)| Doing::Mouse(kind, x, y)),
+    ];
+    prop::collection::vec(doing, 0..80)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(rounds()))]
 
     #[test]
     fn any_keys_in_any_order(
         sample in prop::sample::select(SAMPLES.to_vec()),
-        typed in prop::collection::vec(prop::sample::select(names()), 0..80),
+        done in doings(),
         (width, height) in (1_u16..200, 1_u16..60),
     ) {
         let mut app = app(sample, ThemeName::Light);
-        for name in typed {
-            keys(&mut app, &name);
+        for doing in done {
+            match doing {
+                Doing::Key(name) => keys(&mut app, &name),
+                Doing::Mouse(kind, x, y) => mouse(&mut app, kind, x, y),
+            }
             let shown = text(&picture(&mut app, width, height));
             // Said where a conservation law does not hold.
             prop_assert!(!shown.contains("DEFECT"), "{shown}");
             app.requests();
         }
+        // From anywhere there is a way back to where all began.
+        keys(&mut app, &"esc ".repeat(100));
+        prop_assert_eq!(app.screen(), ScreenId::Predicates);
+        let shown = text(&picture(&mut app, 200, 60));
+        prop_assert!(shown.contains("nothing to undo"), "{}", shown);
+        prop_assert!(!shown.contains("Esc: back"), "{}", shown);
+        prop_assert!(!shown.contains("filter:") && !shown.contains(" · in: "), "{}", shown);
     }
 }
 
@@ -273,7 +301,7 @@ fn the_flame_graph_leaves_a_zoom_for_a_predicate_outside() {
     keys(&mut app, "8 down down down z 1 G");
     let row = copied(&mut app);
     let name = row.lines().last().unwrap().rsplit(',').next().unwrap();
-    keys(&mut app, "8");
+    keys(&mut app, "g8");
     picture(&mut app, 80, 24);
     assert!(copied(&mut app).ends_with(&format!("{name}\n")), "{name}");
 }
@@ -316,17 +344,89 @@ fn copied(app: &mut App) -> String {
 }
 
 #[test]
-fn digits_keep_the_predicate() {
+fn digits_lead_to_a_screen_as_it_was_left_and_g_takes_the_predicate_along() {
     let mut app = app("queens.pmt", ThemeName::Dark);
     keys(&mut app, "1 down down");
-    let row = copied(&mut app);
-    let name = row.lines().last().unwrap().rsplit(',').next().unwrap();
+    let name = |app: &mut App| {
+        let row = copied(app);
+        let row = row.lines().last().unwrap().to_owned();
+        row.rsplit(',').next().unwrap().to_owned()
+    };
+    let third = name(&mut app);
+    // What was never seen begins there.
     for screen in ["2", "3", "8"] {
         keys(&mut app, screen);
-        assert!(copied(&mut app).contains(name), "{screen}: {name}");
+        assert!(copied(&mut app).contains(&third), "{screen}: {third}");
     }
-    keys(&mut app, "1 home 8 1");
-    assert!(!copied(&mut app).contains(name));
+    keys(&mut app, "1 home");
+    let first = name(&mut app);
+    for screen in ["2", "3", "8"] {
+        keys(&mut app, screen);
+        assert!(copied(&mut app).contains(&third), "{screen}: {third}");
+        keys(&mut app, "1");
+        assert_eq!(name(&mut app), first);
+        keys(&mut app, &format!("g{screen}"));
+        assert!(copied(&mut app).contains(&first), "{screen}: {first}");
+        keys(&mut app, "esc");
+        assert_eq!(name(&mut app), first);
+    }
+}
+
+/// Each step is a place, with its screen, row, scroll and zoom; the line of crumbs names it.
+#[test]
+fn esc_goes_back_one_place_whatever_the_screen() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    let mut pictures = Vec::new();
+    let steps = [
+        "down down 3",
+        "+ G z",
+        "8",
+        "G z",
+        "i s 1",
+        "/ :att enter",
+        "enter",
+        "2 down g3",
+        "5",
+        ". . . +",
+        "6",
+        "down down n",
+        "%",
+        "v",
+        "F",
+        "4",
+        "t t",
+        "7",
+        "9",
+        "t 0",
+        "5",
+        ". . +",
+    ];
+    for typed in steps {
+        let (moves, step) = typed.rsplit_once(' ').unwrap_or(("", typed));
+        let (moves, step) = match typed {
+            "/ :att enter" => ("", typed),
+            "t t" => (typed, ""),
+            _ => (moves, step),
+        };
+        keys(&mut app, moves);
+        // Messages go with the next key.
+        keys(&mut app, "ctrl-l");
+        picture(&mut app, 100, 30);
+        let before = text(&picture(&mut app, 100, 30));
+        keys(&mut app, step);
+        keys(&mut app, "ctrl-l");
+        let after = text(&picture(&mut app, 100, 30));
+        if after.lines().nth(2) != before.lines().nth(2) {
+            pictures.push((typed, before));
+        }
+    }
+    assert!(pictures.len() > 15, "{}", pictures.len());
+    for (typed, before) in pictures.into_iter().rev() {
+        keys(&mut app, "esc ctrl-l");
+        assert_eq!(text(&picture(&mut app, 100, 30)), before, "{typed}");
+    }
+    keys(&mut app, "esc");
+    assert!(text(&picture(&mut app, 100, 30)).contains("nothing to undo"));
 }
 
 #[test]
@@ -343,9 +443,10 @@ fn names_are_looked_for_on_all_screens() {
     assert!(!found(&mut app));
     keys(&mut app, "4");
     assert!(found(&mut app));
-    keys(&mut app, "3 esc");
+    keys(&mut app, "esc esc");
     assert!(found(&mut app));
-    keys(&mut app, "8 esc");
+    // Back before the name was looked for, it is looked for nowhere.
+    keys(&mut app, "esc esc esc esc esc esc");
     for screen in ["8", "1", "3", "4"] {
         keys(&mut app, screen);
         assert!(!found(&mut app), "{screen}");
@@ -380,7 +481,7 @@ fn waiting_and_loading_are_folded_in_the_flame_graph() {
     let boxes = |shown: &str| {
         shown
             .lines()
-            .skip(2)
+            .skip(3)
             .take(10)
             .any(|line| line.contains("waiting/0"))
     };
@@ -424,7 +525,7 @@ fn both_sides_of_a_pair_can_be_gone_to() {
 
 /// On every screen `v` leads to one event and Esc back; however late the event is found, that is one step.
 #[test]
-fn digits_keep_the_moment_and_v_leads_to_the_call_of_the_box() {
+fn g_takes_the_moment_along_and_v_leads_to_the_call_of_the_box() {
     let mut app = app("queens.pmt", ThemeName::Dark);
     let event = |app: &mut App| -> u64 {
         let shown = text(&picture(app, 120, 40));
@@ -438,17 +539,17 @@ fn digits_keep_the_moment_and_v_leads_to_the_call_of_the_box() {
     keys(&mut app, &". ".repeat(60));
     let before = text(&picture(&mut app, 120, 40));
     assert!(before.contains(" main/0  called, "), "{before}");
-    keys(&mut app, "6");
+    keys(&mut app, "g6");
     assert!(event(&mut app) > 10_000);
     // And back: nothing has moved.
-    keys(&mut app, "5");
+    keys(&mut app, "esc");
     assert_eq!(text(&picture(&mut app, 120, 40)), before);
     keys(&mut app, "v");
     assert_eq!(event(&mut app), 16);
     keys(&mut app, "esc");
     assert_eq!(text(&picture(&mut app, 120, 40)), before);
     // Among the events v leads to the call, too, and then to those around it.
-    keys(&mut app, "6 v v v v v v v v v v v v v v v");
+    keys(&mut app, "g6 v v v v v v v v v v v v v v v");
     assert_eq!(event(&mut app), 16);
 }
 

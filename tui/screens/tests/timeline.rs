@@ -50,7 +50,7 @@ fn esc_goes_back_to_the_stream_before() {
             keys(&mut app, "esc");
             assert_eq!(Some(&stream(&mut app)), streams.last());
         }
-        keys(&mut app, "esc");
+        keys(&mut app, "esc esc");
         assert!(text(&picture(&mut app, 80, 24)).contains("nothing to undo"));
     }
 }

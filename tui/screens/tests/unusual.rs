@@ -181,7 +181,9 @@ fn one_predicate_is_all_there_is() {
         let named = ['1', '2', '3', '5', '6', '8'].contains(&entry.digit);
         keys(&mut app, &format!("{} down up", entry.digit));
         let shown = text(&picture(&mut app, 80, 24));
-        assert_eq!(shown.contains("alone/2"), named, "{}:\n{shown}", entry.name);
+        // The line of crumbs is about other screens, too.
+        let own: String = shown.lines().take(2).chain(shown.lines().skip(3)).collect();
+        assert_eq!(own.contains("alone/2"), named, "{}:\n{shown}", entry.name);
     }
     // Hidden, it leaves nothing, and comes back.
     keys(&mut app, "1 d");
@@ -215,7 +217,11 @@ fn cost_centres_have_a_table() {
     keys(&mut app, "9 t t");
     let shown = text(&picture(&mut app, 120, 30));
     let row = |name: &str| -> Vec<String> {
-        let line = shown.lines().find(|line| line.contains(name)).unwrap();
+        let line = shown
+            .lines()
+            .skip(3)
+            .find(|line| line.contains(name))
+            .unwrap();
         line.split_whitespace().map(str::to_owned).collect()
     };
     // Share, time; entered, calls, exits.

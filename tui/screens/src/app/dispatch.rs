@@ -92,9 +92,10 @@ impl App {
     /// Does what a key means.
     pub fn act(&mut self, action: Action) {
         self.arriving = false;
+        let before = self.here();
         let effect = self.shown_mut().act(action);
         if effect != Effect::Unused {
-            return self.effect(effect);
+            return self.effect(effect, before);
         }
         if self
             .shown_mut()
@@ -111,12 +112,17 @@ impl App {
                 self.overlay = Some(Overlay::Palette(palette));
             }
             Action::Show(digit) => match SCREENS.iter().position(|entry| entry.digit == digit) {
-                Some(at) => self.turn_to(at),
+                Some(at) => self.turn_to(at, false),
                 None => self.say(format!("there is no screen {digit}")),
             },
-            Action::NextScreen => self.turn_to((self.shown + 1) % SCREENS.len()),
+            Action::TakeTo(digit) => {
+                if let Some(at) = SCREENS.iter().position(|entry| entry.digit == digit) {
+                    self.turn_to(at, true);
+                }
+            }
+            Action::NextScreen => self.turn_to((self.shown + 1) % SCREENS.len(), false),
             Action::PreviousScreen => {
-                self.turn_to((self.shown + SCREENS.len() - 1) % SCREENS.len());
+                self.turn_to((self.shown + SCREENS.len() - 1) % SCREENS.len(), false);
             }
             Action::Reload => {
                 self.say("reading the trace again");
@@ -146,6 +152,7 @@ impl App {
             (Action::Filter, _) => {
                 if let Some(filter) = self.shown().filter() {
                     let before = filter.to_owned();
+                    self.asked = Some(self.here());
                     let prompt = Prompt::new(
                         Question::Filter {
                             before: before.clone(),
@@ -186,7 +193,7 @@ impl App {
             }
             (Action::Edit, Some(predicate)) => {
                 let effect = predicate_source(&analysis, predicate);
-                self.effect(effect);
+                self.effect(effect, self.here());
             }
             (Action::Copy, _) => match self.shown().copy() {
                 Some(text) => self.copy(text),
@@ -210,7 +217,7 @@ impl App {
             }
             (Action::SlowestCall, _) => self.show_slowest(),
             (Action::FirstEvent, Some(predicate)) => {
-                self.effect(Effect::Event(EventTarget::FirstOf(predicate)));
+                self.go_to_event(EventTarget::FirstOf(predicate));
             }
             (Action::FirstEvent | Action::Hide | Action::Edit, None) => {
                 self.say("no predicate here")
@@ -227,7 +234,7 @@ impl App {
             Answer::Pending => self.overlay = Some(overlay),
             Answer::Closed => {}
             Answer::Chosen(choice) => self.choose(choice),
-            Answer::Text(Question::Filter { before }, text) => self.commit_filter(&text, before),
+            Answer::Text(Question::Filter { before }, text) => self.commit_filter(&text, &before),
             Answer::Text(Question::Hide, text) => {
                 if !text.trim().is_empty() {
                     self.look_at(Filter::Hide(text.trim().to_owned()));
@@ -258,7 +265,7 @@ impl App {
         match choice {
             Choice::Act(action) => self.act(action),
             Choice::Press(screen, key) => {
-                self.turn_to(screen);
+                self.turn_to(screen, false);
                 // As a key it waits for what the screen makes.
                 if let Some(key) = keys::key(key) {
                     self.key(&key);
@@ -266,9 +273,9 @@ impl App {
             }
             Choice::Event(number) => {
                 let stream = self.stream();
-                self.effect(Effect::Event(EventTarget::At { stream, number }));
+                self.go_to_event(EventTarget::At { stream, number });
             }
-            Choice::Predicate(predicate) => self.effect(Effect::Open(predicate)),
+            Choice::Predicate(predicate) => self.open(predicate),
         }
     }
 
@@ -315,7 +322,7 @@ impl App {
         if y == 0 {
             let hit = self.tabs.iter().find(|(cells, _)| cells.contains(&x));
             if let Some(&(_, at)) = hit {
-                self.turn_to(at);
+                self.turn_to(at, false);
             }
         } else if self.shown_mut().click(x, y) {
             self.act(self.shown().enter());

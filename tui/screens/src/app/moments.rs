@@ -3,7 +3,7 @@
 use portmortem_analyzer::trace::PredicateIndex;
 
 use super::App;
-use super::steps::Step;
+use super::history::Place;
 use crate::screens::{Effect, EventTarget, SCREENS, ScreenId, calls_lost, slowest_call};
 use crate::wanted_calls::{Answer, Wanted};
 
@@ -15,12 +15,17 @@ pub(super) struct SlowestOf {
 }
 
 impl App {
-    /// Shows another screen, at the predicate and the moment that the cursor is on here.
-    pub(super) fn turn_to(&mut self, at: usize) {
+    /// Shows another screen as it was left, or at the predicate and the moment under the cursor:
+    /// if those are to be taken along, or if it was never seen.
+    pub(super) fn turn_to(&mut self, at: usize, takes_along: bool) {
         let (predicate, event) = (self.shown().predicate(), self.shown().event());
-        let from = self.shown;
+        if self.shown == at {
+            return;
+        }
+        self.step_from(self.here());
+        let is_new = !self.screens[at].seen;
         self.show_at(at);
-        if self.shown == from || self.analysis.is_none() {
+        if self.analysis.is_none() || !(takes_along || is_new) {
             return;
         }
         let effect = match (SCREENS[at].id, event, predicate) {
@@ -30,9 +35,8 @@ impl App {
             (ScreenId::Timeline | ScreenId::Events, None, _) | (_, _, None) => Effect::Done,
             (_, _, Some(predicate)) => self.shown_mut().select(predicate),
         };
-        if effect == Effect::Step {
-            self.effect(effect);
-        }
+        // What is found later belongs to this step.
+        self.arriving = !matches!(effect, Effect::Step | Effect::StepSaying(_));
     }
 
     /// The stream that is looked at, by its place in the trace.
@@ -48,41 +52,36 @@ impl App {
 
     /// Shows an event; Esc comes back.
     pub(super) fn go_to_event(&mut self, target: EventTarget) {
-        let from = self.shown;
+        let (from, before) = (self.shown, self.here());
         self.show(ScreenId::Events);
         let effect = self.shown_mut().show_event(target);
         let moved = effect == Effect::Step;
         if self.shown != from || moved {
-            let to = self.shown;
-            self.steps.push(Step::Enter { from, to, moved });
+            self.step_from(before);
             // What is found later belongs to this step.
             self.arriving = !moved;
         }
         if !moved {
-            self.effect(effect);
+            self.effect(effect, self.here());
         }
     }
 
-    /// What a thread of the screen found.
-    pub(super) fn found(&mut self, effect: Effect) {
-        let is_step = matches!(effect, Effect::Step | Effect::StepSaying(_));
-        if let (true, true, Some(Step::Enter { to, moved, .. })) =
-            (is_step, self.arriving, self.steps.last_mut())
-            && *to == self.shown
-        {
-            (*moved, self.arriving) = (true, false);
-            if let Effect::StepSaying(text) = effect {
+    /// What a thread of the screen found; `before`: where the user was until then.
+    pub(super) fn found(&mut self, effect: Effect, before: Place) {
+        match effect {
+            Effect::Step if self.arriving => self.arriving = false,
+            Effect::StepSaying(text) if self.arriving => {
+                self.arriving = false;
                 self.say(text);
             }
-            return;
+            effect => self.effect(effect, before),
         }
-        self.effect(effect);
     }
 
     /// Shows the event here, of a box its call, or the slowest call of the predicate here.
     pub(super) fn show_slowest(&mut self) {
         match (self.shown().event_of_box(), self.shown().predicate()) {
-            (Some(event), _) => self.effect(Effect::Event(event)),
+            (Some(event), _) => self.go_to_event(event),
             (None, None) => self.say("no predicate here"),
             (None, Some(predicate)) => {
                 let calls = Wanted::default();
@@ -100,8 +99,10 @@ impl App {
         };
         match asked.calls.ask(&analysis, wait) {
             Answer::Nothing | Answer::Begun => self.slowest_of = Some(asked),
-            Answer::Lost => self.effect(calls_lost()),
-            Answer::Found => self.effect(slowest_call(&analysis, asked.predicate)),
+            Answer::Lost => self.effect(calls_lost(), self.here()),
+            Answer::Found => {
+                self.effect(slowest_call(&analysis, asked.predicate), self.here());
+            }
         }
     }
 

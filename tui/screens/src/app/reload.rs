@@ -8,7 +8,6 @@ use portmortem_analyzer::remarks;
 use portmortem_analyzer::trace::Trace;
 
 use super::App;
-use super::steps::Step;
 use crate::analysis::AnalysisView;
 use crate::format::count;
 
@@ -80,9 +79,10 @@ impl App {
         if !same || new.len() < old.len() {
             // Filters name predicates by their places.
             self.filters = Filters::default();
-            self.steps
-                .retain(|step| !matches!(step, Step::Scope { .. }));
+            self.history.clear();
         }
+        self.history.forget_figures();
+        (self.asked, self.returns) = (None, None);
         self.trace = Arc::new(trace);
         self.analyse();
         true

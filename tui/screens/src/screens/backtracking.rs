@@ -9,7 +9,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, draw_parts, how_many};
+use super::{Effect, Screen, Spot, draw_parts, how_many};
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
@@ -110,6 +110,21 @@ impl Screen for Backtracking {
             Action::Enter => self.predicate().map_or(Effect::Done, Effect::Open),
             _ => Effect::Unused,
         }
+    }
+
+    fn spot(&self) -> Spot {
+        Spot {
+            part: self.shown,
+            ..Spot::of(self).with(self.other_side)
+        }
+    }
+
+    fn recall(&mut self, spot: &Spot) {
+        self.shown = spot.part;
+        if let Some(other) = spot.own() {
+            self.other_side = *other;
+        }
+        spot.recall(self);
     }
 
     fn table(&self) -> Option<&Table> {

@@ -11,7 +11,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, how_many};
+use super::{Effect, Screen, Spot, how_many};
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
 use crate::received::receive;
@@ -29,9 +29,8 @@ pub(super) struct CallTree {
     made: Option<Receiver<Table>>,
     /// Where to go in it when it is there.
     wanted: Option<PredicateIndex>,
-    /// What was shown as root before each zoom.
-    zooms: Vec<Option<u32>>,
-    /// Zooms of another analysis mean other rows.
+    /// Where to go back to when it is there.
+    returns: Option<Spot>,
     analysis: Option<Arc<AnalysisView>>,
 }
 
@@ -81,10 +80,6 @@ impl Screen for CallTree {
         // If there is no thread for it, there is no table.
         let _ = thread::Builder::new().spawn(make);
         self.made = Some(made);
-        if self.analysis.is_some() {
-            // Rows have other numbers now: an undone zoom leads to everything.
-            self.zooms.iter_mut().for_each(|zoom| *zoom = None);
-        }
         self.analysis = Some(Arc::clone(analysis));
         self.take(Some(PATIENCE));
     }
@@ -113,7 +108,7 @@ impl Screen for CallTree {
             }
             Action::Zoom => match table.row() {
                 Some(row) if table.root() != Some(row) => {
-                    self.zooms.push(table.set_root(Some(row as u32)));
+                    table.set_root(Some(row as u32));
                     Effect::Step
                 }
                 _ => Effect::Done,
@@ -122,10 +117,12 @@ impl Screen for CallTree {
         }
     }
 
-    fn undo(&mut self) -> bool {
-        match (&mut self.table, self.zooms.pop()) {
-            (Some(table), Some(zoom)) => table.set_root(zoom) != zoom,
-            _ => false,
+    fn recall(&mut self, spot: &Spot) {
+        self.wanted = None;
+        if self.table.is_some() {
+            spot.recall(self);
+        } else {
+            self.returns = Some(spot.clone());
         }
     }
 
@@ -144,7 +141,7 @@ impl Screen for CallTree {
 
     fn select(&mut self, predicate: PredicateIndex) -> Effect {
         let Some(table) = &mut self.table else {
-            self.wanted = Some(predicate);
+            (self.wanted, self.returns) = (Some(predicate), None);
             return Effect::Done;
         };
         // Of all its contexts the one with most time.
@@ -205,6 +202,9 @@ impl CallTree {
             return false;
         }
         (self.table, self.made) = (table.ok(), None);
+        if let Some(spot) = self.returns.take() {
+            spot.recall(self);
+        }
         if let Some(wanted) = self.wanted.take() {
             self.select(wanted);
         }

@@ -17,7 +17,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rustc_hash::FxHashMap;
 
-use super::{Effect, Screen, draw_parts, how_many, integer};
+use super::{Effect, Screen, Spot, draw_parts, how_many, integer};
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
 use crate::received::receive;
@@ -171,6 +171,18 @@ impl Screen for Changes {
             }
             _ => Effect::Unused,
         }
+    }
+
+    fn spot(&self) -> Spot {
+        Spot {
+            part: self.shown,
+            ..Spot::of(self)
+        }
+    }
+
+    fn recall(&mut self, spot: &Spot) {
+        self.shown = spot.part;
+        spot.recall(self);
     }
 
     fn table(&self) -> Option<&Table> {

@@ -9,6 +9,7 @@ mod flame;
 mod predicate;
 mod predicates;
 mod range;
+mod spot;
 mod timeline;
 mod trace;
 
@@ -27,6 +28,7 @@ use crate::keys::{Action, Binding};
 use crate::table::Table;
 use crate::theme::Theme;
 pub(crate) use predicate::edit as predicate_source;
+pub use spot::Spot;
 
 /// A screen by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -159,7 +161,7 @@ pub enum Effect {
     Done,
     /// The screen has no use for the action.
     Unused,
-    /// Done, and [`Screen::undo`] undoes it.
+    /// Done: the user is at another place. Esc goes back to where they were ([`Screen::spot`]).
     Step,
     /// The same, with something to show on the line at the bottom.
     StepSaying(String),
@@ -217,9 +219,24 @@ pub trait Screen: Debug {
         None
     }
 
-    /// Undoes the last [`Effect::Step`]; `false` if there was nothing left to undo.
+    /// Where the user is on it.
+    fn spot(&self) -> Spot {
+        Spot::of(self)
+    }
+
+    /// Goes back to where the user was.
+    fn recall(&mut self, spot: &Spot) {
+        spot.recall(self);
+    }
+
+    /// Forgets the last [`Effect::Step`] if it keeps them; `false` if there is none.
     fn undo(&mut self) -> bool {
         false
+    }
+
+    /// Where the cursor is, in a word, if that is no predicate.
+    fn crumb(&self) -> Option<String> {
+        None
     }
 
     /// The list that the cursor is in, if there is one.
@@ -353,7 +370,7 @@ pub trait Screen: Debug {
 
     /// The least columns and rows that it can be drawn in.
     fn smallest(&self) -> (u16, u16) {
-        (80, 21)
+        (80, 20)
     }
 
     /// Draws it, in an area that is not smaller.

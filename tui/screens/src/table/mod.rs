@@ -9,6 +9,7 @@
 mod moves;
 mod order;
 mod source;
+mod spot;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -26,6 +27,7 @@ use crate::condition::{Condition, Field, FieldKind};
 use crate::format::percent;
 
 pub use source::{Column, Kind, Source, key_of, path_key};
+pub use spot::ListSpot;
 pub(crate) use view::first_row;
 
 /// A list, as the user sees it.
@@ -349,11 +351,10 @@ impl Table {
         self.first = self.cursor.saturating_sub(above);
     }
 
-    /// Shows only what is below this row, which is unfolded meanwhile, or everything. What was shown so before.
-    pub fn set_root(&mut self, root: Option<u32>) -> Option<u32> {
-        let before = std::mem::replace(&mut self.root, root);
+    /// Shows only what is below this row, which is unfolded meanwhile, or everything.
+    pub fn set_root(&mut self, root: Option<u32>) {
+        self.root = root;
         self.refresh();
-        before
     }
 
     /// The row that is shown as if it were all.

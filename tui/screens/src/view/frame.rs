@@ -81,6 +81,34 @@ pub(super) fn title(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
     buf.set_stringn(x, area.y, right, area.width.into(), theme.text);
 }
 
+/// The places that led here, and where Esc goes.
+pub(super) fn crumbs(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let (before, here) = app.crumbs();
+    let back = before.last().map(|crumb| format!("Esc: back to {crumb} "));
+    let back = back.unwrap_or_default();
+    let here = format!("[{here}]");
+    let room = usize::from(area.width).saturating_sub(2);
+    // The way back is said where half of the line is left for the places.
+    let shows_back = width(&back) * 2 <= room;
+    let room = room - if shows_back { width(&back) } else { 0 };
+    let mut way = String::new();
+    for crumb in before.iter().rev() {
+        let longer = format!("{crumb} > {way}");
+        if width(&longer) + width(&here) + 4 > room {
+            way = format!("… > {way}");
+            break;
+        }
+        way = longer;
+    }
+    let (x, _) = buf.set_stringn(area.x + 1, area.y, &way, room, theme.faint);
+    let left = room.saturating_sub(width(&way));
+    buf.set_stringn(x, area.y, shorten(&here, left), left, theme.subject);
+    if shows_back {
+        let x = area.right() - width(&back) as u16;
+        buf.set_stringn(x, area.y, &back, width(&back), theme.faint);
+    }
+}
+
 /// What must be known whatever is looked at.
 fn warning(app: &App) -> Option<String> {
     let analysis = app.analysis()?;

@@ -13,6 +13,9 @@ use crate::theme::Theme;
 /// The smallest terminal that anything is drawn on. The screens are laid out for 80×24; below, they show what fits.
 pub const SMALLEST: (u16, u16) = (20, 5);
 
+/// With so many rows there is a line that says which places led here.
+const CRUMBS: u16 = 24;
+
 /// Draws a screen; of one that needs more room what is at the top and on the left.
 fn draw_screen(screen: &mut dyn Screen, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let (width, height) = screen.smallest();
@@ -47,9 +50,11 @@ pub fn draw(app: &mut App, area: Rect, buf: &mut Buffer) {
         height: 1,
         ..area
     };
+    // Small terminals have no line to spare for where the user came from.
+    let above = if area.height < CRUMBS { 2 } else { 3 };
     let body = Rect {
-        y: area.y + 2,
-        height: area.height - 3,
+        y: area.y + above,
+        height: area.height - above - 1,
         ..area
     };
     frame::tabs(app, line(area.y), buf, &theme);
@@ -58,6 +63,10 @@ pub fn draw(app: &mut App, area: Rect, buf: &mut Buffer) {
         draw_screen(app.shown_mut(), body, buf, &theme);
     } else {
         frame::waiting(app, body, buf, &theme);
+    }
+    // Drawing may be what puts the cursor somewhere.
+    if above == 3 {
+        frame::crumbs(app, line(area.y + 2), buf, &theme);
     }
     frame::foot(app, line(area.bottom() - 1), buf, &theme);
     overlays::draw(app, body, buf, &theme);

@@ -13,7 +13,9 @@ use portmortem_screens::{App, ThemeName, view};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::{
+    KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 use ratatui::style::Style;
 
 /// A trace of `traces/`.
@@ -54,9 +56,36 @@ fn press(app: &mut App, name: &str) {
             let c = if c == '_' { ' ' } else { c };
             app.key(&KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
         }),
+        None if portmortem_screens::keys::is_of_two(name) => {
+            name.split("")
+                .filter(|letter| !letter.is_empty())
+                .for_each(|letter| app.key(&key(letter)));
+        }
         None => app.key(&key(name)),
     }
 }
+
+/// Does something with the mouse.
+pub(crate) fn mouse(app: &mut App, kind: MouseEventKind, column: u16, row: u16) {
+    watchdog::watching(&format!("{kind:?} {column},{row}"), || {
+        app.mouse(&MouseEvent {
+            kind,
+            column,
+            row,
+            modifiers: KeyModifiers::NONE,
+        });
+        app.wait();
+    });
+}
+
+/// What mice can do here.
+pub(crate) const MOUSE: [MouseEventKind; 5] = [
+    MouseEventKind::Down(MouseButton::Left),
+    MouseEventKind::ScrollUp,
+    MouseEventKind::ScrollDown,
+    MouseEventKind::ScrollLeft,
+    MouseEventKind::ScrollRight,
+];
 
 /// A key by its name.
 pub(crate) fn key(name: &str) -> KeyEvent {

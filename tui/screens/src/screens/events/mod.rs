@@ -71,11 +71,21 @@ pub(super) struct Events {
     row: usize,
     took: Took,
     range: MarkedRange,
-    /// Streams and events from which there was a jump.
-    history: Vec<(usize, Step)>,
     /// Where the events were drawn, and the first one of them.
     area: Rect,
     first: usize,
+}
+
+/// Where the user is on it.
+#[derive(Debug, Clone)]
+struct Spot {
+    stream: usize,
+    step: Option<Step>,
+    /// Events that are drawn above it.
+    above: usize,
+    place: u64,
+    part: Part,
+    row: usize,
 }
 
 /// What happens at a port, and not to the recording.
@@ -124,11 +134,15 @@ impl Events {
     /// Lists the events around one, which is listed in any case.
     fn load(&mut self, stream: usize, step: Step) {
         let begin = self.begin(stream);
+        let middle = usize::from(self.area.height.saturating_sub(1)) / 2;
+        let is_begin = step.number == begin && begin > 0;
+        self.load_at(stream, step, if is_begin { 0 } else { middle });
+    }
+
+    /// The same, drawn in a row.
+    fn load_at(&mut self, stream: usize, step: Step, row: usize) {
         if let Some(reader) = &mut self.reader {
             reader.stream = stream;
-            let middle = usize::from(self.area.height.saturating_sub(1)) / 2;
-            let is_begin = step.number == begin && begin > 0;
-            let row = if is_begin { 0 } else { middle };
             let until = Instant::now() + PATIENCE;
             self.list = List::around(step, row, reader, Some(until));
         }
@@ -153,10 +167,7 @@ impl Events {
             None => self.load(stream, step),
         }
         match here {
-            Some(here) => {
-                self.history.push((before, here));
-                Effect::Step
-            }
+            Some(_) => Effect::Step,
             None => Effect::Done,
         }
     }
@@ -192,13 +203,10 @@ impl Events {
             return Effect::Done;
         };
         self.reason = None;
-        let before = std::mem::replace(&mut reader.stream, stream);
+        reader.stream = stream;
         let effect = self.list_around(self.begin(stream));
         match here {
-            Some(here) => {
-                self.history.push((before, here));
-                Effect::Step
-            }
+            Some(_) => Effect::Step,
             None => effect,
         }
     }
@@ -325,14 +333,40 @@ impl Screen for Events {
         jump.or_else(|| self.list.share()).filter(|_| self.looks())
     }
 
-    fn undo(&mut self) -> bool {
-        let Some((stream, step)) = self.history.pop() else {
-            return false;
+    fn spot(&self) -> super::Spot {
+        let spot = super::Spot::of(self);
+        let Some(reader) = &self.reader else {
+            return spot;
         };
-        self.jump = None;
-        self.reason = None;
-        self.load(stream, step);
-        true
+        spot.with(Spot {
+            stream: reader.stream,
+            step: self.step().copied(),
+            above: self.list.at.saturating_sub(self.first),
+            place: self.place,
+            part: self.part,
+            row: self.row,
+        })
+    }
+
+    fn recall(&mut self, spot: &super::Spot) {
+        spot.recall(self);
+        let (Some(reader), Some(own)) = (&mut self.reader, spot.own::<Spot>()) else {
+            return;
+        };
+        reader.stream = own.stream;
+        (self.jump, self.reason) = (None, None);
+        match own.step {
+            Some(step) => self.load_at(own.stream, step, own.above),
+            None => {
+                self.list_around(own.place);
+            }
+        }
+        self.place = own.place;
+        (self.part, self.row) = (own.part, own.row);
+    }
+
+    fn crumb(&self) -> Option<String> {
+        self.step().map(|step| count(step.number))
     }
 
     fn filter(&self) -> Option<&str> {

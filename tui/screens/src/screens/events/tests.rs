@@ -44,7 +44,6 @@ fn screen_of(trace: Trace, scope: Filters) -> (Events, Vec<Step>) {
     wait(&mut screen);
     // Most tests begin at the first event, not at the beginning of the program.
     act(&mut screen, Action::Top);
-    screen.history.clear();
     (screen, all)
 }
 

@@ -32,6 +32,18 @@ use build::{Build, PATIENCE};
 use layout::Placed;
 use tree::{Measure, Shape, Tree};
 
+/// A box: the predicates above it and its own, and which of them are recursive calls.
+type Path = Vec<(Option<PredicateIndex>, bool)>;
+
+/// Where the user is on it.
+#[derive(Debug, Clone)]
+struct Spot {
+    shape: Shape,
+    root: Path,
+    selected: Path,
+    first: usize,
+}
+
 /// Of more boxes it is not summed up how much was found.
 const MOST_SUMMED: usize = 200_000;
 
@@ -48,8 +60,8 @@ pub(super) struct Flame {
     /// The box that is shown as all.
     root: u32,
     selected: u32,
-    /// What was shown as all before each zoom, and what was selected.
-    zooms: Vec<(u32, u32)>,
+    /// Where to go back to in it.
+    returns: Option<Spot>,
     search: String,
     /// By predicate: whether it was searched for.
     found: Option<Vec<bool>>,
@@ -70,7 +82,7 @@ impl Default for Flame {
             wanted: None,
             root: 0,
             selected: 0,
-            zooms: Vec::new(),
+            returns: None,
             search: String::new(),
             found: None,
             found_total: None,
@@ -127,8 +139,11 @@ impl Flame {
         self.tree = tree;
         self.build = None;
         self.root = 0;
-        self.zooms.iter_mut().for_each(|zoom| *zoom = (0, 0));
         self.selected = 0;
+        if let Some(spot) = self.returns.take() {
+            self.go_back(&spot);
+            self.wanted = None;
+        }
         if let Some(predicate) = self.wanted {
             self.select_largest(predicate);
             if self.predicate() == Some(predicate) {
@@ -260,14 +275,29 @@ impl Screen for Flame {
         Effect::Done
     }
 
-    fn undo(&mut self) -> bool {
-        match self.zooms.pop() {
-            Some((root, selected)) if root != self.root => {
-                (self.root, self.selected) = (root, selected);
-                self.sum_up_found();
-                true
-            }
-            _ => false,
+    fn spot(&self) -> super::Spot {
+        let spot = self.returns.clone().unwrap_or_else(|| Spot {
+            shape: self.coming(),
+            root: self.path_of(self.root),
+            selected: self.path_of(self.selected),
+            first: self.first,
+        });
+        super::Spot::of(self).with(spot)
+    }
+
+    fn recall(&mut self, spot: &super::Spot) {
+        spot.recall(self);
+        let Some(own) = spot.own::<Spot>() else {
+            return;
+        };
+        if own.shape != self.coming() {
+            self.rebuild(own.shape);
+        }
+        self.wanted = None;
+        if self.build.is_some() {
+            self.returns = Some(own.clone());
+        } else {
+            self.go_back(own);
         }
     }
 
@@ -285,16 +315,15 @@ impl Screen for Flame {
 
     fn select(&mut self, predicate: PredicateIndex) -> Effect {
         if self.tree.nodes.is_empty() {
-            self.wanted = Some(predicate);
+            (self.wanted, self.returns) = (Some(predicate), None);
             return Effect::Done;
         }
-        let before = (self.root, self.selected);
+        self.returns = None;
         self.select_largest(predicate);
         if self.predicate() == Some(predicate) || self.root == 0 {
             return Effect::Done;
         }
         // Its largest box is not in the one that is shown as if it were all.
-        self.zooms.push(before);
         self.root = 0;
         self.sum_up_found();
         self.select_largest(predicate);

@@ -4,7 +4,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::layout::Placed;
-use super::{Effect, Flame};
+use super::{Effect, Flame, Path, Spot};
 
 impl Flame {
     pub(super) fn select_largest(&mut self, predicate: PredicateIndex) {
@@ -57,6 +57,42 @@ impl Flame {
         }
     }
 
+    /// The way to a box from the one around all, which is left out.
+    pub(super) fn path_of(&self, node: u32) -> Path {
+        let path = self.tree.path(node).into_iter();
+        path.filter_map(|at| self.tree.nodes.get(at as usize))
+            .map(|node| (node.predicate, node.recursive))
+            .collect()
+    }
+
+    /// The box at the end of a way, as far as there are boxes on it.
+    fn at_end_of(&self, path: &Path) -> u32 {
+        let mut at = 0;
+        for step in path {
+            let below = self.tree.below(at).iter();
+            let mut found = below.filter(|&&node| {
+                let node = &self.tree.nodes[node as usize];
+                (node.predicate, node.recursive) == *step
+            });
+            match found.next() {
+                Some(&node) => at = node,
+                None => break,
+            }
+        }
+        at
+    }
+
+    /// To where the user was.
+    pub(super) fn go_back(&mut self, spot: &Spot) {
+        if self.tree.nodes.is_empty() {
+            return;
+        }
+        self.root = self.at_end_of(&spot.root);
+        self.selected = self.at_end_of(&spot.selected);
+        self.first = spot.first;
+        self.sum_up_found();
+    }
+
     fn parent(&self, place: &Placed) -> Option<u32> {
         self.tree.nodes.get(place.node? as usize)?.parent
     }
@@ -65,7 +101,6 @@ impl Flame {
         if self.selected == self.root {
             return Effect::Done;
         }
-        self.zooms.push((self.root, self.selected));
         self.root = self.selected;
         self.sum_up_found();
         Effect::Step

@@ -19,11 +19,12 @@ use ratatui::layout::Rect;
 use super::{Effect, EventTarget, Screen, call_event, calls_lost};
 use crate::analysis::AnalysisView;
 use crate::keys::{self, Action, Binding, bind};
-use crate::table::Table;
+use crate::table::{ListSpot, Table};
 use crate::theme::Theme;
 use crate::wanted_calls::{Answer, Wanted};
 pub(crate) use parts::edit;
 use parts::{Part, View};
+use source::SourceSpot;
 
 /// The events of a longer trace are not read again unless the user asks for the times of single calls.
 const MOST_UNASKED: u64 = 100_000_000;
@@ -32,8 +33,6 @@ const MOST_UNASKED: u64 = 100_000_000;
 #[derive(Debug, Default)]
 pub(super) struct Predicate {
     view: Option<View>,
-    /// What was shown before, and where the cursor was.
-    history: Vec<Before>,
     /// Times of single calls.
     calls: Wanted,
     /// The user asked for them.
@@ -42,13 +41,14 @@ pub(super) struct Predicate {
     wants_slowest: bool,
 }
 
-/// Where the cursor was.
-#[derive(Debug)]
-struct Before {
+/// Where the user is on it.
+#[derive(Debug, Clone)]
+struct Spot {
     subject: PredicateIndex,
     part: Part,
-    row: Option<usize>,
-    line: Option<u32>,
+    neighbours: ListSpot,
+    slowest: Option<ListSpot>,
+    source: SourceSpot,
 }
 
 const ENTER: Binding = bind(
@@ -173,22 +173,34 @@ impl Screen for Predicate {
         }
     }
 
-    fn undo(&mut self) -> bool {
-        let (Some(view), Some(before)) = (&mut self.view, self.history.pop()) else {
-            return false;
+    fn spot(&self) -> super::Spot {
+        let spot = super::Spot::default();
+        let Some(view) = &self.view else { return spot };
+        spot.with(Spot {
+            subject: view.subject,
+            part: view.part,
+            neighbours: view.table.spot(),
+            slowest: view.slowest.as_ref().map(Table::spot),
+            source: view.source.spot(),
+        })
+    }
+
+    fn recall(&mut self, spot: &super::Spot) {
+        let (Some(view), Some(spot)) = (&mut self.view, spot.own::<Spot>()) else {
+            return;
         };
-        let analysis = Arc::clone(&view.analysis);
-        *view = View::new(&analysis, before.subject);
-        if let Some(row) = before.row {
-            view.table.select(row);
+        if view.subject != spot.subject {
+            let analysis = Arc::clone(&view.analysis);
+            *view = View::new(&analysis, spot.subject);
         }
-        if let Some(line) = before.line {
-            view.source.go_to(line);
+        view.table.recall(&spot.neighbours);
+        view.source.recall(&spot.source);
+        view.part = spot.part;
+        match (&mut view.slowest, &spot.slowest) {
+            (Some(table), Some(slowest)) => table.recall(slowest),
+            (None, _) if view.part == Part::Slowest => view.part = Part::Neighbours,
+            _ => {}
         }
-        if before.part == Part::Source {
-            view.part = Part::Source;
-        }
-        true
     }
 
     fn table(&self) -> Option<&Table> {
@@ -231,12 +243,6 @@ impl Screen for Predicate {
         if view.subject == predicate {
             return Effect::Done;
         }
-        self.history.push(Before {
-            subject: view.subject,
-            part: view.part,
-            row: view.table.row(),
-            line: view.source.line(),
-        });
         let analysis = Arc::clone(&view.analysis);
         *view = View::new(&analysis, predicate);
         Effect::Step

@@ -32,6 +32,14 @@ pub(super) struct SourceView {
     area: Rect,
 }
 
+/// Where the user is in it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SourceSpot {
+    line: Option<u32>,
+    first: usize,
+    is_placed: bool,
+}
+
 impl SourceView {
     /// The cursor is on the line of the hottest goal, or where the predicate begins.
     pub(super) fn of(analysis: &AnalysisView, predicate: PredicateIndex) -> Self {
@@ -68,6 +76,23 @@ impl SourceView {
         let is_it = |row: &Row| row.line == line && !row.is_figures;
         self.cursor = self.listing.rows.iter().position(is_it).unwrap_or(0);
         self.is_placed = true;
+    }
+
+    /// Where the user is.
+    pub(super) fn spot(&self) -> SourceSpot {
+        SourceSpot {
+            line: self.line(),
+            first: self.first,
+            is_placed: self.is_placed,
+        }
+    }
+
+    /// Goes back there.
+    pub(super) fn recall(&mut self, spot: &SourceSpot) {
+        if let Some(line) = spot.line {
+            self.go_to(line);
+            (self.first, self.is_placed) = (spot.first, spot.is_placed);
+        }
     }
 
     /// How many lines can be shown.

@@ -31,7 +31,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::range::MarkedRange;
-use super::{Effect, EventTarget, Screen, stream_title};
+use super::{Effect, EventTarget, Screen, Spot, stream_title};
 use crate::analysis::AnalysisView;
 use crate::condition::{Condition, Field, FieldKind};
 use crate::format;
@@ -270,6 +270,27 @@ impl Screen for Timeline {
             }
         }
         Effect::Done
+    }
+
+    fn spot(&self) -> Spot {
+        Spot::of(self).with(self.position)
+    }
+
+    fn recall(&mut self, spot: &Spot) {
+        spot.recall(self);
+        let Some(&position) = spot.own::<Position>() else {
+            return;
+        };
+        let View { from, to } = position.view;
+        // Of other streams, or another stretch of time, it is no place.
+        if position.band < self.streams.len() && self.whole.from <= from && to <= self.whole.to {
+            (self.position, self.seek, self.fresh) = (position, None, false);
+        }
+    }
+
+    fn crumb(&self) -> Option<String> {
+        let clock = self.analysis()?.trace.clock();
+        Some(format::time(clock.since_start_ns(self.position.cursor)))
     }
 
     fn undo(&mut self) -> bool {

@@ -10,7 +10,7 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, EventTarget, Screen, draw_parts, how_many};
+use super::{Effect, EventTarget, Screen, Spot, draw_parts, how_many};
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
 use crate::table::Table;
@@ -118,6 +118,20 @@ impl Screen for TraceScreen {
             (_, Part::About, _) => self.about.act(action),
             _ => Effect::Unused,
         }
+    }
+
+    fn spot(&self) -> Spot {
+        Spot {
+            part: self.at(),
+            ..Spot::of(self)
+        }
+    }
+
+    fn recall(&mut self, spot: &Spot) {
+        if let Some((part, _)) = self.parts().get(spot.part) {
+            self.shown = *part;
+        }
+        spot.recall(self);
     }
 
     fn table(&self) -> Option<&Table> {

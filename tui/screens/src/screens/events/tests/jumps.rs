@@ -34,6 +34,7 @@ fn searches_find_the_nearest() {
             (Action::BoxEnd, other_end(&from, &all[..start], later)),
         ] {
             jump(&mut screen, &from);
+            let before = screen.spot();
             let effect = act(&mut screen, action);
             let expected = expected.unwrap_or(&from);
             assert_eq!(
@@ -43,7 +44,7 @@ fn searches_find_the_nearest() {
                 from.number
             );
             if effect == Effect::Step {
-                assert!(screen.undo());
+                screen.recall(&before);
             }
             assert_eq!(number(&screen), from.number);
         }
@@ -66,6 +67,7 @@ fn causes_are_gone_to() {
     let mut reasons = [0; 4];
     for at in (0..all.len()).step_by(17) {
         jump(&mut screen, &all[at]);
+        let before = screen.spot();
         let effect = act(&mut screen, Action::Cause);
         let here = screen.step().unwrap();
         let of = all[at].of.map(|(of, _)| of.called);
@@ -93,7 +95,7 @@ fn causes_are_gone_to() {
             (event, effect) => panic!("{event:?}: {effect:?}"),
         }
         if here != &all[at] {
-            assert!(screen.undo());
+            screen.recall(&before);
             assert_eq!(screen.step(), Some(&all[at]));
         }
     }
