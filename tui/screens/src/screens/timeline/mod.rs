@@ -46,6 +46,12 @@ use seek::Seek;
 /// Depths of a picture: some more than are drawn, so that scrolling by a few needs no other one.
 const ROWS: u32 = 192;
 
+/// Depths of a picture that is a sum of slices of an index, as long as these are enough.
+const FEW_ROWS: u32 = 64;
+
+/// Depths beyond those that are seen, so that the cursor finds a way to them.
+const ROWS_MARGIN: u32 = 8;
+
 /// Pictures begin at depths that are multiples of this.
 const ROWS_STEP: u32 = 64;
 
@@ -152,14 +158,30 @@ impl Timeline {
     fn stretch(&self, band: usize) -> Stretch {
         let selected = band == self.position.band && !self.folded;
         let first_row = if selected { self.first_row } else { 0 };
+        let stream = self.streams.get(band).map_or(usize::MAX, |stream| *stream);
+        let column = self.position.view.span() / u64::from(self.layout.width.max(1));
+        let grain = self.grain(stream, column);
+        let mut bands = self.layout.bands.iter().filter(|(of, _)| *of == band);
+        let height = bands.next().map_or(0, |(_, rows)| rows.height);
+        let few = first_row + u32::from(height) + ROWS_MARGIN <= FEW_ROWS;
         Stretch {
-            stream: self.streams.get(band).map_or(usize::MAX, |stream| *stream),
+            stream,
             from: self.position.view.from,
             to: self.position.view.to,
             columns: self.layout.width,
+            grain,
             first_row: first_row / ROWS_STEP * ROWS_STEP,
-            rows: ROWS,
+            rows: if grain > 1 && few { FEW_ROWS } else { ROWS },
         }
+    }
+
+    /// What columns of so many ticks begin at multiples of.
+    fn grain(&self, stream: usize, column: u64) -> u64 {
+        let analysis = self
+            .analysis()
+            .filter(|analysis| !analysis.scope.has_transparent());
+        let pyramids = analysis.and_then(|analysis| analysis.pyramids());
+        pyramids.map_or(1, |pyramids| pyramids.grain(stream, column))
     }
 
     fn is_found(&self, predicate: Option<PredicateIndex>) -> bool {
