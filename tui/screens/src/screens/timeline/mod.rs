@@ -26,7 +26,7 @@ use portmortem_analyzer::Window;
 use portmortem_analyzer::figures::StreamFigures;
 use portmortem_analyzer::tables::Cell as TableCell;
 use portmortem_analyzer::timeline::{Began, Cell, Column, Program, Stretch};
-use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::{BoxKind, PredicateIndex};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -116,6 +116,8 @@ pub(super) struct Timeline {
     search: String,
     /// By predicate: its name is one that is searched for.
     found: Arc<[bool]>,
+    /// By predicate: its boxes are waiting, loading, or memory management.
+    idle: Vec<bool>,
     range: MarkedRange,
     layout: Layout,
 }
@@ -244,6 +246,9 @@ impl Screen for Timeline {
             };
         }
         self.seek = None;
+        let kinds = BoxKind::by_predicate(&analysis.trace);
+        let is_idle = |kind: &BoxKind| !matches!(kind, BoxKind::Call { .. });
+        self.idle = kinds.iter().map(is_idle).collect();
         self.pictures = Some(Pictures::new(analysis));
         let search = std::mem::take(&mut self.search);
         self.set_filter(&search);
