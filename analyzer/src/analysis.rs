@@ -21,6 +21,7 @@ use crate::replay::{self, ReplayOptions};
 use crate::scope::{Filters, FocusOn, Scope};
 use crate::sources;
 use crate::tables::{OUTSIDE, ROOT, Tables};
+use crate::timeline::Pyramids;
 use crate::trace::{Center, PredicateIndex, Trace, TraceError};
 use crate::walk::Trail;
 
@@ -201,6 +202,12 @@ impl Analysis {
     pub fn trail(&self) -> Option<&Trail> {
         let index = self.index.as_ref().map(Index::trail);
         self.scanned.as_ref().or(index)
+    }
+
+    /// Slices of its long streams, if it has an index. They are of all boxes.
+    #[must_use]
+    pub fn pyramids(&self) -> Option<&Pyramids> {
+        self.index.as_ref().map(Index::pyramids)
     }
 
     /// What ran in each cost centre; nothing if the trace has none.

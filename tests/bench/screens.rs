@@ -24,6 +24,9 @@ use ratatui::crossterm::event::KeyEvent;
 /// A key may take so long until its effect is seen.
 const LIMIT: Duration = Duration::from_millis(50);
 
+/// A whole picture of the timeline may take so long.
+const PICTURE_LIMIT: Duration = Duration::from_millis(200);
+
 /// So often each key is pressed.
 const TIMES: usize = 3;
 
@@ -88,6 +91,7 @@ fn measure(path: &Path) -> Result<()> {
         ms(drawn),
         ms(begin.elapsed())
     );
+    pictures(path)?;
     for entry in SCREENS {
         let (first, slowest, count) = screen(&mut shown, entry.digit)?;
         let Some((name, worst)) = slowest else {
@@ -101,6 +105,39 @@ fn measure(path: &Path) -> Result<()> {
             worst.as_secs_f64() / LIMIT.as_secs_f64(),
         );
     }
+    Ok(())
+}
+
+/// How long whole pictures of the timeline take, its first one and each closer one: not what is
+/// drawn at once, but all.
+fn pictures(path: &Path) -> Result<()> {
+    let mut shown = Shown {
+        app: App::new(
+            Trace::open(path)?,
+            path,
+            ThemeName::Dark,
+            Default::default(),
+        ),
+        terminal: Terminal::new(TestBackend::new(160, 50))?,
+    };
+    shown.draw()?;
+    shown.app.wait();
+    let mut times = Vec::new();
+    for key in std::iter::once("5").chain(std::iter::repeat_n("+", 24)) {
+        let begin = Instant::now();
+        shown.press(&typed(key))?;
+        shown.app.wait();
+        shown.draw()?;
+        times.push(begin.elapsed());
+    }
+    let slowest = times.iter().max().copied().unwrap_or_default();
+    println!(
+        "  timeline     first picture {:>9}, slowest of {} zooms {:>9} ({:>5.2} of the limit)",
+        ms(times[0]),
+        times.len() - 1,
+        ms(slowest),
+        slowest.as_secs_f64() / PICTURE_LIMIT.as_secs_f64(),
+    );
     Ok(())
 }
 

@@ -19,6 +19,7 @@ use crate::figures::{
 };
 use crate::moment::OpenBox;
 use crate::moment::checkpoint::Checkpoint;
+use crate::timeline::pyramid::PyramidBytes;
 use crate::trace::{Center, ClauseIndex, PredicateIndex, SiteIndex, StreamInfo, Trace};
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -35,6 +36,7 @@ pub(super) struct Contents {
     pub(super) arguments: Arguments,
     pub(super) streams: Vec<StreamFigures>,
     pub(super) checkpoints: Arc<[Checkpoint]>,
+    pub(super) pyramids: Arc<[PyramidBytes]>,
 }
 
 /// Tells one trace from another, and from what it was before.

@@ -1,4 +1,5 @@
-//! An index beside a trace: its figures, and checkpoints from which any moment is near.
+//! An index beside a trace: its figures, checkpoints from which any moment is near, and slices that
+//! pictures of any length are sums of.
 //!
 //! The index of `run.pmt` is `run.pmt.index`. No command requires it, and each that reads all of a
 //! large trace writes it ([`WORTH_BYTES`]), if files can be made there. None believes it without a
@@ -30,6 +31,8 @@ use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
 use crate::net::Rates;
 use crate::replay::{self, ReplayOptions};
+use crate::timeline::Pyramids;
+use crate::timeline::pyramid::Sizes;
 use crate::trace::Trace;
 use crate::walk::{STRIDE, Scan, Trail};
 use contents::{Contents, Fingerprint};
@@ -42,6 +45,7 @@ pub struct Index {
     /// The cost of recording, if the trace tells it.
     rates: Option<Rates>,
     trail: Trail,
+    pyramids: Pyramids,
 }
 
 impl Index {
@@ -60,7 +64,7 @@ impl Index {
     /// [`IndexError::NotWhole`] if the trace cannot have one, [`IndexError::Interrupted`] if it was
     /// cancelled.
     pub fn build(trace: &Trace, path: &Path, options: &ReplayOptions) -> Result<Self, IndexError> {
-        Self::build_every(STRIDE, trace, path, options)
+        Self::build_with(STRIDE, Sizes::default(), trace, path, options)
     }
 
     /// The same with a checkpoint every so many bytes of events.
@@ -69,6 +73,17 @@ impl Index {
     /// As [`Index::build`].
     pub fn build_every(
         bytes: u64,
+        trace: &Trace,
+        path: &Path,
+        options: &ReplayOptions,
+    ) -> Result<Self, IndexError> {
+        Self::build_with(bytes, Sizes::default(), trace, path, options)
+    }
+
+    /// The same with slices of some size.
+    pub(crate) fn build_with(
+        bytes: u64,
+        sizes: Sizes,
         trace: &Trace,
         path: &Path,
         options: &ReplayOptions,
@@ -82,7 +97,7 @@ impl Index {
         if !profile.is_in_order() {
             return Err(IndexError::NotWhole);
         }
-        let index = Self::new(trace, of, bytes, profile, checkpoints, options);
+        let index = Self::new(trace, of, (bytes, sizes), profile, checkpoints, options);
         match options.is_cancelled() {
             true => Err(IndexError::Interrupted),
             false => Ok(index),
@@ -93,7 +108,7 @@ impl Index {
     fn new(
         trace: &Trace,
         of: Fingerprint,
-        bytes: u64,
+        (bytes, sizes): (u64, Sizes),
         profile: Profile,
         mut checkpoints: Vec<Checkpoint>,
         options: &ReplayOptions,
@@ -116,6 +131,8 @@ impl Index {
             }
         }
         let trail = Trail::new(trace, &checkpoints);
+        let is_cancelled = || options.is_cancelled();
+        let pyramids = Pyramids::of(trace, &trail, sizes, &is_cancelled).unwrap_or_default();
         let Profile {
             predicates,
             edges,
@@ -143,9 +160,11 @@ impl Index {
                 arguments,
                 streams,
                 checkpoints: checkpoints.into(),
+                pyramids: pyramids.bytes(),
             },
             rates: Rates::of(trace),
             trail,
+            pyramids,
         }
     }
 
@@ -165,10 +184,13 @@ impl Index {
             return Err(IndexError::Damaged);
         }
         let trail = Trail::new(trace, &contents.checkpoints);
+        let slices = Arc::clone(&contents.pyramids);
+        let pyramids = Pyramids::of_index(slices, trace);
         let index = Self {
             contents,
             rates: Rates::of(trace),
             trail,
+            pyramids: pyramids.ok_or(IndexError::Damaged)?,
         };
         if !laws::check(&index.figures()).is_empty() {
             return Err(IndexError::Damaged);
@@ -217,6 +239,12 @@ impl Index {
     #[must_use]
     pub fn trail(&self) -> &Trail {
         &self.trail
+    }
+
+    /// Slices of its long streams.
+    #[must_use]
+    pub fn pyramids(&self) -> &Pyramids {
+        &self.pyramids
     }
 
     /// What the replay of the trace found.
@@ -303,7 +331,14 @@ fn profile_and_index(trace: &Trace, path: &Path, options: &ReplayOptions) -> Pro
     let (Ok(of), true) = (of, profile.is_in_order()) else {
         return profile;
     };
-    let index = Index::new(trace, of, STRIDE, profile, checkpoints, &options);
+    let index = Index::new(
+        trace,
+        of,
+        (STRIDE, Sizes::default()),
+        profile,
+        checkpoints,
+        &options,
+    );
     index.keep(trace, path);
     index.profile()
 }

@@ -76,6 +76,10 @@ pub struct Cell {
     /// The predicate whose segments have the most ticks together, and how many; of several the one
     /// declared first. `None` if all took no time.
     pub longest: Option<(PredicateIndex, u64)>,
+    /// Ticks of predicates that a sum of slices did not tell apart, 0 where events were read: what
+    /// is [`Self::longest`] may have so many more, or another predicate may have so many more than
+    /// that one has here.
+    pub untold: u64,
     /// Failures of boxes at this depth.
     pub fails: u64,
     /// Boxes re-entered at this depth.

@@ -7,11 +7,13 @@
 //! predicate that was there longest. Nothing is estimated: a column is either read, event by event,
 //! or says that it is not.
 //!
-//! Three ways to a picture, all with the same columns where they overlap:
+//! Four ways to a picture, all with the same columns where they overlap:
 //! - [`Reader::read_at_most`] reads as many events as can be waited for, and else says so;
 //! - [`Reader::outline`] reads none: from checkpoints of the index alone it tells the boxes that no
 //!   event between two of them touched, so that of a trace of any length the outer boxes are seen
 //!   at once;
+//! - [`Reader::summed`] adds up slices of the index, and reads no more events than can be waited
+//!   for;
 //! - [`Reader::read`] reads all events of the window, in parallel from the checkpoints where there
 //!   are some (without, from the beginning of the stream), and hands columns out as they are done.
 //!
@@ -31,6 +33,8 @@ mod checkpoints;
 mod column;
 mod painter;
 mod program;
+pub(crate) mod pyramid;
+mod slice;
 #[cfg(test)]
 mod tests;
 
@@ -44,12 +48,15 @@ use crate::scope::Scope;
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{Step, Trail, Walk};
 use checkpoints::Anchor;
-use painter::{Painter, predicate_shown};
+use painter::{Painter, Rows, predicate_shown};
+use pyramid::Piece;
+use slice::Sum;
 
 pub use activation::Activation;
 pub use checkpoints::Blocks;
 pub use column::{Began, Cell, Column, Counts, Ended, Segment};
 pub use program::Program;
+pub use pyramid::Pyramids;
 
 /// Events between two looks at whether anybody still wants to know.
 const STRIDE: u64 = 1 << 12;
@@ -72,6 +79,10 @@ pub struct Stretch {
     pub to: u64,
     /// How many columns the ticks are divided into.
     pub columns: u32,
+    /// All columns but the first begin at multiples of so many ticks, rounded down: 1 unless a
+    /// picture is to be a sum of slices ([`Pyramids::grain`]). Where a column begins is moved by
+    /// less than an eighth of it, and what it shows is exact.
+    pub grain: u64,
     /// The least depth; the outermost box has 0.
     pub first_row: u32,
     /// How many depths.
@@ -84,8 +95,12 @@ impl Stretch {
     pub fn start_of(&self, column: u32) -> u64 {
         let span = u128::from(self.to.saturating_sub(self.from));
         let offset = span * u128::from(column) / u128::from(self.columns.max(1));
-        self.from
-            .saturating_add(u64::try_from(offset).unwrap_or(u64::MAX))
+        let offset = u64::try_from(offset).unwrap_or(u64::MAX);
+        let tick = self.from.saturating_add(offset);
+        if column == 0 || column >= self.columns {
+            return tick;
+        }
+        (tick - tick % self.grain.max(1)).max(self.from)
     }
 
     /// The column that a tick lies in; `None` outside.
@@ -98,7 +113,12 @@ impl Stretch {
         let offset = u128::from(tick - self.from);
         // The last column that begins at or before the tick.
         let column = ((offset + 1) * u128::from(self.columns) - 1) / span;
-        u32::try_from(column).ok()
+        let mut column = u32::try_from(column).ok()?;
+        // Those after it may begin earlier than they would.
+        while column + 1 < self.columns && self.start_of(column + 1) <= tick {
+            column += 1;
+        }
+        Some(column)
     }
 }
 
@@ -134,6 +154,7 @@ pub struct Reader<'t> {
     trace: &'t Trace,
     blocks: &'t Blocks,
     trail: Option<&'t Trail>,
+    pyramids: Option<&'t Pyramids>,
     scope: &'t Scope,
     /// Each part of a window that is read on its own has at least so many checkpoints.
     anchors_per_part: usize,
@@ -161,9 +182,16 @@ impl<'t> Reader<'t> {
             trace,
             blocks,
             trail,
+            pyramids: None,
             scope,
             anchors_per_part: ANCHORS_PER_PART,
         }
+    }
+
+    /// The same, with slices of the whole trace.
+    #[must_use]
+    pub fn with_slices(self, pyramids: Option<&'t Pyramids>) -> Self {
+        Self { pyramids, ..self }
     }
 
     /// The number of the last event of a stream that is not after a tick; `None` if there is none.
@@ -224,6 +252,59 @@ impl<'t> Reader<'t> {
             left = left.saturating_sub(1);
             left > 0
         })
+    }
+
+    /// The columns as sums of slices, if no more than about `most` events must be read beside them.
+    /// Columns with boxes deeper than slices have are not all known, and then do not count as read.
+    /// `None` without slices, or if predicates are hidden.
+    #[must_use]
+    pub fn summed(&self, window: &Stretch, most: u64) -> Option<Vec<Column>> {
+        if window.grain <= 1 || self.scope.has_transparent() {
+            return None;
+        }
+        let (pyramids, stream) = (self.pyramids?, self.stream(window)?);
+        let ticks = |at| window.start_of(at)..window.start_of(at + 1);
+        let mut pieces = Vec::with_capacity(window.columns as usize);
+        // Ticks that must be read, without those that follow on them.
+        let mut unknown: Vec<Vec<u64>> = Vec::new();
+        for at in 0..window.columns {
+            let of_column = pyramids.pieces(window.stream, &ticks(at))?;
+            for piece in &of_column {
+                let Piece::Unknown(ticks) = piece else {
+                    continue;
+                };
+                match unknown.last_mut() {
+                    Some(edges) if edges.last() == Some(&ticks.start) => edges.push(ticks.end),
+                    _ => unknown.push(vec![ticks.start, ticks.end]),
+                }
+            }
+            pieces.push(of_column);
+        }
+        let anchors = self.anchors(window.stream);
+        let from = |edges: &[u64]| pyramid::event_before(&anchors, edges[0]);
+        let events = unknown.iter().map(|edges| {
+            let end = edges.last().copied().unwrap_or(0);
+            self.blocks.events(stream, from(edges), end)
+        });
+        if events.sum::<u64>() > most {
+            return None;
+        }
+        let read =
+            |edges: Vec<u64>| pyramid::read(self.trace, self.trail, stream, from(&edges), edges);
+        let mut read = unknown.into_iter().flat_map(read);
+        let mut columns = Vec::with_capacity(pieces.len());
+        for of_column in pieces {
+            let mut sum = Sum::default();
+            for piece in of_column {
+                match piece {
+                    Piece::Known(slice) => sum.add(&slice),
+                    Piece::Unknown(_) => sum.add(&read.next()?),
+                }
+            }
+            columns.push(sum.column(window.first_row, window.rows));
+        }
+        self.add_blocks(window, 0, &mut columns);
+        Some(columns)
     }
 
     /// All columns, in parallel on rayon's current threads: `sink` is given the number of a column,
@@ -314,10 +395,7 @@ impl<'t> Reader<'t> {
         stream: &StreamInfo,
         columns: Range<u32>,
     ) -> Part {
-        let begin = window.start_of(columns.start);
-        // Events at the tick of a checkpoint may lie before it.
-        let before = anchors.partition_point(|anchor| anchor.tick < begin);
-        let event = before.checked_sub(1).map_or(0, |at| anchors[at].event);
+        let event = pyramid::event_before(anchors, window.start_of(columns.start));
         Part {
             columns,
             event: self.known_from(stream, event),
@@ -352,7 +430,12 @@ impl<'t> Reader<'t> {
         if walk.moment().boxes() > most_boxes {
             return None;
         }
-        let mut painter = Painter::new(window, columns, self.scope, walk.moment());
+        let edges = (columns.start..=columns.end).map(|at| window.start_of(at));
+        let rows = Rows {
+            first: window.first_row,
+            many: window.rows,
+        };
+        let mut painter = Painter::new(edges.collect(), rows, self.scope, walk.moment());
         let mut last = 0;
         let end = loop {
             let Some(step) = walk.next() else {

@@ -3,8 +3,8 @@
 use portmortem_tracer::format::Event;
 use rustc_hash::FxHashMap;
 
-use super::Stretch;
 use super::column::{Began, Cell, Column, Ended, Segment};
+use super::slice::Slice;
 use crate::moment::{Moment, OpenBox};
 use crate::scope::Scope;
 use crate::trace::PredicateIndex;
@@ -30,10 +30,12 @@ impl Open {
     }
 }
 
-/// Paints some columns of a window.
+/// Paints some columns.
 #[derive(Debug)]
 pub(super) struct Painter<'w> {
-    window: &'w Stretch,
+    /// Where each column begins, and where the last one ends.
+    edges: Vec<u64>,
+    rows: Rows,
     scope: &'w Scope,
     unknown: PredicateIndex,
     active: Vec<Open>,
@@ -56,17 +58,26 @@ pub(super) struct Painter<'w> {
     column: Column,
     /// Ticks in the column, by row and predicate.
     times: FxHashMap<(u32, PredicateIndex), u64>,
+    /// A box in it is deeper than the rows that are painted.
+    deeper: bool,
     done: Vec<Column>,
+    /// The same with what sums of them need, if somebody wants that.
+    slices: Option<Vec<Slice>>,
+}
+
+/// Which depths are painted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rows {
+    /// The least one.
+    pub(super) first: u32,
+    /// How many.
+    pub(super) many: u32,
 }
 
 impl<'w> Painter<'w> {
-    /// Paints the columns `columns` of a window from `moment` on.
-    pub(super) fn new(
-        window: &'w Stretch,
-        columns: std::ops::Range<u32>,
-        scope: &'w Scope,
-        moment: &Moment,
-    ) -> Self {
+    /// Paints columns from `moment` on, which begin at these ticks; at the last one the last one
+    /// ends.
+    pub(super) fn new(edges: Vec<u64>, rows: Rows, scope: &'w Scope, moment: &Moment) -> Self {
         let open = |open: &OpenBox| Open {
             called: open.called,
             shows: predicate_shown(scope, open).unwrap_or(Some(open.called_as)),
@@ -80,8 +91,11 @@ impl<'w> Painter<'w> {
             open.around = depth;
             depth = open.depth();
         }
+        let (first, limit) = (edges.first().copied(), edges.last().copied());
+        let columns = edges.len().saturating_sub(1);
         Self {
-            window,
+            edges,
+            rows,
             unknown: scope.hidden.len().saturating_sub(1) as PredicateIndex,
             scope,
             active,
@@ -90,16 +104,32 @@ impl<'w> Painter<'w> {
             tick: 0,
             paused_since: moment.is_paused().then_some(0),
             gap_since: None,
-            at: columns.start,
+            at: 0,
             begin: 0,
-            end: window.start_of(columns.start),
+            end: first.unwrap_or(0),
             inside: false,
-            last: columns.end,
-            limit: window.start_of(columns.end),
+            last: columns as u32,
+            limit: limit.unwrap_or(0),
             column: Column::default(),
             times: FxHashMap::default(),
-            done: Vec::with_capacity(columns.len()),
+            deeper: false,
+            done: Vec::with_capacity(columns),
+            slices: None,
         }
+    }
+
+    /// The same, for [`Self::slices`].
+    pub(super) fn for_slices(self) -> Self {
+        Self {
+            slices: Some(Vec::new()),
+            ..self
+        }
+    }
+
+    /// Where a column begins, the one after the last included.
+    fn start_of(&self, column: u32) -> u64 {
+        let edge = self.edges.get(column as usize).copied();
+        edge.unwrap_or(self.limit)
     }
 
     /// An event; `moment` is what is after it. `false` if it lies behind the last column, and its
@@ -126,12 +156,25 @@ impl<'w> Painter<'w> {
     /// No further events: the stream ended at `end` if that is said, else where the last column
     /// does.
     pub(super) fn finish(mut self, end: Option<u64>) -> Vec<Column> {
+        self.end_at(end);
+        self.done
+    }
+
+    /// The same, with what sums of columns need.
+    pub(super) fn slices(mut self, end: Option<u64>) -> Vec<Slice> {
+        self.end_at(end);
+        let slices = self.slices.unwrap_or_default().into_iter().zip(self.done);
+        slices
+            .map(|(slice, column)| Slice { column, ..slice })
+            .collect()
+    }
+
+    fn end_at(&mut self, end: Option<u64>) {
         if let Some(end) = end {
             self.go_to(end.max(self.tick));
             self.leave_all(Ended::End, end.max(self.tick));
         }
         self.go_to(self.limit);
-        self.done
     }
 
     /// Time passes.
@@ -142,17 +185,18 @@ impl<'w> Painter<'w> {
                 self.at += 1;
             }
             self.inside = self.at < self.last;
-            self.begin = self.window.start_of(self.at);
-            self.end = self.window.start_of(self.at + 1);
+            self.begin = self.start_of(self.at);
+            self.end = self.start_of(self.at + 1);
         }
     }
 
     fn end_column(&mut self) {
-        let first = u64::from(self.window.first_row);
+        let first = u64::from(self.rows.first);
         let from = self.active.partition_point(|open| open.depth() <= first);
         for at in from..self.active.len() {
             let open = self.active[at];
-            if open.around >= first + u64::from(self.window.rows) {
+            if open.around >= first + u64::from(self.rows.many) {
+                self.deeper = true;
                 break;
             }
             self.draw(&open, self.end, Ended::After);
@@ -164,6 +208,16 @@ impl<'w> Painter<'w> {
             |since: Option<u64>| since.map_or(0, |since| self.end - since.max(self.begin));
         self.column.paused_ticks += stretch(self.paused_since);
         self.column.gap_ticks += stretch(self.gap_since);
+        if let Some(slices) = &mut self.slices {
+            let times = self.times.iter();
+            slices.push(Slice {
+                column: Column::default(),
+                times: times.map(|(key, ticks)| (*key, *ticks)).collect(),
+                deeper: self.deeper,
+                paused: self.paused_since.is_some(),
+            });
+        }
+        self.deeper = false;
         for ((row, predicate), ticks) in self.times.drain() {
             let longest = &mut self.column.cells[row as usize].longest;
             if longest
@@ -179,8 +233,9 @@ impl<'w> Painter<'w> {
 
     /// The cell of a row, if it is in the window.
     fn cell(&mut self, row: u64) -> Option<(u32, &mut Cell)> {
-        let row = row.checked_sub(self.window.first_row.into())?;
-        if !self.inside || row >= u64::from(self.window.rows) {
+        let row = row.checked_sub(self.rows.first.into())?;
+        if !self.inside || row >= u64::from(self.rows.many) {
+            self.deeper |= self.inside;
             return None;
         }
         let cells = &mut self.column.cells;
@@ -225,8 +280,9 @@ impl<'w> Painter<'w> {
         let columns = self.at as usize - self.done.len()..self.at as usize;
         let done = columns.zip(&mut self.done).rev();
         // A column without a tick has no boxes.
-        let mut done = done.skip_while(|(at, _)| self.window.start_of(*at as u32) == self.begin);
-        let row = open.around.checked_sub(self.window.first_row.into());
+        let begins = |at: usize| self.edges.get(at).copied();
+        let mut done = done.skip_while(|(at, _)| begins(*at) == Some(self.begin));
+        let row = open.around.checked_sub(self.rows.first.into());
         if let (Some((_, column)), Some(row)) = (done.next(), row)
             && let Some(cell) = column.cells.get_mut(row as usize)
             && let Some(last) = &mut cell.last

@@ -1,6 +1,7 @@
 //! Pictures against those that are computed from lists of everything.
 
 mod brute;
+mod slices;
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -115,6 +116,7 @@ impl Cut {
             from,
             to: from + 1 + (self.length * span) as u64,
             columns: self.columns,
+            grain: 1,
             first_row: self.first_row,
             rows: self.rows,
         }
@@ -181,10 +183,10 @@ proptest! {
 
     #[test]
     fn ticks_lie_in_the_columns_that_have_them(
-        from in any::<u64>(), span in 1..1_000_000_u64, columns in 1..500_u32, at in 0.0..1.0,
+        from in any::<u64>(), span in 1..1_000_000_u64, columns in 1..500_u32, grain in 1..2000_u64, at in 0.0..1.0,
     ) {
         let from = from.min(u64::MAX - span);
-        let window = Stretch { stream: 0, from, to: from + span, columns, first_row: 0, rows: 1 };
+        let window = Stretch { stream: 0, from, to: from + span, columns, grain, first_row: 0, rows: 1 };
         let tick = from + (at * span as f64) as u64;
         let column = window.column_of(tick).unwrap();
         prop_assert!(window.start_of(column) <= tick && tick < window.start_of(column + 1));
@@ -195,12 +197,21 @@ proptest! {
 
 /// A trace of these events with an index that has a checkpoint every few blocks.
 fn indexed(events: &[(Event, u64)], predicates: u32) -> (Trace, Index) {
+    let sizes = pyramid::Sizes::default();
+    indexed_with(events, predicates, sizes)
+}
+
+/// The same with slices of some size; written and read again.
+fn indexed_with(events: &[(Event, u64)], predicates: u32, sizes: pyramid::Sizes) -> (Trace, Index) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run.pmt");
     let trace = record(events, predicates, Dialect::EveryRedo);
     std::fs::write(&path, trace.bytes()).unwrap();
     let trace = Trace::open(&path).unwrap();
-    let index = Index::build_every(2000, &trace, &path, &ReplayOptions::default()).unwrap();
+    let options = ReplayOptions::default();
+    let index = Index::build_with(2000, sizes, &trace, &path, &options).unwrap();
+    index.save(&path).unwrap();
+    let index = Index::load(&trace, &path).unwrap();
     (trace, index)
 }
 
@@ -260,6 +271,7 @@ fn window(ticks: &Range<u64>, columns: u32) -> Stretch {
         from: ticks.start,
         to: ticks.end + 1,
         columns,
+        grain: 1,
         first_row: 0,
         rows: 8,
     }

@@ -26,7 +26,7 @@ use portmortem_analyzer::Window;
 use portmortem_analyzer::figures::StreamFigures;
 use portmortem_analyzer::tables::Cell as TableCell;
 use portmortem_analyzer::timeline::{Began, Cell, Column, Program, Stretch};
-use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::{BoxKind, PredicateIndex};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -45,6 +45,12 @@ use seek::Seek;
 
 /// Depths of a picture: some more than are drawn, so that scrolling by a few needs no other one.
 const ROWS: u32 = 192;
+
+/// Depths of a picture that is a sum of slices of an index, as long as these are enough.
+const FEW_ROWS: u32 = 64;
+
+/// Depths beyond those that are seen, so that the cursor finds a way to them.
+const ROWS_MARGIN: u32 = 8;
 
 /// Pictures begin at depths that are multiples of this.
 const ROWS_STEP: u32 = 64;
@@ -110,6 +116,8 @@ pub(super) struct Timeline {
     search: String,
     /// By predicate: its name is one that is searched for.
     found: Arc<[bool]>,
+    /// By predicate: its boxes are waiting, loading, or memory management.
+    idle: Vec<bool>,
     range: MarkedRange,
     layout: Layout,
 }
@@ -152,14 +160,30 @@ impl Timeline {
     fn stretch(&self, band: usize) -> Stretch {
         let selected = band == self.position.band && !self.folded;
         let first_row = if selected { self.first_row } else { 0 };
+        let stream = self.streams.get(band).map_or(usize::MAX, |stream| *stream);
+        let column = self.position.view.span() / u64::from(self.layout.width.max(1));
+        let grain = self.grain(stream, column);
+        let mut bands = self.layout.bands.iter().filter(|(of, _)| *of == band);
+        let height = bands.next().map_or(0, |(_, rows)| rows.height);
+        let few = first_row + u32::from(height) + ROWS_MARGIN <= FEW_ROWS;
         Stretch {
-            stream: self.streams.get(band).map_or(usize::MAX, |stream| *stream),
+            stream,
             from: self.position.view.from,
             to: self.position.view.to,
             columns: self.layout.width,
+            grain,
             first_row: first_row / ROWS_STEP * ROWS_STEP,
-            rows: ROWS,
+            rows: if grain > 1 && few { FEW_ROWS } else { ROWS },
         }
+    }
+
+    /// What columns of so many ticks begin at multiples of.
+    fn grain(&self, stream: usize, column: u64) -> u64 {
+        let analysis = self
+            .analysis()
+            .filter(|analysis| !analysis.scope.has_transparent());
+        let pyramids = analysis.and_then(|analysis| analysis.pyramids());
+        pyramids.map_or(1, |pyramids| pyramids.grain(stream, column))
     }
 
     fn is_found(&self, predicate: Option<PredicateIndex>) -> bool {
@@ -222,6 +246,9 @@ impl Screen for Timeline {
             };
         }
         self.seek = None;
+        let kinds = BoxKind::by_predicate(&analysis.trace);
+        let is_idle = |kind: &BoxKind| !matches!(kind, BoxKind::Call { .. });
+        self.idle = kinds.iter().map(is_idle).collect();
         self.pictures = Some(Pictures::new(analysis));
         let search = std::mem::take(&mut self.search);
         self.set_filter(&search);

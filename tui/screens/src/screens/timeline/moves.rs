@@ -299,12 +299,13 @@ impl Timeline {
     }
 
     /// To the next column that `is` what is looked for, or the one before: in sight, or near.
-    fn search_column(&mut self, later: bool, what: &str, is: impl Fn(&Column) -> bool) -> Effect {
+    /// `None` if there is none.
+    fn search_column(&mut self, later: bool, is: impl Fn(&Column) -> bool) -> Option<Effect> {
         let before = self.position;
         let at = self.stretch(before.band).start_of(self.column_at());
         if let Some(found) = self.column_beyond(at, later, &is) {
             self.go_to_found(found);
-            return Effect::Done;
+            return Some(Effect::Done);
         }
         for _ in 0..MOST_VIEWS {
             let View { from, to } = self.position.view;
@@ -326,15 +327,14 @@ impl Timeline {
             if let Some(found) = self.column_beyond(beyond, later, &is) {
                 self.go_to_found(found);
                 self.zooms.push(before);
-                return Effect::Step;
+                return Some(Effect::Step);
             }
             if self.picture().is_none_or(|picture| !picture.whole) {
                 break;
             }
         }
         self.position = before;
-        let side = if later { "after" } else { "before" };
-        Effect::Say(format!("no {what} near, {side} this; - shows more"))
+        None
     }
 
     /// The first column that begins after a tick, or the last one before.
@@ -366,14 +366,19 @@ impl Timeline {
     }
 
     pub(super) fn next_failure(&mut self, later: bool) -> Effect {
-        self.search_column(later, "failure or redo", |column| {
+        let found = self.search_column(later, |column| {
             column.counts.fails + column.counts.redos > 0
-        })
+        });
+        found.unwrap_or_else(|| self.far_failure(later))
     }
 
     pub(super) fn next_mark(&mut self, later: bool) -> Effect {
-        let what = "gap, exception, pause or new block";
-        self.search_column(later, what, |column| view::also(column).is_some())
+        let found = self.search_column(later, |column| view::also(column).is_some());
+        found.unwrap_or_else(|| {
+            let side = if later { "after" } else { "before" };
+            let what = "gap, exception, pause or new block";
+            Effect::Say(format!("no {what} near, {side} this; - shows more"))
+        })
     }
 
     pub(super) fn set_range(&mut self, end: bool) -> Effect {

@@ -14,6 +14,12 @@ use crate::analysis::AnalysisView;
 /// So many events are read at once, for all pictures of a screen together: some milliseconds.
 const AT_ONCE: u64 = 100_000;
 
+/// So many more events are read beside slices of an index: what is before the ends of a picture.
+const BESIDE: u64 = 1_200_000;
+
+/// A thread reads no more of them: all of a picture's events are as fast then.
+const MOST_BESIDE: u64 = 20_000_000;
+
 /// Cells of pictures that are kept: some ten megabytes.
 pub(super) const MOST_CELLS: usize = 400_000;
 
@@ -66,6 +72,13 @@ impl Job {
         thread::spawn(move || {
             let reader = reader(&analysis, &blocks);
             for window in windows {
+                if let Some(columns) = reader.summed(&window, MOST_BESIDE) {
+                    let whole = columns.iter().all(|column| column.read);
+                    let _ = sender.send((window, 0, columns));
+                    if whole {
+                        continue;
+                    }
+                }
                 let goes_on = reader.read(&window, &control, |first, columns| {
                     // Nobody listens any more if it was cancelled.
                     let _ = sender.send((window, first, columns));
@@ -81,7 +94,8 @@ impl Job {
 
 /// Reads the stretches of a trace.
 pub(super) fn reader<'a>(analysis: &'a AnalysisView, blocks: &'a Blocks) -> Reader<'a> {
-    Reader::new(&analysis.trace, blocks, analysis.trail(), &analysis.scope)
+    let reader = Reader::new(&analysis.trace, blocks, analysis.trail(), &analysis.scope);
+    reader.with_slices(analysis.pyramids())
 }
 
 impl Pictures {
@@ -101,7 +115,7 @@ impl Pictures {
     /// Makes pictures of these windows, or begins to.
     pub(super) fn show(&mut self, windows: &[Stretch]) {
         let mut missing = Vec::new();
-        for window in windows {
+        for (place, window) in windows.iter().enumerate() {
             let at_once = AT_ONCE / windows.len() as u64;
             if let Some(at) = self.kept.iter().position(|kept| kept.window == *window) {
                 let picture = self.kept.remove(at);
@@ -111,7 +125,7 @@ impl Pictures {
                     continue;
                 }
             } else {
-                let picture = self.make(window, at_once);
+                let picture = self.make(window, at_once, place == 0);
                 let whole = picture.whole;
                 self.kept.push(picture);
                 if whole {
@@ -147,14 +161,17 @@ impl Pictures {
         self.get(window).is_some_and(|picture| picture.whole)
     }
 
-    /// The picture, or if it takes too long what is known of it.
-    fn make(&self, window: &Stretch, at_once: u64) -> Picture {
+    /// The picture, or if it takes too long what is known of it. That of the selected stream may
+    /// take a little longer.
+    fn make(&self, window: &Stretch, at_once: u64, selected: bool) -> Picture {
         let reader = reader(&self.analysis, &self.blocks);
-        if let Some(columns) = reader.read_at_most(window, at_once) {
+        let beside = if selected { BESIDE } else { 0 };
+        let read = reader.read_at_most(window, at_once);
+        if let Some(columns) = read.or_else(|| reader.summed(window, beside)) {
             return Picture {
                 window: *window,
+                whole: columns.iter().all(|column| column.read),
                 columns,
-                whole: true,
             };
         }
         let mut picture = Picture {

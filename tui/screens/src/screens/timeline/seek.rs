@@ -298,6 +298,37 @@ impl Timeline {
         self.begin(stage, &nothing)
     }
 
+    /// To the next failure or redo of this stream after the column of the cursor, or the last one
+    /// before it, however far that is.
+    pub(super) fn far_failure(&mut self, later: bool) -> Effect {
+        let Some(&stream) = self.streams.get(self.position.band) else {
+            return Effect::Done;
+        };
+        let stretch = self.stretch(self.position.band);
+        let tick = stretch.start_of(self.column_at() + u32::from(later));
+        let first = self.pictures.as_ref().and_then(|pictures| {
+            let trace = &pictures.analysis.trace;
+            pictures.blocks.first_event_since(trace, stream, tick)
+        });
+        let way = match later {
+            true => Way::From(first.unwrap_or(u64::MAX)),
+            false => Way::Until(first.unwrap_or(u64::MAX)),
+        };
+        let wanted: Wanted = Box::new(move |reader: &Reader, step: &Step, _: &Moment| {
+            let is_beyond = if later {
+                step.tick >= tick
+            } else {
+                step.tick < tick
+            };
+            let is_wanted = matches!(step.event, Event::Fail | Event::Redo);
+            is_beyond && is_wanted && reader.is_visible(step)
+        });
+        let stage = self.search(vec![Leg { stream, way }], wanted);
+        let side = if later { "later" } else { "earlier" };
+        let nothing = format!("no {side} failure or redo in {}", self.title(stream));
+        self.begin(stage, &nothing)
+    }
+
     /// The number of an event not after the cursor, or not before it, from columns that were read.
     fn known_number(&self, after: bool) -> Option<u64> {
         let (picture, at) = (self.picture()?, self.column_at() as usize);

@@ -2,6 +2,7 @@
 //! about what is under the cursor.
 
 use portmortem_analyzer::timeline::{Began, Cell, Column, Ended, Segment};
+use portmortem_analyzer::trace::names::qualifier;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -16,6 +17,9 @@ use crate::theme::Theme;
 /// In less room nothing is drawn.
 const LEAST_WIDTH: u16 = 30;
 const LEAST_HEIGHT: u16 = FOOT + LANES + 4;
+
+/// What boxes are filled with in which the program does not run.
+const IDLE: char = '·';
 
 pub(super) const FAIL: &str = "✗";
 pub(super) const REDO: &str = "↶";
@@ -231,7 +235,7 @@ impl Timeline {
     ) {
         let found = self.is_found(Some(label.predicate));
         let sign = if found { "*~" } else { "~" };
-        let text = format!("{sign}{}", self.predicate_name(label.predicate));
+        let text = format!("{sign}{}", self.box_name(label.predicate));
         let text = format::shorten(&text, label.columns.len());
         let x = |column: u32| x + column as u16;
         let columns = label.columns.start..label.columns.start + format::width(&text) as u32;
@@ -265,7 +269,12 @@ impl Timeline {
         theme: &Theme,
     ) {
         let found = self.is_found(Some(segment.predicate));
-        let colour = colour(&segment, theme);
+        let idle = self.is_idle(segment.predicate);
+        let colour = if idle {
+            theme.faint
+        } else {
+            colour(&segment, theme)
+        };
         let style = match (selected, found) {
             (true, _) => theme.cursor.add_modifier(Modifier::BOLD),
             (false, true) => colour.add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
@@ -295,12 +304,34 @@ impl Timeline {
                 // A letter or two say nothing.
                 let name = match width {
                     ..5 => "",
-                    _ => self.predicate_name(segment.predicate),
+                    _ => &self.box_name(segment.predicate),
                 };
-                put(buf, x, y, &format!("{begin}{name}"), width - 1, style);
+                let mut text = format!("{begin}{name}");
+                if idle && format::width(&text) < width {
+                    let rest = width - 1 - format::width(&text);
+                    text.extend(std::iter::repeat_n(IDLE, rest));
+                }
+                put(buf, x, y, &text, width - 1, style);
                 buf.set_stringn(x + width as u16 - 1, y, end, 1, style);
             }
         }
+    }
+
+    /// Whether the program does not run in boxes of a predicate.
+    fn is_idle(&self, predicate: u32) -> bool {
+        let kinds = self.idle.get(predicate as usize);
+        kinds == Some(&true)
+    }
+
+    /// A name without its module, where there is little room.
+    fn box_name(&self, predicate: u32) -> String {
+        let name = self.predicate_name(predicate);
+        let info = self
+            .analysis()
+            .and_then(|analysis| analysis.trace.predicates().get(predicate as usize));
+        let module = info.map(|info| qualifier(&info.declared.module));
+        let short = module.and_then(|module| name.strip_prefix(module.as_str()));
+        short.unwrap_or(name).trim_start().to_owned()
     }
 
     pub(super) fn predicate_name(&self, predicate: u32) -> &str {

@@ -63,8 +63,56 @@ fn failures_are_found_beyond_what_is_shown() {
     assert_eq!(screen.act(Action::PreviousMatch), Effect::Step);
     assert_eq!(screen.column().unwrap().counts.redos, 1);
     let place = screen.position;
-    assert!(matches!(screen.act(Action::NextMatch), Effect::Say(_)));
+    assert!(matches!(
+        found(&mut screen, Action::NextMatch),
+        Effect::Say(_)
+    ));
     assert_eq!(screen.position, place);
+}
+
+/// What a key leads to in the end: the search for it may take longer than the key.
+fn found(screen: &mut Timeline, action: Action) -> Effect {
+    match screen.act(action) {
+        Effect::Done => screen.poll(true),
+        effect => effect,
+    }
+}
+
+/// Many views away there is one, and one before.
+#[test]
+fn failures_are_found_however_far_they_are() {
+    let mut events = vec![(Event::Call { predicate: 0 }, 0)];
+    for at in [1000, 1_000_000, 2_000_000] {
+        events.push((Event::Call { predicate: 1 }, at));
+        events.push((Event::Fail, at + 500));
+    }
+    events.push((Event::ExitDet, 3_000_000));
+    let mut screen = screen(&record("far", &[&events]), &[]);
+    let begin = screen.whole.from;
+    for (from, action, tick) in [
+        (500_000, Action::NextMatch, 1_000_499),
+        (1_500_000, Action::PreviousMatch, 1_000_499),
+        (1_500_000, Action::NextMatch, 2_000_499),
+    ] {
+        screen.set_view(begin + from, 200);
+        screen.position.cursor = begin + from + 100;
+        drawn(&mut screen, 108, 21);
+        assert_eq!(found(&mut screen, action), Effect::Step);
+        drawn(&mut screen, 108, 21);
+        let cell = screen.stretch(0).start_of(screen.column_at());
+        assert!(
+            (begin + tick - 499..=begin + tick).contains(&cell),
+            "{}",
+            cell - begin
+        );
+        assert_eq!(
+            screen.event(),
+            Some(EventTarget::At {
+                stream: 0,
+                number: screen.sent().unwrap()
+            })
+        );
+    }
 }
 
 #[test]
