@@ -5,6 +5,7 @@ mod columns;
 mod diff;
 mod predict;
 mod tables;
+mod trial;
 
 use std::path::PathBuf;
 
@@ -16,6 +17,7 @@ pub(crate) use columns::{AskedColumn, USUAL_SORT};
 use columns::{parse_asked, parse_sort};
 pub(crate) use diff::{DiffArgs, Recordings};
 pub(crate) use predict::{CalibrateArgs, PredictArgs, SizeOf};
+pub(crate) use trial::TryArgs;
 
 use crate::size::parse_size;
 
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Say what to change: findings with evidence and numbers, the dearest first
     Advise(AdviseArgs),
+    /// Make the changes that `advise` proposes, in memory, and say what they gain
+    Try(TryArgs),
     /// Explore a trace in the terminal
     Tui(TuiArgs),
     /// Describe a trace: when and how it was recorded, its size, streams and losses

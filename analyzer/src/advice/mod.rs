@@ -3,6 +3,7 @@
 //! A cause that is looked for is a file here. It reads figures that were made already and gives findings, and knows nothing of the others.
 //! What a finding costs is time that a change of the program may save, no more; findings overlap, so their costs do not sum to anything.
 
+mod change;
 mod engine_memory;
 mod evidence;
 mod exceptions;
@@ -20,6 +21,7 @@ use serde::Serialize;
 
 use crate::Analysis;
 use crate::trace::PredicateIndex;
+pub use change::{Change, Goal, Spot, Written, changes, collected};
 use evidence::Evidence;
 
 /// A cause of lost time that is looked for.

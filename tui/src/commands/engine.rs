@@ -198,7 +198,7 @@ fn options_of_start(args: &RecordArgs, start: &Start) -> Vec<String> {
     options
 }
 
-fn atoms(texts: &[String]) -> String {
+pub(super) fn atoms(texts: &[String]) -> String {
     texts
         .iter()
         .map(|text| atom(text))
@@ -207,7 +207,7 @@ fn atoms(texts: &[String]) -> String {
 }
 
 /// A quoted Prolog atom.
-fn atom(text: &str) -> String {
+pub(super) fn atom(text: &str) -> String {
     let mut quoted = String::from("'");
     for c in text.chars() {
         match c {

@@ -19,6 +19,7 @@ mod record;
 mod report;
 mod scope;
 mod start;
+mod trial;
 mod tui;
 mod verify;
 mod watcher;
@@ -45,6 +46,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Record(args) => record::run(args, cli.threads),
         Command::Report(args) => report::run(args),
         Command::Advise(args) => advise::run(args),
+        Command::Try(args) => trial::run(args),
         Command::Tui(args) => tui::run(args),
         Command::Info(args) => info::run(&args.trace),
         Command::Verify(args) => verify::run(&args.trace),

@@ -178,9 +178,8 @@ impl Start {
 
     /// The command with a site file, whose name must be [`site_file`]'s.
     pub(crate) fn recorded(&self, boot: &Path) -> Command {
-        let base = boot.with_extension("").display().to_string();
         let mut command = Command::new(&self.engine);
-        command.args(["-F", &format!("{UP}{}", base.trim_start_matches('/'))]);
+        command.args(site_option(boot));
         command.args(&self.words);
         command
     }
@@ -203,6 +202,13 @@ impl Start {
 /// A boot script in `directory`.
 pub(crate) fn site_file(directory: &Path) -> PathBuf {
     directory.join("boot").with_extension(SITE)
+}
+
+/// The option that makes the engine load a site file, whose name must be [`site_file`]'s.
+pub(crate) fn site_option(boot: &Path) -> [String; 2] {
+    let base = boot.with_extension("").display().to_string();
+    let path = format!("{UP}{}", base.trim_start_matches('/'));
+    ["-F".to_owned(), path]
 }
 
 /// What the words behind the engine mean.

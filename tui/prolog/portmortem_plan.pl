@@ -1,0 +1,253 @@
+/*  Where the text of a program is changed to make a mechanical change.
+
+    The program is read and not run. For each change, lines go to standard
+    output: CHANGE CLAUSE FROM UNTIL KIND TEXT, with tabs in between. CLAUSE,
+    FROM and UNTIL are numbers of characters. What is from FROM to UNTIL is
+    replaced by a text (KIND t), a line of its own (l), or by other text of the
+    file (r), whose TEXT is two numbers.
+*/
+
+:- module(portmortem_plan, []).
+:- use_module(library(aggregate)).
+:- use_module(library(apply)).
+:- use_module(library(lists)).
+:- use_module(library(prolog_source)).
+:- use_module(library(readutil)).
+
+:- dynamic tabled/1.
+
+%!  plan(+Requests) is det.
+%
+%   Requests is a file of terms change(Id, File, What).
+
+:- public plan/1.
+
+plan(Requests) :-
+    read_file_to_terms(Requests, Changes, [encoding(utf8)]),
+    set_stream(user_output, encoding(utf8)),
+    setof(File, Id^What^member(change(Id, File, What), Changes), Files),
+    forall(member(File, Files), catch(in_file(File, Changes), _, true)).
+
+in_file(File, All) :-
+    findall(change(Id, File, What), member(change(Id, File, What), All), Changes),
+    setup_call_cleanup(
+        prolog_open_source(File, In),
+        clauses(In, Changes),
+        prolog_close_source(In)).
+
+clauses(In, Changes) :-
+    repeat,
+    catch(prolog_read_source_term(In, Term, _,
+                                  [ subterm_positions(Pos),
+                                    term_position(At)
+                                  ]),
+          _, Term = (:- unreadable)),
+    (   Term == end_of_file
+    ->  !
+    ;   Term \= (:- _),
+        Term \= (?- _),
+        stream_position_data(line_count, At, First),
+        line_count(In, Last),
+        parts(Term, Pos, Clause),
+        forall(member(change(Id, _, What), Changes),
+               forall(edit(What, First-Last, Clause, Edit), tell(Id, Clause, Edit))),
+        fail
+    ).
+
+%   clause(Kind, Head, HeadPos, Body, BodyPos, Start)
+
+parts(Term, parentheses_term_position(_, _, Pos), Clause) :-
+    !,
+    parts(Term, Pos, Clause).
+parts((Head :- Body), term_position(S, _, _, _, [HP, BP]), Clause) :-
+    !,
+    Clause = clause(rule, Head, HP, Body, BP, S).
+parts((Head --> Body), term_position(S, _, _, _, [HP, BP]), Clause) :-
+    !,
+    Clause = clause(dcg, Head, HP, Body, BP, S).
+parts((_ => _), _, _) :-
+    !,
+    fail.
+parts(Head, Pos, clause(fact, Head, Pos, true, Pos, S)) :-
+    arg(1, Pos, S).
+
+is_of(clause(Kind, Head0, _, _, _, _), Name, Arity) :-
+    (   Kind == dcg, Head0 = (Head1, _) -> true ; Head1 = Head0 ),
+    strip_module(Head1, _, Head),
+    callable(Head),
+    functor(Head, Name, N),
+    (   Kind == dcg -> Arity is N + 2 ; Arity = N ).
+
+tell(Id, clause(_, _, _, _, _, Start), replace(S, E, Kind, Text)) :-
+    format('~w\t~w\t~w\t~w\t~w\t~w~n', [Id, Start, S, E, Kind, Text]).
+
+%!  edit(+What, +Lines, +Clause, -Edit) is nondet.
+
+edit(table(Name, Arity), _, Clause, replace(S, S, l, Text)) :-
+    is_of(Clause, Name, Arity),
+    Clause = clause(_, _, _, _, _, S),
+    \+ tabled(Name/Arity),
+    assertz(tabled(Name/Arity)),
+    format(atom(Text), ':- table ~q.', [Name/Arity]).
+edit(commit(Where, Name, Arity), _, Clause, replace(S, S, t, Text)) :-
+    is_of(Clause, Name, Arity),
+    Clause = clause(Kind, _, HP, Body, BP, _),
+    commit(Kind, Where, HP, Body, BP, S, Text).
+edit(order(Line, How, Goal, Of), First-Last, clause(rule, _, _, Body, BP, _), Edit) :-
+    between(First, Last, Line),
+    once(( conjunction(Body, BP, Goals),
+           ordered(How, Goal, Of, Goals, New) )),
+    slot(Goals, New, Edit).
+edit(tests(Line), First-Last, clause(rule, Head, _, Body, BP, _), Edit) :-
+    between(First, Last, Line),
+    conjunction(Body, BP, Goals),
+    early(Goals, Head, [], New),
+    slot(Goals, New, Edit).
+edit(exists(Line), First-Last, clause(rule, Head, _, Body, BP, _), Edit) :-
+    between(First, Last, Line),
+    conjunction(Body, BP, Goals),
+    append(_, [g(findall(_, Goal, List), P), g(Test, TP)|_], Goals),
+    var(List),
+    none(Test, List, Negation),
+    occurrences(List, (Head :- Body), 2),
+    callable(Goal),
+    arguments(P, [_, GP, _]),
+    arg(1, P, S), arg(1, GP, GS), arg(2, GP, GE), arg(2, TP, E),
+    format(atom(Begin), '~w ( ', [Negation]),
+    member(Edit, [replace(S, GS, t, Begin), replace(GE, E, t, ' )')]).
+
+none(length(L, N), List, \+) :- L == List, N == 0.
+none(L == [], List, \+) :- L == List.
+none(L = [], List, \+) :- L == List.
+none(L \== [], List, '\\+ \\+') :- L == List.
+none(L = [A|B], List, '\\+ \\+') :- L == List, var(A), var(B), A \== B.
+
+occurrences(Var, Term, N) :-
+    aggregate_all(count, ( sub_var(Term, V), V == Var ), N).
+
+sub_var(T, T) :- var(T), !.
+sub_var(T, V) :- compound(T), arg(_, T, A), sub_var(A, V).
+
+commit(fact, _, HP, _, _, E, ' :- !') :-
+    !,
+    arg(2, HP, E).
+commit(Kind, first, _, Body, BP, At, Text) :-
+    !,
+    flat(Body, BP, Goals),
+    (   Kind == rule,
+        leading(Goals, none, g(_, P)),
+        arg(2, P, At), Text = ', !'
+    ;   \+ ( Kind == rule, leading(Goals, none, g(_, _)) ),
+        (   is_control(Body), \+ BP = parentheses_term_position(_, _, _)
+        ->  (   arg(1, BP, At), Text = '!, ( ' ; arg(2, BP, At), Text = ' )' )
+        ;   arg(1, BP, At), Text = '!, '
+        )
+    ).
+commit(_, last, _, Body, BP, At, Text) :-
+    (   is_control(Body), \+ BP = parentheses_term_position(_, _, _)
+    ->  (   arg(1, BP, At), Text = '( ' ; arg(2, BP, At), Text = ' ), !' )
+    ;   arg(2, BP, At), Text = ', !'
+    ).
+
+is_control((_ ; _)).
+is_control((_ -> _)).
+is_control((_ *-> _)).
+is_control((_ | _)).
+
+leading([G|Gs], _, Last) :- G = g(T, _), is_test(T), !, leading(Gs, G, Last).
+leading(_, Last, Last).
+
+is_test(Goal) :-
+    callable(Goal),
+    functor(Goal, Name, Arity),
+    memberchk(Name/Arity,
+              [ (<)/2, (>)/2, (=<)/2, (>=)/2, (=:=)/2, (=\=)/2, (==)/2, (\==)/2,
+                (@<)/2, (@>)/2, (@=<)/2, (@>=)/2, var/1, nonvar/1, atom/1,
+                number/1, integer/1, float/1, atomic/1, compound/1, callable/1,
+                string/1, is_list/1, ground/1
+              ]).
+
+%   The conjunctions in a body, in arguments of goals, too.
+
+conjunction(T, parentheses_term_position(_, _, P), Goals) :-
+    !,
+    conjunction(T, P, Goals).
+conjunction(T, P, Goals) :-
+    nonvar(T),
+    T = (_, _),
+    !,
+    flat(T, P, All),
+    (   Goals = All
+    ;   member(g(Goal, GP), All),
+        conjunction(Goal, GP, Goals)
+    ).
+conjunction(T, term_position(_, _, _, _, Ps), Goals) :-
+    compound(T),
+    T =.. [_|As],
+    nth1(I, As, A),
+    nth1(I, Ps, P),
+    conjunction(A, P, Goals).
+
+arguments(parentheses_term_position(_, _, P), Ps) :- !, arguments(P, Ps).
+arguments(term_position(_, _, _, _, Ps), Ps).
+
+flat(T, P, Goals) :-
+    nonvar(T),
+    T = (A, B),
+    P = term_position(_, _, _, _, [PA, PB]),
+    !,
+    flat(A, PA, As),
+    flat(B, PB, Bs),
+    append(As, Bs, Goals).
+flat(T, P, [g(T, P)]).
+
+%   A goal that comes earlier. It may not pass a cut.
+
+ordered(How, Goal, Of, Goals, New) :-
+    append(Before, [G0|Rest], Goals),
+    calls(G0, Of),
+    append(Between, [G|After], Rest),
+    calls(G, Goal),
+    \+ ( member(g(Cut, _), [G0|Between]), Cut == ! ),
+    !,
+    (   How == before
+    ->  append([Before, [G, G0|Between], After], New)
+    ;   append([Before, [G0, G|Between], After], New)
+    ),
+    New \== Goals.
+
+calls(g(Goal0, _), Name/Arity) :-
+    nonvar(Goal0),
+    strip_module(Goal0, _, Goal),
+    callable(Goal),
+    functor(Goal, Name, Arity).
+
+%   early(+Goals, +Head, +Done, -New): Done are goals in reverse.
+
+early([], _, Done, New) :-
+    reverse(Done, New).
+early([G|Gs], Head, Done, New) :-
+    (   G = g(T, _), is_test(T)
+    ->  term_variables(T, Vs),
+        put(Done, G, Vs, Head, Done1)
+    ;   Done1 = [G|Done]
+    ),
+    early(Gs, Head, Done1, New).
+
+put([D|Ds], G, Vs, Head, [D|Rest]) :-
+    D = g(T, _),
+    T \== !,
+    \+ is_test(T),
+    term_variables(Head-Ds, Known),
+    forall(member(V, Vs), ( member(K, Known), K == V )),
+    !,
+    put(Ds, G, Vs, Head, Rest).
+put(Ds, G, _, _, [G|Ds]).
+
+slot(Goals, New, replace(S, E, r, Text)) :-
+    nth1(I, Goals, g(Old, P)),
+    nth1(I, New, g(Goal, NP)),
+    ( Old \== Goal ; P \== NP ),
+    arg(1, P, S), arg(2, P, E),
+    arg(1, NP, NS), arg(2, NP, NE),
+    format(atom(Text), '~w ~w', [NS, NE]).

@@ -1,0 +1,115 @@
+//! One run of a program: what it printed, how it ended, and what it took.
+
+use std::fs::{self, File};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// How often an interrupt is looked for.
+const MOMENT: Duration = Duration::from_millis(50);
+
+/// What a run did.
+pub(super) struct Run {
+    pub(super) status: ExitStatus,
+    /// Processor time of the process and of all that it waited for.
+    pub(super) seconds: f64,
+    pub(super) elapsed: Duration,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: Vec<u8>,
+}
+
+/// Set when the user interrupts.
+pub(super) fn interrupts() -> Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&flag))?;
+    }
+    Ok(flag)
+}
+
+/// Runs it. `None` if it took longer than `limit`.
+///
+/// # Errors
+/// If it cannot be started, or the user interrupts.
+pub(super) fn run(
+    mut command: Command,
+    input: &Path,
+    directory: &Path,
+    limit: Duration,
+    interrupted: &AtomicBool,
+) -> Result<Option<Run>> {
+    let (out, err) = (directory.join("stdout"), directory.join("stderr"));
+    command.stdin(File::open(input)?);
+    command
+        .stdout(File::create(&out)?)
+        .stderr(File::create(&err)?);
+    let begin = Instant::now();
+    let child = command.process_group(0).spawn();
+    let child = child.with_context(|| format!("cannot run {}", command.get_program().display()))?;
+    let id = libc::pid_t::try_from(child.id())?;
+    let (tell, ended) = mpsc::channel();
+    thread::spawn(move || {
+        // SAFETY: the structure is ours, and of plain numbers. The child stays to be waited for, so that its number is its own.
+        unsafe {
+            let mut info = std::mem::zeroed();
+            while libc::waitid(
+                libc::P_PID,
+                id.cast_unsigned(),
+                &raw mut info,
+                libc::WEXITED | libc::WNOWAIT,
+            ) < 0
+                && std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted
+            {
+            }
+        }
+        let _ = tell.send(begin.elapsed());
+    });
+    let mut elapsed = None;
+    while elapsed.is_none() && begin.elapsed() < limit && !interrupted.load(Ordering::Relaxed) {
+        elapsed = ended.recv_timeout(MOMENT).ok();
+    }
+    // What it left behind goes with it.
+    if let Some(group) = Pid::from_raw(id) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let (status, seconds) = reap(id)?;
+    if interrupted.load(Ordering::Relaxed) {
+        bail!("interrupted");
+    }
+    let Some(elapsed) = elapsed else {
+        return Ok(None);
+    };
+    Ok(Some(Run {
+        status,
+        seconds,
+        elapsed,
+        stdout: fs::read(out)?,
+        stderr: fs::read(err)?,
+    }))
+}
+
+fn reap(id: libc::pid_t) -> Result<(ExitStatus, f64)> {
+    let mut status = 0;
+    // SAFETY: the structure is ours, and of plain numbers; the child is ours.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        while libc::wait4(id, &raw mut status, 0, &raw mut usage) < 0 {
+            let error = std::io::Error::last_os_error();
+            if error.kind() != std::io::ErrorKind::Interrupted {
+                return Err(error.into());
+            }
+        }
+        usage
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    let all = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    Ok((ExitStatus::from_raw(status), all))
+}

@@ -1,0 +1,93 @@
+//! Whether one program is faster than another, from a few runs of each.
+
+/// What trials say of a change.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Verdict {
+    /// Seconds before and after, how many times faster, and the relative half of the interval.
+    Confirmed(f64, f64, f64, f64),
+    Undecided(f64, f64),
+    NoFaster(f64, f64),
+    /// The first line that differs.
+    OtherOutput(String),
+    OtherStatus(String),
+    NotTried(String),
+}
+
+/// Less is no gain.
+const LEAST: f64 = 1.02;
+
+/// Compares the seconds of runs. With five runs each, all of one side are below all of the other by chance in one of 126 trials; so the
+/// interval is from the smallest ratio to the largest, and the change is confirmed if all of it is a gain.
+pub(super) fn compare(before: &[f64], after: &[f64]) -> Verdict {
+    let (old, new) = (median(before), median(after));
+    let ratio = old / new.max(f64::MIN_POSITIVE);
+    let least = smallest(before) / largest(after).max(f64::MIN_POSITIVE);
+    let most = largest(before) / smallest(after).max(f64::MIN_POSITIVE);
+    if least >= LEAST {
+        Verdict::Confirmed(old, new, ratio, (most - least) / 2.0 / ratio)
+    } else if ratio < LEAST {
+        Verdict::NoFaster(old, new)
+    } else {
+        Verdict::Undecided(old, new)
+    }
+}
+
+fn smallest(of: &[f64]) -> f64 {
+    of.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn largest(of: &[f64]) -> f64 {
+    of.iter().copied().fold(0.0, f64::max)
+}
+
+fn median(of: &[f64]) -> f64 {
+    let mut sorted = of.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
+}
+
+impl Verdict {
+    /// One word for programs.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Confirmed(..) => "confirmed",
+            Self::Undecided(..) => "undecided",
+            Self::NoFaster(..) | Self::OtherOutput(_) | Self::OtherStatus(_) => "refuted",
+            Self::NotTried(_) => "not-tried",
+        }
+    }
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Confirmed(old, new, times, spread) => write!(
+                out,
+                "confirmed: same output, {old:.3} → {new:.3} s ({times:.1} times, ± {:.0} %)",
+                spread * 100.0
+            ),
+            Self::Undecided(old, new) => write!(
+                out,
+                "undecided: same output, {old:.3} → {new:.3} s, but the runs differ by more"
+            ),
+            Self::NoFaster(old, new) => write!(out, "refuted: no faster, {old:.3} → {new:.3} s"),
+            Self::OtherOutput(line) => write!(out, "refuted: other output: {line}"),
+            Self::OtherStatus(status) => write!(out, "refuted: other exit status: {status}"),
+            Self::NotTried(why) => write!(out, "not tried: {why}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn noise_confirms_nothing() {
+        let name = |before: &[f64], after: &[f64]| compare(before, after).name();
+        assert_eq!(name(&[2.0, 2.1, 2.2], &[1.0, 1.1, 1.2]), "confirmed");
+        assert_eq!(name(&[2.0, 2.1, 2.2], &[1.0, 1.1, 2.05]), "undecided");
+        assert_eq!(name(&[2.0, 2.1, 2.2], &[2.0, 2.1, 2.2]), "refuted");
+        assert_eq!(name(&[1.0], &[1.01]), "refuted");
+    }
+}
