@@ -1,4 +1,5 @@
-//! Changes of a program that can be made without understanding it. What a change does to the output and the time, only a
+//! Changes of a program that can be made without understanding it. What a change does to the output
+//! and the time, only a
 //! trial tells.
 
 use super::{Cause, Finding};
@@ -141,7 +142,8 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
     }
 }
 
-/// Where all solutions of a goal are collected, and how long that took, in ticks: perhaps only to see whether there is one.
+/// Where all solutions of a goal are collected, and how long that took, in ticks: perhaps only to
+/// see whether there is one.
 #[must_use]
 pub fn collected(analysis: &Analysis) -> Vec<(Change, u64)> {
     let sites = analysis.tables().site_list();

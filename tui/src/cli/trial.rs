@@ -17,7 +17,7 @@ Examples:
 The program is recorded once. Then it runs as it is, and with each change, in turn and unrecorded; all
 its effects happen again each time. Standard input is read once and given to each run; of a terminal
 nothing is read. Changes are made in memory, and no file of the program is written.
-  confirmed  same output and exit status, and faster in 99 % of such trials
+  confirmed  same output and exit status, and each run was faster than all without the change
   refuted    other output, another exit status, or no faster
   undecided  the runs differ by more than the gain: try more --runs
 

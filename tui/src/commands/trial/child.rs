@@ -57,7 +57,8 @@ pub(super) fn run(
     let id = libc::pid_t::try_from(child.id())?;
     let (tell, ended) = mpsc::channel();
     thread::spawn(move || {
-        // SAFETY: the structure is ours, and of plain numbers. The child stays to be waited for, so that its number is its own.
+        // SAFETY: the structure is ours, and of plain numbers. The child stays to be waited for, so
+        // that its number is its own.
         unsafe {
             let mut info = std::mem::zeroed();
             while libc::waitid(

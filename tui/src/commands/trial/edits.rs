@@ -1,4 +1,5 @@
-//! Changes as edits of the text of source files. The engine reads the files, so that operators and syntax are its own.
+//! Changes as edits of the text of source files. The engine reads the files, so that operators and
+//! syntax are its own.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,7 +30,8 @@ enum New {
     Range(usize, usize),
 }
 
-/// The edits of each change, in the order of the changes; none where the text does not allow the change.
+/// The edits of each change, in the order of the changes; none where the text does not allow the
+/// change.
 pub(super) fn plan(
     swipl: &Path,
     directory: &Path,
@@ -106,7 +108,8 @@ fn read(line: &str) -> Option<(usize, Edit)> {
     Some((id, edit))
 }
 
-/// The text with the edits made; `None` if they overlap or are beyond it. What is a line of its own for a person is none for the engine, so
+/// The text with the edits made; `None` if they overlap or are beyond it. What is a line of its own
+/// for a person is none for the engine, so
 /// that all lines keep their numbers.
 pub(super) fn apply(text: &str, edits: &[Edit], for_engine: bool) -> Option<String> {
     let letters: Vec<char> = text.chars().collect();

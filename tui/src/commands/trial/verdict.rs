@@ -16,8 +16,10 @@ pub(super) enum Verdict {
 /// Less is no gain.
 const LEAST: f64 = 1.02;
 
-/// Compares the seconds of runs. With five runs each, all of one side are below all of the other by chance in one of 126 trials; so the
-/// interval is from the smallest ratio to the largest, and the change is confirmed if all of it is a gain.
+/// Compares the seconds of runs. With five runs each, all of one side are below all of the other by
+/// chance in one of 126 trials; so the
+/// interval is from the smallest ratio to the largest, and the change is confirmed if all of it is
+/// a gain.
 pub(super) fn compare(before: &[f64], after: &[f64]) -> Verdict {
     let (old, new) = (median(before), median(after));
     let ratio = old / new.max(f64::MIN_POSITIVE);
