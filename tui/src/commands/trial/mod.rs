@@ -45,6 +45,9 @@ struct Trial {
     verdict: Option<Verdict>,
 }
 
+/// The title of a finding that a person must mend, and its share of the time in percent.
+type Unmechanical = (String, f64);
+
 /// Records, changes, runs, compares and tells.
 pub(crate) fn run(args: &TryArgs) -> Result<ExitCode> {
     ensure!(
@@ -118,7 +121,7 @@ fn trials(
     args: &TryArgs,
     analysis: &Analysis,
     directory: &Path,
-) -> Result<(Vec<Trial>, Vec<(String, f64)>)> {
+) -> Result<(Vec<Trial>, Vec<Unmechanical>)> {
     let whole = analysis.profile.total_ticks().max(1) as f64;
     let share = |ticks: u64| ticks as f64 * 100.0 / whole;
     let (mut asked, mut unmechanical) = (Vec::new(), Vec::new());
@@ -327,7 +330,7 @@ fn engine(args: &TryArgs, directory: &Path, changed: Option<(&Path, &Path)>) -> 
     Ok(command)
 }
 
-fn print(args: &TryArgs, trials: &[Trial], unmechanical: &[(String, f64)]) -> Result<()> {
+fn print(args: &TryArgs, trials: &[Trial], unmechanical: &[Unmechanical]) -> Result<()> {
     let mut out = io::stdout().lock();
     let verdict = |trial: &Trial| {
         trial
