@@ -152,7 +152,7 @@ fn trials(
     asked.extend(of_findall);
     let in_files: Vec<_> = asked
         .iter()
-        .map(|(_, change)| (analysis.locate(file(change)), change.clone()))
+        .map(|(_, change)| (located(analysis, file(change)), change.clone()))
         .collect();
     let planned = if in_files.is_empty() {
         Vec::new()
@@ -180,6 +180,12 @@ fn trials(
         });
     }
     Ok((trials, unmechanical))
+}
+
+/// Where the file is, by its shortest path: that of the trace begins in our own directory.
+fn located(analysis: &Analysis, file: &str) -> PathBuf {
+    let path = analysis.locate(file);
+    fs::canonicalize(&path).unwrap_or(path)
 }
 
 /// The file that is changed, as the trace names it.
