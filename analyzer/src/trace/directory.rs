@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use portmortem_tracer::format::{
-    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Clause, Cost, Dialect, ENGINE_WORK, Fit, PortCosts,
-    Predicate, Record, Site, StreamBegin, StreamKind, Technique, Trials, WAITING, read_record,
+    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Clause, Cost, Dialect, Fit, PortCosts, Predicate,
+    Record, Site, StreamBegin, StreamKind, Technique, Trials, read_record,
 };
 use rustc_hash::FxHashMap;
 
@@ -495,31 +495,6 @@ impl Reader<'_> {
 }
 
 impl PredicateInfo {
-    /// Whether its boxes are garbage collections, stack shifts, waiting or autoloads ([`ENGINE_WORK`]), and no calls of the program:
-    /// how many there are depends on time.
-    #[must_use]
-    pub fn is_engine_work(&self) -> bool {
-        self.declared.module == "system"
-            && self.declared.arity == 0
-            && ENGINE_WORK.contains(&self.declared.name.as_str())
-    }
-
-    /// Whether its boxes are garbage collections or stack shifts.
-    #[must_use]
-    pub fn is_memory_work(&self) -> bool {
-        self.is_engine_work()
-            && matches!(
-                self.declared.name.as_str(),
-                "stack_shift" | "garbage_collect"
-            )
-    }
-
-    /// Whether its boxes are time without a processor.
-    #[must_use]
-    pub fn is_waiting(&self) -> bool {
-        self.is_engine_work() && self.declared.name == WAITING
-    }
-
     /// Whether it asks a goal for one solution after the other, and keeps what it needs of each: then going back into the goal
     /// throws away nothing that is missed.
     #[must_use]

@@ -167,6 +167,7 @@ fn kind(predicate: u32) -> BoxKind {
     match predicate {
         3 => BoxKind::EngineWork,
         4 => BoxKind::Waiting,
+        6 => BoxKind::SetUp,
         arity => BoxKind::Call { arity },
     }
 }
