@@ -3,7 +3,8 @@
 use super::profile::Profile;
 use crate::trace::{BoxKind, PredicateIndex, Trace};
 
-/// Self times by what the boxes are, in ticks. Shares of processor time are of `work_ticks`; the others stand beside it.
+/// Self times by what the boxes are, in ticks. Shares of processor time are of `work_ticks`; the
+/// others stand beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Whole {
     /// Of calls: what the program and the predicates that it called did.
