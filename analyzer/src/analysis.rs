@@ -14,6 +14,7 @@ use crate::figures::contexts::way_up;
 use crate::figures::laws::{self, Imbalance};
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
+use crate::figures::whole::Whole;
 use crate::index::{self, Index, IndexError};
 use crate::net::Rates;
 use crate::net::centers::{CenterSum, by_center};
@@ -290,6 +291,12 @@ impl Analysis {
             Some(_) => tables.with_calls(&self.calls),
             None => tables,
         }
+    }
+
+    /// What the time was: work, and what stands beside it.
+    #[must_use]
+    pub fn whole(&self) -> Whole {
+        Whole::of(&self.trace, &self.profile)
     }
 
     /// Nanoseconds of a number of ticks.
