@@ -8,7 +8,7 @@ use super::{Cause, Certainty, Finding};
 use crate::remarks::hottest_path;
 use crate::tables::Site;
 use crate::text::counted;
-use crate::trace::PredicateIndex;
+use crate::trace::{PredicateIndex, PredicateInfo};
 
 /// From such a part of the work on, in percent, what runs inside one library is worth another
 /// recording.
@@ -25,7 +25,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let infos = evidence.analysis.trace.predicates();
     let is_work = |predicate: PredicateIndex| {
         let info = infos.get(predicate as usize);
-        info.is_some_and(|info| info.is_called_by_program())
+        info.is_some_and(PredicateInfo::is_called_by_program)
     };
     let goals = evidence.sites().filter(|site| is_work(site.callee));
     let goal = goals.max_by_key(|site| own(site));

@@ -15,6 +15,8 @@ pub struct Whole {
     pub loading_ticks: u64,
     /// Garbage collections and stack shifts.
     pub memory_ticks: u64,
+    /// What the recorder did to the program while that ran.
+    pub set_up_ticks: u64,
 }
 
 impl Whole {
@@ -33,9 +35,14 @@ impl Whole {
     /// All of it: [`Profile::total_ticks`].
     #[must_use]
     pub fn all_ticks(&self) -> u64 {
-        let parts = [self.waiting_ticks, self.loading_ticks, self.memory_ticks];
-        let parts = parts.into_iter();
-        parts.fold(self.work_ticks, u64::saturating_add)
+        let beside = [
+            self.waiting_ticks,
+            self.loading_ticks,
+            self.memory_ticks,
+            self.set_up_ticks,
+        ];
+        let beside = beside.into_iter();
+        beside.fold(self.work_ticks, u64::saturating_add)
     }
 
     fn part(&mut self, kind: BoxKind) -> &mut u64 {
@@ -44,6 +51,7 @@ impl Whole {
             BoxKind::EngineWork => &mut self.memory_ticks,
             BoxKind::Autoload => &mut self.loading_ticks,
             BoxKind::Waiting => &mut self.waiting_ticks,
+            BoxKind::SetUp => &mut self.set_up_ticks,
         }
     }
 }

@@ -16,6 +16,7 @@ pub(crate) fn whole(analysis: &Analysis) -> String {
         ("waiting", whole.waiting_ticks),
         ("loading", whole.loading_ticks),
         ("collections", whole.memory_ticks),
+        ("set-up", whole.set_up_ticks),
     ];
     let beside = beside.into_iter().filter(|&(_, ticks)| ticks > 0);
     let time = |ticks| time(analysis.ns(ticks));
