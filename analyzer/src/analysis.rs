@@ -14,6 +14,7 @@ use crate::figures::contexts::way_up;
 use crate::figures::laws::{self, Imbalance};
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
+use crate::figures::whole::Whole;
 use crate::index::{self, Index, IndexError};
 use crate::net::Rates;
 use crate::net::centers::{CenterSum, by_center};
@@ -66,13 +67,42 @@ impl Analysis {
         filters: Filters,
         progress: &AtomicU64,
     ) -> Result<Self, TraceError> {
+        Self::read(trace, path, filters, progress, false)
+    }
+
+    /// The same, with the times of single calls, which then need no reading of their own.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub fn with_calls(
+        trace: Trace,
+        path: &Path,
+        filters: Filters,
+        progress: &AtomicU64,
+    ) -> Result<Self, TraceError> {
+        Self::read(trace, path, filters, progress, true)
+    }
+
+    fn read(
+        trace: Trace,
+        path: &Path,
+        filters: Filters,
+        progress: &AtomicU64,
+        with_calls: bool,
+    ) -> Result<Self, TraceError> {
+        let scope = Arc::new(Scope::of(&trace, &filters));
+        let calls = CallsOnRequest::new(Arc::clone(&scope));
         let options = ReplayOptions {
             progress: Some(progress),
+            calls: with_calls.then_some(&calls),
             ..ReplayOptions::of(&filters)
         };
         let profile = index::profile(&trace, path, &options);
         trace.check_whole(path)?;
-        Ok(Self::new(Arc::new(trace), path, filters, profile))
+        Ok(Self {
+            calls,
+            ..Self::with_scope(Arc::new(trace), path, filters, scope, profile)
+        })
     }
 
     /// The figures of a trace of `traces/`.
@@ -261,6 +291,12 @@ impl Analysis {
             Some(_) => tables.with_calls(&self.calls),
             None => tables,
         }
+    }
+
+    /// What the time was: work, and what stands beside it.
+    #[must_use]
+    pub fn whole(&self) -> Whole {
+        Whole::of(&self.trace, &self.profile)
     }
 
     /// Nanoseconds of a number of ticks.

@@ -1,68 +1,33 @@
-//! From events to what calls were made with, in one walk through each stream.
+//! From events to what calls were made with.
 //!
 //! An event on arguments is about the innermost logical box of the active one. It counts in a
 //! window if it is in it itself.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use portmortem_tracer::format::{self, Event};
 use rustc_hash::FxHashMap;
 
 use crate::figures::arguments::{ArgumentFigures, Arguments, SizeFigures, SizeKind};
+use crate::machine::{At, Observer, OpenBox, WayOut};
 use crate::scope::Scope;
 use crate::trace::{PredicateIndex, Trace};
-use crate::walk::Walk;
 
 /// So many different calls of all predicates together are told apart: more would take more than
 /// some 150 MB.
 pub const MOST_DISTINCT: usize = 1 << 22;
 
-/// Events between two looks at whether it was cancelled.
-const LOOK_EVERY: u64 = 1 << 16;
-
-/// The figures of what is looked at; nothing if the trace has no arguments, or if it was cancelled.
-pub(crate) fn figures(trace: &Trace, scope: &Scope, cancel: Option<&AtomicBool>) -> Arguments {
-    if trace.with_arguments().is_empty() {
-        return Arguments::new();
-    }
-    let follow = Arc::new(scope.clone());
-    let mut books = Books::new(MOST_DISTINCT);
-    for stream in trace.streams() {
-        if !scope.has_stream(stream.id) {
-            continue;
-        }
-        let walk = Walk::from(trace, None, stream, 0).following(Arc::clone(&follow));
-        for (read, step) in (1..).zip(walk) {
-            if u64::is_multiple_of(read, LOOK_EVERY)
-                && cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
-            {
-                return Arguments::new();
-            }
-            if scope.is_over(step.tick) {
-                break;
-            }
-            let (Event::Arguments(arguments), Some((of, _))) = (step.event, step.of) else {
-                continue;
-            };
-            if scope.has_begun(step.tick)
-                && scope.shows(of.way, of.predicate)
-                && trace.with_arguments().binary_search(&of.predicate).is_ok()
-            {
-                books.book(of.predicate, arguments);
-            }
-        }
-    }
-    books.close()
-}
-
-/// What was read so far.
+/// What was read so far, as an [`Observer`] of some streams.
 #[derive(Debug)]
-struct Books {
+pub(crate) struct Books<'s> {
+    scope: &'s Scope,
+    /// The predicates whose arguments were recorded.
+    with: &'s [PredicateIndex],
     predicates: BTreeMap<PredicateIndex, Page>,
-    /// So many hashes more can be told apart.
-    room: usize,
+    /// So many hashes more can be told apart, of all books together.
+    room: &'s AtomicUsize,
 }
 
 /// What was read of one predicate.
@@ -73,12 +38,24 @@ struct Page {
     hashes: FxHashMap<u64, u64>,
 }
 
-impl Books {
-    fn new(room: usize) -> Self {
+impl<'s> Books<'s> {
+    /// Of a trace; `None` if it has no arguments.
+    pub(crate) fn of(trace: &'s Trace, scope: &'s Scope, room: &'s AtomicUsize) -> Option<Self> {
+        let with = trace.with_arguments();
+        (!with.is_empty()).then(|| Self::new(scope, with, room))
+    }
+
+    fn new(scope: &'s Scope, with: &'s [PredicateIndex], room: &'s AtomicUsize) -> Self {
         Self {
+            scope,
+            with,
             predicates: BTreeMap::new(),
             room,
         }
+    }
+
+    pub(crate) fn into_pages(self) -> Pages {
+        Pages(self.predicates)
     }
 
     fn book(&mut self, predicate: PredicateIndex, arguments: format::Arguments) {
@@ -89,8 +66,11 @@ impl Books {
                 figures.hashed += 1;
                 if let Some(times) = page.hashes.get_mut(&hash) {
                     *times += 1;
-                } else if self.room > 0 {
-                    self.room -= 1;
+                } else if self
+                    .room
+                    .fetch_update(Relaxed, Relaxed, |room| room.checked_sub(1))
+                    .is_ok()
+                {
                     page.hashes.insert(hash, 1);
                 } else {
                     figures.cut_short = true;
@@ -107,9 +87,50 @@ impl Books {
             }
         }
     }
+}
 
-    fn close(self) -> Arguments {
-        let pages = self.predicates.into_iter();
+impl Observer for Books<'_> {
+    type Kept = ();
+
+    fn called(&mut self, _: &At, _: &OpenBox, _: Option<&()>) {}
+    fn departed(&mut self, _: &At, _: &OpenBox, (): &mut ()) {}
+    fn left(&mut self, _: &At, (): &mut (), _: WayOut) {}
+    fn re_entered(&mut self, _: &At, (): &mut (), _: Option<&()>) {}
+
+    fn noted(&mut self, at: &At, active: Option<(&OpenBox, &mut ())>) {
+        let (Event::Arguments(arguments), Some((open, ()))) = (at.event, active) else {
+            return;
+        };
+        if at.is_inside
+            && open.is_shown(self.scope)
+            && self.with.binary_search(&open.predicate).is_ok()
+        {
+            self.book(open.predicate, arguments);
+        }
+    }
+}
+
+/// What was read of some streams.
+#[derive(Debug, Default)]
+pub(crate) struct Pages(BTreeMap<PredicateIndex, Page>);
+
+impl Pages {
+    /// With those of other streams.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        for (predicate, page) in other.0 {
+            self.0.entry(predicate).or_default().add(page);
+        }
+        self
+    }
+
+    /// There were more different calls than can be told apart. Which of them were depends on the
+    /// order of reading.
+    pub(crate) fn are_cut_short(&self) -> bool {
+        self.0.values().any(|page| page.figures.cut_short)
+    }
+
+    pub(crate) fn close(self) -> Arguments {
+        let pages = self.0.into_iter();
         pages
             .map(|(predicate, page)| {
                 let most = page.hashes.values().copied().max();
@@ -124,6 +145,23 @@ impl Books {
                 (predicate, figures)
             })
             .collect()
+    }
+}
+
+impl Page {
+    fn add(&mut self, other: Self) {
+        let (figures, others) = (&mut self.figures, other.figures);
+        figures.hashed += others.hashed;
+        figures.not_ground += others.not_ground;
+        figures.too_large += others.too_large;
+        figures.cut_short |= others.cut_short;
+        for (of, sizes) in others.sizes {
+            let all = figures.sizes.entry(of);
+            all.and_modify(|all| all.and(&sizes)).or_insert(sizes);
+        }
+        for (hash, times) in other.hashes {
+            *self.hashes.entry(hash).or_default() += times;
+        }
     }
 }
 

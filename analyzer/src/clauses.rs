@@ -1,80 +1,17 @@
-//! From events to figures by clause, in one pass over each stream.
+//! From events to figures by clause, as an [`Observer`] of all streams.
 //!
-//! Both stacks are plain, as in [`crate::moment`]: a box that is re-entered lies below whatever box
-//! is active then. A frame here is a physical box. It knows in which clause its innermost logical
-//! box is, and how many of those before it departed from which clause: they exit, are redone and
-//! fail together. So the work of an event is in proportion to the distinct clauses in its chain.
+//! With a physical box it keeps in which clause the innermost logical box is, and how many of those
+//! before it departed from which clause: they exit, are redone and fail together. So the work of an
+//! event is in proportion to the distinct clauses in its chain.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use portmortem_tracer::format::{Dialect, Event};
+use portmortem_tracer::format::Event;
 
 use crate::figures::clauses::{ClauseFigures, Clauses};
+use crate::machine::{At, Observer, OpenBox, WayOut};
 use crate::scope::Scope;
-use crate::scope::focus::Way;
-use crate::trace::{ClauseIndex, PredicateIndex, StreamInfo, Trace};
-
-/// Events between two looks at whether it was cancelled.
-const LOOK_EVERY: u32 = 1 << 16;
-
-/// The figures of what is looked at, counts up to the end of its window; nothing if the trace does
-/// not name clauses, or if it was cancelled.
-pub(crate) fn figures(trace: &Trace, scope: &Scope, cancel: Option<&AtomicBool>) -> Clauses {
-    if trace.clauses().is_empty() {
-        return Clauses::new();
-    }
-    let clauses = trace.clauses().iter().map(|clause| clause.predicate);
-    let mut books = Books::new(scope, clauses.collect(), trace.unknown_predicate());
-    for stream in trace.streams() {
-        if scope.has_stream(stream.id) && !one_stream(&mut books, trace, stream, cancel) {
-            return Clauses::new();
-        }
-    }
-    books.into_clauses()
-}
-
-/// Whether it was read to its end.
-fn one_stream(
-    books: &mut Books,
-    trace: &Trace,
-    stream: &StreamInfo,
-    cancel: Option<&AtomicBool>,
-) -> bool {
-    let mut state = State::new(books, stream.dialect());
-    let mut last = None;
-    let mut read = 0_u32;
-    for timed in trace.events(stream) {
-        read = read.wrapping_add(1);
-        if read.is_multiple_of(LOOK_EVERY)
-            && cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
-        {
-            return false;
-        }
-        last = Some(timed.tick);
-        if state.books.scope.is_over(timed.tick) {
-            break;
-        }
-        let event = match timed.event {
-            Event::Clause { clause } => Happened::Clause(trace.clause_index(clause)),
-            other => Happened::Port(other),
-        };
-        state.happen(event, timed.tick);
-    }
-    if let Some(last) = last {
-        state.finish(stream.end.map_or(last, |end| end.tick.max(last)));
-    }
-    true
-}
-
-/// An event, and of a clause which one it is.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Happened {
-    /// One that does not enter a clause.
-    Port(Event),
-    /// A clause is entered; `None` if the trace does not say which.
-    Clause(Option<ClauseIndex>),
-}
+use crate::trace::{PredicateIndex, Trace};
 
 /// Index of a row in [`Books`]: clauses by their index, then predicates without a clause, then what
 /// has no row of its own.
@@ -95,9 +32,50 @@ pub(crate) struct Books<'s> {
     on_chain: Vec<(u64, u64)>,
     /// What has no row.
     nobody: Row,
+    /// The window has not begun.
+    early: bool,
+    /// By row: what was counted until then, to be taken away. Empty if there is no window.
+    before: Vec<ClauseFigures>,
+}
+
+/// Figures of some streams by clause, and of them what was counted until the window began.
+#[derive(Debug, Default)]
+pub(crate) struct Counted {
+    all: Clauses,
+    before: Clauses,
+}
+
+impl Counted {
+    /// With those of other streams.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        for (sums, parts) in [(&mut self.all, other.all), (&mut self.before, other.before)] {
+            for (key, part) in parts {
+                sums.entry(key).or_default().add(&part);
+            }
+        }
+        self
+    }
+
+    /// The figures of the window.
+    pub(crate) fn since(mut self) -> Clauses {
+        for (key, before) in &self.before {
+            if let Some(figures) = self.all.get_mut(key) {
+                figures.take(before);
+            }
+        }
+        self.all.retain(|_, left| *left != ClauseFigures::default());
+        self.all
+    }
 }
 
 impl<'s> Books<'s> {
+    /// Of a trace; `None` if it names no clauses.
+    pub(crate) fn of(trace: &Trace, scope: &'s Scope) -> Option<Self> {
+        let clauses = trace.clauses().iter().map(|clause| clause.predicate);
+        let clauses: Vec<_> = clauses.collect();
+        (!clauses.is_empty()).then(|| Self::new(scope, clauses, trace.unknown_predicate()))
+    }
+
     /// `predicates` says of each clause whose it is; `unknown` comes after all predicates.
     pub(crate) fn new(
         scope: &'s Scope,
@@ -126,26 +104,50 @@ impl<'s> Books<'s> {
             failed: vec![0; rows],
             on_chain: vec![(0, 0); rows],
             nobody: next,
+            early: false,
+            before: vec![ClauseFigures::default(); scope.window.map_or(0, |_| rows)],
         }
     }
 
-    pub(crate) fn into_clauses(self) -> Clauses {
-        let rows = &self.rows;
+    pub(crate) fn counted(self) -> Counted {
+        Counted {
+            all: self.clauses(&self.rows),
+            before: self.clauses(&self.before),
+        }
+    }
+
+    fn clauses(&self, rows: &[ClauseFigures]) -> Clauses {
         let of_clauses = (0..)
             .zip(&self.predicates)
-            .map(|(clause, &of)| ((of, Some(clause)), rows[clause as usize]));
+            .map(|(clause, &of)| ((of, Some(clause)), clause));
         let without = (0..)
             .zip(&self.without)
             .filter(|&(_, &row)| row != self.nobody)
-            .map(|(predicate, &row)| ((predicate, None), rows[row as usize]));
+            .map(|(predicate, &row)| ((predicate, None), row));
         of_clauses
             .chain(without)
+            .filter_map(|(key, row)| Some((key, *rows.get(row as usize)?)))
             .filter(|(_, figures)| *figures != ClauseFigures::default())
             .collect()
     }
 
     fn row(&mut self, row: Row) -> &mut ClauseFigures {
         &mut self.rows[row as usize]
+    }
+
+    /// Counts something that happens now.
+    fn count(&mut self, row: Row, count: impl Fn(&mut ClauseFigures)) {
+        count(self.row(row));
+        if self.early {
+            self.count_before(row, count);
+        }
+    }
+
+    /// Counts something as if it had been before the window.
+    fn count_before(&mut self, row: Row, count: impl Fn(&mut ClauseFigures)) {
+        if let Some(before) = self.before.get_mut(row as usize) {
+            count(before);
+        }
     }
 
     fn come(&mut self, row: Row, times: u64, now: u64) {
@@ -202,6 +204,8 @@ struct InClause {
     exited: bool,
     /// The entry is counted. If no clause is known that is only so when the box has come to a port.
     counted: bool,
+    /// It was before the window.
+    early: bool,
 }
 
 /// Logical boxes of a frame that departed from a clause.
@@ -214,15 +218,9 @@ struct Departed {
     exited: u64,
 }
 
-/// A physical box.
+/// What is kept with a physical box.
 #[derive(Debug)]
-struct Frame {
-    /// Its name, and that of the box around it; 0 if there is none.
-    number: u64,
-    caller: u64,
-    /// What its innermost logical box runs.
-    predicate: PredicateIndex,
-    way: Way,
+pub(crate) struct Frame {
     /// Boxes that could be re-entered when it was called.
     base: usize,
     /// Where its time is booked: for the innermost visible box on the chain.
@@ -235,157 +233,38 @@ struct Frame {
     left: bool,
 }
 
-/// The boxes of a stream.
-#[derive(Debug)]
-pub(crate) struct State<'b, 's> {
-    books: &'b mut Books<'s>,
-    dialect: Dialect,
-    /// Callers are not known after a gap.
-    lost: bool,
-    paused: bool,
-    began: bool,
-    tick: u64,
-    /// Ticks so far that belong to somebody.
-    now: u64,
-    boxes: u64,
-    active: Vec<Frame>,
-    choices: Vec<Frame>,
-}
+impl Observer for Books<'_> {
+    type Kept = Frame;
 
-impl<'b, 's> State<'b, 's> {
-    pub(crate) fn new(books: &'b mut Books<'s>, dialect: Dialect) -> Self {
-        Self {
-            books,
-            dialect,
-            lost: false,
-            paused: false,
-            began: false,
-            tick: 0,
-            now: 0,
-            boxes: 0,
-            active: Vec::new(),
-            choices: Vec::new(),
+    fn begins(&mut self, _stream: u32) {
+        self.early = self.scope.window.is_some();
+    }
+
+    fn window_begins(&mut self) {
+        self.early = false;
+    }
+
+    fn passed(&mut self, ticks: u64, active: Option<&Frame>) {
+        if let Some(frame) = active {
+            add(&mut self.row(frame.row).self_ticks, ticks);
         }
     }
 
-    /// The next event, with predicates that it names, not sites.
-    pub(crate) fn happen(&mut self, event: Happened, tick: u64) {
-        if !self.began {
-            self.began = true;
-            self.tick = self.books.scope.nearest(tick);
-        }
-        self.pass(tick, matches!(event, Happened::Port(Event::Gap { .. })));
-        match event {
-            Happened::Clause(clause) => self.clause(clause),
-            Happened::Port(event) => self.port(event),
-        }
-    }
-
-    /// Nothing comes after `tick`.
-    pub(crate) fn finish(mut self, tick: u64) {
-        self.pass(tick, false);
-        self.abandon();
-    }
-
-    fn pass(&mut self, tick: u64, lost: bool) {
-        let tick = self.books.scope.nearest(tick);
-        let stretch = tick.saturating_sub(self.tick);
-        self.tick += stretch;
-        if self.paused || lost {
-            return;
-        }
-        self.now += stretch;
-        if let Some(frame) = self.active.last() {
-            add(&mut self.books.row(frame.row).self_ticks, stretch);
-        }
-    }
-
-    fn port(&mut self, event: Event) {
-        match event {
-            Event::Call { predicate } => self.call(predicate),
-            Event::Tail { predicate } => self.tail(predicate),
-            Event::ExitDet | Event::ExitNondet => self.exit(event == Event::ExitNondet),
-            Event::Fail => self.fail(),
-            Event::Exception => self.exception(),
-            Event::Redo => self.redo(),
-            Event::Cut { count } => {
-                let left = self.choices.len().saturating_sub(count as usize);
-                for frame in self.choices.drain(left..) {
-                    if let Some(row) = frame.left_in() {
-                        self.books.row(row).left_cuts += 1;
-                    }
-                }
-            }
-            Event::Gap { .. } => {
-                self.abandon();
-                (self.lost, self.paused) = (true, false);
-            }
-            Event::Pause | Event::Resume => self.paused = event == Event::Pause,
-            Event::Mark { .. } | Event::Clause { .. } | Event::Arguments(_) => {}
-        }
-    }
-
-    /// Where the time of the active chain is booked.
-    fn row(&self) -> Row {
-        self.active
-            .last()
-            .map_or(self.books.nobody, |frame| frame.row)
-    }
-
-    fn call(&mut self, predicate: PredicateIndex) {
-        let caller = self.active.last();
-        let from = caller.map(|caller| caller.way);
-        let way = self.books.scope.enter(from, self.lost, predicate);
-        self.boxes += 1;
-        let frame = Frame {
-            number: self.boxes,
-            caller: caller.map_or(0, |caller| caller.number),
-            predicate,
-            way,
-            base: self.choices.len(),
-            row: self.row(),
+    fn called(&mut self, at: &At, open: &OpenBox, around: Option<&Frame>) -> Frame {
+        let mut frame = Frame {
+            base: at.choices,
+            row: self.row_of(around),
             innermost: None,
             departed: BTreeMap::new(),
             left: false,
         };
-        self.active.push(frame);
-        self.open(predicate);
+        self.open(at, open, &mut frame);
+        frame
     }
 
-    /// The active frame has a new logical box.
-    fn open(&mut self, predicate: PredicateIndex) {
-        let Some(frame) = self.active.last_mut() else {
-            return;
-        };
-        frame.predicate = predicate;
-        if self.books.scope.shows(frame.way, predicate) {
-            let row = self.books.without[predicate as usize];
-            self.books.come(row, 1, self.now);
-            frame.row = row;
-            frame.innermost = Some(InClause {
-                row,
-                entry: self.books.entry(row, self.now),
-                exited: false,
-                counted: false,
-            });
-        }
-    }
-
-    /// A port of the active box may be that of one that nothing is known of.
-    fn be_active(&mut self) {
-        if self.active.is_empty() {
-            self.call(self.books.without.len() as PredicateIndex - 1);
-        }
-    }
-
-    fn tail(&mut self, predicate: PredicateIndex) {
-        self.be_active();
-        let Some(frame) = self.active.last_mut() else {
-            return;
-        };
-        frame.way = self.books.scope.enter(Some(frame.way), false, predicate);
+    fn departed(&mut self, at: &At, open: &OpenBox, frame: &mut Frame) {
         if let Some(mut before) = frame.innermost.take() {
-            before.count(self.books);
+            before.count(self);
             let group = frame.departed.entry(before.row).or_insert(Departed {
                 fresh: 0,
                 entry: before.entry,
@@ -400,160 +279,151 @@ impl<'b, 's> State<'b, 's> {
                 group.fresh += 1;
             }
         }
-        self.open(predicate);
+        self.open(at, open, frame);
     }
 
-    fn clause(&mut self, clause: Option<ClauseIndex>) {
-        let books = &mut *self.books;
-        let Some(frame) = self.active.last_mut() else {
+    fn left(&mut self, at: &At, frame: &mut Frame, way_out: WayOut) {
+        if let Some(innermost) = &mut frame.innermost {
+            self.go(innermost.row, 1, at.now);
+            innermost.count(self);
+        }
+        for (&row, group) in &frame.departed {
+            self.go(row, group.boxes(), at.now);
+        }
+        match way_out {
+            WayOut::ExitDet => self.exit(frame),
+            WayOut::ExitNondet => {
+                self.exit(frame);
+                if let Some(innermost) = &frame.innermost
+                    && at.choices <= frame.base
+                {
+                    frame.left = true;
+                    self.count(innermost.row, |figures| figures.left += 1);
+                }
+            }
+            WayOut::Fail => self.fail(at, frame),
+            WayOut::Exception => self.stop(frame, |figures, boxes| figures.exceptions += boxes),
+            WayOut::Open | WayOut::Lost => {
+                self.stop(frame, |figures, boxes| figures.open += boxes);
+            }
+        }
+    }
+
+    fn re_entered(&mut self, at: &At, frame: &mut Frame, around: Option<&Frame>) {
+        if let Some(row) = frame.left_in() {
+            self.count(row, |figures| figures.left_redos += 1);
+            frame.left = false;
+        }
+        if let Some(innermost) = &frame.innermost {
+            self.count(innermost.row, |figures| figures.redos += 1);
+            self.come(innermost.row, 1, at.now);
+        } else if frame.departed.is_empty() {
+            frame.row = self.row_of(around);
+        }
+        for (&row, group) in &frame.departed {
+            self.count(row, |figures| figures.redos += group.boxes());
+            self.come(row, group.boxes(), at.now);
+        }
+    }
+
+    fn cut(&mut self, _: &At, frame: Frame) {
+        if let Some(row) = frame.left_in() {
+            self.count(row, |figures| figures.left_cuts += 1);
+        }
+    }
+
+    fn lost(&mut self, _: &At, frame: Frame) {
+        if let Some(row) = frame.left_in() {
+            self.row(row).left_pending += 1;
+        }
+    }
+
+    /// A clause is entered; one that the trace does not name is greater than all.
+    fn noted(&mut self, at: &At, active: Option<(&OpenBox, &mut Frame)>) {
+        let (Event::Clause { clause }, Some((open, frame))) = (at.event, active) else {
             return;
         };
-        let row = match clause {
-            Some(clause) if books.predicates[clause as usize] == frame.predicate => clause,
+        let row = match self.predicates.get(clause as usize) {
+            Some(&of) if of == open.predicate => clause,
             Some(_) => return,
-            None => books.without[frame.predicate as usize],
+            None => self.without[open.predicate as usize],
         };
         let Some(in_clause) = &mut frame.innermost else {
             return;
         };
         if in_clause.counted {
-            in_clause.end(books, self.now);
+            in_clause.end(self, at.now);
+        } else if in_clause.early && !self.early {
+            // When the window began it was not known that it would enter one.
+            self.count_before(in_clause.row, |figures| figures.entered += 1);
         }
-        books.go(in_clause.row, 1, self.now);
-        books.come(row, 1, self.now);
+        self.go(in_clause.row, 1, at.now);
+        self.come(row, 1, at.now);
         frame.row = row;
-        *in_clause = InClause {
+        *in_clause = self.enter(row, at);
+        in_clause.count(self);
+    }
+}
+
+impl Books<'_> {
+    /// Where the time of a box is booked that shows nothing of its own.
+    fn row_of(&self, around: Option<&Frame>) -> Row {
+        around.map_or(self.nobody, |frame| frame.row)
+    }
+
+    /// The box has a new logical box.
+    fn open(&mut self, at: &At, open: &OpenBox, frame: &mut Frame) {
+        if open.is_shown(self.scope) {
+            let row = self.without[open.predicate as usize];
+            self.come(row, 1, at.now);
+            frame.row = row;
+            frame.innermost = Some(self.enter(row, at));
+        }
+    }
+
+    fn enter(&self, row: Row, at: &At) -> InClause {
+        InClause {
             row,
-            entry: books.entry(row, self.now),
+            entry: self.entry(row, at.now),
             exited: false,
             counted: false,
-        };
-        in_clause.count(books);
+            early: self.early,
+        }
     }
 
-    /// Takes the active frame off the chain.
-    fn leave(&mut self) -> Option<Frame> {
-        self.be_active();
-        let frame = self.active.pop()?;
-        if let Some(innermost) = &frame.innermost {
-            self.books.go(innermost.row, 1, self.now);
-        }
-        for (&row, group) in &frame.departed {
-            self.books.go(row, group.boxes(), self.now);
-        }
-        Some(frame)
-    }
-
-    fn exit(&mut self, nondet: bool) {
-        let Some(mut frame) = self.leave() else {
-            return;
-        };
-        let books = &mut *self.books;
+    fn exit(&mut self, frame: &mut Frame) {
         if let Some(innermost) = &mut frame.innermost {
-            innermost.count(books);
             innermost.exited = true;
-            books.row(innermost.row).exits += 1;
-            if nondet && self.choices.len() <= frame.base {
-                frame.left = true;
-                books.row(innermost.row).left += 1;
-            }
+            self.count(innermost.row, |figures| figures.exits += 1);
         }
         for (&row, group) in &mut frame.departed {
-            books.row(row).exits += group.boxes();
+            self.count(row, |figures| figures.exits += group.boxes());
             group.exited += std::mem::take(&mut group.fresh);
-        }
-        if nondet {
-            self.choices.push(frame);
         }
     }
 
-    fn fail(&mut self) {
-        let Some(mut frame) = self.leave() else {
-            return;
-        };
-        if let Some(innermost) = &mut frame.innermost {
-            innermost.count(self.books);
-            innermost.end(self.books, self.now);
+    fn fail(&mut self, at: &At, frame: &Frame) {
+        if let Some(innermost) = &frame.innermost {
+            innermost.end(self, at.now);
         }
         for (&row, group) in &frame.departed {
             if group.fresh > 0 {
-                self.books.lose(row, group.entry, self.now);
+                self.lose(row, group.entry, at.now);
             }
-            let figures = self.books.row(row);
-            figures.failed += group.fresh;
-            figures.exhausted += group.exited;
-        }
-    }
-
-    fn exception(&mut self) {
-        if let Some(frame) = self.leave() {
-            self.stop(frame, |figures, boxes| figures.exceptions += boxes);
+            self.count(row, |figures| {
+                figures.failed += group.fresh;
+                figures.exhausted += group.exited;
+            });
         }
     }
 
     /// Counts each logical box of a frame that ends like this.
-    fn stop(&mut self, mut frame: Frame, count: impl Fn(&mut ClauseFigures, u64)) {
-        if let Some(innermost) = &mut frame.innermost {
-            innermost.count(self.books);
-            count(self.books.row(innermost.row), 1);
-        }
-        for (&row, group) in &frame.departed {
-            count(self.books.row(row), group.boxes());
-        }
-    }
-
-    fn redo(&mut self) {
-        let Some(mut entered) = self.choices.pop() else {
-            // Called before a gap.
-            self.call(self.books.without.len() as PredicateIndex - 1);
-            return;
-        };
-        loop {
-            let number = entered.number;
-            self.enter(entered);
-            // In this dialect those around it were re-entered with it.
-            let around = |choice: &mut Frame| {
-                self.dialect == Dialect::InnermostRedo && choice.caller == number
-            };
-            let Some(next) = self.choices.pop_if(around) else {
-                return;
-            };
-            entered = next;
-        }
-    }
-
-    fn enter(&mut self, mut frame: Frame) {
-        frame.caller = self.active.last().map_or(0, |caller| caller.number);
-        let around = self.row();
-        let books = &mut *self.books;
-        if let Some(row) = frame.left_in() {
-            books.row(row).left_redos += 1;
-            frame.left = false;
-        }
+    fn stop(&mut self, frame: &Frame, count: impl Fn(&mut ClauseFigures, u64)) {
         if let Some(innermost) = &frame.innermost {
-            books.row(innermost.row).redos += 1;
-            books.come(innermost.row, 1, self.now);
-        } else if frame.departed.is_empty() {
-            frame.row = around;
+            self.count(innermost.row, |figures| count(figures, 1));
         }
         for (&row, group) in &frame.departed {
-            books.row(row).redos += group.boxes();
-            books.come(row, group.boxes(), self.now);
-        }
-        self.active.push(frame);
-    }
-
-    /// Nothing is known of any box from here on.
-    fn abandon(&mut self) {
-        while !self.active.is_empty() {
-            if let Some(frame) = self.leave() {
-                self.stop(frame, |figures, boxes| figures.open += boxes);
-            }
-        }
-        for frame in self.choices.drain(..) {
-            if let Some(row) = frame.left_in() {
-                self.books.row(row).left_pending += 1;
-            }
+            self.count(row, |figures| count(figures, group.boxes()));
         }
     }
 }
@@ -564,16 +434,19 @@ impl InClause {
         if !self.counted {
             self.counted = true;
             books.row(self.row).entered += 1;
+            if self.early {
+                books.count_before(self.row, |figures| figures.entered += 1);
+            }
         }
     }
 
     /// The box failed, or goes on with its next clause.
     fn end(&self, books: &mut Books, now: u64) {
         if self.exited {
-            books.row(self.row).exhausted += 1;
+            books.count(self.row, |figures| figures.exhausted += 1);
         } else {
             books.lose(self.row, self.entry, now);
-            books.row(self.row).failed += 1;
+            books.count(self.row, |figures| figures.failed += 1);
         }
     }
 }

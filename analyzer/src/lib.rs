@@ -7,6 +7,7 @@
 //! | file → header, names, streams, events | [`trace`] |
 //! | what of a trace is looked at | [`scope`] |
 //! | events → figures | [`mod@replay`] → [`figures`] |
+//! | events → what happens to boxes | [`machine`] |
 //! | events → figures by clause | [`clauses`] |
 //! | events → times of single calls | [`calls`] |
 //! | events → what calls were made with | [`arguments`] |
@@ -39,8 +40,10 @@ pub mod figures;
 pub mod graphs;
 pub mod index;
 pub mod listing;
+pub mod machine;
 pub mod moment;
 pub mod net;
+mod reading;
 pub mod remarks;
 pub mod replay;
 pub mod scope;

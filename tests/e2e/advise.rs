@@ -214,7 +214,12 @@ fn text_says_what_to_do_and_where() {
     assert!(widest <= Some(80), "{text}");
     let shown = sandbox.sh("$portmortem report run.pmt --predicate ok/2");
     shown.exits(0).shows("360,055");
-    advise(&sandbox, &["--least", "100"]).shows("Nothing found that costs so much.");
+    // There is always an answer.
+    let hottest = advise(&sandbox, &["--least", "100", "--top", "100"]);
+    hottest
+        .shows(": most of the work: ")
+        .shows("would be saved at most")
+        .shows("The hottest path: ");
     let few = advise(&sandbox, &["--least", "0", "--top", "0"]);
     few.shows(" more; --top ");
     let part = advise(&sandbox, &["--focus", "numlist/3", "--least", "0"]);
@@ -360,4 +365,84 @@ fn memory_of_the_program_and_of_the_recorder() {
     );
     let known = of_memory(&["--baseline"]);
     says(&known, "In the runs that were not recorded it was ");
+}
+
+/// A driver loop and `forall/2` ask for the next solution; a global variable is a state, and no
+/// table keeps what reads it.
+#[test]
+fn loops_and_effects_are_no_causes() {
+    let sandbox = Sandbox::new();
+    let found = findings_on(
+        &sandbox,
+        "
+        :- initialization(main, main).
+        main :- numlist(1, 3000, L), total(L, T), writeln(T), forall(job(X), used(X)),
+            nb_setval(n, 0), maplist(next_id, L, Ids), last(Ids, Y), writeln(Y).
+        total(L, T) :- nb_setval(t, 0), ( member(X, L), work(X), fail ; nb_getval(t, T) ).
+        work(X) :- numlist(1, 300, L), sum_list(L, S), nb_getval(t, T0), T is T0+S+X, nb_setval(t, T).
+        job(X) :- between(1, 2000, X).
+        used(X) :- numlist(1, 300, L), sum_list(L, S), S > X.
+        next_id(_, Id) :- nb_getval(n, N0), slow, Id is N0+1, nb_setval(n, Id).
+        slow :- numlist(1, 300, L), sum_list(L, _).
+        ",
+    );
+    for cause in ["generator", "failing-late", "repeated-calls"] {
+        assert!(!causes(&found).contains(&cause), "{found:#?}");
+    }
+    for may in found.iter().filter(|one| one["cause"] == "may-repeat") {
+        let named = may["evidence"].as_str().unwrap();
+        assert!(
+            !named.contains("next_id/2") && !named.contains(" work/1"),
+            "{may}"
+        );
+    }
+    // What it is instead.
+    assert_eq!(found.last().unwrap()["cause"], "hottest", "{found:#?}");
+}
+
+#[test]
+fn a_conjunction_inside_bagof_is_seen() {
+    let sandbox = Sandbox::new();
+    let found = findings_on(
+        &sandbox,
+        "
+        :- initialization(main, main).
+        a(X) :- between(1, 3000, X).
+        b(X) :- X =:= 2999.
+        main :- findall(N, ( between(1, 20, N), bagof(X, (a(X), b(X)), _) ), L), length(L, Len), writeln(Len).
+        ",
+    );
+    finding(&found, "generator", "main/0", 5);
+}
+
+#[test]
+fn files_read_again_flushes_and_solutions_that_are_counted() {
+    let sandbox = Sandbox::new();
+    let program = |times: u32, length: &str| {
+        format!(
+            "
+            :- initialization(main, main).
+            main :- forall(between(1, {times}, N), ( again, put(N), ( none(N) -> true ; true ) )).
+            again :- read_file_to_terms('data.pl', _, []).
+            put(_) :- put_char(x), flush_output.
+            none(N) :- findall(X, some(N, X), Xs), length(Xs, {length}).
+            some(N, X) :- between(1, N, X).
+            "
+        )
+    };
+    sandbox.write("data.pl", "a(1).\na(2).\n");
+    let many = findings_on(&sandbox, &program(1000, "0"));
+    let read = finding(&many, "read-again", "again/0", 4);
+    says(&read, "was called 1,000 times");
+    let flush = finding(&many, "flushes", "put/1", 5);
+    says(&flush, "was called 1,000 times");
+    let collected = finding(&many, "collected-to-test", "none/1", 6);
+    says(&collected, "failed at 1,000 of 1,000 calls (100 %)");
+    // A few times is no pattern, and a length that is asked for is none.
+    let few = findings_on(&sandbox, &program(10, "_"));
+    for cause in ["read-again", "flushes", "collected-to-test"] {
+        assert!(!causes(&few).contains(&cause), "{few:#?}");
+    }
+    let asked = findings_on(&sandbox, &program(1000, "_"));
+    assert!(!causes(&asked).contains(&"collected-to-test"), "{asked:#?}");
 }

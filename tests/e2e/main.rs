@@ -39,6 +39,7 @@ mod random_programs;
 mod run_time_goals;
 mod same_behaviour;
 mod selection;
+mod set_up_row;
 mod setup;
 mod shortened;
 mod signals;

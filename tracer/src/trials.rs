@@ -1,12 +1,12 @@
 //! Small programs that ran recorded: what is counted of them, for the analyser to find the cost of recording.
 //!
-//! What they waited is no time of theirs, and boxes of the engine's own work are no events of theirs.
+//! What they waited is no time of theirs, nor is what their set-up took; boxes of either, and of the engine's own work, are no events of theirs.
 
 use std::collections::HashMap;
 
 use crate::format::{
-    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, ENGINE_WORK, Event, Predicate, Record,
-    Trial, WAITING, decode_header, read_record,
+    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Event, INSTRUMENT, Predicate, Record,
+    Trial, WAITING, decode_header, is_engine_work, read_record,
 };
 
 const EXIT_DET: usize = 2;
@@ -40,7 +40,7 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Trial>> {
             last = tick;
             let work = inside.take();
             let worked = match work {
-                Some(EngineWork::Waiting) => 0,
+                Some(EngineWork::Untimed) => 0,
                 _ => delta,
             };
             if let Some(run) = &mut run {
@@ -99,23 +99,22 @@ struct Declared {
     work: Option<EngineWork>,
 }
 
-/// Of which kind a box of [`ENGINE_WORK`] is.
+/// Of which kind a box of [`crate::format::ENGINE_WORK`] is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EngineWork {
-    Waiting,
+    /// Its time is none of the program's.
+    Untimed,
     Other,
 }
 
 impl EngineWork {
     fn of(predicate: &Predicate) -> Option<Self> {
         let name = predicate.name.as_str();
-        let is_known =
-            predicate.module == "system" && predicate.arity == 0 && ENGINE_WORK.contains(&name);
         let work = match name {
-            WAITING => Self::Waiting,
+            WAITING | INSTRUMENT => Self::Untimed,
             _ => Self::Other,
         };
-        is_known.then_some(work)
+        is_engine_work(&predicate.module, name, predicate.arity).then_some(work)
     }
 }
 

@@ -1,9 +1,11 @@
 //! The figures in the order in which findings read them: goals by clause, and the words for places, times and shares.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
 use super::Place;
 use crate::Analysis;
+use crate::figures::whole::Whole;
 use crate::figures::{BacktrackFigures, Caller, PredicateFigures};
 use crate::tables::Site;
 use crate::text::{percent, time};
@@ -14,14 +16,19 @@ use crate::trace::{PredicateIndex, PredicateInfo};
 const ENGINE_FILES: &str = "engine:";
 
 /// How the names begin of built-in predicates that do more than compute: what calls them cannot be called less often, nor in another order.
-const EFFECTS: [&str; 24] = [
+const EFFECTS: [&str; 34] = [
     "abolish",
     "assert",
+    "await",
+    "b_getval",
     "b_setval",
     "close",
+    "concurrent",
     "consult",
+    "cputime",
     "erase",
     "flag",
+    "flush_output",
     "format",
     "gensym",
     "get_",
@@ -32,11 +39,16 @@ const EFFECTS: [&str; 24] = [
     "nl",
     "open",
     "print",
+    "process_create",
     "put_",
     "random",
     "read",
     "record",
+    "reset_gensym",
     "retract",
+    "shell",
+    "sleep",
+    "statistics",
     "thread_",
     "write",
 ];
@@ -50,7 +62,9 @@ pub(super) struct Evidence<'a> {
     pub(super) analysis: &'a Analysis,
     /// By clause: its goals that made calls, in the order in which they are written.
     pub(super) clauses: BTreeMap<ClauseKey, Vec<Site<'a>>>,
-    /// Ticks that boxes ran, in all streams.
+    /// What the time was, in all streams.
+    pub(super) whole: Whole,
+    /// Ticks of work.
     pub(super) total_ticks: u64,
     /// Modules of the program: those that its source files define predicates of, and `user`.
     modules: BTreeSet<&'a str>,
@@ -79,11 +93,13 @@ impl<'a> Evidence<'a> {
         };
         let of_program = predicates.iter().filter(is_in_program);
         let modules = of_program.map(|info| info.declared.module.as_str());
+        let whole = analysis.whole();
         Self {
             modules: modules.chain(["user"]).collect(),
             analysis,
             clauses,
-            total_ticks: analysis.profile.total_ticks(),
+            total_ticks: whole.work_ticks,
+            whole,
         }
     }
 
@@ -127,6 +143,43 @@ impl<'a> Evidence<'a> {
                 let name = &info.declared.name;
                 EFFECTS.iter().any(|effect| name.starts_with(effect))
             })
+    }
+
+    /// Whether the source of a predicate has a word that one of [`EFFECTS`] begins, as far as it is
+    /// there to read: the recorder does not
+    /// record built-ins that take next to no time, such as those of global variables.
+    pub(super) fn names_effects(&self, predicate: PredicateIndex) -> bool {
+        let Some((file, line)) = self.analysis.source(predicate) else {
+            return false;
+        };
+        let Ok(text) = fs::read_to_string(self.analysis.locate(file)) else {
+            return false;
+        };
+        let of_others = self.analysis.trace.predicates().iter();
+        let file_of = |info: &PredicateInfo| info.declared.file;
+        let own = file_of(&self.analysis.trace.predicates()[predicate as usize]);
+        let next = of_others
+            .filter(|info| file_of(info) == own && info.declared.line > line)
+            .map(|info| info.declared.line)
+            .min();
+        let lines = text.lines().skip(line.saturating_sub(1) as usize);
+        let count = next.map_or(usize::MAX, |next| (next - line) as usize);
+        lines
+            .take(count)
+            .flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'))
+            .any(|word| EFFECTS.iter().any(|effect| word.starts_with(effect)))
+    }
+
+    /// All goals that made calls.
+    pub(super) fn sites(&self) -> impl Iterator<Item = &Site<'a>> {
+        self.clauses.values().flatten()
+    }
+
+    /// The name of a predicate without module and arity, if it is none of the program.
+    pub(super) fn foreign_name(&self, predicate: PredicateIndex) -> Option<&'a str> {
+        let info = self.analysis.trace.predicates().get(predicate as usize)?;
+        let is_foreign = info.is_called_by_program() && !self.is_of_program(predicate);
+        is_foreign.then_some(info.declared.name.as_str())
     }
 
     /// The figures of a predicate.

@@ -4,7 +4,7 @@ use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding};
 use crate::tables::Site;
 use crate::text::count;
-use crate::trace::PredicateIndex;
+use crate::trace::{PredicateIndex, PredicateInfo};
 
 /// Fewer failures are no pattern.
 const LEAST: u64 = 100;
@@ -55,6 +55,15 @@ fn finding(
     let cost_ticks = spared.saturating_sub(tested);
     // To come first, the test must be cheaper.
     if test.figures.served_ticks >= dear.figures.served_ticks {
+        return None;
+    }
+    // What counts the solutions needs them.
+    let dear_info = evidence
+        .analysis
+        .trace
+        .predicates()
+        .get(dear.callee as usize);
+    if dear_info.is_some_and(PredicateInfo::is_collector) {
         return None;
     }
     let (first, then) = (evidence.name(dear.callee), evidence.name(test.callee));

@@ -26,8 +26,9 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let enough = evidence.total_ticks / 100 * LEAST_SHARE;
     let mut may: Vec<_> = evidence
         .predicates()
-        .filter(|&(index, _, figures)| {
+        .filter(|&(index, info, figures)| {
             evidence.is_of_program(index)
+                && info.declared.arity > 0
                 && !evidence.analysis.arguments().contains_key(&index)
                 && figures.redos == 0
                 && figures.calls >= LEAST
@@ -63,7 +64,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         certainty: Certainty::ToCheck,
         title: "calls may repeat one another; the trace does not say".to_owned(),
         evidence: format!(
-            "These return one result and change nothing, and took much of the time: {}. If they are called again with the same \
+            "These return one result, call nothing recorded that changes or reads a state, and took much of the time: {}. If they are called again with the same \
              arguments, their results can be kept.",
             named.join(", ")
         ),
@@ -111,6 +112,9 @@ fn computes(
         return false;
     }
     let below = reached(called(predicate), called);
-    let has_effects = |&index: &PredicateIndex| evidence.has_effects(index);
-    !below.contains(&predicate) && !below.iter().any(has_effects)
+    let has_effects = |&index: &PredicateIndex| {
+        evidence.has_effects(index)
+            || (evidence.is_of_program(index) && evidence.names_effects(index))
+    };
+    !below.contains(&predicate) && !has_effects(&predicate) && !below.iter().any(has_effects)
 }

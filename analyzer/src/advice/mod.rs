@@ -4,14 +4,18 @@
 //! What a finding costs is time that a change of the program may save, no more; findings overlap, so their costs do not sum to anything.
 
 mod change;
+mod collected;
 mod engine_memory;
 mod evidence;
 mod exceptions;
 mod failing_late;
+mod flushes;
 mod generators;
 mod growing;
+mod hottest;
 mod may_repeat;
 mod prefixes;
+mod read_again;
 mod repeats;
 mod waiting;
 
@@ -20,6 +24,7 @@ use std::cmp::Reverse;
 use serde::Serialize;
 
 use crate::Analysis;
+use crate::figures::whole::Whole;
 use crate::trace::PredicateIndex;
 pub use change::{Change, Goal, Spot, Written, changes, collected};
 use evidence::Evidence;
@@ -40,8 +45,6 @@ pub enum Cause {
     RepeatedPrefix,
     /// A thread waits for a mutex, a message, input or another thread.
     Waiting,
-    /// Threads were ready to run, and others had the processor.
-    NoProcessor,
     /// Work was thrown away by exceptions.
     Exceptions,
     /// Calls of a goal take longer and longer.
@@ -50,6 +53,14 @@ pub enum Cause {
     RepeatedCalls,
     /// Calls may repeat one another; the trace does not say whether they do.
     MayRepeat,
+    /// All solutions are collected to see whether there is one.
+    CollectedToTest,
+    /// Output is flushed again and again.
+    Flushes,
+    /// Files or terms are read or parsed again and again.
+    ReadAgain,
+    /// No cause, but where most of the work is.
+    Hottest,
 }
 
 /// How far the trace proves it.
@@ -108,32 +119,58 @@ pub struct Finding {
     pub predicates: Vec<PredicateIndex>,
 }
 
-/// All findings that cost at least `least` percent of the time, the dearest first. What is no fault of the program, and what may be one but
-/// for evidence that was not recorded, comes last. The events may be read for it: ask [`crate::Trace::check_whole`] before they are shown.
+impl Finding {
+    /// What its cost is a share of, in ticks: the work, or all time of what is no work.
+    #[must_use]
+    pub fn whole_ticks(&self, whole: &Whole) -> u64 {
+        match self.cause {
+            Cause::Waiting | Cause::Memory | Cause::UnusedChoicepoints => whole.all_ticks(),
+            _ => whole.work_ticks,
+        }
+    }
+}
+
+/// All findings that cost at least `least` percent of the time, the dearest first. What may be a
+/// fault of the program but for evidence that
+/// was not recorded comes later, and the goal with most of the work last, whatever it costs: so
+/// there is an answer wherever something ran.
+/// The events may be read for it: ask [`crate::Trace::check_whole`] before they are shown.
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 9] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 13] = [
+        collected::find,
         engine_memory::find,
         exceptions::find,
         failing_late::find,
+        flushes::find,
         generators::find,
         growing::find,
+        hottest::find,
         may_repeat::find,
         prefixes::find,
+        read_again::find,
         repeats::find,
         waiting::find,
     ];
     let all = looked_for.iter().flat_map(|find| find(&evidence));
     let is_worth_it = |finding: &Finding| {
-        let share = finding.cost_ticks as f64 / evidence.total_ticks.max(1) as f64;
-        finding.cost_ticks > 0 && share * 100.0 >= least
+        let whole = finding.whole_ticks(&evidence.whole).max(1);
+        let share = finding.cost_ticks as f64 / whole as f64;
+        let is_dear = share * 100.0 >= least || finding.cause == Cause::Hottest;
+        finding.cost_ticks > 0 && is_dear
     };
-    let mut findings: Vec<Finding> = all.filter(is_worth_it).collect();
+    // A call cannot save what threads waited in it.
+    let within_whole = |finding: Finding| Finding {
+        cost_ticks: finding.cost_ticks.min(finding.whole_ticks(&evidence.whole)),
+        ..finding
+    };
+    let worth = all.map(within_whole).filter(is_worth_it);
+    let mut findings: Vec<Finding> = worth.collect();
     findings.sort_by_key(|finding| {
-        // What is no fault of the program, or not known to be one, comes last.
+        // What is not known to be a fault of the program comes later.
         let rank = match finding.cause {
-            Cause::NoProcessor => 1,
+            Cause::Hottest => 3,
             Cause::MayRepeat => 2,
             Cause::Memory if evidence.analysis.trace.baseline().is_none() => 2,
             _ => 0,

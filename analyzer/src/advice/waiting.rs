@@ -8,9 +8,6 @@ use crate::figures::Caller;
 use crate::text::counted;
 use crate::trace::{PredicateIndex, PredicateInfo};
 
-/// The system lets a thread wait for so long now and then, in ns: that is no want of processors.
-const LEAST_NS: u64 = 1_000_000;
-
 /// What a predicate of the engine waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum WaitsFor {
@@ -20,17 +17,21 @@ enum WaitsFor {
     Input,
     /// Until some time has passed.
     Time,
-    /// Anything else: the processor was busy with something else, or the system with the thread's output.
-    Processor,
 }
 
 impl WaitsFor {
-    fn of(info: &PredicateInfo) -> Self {
+    /// `None`: the processor was busy with something else, or the system with the thread's output.
+    fn of(info: &PredicateInfo) -> Option<Self> {
         let module = info.declared.module.as_str();
-        if module != "system" && !module.starts_with('$') {
-            return Self::Processor;
+        let name = info.declared.name.as_str();
+        // The library waits for the threads that it made.
+        if module == "thread" && (name.starts_with("concurrent") || name.starts_with("first_sol")) {
+            return Some(Self::Thread);
         }
-        match info.declared.name.as_str() {
+        if module != "system" && !module.starts_with('$') {
+            return None;
+        }
+        Some(match info.declared.name.as_str() {
             "with_mutex" | "mutex_lock" => Self::Mutex,
             "thread_get_message"
             | "thread_send_message"
@@ -46,12 +47,12 @@ impl WaitsFor {
             {
                 Self::Input
             }
-            _ => Self::Processor,
-        }
+            _ => return None,
+        })
     }
 }
 
-/// A finding for each predicate that waits for a mutex, input or time; one for all that wait for threads; one for the rest.
+/// A finding for each predicate that waits for a mutex, input or time; one for all that wait for threads.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let mut waiting =
         BTreeMap::<(WaitsFor, Option<PredicateIndex>), Vec<(PredicateIndex, u64)>>::new();
@@ -64,21 +65,15 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         let (Some(info), Some(by)) = (is_waiting(callee), is_waiting(caller)) else {
             continue;
         };
-        if info.is_waiting() {
-            let what = WaitsFor::of(by);
-            let alone = !matches!(what, WaitsFor::Thread | WaitsFor::Processor);
+        // A busy machine is a remark of the report, and no fault of the program.
+        if let (true, Some(what)) = (info.is_waiting(), WaitsFor::of(by)) {
+            let alone = what != WaitsFor::Thread;
             let group = waiting.entry((what, alone.then_some(caller))).or_default();
             group.push((caller, edge.spent_ticks));
         }
     }
     waiting
         .into_iter()
-        .filter(|((what, _), by)| {
-            let waited = by
-                .iter()
-                .fold(0_u64, |sum, (_, ticks)| sum.saturating_add(*ticks));
-            *what != WaitsFor::Processor || evidence.analysis.ns(waited) >= LEAST_NS
-        })
         .map(|((what, _), mut by)| {
             by.sort_by_key(|&(index, ticks)| (std::cmp::Reverse(ticks), index));
             finding(evidence, what, &by)
@@ -121,14 +116,9 @@ fn finding(evidence: &Evidence, what: WaitsFor, by: &[(PredicateIndex, u64)]) ->
             "wait for the event itself (thread_get_message/3 with a timeout, thread_wait/2) instead of asking again and again."
                 .to_owned(),
         ),
-        WaitsFor::Processor => (
-            "threads had no processor".to_owned(),
-            "record on a quiet machine, with no more busy threads than processors; output to a slow terminal or disk waits, too."
-                .to_owned(),
-        ),
     };
     let evidence_text = match what {
-        WaitsFor::Thread | WaitsFor::Processor => {
+        WaitsFor::Thread => {
             let most = by.iter().take(4).map(|&(index, ticks)| {
                 let at = evidence.dearest_goal(index);
                 let at = at.map_or_else(String::new, |goal| format!(" {}", evidence.at(goal)));
@@ -145,15 +135,12 @@ fn finding(evidence: &Evidence, what: WaitsFor, by: &[(PredicateIndex, u64)]) ->
         }
     };
     Finding {
-        cause: match what {
-            WaitsFor::Processor => Cause::NoProcessor,
-            _ => Cause::Waiting,
-        },
+        cause: Cause::Waiting,
         place,
         cost_ticks,
         certainty: match what {
             WaitsFor::Mutex | WaitsFor::Time => Certainty::Counted,
-            WaitsFor::Thread | WaitsFor::Input | WaitsFor::Processor => Certainty::ToCheck,
+            WaitsFor::Thread | WaitsFor::Input => Certainty::ToCheck,
         },
         title,
         evidence: evidence_text,

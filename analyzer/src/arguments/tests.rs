@@ -8,6 +8,7 @@ use portmortem_tracer::{Options, Recorder, clock};
 use proptest::prelude::*;
 
 use super::*;
+use crate::reading;
 use crate::replay::{ReplayOptions, replay};
 use crate::scope::{Focus, FocusOn, Hide, Window};
 
@@ -175,24 +176,25 @@ proptest! {
         let window = Window { from: first + from as u64, until: first + (from + length) as u64 };
         let scope = Scope { window: Some(window), ..Scope::hiding(&trace, &Hide::default()) };
         let inside = plain(&events, |at, _| (from..from + length).contains(&at));
-        prop_assert_eq!(figures(&trace, &scope, None), inside);
+        prop_assert_eq!(reading::read(&trace, &scope, false, None).unwrap().arguments, inside);
 
         let focus = Focus::default().within(&FocusOn::Predicate(1));
         let scope = Scope { focus, hidden: vec![false, false, true, false, false], ..Scope::hiding(&trace, &Hide::default()) };
         let below = plain(&events, |_, chain| chain.contains(&1) && chain.last() != Some(&2));
-        prop_assert_eq!(figures(&trace, &scope, None), below);
+        prop_assert_eq!(reading::read(&trace, &scope, false, None).unwrap().arguments, below);
     }
 }
 
 /// Beyond the limit the counts are lower bounds, and what is known already is still counted.
 #[test]
 fn a_limit_of_different_calls() {
-    let mut books = Books::new(3);
+    let (room, scope) = (AtomicUsize::new(3), Scope::default());
+    let mut books = Books::new(&scope, &WITH, &room);
     for hash in [1, 2, 1, 3, 4, 5, 2, 1] {
         books.book(0, Said::Hash(hash));
     }
     books.book(1, Said::Hash(1));
-    let arguments = books.close();
+    let arguments = books.into_pages().close();
     let known: BTreeSet<_> = arguments
         .values()
         .map(|of| (of.hashed, of.distinct, of.most_repeated, of.cut_short))

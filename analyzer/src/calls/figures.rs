@@ -111,8 +111,8 @@ pub struct CallFigures {
     /// The slowest timed calls, the slowest first; of equal ones the first.
     pub slowest: Vec<SlowCall>,
     /// How the time of outermost calls changed: those made while no box of the predicate was on the
-    /// active chain. Garbage collections, stack shifts, loading and waiting are not in it, and have
-    /// none themselves.
+    /// active chain. Garbage collections, stack shifts, loading, set-up and waiting are not in it,
+    /// and have none themselves.
     pub growth: Growth,
 }
 

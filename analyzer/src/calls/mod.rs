@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
 
-use rayon::prelude::*;
-
 use crate::figures::Caller;
+use crate::machine::pass::{Watch, over_streams};
 use crate::scope::Scope;
 use crate::trace::{PredicateIndex, SiteIndex, Trace};
 pub(crate) use books::Books;
 use figures::{Bins, CallFigures};
+use pass::Timer;
 
 /// A goal that made calls, as the table `sites` has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,18 +57,19 @@ impl Calls {
         progress: &AtomicU64,
         cancel: &AtomicBool,
     ) -> Option<Self> {
-        let bins = Bins::of(trace.clock());
-        let callers: Vec<_> = trace.sites().iter().map(|site| site.caller).collect();
-        let new = || Books::new(scope, &bins, &callers, trace.unknown_predicate());
-        let streams = trace.streams().par_iter();
-        let books = streams
-            .filter(|stream| scope.has_stream(stream.id))
-            .try_fold(new, |mut books, stream| {
-                let watch = pass::Watch { progress, cancel };
-                pass::one_stream(&mut books, trace, stream, &watch).map(|()| books)
-            })
-            .map(|books| books.map(Books::into_calls));
-        books.try_reduce(Self::default, |sum, part| Some(sum.and(part)))
+        let timing = Timing::of(trace);
+        let watch = Watch {
+            progress: Some(progress),
+            cancel: Some(cancel),
+        };
+        over_streams(
+            trace,
+            scope,
+            watch,
+            || timing.timer(scope),
+            |timer| timer.into_books().into_calls(),
+            Self::and,
+        )
     }
 
     /// The figures of the calls of a predicate; `None` if it has none.
@@ -123,6 +124,30 @@ impl Calls {
     }
 }
 
+/// What times of calls are booked by, of a trace.
+#[derive(Debug)]
+pub(crate) struct Timing {
+    bins: Bins,
+    /// By site: the predicate whose clause it is in.
+    callers: Vec<PredicateIndex>,
+    unknown: PredicateIndex,
+}
+
+impl Timing {
+    pub(crate) fn of(trace: &Trace) -> Self {
+        Self {
+            bins: Bins::of(trace.clock()),
+            callers: trace.sites().iter().map(|site| site.caller).collect(),
+            unknown: trace.unknown_predicate(),
+        }
+    }
+
+    /// One for some streams.
+    pub(crate) fn timer<'s>(&'s self, scope: &'s Scope) -> Timer<'s> {
+        Timer::new(Books::new(scope, &self.bins, &self.callers, self.unknown))
+    }
+}
+
 /// The calls of a part of a trace, once they were asked for.
 #[derive(Debug)]
 pub struct CallsOnRequest {
@@ -151,14 +176,19 @@ impl CallsOnRequest {
         self.found.get()
     }
 
+    /// Keeps what was found; reads nothing.
+    pub(crate) fn keep(&self, calls: Calls) {
+        // Another thread may have found the same meanwhile.
+        let _ = self.found.set(calls);
+    }
+
     /// Finds the calls, unless that was done; `progress` counts up the events read. Whether they
     /// are known then: not if it was cancelled.
     pub fn find(&self, trace: &Trace, progress: &AtomicU64, cancel: &AtomicBool) -> bool {
         if self.found.get().is_none()
             && let Some(calls) = Calls::watched(trace, &self.scope, progress, cancel)
         {
-            // Another thread may have found the same meanwhile.
-            let _ = self.found.set(calls);
+            self.keep(calls);
         }
         self.found.get().is_some()
     }

@@ -83,6 +83,13 @@ impl SizeFigures {
         self.least = self.least.min(size);
         self.greatest = self.greatest.max(size);
     }
+
+    /// With those of other calls.
+    pub(crate) fn and(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.least = self.least.min(other.least);
+        self.greatest = self.greatest.max(other.greatest);
+    }
 }
 
 impl ArgumentFigures {

@@ -34,6 +34,8 @@ pub struct HiddenFigures {
     pub engine_ticks: u64,
     /// Ticks of hidden waiting.
     pub waiting_ticks: u64,
+    /// Ticks of hidden set-up.
+    pub set_up_ticks: u64,
 }
 
 impl HiddenFigures {
@@ -44,6 +46,7 @@ impl HiddenFigures {
         self.arguments = self.arguments.saturating_add(other.arguments);
         self.engine_ticks = self.engine_ticks.saturating_add(other.engine_ticks);
         self.waiting_ticks = self.waiting_ticks.saturating_add(other.waiting_ticks);
+        self.set_up_ticks = self.set_up_ticks.saturating_add(other.set_up_ticks);
     }
 
     /// An event of a hidden box, without what of it falls into the time of whoever called that.

@@ -15,6 +15,7 @@ pub mod laws;
 pub mod net_times;
 pub mod profile;
 mod totals;
+pub mod whole;
 
 use std::ops::Range;
 

@@ -10,7 +10,8 @@ use super::piece::{Ended, Flight, Piece, Reading, Row};
 use super::reasons::LastPort;
 use super::sides::{Began, Caller, Side};
 use super::{Context, PlaceToBegin, Take};
-use crate::tables::{Outcome, Place};
+use crate::machine::WayOut;
+use crate::tables::Place;
 use crate::trace::{SiteIndex, StreamInfo};
 
 /// Rows, and boxes kept with them, that may wait for what comes later.
@@ -159,7 +160,7 @@ impl<'t, 'c> Join<'t, 'c> {
             self.queue.see(self.cx, &piece, clock);
             clock.end(&piece);
         }
-        let outcome = Outcome::Open;
+        let outcome = WayOut::Open;
         let running = 0;
         self.queue.end(self.cx, 0, Ended { outcome, running });
         self.queue.land(clock.flight);

@@ -3,7 +3,7 @@
 use portmortem_tracer::format::Event;
 
 use super::Listing;
-use crate::tables::Outcome;
+use crate::machine::WayOut;
 use crate::trace::StreamInfo;
 use crate::walk::{Step, Walk};
 
@@ -17,7 +17,7 @@ pub struct Life {
     /// The number of the last event that concerns it.
     pub last: u64,
     /// How its last activation ended.
-    pub outcome: Outcome,
+    pub outcome: WayOut,
     /// A cut took its last choicepoint.
     pub was_cut: bool,
     /// It can still be re-entered at the end of the stream.
@@ -51,7 +51,7 @@ impl Listing<'_> {
             stream: stream.id,
             called,
             last: boxed,
-            outcome: Outcome::Open,
+            outcome: WayOut::Open,
             was_cut: false,
             is_pending: false,
             redos: 0,
@@ -82,7 +82,7 @@ impl Listing<'_> {
                 life.last = step.number;
             }
             if matches!(step.event, Event::Gap { .. }) {
-                life.outcome = Outcome::Lost;
+                life.outcome = WayOut::Lost;
                 life.last = step.number;
                 return Some(life);
             }
@@ -95,7 +95,7 @@ impl Listing<'_> {
                     return Some(life);
                 }
                 life.redos += 1;
-                life.outcome = Outcome::Open;
+                life.outcome = WayOut::Open;
                 began = running;
                 continue;
             }
@@ -103,14 +103,14 @@ impl Listing<'_> {
                 continue;
             }
             life.outcome = match step.event {
-                Event::ExitDet => Outcome::ExitDet,
-                Event::ExitNondet => Outcome::ExitNondet,
-                Event::Fail => Outcome::Fail,
-                Event::Exception => Outcome::Exception,
+                Event::ExitDet => WayOut::ExitDet,
+                Event::ExitNondet => WayOut::ExitNondet,
+                Event::Fail => WayOut::Fail,
+                Event::Exception => WayOut::Exception,
                 _ => continue,
             };
             life.ticks += running.saturating_sub(began);
-            if life.outcome != Outcome::ExitNondet {
+            if life.outcome != WayOut::ExitNondet {
                 return Some(life);
             }
             lies = Some(choices);

@@ -10,8 +10,9 @@ use portmortem_tracer::format::Event;
 use super::reasons::{LastPort, Passage};
 use super::sides::{Began, Caller, Side, Sides};
 use super::{Context, Pending};
+use crate::machine::WayOut;
 use crate::moment::{Moment, OpenBox};
-use crate::tables::{EventAt, Facts, Listed, Outcome, Place};
+use crate::tables::{EventAt, Facts, Listed, Place};
 use crate::trace::StreamInfo;
 use crate::walk::{Step, Walk};
 
@@ -62,7 +63,7 @@ pub(super) struct Awaits {
 /// How an activation ended, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ended {
-    pub(super) outcome: Outcome,
+    pub(super) outcome: WayOut,
     pub(super) running: u64,
 }
 
@@ -181,10 +182,10 @@ impl Piece {
                     self.sides.leave_choice(left.caller);
                 }
                 let outcome = match step.event {
-                    Event::ExitDet => Outcome::ExitDet,
-                    Event::ExitNondet => Outcome::ExitNondet,
-                    Event::Fail => Outcome::Fail,
-                    _ => Outcome::Exception,
+                    Event::ExitDet => WayOut::ExitDet,
+                    Event::ExitNondet => WayOut::ExitNondet,
+                    Event::Fail => WayOut::Fail,
+                    _ => WayOut::Exception,
                 };
                 side = Some(left);
                 ended = Some((depth.saturating_sub(1), Ended { outcome, running }));
@@ -197,7 +198,7 @@ impl Piece {
             Event::Cut { .. } => self.sides.cut(moment.choices().len()),
             Event::Gap { .. } => {
                 cx.lost.store(true, Ordering::Relaxed);
-                let outcome = Outcome::Lost;
+                let outcome = WayOut::Lost;
                 self.sides.lose();
                 ended = Some((0, Ended { outcome, running }));
             }
@@ -242,10 +243,10 @@ impl Piece {
             Event::Call { .. } | Event::Tail { .. } | Event::Redo => row.awaits.end = cx.future,
             Event::ExitDet | Event::ExitNondet | Event::Fail | Event::Exception => {
                 row.facts.outcome = Some(match step.event {
-                    Event::ExitDet => Outcome::ExitDet,
-                    Event::ExitNondet => Outcome::ExitNondet,
-                    Event::Fail => Outcome::Fail,
-                    _ => Outcome::Exception,
+                    Event::ExitDet => WayOut::ExitDet,
+                    Event::ExitNondet => WayOut::ExitNondet,
+                    Event::Fail => WayOut::Fail,
+                    _ => WayOut::Exception,
                 });
                 match side.map(|side| side.began) {
                     Some(Began::At {
@@ -427,7 +428,7 @@ impl Row {
     pub(super) fn ends(&mut self, ended: Ended) {
         self.awaits.end = false;
         self.facts.outcome = Some(ended.outcome);
-        if !matches!(ended.outcome, Outcome::Lost | Outcome::Open) {
+        if !matches!(ended.outcome, WayOut::Lost | WayOut::Open) {
             self.facts.took = Some(ended.running.saturating_sub(self.running));
         }
     }

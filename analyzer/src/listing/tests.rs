@@ -8,9 +8,10 @@ use portmortem_tracer::format::Event;
 use proptest::prelude::*;
 
 use super::{Bounds, Listing, Pending, Wanted};
+use crate::machine::WayOut;
 use crate::replay::tests::{long_script, long_trace};
 use crate::scope::Window;
-use crate::tables::{Facts, Listed, Outcome, Place, SiteNames};
+use crate::tables::{Facts, Listed, Place, SiteNames};
 use crate::trace::mapping::Mapping;
 use crate::trace::{BoxKind, SiteIndex, StreamInfo, Trace};
 use crate::walk::{Scan, Step, Trail, Walk};
@@ -22,7 +23,7 @@ enum Asked {
         future: bool,
     },
     TookMoreThan(u64),
-    Ended(Outcome),
+    Ended(WayOut),
     /// Every so many sites.
     Sites(u32),
     Numbers(u64, u64),
@@ -75,12 +76,12 @@ impl Wanted for Asked {
     }
 }
 
-fn leaves(event: Event) -> Option<Outcome> {
+fn leaves(event: Event) -> Option<WayOut> {
     Some(match event {
-        Event::ExitDet => Outcome::ExitDet,
-        Event::ExitNondet => Outcome::ExitNondet,
-        Event::Fail => Outcome::Fail,
-        Event::Exception => Outcome::Exception,
+        Event::ExitDet => WayOut::ExitDet,
+        Event::ExitNondet => WayOut::ExitNondet,
+        Event::Fail => WayOut::Fail,
+        Event::Exception => WayOut::Exception,
         _ => return None,
     })
 }
@@ -173,7 +174,7 @@ fn plain(trace: &Trace, stream: &StreamInfo, future: bool) -> Vec<(Step, Facts)>
             Event::Cut { .. } => exited.truncate(choices[at]),
             Event::Gap { .. } => {
                 for row in open.drain(..).flat_map(|open| open.rows) {
-                    facts[row].outcome = Some(Outcome::Lost);
+                    facts[row].outcome = Some(WayOut::Lost);
                 }
                 exited.clear();
             }
@@ -248,7 +249,7 @@ fn plain(trace: &Trace, stream: &StreamInfo, future: bool) -> Vec<(Step, Facts)>
         }
     }
     for row in open.into_iter().flat_map(|open| open.rows) {
-        facts[row].outcome = Some(Outcome::Open);
+        facts[row].outcome = Some(WayOut::Open);
     }
     let mut all = Vec::new();
     for ((step, _), mut facts) in steps.into_iter().zip(facts) {
@@ -330,8 +331,8 @@ fn check_all(bytes: Vec<u8>) -> usize {
         Asked::Everything { future: true },
         Asked::TookMoreThan(tick / 100),
         Asked::TookMoreThan(2),
-        Asked::Ended(Outcome::Fail),
-        Asked::Ended(Outcome::Open),
+        Asked::Ended(WayOut::Fail),
+        Asked::Ended(WayOut::Open),
         Asked::Sites(2),
         Asked::Numbers(number / 2, number / 2 + 50),
         Asked::Nothing,

@@ -9,6 +9,7 @@
 //!
 //! Waiting is no work, and is in none of these sums: nobody's costs are fitted to how busy the machine was. It has a share of its own,
 //! too, because a program that waits for its own threads waits for less if they are not recorded.
+//! Nor is set-up in any of these sums: all of it is recording.
 
 use std::collections::BTreeMap;
 
@@ -65,8 +66,6 @@ impl Outermost {
             }
         }
         let kinds = BoxKind::by_predicate(trace);
-        let is_waiting =
-            |row: &ContextFigures| kinds.get(row.predicate as usize) == Some(&BoxKind::Waiting);
         let mut times: BTreeMap<String, u64> = BTreeMap::new();
         let (mut all, mut waited, mut first) = (0, 0, 0);
         // The rows of each outermost predicate follow each other.
@@ -75,11 +74,11 @@ impl Outermost {
             for (at, row) in below.iter().enumerate() {
                 let net = profile.net.as_ref();
                 let ticks = net.map_or(row.self_ticks, |net| net.contexts[first + at].self_ticks);
-                *(if is_waiting(row) {
-                    &mut waited
-                } else {
-                    &mut worked
-                }) += ticks;
+                match BoxKind::of(&kinds, row.predicate) {
+                    BoxKind::Waiting => waited += ticks,
+                    BoxKind::SetUp => {}
+                    _ => worked += ticks,
+                }
             }
             first += below.len();
             all += worked;

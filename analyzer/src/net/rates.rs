@@ -146,9 +146,13 @@ impl Rates {
             }
             // No work, and nothing in it is a cost of recording.
             BoxKind::Waiting => (part(row.self_ticks, self.waiting), missing),
+            // All of it is recording.
+            BoxKind::SetUp => (0, missing),
             BoxKind::Call { arity } => {
-                let waiting = row.hidden.waiting_ticks.min(row.self_ticks);
-                let worked = row.self_ticks - waiting;
+                let set_up = row.hidden.set_up_ticks.min(row.self_ticks);
+                let of_program = row.self_ticks - set_up;
+                let waiting = row.hidden.waiting_ticks.min(of_program);
+                let worked = of_program - waiting;
                 let engine_work = row.hidden.engine_ticks.min(worked);
                 let own = worked - engine_work;
                 let cost = missing.saturating_add(cost(row, arity, &rate.ports));

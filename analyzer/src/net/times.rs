@@ -289,6 +289,25 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_left_of_set_up() {
+        let mut rates = rates(costs((2, 3), (3, 4)), &[0, 0, 0]);
+        let before = NetTimes::of(&profile(), &rates);
+        rates.kinds[2] = BoxKind::SetUp;
+        let found = NetTimes::of(&profile(), &rates);
+        assert_eq!(found.predicates[2].self_ticks, 0);
+        assert_eq!(found.recorded_ticks, before.recorded_ticks);
+        let left = |times: &NetTimes| -> u64 {
+            let other = times.predicates.iter().take(2);
+            other.map(|times| times.self_ticks).sum()
+        };
+        assert_eq!(found.net_ticks, left(&found));
+        keeps_sums(&found);
+        let mut hidden = profile();
+        hidden.contexts[1].hidden.set_up_ticks = u64::MAX;
+        assert_eq!(NetTimes::of(&hidden, &rates).contexts[1].self_ticks, 0);
+    }
+
+    #[test]
     fn sums_are_kept() {
         let calls = rates(costs((2, 3), (3, 4)), &[0, 0, 0]);
         for engine_work in [0, 100, COST_UNIT as u32] {

@@ -2,18 +2,8 @@
 
 use super::arc_table::PlaceId;
 use crate::figures::{Port, PortTotals};
+pub(super) use crate::machine::WayOut;
 use crate::trace::PredicateIndex;
-
-/// How an activation ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WayOut {
-    ExitDet,
-    ExitNondet,
-    Fail,
-    Exception,
-    /// The stream ends.
-    Open,
-}
 
 /// Outcomes that time is split by: exit, failure, exception, none.
 pub(super) const OUTCOMES: usize = 4;
@@ -26,7 +16,7 @@ impl WayOut {
             Self::ExitDet | Self::ExitNondet => 0,
             Self::Fail => 1,
             Self::Exception => 2,
-            Self::Open => 3,
+            Self::Open | Self::Lost => 3,
         }
     }
 
@@ -38,7 +28,7 @@ impl WayOut {
 }
 
 /// Ports that a chain of last calls shares: see [`Figures::followed`]. Ways out come first, in the
-/// order of [`WayOut`], all but the last.
+/// order of [`WayOut`].
 pub(super) const SHARED_PORTS: usize = 6;
 pub(super) const SHARED: [Port; SHARED_PORTS] = [
     Port::ExitDet,
@@ -65,7 +55,7 @@ impl WayOut {
             Self::ExitNondet => Some(1),
             Self::Fail => Some(2),
             Self::Exception => Some(3),
-            Self::Open => None,
+            Self::Open | Self::Lost => None,
         }
     }
 }
@@ -208,7 +198,7 @@ impl Figures {
                 ports.fails_dry += fresh;
             }
             WayOut::Exception => ports.exceptions += boxes,
-            WayOut::Open => ports.open += boxes,
+            WayOut::Open | WayOut::Lost => ports.open += boxes,
         }
     }
 

@@ -70,12 +70,12 @@ mod work;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::arguments;
-use crate::clauses;
+use crate::calls::CallsOnRequest;
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
 use crate::moment::checkpoint::Checkpoint;
 use crate::net::Rates;
+use crate::reading;
 use crate::scope::focus::Focus;
 use crate::scope::hide::Hide;
 use crate::scope::window::Window;
@@ -100,6 +100,8 @@ pub struct ReplayOptions<'o> {
     pub cancel: Option<&'o AtomicBool>,
     /// Sums up the time of the replay.
     pub effort: Option<&'o Effort>,
+    /// The times of single calls of the same part of the trace, to be found on the way.
+    pub calls: Option<&'o CallsOnRequest>,
     /// Bytes of events that are replayed at a time; the default suits the trace and the threads.
     pub chunk_bytes: Option<u64>,
 }
@@ -197,25 +199,27 @@ fn replay_with(
     options: &ReplayOptions,
     checkpoints: Option<&mut Vec<Checkpoint>>,
 ) -> Option<Profile> {
-    let replay = |scope: &Scope, checkpoints| {
-        let (profile, clauses) = rayon::join(
-            || schedule::replay(trace, options, scope, checkpoints),
-            || clauses::figures(trace, scope, options.cancel),
-        );
-        Profile { clauses, ..profile }
-    };
     let scope = options.scope(trace);
     let since_it_begins = || {
-        let profile = replay(&scope, checkpoints);
+        let profile = schedule::replay(trace, options, &scope, checkpoints);
         match scope.window {
-            Some(window) => profile.since(&replay(&scope.before(window), None)),
+            Some(window) => {
+                let before = schedule::replay(trace, options, &scope.before(window), None);
+                profile.since(&before)
+            }
             None => profile,
         }
     };
-    let of_calls = || arguments::figures(trace, &scope, options.cancel);
-    let (profile, arguments) = rayon::join(since_it_begins, of_calls);
+    let with_calls = options.calls.is_some();
+    let beside = || reading::read(trace, &scope, with_calls, options.cancel);
+    let (profile, found) = rayon::join(since_it_begins, beside);
+    let found = found?;
+    if let (Some(calls), Some(found)) = (options.calls, found.calls) {
+        calls.keep(found);
+    }
     let mut profile = Profile {
-        arguments,
+        clauses: found.clauses,
+        arguments: found.arguments,
         ..profile
     };
     profile

@@ -20,6 +20,9 @@ impl Chunk<'_> {
             BoxKind::Waiting => {
                 add(&mut self.books.hidden(boxed.place).waiting_ticks, stretch);
             }
+            BoxKind::SetUp => {
+                add(&mut self.books.hidden(boxed.place).set_up_ticks, stretch);
+            }
         }
     }
 

@@ -19,10 +19,10 @@ rows! {
     /// A row of the table `centers`: one for every cost centre that was entered, and one for what
     /// ran outside of all.
     ///
-    /// All counts are of boxes of predicates in the centre and in no centre nested in it; not of
-    /// the centre's own boxes, nor of collections, stack shifts, waiting and loading, whose time is
-    /// in `self_ns`. Every count sums over the centres to that of all other boxes of the trace, and
-    /// `self_ns` to that of all boxes.
+    /// All counts are of boxes of predicates in the centre and in no centre nested in it; not
+    /// of the centre's own boxes, nor of collections, stack shifts, waiting, loading and set-
+    /// up, whose time is in `self_ns`. Every count sums over the centres to that of all other
+    /// boxes of the trace, and `self_ns` to that of all boxes.
     pub struct CenterRow<'t> of c: InCenter<'t> {
         /// Name of the trace.
         "trace" None trace: &'t str = c.tables.name;

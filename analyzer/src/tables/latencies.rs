@@ -38,7 +38,7 @@ macro_rules! latency_rows {
                 /// Time of the slowest call, in ns.
                 "max" Time max_ns: Option<u64> = $of.ns($of.figures.max_ticks());
                 /// How the time of outermost calls changed with their ordinal, without collections,
-                /// loading and waiting: `constant`, `falling`, `sublinear`, `linear` or
+                /// loading, set-up and waiting: `constant`, `falling`, `sublinear`, `linear` or
                 /// `superlinear`; empty if there are too few calls, or their times have no order.
                 "growth" None growth: Option<&'t str> = $of.trend.verdict.name();
                 /// Calls that `growth` is based on.

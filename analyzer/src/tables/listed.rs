@@ -3,6 +3,7 @@
 
 use super::events::{EventAt, port};
 use super::row::rows;
+use crate::machine::WayOut;
 use crate::trace::names::printable;
 use crate::trace::{PredicateIndex, SiteIndex, SiteInfo, Trace};
 
@@ -50,7 +51,7 @@ rows! {
         /// `exit_det`, `exit_nondet`, `fail`, `exception`, `open` (not before the end of the
         /// stream) or `lost` (in a gap). Of calls and redos only if a condition asks for `outcome`
         /// or `took`.
-        "outcome" None outcome: Option<&'t str> = l.facts.outcome.map(Outcome::name);
+        "outcome" None outcome: Option<&'t str> = l.facts.outcome.map(WayOut::name);
         /// Time from the call or redo that begins the activation to the way out that ends it, less
         /// pauses, in ns; of a last call, from there. Of calls and redos only if a condition asks
         /// for `outcome` or `took`.
@@ -86,7 +87,7 @@ pub struct Facts {
     /// The goal that called the box, or that made the last call which it runs.
     pub site: Option<SiteIndex>,
     /// How the activation ended that it begins or ends.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<WayOut>,
     /// How long that took, in ticks.
     pub took: Option<u64>,
     /// Who failed or raised the exception.
@@ -102,48 +103,6 @@ pub struct Place {
     pub predicate: PredicateIndex,
     /// Number of the event in the stream.
     pub event: Option<u64>,
-}
-
-/// How an activation ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// Without a choicepoint inside.
-    ExitDet,
-    /// With one.
-    ExitNondet,
-    /// By failure.
-    Fail,
-    /// By an exception.
-    Exception,
-    /// Not before the end of the stream.
-    Open,
-    /// Events were lost before that.
-    Lost,
-}
-
-impl Outcome {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::ExitDet,
-        Self::ExitNondet,
-        Self::Fail,
-        Self::Exception,
-        Self::Open,
-        Self::Lost,
-    ];
-
-    /// What tables call it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ExitDet => "exit_det",
-            Self::ExitNondet => "exit_nondet",
-            Self::Fail => "fail",
-            Self::Exception => "exception",
-            Self::Open => "open",
-            Self::Lost => "lost",
-        }
-    }
 }
 
 impl<'t> Listed<'t> {

@@ -39,7 +39,7 @@ pub use cycles::{CycleRow, InCycle};
 pub use edges::{Edge, EdgeRow};
 pub use events::{EventAt, EventRow, port};
 pub use latencies::{Latency, LatencyRow, SiteLatencyRow};
-pub use listed::{Facts, Listed, ListedRow, Outcome, Place, SiteNames};
+pub use listed::{Facts, Listed, ListedRow, Place, SiteNames};
 pub use predicates::{OF_CALLS, Predicate, PredicateRow};
 pub use row::{Cell, Column, Kind, Row, Unit, is_called};
 pub use sites::{Site, SiteRow};

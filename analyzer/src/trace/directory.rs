@@ -1,11 +1,11 @@
 //! The names in a trace: predicates, files, texts, streams, notes, and how the run ended.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use portmortem_tracer::format::{
-    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Clause, Cost, Dialect, ENGINE_WORK, Fit, PortCosts,
-    Predicate, Record, Site, StreamBegin, StreamKind, Technique, Trials, WAITING, read_record,
+    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Clause, Cost, Dialect, Fit, PortCosts, Predicate,
+    Record, Site, StreamBegin, StreamKind, Technique, Trials, read_record,
 };
 use rustc_hash::FxHashMap;
 
@@ -19,16 +19,15 @@ use crate::trace::{Callable, PredicateIndex};
 pub const CENTER_MODULE: &str = "cost_center";
 
 /// Predicates that collect solutions, and the modules that an engine may have them in.
-const COLLECTORS: [(&str, u32); 9] = [
-    ("findall", 3),
-    ("findall", 4),
-    ("findnsols", 4),
-    ("findnsols", 5),
-    ("forall", 2),
-    ("bagof", 3),
-    ("setof", 3),
-    ("aggregate_all", 3),
-    ("aggregate_all", 4),
+const COLLECTORS: [(&str, RangeInclusive<u32>); 8] = [
+    ("findall", 3..=4),
+    ("findnsols", 4..=5),
+    ("forall", 2..=2),
+    ("foreach", 2..=2),
+    ("bagof", 3..=3),
+    ("setof", 3..=3),
+    ("aggregate_all", 3..=4),
+    ("aggregate", 3..=4),
 ];
 const COLLECTOR_MODULES: [&str; 3] = ["system", "$bags", "aggregate"];
 
@@ -495,31 +494,6 @@ impl Reader<'_> {
 }
 
 impl PredicateInfo {
-    /// Whether its boxes are garbage collections, stack shifts, waiting or autoloads ([`ENGINE_WORK`]), and no calls of the program:
-    /// how many there are depends on time.
-    #[must_use]
-    pub fn is_engine_work(&self) -> bool {
-        self.declared.module == "system"
-            && self.declared.arity == 0
-            && ENGINE_WORK.contains(&self.declared.name.as_str())
-    }
-
-    /// Whether its boxes are garbage collections or stack shifts.
-    #[must_use]
-    pub fn is_memory_work(&self) -> bool {
-        self.is_engine_work()
-            && matches!(
-                self.declared.name.as_str(),
-                "stack_shift" | "garbage_collect"
-            )
-    }
-
-    /// Whether its boxes are time without a processor.
-    #[must_use]
-    pub fn is_waiting(&self) -> bool {
-        self.is_engine_work() && self.declared.name == WAITING
-    }
-
     /// Whether it asks a goal for one solution after the other, and keeps what it needs of each: then going back into the goal
     /// throws away nothing that is missed.
     #[must_use]
@@ -531,7 +505,7 @@ impl PredicateInfo {
             ..
         } = &self.declared;
         COLLECTOR_MODULES.contains(&module.as_str())
-            && COLLECTORS.contains(&(name.as_str(), *arity))
+            && (COLLECTORS.iter()).any(|(known, arities)| known == name && arities.contains(arity))
     }
 
     /// Whether its boxes are calls that the program makes: neither of a cost centre itself nor the engine's own work.

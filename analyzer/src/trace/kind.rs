@@ -2,7 +2,7 @@
 
 use bincode::{Decode, Encode};
 
-use portmortem_tracer::format::WAITING;
+use portmortem_tracer::format::{AUTOLOAD, INSTRUMENT, WAITING, is_engine_work};
 
 use super::{PredicateIndex, PredicateInfo, Trace};
 
@@ -21,6 +21,8 @@ pub enum BoxKind {
     Autoload,
     /// Time without a processor.
     Waiting,
+    /// What the recorder does to the program while that runs: no work of the program at all.
+    SetUp,
 }
 
 impl BoxKind {
@@ -35,7 +37,8 @@ impl BoxKind {
             }
             match info.declared.name.as_str() {
                 WAITING => Self::Waiting,
-                "autoload" => Self::Autoload,
+                AUTOLOAD => Self::Autoload,
+                INSTRUMENT => Self::SetUp,
                 _ => Self::EngineWork,
             }
         };
@@ -45,12 +48,45 @@ impl BoxKind {
     /// Whether it happens between two ports, wherever the program is then, and is no step of the
     /// program.
     pub(crate) fn is_between_ports(self) -> bool {
-        matches!(self, Self::EngineWork | Self::Waiting)
+        matches!(self, Self::EngineWork | Self::Waiting | Self::SetUp)
     }
 
     /// Of one predicate; nothing is known of the unknown one.
     pub(crate) fn of(kinds: &[Self], predicate: PredicateIndex) -> Self {
         let of = kinds.get(predicate as usize).copied();
         of.unwrap_or(Self::Call { arity: 0 })
+    }
+}
+
+impl PredicateInfo {
+    /// Whether its boxes are garbage collections, stack shifts, waiting, autoloads or set-up
+    /// ([`portmortem_tracer::format::ENGINE_WORK`]), and no calls of the program: how many there
+    /// are is no figure of it.
+    #[must_use]
+    pub fn is_engine_work(&self) -> bool {
+        let declared = &self.declared;
+        is_engine_work(&declared.module, &declared.name, declared.arity)
+    }
+
+    /// Whether its boxes are garbage collections or stack shifts.
+    #[must_use]
+    pub fn is_memory_work(&self) -> bool {
+        self.is_engine_work()
+            && matches!(
+                self.declared.name.as_str(),
+                "stack_shift" | "garbage_collect"
+            )
+    }
+
+    /// Whether its boxes are what the recorder did to the program.
+    #[must_use]
+    pub fn is_set_up(&self) -> bool {
+        self.is_engine_work() && self.declared.name == INSTRUMENT
+    }
+
+    /// Whether its boxes are time without a processor.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.is_engine_work() && self.declared.name == WAITING
     }
 }

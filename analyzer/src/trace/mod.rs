@@ -62,6 +62,9 @@ pub struct Trace {
     blocks: Vec<Block>,
     directory: Directory,
     damage: Vec<Damage>,
+    /// How many times the events of a stream were begun to be read.
+    #[cfg(test)]
+    pub(crate) readings: std::sync::atomic::AtomicU64,
 }
 
 /// Where an events block lies. What else its header says is read again with its events.
@@ -174,6 +177,8 @@ impl Trace {
             blocks: events,
             directory,
             damage,
+            #[cfg(test)]
+            readings: Default::default(),
         })
     }
 
@@ -397,6 +402,9 @@ impl Trace {
     /// The events of a stream, in order.
     #[must_use]
     pub fn events(&self, stream: &StreamInfo) -> Events<'_> {
+        #[cfg(test)]
+        self.readings
+            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Events::new(self, stream)
     }
 

@@ -38,10 +38,40 @@ pub use wire::{MAX_RECORD_BYTES, WireError, decode_record, encode_record, read_r
 /// What the path of a source file begins with that is the engine's own: the rest is relative to the directory where the engine is installed.
 pub const ENGINE_HOME: &str = "engine:";
 
-/// Predicates of the module `system`, arity 0, that stand for what an engine does without a call of the program: garbage collections,
-/// stack shifts, waiting, loading a library when one of its predicates is first called. How many there are of the first three
-/// depends on time and load, as nothing else in a trace.
-pub const ENGINE_WORK: [&str; 4] = ["stack_shift", "garbage_collect", WAITING, AUTOLOAD];
+/// Predicates of arity 0 that stand for what is done without a call of the program: garbage
+/// collections, stack shifts, waiting, loading a library when one of its predicates is first
+/// called, and set-up of the recorder's own. How many there are of the first three depends on
+/// time and load, as nothing else in a trace. All are of the module `system`, but for
+/// [`INSTRUMENT`].
+pub const ENGINE_WORK: [&str; 5] = [
+    "stack_shift",
+    "garbage_collect",
+    WAITING,
+    AUTOLOAD,
+    INSTRUMENT,
+];
+
+/// What the recorder does to the program while that runs or is loaded: it is of the module [`RECORDER`].
+pub const INSTRUMENT: &str = "instrument";
+
+/// The recorder's own module.
+pub const RECORDER: &str = "portmortem";
+
+/// The module of a predicate of [`ENGINE_WORK`].
+#[must_use]
+pub fn engine_work_module(name: &str) -> &'static str {
+    if name == INSTRUMENT {
+        RECORDER
+    } else {
+        "system"
+    }
+}
+
+/// Whether a predicate is one of [`ENGINE_WORK`].
+#[must_use]
+pub fn is_engine_work(module: &str, name: &str, arity: u32) -> bool {
+    arity == 0 && ENGINE_WORK.contains(&name) && module == engine_work_module(name)
+}
 
 /// Loading a library.
 pub const AUTOLOAD: &str = "autoload";

@@ -209,9 +209,18 @@ attribute_set(_, _, _).
 
 :- public storing/2.
 
+%   What that takes is a box of its own.
+
+storing(_, Layout) :-
+    var(Layout),
+    !.
 storing(Clause, Layout) :-
-    (   nonvar(Layout),
-        source_location(File, Line),
+    portmortem:'$set_up_begin'(Begin),
+    note_goals(Clause, Layout),
+    portmortem:'$set_up_end'(Begin).
+
+note_goals(Clause, Layout) :-
+    (   source_location(File, Line),
         '$current_source_module'(M0),
         clause_goals(Clause, Layout, M0, Head, Goals)
     ->  strip_module(M0:Head, M, Plain),

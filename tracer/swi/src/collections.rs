@@ -5,6 +5,7 @@
 //! by what they have grown there was a box of `system:garbage_collect/0` or `system:stack_shift/0`, at the beginning of the stretch.
 //! When in the stretch it was nobody knows, but every tick of it is out of the row of whoever ran. Several collections in one stretch are one box.
 //! What the thread waited ([`crate::waiting`]) is such a box, too, after the others: they never add up to more than the stretch.
+//! So is what the recorder took to instrument the program ([`Engine::note_set_up`]), when that is over; what was collected meanwhile lies before it.
 //!
 //! Stubs read the counts where the engine keeps them ([`crate::stubs`]), without a question, and before every event that comes late
 //! enough for a collection: see [`Engine::note_pauses`].
@@ -17,10 +18,11 @@
 //! anywhere else; and its exception goes on to the program, as from any other call.
 
 use std::ffi::{CStr, c_int};
+use std::ops::Range;
 use std::ptr;
 
 use portmortem_tracer::clock;
-use portmortem_tracer::format::{ENGINE_WORK, Event, WAITING};
+use portmortem_tracer::format::{ENGINE_WORK, Event, INSTRUMENT, WAITING};
 
 use crate::engine::{self, Engine};
 use crate::ffi::{self, FALSE, Foreign, TRUE, exception_is_pending};
@@ -34,6 +36,9 @@ const LONG_NS: u64 = 20_000;
 /// What takes less is left to whoever ran: so that programs without collections have the same events on every run, however
 /// often another process interrupts them.
 const SHORTEST_NS: u64 = 10_000;
+
+/// Stretches of fewer ticks hold none of either: collections are looked for no sooner (`Stream::call_if_soon`).
+const SHORT_TICKS: u64 = 1 << 12;
 
 /// How long both clocks must have run for their ratio to say anything.
 const RATIO_NS: u64 = 10_000;
@@ -54,6 +59,8 @@ pub(crate) struct Collections {
     waiting: Waiting,
     /// The predicate of its boxes, once there was one.
     waiting_id: Option<u32>,
+    /// The same of set-up.
+    set_up_id: Option<u32>,
 }
 
 /// Why a port that has asked is not to go on.
@@ -82,6 +89,7 @@ impl Collections {
             due: 0,
             waiting: Waiting::new(),
             waiting_id: None,
+            set_up_id: None,
         }
     }
 
@@ -132,17 +140,56 @@ impl Engine {
     /// `active` tells whether a box was active meanwhile.
     #[cold]
     pub(crate) fn note_pauses(&mut self, active: bool) {
+        self.note_pauses_since(0, active);
+    }
+
+    /// [`Engine::note_pauses`], of what has come since a tick.
+    fn note_pauses_since(&mut self, begin: u64, active: bool) {
         let now = clock::ticks();
         let found = stubs::pauses();
         let before = std::mem::replace(&mut self.collections.seconds, found);
         // What came before the first event is in no stretch between two.
         if before != found && self.stream.last_tick() > 0 {
-            self.note_growth(before, found, now);
+            self.note_growth(before, found, begin..now);
         }
         if self.is_long(now) {
             self.collections.settle_due(now);
-            self.note_waiting(active);
+            self.note_waiting_since(begin, active);
         }
+    }
+
+    /// The recorder begins to do something to the program, which belongs to no box of it. The tick.
+    pub(crate) fn begin_set_up(&mut self, active: bool) -> u64 {
+        let now = clock::ticks();
+        if self.may_hold_pauses(self.stream.last_tick(), now) {
+            self.note_pauses(active);
+        }
+        clock::ticks()
+    }
+
+    /// Records what the recorder has done to the program since [`Engine::begin_set_up`], as a box of its own.
+    pub(crate) fn note_set_up(&mut self, began: u64, active: bool) {
+        if self.quiet {
+            return;
+        }
+        if self.collections.set_up_id.is_none() {
+            self.collections.set_up_id = recording::with(|current| current.pseudo(INSTRUMENT));
+        }
+        let Some(predicate) = self.collections.set_up_id else {
+            return;
+        };
+        let now = clock::ticks();
+        if self.may_hold_pauses(began, now) {
+            self.note_pauses_since(began, active);
+        }
+        let begin = began.max(self.stream.last_tick());
+        self.stream.record_at(Event::Call { predicate }, begin);
+        self.stream.record_at(Event::ExitDet, clock::ticks());
+    }
+
+    /// Whether so long a stretch may hold a collection or a wait that is recorded.
+    fn may_hold_pauses(&self, begin: u64, now: u64) -> bool {
+        now.saturating_sub(begin) >= SHORT_TICKS && !self.quiet
     }
 
     /// [`Engine::note_waiting`], at a port where no more can be asked for.
@@ -153,7 +200,7 @@ impl Engine {
     }
 
     /// Whether a box is active, of ports or of stubs; not within the handler of a stub.
-    fn has_active_box(&self) -> bool {
+    pub(crate) fn has_active_box(&self) -> bool {
         // SAFETY: a shadow is never freed, and only handlers change it.
         self.boxes.any_active() || unsafe { (*self.shadow).is_active() }
     }
@@ -162,6 +209,11 @@ impl Engine {
     /// waits for the processor mostly does so where it has just called the system, and so between the two, had the system
     /// still to be called.
     fn note_waiting(&mut self, active: bool) {
+        self.note_waiting_since(0, active);
+    }
+
+    /// [`Engine::note_waiting`], of what has come since a tick.
+    fn note_waiting_since(&mut self, begin: u64, active: bool) {
         let mut ns = self.collections.waiting.since_last();
         // Time while no box is open is nobody's anyway.
         if ns == 0 || self.quiet || !active {
@@ -174,15 +226,15 @@ impl Engine {
         let now = clock::ticks();
         if let Some(id) = self.collections.waiting_id {
             let ticks = ns as f64 * self.collections.rate(now);
-            self.note_work(id, ticks as u64, now);
+            self.note_work(id, ticks as u64, begin..now);
         }
     }
 
-    /// Records that so many ticks of the stretch that ends at `now` were what a predicate stands for; not more than the rest of the
-    /// stretch.
-    fn note_work(&self, predicate: u32, ticks: u64, now: u64) {
-        let begin = self.stream.last_tick();
-        let ticks = ticks.min(now.saturating_sub(begin));
+    /// Records that so many ticks of a stretch were what a predicate stands for; not more than the rest of the stretch, which
+    /// begins behind the last event.
+    fn note_work(&self, predicate: u32, ticks: u64, stretch: Range<u64>) {
+        let begin = stretch.start.max(self.stream.last_tick());
+        let ticks = ticks.min(stretch.end.saturating_sub(begin));
         if ticks > 0 && !self.quiet {
             self.stream.record_at(Event::Call { predicate }, begin);
             self.stream.record_at(Event::ExitDet, begin + ticks);
@@ -193,15 +245,20 @@ impl Engine {
     fn note_collections(&mut self, found: Option<[f64; KINDS]>, now: u64) {
         self.collections.settle_due(now);
         let before = std::mem::replace(&mut self.collections.seconds, found);
-        self.note_growth(before, found, now);
+        self.note_growth(before, found, 0..now);
     }
 
-    /// Records by how much the counts have grown in the stretch that ends at `now`.
-    fn note_growth(&self, before: Option<[f64; KINDS]>, found: Option<[f64; KINDS]>, now: u64) {
+    /// Records by how much the counts have grown in a stretch.
+    fn note_growth(
+        &self,
+        before: Option<[f64; KINDS]>,
+        found: Option<[f64; KINDS]>,
+        stretch: Range<u64>,
+    ) {
         let (Some(before), Some(seconds)) = (before, found) else {
             return;
         };
-        let rate = self.collections.rate(now);
+        let rate = self.collections.rate(stretch.end);
         for kind in 0..KINDS {
             let ns = (seconds[kind] - before[kind]) * 1e9;
             if ns < SHORTEST_NS as f64 || self.quiet {
@@ -209,7 +266,7 @@ impl Engine {
             }
             let id = recording::with(|current| current.pseudo(ENGINE_WORK[kind]));
             if let Some(id) = id {
-                self.note_work(id, (ns * rate) as u64, now);
+                self.note_work(id, (ns * rate) as u64, stretch.clone());
             }
         }
     }

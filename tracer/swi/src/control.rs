@@ -405,6 +405,29 @@ pub(crate) fn own_end() -> Foreign {
     go_on(Engine::leave_own)
 }
 
+/// `set_up_begin(-Begin)`: the recorder begins to note what it needs of the program.
+pub(crate) fn set_up_begin(begin: Term) -> Foreign {
+    // SAFETY: the state is used within this call only.
+    let engine = unsafe { engine::existing() };
+    let tick = engine.map_or(0, |engine| engine.begin_set_up(engine.has_active_box()));
+    // SAFETY: a term of our own argument list.
+    Foreign::from(ffi::truth(unsafe {
+        ffi::PL_unify_int64(begin, tick.cast_signed())
+    }))
+}
+
+/// `set_up_end(+Begin)`: that is over, which has begun so.
+pub(crate) fn set_up_end(begin: Term) -> Foreign {
+    let mut tick = 0;
+    // SAFETY: a term of our own argument list and a place for its value; the state as above.
+    let (_, engine) = unsafe { (ffi::PL_get_int64(begin, &raw mut tick), engine::existing()) };
+    // 0 if nothing was being recorded then.
+    if let Some(engine) = engine.filter(|_| tick > 0) {
+        engine.note_set_up(tick.cast_unsigned(), engine.has_active_box());
+    }
+    TRUE
+}
+
 fn engine_is(condition: impl FnOnce(&Engine) -> bool) -> bool {
     // SAFETY: the state is used within this call only.
     unsafe { engine::current() }.is_some_and(|engine| condition(engine))

@@ -296,6 +296,16 @@ fn install_stubs() {
         6,
         deterministic!(stubs::note, (a, b, d, e, f, g), TRUE),
     );
+    control(
+        c"$set_up_begin",
+        1,
+        deterministic!(control::set_up_begin, (a), FALSE),
+    );
+    control(
+        c"$set_up_end",
+        1,
+        deterministic!(control::set_up_end, (a), TRUE),
+    );
     control(c"$stub_forget", 1, deterministic!(stubs::forget, (a), TRUE));
     control(
         c"$stub_sample",

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use portmortem_tracer::format::{ENGINE_HOME, ENGINE_WORK, Outcome};
+use portmortem_tracer::format::{ENGINE_HOME, ENGINE_WORK, Outcome, engine_work_module};
 use portmortem_tracer::locks::{self, Locked};
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::program_end::Written;
@@ -57,7 +57,8 @@ impl Recording {
 
     /// The id of a predicate that stands for what the engine does without a call; its name is one of [`ENGINE_WORK`].
     pub(crate) fn pseudo(&self, name: &'static str) -> u32 {
-        let declare = || self.recorder.predicate("system", name, 0, None, 0);
+        let module = engine_work_module(name);
+        let declare = || self.recorder.predicate(module, name, 0, None, 0);
         let mut known = ENGINE_WORK.iter().zip(&self.pseudo);
         match known.find(|(known, _)| **known == name) {
             Some((_, id)) => *id.get_or_init(declare),

@@ -23,7 +23,8 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
         AdviseFormat::Text => {
             let headline = report::headline(&analysis);
             let text = report::findings(&analysis, &found, args.top);
-            write!(out, "{headline}\n{text}")?;
+            let whole = report::whole(&analysis);
+            write!(out, "{headline}{whole}\n{text}")?;
         }
         AdviseFormat::Json => {
             let shown = found.iter().take(args.top);
@@ -31,6 +32,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
             let all = json!({
                 "trace": analysis.path,
                 "total_ns": analysis.ns(analysis.profile.total_ticks()),
+                "work_ns": analysis.ns(analysis.whole().work_ticks),
                 "recording": remarks::recording_share(&analysis),
                 "findings": shown,
                 "more": found.len() - shown.len(),

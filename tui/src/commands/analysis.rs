@@ -23,11 +23,25 @@ pub(crate) fn analyse(
     path: &Path,
     filters: impl FnOnce(&Trace) -> Result<Filters>,
 ) -> Result<Analysis> {
+    read(path, filters, false)
+}
+
+/// The same, with the times of single calls if they will be asked for.
+pub(crate) fn read(
+    path: &Path,
+    filters: impl FnOnce(&Trace) -> Result<Filters>,
+    with_calls: bool,
+) -> Result<Analysis> {
     let done = AtomicU64::new(0);
     let trace = Trace::open(path)?;
     let filters = filters(&trace)?;
     let size = trace.size();
-    let analysis = with_progress(size, &done, || Analysis::of(trace, path, filters, &done))?;
+    let of = if with_calls {
+        Analysis::with_calls
+    } else {
+        Analysis::of
+    };
+    let analysis = with_progress(size, &done, || of(trace, path, filters, &done))?;
     Ok(analysis)
 }
 

@@ -11,7 +11,7 @@ use portmortem_analyzer::tables::{ClauseRow, EdgeRow, PredicateRow, Row, SiteRow
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::{Analysis, Tables};
 
-use super::analysis::{analyse, exit_code};
+use super::analysis::{exit_code, read};
 use super::scope;
 use crate::cli::{AskedColumn, ReportArgs, ReportFormat, USUAL_SORT};
 use crate::report::{
@@ -41,7 +41,11 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let path = args.trace.as_ref().context("name the trace to report on")?;
-    let analysis = analyse(path, |trace| scope::filters(&args.scope, trace))?;
+    // Files have columns of calls, and a report on predicates has their times.
+    let with_calls = (args.predicate.is_some() || args.format != ReportFormat::Text)
+        && !(args.sites || args.clauses);
+    let filters = |trace: &_| scope::filters(&args.scope, trace);
+    let analysis = read(path, filters, with_calls)?;
     let chosen = match &args.predicate {
         Some(pattern) => Some(scope::matching(&analysis.trace, pattern)?),
         None => None,

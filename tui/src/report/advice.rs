@@ -9,11 +9,31 @@ use textwrap::WordSplitter;
 
 use super::page_width;
 
+/// What shares are of, and what stands beside it.
+pub(crate) fn whole(analysis: &Analysis) -> String {
+    let whole = analysis.whole();
+    let beside = [
+        ("waiting", whole.waiting_ticks),
+        ("loading", whole.loading_ticks),
+        ("collections", whole.memory_ticks),
+        ("set-up", whole.set_up_ticks),
+    ];
+    let beside = beside.into_iter().filter(|&(_, ticks)| ticks > 0);
+    let time = |ticks| time(analysis.ns(ticks));
+    let beside: Vec<String> = beside
+        .map(|(name, ticks)| format!("{name} {}", time(ticks)))
+        .collect();
+    let mut text = format!("work: {}", time(whole.work_ticks));
+    if !beside.is_empty() {
+        text += &format!("; beside it {}", beside.join(", "));
+    }
+    fill(&text, "", "  ")
+}
+
 /// The first `top` findings, and a line on the rest.
 pub(crate) fn findings(analysis: &Analysis, all: &[Finding], top: usize) -> String {
     if all.is_empty() {
-        return "Nothing found that costs so much. `portmortem report` shows where the time went.\n"
-            .to_owned();
+        return "Nothing worked here.\n".to_owned();
     }
     let shown = all.iter().take(top).enumerate();
     let mut texts: Vec<String> = shown
@@ -31,7 +51,7 @@ pub(crate) fn findings(analysis: &Analysis, all: &[Finding], top: usize) -> Stri
 }
 
 fn text(analysis: &Analysis, number: usize, finding: &Finding) -> String {
-    let total = analysis.profile.total_ticks();
+    let total = finding.whole_ticks(&analysis.whole());
     let head = format!(
         "{number}. {} %, {}: {}",
         percent(finding.cost_ticks, total),

@@ -1,8 +1,9 @@
 //! Events as text: a line each, with why it happened; below it, the boxes there.
 
 use portmortem_analyzer::listing::Life;
+use portmortem_analyzer::machine::WayOut;
 use portmortem_analyzer::moment::OpenBox;
-use portmortem_analyzer::tables::{Listed, ListedRow, Outcome, Row, SiteNames};
+use portmortem_analyzer::tables::{Listed, ListedRow, Row, SiteNames};
 use portmortem_analyzer::text::{count, counted, shorten, time, width};
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
@@ -164,18 +165,18 @@ pub(crate) fn life(trace: &Trace, sites: &SiteNames, life: &Life) -> String {
         .site
         .and_then(|site| sites.names().nth(site as usize));
     let ended = match life.outcome {
-        Outcome::ExitNondet if life.was_cut => {
+        WayOut::ExitNondet if life.was_cut => {
             format!("exited; its choicepoints were cut at {}", life.last)
         }
-        Outcome::ExitNondet if life.is_pending => {
+        WayOut::ExitNondet if life.is_pending => {
             "exited; can still be redone at the end".to_owned()
         }
-        Outcome::ExitNondet => "exited, and can be redone".to_owned(),
-        Outcome::ExitDet => format!("exited at {}", life.last),
-        Outcome::Fail => format!("failed at {}", life.last),
-        Outcome::Exception => format!("left by an exception at {}", life.last),
-        Outcome::Open => "still open at the end".to_owned(),
-        Outcome::Lost => format!("not known: events were lost before {}", life.last),
+        WayOut::ExitNondet => "exited, and can be redone".to_owned(),
+        WayOut::ExitDet => format!("exited at {}", life.last),
+        WayOut::Fail => format!("failed at {}", life.last),
+        WayOut::Exception => format!("left by an exception at {}", life.last),
+        WayOut::Open => "still open at the end".to_owned(),
+        WayOut::Lost => format!("not known: events were lost before {}", life.last),
     };
     let lines = [
         ("box", format!("{} of {name}", life.called.number)),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 
-use crate::moment::OpenBox;
+use crate::machine::{OpenBox, Pile};
 pub(crate) use packed::Packed;
 
 /// Boxes, the newest on top.
@@ -27,6 +27,8 @@ pub struct Stack {
     same: u64,
     /// How many there were then.
     before: u64,
+    /// Nothing is kept with its boxes.
+    nothing: (),
 }
 
 /// A stack that does not change; copies of it share its boxes.
@@ -106,12 +108,12 @@ impl Stack {
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, boxed: OpenBox) {
+    fn push(&mut self, boxed: OpenBox) {
         self.own.push(boxed);
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<OpenBox> {
+    fn pop(&mut self) -> Option<OpenBox> {
         let newest = self.own.pop();
         if self.own.is_empty() {
             self.own = self.frozen.pull();
@@ -120,16 +122,9 @@ impl Stack {
         newest
     }
 
-    /// The newest box, to be changed.
-    #[inline]
-    pub(crate) fn last_mut(&mut self) -> Option<&mut OpenBox> {
-        self.same = self.same.min(self.height().saturating_sub(1));
-        self.own.last_mut()
-    }
-
     /// Only the oldest `len` boxes stay.
     #[inline]
-    pub(crate) fn truncate(&mut self, len: usize) {
+    fn truncate(&mut self, len: usize) {
         let len = len as u64;
         let own = len.saturating_sub(self.frozen.len);
         self.own
@@ -156,6 +151,47 @@ impl Stack {
     }
 }
 
+impl Pile for Stack {
+    type Kept = ();
+
+    #[inline]
+    fn height(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn newest(&self) -> Option<(&OpenBox, &())> {
+        Some((self.own.last()?, &()))
+    }
+
+    #[inline]
+    fn newest_kept(&mut self) -> Option<(&OpenBox, &mut ())> {
+        Some((self.own.last()?, &mut self.nothing))
+    }
+
+    #[inline]
+    fn newest_mut(&mut self) -> Option<(&mut OpenBox, &mut ())> {
+        self.same = self.same.min(Stack::height(self).saturating_sub(1));
+        Some((self.own.last_mut()?, &mut self.nothing))
+    }
+
+    #[inline]
+    fn put(&mut self, open: OpenBox, (): ()) {
+        self.push(open);
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<(OpenBox, ())> {
+        Some((self.pop()?, ()))
+    }
+
+    #[inline]
+    fn shrink(&mut self, height: usize, mut gone: impl FnMut(())) {
+        (height..self.len()).for_each(|_| gone(()));
+        self.truncate(height);
+    }
+}
+
 /// How a stack differs from what it was.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub(crate) struct StackChange {
@@ -174,6 +210,7 @@ impl From<Frozen> for Stack {
             own,
             same: len,
             before: len,
+            nothing: (),
         }
     }
 }

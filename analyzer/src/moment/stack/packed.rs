@@ -7,7 +7,7 @@
 
 use bincode::{Decode, Encode};
 
-use crate::moment::OpenBox;
+use crate::machine::OpenBox;
 
 /// Boxes that are read together.
 const PIECE: u64 = 64;

@@ -53,7 +53,7 @@ proptest! {
                     prop_assert_eq!(stack.pop(), list.pop());
                 },
                 Op::Change => {
-                    let newest = [stack.last_mut(), list.last_mut()];
+                    let newest = [stack.newest_mut().map(|(open, ())| open), list.last_mut()];
                     newest.into_iter().flatten().for_each(|each| each.last_calls += number);
                 }
                 Op::Truncate(len) => {
@@ -83,7 +83,7 @@ proptest! {
             match op {
                 Op::Push(times) => (0..u64::from(times)).for_each(|i| stack.push(boxed(number + i))),
                 Op::Pop(times) => (0..times).for_each(|_| { stack.pop(); }),
-                Op::Change => stack.last_mut().into_iter().for_each(|each| each.last_calls += number),
+                Op::Change => stack.newest_mut().into_iter().for_each(|(each, ())| each.last_calls += number),
                 Op::Truncate(len) => stack.truncate(len),
                 Op::Freeze | Op::Copy | Op::Swap => stack.freeze(),
             }

@@ -9,14 +9,13 @@ use super::naive::in_focus;
 use super::{Script, files, kind, parallel, parts};
 use crate::calls::figures::{BINS, Bins, CallFigures, SLOWEST, SlowCall, bin_begin_ns};
 use crate::calls::growth::Growth;
-use crate::calls::pass::State;
+use crate::calls::pass::Timer;
 use crate::calls::{Books, Calls, Goal};
 use crate::figures::Caller;
 use crate::figures::profile::Profile;
 use crate::replay::ReplayOptions;
 use crate::scope::Scope;
 use crate::trace::BoxKind;
-use crate::trace::events::TimedEvent;
 
 /// A logical box.
 #[derive(Debug, Clone)]
@@ -350,28 +349,14 @@ fn fast(script: &Script, scope: &Scope, at_a_time: usize) -> Calls {
     let callers: Vec<u32> = (0..script.callees().len() as u32)
         .map(|site| caller_of(script, site))
         .collect();
-    let streams: Vec<_> = (1..).zip(&script.streams).collect();
+    let streams: Vec<u32> = (1..=script.streams.len() as u32).collect();
     let parts = streams.chunks(at_a_time).map(|streams| {
-        let mut books = Books::new(scope, &bins, &callers, script.hidden.len() as u32);
-        for &(stream, events) in streams {
-            let mut state = State::new(&mut books, script.dialect, stream);
-            for (&(event, tick), number) in script.until_over(events).iter().zip(0..) {
-                let (event, site) = match event {
-                    Event::Call { predicate } => {
-                        let (predicate, site) = script.callee(predicate);
-                        (Event::Call { predicate }, site)
-                    }
-                    Event::Tail { predicate } => {
-                        let (predicate, site) = script.callee(predicate);
-                        (Event::Tail { predicate }, site)
-                    }
-                    other => (other, None),
-                };
-                state.happen(TimedEvent { event, site, tick }, number);
-            }
-            state.finish(events.last().map_or(0, |&(_, tick)| tick));
+        let books = Books::new(scope, &bins, &callers, script.hidden.len() as u32);
+        let mut timer = Timer::new(books);
+        for &stream in streams {
+            script.tell(&mut timer, scope, stream);
         }
-        books.into_calls()
+        timer.into_books().into_calls()
     });
     parts.fold(Calls::default(), Calls::and)
 }

@@ -36,6 +36,7 @@ fn named(predicate: u32) -> (&'static str, String, u32) {
         _ if collects(predicate) => ("system", "forall".to_owned(), 2),
         BoxKind::EngineWork => ("system", "garbage_collect".to_owned(), 0),
         BoxKind::Waiting => ("system", "waiting".to_owned(), 0),
+        BoxKind::SetUp => ("portmortem", "instrument".to_owned(), 0),
         BoxKind::Autoload => ("system", "autoload".to_owned(), 0),
         BoxKind::Call { arity } => ("user", format!("p{predicate}"), arity),
     }
@@ -114,7 +115,7 @@ pub(super) fn comparable(mut profile: Profile) -> Profile {
 
 fn script() -> impl Strategy<Value = Script> {
     let dialect = prop_oneof![Just(Dialect::EveryRedo), Just(Dialect::InnermostRedo)];
-    let hidden = prop::collection::vec(prop::bool::weighted(0.15), 1..6);
+    let hidden = prop::collection::vec(prop::bool::weighted(0.15), 1..8);
     let streams = prop::collection::vec(random::choices(150), 1..5);
     (dialect, hidden, streams).prop_map(|(dialect, hidden, streams)| {
         let limits = Limits {

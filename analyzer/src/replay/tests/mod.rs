@@ -19,13 +19,16 @@ mod scale;
 
 use portmortem_tracer::format::{Dialect, Event};
 
-use crate::clauses::{Books, Happened, State};
+use crate::clauses::Books;
 use crate::figures::Caller;
 use crate::figures::clauses::Clauses;
 use crate::figures::profile::{Profile, ViolationKind};
+use crate::machine::Observer;
+use crate::machine::pass::Pass;
 use crate::scope::Scope;
 use crate::scope::focus::{Focus, FocusOn};
 use crate::scope::window::Window;
+use crate::trace::events::TimedEvent;
 use crate::trace::{BoxKind, Center};
 
 pub(crate) use files::record as long_trace;
@@ -105,27 +108,25 @@ impl Script {
     /// The figures by clause.
     fn by_clause(&self, scope: &Scope) -> Clauses {
         let mut books = Books::new(scope, self.clauses(), self.hidden.len() as u32);
-        for events in &self.streams {
-            let mut state = State::new(&mut books, self.dialect);
-            for &(event, tick) in self.until_over(events) {
-                let happened = match event {
-                    Event::Call { predicate } => Happened::Port(Event::Call {
-                        predicate: self.callee(predicate).0,
-                    }),
-                    Event::Tail { predicate } => Happened::Port(Event::Tail {
-                        predicate: self.callee(predicate).0,
-                    }),
-                    Event::Clause { clause } => {
-                        let is_known = (clause as usize) < self.clauses().len();
-                        Happened::Clause(is_known.then_some(clause))
-                    }
-                    other => Happened::Port(other),
-                };
-                state.happen(happened, tick);
-            }
-            state.finish(events.last().map_or(0, |&(_, tick)| tick));
+        for (stream, _) in (1..).zip(&self.streams) {
+            self.tell(&mut books, scope, stream);
         }
-        books.into_clauses()
+        books.counted().since()
+    }
+
+    /// Tells an observer of a stream, which is counted from 1.
+    fn tell(&self, observer: &mut impl Observer, scope: &Scope, stream: u32) {
+        let events = &self.streams[stream as usize - 1];
+        observer.begins(stream);
+        let mut pass = Pass::new(scope, self.dialect, self.hidden.len() as u32);
+        for (&(mut event, tick), number) in self.until_over(events).iter().zip(0..) {
+            let mut site = None;
+            if let Event::Call { predicate } | Event::Tail { predicate } = &mut event {
+                (*predicate, site) = self.callee(*predicate);
+            }
+            pass.happen(TimedEvent { event, site, tick }, number, observer);
+        }
+        pass.finish(events.last().map_or(0, |&(_, tick)| tick), observer);
     }
 
     /// The cost centre that boxes of a predicate enter. That of the unknown predicate is itself.
@@ -167,6 +168,7 @@ fn kind(predicate: u32) -> BoxKind {
     match predicate {
         3 => BoxKind::EngineWork,
         4 => BoxKind::Waiting,
+        6 => BoxKind::SetUp,
         arity => BoxKind::Call { arity },
     }
 }

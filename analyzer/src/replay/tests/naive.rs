@@ -302,6 +302,7 @@ impl<'f> Stream<'f> {
             let add = |hidden: &mut HiddenFigures| match kind {
                 Some(BoxKind::EngineWork) => hidden.engine_ticks += ticks,
                 Some(BoxKind::Waiting) => hidden.waiting_ticks += ticks,
+                Some(BoxKind::SetUp) => hidden.set_up_ticks += ticks,
                 _ => {}
             };
             add(&mut self.figures.context(&spot.0).hidden);
@@ -737,8 +738,7 @@ impl<'f> Stream<'f> {
     /// What the box of a frame is, if it is hidden.
     fn hidden_kind(&self, frame: usize) -> Option<BoxKind> {
         let frame = &self.frames[frame];
-        let outermost = frame.predicates[0];
-        frame.boxes.is_empty().then(|| self.figures.kind(outermost))
+        (frame.boxes.is_empty()).then(|| self.figures.kind(frame.predicates[0]))
     }
 
     fn somebody(&mut self) {

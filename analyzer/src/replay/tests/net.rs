@@ -18,13 +18,14 @@ const Q: u32 = 2;
 const COLLECTION: u32 = 3;
 const WAITING: u32 = 4;
 const R: u32 = 5;
+const SET_UP: u32 = 6;
 
 /// Ticks between two events.
 const STRETCH: u64 = 1000;
 
-/// `main` calls `p/1`, that calls `q/2`, in which a collection runs, the thread waits, and `r/5` leaves a choicepoint. All are
+/// `main` calls `p/1`, that calls `q/2`, in which a collection runs, the thread waits, a clause gets its stubs, and `r/5` leaves a choicepoint. All are
 /// re-entered; then `q` departs into `r`, and what is left is cut. An event costs 3 ticks inside and 5 outside, an argument 7; of
-/// collections a quarter is left, of waiting all.
+/// collections a quarter is left, of waiting all, of set-up nothing.
 fn recorded() -> Trace {
     let unit = COST_UNIT as u32;
     recorded_with(&Record::PortCosts(PortCosts {
@@ -41,7 +42,7 @@ fn recorded_with(costs: &Record) -> Trace {
     let path = directory.path().join("trace.pmt");
     let recorder = recorder(&path, &Options::default());
     recorder.recording_costs(costs);
-    declare(&recorder, 6);
+    declare(&recorder, 7);
     let call = |predicate| Event::Call { predicate };
     let events = [
         call(MAIN),
@@ -50,6 +51,8 @@ fn recorded_with(costs: &Record) -> Trace {
         call(COLLECTION),
         Event::ExitDet,
         call(WAITING),
+        Event::ExitDet,
+        call(SET_UP),
         Event::ExitDet,
         call(R),
         Event::ExitNondet,
@@ -102,11 +105,12 @@ fn what_recording_hidden_boxes_took_is_taken_off_their_callers_time() {
         &[R],
         &[COLLECTION],
         &[WAITING],
+        &[SET_UP],
         &[COLLECTION, WAITING],
         &[Q, COLLECTION],
         &[Q, WAITING],
         &[P, Q, R],
-        &[P, Q, R, COLLECTION, WAITING],
+        &[P, Q, R, COLLECTION, WAITING, SET_UP],
     ] {
         let net = net(&trace, hidden, Focus::default());
         assert_eq!(net.net_ticks, all.net_ticks, "{hidden:?}");
@@ -120,6 +124,7 @@ fn what_recording_hidden_boxes_took_is_taken_off_their_callers_time() {
     // One stretch of it, of which a quarter is left.
     assert_eq!(own(&all, COLLECTION), STRETCH / 4);
     assert_eq!(own(&all, WAITING), STRETCH);
+    assert_eq!(own(&all, SET_UP), 0);
     let without_p = net(&trace, &[P], Focus::default());
     assert_eq!(own(&without_p, MAIN), own(&all, MAIN) + own(&all, P));
 }
@@ -160,7 +165,7 @@ fn a_focus_has_the_times_that_its_boxes_have() {
     let all = net(&trace, &[], Focus::default());
     let focus = Focus::default().within(&FocusOn::Predicate(Q));
     let inside = net(&trace, &[], focus.clone());
-    assert_eq!(inside.predicates[2..6], all.predicates[2..6]);
+    assert_eq!(inside.predicates[2..7], all.predicates[2..7]);
     assert_eq!(inside.predicates[0].self_ticks, 0);
     let hidden = net(&trace, &[R], focus);
     assert_eq!(hidden.net_ticks, inside.net_ticks);

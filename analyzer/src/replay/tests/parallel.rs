@@ -5,9 +5,9 @@ use proptest::prelude::*;
 
 use super::random::{self, Limits};
 use super::{Events, Script, files, naive};
-use crate::clauses;
 use crate::figures::StreamFigures;
 use crate::figures::profile::{Profile, ViolationKind};
+use crate::reading;
 use crate::replay::chunk::Chunk;
 use crate::replay::join::{GiveUp, Join};
 use crate::replay::{ReplayOptions, schedule};
@@ -186,7 +186,8 @@ proptest! {
                     ..ReplayOptions::default()
                 };
                 let mut fast = pool.install(|| schedule::replay(&trace, &options, &scope, None));
-                fast.clauses = clauses::figures(&trace, &scope, None);
+                let found = pool.install(|| reading::read(&trace, &scope, false, None));
+                fast.clauses = found.unwrap().clauses;
                 fast.settle();
                 prop_assert_eq!(&files::comparable(fast), &expected);
             }

@@ -19,7 +19,7 @@ pub(super) fn center() -> impl Strategy<Value = Center> {
 /// A script of some streams with some predicates hidden, some in cost centres.
 fn script(gaps: bool) -> impl Strategy<Value = Script> {
     let dialect = prop_oneof![Just(Dialect::EveryRedo), Just(Dialect::InnermostRedo)];
-    let hidden = prop::collection::vec((prop::bool::weighted(0.15), center()), 1..7);
+    let hidden = prop::collection::vec((prop::bool::weighted(0.15), center()), 1..8);
     let streams = prop::collection::vec(random::choices(120), 1..4);
     (dialect, hidden, streams).prop_map(move |(dialect, predicates, streams)| {
         let (hidden, centers): (Vec<bool>, Vec<Center>) = predicates.into_iter().unzip();

@@ -109,7 +109,21 @@ impl Visit {
     }
 
     /// Gives a clause its stubs. `goals` tells whether its goals get boxes.
+    ///
+    /// What that takes is a box of its own. That of the recorder's own clauses is in the box of what they do; and
+    /// bodies that `call/1` makes get stubs so often that a box would cost more than it tells.
     pub(super) fn plant(&mut self, code: &Code, goals: bool) -> Option<Plan> {
+        if code.moves || self.engine.standings.is_own(code.definition) {
+            return self.plant_unmeasured(code, goals);
+        }
+        let active = self.shadow.is_active();
+        let began = self.engine.begin_set_up(active);
+        let plan = self.plant_unmeasured(code, goals);
+        self.engine.note_set_up(began, active);
+        plan
+    }
+
+    fn plant_unmeasured(&mut self, code: &Code, goals: bool) -> Option<Plan> {
         let mut planter = plant::planter()?;
         let cells = code.start..code.end;
         let goal = |cell, kind| {

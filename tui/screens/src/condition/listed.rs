@@ -1,10 +1,9 @@
 //! Conditions on what `portmortem events` lists.
 
 use portmortem_analyzer::listing::{Bounds, Pending, Wanted};
+use portmortem_analyzer::machine::WayOut;
 use portmortem_analyzer::moment::OpenBox;
-use portmortem_analyzer::tables::{
-    EventAt, Facts, Listed, ListedRow, Outcome, Row, SiteNames, port,
-};
+use portmortem_analyzer::tables::{EventAt, Facts, Listed, ListedRow, Row, SiteNames, port};
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::walk::Step;
 use portmortem_tracer::format::{Arguments, Event};
@@ -287,8 +286,8 @@ fn port_id(event: Event) -> usize {
     }
 }
 
-fn outcome_id(outcome: Outcome) -> usize {
-    Outcome::ALL
+fn outcome_id(outcome: WayOut) -> usize {
+    WayOut::ALL
         .iter()
         .position(|&other| other == outcome)
         .unwrap_or(usize::MAX)
@@ -311,7 +310,7 @@ fn find_port(text: &str) -> Result<Box<[bool]>, ConditionError> {
 
 fn find_outcome(text: &str) -> Result<Box<[bool]>, ConditionError> {
     let wanted = text.to_lowercase();
-    let names = Outcome::ALL.map(Outcome::name);
+    let names = WayOut::ALL.map(WayOut::name);
     let is = |name: &&str| **name == wanted || wanted == "exit" && name.starts_with("exit_");
     found("outcome", text, names.iter().map(is).collect(), || {
         let others = names.iter().map(|name| (*name).to_owned());

@@ -15,6 +15,8 @@ pub(super) struct Folded {
     pub(super) loading: u64,
     /// Garbage collections and stack shifts.
     pub(super) memory: u64,
+    /// What the recorder did to the program.
+    pub(super) set_up: u64,
 }
 
 impl Folded {
@@ -23,6 +25,7 @@ impl Folded {
             BoxKind::Waiting => &mut self.waiting,
             BoxKind::Autoload => &mut self.loading,
             BoxKind::EngineWork => &mut self.memory,
+            BoxKind::SetUp => &mut self.set_up,
             BoxKind::Call { .. } => return,
         };
         *sum = sum.saturating_add(size);
@@ -31,7 +34,7 @@ impl Folded {
     /// All of them.
     pub(super) fn sum(self) -> u64 {
         let some = self.waiting.saturating_add(self.loading);
-        some.saturating_add(self.memory)
+        some.saturating_add(self.memory).saturating_add(self.set_up)
     }
 }
 
@@ -47,6 +50,7 @@ impl Flame {
             ("waiting", folded.waiting),
             ("loading", folded.loading),
             ("collections", folded.memory),
+            ("set-up", folded.set_up),
         ];
         let some = parts.iter().filter(|(_, part)| *part > 0);
         let parts = some.map(|(name, part)| format!("{name} {}", self.size(*part)));

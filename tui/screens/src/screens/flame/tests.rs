@@ -272,9 +272,12 @@ fn what_is_folded_and_what_is_shown_is_all_there_is() {
             let expected = Folded {
                 waiting: sum(&|row| part_of(row).is_some_and(PredicateInfo::is_waiting)),
                 loading: sum(&|row| {
-                    part_of(row).is_some_and(|of| !of.is_waiting() && !of.is_memory_work())
+                    part_of(row).is_some_and(|of| {
+                        !of.is_waiting() && !of.is_memory_work() && !of.is_set_up()
+                    })
                 }),
                 memory: sum(&|row| part_of(row).is_some_and(PredicateInfo::is_memory_work)),
+                set_up: sum(&|row| part_of(row).is_some_and(PredicateInfo::is_set_up)),
             };
             for inverted in [false, true] {
                 let tree = |folds| {

@@ -1,0 +1,79 @@
+//! Files that are read, and texts that are parsed, again and again.
+
+use super::evidence::{Evidence, part_of};
+use super::{Cause, Certainty, Finding};
+use crate::tables::Site;
+use crate::text::count;
+
+/// Fewer calls are different files or texts, most likely.
+const LEAST: u64 = 20;
+
+/// How the names of predicates begin that read a whole file, which only its name tells.
+const OF_FILES: [&str; 8] = [
+    "consult",
+    "csv_read_file",
+    "load_files",
+    "load_html",
+    "load_structure",
+    "load_xml",
+    "read_file_to_",
+    "see",
+];
+
+/// How the names of predicates begin that make a term of a text.
+const OF_TEXTS: [&str; 7] = [
+    "atom_json_",
+    "atom_to_term",
+    "read_term_from_atom",
+    "sformat",
+    "term_string",
+    "term_to_atom",
+    "text_to_term",
+];
+
+/// A finding for each goal that reads so.
+pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let goals = evidence.sites();
+    goals
+        .filter(|site| site.figures.calls >= LEAST)
+        .filter_map(|site| finding(evidence, site))
+        .collect()
+}
+
+fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
+    let name = evidence.foreign_name(site.callee)?;
+    let begins = |names: &[&str]| names.iter().any(|begin| name.starts_with(begin));
+    let (what, remedy) = match () {
+        () if begins(&OF_FILES) => (
+            "file",
+            "if it is the same file, read it once: pass its terms on, or assert them, keyed by what is looked up, and look there.",
+        ),
+        () if begins(&OF_TEXTS) => (
+            "text",
+            "if it is the same text, parse it once and pass the term on; if the text was made of a term, pass on that.",
+        ),
+        () => return None,
+    };
+    let (name, calls) = (evidence.name(site.callee), site.figures.calls);
+    let served = site.figures.served_ticks;
+    Some(Finding {
+        cause: Cause::ReadAgain,
+        place: evidence.place_of(site),
+        cost_ticks: part_of(served, calls - 1, calls),
+        certainty: Certainty::ToCheck,
+        title: format!(
+            "{name} reads a {what} {} times {}",
+            count(calls),
+            evidence.at(site)
+        ),
+        evidence: format!(
+            "{name} {} was called {} times and took {}, {} a call. Which {what} it was, the trace does not say.",
+            evidence.at(site),
+            count(calls),
+            evidence.time(served),
+            evidence.time(served / calls.max(1)),
+        ),
+        remedy: remedy.to_owned(),
+        predicates: vec![site.callee],
+    })
+}

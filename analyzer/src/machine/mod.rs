@@ -1,0 +1,19 @@
+//! The box machine: what each event does to the active chain and the choice stack of a stream.
+//!
+//! [`Class`] says it of an event, [`Stacks`] do it. What else is known of boxes is kept by an
+//! [`Observer`], which is told what happens to them: figures by clause, times of calls, pictures.
+//! The chunks of the [replay](mod@crate::replay) alone have stacks of their own, because a chunk
+//! begins in a state that is not known yet.
+//!
+//! A box that is re-entered lies below whatever box is active then, so both stacks are plain.
+
+mod class;
+mod observer;
+mod open_box;
+pub(crate) mod pass;
+mod stacks;
+
+pub use class::{Class, WayOut};
+pub(crate) use observer::{At, Observer};
+pub use open_box::OpenBox;
+pub(crate) use stacks::{Pile, Stacks};

@@ -1,0 +1,180 @@
+//! One pass over the events of streams, for all observers that are asked for.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use portmortem_tracer::format::{Dialect, Event};
+use rayon::prelude::*;
+
+use super::{At, Observer, OpenBox, Stacks, WayOut};
+use crate::scope::Scope;
+use crate::trace::events::TimedEvent;
+use crate::trace::{ClauseIndex, PredicateIndex, StreamInfo, Trace};
+
+/// Progress is told, and it is asked whether to stop, after so many events.
+const WATCHED: u64 = 1 << 16;
+
+/// How far a pass is, and whether it is still wanted.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Watch<'w> {
+    /// Counts up events read.
+    pub(crate) progress: Option<&'w AtomicU64>,
+    pub(crate) cancel: Option<&'w AtomicBool>,
+}
+
+impl Watch<'_> {
+    fn read(&self, events: u64) {
+        if let Some(progress) = self.progress {
+            progress.fetch_add(events, Ordering::Relaxed);
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel
+            .is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+}
+
+/// Tells an observer of all streams that are looked at, in parallel: each thread has a new one for
+/// streams that follow on each other. `sums` makes of it what can be added up by `and`, in the
+/// order of the streams. `None` if it was cancelled.
+pub(crate) fn over_streams<O: Observer + Send, T: Send + Default>(
+    trace: &Trace,
+    scope: &Scope,
+    watch: Watch,
+    new: impl Fn() -> O + Sync + Send,
+    sums: impl Fn(O) -> T + Sync + Send,
+    and: impl Fn(T, T) -> T + Sync + Send,
+) -> Option<T> {
+    let streams = trace.streams().par_iter();
+    let observers = streams
+        .filter(|stream| scope.has_stream(stream.id))
+        .try_fold(new, |mut observer, stream| {
+            one_stream(trace, stream, scope, watch, &mut observer).then_some(observer)
+        });
+    observers
+        .map(|observer| observer.map(&sums))
+        .try_reduce(T::default, |sum, part| Some(and(sum, part)))
+}
+
+/// Whether it was not cancelled.
+pub(crate) fn one_stream<O: Observer>(
+    trace: &Trace,
+    stream: &StreamInfo,
+    scope: &Scope,
+    watch: Watch,
+    observer: &mut O,
+) -> bool {
+    observer.begins(stream.id);
+    let mut pass = Pass::new(scope, stream.dialect(), trace.unknown_predicate());
+    let mut last = None;
+    let mut events = trace.events(stream);
+    let mut read = 0;
+    while let Some(mut timed) = events.next() {
+        last = Some(timed.tick);
+        if scope.is_over(timed.tick) {
+            break;
+        }
+        if let Event::Clause { clause } = &mut timed.event {
+            *clause = trace.clause_index(*clause).unwrap_or(ClauseIndex::MAX);
+        }
+        pass.happen(timed, events.number(), observer);
+        read += 1;
+        if read == WATCHED {
+            watch.read(WATCHED);
+            read = 0;
+            if watch.is_cancelled() {
+                return false;
+            }
+        }
+    }
+    watch.read(read);
+    if let Some(last) = last {
+        pass.finish(stream.end.map_or(last, |end| end.tick.max(last)), observer);
+    }
+    !watch.is_cancelled()
+}
+
+/// The boxes of a stream, and the time.
+#[derive(Debug)]
+pub(crate) struct Pass<'s, K> {
+    scope: &'s Scope,
+    stacks: Stacks<Vec<(OpenBox, K)>>,
+    /// The last event.
+    at: Option<At>,
+    /// Its tick, as far as it is looked at.
+    tick: u64,
+    now: u64,
+}
+
+impl<'s, K> Pass<'s, K> {
+    pub(crate) fn new(scope: &'s Scope, dialect: Dialect, unknown: PredicateIndex) -> Self {
+        Self {
+            scope,
+            stacks: Stacks::new(dialect, unknown),
+            at: None,
+            tick: 0,
+            now: 0,
+        }
+    }
+
+    /// The next event, with its number in the stream. A clause is a [`ClauseIndex`], or greater
+    /// than any if it is not known.
+    #[inline]
+    pub(crate) fn happen<O>(&mut self, timed: TimedEvent, number: u64, observer: &mut O)
+    where
+        O: Observer<Kept = K>,
+    {
+        let TimedEvent { event, site, tick } = timed;
+        if self.at.is_none() {
+            self.tick = self.scope.nearest(tick);
+        }
+        self.pass(tick, matches!(event, Event::Gap { .. }), observer);
+        let is_inside = self.scope.has_begun(tick);
+        if is_inside && self.at.is_none_or(|last| !last.is_inside) {
+            observer.window_begins();
+        }
+        let at = At {
+            event,
+            number,
+            tick,
+            site,
+            now: self.now,
+            is_inside,
+            lost: self.stacks.lost,
+            choices: self.stacks.choices.len(),
+        };
+        self.stacks.step(self.scope, &at, observer);
+        self.at = Some(at);
+    }
+
+    /// Nothing comes after `tick`.
+    pub(crate) fn finish<O>(mut self, tick: u64, observer: &mut O)
+    where
+        O: Observer<Kept = K>,
+    {
+        self.pass(tick, false, observer);
+        if let Some(last) = self.at {
+            let at = At {
+                now: self.now,
+                ..last
+            };
+            self.stacks.abandon(&at, WayOut::Open, observer);
+        }
+    }
+
+    #[inline]
+    fn pass<O>(&mut self, tick: u64, lost: bool, observer: &mut O)
+    where
+        O: Observer<Kept = K>,
+    {
+        let tick = self.scope.nearest(tick);
+        let stretch = tick.saturating_sub(self.tick);
+        self.tick += stretch;
+        if self.stacks.paused || lost {
+            return;
+        }
+        self.now += stretch;
+        let active = self.stacks.active.last();
+        observer.passed(stretch, active.map(|(_, kept)| kept));
+    }
+}
