@@ -48,5 +48,6 @@ mod structure;
 mod stubs;
 mod stubs_end;
 mod trials;
+mod try_changes;
 mod tui;
 mod width;
