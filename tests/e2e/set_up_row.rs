@@ -5,7 +5,7 @@ use portmortem_tests::{Profiled, Sandbox};
 
 const INSTRUMENT: &str = "portmortem:instrument/0";
 
-/// Each clause that runs gets its stubs once, and each that is loaded is noted once: however often
+/// Each clause that runs gets its stubs once, however often
 /// it runs.
 fn boxes(rounds: u32) -> u64 {
     let text = format!(
@@ -35,7 +35,7 @@ fn boxes(rounds: u32) -> u64 {
 #[test]
 fn set_up_is_a_row_in_proportion_to_the_clauses() {
     let few = boxes(3);
-    assert!(few >= 4 + 4, "{few}: four clauses are loaded, and run");
+    assert!(few >= 4, "{few}: four clauses run");
     assert_eq!(boxes(300), few);
 }
 

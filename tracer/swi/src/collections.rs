@@ -158,17 +158,17 @@ impl Engine {
         }
     }
 
-    /// The recorder begins to do something to the program, which belongs to no box of it. The tick.
-    pub(crate) fn begin_set_up(&mut self, active: bool) -> u64 {
+    /// The recorder begins to do something to the program while a box is active, which that does not do itself. The tick.
+    pub(crate) fn begin_set_up(&mut self) -> u64 {
         let now = clock::ticks();
         if self.may_hold_pauses(self.stream.last_tick(), now) {
-            self.note_pauses(active);
+            self.note_pauses(true);
         }
         clock::ticks()
     }
 
     /// Records what the recorder has done to the program since [`Engine::begin_set_up`], as a box of its own.
-    pub(crate) fn note_set_up(&mut self, began: u64, active: bool) {
+    pub(crate) fn note_set_up(&mut self, began: u64) {
         if self.quiet {
             return;
         }
@@ -180,7 +180,7 @@ impl Engine {
         };
         let now = clock::ticks();
         if self.may_hold_pauses(began, now) {
-            self.note_pauses_since(began, active);
+            self.note_pauses_since(began, true);
         }
         let begin = began.max(self.stream.last_tick());
         self.stream.record_at(Event::Call { predicate }, begin);

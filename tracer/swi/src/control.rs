@@ -409,7 +409,8 @@ pub(crate) fn own_end() -> Foreign {
 pub(crate) fn set_up_begin(begin: Term) -> Foreign {
     // SAFETY: the state is used within this call only.
     let engine = unsafe { engine::existing() };
-    let tick = engine.map_or(0, |engine| engine.begin_set_up(engine.has_active_box()));
+    let tick = engine.filter(|engine| engine.has_active_box());
+    let tick = tick.map_or(0, Engine::begin_set_up);
     // SAFETY: a term of our own argument list.
     Foreign::from(ffi::truth(unsafe {
         ffi::PL_unify_int64(begin, tick.cast_signed())
@@ -421,9 +422,9 @@ pub(crate) fn set_up_end(begin: Term) -> Foreign {
     let mut tick = 0;
     // SAFETY: a term of our own argument list and a place for its value; the state as above.
     let (_, engine) = unsafe { (ffi::PL_get_int64(begin, &raw mut tick), engine::existing()) };
-    // 0 if nothing was being recorded then.
+    // 0 if no box was active then: such time is nobody's.
     if let Some(engine) = engine.filter(|_| tick > 0) {
-        engine.note_set_up(tick.cast_unsigned(), engine.has_active_box());
+        engine.note_set_up(tick.cast_unsigned());
     }
     TRUE
 }

@@ -22,7 +22,7 @@ use std::io::{self, IsTerminal};
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::text::{TimeUnit, count};
-use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::{PredicateIndex, PredicateInfo};
 use rustix::termios::tcgetwinsize;
 
 pub(crate) use advice::{commands, findings, whole};
@@ -82,7 +82,14 @@ pub(crate) fn overview(
     top: usize,
 ) -> String {
     let mut tables = vec![flat::table(analysis, columns, order, top)];
-    let hottest = order.iter().take(3.min(top));
+    // What the recorder did is of interest to those who ask for it.
+    let infos = analysis.trace.predicates();
+    let is_set_up = |index: PredicateIndex| {
+        let info = infos.get(index as usize);
+        info.is_some_and(PredicateInfo::is_set_up)
+    };
+    let hottest = order.iter().filter(|&&index| !is_set_up(index));
+    let hottest = hottest.take(3.min(top));
     tables.extend(hottest.map(|&index| neighbours::block(analysis, index)));
     tables.push(backtracking::table(analysis, top.min(BACKTRACKS)));
     tables.push(costs::centers(analysis));

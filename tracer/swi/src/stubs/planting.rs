@@ -110,16 +110,16 @@ impl Visit {
 
     /// Gives a clause its stubs. `goals` tells whether its goals get boxes.
     ///
-    /// What that takes is a box of its own. That of the recorder's own clauses is in the box of what they do; and
+    /// What that takes is a box of its own, but where no box is active. That of the recorder's own clauses is in the box of what they do; and
     /// bodies that `call/1` makes get stubs so often that a box would cost more than it tells.
     pub(super) fn plant(&mut self, code: &Code, goals: bool) -> Option<Plan> {
-        if code.moves || self.engine.standings.is_own(code.definition) {
+        let is_own = self.engine.standings.is_own(code.definition);
+        if code.moves || is_own || !self.shadow.is_active() {
             return self.plant_unmeasured(code, goals);
         }
-        let active = self.shadow.is_active();
-        let began = self.engine.begin_set_up(active);
+        let began = self.engine.begin_set_up();
         let plan = self.plant_unmeasured(code, goals);
-        self.engine.note_set_up(began, active);
+        self.engine.note_set_up(began);
         plan
     }
 
