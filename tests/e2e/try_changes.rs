@@ -1,4 +1,4 @@
-//! `portmortem try`: changes that findings propose are made in memory, and compared with the program as it is.
+//! `portmortem try`: changes that findings propose are made in memory and compared with it.
 
 use std::fs;
 use std::process::Command;
