@@ -1,4 +1,4 @@
-//! From events to figures by clause, as an [`Observer`] of all streams.
+//! From events to figures by clause, as an `Observer` of all streams.
 //!
 //! With a physical box it keeps in which clause the innermost logical box is, and how many of those
 //! before it departed from which clause: they exit, are redone and fail together. So the work of an

@@ -1,7 +1,7 @@
 //! The box machine: what each event does to the active chain and the choice stack of a stream.
 //!
-//! [`Class`] says it of an event, [`Stacks`] do it. What else is known of boxes is kept by an
-//! [`Observer`], which is told what happens to them: figures by clause, times of calls, pictures.
+//! [`Class`] says it of an event, `Stacks` do it. What else is known of boxes is kept by an
+//! `Observer`, which is told what happens to them: figures by clause, times of calls, pictures.
 //! The chunks of the [replay](mod@crate::replay) alone have stacks of their own, because a chunk
 //! begins in a state that is not known yet.
 //!
