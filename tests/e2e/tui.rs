@@ -161,6 +161,11 @@ fn a_session() {
     // One by one: two that come at once are one key to a terminal.
     tmux.keys(&["Escape"]);
     tmux.waits_until("shown again", |screen| !screen.contains("hide: "));
+    // Back the way it came: the calls, the neighbours, the filter, all.
+    for is_there in ["[3 Tree]", "exit 8,312", "4 of 7 predicates"] {
+        tmux.keys(&["Escape"]);
+        tmux.waits_for(is_there);
+    }
     tmux.keys(&["Escape"]);
     tmux.waits_until("no filter", |screen| !screen.contains("of 7 predicates"));
     // Look only at a part.
@@ -178,19 +183,25 @@ fn a_session() {
     tmux.waits_for("event 14,591 of ");
     tmux.keys(&["5"]);
     tmux.waits_for("redos↶");
-    // The moment of the event is kept, and Esc leads to all there is.
+    // The moment of the event is kept.
     tmux.waits_until("the moment", |screen| {
         screen.contains("s of 2.000 ms") && !screen.contains("all 2.000 ms")
     });
-    tmux.keys(&["Escape"]);
-    tmux.waits_for("all 2.000 ms");
     tmux.keys(&["+"]);
     tmux.waits_until("closer", |screen| {
-        screen.contains("ms of 2.000 ms") && !screen.contains("all 2.000 ms")
+        screen.contains("redos↶") && screen.contains("s of 2.000 ms")
     });
+    for is_there in [
+        "redos↶",
+        "event 14,591 of ",
+        "event 14,590 of ",
+        "time: 5.000ms..7.000ms",
+    ] {
+        tmux.keys(&["Escape"]);
+        tmux.waits_for(is_there);
+    }
+    tmux.waits_for("[1 Preds]");
     tmux.keys(&["Escape"]);
-    tmux.waits_for("all 2.000 ms");
-    tmux.keys(&["1", "Escape"]);
     tmux.waits_until("all the time", |screen| !screen.contains("time: "));
     // With the recorder's own time, which was measured.
     tmux.keys(&["C"]);

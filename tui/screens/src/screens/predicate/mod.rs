@@ -221,6 +221,12 @@ impl Screen for Predicate {
         }
     }
 
+    /// Whose page it is, wherever the cursor is.
+    fn crumb(&self) -> Option<String> {
+        let view = self.view.as_ref()?;
+        Some(view.analysis.short_name(view.subject).into_owned())
+    }
+
     fn predicate(&self) -> Option<PredicateIndex> {
         self.view.as_ref().map(View::predicate)
     }
