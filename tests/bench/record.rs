@@ -80,6 +80,9 @@ fn main() -> Result<()> {
     if wanted == ["setup"] {
         return setup::measure(directory.path());
     }
+    if wanted == ["slow"] {
+        return slow::measure(directory.path());
+    }
     let mut programs = catalogue::corpus(directory.path());
     programs.retain(|program| wanted.is_empty() || wanted.contains(&program.name));
     let reading = clock_seconds();

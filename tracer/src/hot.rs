@@ -29,6 +29,9 @@ pub(crate) struct Hot {
     pub(crate) cut_end: Cell<*mut u8>,
 }
 
+/// So many cuts can be one event of one byte of argument.
+pub(crate) const MOST_JOINED_CUTS: u8 = 127;
+
 impl Hot {
     pub(crate) fn new() -> Self {
         Self {
@@ -61,7 +64,7 @@ impl Hot {
         // argument. Where the fast path could not write it, the slow path did, or the block is no longer open.
         unsafe {
             let count = cursor.sub(1);
-            let room = *count < 127;
+            let room = *count < MOST_JOINED_CUTS;
             *count += u8::from(room);
             room
         }

@@ -5,8 +5,8 @@
 
 use std::mem::offset_of;
 
-use crate::format::{TAG_BITS, TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_FAIL, TAG_REDO};
-use crate::hot::{COMMITTED_BEFORE_PAYLOAD, Hot};
+use crate::format::{TAG_BITS, TAG_CUT, TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_FAIL, TAG_REDO};
+use crate::hot::{COMMITTED_BEFORE_PAYLOAD, Hot, MOST_JOINED_CUTS};
 use crate::stream::{Ready, SHORT_DELTA};
 
 /// Offsets of a stream's fields, in bytes, from the address that [`crate::Stream::fields`] tells.
@@ -22,6 +22,8 @@ pub struct Fields {
     pub last_tick: i32,
     /// Events in the block.
     pub events: i32,
+    /// Where the last cut ended: see [`MOST_JOINED`].
+    pub cut_end: i32,
 }
 
 /// Those of every stream.
@@ -31,6 +33,7 @@ pub const FIELDS: Fields = Fields {
     payload: offset_of!(Hot, payload) as i32,
     last_tick: offset_of!(Hot, last_tick) as i32,
     events: offset_of!(Hot, events) as i32,
+    cut_end: offset_of!(Hot, cut_end) as i32,
 };
 
 /// How far before the payload the committed length lies: a word of 32 bits.
@@ -38,6 +41,9 @@ pub const COMMITTED: i32 = COMMITTED_BEFORE_PAYLOAD as i32;
 
 /// An event may be written so if fewer ticks have passed since the last one.
 pub const TICKS: i32 = SHORT_DELTA as i32;
+
+/// If the cursor is where the last cut ended, its last byte says how many boxes were cut. While those are fewer than this, another one is added to them.
+pub const MOST_JOINED: i8 = MOST_JOINED_CUTS as i8;
 
 /// By so many bits the ticks since the last event are shifted, and added to the word of the event.
 pub const TICKS_SHIFT: i8 = TAG_BITS as i8;
@@ -64,4 +70,10 @@ pub fn exit_nondet() -> Ready {
 #[must_use]
 pub fn redo() -> Ready {
     Ready::of(TAG_REDO, 0, 0)
+}
+
+/// A box that is cut, but for its time.
+#[must_use]
+pub fn cut() -> Ready {
+    Ready::of(TAG_CUT, 1, 1)
 }

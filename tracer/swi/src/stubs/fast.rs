@@ -1,4 +1,4 @@
-//! Machine code for the commonest events: a call, a last call, an exit, a failure, a redo.
+//! Machine code for the commonest events: a call, a last call, an exit, a failure, a redo, a cut.
 //!
 //! It does what the handlers do where nothing is unusual, in the same order, and with a few registers only. Wherever anything is
 //! unusual it leaves everything as it was, and goes on to the gate of the handler.
@@ -8,14 +8,14 @@ use std::mem::offset_of;
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 use portmortem_tracer::machine_code::{
-    COMMITTED, FIELDS, TICKS, TICKS_SHIFT, exit_det, exit_nondet, fail, redo,
+    COMMITTED, FIELDS, MOST_JOINED, TICKS, TICKS_SHIFT, cut, exit_det, exit_nondet, fail, redo,
 };
 
 use super::emit::{self, Counter, ThreadBlock};
 use super::instructions::Cell;
-use super::offsets::{CLAUSE, DEBUGGER, Offsets};
+use super::offsets::{CLAUSE, DEBUGGER, FRAME_PARENT, FRAME_RETURN, Offsets};
 use super::plant::Place;
-use super::shadow::{NOT_QUIET, OpenBox, Shadow, exited};
+use super::shadow::{NOT_QUIET, OpenBox, Shadow, exited, mark};
 use super::stack::Stack;
 
 type Code = VecAssembler<X64Relocation>;
@@ -47,6 +47,7 @@ const BOX_RETURN: i32 = offset_of!(OpenBox, returns_to) as i32;
 const BOX_PARENT: i32 = offset_of!(OpenBox, parent) as i32;
 const BOX_EXITED: i32 = offset_of!(OpenBox, exited) as i32;
 const BOX_MARKS: i32 = offset_of!(OpenBox, marks) as i32;
+const SILENT: i32 = mark::SILENT as i32;
 const BOX_BOUNDARY: i32 = offset_of!(OpenBox, boundary) as i32;
 const BOX_GIVEN: i32 = offset_of!(OpenBox, given) as i32;
 
@@ -149,12 +150,21 @@ pub(super) fn call(setting: &Setting, callee: Callee, departs: Departs) -> Optio
             ; cmp [rdx + codes], r10
             ; jb >slow
             ; watched:
-            // A clause on the local stack moves.
+            // A clause on the local stack moves, so its boxes return nowhere. If it has opened the active box, that
+            // is for the handler to mark.
             ; mov r10, [rax + base]
             ; cmp rsi, r10
             ; jb >fixed
             ; cmp rsi, [rax + limit]
-            ; jb >slow
+            ; jae >fixed
+            ; mov edx, [rcx + ACTIVE]
+            ; imul rdx, rdx, BOX
+            ; add rdx, [rcx + BOXES]
+            ; mov r11, r8
+            ; sub r11, r10
+            ; cmp [rdx + BOX_CALLER], r11
+            ; je >slow
+            ; xor esi, esi
             ; fixed:
             ; mov r11, [rax + top]
             ; sub r11, r10
@@ -169,28 +179,12 @@ pub(super) fn call(setting: &Setting, callee: Callee, departs: Departs) -> Optio
         });
         dynasm!(ops
             ; .arch x64
-            // A new box.
-            ; imul rdx, r10, BOX
-            ; add rdx, [rcx + BOXES]
-            ; mov [rdx + BOX_FRAME], r11
-            ; mov [rdx + BOX_CALLER], r8
-            ; mov [rdx + BOX_CHOICE], r9
             ; mov rax, [rdi + INSTRUCTION_LENGTH]
             ; lea rax, [rsi + rax - 8]
-            ; mov [rdx + BOX_RETURN], rax
-            ; mov eax, [rcx + ACTIVE]
-            ; mov [rdx + BOX_PARENT], eax
-            ; mov eax, [rcx + EXITED]
-            ; mov [rdx + BOX_EXITED], eax
-            ; mov rax, [rdi + MARKS]
-            ; mov [rdx + BOX_MARKS], rax
-            ; mov rax, [rdi + GIVEN]
-            ; mov [rdx + BOX_GIVEN], rax
-            ; mov [rcx + ACTIVE], r10d
-            ; inc r10d
-            ; mov [rcx + TOP], r10d
-            ; mov [rcx + QUIET], r11
+            ; test rsi, rsi
+            ; cmovz rax, rsi
         );
+        open_box(&mut ops);
         match callee {
             // The goal that `call/N` calls gets the same frame.
             Callee::Fixed => dynasm!(ops; .arch x64; mov [rcx + EXPECTED], r11),
@@ -212,15 +206,15 @@ pub(super) fn call(setting: &Setting, callee: Callee, departs: Departs) -> Optio
             ; cmp rsi, r10
             ; jb >stays
             ; cmp rsi, [rax + limit]
-            ; jb >slow
+            ; jb >made
             ; stays:
             ; sub r8, r10
             ; mov r10d, [rcx + ACTIVE]
             ; imul r10, r10, BOX
             ; add r10, [rcx + BOXES]
             ; cmp [r10 + BOX_FRAME], r8
-            ; jne >slow
-            ; cmp DWORD [r10 + BOX_MARKS], 0
+            ; jne >made
+            ; test DWORD [r10 + BOX_MARKS], SILENT
             ; jne >slow
         );
         event(&mut ops, |ops| {
@@ -238,9 +232,132 @@ pub(super) fn call(setting: &Setting, callee: Callee, departs: Departs) -> Optio
             ; mov QWORD [rcx + EXPECTED], -1
             ; or r8, [rdi + SILENCE]
             ; mov [rcx + ANNOUNCED], r8
+            ; jmp >done
+            ; made:
         );
+        enter(&mut ops, setting);
     }
     end(ops, setting)
+}
+
+/// A last call in a frame that is not the one of the active box, as in a body that `call/1` has made: a box opens in the same frame.
+fn enter(ops: &mut Code, setting: &Setting) {
+    let &Offsets {
+        environment,
+        choice,
+        base,
+        limit,
+        ..
+    } = setting.offsets;
+    let (parent, returns_to) = (FRAME_PARENT as i32, FRAME_RETURN as i32);
+    let first_stub = setting.first_stub as i64;
+    watched(ops, setting);
+    dynasm!(ops
+        ; .arch x64
+        ; mov r8, [rax + environment]
+        ; mov r10, [rax + base]
+        ; cmp [rax + choice], r8
+        ; ja >slow
+        // Not called by C.
+        ; mov rsi, [r8 + parent]
+        ; test rsi, rsi
+        ; jz >slow
+        ; cmp QWORD [rsi + parent], 0
+        ; je >slow
+        // The active box is older.
+        ; mov edx, [rcx + ACTIVE]
+        ; imul rdx, rdx, BOX
+        ; add rdx, [rcx + BOXES]
+        ; mov rdx, [rdx + BOX_FRAME]
+        ; add rdx, r10
+        ; cmp rdx, r8
+        ; jge >slow
+        // Wherever control returns to in between there is a stub.
+        ; mov r11, QWORD first_stub
+        ; mov rsi, r8
+        ; again:
+        ; mov r9, [rsi + returns_to]
+        ; test r9, r9
+        ; jz >covered
+        ; mov rsi, [rsi + parent]
+        ; test rsi, rsi
+        ; jz >covered
+        ; cmp [r9], r11
+        ; jb >slow
+        ; cmp rsi, rdx
+        ; jg <again
+        ; covered:
+        ; mov r11, r8
+        ; mov rsi, [r11 + returns_to]
+        ; cmp rsi, r10
+        ; jb >fixed
+        ; cmp rsi, [rax + limit]
+        ; jae >fixed
+        ; xor esi, esi
+        ; fixed:
+        ; mov r8, [r11 + parent]
+        ; mov r9, [rax + choice]
+        ; sub r8, r10
+        ; sub r9, r10
+        ; sub r11, r10
+        // The handler marks a box that returns to where the active one does, and cuts boxes.
+        ; mov edx, [rcx + ACTIVE]
+        ; imul rdx, rdx, BOX
+        ; add rdx, [rcx + BOXES]
+        ; cmp [rdx + BOX_CALLER], r8
+        ; jne >alone
+        ; cmp [rdx + BOX_RETURN], rsi
+        ; je >slow
+        ; alone:
+        ; mov r10d, [rcx + EXITED]
+        ; cmp r10d, [rdx + BOX_EXITED]
+        ; je >whole
+        ; imul r10, r10, EXITED_BOX
+        ; add r10, [rcx + EXITED_BOXES_FIRST]
+        ; cmp [r10 + EXITED_CHOICE - EXITED_BOX], r9
+        ; jg >slow
+        ; whole:
+        ; mov r10d, [rcx + TOP]
+        ; cmp r10d, [rcx + ROOM]
+        ; jae >slow
+    );
+    event(ops, |ops| {
+        dynasm!(ops; .arch x64; mov rax, [rdi + CALL_WORD]);
+    });
+    dynasm!(ops; .arch x64; mov rax, rsi);
+    open_box(ops);
+    dynasm!(ops
+        ; .arch x64
+        ; mov QWORD [rcx + EXPECTED], -1
+        ; or r11, [rdi + SILENCE]
+        ; mov [rcx + ANNOUNCED], r11
+    );
+}
+
+/// A box opens for the place in `rdi`: its number is `r10d`, its frame `r11`, the caller's `r8`, the newest choicepoint `r9`, and
+/// it returns to `rax`. Changes `rax`, `rdx`, `r10`.
+fn open_box(ops: &mut Code) {
+    dynasm!(ops
+        ; .arch x64
+        ; imul rdx, r10, BOX
+        ; add rdx, [rcx + BOXES]
+        ; mov [rdx + BOX_FRAME], r11
+        ; mov [rdx + BOX_CALLER], r8
+        ; mov [rdx + BOX_CHOICE], r9
+        ; mov [rdx + BOX_RETURN], rax
+        ; mov eax, [rcx + ACTIVE]
+        ; mov [rdx + BOX_PARENT], eax
+        ; mov eax, [rcx + EXITED]
+        ; mov [rdx + BOX_EXITED], eax
+        ; mov rax, [rdi + MARKS]
+        ; mov [rdx + BOX_MARKS], rax
+        ; mov rax, [rdi + GIVEN]
+        ; mov [rdx + BOX_GIVEN], rax
+        ; mov [rcx + ACTIVE], r10d
+        ; inc r10d
+        ; mov [rcx + TOP], r10d
+        ; mov [rcx + QUIET], r11
+    );
 }
 
 /// Code of a cell at which a clause has been entered.
@@ -261,7 +378,7 @@ pub(super) fn entered(setting: &Setting) -> Option<Vec<u8>> {
         ; add r10, [rcx + BOXES]
         ; cmp [r10 + BOX_FRAME], r8
         ; jne >slow
-        ; cmp DWORD [r10 + BOX_MARKS], 0
+        ; test DWORD [r10 + BOX_MARKS], SILENT
         ; jne >slow
     );
     event(&mut ops, |ops| {
@@ -270,13 +387,14 @@ pub(super) fn entered(setting: &Setting) -> Option<Vec<u8>> {
     end(ops, setting)
 }
 
-/// Code of the cell behind the call of a recorded predicate: an exit, if nothing that was called in the box has been cut meanwhile.
+/// Code of the cell behind a call: an exit, after cuts, if the active box was called there; nothing, if no box was.
 pub(super) fn returned(setting: &Setting) -> Option<Vec<u8>> {
     let mut ops = begin(setting);
     let &Offsets {
         environment,
         choice,
         base,
+        limit,
         ..
     } = setting.offsets;
     load_counter(&mut ops, setting.counter);
@@ -290,18 +408,38 @@ pub(super) fn returned(setting: &Setting) -> Option<Vec<u8>> {
         ; sub r8, r10
         ; sub r9, r10
         ; lea rsi, [rsi - 8]
+        // A clause on the local stack moves.
+        ; cmp rsi, r10
+        ; jb >fixed
+        ; cmp rsi, [rax + limit]
+        ; jae >fixed
+        ; xor esi, esi
+        ; fixed:
     );
     active_box(&mut ops);
     dynasm!(ops
         ; .arch x64
         ; cmp [r11 + BOX_CALLER], r8
-        ; jne >slow
+        ; jne >other
         ; cmp [r11 + BOX_RETURN], rsi
-        ; jne >slow
+        ; jne >other
         ; cmp DWORD [r11 + BOX_MARKS], 0
         ; jne >slow
+        ; again:
+        ; cmp edx, [r11 + BOX_EXITED]
+        ; je >cut
+    );
+    exited_box(&mut ops);
+    dynasm!(ops; .arch x64; cmp [rsi + EXITED_CHOICE], r9; jle >cut);
+    cut_newest(&mut ops);
+    active_box(&mut ops);
+    dynasm!(ops
+        ; .arch x64
+        ; jmp <again
+        ; cut:
         ; cmp r9, [r11 + BOX_CHOICE]
         ; jg >nondet
+        ; mov edx, [rcx + EXITED]
         ; cmp edx, [r11 + BOX_EXITED]
         ; jne >slow
     );
@@ -312,19 +450,39 @@ pub(super) fn returned(setting: &Setting) -> Option<Vec<u8>> {
     dynasm!(ops
         ; .arch x64
         ; jmp >done
-        ; nondet:
-        ; cmp edx, [rcx + EXITED_ROOM]
-        ; jae >slow
-        ; cmp edx, [r11 + BOX_EXITED]
-        ; je >kept
+        // No box was called there if the active one is older than this frame, and so are those that exited and were
+        // not called there.
+        ; other:
+        ; cmp [r11 + BOX_FRAME], r8
+        ; jg >slow
+        ; test rsi, rsi
+        ; jz >nothing
+        ; imul rdx, rdx, EXITED_BOX
+        ; add rdx, [rcx + EXITED_BOXES_FIRST]
+        ; older:
+        ; cmp rdx, [rcx + EXITED_BOXES_FIRST]
+        ; je >nothing
+        ; sub rdx, EXITED_BOX
+        ; mov eax, [rdx + EXITED_OPEN]
+        ; imul rax, rax, BOX
+        ; add rax, [rcx + BOXES]
+        ; cmp [rax + BOX_CALLER], r8
+        ; jne >elsewhere
+        ; cmp [rax + BOX_RETURN], rsi
+        ; je >slow
+        ; elsewhere:
+        ; cmp [rax + BOX_FRAME], r8
+        ; jge <older
+        ; nothing:
     );
-    // An older exited box in this one may have lost its choicepoint.
-    exited_box(&mut ops);
+    settle(&mut ops);
     dynasm!(ops
         ; .arch x64
-        ; cmp [rsi + EXITED_CHOICE], r9
-        ; jg >slow
-        ; kept:
+        ; jmp >done
+        ; nondet:
+        ; mov edx, [rcx + EXITED]
+        ; cmp edx, [rcx + EXITED_ROOM]
+        ; jae >slow
         ; mov rsi, r9
     );
     watched(&mut ops, setting);
@@ -373,7 +531,7 @@ pub(super) fn resumed(setting: &Setting) -> Option<Vec<u8>> {
         ; jne >inside
         ; cmp [r11 + BOX_FRAME], r8
         ; jle >settled
-        ; cmp DWORD [r11 + BOX_MARKS], 0
+        ; test DWORD [r11 + BOX_MARKS], SILENT
         ; jne >slow
     );
     let fail = fail();
@@ -394,7 +552,7 @@ pub(super) fn resumed(setting: &Setting) -> Option<Vec<u8>> {
         ; add r11, [rcx + BOXES]
         ; cmp [r11 + BOX_FRAME], r8
         ; jg >slow
-        ; cmp DWORD [r11 + BOX_MARKS], 0
+        ; test DWORD [r11 + BOX_MARKS], SILENT
         ; jne >slow
     );
     let redo = redo();
@@ -412,8 +570,8 @@ pub(super) fn resumed(setting: &Setting) -> Option<Vec<u8>> {
     end(ops, setting)
 }
 
-/// Code of a cell behind a cut: nothing that was called in the active box has been cut.
-pub(super) fn kept(setting: &Setting) -> Option<Vec<u8>> {
+/// Code of a cell behind a cut: boxes that exited in the active one are cut if their choicepoints are gone.
+pub(super) fn cut_behind(setting: &Setting) -> Option<Vec<u8>> {
     let mut ops = begin(setting);
     let &Offsets { choice, base, .. } = setting.offsets;
     active_box(&mut ops);
@@ -425,18 +583,56 @@ pub(super) fn kept(setting: &Setting) -> Option<Vec<u8>> {
         ; cmp DWORD [r9], DEBUGGER as i32
         ; je >slow
         ; sub r9, [rax + base]
+        ; again:
     );
     exited_box(&mut ops);
+    dynasm!(ops; .arch x64; cmp [rsi + EXITED_CHOICE], r9; jle >settled);
+    cut_newest(&mut ops);
+    active_box(&mut ops);
     dynasm!(ops
         ; .arch x64
-        ; cmp [rsi + EXITED_CHOICE], r9
-        ; jg >slow
-        ; mov QWORD [rcx + ANNOUNCED], -1
-        ; jmp >done
+        ; cmp edx, [r11 + BOX_EXITED]
+        ; jne <again
         ; settled:
     );
     settle(&mut ops);
     end(ops, setting)
+}
+
+/// The newest exited box, which is `rsi`, is cut. Goes to `slow` before anything has changed. Changes `rax`, `rdx`.
+fn cut_newest(ops: &mut Code) {
+    dynasm!(ops
+        ; .arch x64
+        ; mov eax, [rsi + EXITED_OPEN]
+        ; imul rax, rax, BOX
+        ; add rax, [rcx + BOXES]
+        ; test DWORD [rax + BOX_MARKS], SILENT
+        ; jne >slow
+        ; mov rax, [rcx + STREAM]
+        ; test rax, rax
+        ; jz >slow
+        // A cut right after another joins its event.
+        ; mov rdx, [rax + FIELDS.cursor]
+        ; cmp rdx, [rax + FIELDS.limit]
+        ; jae >slow
+        ; cmp rdx, [rax + FIELDS.cut_end]
+        ; jne >first
+        ; cmp BYTE [rdx - 1], MOST_JOINED
+        ; jae >first
+        ; inc BYTE [rdx - 1]
+        ; jmp >counted
+        ; first:
+    );
+    let event = cut();
+    fixed_event(ops, event.word(), event.length());
+    dynasm!(ops
+        ; .arch x64
+        ; mov rax, [rcx + STREAM]
+        ; mov rdx, [rax + FIELDS.cursor]
+        ; mov [rax + FIELDS.cut_end], rdx
+        ; counted:
+        ; dec DWORD [rcx + EXITED]
+    );
 }
 
 /// The active box is `r11`, and its number `r10d`; `edx` is the number of exited boxes.

@@ -151,10 +151,10 @@ pub(super) struct Handlers {
 #[derive(Debug)]
 struct Gates {
     look: usize,
-    /// The same where an exit, a failure or a redo, or nothing is likely.
+    /// The same where an exit, a failure or a redo, or a cut is likely.
     returned: usize,
     resumed: usize,
-    kept: usize,
+    cut: usize,
     call: usize,
     select: usize,
     wrapped: usize,
@@ -272,7 +272,7 @@ impl Planter {
             look,
             returned: look,
             resumed: look,
-            kept: look,
+            cut: look,
             call: gate(handlers.call)?,
             select: gate(handlers.select)?,
             wrapped: gate(handlers.wrapped)?,
@@ -299,7 +299,7 @@ impl Planter {
         };
         planter.gates.returned = planter.fast(fast::returned, look)?;
         planter.gates.resumed = planter.fast(fast::resumed, look)?;
-        planter.gates.kept = planter.fast(fast::kept, look)?;
+        planter.gates.cut = planter.fast(fast::cut_behind, look)?;
         planter.gates.entry = planter.fast(fast::entered, planter.gates.entry)?;
         Some(planter)
     }
@@ -422,7 +422,7 @@ impl Planter {
         } else if roles & !(role::RESUME | role::CLAUSE) == 0 {
             (self.gates.resumed, Glance::Quiet)
         } else if roles == role::AFTER_CUT {
-            (self.gates.kept, Glance::Quiet)
+            (self.gates.cut, Glance::Quiet)
         } else if roles & role::RETURN != 0 && roles & role::SELDOM == 0 {
             (self.gates.look, Glance::None)
         } else {

@@ -31,15 +31,15 @@ pub(super) const NOT_QUIET: Offset = -2;
 pub(super) type Return = usize;
 
 /// Marks of a box.
-mod mark {
+pub(super) mod mark {
     /// It was opened while recording was paused: its ports are no events.
-    pub(super) const SILENT: u32 = 1;
+    pub(in super::super) const SILENT: u32 = 1;
     /// Foreign code called it. When it fails, control goes on there, and no stub sees it.
-    pub(super) const FOREIGN: u32 = 2;
+    pub(in super::super) const FOREIGN: u32 = 2;
     /// Its predicate begins later: a library is loaded for it, or the handler of a signal runs first.
-    pub(super) const AWAITED: u32 = 8;
+    pub(in super::super) const AWAITED: u32 = 8;
     /// The box that called it returns to the same cell: it runs in the frame of a last call.
-    pub(super) const STACKED: u32 = 4;
+    pub(in super::super) const STACKED: u32 = 4;
 }
 
 /// An invocation of a predicate. Machine code reads and writes it.

@@ -2,7 +2,9 @@
 
 use std::alloc::{self, Layout};
 use std::ops::{Index, IndexMut};
-use std::ptr;
+use std::{io, ptr};
+
+use memmap2::{Advice, MmapMut, MmapOptions};
 
 /// Elements in a row, the newest last.
 #[repr(C)]
@@ -13,7 +15,15 @@ pub(super) struct Stack<T: Copy> {
     pub(super) length: u32,
     /// For how many there is room.
     pub(super) capacity: u32,
+    memory: Option<MmapMut>,
 }
+
+/// Room for so many elements comes first.
+const FIRST_CAPACITY: u32 = 1024;
+/// A stack that is full moves to so many times the room, most of which it never touches; or, if that cannot be had, to twice the room.
+const GROWTH: u32 = 16;
+/// From so many bytes on the system may give large pages: a deep recursion would spend more time on page faults than on boxes.
+const LARGE: usize = 4 << 20;
 
 impl<T: Copy> Stack<T> {
     pub(super) const fn new() -> Self {
@@ -21,6 +31,7 @@ impl<T: Copy> Stack<T> {
             first: ptr::null_mut(),
             length: 0,
             capacity: 0,
+            memory: None,
         }
     }
 
@@ -63,27 +74,31 @@ impl<T: Copy> Stack<T> {
 
     #[cold]
     fn grow(&mut self) {
-        let capacity = (self.capacity * 2).max(1024);
-        let new = Self::layout(capacity);
-        let grown = if self.first.is_null() {
-            // SAFETY: the layout is not empty.
-            unsafe { alloc::alloc(new) }
-        } else {
-            // SAFETY: allocated with that layout; the new size is not 0.
-            unsafe { alloc::realloc(self.first.cast(), Self::layout(self.capacity), new.size()) }
+        let more = |times: u32| self.capacity.saturating_mul(times).max(FIRST_CAPACITY);
+        let room = [more(GROWTH), more(2)]
+            .into_iter()
+            .find_map(|capacity| Some((capacity, Self::map(capacity).ok()?)));
+        let Some((capacity, mut memory)) = room else {
+            alloc::handle_alloc_error(Layout::new::<T>());
         };
-        if grown.is_null() {
-            alloc::handle_alloc_error(new);
+        let first = memory.as_mut_ptr().cast::<T>();
+        if self.length > 0 {
+            // SAFETY: the new room is larger, and other memory.
+            unsafe { ptr::copy_nonoverlapping(self.first, first, self.len()) };
         }
-        self.first = grown.cast();
+        self.first = first;
         self.capacity = capacity;
+        self.memory = Some(memory);
     }
 
-    fn layout(capacity: u32) -> Layout {
-        match Layout::array::<T>(capacity as usize) {
-            Ok(layout) => layout,
-            Err(_) => alloc::handle_alloc_error(Layout::new::<T>()),
+    fn map(capacity: u32) -> io::Result<MmapMut> {
+        let bytes = capacity as usize * size_of::<T>();
+        let memory = MmapOptions::new().len(bytes).no_reserve_swap().map_anon()?;
+        if bytes >= LARGE {
+            // Where the system has none, smaller ones do.
+            let _ = memory.advise(Advice::HugePage);
         }
+        Ok(memory)
     }
 }
 
@@ -100,14 +115,5 @@ impl<T: Copy> IndexMut<usize> for Stack<T> {
         assert!(index < self.len(), "an index beyond the stack");
         // SAFETY: within the stack.
         unsafe { &mut *self.first.add(index) }
-    }
-}
-
-impl<T: Copy> Drop for Stack<T> {
-    fn drop(&mut self) {
-        if !self.first.is_null() {
-            // SAFETY: allocated with that layout.
-            unsafe { alloc::dealloc(self.first.cast(), Self::layout(self.capacity)) };
-        }
     }
 }
