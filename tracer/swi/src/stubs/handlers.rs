@@ -539,6 +539,10 @@ impl Visit {
         let goals = self.shadow.take_expected(at, returns_to) == Expected::Goal
             || self.has_goals(frame, &code);
         self.plant(&code, goals);
+        if goals {
+            // The body has no box of its own: what is older than its boxes is watched from here.
+            self.watch_newest();
+        }
         if goals && let Some(goal) = self.goal(code.definition, place.kind, cell).recorded() {
             self.call(place, cell, goal);
         }
