@@ -13,7 +13,7 @@ use portmortem_tracer::machine_code::{
 
 use super::emit::{self, Counter, ThreadBlock};
 use super::instructions::Cell;
-use super::offsets::{CLAUSE, DEBUGGER, FRAME_PARENT, FRAME_RETURN, Offsets};
+use super::offsets::{CLAUSE, DEBUGGER, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, Offsets};
 use super::plant::Place;
 use super::shadow::{NOT_QUIET, OpenBox, Shadow, exited, mark};
 use super::stack::Stack;
@@ -48,6 +48,7 @@ const BOX_PARENT: i32 = offset_of!(OpenBox, parent) as i32;
 const BOX_EXITED: i32 = offset_of!(OpenBox, exited) as i32;
 const BOX_MARKS: i32 = offset_of!(OpenBox, marks) as i32;
 const SILENT: i32 = mark::SILENT as i32;
+const STACKED: i32 = mark::STACKED as i32;
 const BOX_BOUNDARY: i32 = offset_of!(OpenBox, boundary) as i32;
 const BOX_GIVEN: i32 = offset_of!(OpenBox, given) as i32;
 
@@ -250,6 +251,8 @@ fn enter(ops: &mut Code, setting: &Setting) {
         ..
     } = setting.offsets;
     let (parent, returns_to) = (FRAME_PARENT as i32, FRAME_RETURN as i32);
+    let definition = FRAME_DEFINITION as i32;
+    let catch = super::catch_definition() as i64;
     let first_stub = setting.first_stub as i64;
     watched(ops, setting);
     dynasm!(ops
@@ -264,14 +267,23 @@ fn enter(ops: &mut Code, setting: &Setting) {
         ; jz >slow
         ; cmp QWORD [rsi + parent], 0
         ; je >slow
-        // The active box is older.
+        // The active box is older, or that of a call/1 that has made the body.
         ; mov edx, [rcx + ACTIVE]
         ; imul rdx, rdx, BOX
         ; add rdx, [rcx + BOXES]
+        ; mov r9, [rdx + BOX_CALLER]
         ; mov rdx, [rdx + BOX_FRAME]
         ; add rdx, r10
         ; cmp rdx, r8
-        ; jge >slow
+        ; jl >older
+        ; jg >slow
+        ; add r9, r10
+        ; cmp r9, rsi
+        ; jne >slow
+        ; mov r9, QWORD catch
+        ; cmp [rsi + definition], r9
+        ; je >slow
+        ; older:
         // Wherever control returns to in between there is a stub.
         ; mov r11, QWORD first_stub
         ; mov rsi, r8
@@ -300,15 +312,10 @@ fn enter(ops: &mut Code, setting: &Setting) {
         ; sub r8, r10
         ; sub r9, r10
         ; sub r11, r10
-        // The handler marks a box that returns to where the active one does, and cuts boxes.
+        // The handler cuts boxes.
         ; mov edx, [rcx + ACTIVE]
         ; imul rdx, rdx, BOX
         ; add rdx, [rcx + BOXES]
-        ; cmp [rdx + BOX_CALLER], r8
-        ; jne >alone
-        ; cmp [rdx + BOX_RETURN], rsi
-        ; je >slow
-        ; alone:
         ; mov r10d, [rcx + EXITED]
         ; cmp r10d, [rdx + BOX_EXITED]
         ; je >whole
@@ -328,6 +335,15 @@ fn enter(ops: &mut Code, setting: &Setting) {
     open_box(ops);
     dynasm!(ops
         ; .arch x64
+        ; mov eax, [rdx + BOX_PARENT]
+        ; imul rax, rax, BOX
+        ; add rax, [rcx + BOXES]
+        ; cmp [rax + BOX_CALLER], r8
+        ; jne >alone
+        ; cmp [rax + BOX_RETURN], rsi
+        ; jne >alone
+        ; or DWORD [rdx + BOX_MARKS], STACKED
+        ; alone:
         ; mov QWORD [rcx + EXPECTED], -1
         ; or r11, [rdi + SILENCE]
         ; mov [rcx + ANNOUNCED], r11
@@ -395,6 +411,7 @@ pub(super) fn returned(setting: &Setting) -> Option<Vec<u8>> {
         choice,
         base,
         limit,
+        engine,
         ..
     } = setting.offsets;
     load_counter(&mut ops, setting.counter);
@@ -423,7 +440,8 @@ pub(super) fn returned(setting: &Setting) -> Option<Vec<u8>> {
         ; jne >other
         ; cmp [r11 + BOX_RETURN], rsi
         ; jne >other
-        ; cmp DWORD [r11 + BOX_MARKS], 0
+        ; exits:
+        ; test DWORD [r11 + BOX_MARKS], SILENT
         ; jne >slow
         ; again:
         ; cmp edx, [r11 + BOX_EXITED]
@@ -446,10 +464,23 @@ pub(super) fn returned(setting: &Setting) -> Option<Vec<u8>> {
     let exit = exit_det();
     fixed_event(&mut ops, exit.word(), exit.length());
     leave(&mut ops);
-    settle(&mut ops);
     dynasm!(ops
         ; .arch x64
-        ; jmp >done
+        // The box that called it may return to the same place.
+        ; left:
+        ; test DWORD [r11 + BOX_MARKS], STACKED
+        ; jz >nothing
+        ; mov rsi, [r11 + BOX_RETURN]
+        ; fs mov rax, [engine]
+    );
+    active_box(&mut ops);
+    dynasm!(ops
+        ; .arch x64
+        ; cmp [r11 + BOX_CALLER], r8
+        ; jne >nothing
+        ; cmp [r11 + BOX_RETURN], rsi
+        ; je <exits
+        ; jmp >nothing
         // No box was called there if the active one is older than this frame, and so are those that exited and were
         // not called there.
         ; other:
@@ -504,8 +535,7 @@ pub(super) fn returned(setting: &Setting) -> Option<Vec<u8>> {
         ; mov [rsi + EXITED_CHOICE], r9
         ; mov eax, [r11 + BOX_PARENT]
         ; mov [rcx + ACTIVE], eax
-        ; mov QWORD [rcx + QUIET], NOT_QUIET as i32
-        ; mov QWORD [rcx + ANNOUNCED], -1
+        ; jmp <left
     );
     end(ops, setting)
 }

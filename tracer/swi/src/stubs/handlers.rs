@@ -538,7 +538,7 @@ impl Visit {
         let at = self.offset(frame);
         let goals = self.shadow.take_expected(at, returns_to) == Expected::Goal
             || self.has_goals(frame, &code);
-        self.plant(&code, goals);
+        self.plant_made(&code, goals);
         if goals {
             // The body has no box of its own: what is older than its boxes is watched from here.
             self.watch_newest();

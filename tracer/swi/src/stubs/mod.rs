@@ -33,6 +33,7 @@ mod handlers;
 mod image;
 mod instructions;
 mod labels;
+mod made;
 mod memory;
 mod meta_calls;
 mod names;

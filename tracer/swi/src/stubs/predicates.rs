@@ -7,6 +7,7 @@ use portmortem_tracer::format::AUTOLOAD;
 use portmortem_tracer::locks;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::made::Made;
 use super::names::Names;
 use super::offsets::{self, Offsets, word};
 use super::plan::Always;
@@ -189,6 +190,7 @@ pub(crate) struct Memory {
     /// Whether predicates are the recorder's own.
     own: FxHashMap<(usize, Identity), bool>,
     names: Names,
+    made: Made,
 }
 
 /// Standings by definition. A definition may lie where another one was freed, so they have what they are of.
@@ -226,6 +228,12 @@ impl Memory {
     pub(super) fn names(&mut self) -> &mut Names {
         self.refresh();
         &mut self.names
+    }
+
+    /// Bodies that `call/1` has made.
+    pub(super) fn made(&mut self) -> &mut Made {
+        self.refresh();
+        &mut self.made
     }
 
     /// Whether calls of a predicate that runs get boxes only from recorded clauses. The predicate does not become known in the trace.

@@ -1,0 +1,103 @@
+//! Bodies that `call/1` makes: the same ones are made again and again, so the stubs are remembered that one got.
+//!
+//! What they are follows from the body's outline: its instructions, what its goals call, and what the active box was given. Names of
+//! variables and constants are of no account.
+
+use rustc_hash::FxHashMap;
+
+use super::handlers::Visit;
+use super::instructions::{Cell, Kind};
+use super::offsets::word;
+use super::plant::{self, Planter};
+use super::predicates;
+use super::view::Code;
+
+const WORD: usize = size_of::<Cell>();
+
+/// More bodies are not remembered at once.
+const MOST: usize = 1 << 12;
+
+/// What stands in the cells of a body after stubs were put there: the numbers of cells, and what they have.
+type Cells = Box<[(usize, Cell)]>;
+
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    cells: FxHashMap<Box<[usize]>, Cells>,
+    /// The outline that is looked for.
+    outline: Vec<usize>,
+}
+
+impl Visit {
+    /// Gives a body that `call/1` has made its stubs. `goals` tells whether its goals get boxes.
+    pub(super) fn plant_made(&mut self, code: &Code, goals: bool) {
+        if !goals || !code.moves {
+            self.plant(code, goals);
+            return;
+        }
+        let mut made = std::mem::take(self.engine.standings.made());
+        let has_outline = plant::planter()
+            .and_then(|planter| self.outline(&planter, code, &mut made.outline))
+            .is_some();
+        match made.cells.get(&*made.outline).filter(|_| has_outline) {
+            Some(cells) => {
+                for &(index, cell) in cells {
+                    // SAFETY: a cell of the code, with an instruction that was found to be the one which this stub is of.
+                    unsafe { plant::store(code.start + index * WORD, cell) };
+                }
+            }
+            None => {
+                let plan = self.plant(code, goals).filter(|_| has_outline);
+                if let Some(plan) = plan {
+                    // SAFETY: cells of the code.
+                    let content = |index| unsafe { word(code.start, index * WORD) };
+                    let cells = plan.steps.iter().map(|step| step.index);
+                    let cells = cells.map(|index| (index, content(index))).collect();
+                    if made.cells.len() >= MOST {
+                        made.cells.clear();
+                    }
+                    made.cells.insert(made.outline.as_slice().into(), cells);
+                }
+            }
+        }
+        *self.engine.standings.made() = made;
+    }
+
+    /// All that the stubs of a body depend on. `None` if an instruction is not known.
+    fn outline(&self, planter: &Planter, code: &Code, outline: &mut Vec<usize>) -> Option<()> {
+        outline.clear();
+        let instructions = &planter.instructions;
+        let mut cell = code.start;
+        while cell < code.end {
+            // SAFETY: within the code.
+            let op = unsafe { planter.op_at(cell) }?;
+            // SAFETY: as above.
+            let length = unsafe { instructions.length(op, cell as *const Cell) }?;
+            let kind = instructions.get(op).kind;
+            outline.push(usize::from(op) | length << 16);
+            // SAFETY: operands follow the label.
+            let operand = |number: usize| unsafe { word(cell, number * WORD) };
+            match kind {
+                Kind::Alternative | Kind::Jump | Kind::CallClosure => outline.push(operand(1)),
+                Kind::Condition => outline.push(operand(2)),
+                _ => {}
+            }
+            if let Some(callee) = self.callee(kind, cell) {
+                let predicates::Identity {
+                    name,
+                    arity,
+                    module,
+                } = predicates::identity(callee);
+                // SAFETY: a definition of the engine's, which has a supervisor.
+                let (is_there, begins) = unsafe {
+                    let supervisor = word(callee, self.offsets.supervisor);
+                    (predicates::is_there(callee), word(supervisor, 0))
+                };
+                outline.extend([callee, name, arity, module, is_there.into(), begins]);
+            }
+            cell += length * WORD;
+        }
+        let given = self.shadow.given();
+        outline.extend(given.map(|given| given.address().unwrap_or(0)));
+        Some(())
+    }
+}
