@@ -1,7 +1,8 @@
-//! What code must know that writes events without calling this crate: machine code that is made while the traced program runs.
+//! What code must know that writes events without calling this crate: machine code that is made
+//! while the traced program runs.
 //!
-//! It does what [`crate::Stream::put_if_soon`] does, on the same fields, in the same order: the bytes of the event, the cursor, the
-//! tick, the number of events, and last the committed length.
+//! It does what [`crate::Stream::put_if_soon`] does, on the same fields, in the same order: the
+//! bytes of the event, the cursor, the tick, the number of events, and last the committed length.
 
 use std::mem::offset_of;
 
@@ -42,8 +43,8 @@ pub const COMMITTED: i32 = COMMITTED_BEFORE_PAYLOAD as i32;
 /// An event may be written so if fewer ticks have passed since the last one.
 pub const TICKS: i32 = SHORT_DELTA as i32;
 
-/// If the cursor is where the last cut ended, the byte before it says how many boxes were cut. While
-/// those are fewer than this, another one is added to them.
+/// If the cursor is where the last cut ended, the byte before it says how many boxes were cut.
+/// While those are fewer than this, another one is added to them.
 pub const MOST_JOINED: i8 = MOST_JOINED_CUTS as i8;
 
 /// By so many bits the ticks since the last event are shifted, and added to the word of the event.
