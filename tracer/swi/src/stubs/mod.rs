@@ -97,6 +97,8 @@ struct Known {
     catch: usize,
     /// Instructions with which the code of a predicate in C begins.
     foreign: Vec<(Op, ForeignKind)>,
+    /// Those with which the code of a dynamic predicate begins that has been called.
+    dynamic: Vec<Op>,
     /// Labels of instructions that may come before what a predicate does, and how many cells they take.
     prefixes: Vec<(Cell, usize)>,
     /// The label that calls a wrapper; then come its clause and its closure.
@@ -118,6 +120,12 @@ fn begins_foreign(cell: Cell) -> Option<ForeignKind> {
     let (known, op) = KNOWN.get().zip(memory::op_of(cell))?;
     let found = known.foreign.iter().find(|&&(first, _)| first == op)?;
     Some(found.1)
+}
+
+/// Whether the code of a dynamic predicate that has been called begins with this cell.
+fn begins_dynamic(cell: Cell) -> bool {
+    let found = KNOWN.get().zip(memory::op_of(cell));
+    found.is_some_and(|(known, op)| known.dynamic.contains(&op))
 }
 
 /// A new shadow for an engine. It is never freed, because a stub in another thread may still read it.
@@ -275,6 +283,10 @@ fn try_work() -> Option<()> {
         .ops()
         .filter_map(|op| Some((op, instructions.get(op).begins_foreign()?)))
         .collect();
+    let dynamic = ["S_DYNAMIC", "S_INCR_DYNAMIC"]
+        .iter()
+        .filter_map(|name| instructions.named(name))
+        .collect();
     let prefixes = ["S_MQUAL", "S_LMQUAL", "S_SSU_DET", "S_DET"]
         .iter()
         .filter_map(|name| {
@@ -289,6 +301,7 @@ fn try_work() -> Option<()> {
             .collect(),
         catch: system_definition(c"catch", 3),
         foreign,
+        dynamic,
         prefixes,
         call_wrapper,
     });

@@ -327,13 +327,31 @@ impl Memory {
     }
 }
 
-/// Whether a predicate has clauses, or a function.
+/// Whether a predicate has clauses, or a function, or is dynamic and has been called: then calls find it, and fail.
 ///
 /// # Safety
 /// `definition` is one of the engine's.
 pub(super) unsafe fn is_there(definition: usize) -> bool {
-    // SAFETY: the caller's promise.
-    offsets::known().is_some_and(|offsets| unsafe { word(definition, offsets.first_clause) != 0 })
+    // SAFETY: the caller's promise; every definition has a supervisor.
+    offsets::known().is_some_and(|offsets| unsafe {
+        word(definition, offsets.first_clause) != 0 || is_empty_and_dynamic(definition, offsets)
+    })
+}
+
+/// Whether calls of a predicate without clauses fail. A hook of a library is none of the program's until it has some.
+///
+/// # Safety
+/// `definition` is one of the engine's.
+unsafe fn is_empty_and_dynamic(definition: usize, offsets: &Offsets) -> bool {
+    // SAFETY: the caller's promise; every definition has a supervisor.
+    super::begins_dynamic(unsafe { word(word(definition, offsets.supervisor), 0) })
+        && !is_hook(definition)
+}
+
+fn is_hook(definition: usize) -> bool {
+    // SAFETY: the module of a predicate.
+    let module = unsafe { ffi::PL_module_name(identity(definition).module as ffi::Module) };
+    atom_text(module) == "prolog"
 }
 
 /// # Safety
@@ -350,7 +368,7 @@ pub(super) unsafe fn standing(definition: usize) -> Standing {
         return *standing;
     }
     // SAFETY: the caller's promise.
-    if unsafe { word(definition, offsets.first_clause) } == 0 {
+    if !unsafe { is_there(definition) } {
         return known.elsewhere(identity);
     }
     let decided = known.decide(identity, offsets);
@@ -358,12 +376,9 @@ pub(super) unsafe fn standing(definition: usize) -> Standing {
     decided
 }
 
-/// What calls of a predicate are that runs and has no clauses. One of the module `prolog` is a hook of a library then, and none of the
-/// program's until it has some.
+/// What calls of a predicate are that runs and has no clauses.
 fn decide(definition: usize) -> Standing {
-    // SAFETY: the module of a predicate.
-    let module = unsafe { ffi::PL_module_name(identity(definition).module as ffi::Module) };
-    if atom_text(module) == "prolog" {
+    if is_hook(definition) {
         return Standing::Undefined;
     }
     let mut known = locks::lock(&KNOWN);
