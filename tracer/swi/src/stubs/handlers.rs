@@ -388,10 +388,12 @@ impl Visit {
             return;
         };
         let boundary = !standing.is_always_called();
-        if self.is_called_by_recorder(frame) {
+        // What `call/N` calls in the frame of its box was called where that was.
+        let is_of_active = expected && at == self.shadow.active_frame();
+        if !is_of_active && self.is_called_by_recorder(frame) {
             return;
         }
-        if expected && at == self.shadow.active_frame() && !self.shadow.is_at_boundary() {
+        if is_of_active && !self.shadow.is_at_boundary() {
             // An undefined predicate is no last call, so this one has clauses that may be asserted.
             let goal = Goal {
                 callee: definition,
