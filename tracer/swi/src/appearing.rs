@@ -15,7 +15,8 @@ struct Seen {
     predicates: HashSet<(Atom, Functor)>,
 }
 
-/// `seen(+Module, +Clause)`: true if a clause of this predicate was asserted before in this recording, or if nothing is being recorded.
+/// `seen(+Module, +Clause)`: true if a clause of this predicate was asserted before in this
+/// recording, or if nothing is being recorded.
 pub(crate) fn seen(module: Term, clause: Term) -> Foreign {
     let Some(epoch) = recording::epoch() else {
         return TRUE;

@@ -1,15 +1,22 @@
-//! What calls are made with, of predicates that `--arguments` names: a hash of the arguments, and the sizes of the first few.
+//! What calls are made with, of predicates that `--arguments` names: a hash of the arguments, and
+//! the sizes of the first few.
 //!
-//! The wrapper of such a predicate calls `'$pm_arguments'(A1, ..., An)` right behind the guard, so after `CALL` and `TAIL` alike, and the event follows
-//! on that of the call. Terms are read with functions of the foreign interface that neither bind, nor build terms, nor run Prolog, in a foreign frame of our own.
-//! The references in it are at most [`MOST_DEPTH`] and a few more: so many are always free when the engine calls a foreign predicate, so no stack is shifted
-//! for them.
+//! The wrapper of such a predicate calls `'$pm_arguments'(A1, ..., An)` right behind the guard,
+//! so after `CALL` and `TAIL` alike, and the event follows on that of the call. Terms are read
+//! with functions of the foreign interface that neither bind, nor build terms, nor run Prolog, in
+//! a foreign frame of our own. The references in it are at most [`MOST_DEPTH`] and a few more: so
+//! many are always free when the engine calls a foreign predicate, so no stack is shifted for
+//! them.
 //!
-//! **The hash** is one of the sequence of cells that a walk through the arguments meets, from left to right. An argument that is an unbound variable
-//! counts as the number of the first argument that is the same variable. Atoms count by their text and kind, so that an atom that is collected and made again is the
-//! same; numbers and strings by their value (0.0 and -0.0 differ, and so do 1 and 1.0); other blobs, such as streams and clause references, by their handle, which
-//! another blob may get once they are gone. A variable inside of an argument, or one with attributes, has no value that another call could be compared by: then there is no hash. Nor is there one if
-//! the walk meets more than [`MOST_CELLS`] cells, as with every cyclic term, or goes deeper than [`MOST_DEPTH`] in arguments that are not the last ones.
+//! **The hash** is one of the sequence of cells that a walk through the arguments meets, from
+//! left to right. An argument that is an unbound variable counts as the number of the first
+//! argument that is the same variable. Atoms count by their text and kind, so that an atom that
+//! is collected and made again is the same; numbers and strings by their value (0.0 and -0.0
+//! differ, and so do 1 and 1.0); other blobs, such as streams and clause references, by their
+//! handle, which another blob may get once they are gone. A variable inside of an argument, or
+//! one with attributes, has no value that another call could be compared by: then there is no
+//! hash. Nor is there one if the walk meets more than [`MOST_CELLS`] cells, as with every cyclic
+//! term, or goes deeper than [`MOST_DEPTH`] in arguments that are not the last ones.
 
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::{c_char, c_void};
@@ -18,13 +25,15 @@ use std::{ptr, slice};
 
 use portmortem_tracer::format::Arguments;
 
-use crate::collections;
+use crate::credit::Credit;
 use crate::engine::{self, Engine};
+use crate::engine_work;
 use crate::ffi::{self, Atom, Control, FALSE, Foreign, TRUE, Term, exception_is_pending, truth};
 use crate::layout::Caller;
 use crate::panics::guarded;
 
-/// So many cells of a call's arguments are looked at, eight bytes of text being one, and what two variables are compared for.
+/// So many cells of a call's arguments are looked at, eight bytes of text being one, and what two
+/// variables are compared for.
 const MOST_CELLS: usize = 4096;
 /// How deep terms may be nested, but for last arguments.
 const MOST_DEPTH: usize = 200;
@@ -35,25 +44,11 @@ pub(crate) const MOST_ARGUMENTS: usize = 64;
 /// The sizes of so many arguments are recorded.
 const SIZED: usize = 4;
 
-/// What a stream may spend on the lengths of lists, in elements: at first,
-const CREDIT: i64 = 1 << 24;
-/// and in addition for each call. So recursion over a long list takes no quadratic time.
-const CREDIT_PER_CALL: i64 = 1 << 11;
-
 /// A list with more elements than this has more than [`MOST_CELLS`].
 const MOST_ELEMENTS: usize = MOST_CELLS / 2;
 
-/// What an engine may still spend on the lengths of lists; it may be in debt by those of one call.
-#[derive(Debug)]
-pub(crate) struct Credit(i64);
-
-impl Credit {
-    pub(crate) fn new() -> Self {
-        Self(CREDIT)
-    }
-}
-
-/// `'$pm_arguments'(A1, ..., An)`: what the call was made with that has just been recorded, if it has.
+/// `'$pm_arguments'(A1, ..., An)`: what the call was made with that has just been recorded, if it
+/// has.
 pub(crate) extern "C" fn arguments_port(first: Term, arity: i32, handle: Control) -> Foreign {
     guarded(TRUE, || record(handle, |credit| look(first, arity, credit)))
 }
@@ -99,7 +94,7 @@ fn record(handle: Control, look: impl FnOnce(&mut Credit) -> Known) -> Foreign {
         return TRUE;
     }
     let (sizes, hash) = look(&mut engine.list_credit);
-    if let Err(stop) = collections::look_if_long() {
+    if let Err(stop) = engine_work::look_if_long() {
         return stop.answer();
     }
     // SAFETY: as above; the reference that we had is not used any more.
@@ -124,16 +119,15 @@ fn is_due(engine: &mut Engine) -> bool {
     std::mem::take(&mut engine.entered) && !engine.quiet
 }
 
-/// The sizes of the first arguments, where they have one that is known. `is_long` becomes true if one of them is a list of more
-/// than [`MOST_ELEMENTS`].
+/// The sizes of the first arguments, where they have one that is known. `is_long` becomes true if
+/// one of them is a list of more than [`MOST_ELEMENTS`].
 fn sizes(
     first: Term,
     arity: usize,
     credit: &mut Credit,
     is_long: &mut bool,
 ) -> [Option<Arguments>; SIZED] {
-    credit.0 = credit.0.saturating_add(CREDIT_PER_CALL).min(CREDIT);
-    let has_credit = credit.0 > 0;
+    let has_credit = credit.of_call();
     std::array::from_fn(|at| {
         let argument = (at + 1) as u8;
         if at >= arity {
@@ -153,7 +147,7 @@ fn sizes(
                     some_elements(term)?
                 };
                 let length = elements as u64;
-                credit.0 = credit.0.saturating_sub_unsigned(length);
+                credit.spend(length);
                 *is_long |= elements > MOST_ELEMENTS;
                 is_whole.then_some(Arguments::List { argument, length })
             }
@@ -162,7 +156,8 @@ fn sizes(
     })
 }
 
-/// How many elements there are before the end of a list, or where it becomes cyclic; and whether it is a proper one.
+/// How many elements there are before the end of a list, or where it becomes cyclic; and whether
+/// it is a proper one.
 fn all_elements(list: Term) -> (usize, bool) {
     let mut length = 0;
     // A reference for what follows the elements would be bound, with an entry on the trail, which
@@ -303,7 +298,8 @@ impl Walk {
             };
             let (index, term) = (above.next, above.term);
             above.next += 1;
-            // After its last argument a term is not needed any more: lists are no deeper than their elements.
+            // After its last argument a term is not needed any more: lists are no deeper than
+            // their elements.
             if index == above.arity {
                 self.depth -= 1;
             }
@@ -417,7 +413,8 @@ impl Walk {
     fn string(&mut self, at: Term) -> Result<(), Unhashed> {
         let mut start: *mut c_char = ptr::null_mut();
         let mut length = 0;
-        // SAFETY: a reference of the open frame. The text stays where it is: nothing runs Prolog meanwhile.
+        // SAFETY: a reference of the open frame. The text stays where it is: nothing runs Prolog
+        // meanwhile.
         unsafe {
             if truth(ffi::PL_get_string(at, &raw mut start, &raw mut length)) {
                 let text = slice::from_raw_parts(start.cast::<u8>(), length);
@@ -428,7 +425,8 @@ impl Walk {
         self.external(Cell::String, at)
     }
 
-    /// A constant, as the engine writes it for other processes: that depends on nothing but its value.
+    /// A constant, as the engine writes it for other processes: that depends on nothing but its
+    /// value.
     fn external(&mut self, kind: Cell, at: Term) -> Result<(), Unhashed> {
         let mut length = 0;
         // SAFETY: a reference of the open frame. The bytes are ours until they are given back.

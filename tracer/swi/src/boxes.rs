@@ -1,12 +1,14 @@
 //! The open boxes of one engine, as its choicepoints see them.
 //!
-//! A box that a wrapper opened has a guard: a choicepoint of the foreign predicate `enter/2`, made when the box is entered.
-//! Guards lie on the engine's choicepoint stack, so boxes form a stack too: when the guard of a box is reached by
-//! backtracking or pruned, every newer guard is gone already. The active box is not always the newest one: boxes
-//! that exited and can be re-entered keep their guards.
+//! A box that a wrapper opened has a guard: a choicepoint of the foreign predicate `enter/2`,
+//! made when the box is entered. Guards lie on the engine's choicepoint stack, so boxes form a
+//! stack too: when the guard of a box is reached by backtracking or pruned, every newer guard is
+//! gone already. The active box is not always the newest one: boxes that exited and can be
+//! re-entered keep their guards.
 //!
-//! A box that was opened at a goal of an instrumented clause ([`crate::goals`]) has no guard, and lies within one that has. What happens to it without a port of
-//! its own is known from the guards around it: see [`Boxes::is_goal_after`] and [`Boxes::cut_light`].
+//! A box that was opened at a goal of an instrumented clause ([`crate::goals`]) has no guard, and
+//! lies within one that has. What happens to it without a port of its own is known from the
+//! guards around it: see [`Boxes::is_goal_after`] and [`Boxes::cut_light`].
 
 use std::ops::Range;
 
@@ -14,13 +16,14 @@ use crate::frames::FrameId;
 
 /// A box as the wrapper's clause holds it: index and tag in one small integer.
 ///
-/// The index is where the box lies in the stack; the tag tells it from later boxes at the same place, because
-/// a continuation can resume a clause long after its box is gone.
+/// The index is where the box lies in the stack; the tag tells it from later boxes at the same
+/// place, because a continuation can resume a clause long after its box is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BoxId(i64);
 
 const INDEX_BITS: u32 = 32;
-/// The engine's small integers end at 2^56 in the oldest version. A larger one would take room on the global stack.
+/// The engine's small integers end at 2^56 in the oldest version. A larger one would take room on
+/// the global stack.
 const TAG_MASK: u64 = (1 << 24) - 1;
 
 impl BoxId {
@@ -116,7 +119,8 @@ pub(crate) enum Pruned {
 pub(crate) enum Exit {
     /// The active box exits.
     Active,
-    /// The box is an ancestor, or the root: this many boxes below it were left by `shift/1` and count as exited first.
+    /// The box is an ancestor, or the root: this many boxes below it were left by `shift/1` and
+    /// count as exited first.
     Below(usize),
     /// The box is gone: a continuation resumed its clause. Not an event.
     Stale,
@@ -140,8 +144,8 @@ pub(crate) struct Boxes {
     serial: u64,
     /// Boxes that exited and can be re-entered, in the order of their exits.
     exited: Vec<u32>,
-    /// Of those, the ones in these ranges are being cut; the last range is the newest. A cleanup handler that runs meanwhile has
-    /// boxes of its own, which exit behind them.
+    /// Of those, the ones in these ranges are being cut; the last range is the newest. A cleanup
+    /// handler that runs meanwhile has boxes of its own, which exit behind them.
     doomed: Vec<Range<usize>>,
 }
 
@@ -192,7 +196,8 @@ impl Boxes {
         !self.stack[self.active as usize].silent
     }
 
-    /// Whether a box is active whose ports are events, and clauses that are entered are those of its predicate.
+    /// Whether a box is active whose ports are events, and clauses that are entered are those of
+    /// its predicate.
     #[inline]
     pub(crate) fn knows_predicate(&self) -> bool {
         let open = &self.stack[self.active as usize];
@@ -293,7 +298,8 @@ impl Boxes {
         }
     }
 
-    /// The active box exits and can be re-entered, if it was opened at a goal. `light`: no guard will tell when it cannot be any more.
+    /// The active box exits and can be re-entered, if it was opened at a goal. `light`: no guard
+    /// will tell when it cannot be any more.
     #[inline]
     pub(crate) fn exit_goal(&mut self, light: bool) -> Option<BoxId> {
         let open = &mut self.stack[self.active as usize];
@@ -307,7 +313,8 @@ impl Boxes {
         Some(id)
     }
 
-    /// Backtracking re-enters the box that exited last. False if its exit has a guard: then this is about a box that is not known.
+    /// Backtracking re-enters the box that exited last. False if its exit has a guard: then this
+    /// is about a box that is not known.
     #[inline]
     pub(crate) fn redo_light(&mut self) -> bool {
         match self.exited.last() {
@@ -339,28 +346,30 @@ impl Boxes {
         self.exited.iter().rposition(|&index| index == id.index())
     }
 
-    /// Whether the active box was opened at a goal after the exited box at `position` had exited. If the guard of that box's exit is pruned
-    /// now, an exception leaves the active box.
+    /// Whether the active box was opened at a goal after the exited box at `position` had exited.
+    /// If the guard of that box's exit is pruned now, an exception leaves the active box.
     #[inline]
     pub(crate) fn is_goal_after(&self, position: usize) -> bool {
         let open = &self.stack[self.active as usize];
         open.at_goal && open.exited as usize > position
     }
 
-    /// Whether the active box was opened at a goal, in the box at `index`, whose guard is being pruned.
+    /// Whether the active box was opened at a goal, in the box at `index`, whose guard is being
+    /// pruned.
     #[inline]
     pub(crate) fn is_goal_inside(&self, index: u32) -> bool {
         self.active > index && self.stack[self.active as usize].at_goal
     }
 
-    /// How many exited boxes there were when `id` was opened; all that there are if it has been removed.
+    /// How many exited boxes there were when `id` was opened; all that there are if it has been
+    /// removed.
     pub(crate) fn exited_before(&self, id: BoxId) -> usize {
         self.find(id)
             .map_or(self.exited.len(), |open| open.exited as usize)
     }
 
-    /// Removes the newest exited box if it is not among the first `size`, and has no guard that tells when it is cut. Whether its ports are
-    /// events.
+    /// Removes the newest exited box if it is not among the first `size`, and has no guard that
+    /// tells when it is cut. Whether its ports are events.
     #[inline]
     pub(crate) fn cut_light(&mut self, size: usize) -> Option<bool> {
         if self.exited.len() <= size {
@@ -376,7 +385,8 @@ impl Boxes {
         Some(!open.silent)
     }
 
-    /// A box is the newest that exited and can be re-entered. It is none of those that are being cut.
+    /// A box is the newest that exited and can be re-entered. It is none of those that are being
+    /// cut.
     #[inline(always)]
     fn push_exited(&mut self, index: u32) {
         if let Some(range) = self.doomed.last_mut() {
@@ -399,7 +409,8 @@ impl Boxes {
         !open.silent
     }
 
-    /// The exited boxes from `size` on are being cut, too, as they lie inside of one that was. Those with guards will be told of.
+    /// The exited boxes from `size` on are being cut, too, as they lie inside of one that was.
+    /// Those with guards will be told of.
     pub(crate) fn doom(&mut self, size: usize) {
         while self.doomed.pop_if(|range| range.start >= size).is_some() {}
         if size < self.exited.len() {
@@ -434,7 +445,8 @@ impl Boxes {
         }
     }
 
-    /// Whether the wrapper of `id` runs in `frame`, and not in a frame that a continuation has made from it.
+    /// Whether the wrapper of `id` runs in `frame`, and not in a frame that a continuation has
+    /// made from it.
     pub(crate) fn is_frame_of(&self, id: BoxId, frame: FrameId) -> bool {
         self.find(id).is_some_and(|open| open.frame == frame)
     }
@@ -508,14 +520,16 @@ impl Boxes {
         self.find(id).is_some_and(|open| open.silent)
     }
 
-    /// The box that was active when `id` was entered, or the root; None if `id` has no guard any more.
+    /// The box that was active when `id` was entered, or the root; None if `id` has no guard any
+    /// more.
     pub(crate) fn parent(&self, id: BoxId) -> Option<BoxId> {
         let open = self.find(id)?;
         Some(self.stack[open.parent as usize].id)
     }
 
-    /// Backtracking re-enters an exited box. Returns how many of its ancestors, left by `shift/1`, are re-entered on the
-    /// way, or None if the box is not known (left over from an earlier recording).
+    /// Backtracking re-enters an exited box. Returns how many of its ancestors, left by
+    /// `shift/1`, are re-entered on the way, or None if the box is not known (left over from an
+    /// earlier recording).
     #[inline]
     pub(crate) fn redo(&mut self, id: BoxId) -> Option<usize> {
         let open = self.stack.get_mut(id.index() as usize)?;
@@ -529,8 +543,9 @@ impl Boxes {
         Some(self.resume(parent))
     }
 
-    /// Backtracking reached the guard of `id`: the box fails and is gone. Returns how many boxes left by `shift/1`
-    /// are re-entered on the way (this one included), or None if the box is not known.
+    /// Backtracking reached the guard of `id`: the box fails and is gone. Returns how many boxes
+    /// left by `shift/1` are re-entered on the way (this one included), or None if the box is not
+    /// known.
     #[inline]
     pub(crate) fn fail(&mut self, id: BoxId) -> Option<usize> {
         let index = id.index() as usize;
@@ -542,7 +557,8 @@ impl Boxes {
         Some(resumed)
     }
 
-    /// Marks a box and its ancestors, up to the first that is not suspended, as entered again; returns how many there are.
+    /// Marks a box and its ancestors, up to the first that is not suspended, as entered again;
+    /// returns how many there are.
     #[inline]
     fn resume(&mut self, mut index: u32) -> usize {
         let mut resumed = 0;

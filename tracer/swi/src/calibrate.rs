@@ -1,8 +1,10 @@
 //! Trials of what recording costs, before the first recording of a process.
 //!
-//! `portmortem_calibrate.pl` runs small programs of its own, unrecorded and then recorded into a file that has no name, so that nothing of it
-//! stays, however the process ends. What was counted and timed goes into the trace; the analyser makes costs of it. It holds for one
-//! way of recording, and is kept for later recordings of that kind, in this process and in others ([`kept`]).
+//! `portmortem_calibrate.pl` runs small programs of its own, unrecorded and then recorded into a
+//! file that has no name, so that nothing of it stays, however the process ends. What was counted
+//! and timed goes into the trace; the analyser makes costs of it. It holds for one way of
+//! recording, and is kept for later recordings of that kind, in this process and in others
+//! ([`kept`]).
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -14,10 +16,11 @@ use portmortem_tracer::format::{Header, Technique, Trial, Trials};
 use portmortem_tracer::trials::runs;
 use portmortem_tracer::{Options, Recorder, clock};
 
-use crate::control::{integer, integers, strings, text};
+use crate::ending;
 use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
 use crate::kept;
 use crate::recording::{self, Recording, Selection};
+use crate::values::{integer, integers, strings, text};
 use crate::waiting::Waiting;
 
 /// How a recording is made.
@@ -115,7 +118,8 @@ pub(crate) fn stretch_ends(term: Term) -> Foreign {
     }))
 }
 
-/// `calibrated(+Technique, +Settings)`: there were trials of such a recording. `Settings` are those of `open/2`.
+/// `calibrated(+Technique, +Settings)`: there were trials of such a recording. `Settings` are
+/// those of `open/2`.
 pub(crate) fn is_calibrated(technique: Term, settings: Term) -> Foreign {
     Foreign::from(trials(&Way::of(technique, settings)).is_some())
 }
@@ -123,8 +127,8 @@ pub(crate) fn is_calibrated(technique: Term, settings: Term) -> Foreign {
 /// Ticks that a loop takes in this process.
 static PACE: AtomicU32 = AtomicU32::new(0);
 
-/// `kept_trials(+Technique, +Settings, +Pace)`: another process had trials of such a recording, and they are of use. `Pace` are the ticks that
-/// a loop takes in this one, at its fastest.
+/// `kept_trials(+Technique, +Settings, +Pace)`: another process had trials of such a recording,
+/// and they are of use. `Pace` are the ticks that a loop takes in this one, at its fastest.
 pub(crate) fn kept_trials(technique: Term, settings: Term, pace: Term) -> Foreign {
     let way = Way::of(technique, settings);
     let pace = integer(pace);
@@ -136,7 +140,8 @@ pub(crate) fn kept_trials(technique: Term, settings: Term, pace: Term) -> Foreig
     TRUE
 }
 
-/// `open_calibration(+Technique, +Settings)`: begins to record into a file of our own. Fails if that is not possible.
+/// `open_calibration(+Technique, +Settings)`: begins to record into a file of our own. Fails if
+/// that is not possible.
 pub(crate) fn open(technique: Term, settings: Term) -> Foreign {
     let way = Way::of(technique, settings);
     let path = std::env::temp_dir().join(format!(
@@ -173,13 +178,14 @@ pub(crate) fn is_open() -> Foreign {
     Foreign::from(lock(&OPEN).is_some())
 }
 
-/// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the first quartile of the ticks that it took unrecorded;
-/// `Empty` those of the loop around the first two. Fails if nothing comes of it.
+/// `close_calibration(+Empty, +Untraced)`: ends it. `Untraced` has, for each program, the first
+/// quartile of the ticks that it took unrecorded; `Empty` those of the loop around the first two.
+/// Fails if nothing comes of it.
 pub(crate) fn close(empty: Term, untraced: Term) -> Foreign {
     let Some((mut file, way)) = lock(&OPEN).take() else {
         return FALSE;
     };
-    recording::stop();
+    ending::stop();
     let mut trace = Vec::new();
     if file.read_to_end(&mut trace).is_err() {
         return FALSE;
@@ -200,8 +206,8 @@ pub(crate) fn close(empty: Term, untraced: Term) -> Foreign {
     TRUE
 }
 
-/// Runs of all programs follow on each other, round after round: of each the one at the first quartile of time.
-/// Others that use the machine make some rounds longer, and none shorter.
+/// Runs of all programs follow on each other, round after round: of each the one at the first
+/// quartile of time. Others that use the machine make some rounds longer, and none shorter.
 fn quartiles(runs: &[Trial], untraced: &[u64]) -> Vec<Trial> {
     let number = untraced.len().max(1);
     let programs = untraced.iter().enumerate();

@@ -1,6 +1,8 @@
-//! Which predicates have changed since they were looked at last: those are looked at before the program can call them, and no others.
+//! Which predicates have changed since they were looked at last: those are looked at before the
+//! program can call them, and no others.
 //!
-//! Every clause that is loaded is reported here, so that what a directive costs does not depend on the size of the program.
+//! Every clause that is loaded is reported here, so that what a directive costs does not depend
+//! on the size of the program.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +28,8 @@ struct Changes {
     queued: HashSet<(Atom, Functor)>,
 }
 
-/// `changed(+Module, +Clause)`: a clause of this predicate is about to be stored, or the predicate changes in another way; then `Clause` is its head.
+/// `changed(+Module, +Clause)`: a clause of this predicate is about to be stored, or the
+/// predicate changes in another way; then `Clause` is its head.
 pub(crate) fn changed(module: Term, clause: Term) -> Foreign {
     if let Some(predicate) = head_of(module, clause)
         && let Some(changes) = &mut *changes()
@@ -57,7 +60,8 @@ pub(crate) fn has_changes() -> Foreign {
     )
 }
 
-/// `take_all_changed`: true once after `all_changed`. All predicates are about to be looked at, so none is in the queue any more.
+/// `take_all_changed`: true once after `all_changed`. All predicates are about to be looked at,
+/// so none is in the queue any more.
 pub(crate) fn take_all_changed() -> Foreign {
     let Some(changes) = &mut *changes() else {
         return FALSE;
@@ -74,7 +78,8 @@ pub(crate) fn take_all_changed() -> Foreign {
     FALSE
 }
 
-/// `next_changed(-Module, -Head)`: takes the first predicate from the queue. Fails if there is none.
+/// `next_changed(-Module, -Head)`: takes the first predicate from the queue. Fails if there is
+/// none.
 pub(crate) fn next_changed(module: Term, head: Term) -> Foreign {
     let Some(predicate) = take_first() else {
         return FALSE;

@@ -1,23 +1,22 @@
-//! The foreign predicates behind `library(portmortem)`: beginning and ending a recording, naming predicates.
+//! The foreign predicates behind `library(portmortem)`: beginning and ending a recording, naming
+//! predicates.
 
-use std::ffi::{c_char, c_int, c_void};
 use std::path::PathBuf;
-use std::ptr;
-use std::slice;
 
 use portmortem_tracer::format::{Clause, Header, Mode, Record, Site};
-use portmortem_tracer::locks;
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::{Keep, Options, Recorder};
 
 use crate::calibrate::{self, Way};
-use crate::collections::{self, Stop};
+use crate::collections::Stop;
+use crate::ending;
 use crate::engine::{self, Engine};
+use crate::engine_work;
 use crate::entered::EnteredClause;
 use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
-use crate::panics::guarded;
 use crate::recording::{self, Recording, Selection};
 use crate::symbolic;
+use crate::values::{integer, strings, text, unify_string};
 use crate::watcher;
 
 /// `open(+Settings, -Error)`: begins a recording. `Settings` is a list of texts `key=value`;
@@ -122,7 +121,8 @@ impl Request {
     }
 }
 
-/// `recorded_with(+Technique, +Settings)`: says in the trace how ports are made, `ports` or `stubs`, and what is known of their cost.
+/// `recorded_with(+Technique, +Settings)`: says in the trace how ports are made, `ports` or
+/// `stubs`, and what is known of their cost.
 pub(crate) fn recorded_with(technique: Term, settings: Term) -> Foreign {
     let way = Way::of(technique, settings);
     let trials = calibrate::trials(&way);
@@ -135,7 +135,8 @@ pub(crate) fn recorded_with(technique: Term, settings: Term) -> Foreign {
     TRUE
 }
 
-/// `watched(+Descriptor)`: `portmortem record` waits for the end of this process at the other end of this socket.
+/// `watched(+Descriptor)`: `portmortem record` waits for the end of this process at the other end
+/// of this socket.
 pub(crate) fn watched(descriptor: Term) -> Foreign {
     if let Ok(descriptor) = i32::try_from(integer(descriptor)) {
         watcher::begin(descriptor);
@@ -145,39 +146,7 @@ pub(crate) fn watched(descriptor: Term) -> Foreign {
 
 /// `close`: ends the recording; the program goes on.
 pub(crate) fn close() -> Foreign {
-    Foreign::from(recording::stop())
-}
-
-/// Nothing can be recorded any more: the wrappers are taken off, so that the program is as fast as before. Called by a
-/// port. No reference to the engine's state may be in use.
-#[cold]
-pub(crate) fn stop_by_itself() {
-    recording::abandon();
-    // SAFETY: plain calls of the interface on a thread that runs Prolog; the frame is closed again. If the
-    // predicate throws, wrappers stay, and each call passes through them unrecorded.
-    unsafe {
-        let frame = ffi::PL_open_foreign_frame();
-        let module = c"portmortem_wrap".as_ptr();
-        let predicate = ffi::PL_predicate(c"stop_wrapping".as_ptr(), 0, module);
-        let none = ffi::PL_new_term_ref();
-        ffi::PL_call_predicate(ptr::null_mut(), engine::QUIET, predicate, none);
-        ffi::PL_discard_foreign_frame(frame);
-    }
-}
-
-/// Called by the engine when the process is about to end. A signal such as SIGSEGV may have interrupted the recorder itself:
-/// then the trace stays as if the process had been killed.
-pub(crate) extern "C" fn at_exit(status: c_int, _: *mut c_void) -> c_int {
-    if locks::is_held() {
-        return 0;
-    }
-    // The upper bits are flags of the engine's clean-up.
-    guarded(FALSE, || {
-        recording::stop_at_exit(status & 0xffff);
-        watcher::end(status as u8, recording::written());
-        FALSE
-    });
-    0
+    Foreign::from(ending::stop())
 }
 
 /// `recording`: whether there is a recording to be ended.
@@ -209,7 +178,8 @@ pub(crate) fn selected_in(module: Term) -> Foreign {
     Foreign::from(chosen == Some(true))
 }
 
-/// `predicate(+Module, +Name, +Arity, +File, +Line, -Id)`: names a predicate in the trace. `File` is empty if unknown.
+/// `predicate(+Module, +Name, +Arity, +File, +Line, -Id)`: names a predicate in the trace. `File`
+/// is empty if unknown.
 pub(crate) fn predicate(
     module: Term,
     name: Term,
@@ -234,8 +204,9 @@ pub(crate) fn predicate(
     }))
 }
 
-/// `site(+Callee, +Caller, +Clause, +Goal, +File, +Line, +ThenFails, -Site)`: the id of a goal in a clause. `File` is empty if unknown; `ThenFails` is
-/// 1 if the clause fails after the goal, else 0. While nothing is recorded, the id is that of the predicate called.
+/// `site(+Callee, +Caller, +Clause, +Goal, +File, +Line, +ThenFails, -Site)`: the id of a goal in
+/// a clause. `File` is empty if unknown; `ThenFails` is 1 if the clause fails after the goal,
+/// else 0. While nothing is recorded, the id is that of the predicate called.
 #[allow(
     clippy::too_many_arguments,
     reason = "they are those of the foreign predicate"
@@ -270,8 +241,8 @@ pub(crate) fn site(
     }))
 }
 
-/// `clause(+Predicate, +Number, +File, +Line, -Clause)`: what `'$pm_clause'/1` is to be called with at the beginning of a clause's body. `File` is
-/// empty if unknown.
+/// `clause(+Predicate, +Number, +File, +Line, -Clause)`: what `'$pm_clause'/1` is to be called
+/// with at the beginning of a clause's body. `File` is empty if unknown.
 pub(crate) fn clause(predicate: Term, number: Term, file: Term, line: Term, id: Term) -> Foreign {
     let file = text(file);
     let given = recording::epoch().and_then(|epoch| {
@@ -293,7 +264,8 @@ pub(crate) fn clause(predicate: Term, number: Term, file: Term, line: Term, id: 
     }))
 }
 
-/// `keeps_arguments(+Module, +Name, +Arity, +Id)`: whether what calls of a predicate are made with is to be recorded. If so, the trace says it.
+/// `keeps_arguments(+Module, +Name, +Arity, +Id)`: whether what calls of a predicate are made
+/// with is to be recorded. If so, the trace says it.
 pub(crate) fn keeps_arguments(module: Term, name: Term, arity: Term, id: Term) -> Foreign {
     let (module, name, arity) = (text(module), text(name), integer(arity));
     let keeps = recording::with(|current| {
@@ -436,15 +408,16 @@ fn engine_is(condition: impl FnOnce(&Engine) -> bool) -> bool {
 
 /// Recording is suspended: what was collected until now is the program's.
 fn suspend(action: impl FnOnce(&mut Engine)) -> Foreign {
-    if let Err(Stop::Exception) = collections::look_if_long() {
+    if let Err(Stop::Exception) = engine_work::look_if_long() {
         return FALSE;
     }
     with_engine(action)
 }
 
-/// Recording goes on: what was collected until now is nobody's. Also after an exception, which passes on.
+/// Recording goes on: what was collected until now is nobody's. Also after an exception, which
+/// passes on.
 fn go_on(action: impl FnOnce(&mut Engine)) -> Foreign {
-    let looked = collections::look();
+    let looked = engine_work::look();
     with_engine(action);
     Foreign::from(!matches!(looked, Err(Stop::Exception)))
 }
@@ -455,79 +428,4 @@ fn with_engine(action: impl FnOnce(&mut Engine)) -> Foreign {
         action(engine);
     }
     TRUE
-}
-
-/// The texts of a list.
-pub(crate) fn strings(list: Term) -> Vec<String> {
-    elements(list, text)
-}
-
-/// The numbers of a list.
-pub(crate) fn integers(list: Term) -> Vec<i64> {
-    elements(list, |element| {
-        let mut value = 0;
-        // SAFETY: a reference of this foreign call and a place for its value.
-        unsafe { ffi::PL_get_int64(element, &raw mut value) };
-        value
-    })
-}
-
-fn elements<T>(list: Term, read: impl Fn(Term) -> T) -> Vec<T> {
-    let mut all = Vec::new();
-    // SAFETY: term references of this foreign call.
-    unsafe {
-        let head = ffi::PL_new_term_ref();
-        let tail = ffi::PL_copy_term_ref(list);
-        while ffi::truth(ffi::PL_get_list(tail, head, tail)) {
-            all.push(read(head));
-        }
-    }
-    all
-}
-
-/// The text of an atom.
-pub(crate) fn atom_text(atom: ffi::Atom) -> String {
-    // SAFETY: a reference of this foreign call.
-    let term = unsafe {
-        let term = ffi::PL_new_term_ref();
-        ffi::PL_put_atom(term, atom);
-        term
-    };
-    text(term)
-}
-
-/// The text of an atom or string.
-pub(crate) fn text(term: Term) -> String {
-    let mut length = 0;
-    let mut start: *mut c_char = ptr::null_mut();
-    let flags = ffi::CVT_ATOM_OR_STRING | ffi::REP_UTF8;
-    // SAFETY: on success the engine gives `length` bytes that stay until the next call.
-    unsafe {
-        if ffi::truth(ffi::PL_get_nchars(
-            term,
-            &raw mut length,
-            &raw mut start,
-            flags,
-        )) {
-            String::from_utf8_lossy(slice::from_raw_parts(start.cast(), length)).into_owned()
-        } else {
-            String::new()
-        }
-    }
-}
-
-/// A small number.
-pub(crate) fn integer(term: Term) -> u32 {
-    let mut value = 0;
-    // SAFETY: a term of our own argument list and a place for its value.
-    unsafe { ffi::PL_get_int64(term, &raw mut value) };
-    u32::try_from(value).unwrap_or(0)
-}
-
-fn unify_string(term: Term, text: &str) -> Foreign {
-    let flags = ffi::STRING | ffi::REP_UTF8 as c_int;
-    // SAFETY: text and length belong together.
-    let answer =
-        unsafe { ffi::PL_unify_chars(term, flags, text.len(), text.as_ptr().cast::<c_char>()) };
-    Foreign::from(ffi::truth(answer))
 }

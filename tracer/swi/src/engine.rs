@@ -1,7 +1,9 @@
-//! The state of one Prolog engine (a thread, or an engine of `engine_create/3`): its stream and its boxes.
+//! The state of one Prolog engine (a thread, or an engine of `engine_create/3`): its stream and
+//! its boxes.
 //!
-//! Engines move between operating system threads, so the state is found by the engine's own thread number.
-//! Recording can stop and start; [`recording::epoch`] tells the state of one recording from that of the next.
+//! Engines move between operating system threads, so the state is found by the engine's own
+//! thread number. Recording can stop and start; [`recording::epoch`] tells the state of one
+//! recording from that of the next.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
@@ -10,13 +12,13 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use portmortem_tracer::Stream;
 use portmortem_tracer::format::{Dialect, StreamKind};
 
-use crate::arguments::Credit;
 use crate::boxes::{BoxId, Boxes, Pruned};
 use crate::collections::Collections;
+use crate::credit::Credit;
 use crate::ffi;
 use crate::frames::{FrameCache, FrameId};
+use crate::native::{self, Shadow, Standings};
 use crate::recording;
-use crate::stubs::{self, Shadow, Standings};
 use crate::symbolic::CostCounter;
 
 /// What the ports of one engine work on.
@@ -32,7 +34,8 @@ pub(crate) struct Engine {
     pub(crate) frames: FrameCache,
     /// What the clause said that is about to call a wrapper.
     pub(crate) coming: Option<Coming>,
-    /// A wrapper was entered, and the event of the call is recorded: what its arguments are may follow.
+    /// A wrapper was entered, and the event of the call is recorded: what its arguments are may
+    /// follow.
     pub(crate) entered: bool,
     /// What may be spent on the lengths of lists that are arguments.
     pub(crate) list_credit: Credit,
@@ -50,7 +53,8 @@ pub(crate) struct Engine {
     pub(crate) collections: Collections,
     /// What is counted in a symbolic recording.
     pub(crate) symbolic: Option<Box<CostCounter>>,
-    /// So many boxes make [`Engine::exception`] look how much stack they take; none once it has said so.
+    /// So many boxes make [`Engine::exception`] look how much stack they take; none once it has
+    /// said so.
     suspicious_depth: usize,
     /// If they take so much, it suspects the stack limit.
     suspicious_bytes: usize,
@@ -69,15 +73,18 @@ pub(crate) struct Coming {
 /// What is announced of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Announced {
-    /// At a goal. `id` is what the event is to carry; `frame` runs the clause if the goal is its last one.
+    /// At a goal. `id` is what the event is to carry; `frame` runs the clause if the goal is its
+    /// last one.
     AtGoal { id: u32, frame: FrameId },
     /// The call is recorded already, and the clause is gone or waits elsewhere.
     Recorded,
-    /// The goal has opened a box, and ends it. The wrapper's frame is to stay meanwhile: last calls of the predicate are told by it.
+    /// The goal has opened a box, and ends it. The wrapper's frame is to stay meanwhile: last
+    /// calls of the predicate are told by it.
     InBox,
 }
 
-/// What an open box costs on the engine's local stack if a wrapper opened it: the wrapper's frame, the guard's and its choicepoint.
+/// What an open box costs on the engine's local stack if a wrapper opened it: the wrapper's
+/// frame, the guard's and its choicepoint.
 const WRAPPER_BYTES: usize = 240;
 /// The same if it was opened at a goal: a choicepoint.
 const GOAL_BYTES: usize = 80;
@@ -133,7 +140,8 @@ impl Engine {
         self.stream.redo();
     }
 
-    /// The guard of a box's exit was pruned: the box is cut, and with it all that exited later or inside of it.
+    /// The guard of a box's exit was pruned: the box is cut, and with it all that exited later or
+    /// inside of it.
     ///
     /// If an exception did that, it has left the boxes first that were opened since.
     pub(crate) fn exit_pruned(&mut self, id: BoxId) {
@@ -156,7 +164,8 @@ impl Engine {
         self.passed_unasked(before);
     }
 
-    /// The guard of a box was pruned. If the box had not been left, an exception leaves it now, and those inside of it before.
+    /// The guard of a box was pruned. If the box had not been left, an exception leaves it now,
+    /// and those inside of it before.
     pub(crate) fn guard_pruned(&mut self, id: BoxId) {
         let before = self.stream.last_tick();
         while self.boxes.is_goal_inside(id.index()) {
@@ -211,7 +220,8 @@ impl Engine {
         }
     }
 
-    /// An exception left a box. If it came deep enough, it may be that of a stack which is full only because of the recording.
+    /// An exception left a box. If it came deep enough, it may be that of a stack which is full
+    /// only because of the recording.
     pub(crate) fn exception(&mut self) {
         self.note_waiting_if_long();
         self.stream.exception();
@@ -274,7 +284,8 @@ static NOBODY: Slot = Slot::new();
 
 const RECENT: usize = 64;
 
-/// Slots by the address of their engine's data: quicker to find than by number. Any slot may stand here; it is the right one if its `data` is.
+/// Slots by the address of their engine's data: quicker to find than by number. Any slot may
+/// stand here; it is the right one if its `data` is.
 static RECENTLY: [AtomicPtr<Slot>; RECENT] =
     [const { AtomicPtr::new(&raw const NOBODY as *mut Slot) }; RECENT];
 
@@ -361,7 +372,8 @@ pub(crate) unsafe fn of_context_if_any(data: *mut c_void) -> Option<&'static mut
     }
 }
 
-/// [`existing`], where another engine's slot was among the recent ones, or nothing is being recorded.
+/// [`existing`], where another engine's slot was among the recent ones, or nothing is being
+/// recorded.
 #[cold]
 fn existing_at_another_place() -> Option<&'static mut Engine> {
     // SAFETY: the promise of the caller's caller.
@@ -395,32 +407,37 @@ fn add_chunk(place: &AtomicPtr<Chunk>) -> *mut Chunk {
     }
 }
 
-/// The state of the engine that has come to a stub, made if it has none yet. `data` is the address of the engine's data. None while nothing is
-/// being recorded.
+/// The state of the engine that has come to a stub, made if it has none yet. `data` is the
+/// address of the engine's data; `kind` says what it is, where Prolog cannot be asked. None while
+/// nothing is being recorded.
 ///
 /// # Safety
 /// As for [`current`].
 #[inline(always)]
-pub(crate) unsafe fn of_stub(data: usize) -> Option<&'static mut Engine> {
+pub(crate) unsafe fn of_stub(data: usize, kind: fn() -> StreamKind) -> Option<&'static mut Engine> {
     let epoch = recording::epoch()?;
     let data = data as *mut c_void;
     // SAFETY: the caller's promise.
     match unsafe { recent(data, epoch) } {
         Some(state) => Some(state),
-        None => of_stub_elsewhere(data, epoch),
+        None => of_stub_elsewhere(data, epoch, kind),
     }
 }
 
 /// [`of_stub`], where another engine's slot was among the recent ones.
 #[cold]
-fn of_stub_elsewhere(data: *mut c_void, epoch: u32) -> Option<&'static mut Engine> {
+fn of_stub_elsewhere(
+    data: *mut c_void,
+    epoch: u32,
+    kind: fn() -> StreamKind,
+) -> Option<&'static mut Engine> {
     let slot = own_slot()?;
     // SAFETY: the promise of the caller's caller.
     let state = match unsafe { slot.state(epoch) } {
         Some(state) => state,
         None if is_collector() => return None,
         // SAFETY: null, or a state just made for this engine.
-        None => unsafe { attach(slot, epoch, describe_at_stub).as_mut() }?,
+        None => unsafe { attach(slot, epoch, || (kind(), name_of_thread())).as_mut() }?,
     };
     slot.data.store(data, Ordering::Relaxed);
     recent_place(data).store(ptr::from_ref(slot).cast_mut(), Ordering::Relaxed);
@@ -428,7 +445,11 @@ fn of_stub_elsewhere(data: *mut c_void, epoch: u32) -> Option<&'static mut Engin
 }
 
 #[cold]
-fn attach(slot: &'static Slot, epoch: u32, describe: fn() -> (StreamKind, String)) -> *mut Engine {
+fn attach(
+    slot: &'static Slot,
+    epoch: u32,
+    describe: impl FnOnce() -> (StreamKind, String),
+) -> *mut Engine {
     if slot.attaching.swap(true, Ordering::Relaxed) {
         return ptr::null_mut();
     }
@@ -439,7 +460,7 @@ fn attach(slot: &'static Slot, epoch: u32, describe: fn() -> (StreamKind, String
         kind,
         stream: current.recorder.stream(kind, &name, Dialect::EveryRedo),
         boxes: Boxes::new(u64::from(epoch) << 16),
-        shadow: stubs::new_shadow(),
+        shadow: native::new_shadow(),
         standings: Standings::default(),
         frames: FrameCache::new(),
         coming: None,
@@ -450,7 +471,7 @@ fn attach(slot: &'static Slot, epoch: u32, describe: fn() -> (StreamKind, String
         quiet: false,
         tails: current.tails,
         clauses: current.clauses,
-        collections: Collections::new(),
+        collections: Collections::new(native::pauses()),
         symbolic: current.symbolic.then(|| Box::new(CostCounter::new())),
         suspicious_depth: current.stack_limit / WRAPPER_BYTES / SUSPICIOUS_PART,
         suspicious_bytes: current.stack_limit / SUSPICIOUS_PART,
@@ -466,7 +487,8 @@ fn attach(slot: &'static Slot, epoch: u32, describe: fn() -> (StreamKind, String
             ffi::PL_thread_at_exit(detach, ptr::from_ref(slot).cast_mut().cast::<c_void>(), 0);
         }
     } else {
-        // SAFETY: the old state belongs to this engine and an earlier recording; nothing refers to it but its shadow, which stays.
+        // SAFETY: the old state belongs to this engine and an earlier recording; nothing refers
+        // to it but its shadow, which stays.
         unsafe {
             (*(*old).shadow).retire();
             drop(Box::from_raw(old));
@@ -477,8 +499,8 @@ fn attach(slot: &'static Slot, epoch: u32, describe: fn() -> (StreamKind, String
 
 /// Ends the stream of an engine that is going away.
 ///
-/// When the process ends, one thread may be told of the end of another that still runs: its stream is left as it is, readable to the
-/// last event.
+/// When the process ends, one thread may be told of the end of another that still runs: its
+/// stream is left as it is, readable to the last event.
 extern "C" fn detach(slot: *mut c_void) {
     // SAFETY: the pointer was made from a static slot.
     let slot = unsafe { &*slot.cast::<Slot>() };
@@ -512,8 +534,8 @@ pub(crate) fn detach_current() {
 pub(crate) fn end_current_in_place() {
     let state = own_slot().map_or(ptr::null_mut(), |slot| slot.state.load(Ordering::Acquire));
     if !state.is_null() {
-        // SAFETY: the state of this engine. A port of it may have been interrupted, so no reference to it
-        // is made but to its stream, which allows for that.
+        // SAFETY: the state of this engine. A port of it may have been interrupted, so no
+        // reference to it is made but to its stream, which allows for that.
         let stream = unsafe { &(*state).stream };
         stream.end_in_place();
     }
@@ -530,29 +552,23 @@ fn describe() -> (StreamKind, String) {
         ffi::PL_discard_foreign_frame(frame);
         ffi::truth(answer)
     };
-    // SAFETY: called on a thread that runs Prolog.
-    let number = unsafe { ffi::PL_thread_self() };
     let kind = if is_engine {
         StreamKind::Engine
     } else {
         StreamKind::Thread
     };
-    (kind, alias(number).unwrap_or_else(|| number.to_string()))
+    (kind, name_of_thread())
 }
 
-/// [`describe`] where Prolog cannot be called. The first engine that a thread runs is its own.
-fn describe_at_stub() -> (StreamKind, String) {
-    let kind = if stubs::thread_has_engine() {
-        StreamKind::Engine
-    } else {
-        StreamKind::Thread
-    };
+/// The alias of the calling thread, or its number.
+fn name_of_thread() -> String {
     // SAFETY: called on a thread that runs Prolog.
     let number = unsafe { ffi::PL_thread_self() };
-    (kind, alias(number).unwrap_or_else(|| number.to_string()))
+    alias(number).unwrap_or_else(|| number.to_string())
 }
 
-/// Whether the calling thread is the one in which the engine collects atoms and clauses. It runs nothing of the program's, and gets no stream.
+/// Whether the calling thread is the one in which the engine collects atoms and clauses. It runs
+/// nothing of the program's, and gets no stream.
 fn is_collector() -> bool {
     // SAFETY: called on a thread that runs Prolog.
     alias(unsafe { ffi::PL_thread_self() }).as_deref() == Some("gc")

@@ -1,7 +1,7 @@
 //! The port of a clause that is entered: see `portmortem_goals.pl`.
 
-use crate::collections;
 use crate::engine;
+use crate::engine_work;
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
 use crate::goals::{caller_of, engine_of};
 use crate::panics::guarded;
@@ -16,7 +16,8 @@ pub(crate) struct EnteredClause {
 }
 
 impl EnteredClause {
-    /// The engine's small integers end at 2^56 in the oldest version: that is the place of 2^24 recordings.
+    /// The engine's small integers end at 2^56 in the oldest version: that is the place of 2^24
+    /// recordings.
     pub(crate) fn to_raw(self) -> i64 {
         (u64::from(self.epoch) << 32 | u64::from(self.id)) as i64
     }
@@ -34,7 +35,8 @@ pub(crate) extern "C" fn clause_port(which: Term, _: i32, handle: Control) -> Fo
     guarded(TRUE, || clause(which, handle))
 }
 
-/// `CLAUSE`: the head of the clause has been unified, and the unifications that its body begins with.
+/// `CLAUSE`: the head of the clause has been unified, and the unifications that its body begins
+/// with.
 #[inline]
 fn clause(which: Term, handle: Control) -> Foreign {
     let caller = caller_of(handle);
@@ -59,7 +61,7 @@ fn clause(which: Term, handle: Control) -> Foreign {
 
 #[cold]
 fn clause_late(id: u32) -> Foreign {
-    if let Err(stop) = collections::look_if_long() {
+    if let Err(stop) = engine_work::look_if_long() {
         return stop.answer();
     }
     // SAFETY: as in `call_late`.

@@ -1,8 +1,9 @@
 //! The part of SWI-Prolog's foreign language interface that the adapter uses, declared by hand.
 //!
-//! No header of one version is compiled in: the functions below have had the same names and arguments from
-//! 9.0 to 10.1. Truth values changed from `int` to `bool` in between, so only their low byte is read ([`truth`]).
-//! The symbols are resolved when the engine loads the library.
+//! No header of one version is compiled in: the functions below have had the same names and
+//! arguments from 9.0 to 10.1. Truth values changed from `int` to `bool` in between, so only
+//! their low byte is read ([`truth`]). The symbols are resolved when the engine loads the
+//! library.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
@@ -28,7 +29,8 @@ pub(crate) const REDO: c_int = 2;
 
 /// `PL_register_foreign_in_module`: the predicate may leave a choicepoint.
 pub(crate) const NONDETERMINISTIC: c_int = 0x04;
-/// `PL_register_foreign_in_module`: the function gets the first argument, their number and a handle.
+/// `PL_register_foreign_in_module`: the function gets the first argument, their number and a
+/// handle.
 pub(crate) const VARARGS: c_int = 0x08;
 
 /// `PL_unify_chars`: make a string.
@@ -87,8 +89,8 @@ impl Context {
         reserved: [ptr::null_mut(); 10],
     };
 
-    /// Becomes the frame of the foreign predicate that is running. Work on it where it lies: moving it right after the engine
-    /// has written it stalls the processor.
+    /// Becomes the frame of the foreign predicate that is running. Work on it where it lies:
+    /// moving it right after the engine has written it stalls the processor.
     #[inline]
     pub(crate) fn fill(&mut self) -> bool {
         // SAFETY: a context of our own, and thread 0 is the calling one.
@@ -159,7 +161,6 @@ unsafe extern "C" {
     pub(crate) fn PL_unregister_atom(atom: Atom);
     pub(crate) fn PL_unify_atom(term: Term, atom: Atom) -> c_int;
     pub(crate) fn PL_unify_functor(term: Term, functor: Functor) -> c_int;
-    pub(crate) fn PL_put_atom(term: Term, atom: Atom) -> c_int;
     pub(crate) fn PL_functor_arity(functor: Functor) -> usize;
     /// The width of the arity differs between versions: give it a zero to write to.
     pub(crate) fn PL_get_name_arity(term: Term, name: *mut Atom, arity: *mut usize) -> c_int;
@@ -233,7 +234,8 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Whether an exception is on its way. The engine runs Prolog in that state, too: in callbacks from C that has not looked.
+/// Whether an exception is on its way. The engine runs Prolog in that state, too: in callbacks
+/// from C that has not looked.
 #[inline(always)]
 pub(crate) fn exception_is_pending() -> bool {
     // SAFETY: plain call of the interface on a thread that runs Prolog.

@@ -1,8 +1,10 @@
 //! Telling a last call from any other, by looking at the calling frame.
 //!
-//! When a clause makes its last call and has no choicepoint left, the engine gives its frame to the callee. The frame above the callee's
-//! wrapper is then the *wrapper* of the caller, waiting for what was the caller's clause. So a call is a last call exactly when the
-//! place its parent frame waits at lies in a wrapper's clause. Asking the engine whose clause a place lies in is slow; the answer is kept per place.
+//! When a clause makes its last call and has no choicepoint left, the engine gives its frame to
+//! the callee. The frame above the callee's wrapper is then the *wrapper* of the caller, waiting
+//! for what was the caller's clause. So a call is a last call exactly when the place its parent
+//! frame waits at lies in a wrapper's clause. Asking the engine whose clause a place lies in is
+//! slow; the answer is kept per place.
 
 use std::ffi::{CStr, c_char};
 
@@ -18,8 +20,9 @@ struct Entry {
     in_wrapper: bool,
 }
 
-/// A frame of the local stack, told from every other one that lives at the same time: its distance in bytes from the frame of the query it runs in,
-/// because the engine moves the whole stack when it grows.
+/// A frame of the local stack, told from every other one that lives at the same time: its
+/// distance in bytes from the frame of the query it runs in, because the engine moves the whole
+/// stack when it grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FrameId(isize);
 
@@ -59,9 +62,11 @@ impl FrameCache {
         }
     }
 
-    /// Whether the predicate whose wrapper called us was reached by a last call. `context` is our own frame's.
+    /// Whether the predicate whose wrapper called us was reached by a last call. `context` is our
+    /// own frame's.
     ///
-    /// `generation` changes with every wrapper made: code memory may have been used again, so nothing remembered holds.
+    /// `generation` changes with every wrapper made: code memory may have been used again, so
+    /// nothing remembered holds.
     #[inline]
     pub(crate) fn is_last_call(&mut self, context: &mut ffi::Context, generation: u32) -> bool {
         // From our own frame to the wrapper's, and on to the frame that the wrapper returns to.

@@ -5,17 +5,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use portmortem_tracer::Ready;
 
-use crate::control;
 use crate::ffi::{self, Control, FALSE, Foreign, Term};
 use crate::goal_table::{self, Goal};
 use crate::goals;
 use crate::recording;
+use crate::values;
 
-/// `goal_port(+Kind, +Predicate, +Id, -Name)`: makes a port for a goal that calls the predicate whose id is `Predicate`, and whose events carry `Id`. `Kind` is
-/// `call`, `last`, `call_wrapper`, `last_wrapper`, `mark`, `mark_last` or `forward`; the port is the predicate `Name/0` of module `system`.
+/// `goal_port(+Kind, +Predicate, +Id, -Name)`: makes a port for a goal that calls the predicate
+/// whose id is `Predicate`, and whose events carry `Id`. `Kind` is `call`, `last`,
+/// `call_wrapper`, `last_wrapper`, `mark`, `mark_last` or `forward`; the port is the predicate
+/// `Name/0` of module `system`.
 pub(crate) fn make(kind: Term, predicate: Term, id: Term, name: Term) -> Foreign {
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    let kind = control::text(kind);
+    let kind = values::text(kind);
     let function: Port = match kind.as_str() {
         "call" => goals::call_port,
         "last" => goals::last_port,
@@ -33,8 +35,8 @@ pub(crate) fn make(kind: Term, predicate: Term, id: Term, name: Term) -> Foreign
         return FALSE;
     };
     let module = c"system".as_ptr();
-    // SAFETY: the function is of the kind it is registered as; a procedure begins with a pointer to its definition, as was found
-    // when the layout was.
+    // SAFETY: the function is of the kind it is registered as; a procedure begins with a pointer
+    // to its definition, as was found when the layout was.
     let port = unsafe {
         let registered = ffi::PL_register_foreign_in_module(
             module,
@@ -49,11 +51,11 @@ pub(crate) fn make(kind: Term, predicate: Term, id: Term, name: Term) -> Foreign
         }
         procedure.cast::<usize>().read()
     };
-    let id = control::integer(id);
+    let id = values::integer(id);
     let goal = Goal {
         epoch,
         id,
-        predicate: control::integer(predicate),
+        predicate: values::integer(predicate),
         ready: if kind.starts_with("last") {
             Ready::tail(id)
         } else {

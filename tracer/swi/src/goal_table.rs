@@ -1,8 +1,9 @@
 //! Which goal a port stands for.
 //!
-//! Every goal of an instrumented clause has a predicate of its own as its call port, without arguments: that is cheaper than to pass a number. All of
-//! them are the same function here, which finds the goal by the predicate that the engine has called. The table only grows:
-//! code that refers to a goal may run for ever.
+//! Every goal of an instrumented clause has a predicate of its own as its call port, without
+//! arguments: that is cheaper than to pass a number. All of them are the same function here,
+//! which finds the goal by the predicate that the engine has called. The table only grows: code
+//! that refers to a goal may run for ever.
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;

@@ -3,30 +3,35 @@
 //! `portmortem_goals.pl` puts them around the goals that call recorded predicates:
 //!
 //! ```text
-//! ( ( call, ( Goal, ( exit, ! ; exit_nondet ) ; fail ) ) *-> true )               % where a cut may come later
-//! ( ( call, ( Goal, ( exit_light, ! ; true ; redo ) ; fail ) ) *-> true )         % elsewhere
-//! ( last -> Goal ; as above )                                                     % the last goal of a clause
+//! ( ( call, ( Goal, ( exit, ! ; exit_nondet ) ; fail ) ) *-> true ) % where a cut may come later
+//! ( ( call, ( Goal, ( exit_light, ! ; true ; redo ) ; fail ) ) *-> true ) % elsewhere ( last ->
+//! Goal ; as above ) % the last goal of a clause
 //! ```
 //!
-//! `Goal` calls the copy of the predicate. There is no frame between the clause and it, and its choicepoints are those of the two disjunctions.
-//! Whether a port succeeds depends on the engine's own choicepoints alone, never on what is being recorded, so that the program
-//! does the same whatever happens to the recording: `exit` and `exit_light` succeed if `Goal` has left no choicepoint, and `last` if the call that follows is a real last call,
-//! or nothing is to be recorded.
+//! `Goal` calls the copy of the predicate. There is no frame between the clause and it, and its
+//! choicepoints are those of the two disjunctions. Whether a port succeeds depends on the
+//! engine's own choicepoints alone, never on what is being recorded, so that the program does the
+//! same whatever happens to the recording: `exit` and `exit_light` succeed if `Goal` has left no
+//! choicepoint, and `last` if the call that follows is a real last call, or nothing is to be
+//! recorded.
 //!
-//! A box that `call` opened has no guard. It lies within a box that has one, and that guard's pruning tells of exceptions
-//! that leave both; cuts are told by the guards of `exit_nondet` around it.
+//! A box that `call` opened has no guard. It lies within a box that has one, and that guard's
+//! pruning tells of exceptions that leave both; cuts are told by the guards of `exit_nondet`
+//! around it.
 
 use crate::boxes::BoxId;
-use crate::collections::{self, Stop};
-use crate::control;
+use crate::collections::Stop;
+use crate::ending;
 use crate::engine::{self, Announced, Coming, Engine};
+use crate::engine_work;
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
 use crate::frames::{FrameId, calling_frame};
 use crate::goal_table::{self, Goal};
 use crate::layout::{self, Caller};
 use crate::panics::guarded;
 
-/// What a port answers if it panics: `call`, `last` and what marks a call go on, all others try what comes next.
+/// What a port answers if it panics: `call`, `last` and what marks a call go on, all others try
+/// what comes next.
 macro_rules! port {
     ($name:ident, $port:path, $otherwise:expr) => {
         pub(crate) extern "C" fn $name(_: Term, _: i32, handle: Control) -> Foreign {
@@ -73,8 +78,8 @@ fn goal_of(handle: Control) -> Option<&'static Goal> {
     goal_table::goal(unsafe { layout::port_of(handle) })
 }
 
-/// The engine and the goal of a port before a call, or what the port is to answer: an exception goes on, and
-/// without either there is nothing to record.
+/// The engine and the goal of a port before a call, or what the port is to answer: an exception
+/// goes on, and without either there is nothing to record.
 #[inline(always)]
 fn before_call(
     handle: Control,
@@ -144,7 +149,8 @@ fn call_late(goal: &Goal, opened: fn(&mut Engine, &Goal)) -> Foreign {
     if let Err(answer) = look() {
         return answer;
     }
-    // SAFETY: the state is used within this call only; the reference that the caller had is not used any more.
+    // SAFETY: the state is used within this call only; the reference that the caller had is not
+    // used any more.
     if let Some(engine) = unsafe { engine::existing() }
         && engine.boxes.any_active()
     {
@@ -163,19 +169,21 @@ fn call_late(goal: &Goal, opened: fn(&mut Engine, &Goal)) -> Foreign {
 fn look() -> Result<(), Foreign> {
     // SAFETY: the reference is not used beyond this statement.
     if unsafe { engine::existing() }.is_some_and(|engine| engine.stream.has_stopped()) {
-        control::stop_by_itself();
+        ending::stop_by_itself();
         return Err(TRUE);
     }
-    collections::look_if_long().map_err(Stop::answer)
+    engine_work::look_if_long().map_err(Stop::answer)
 }
 
-/// `TAIL`, if the call that follows is a real last call. If it is none it must have a box, and this fails.
+/// `TAIL`, if the call that follows is a real last call. If it is none it must have a box, and
+/// this fails.
 #[inline]
 fn last(handle: Control) -> Foreign {
     last_and(handle, |_, _, _| {})
 }
 
-/// The same for a predicate that is called through its wrapper. A call that is not recorded here may be there.
+/// The same for a predicate that is called through its wrapper. A call that is not recorded here
+/// may be there.
 #[inline]
 fn last_wrapper(handle: Control) -> Foreign {
     last_and(handle, |engine, goal, recorded| {
@@ -257,7 +265,8 @@ fn mark(handle: Control) -> Foreign {
     })
 }
 
-/// The same before the last goal of a clause: if its wrapper gets the frame of the clause, that is a last call.
+/// The same before the last goal of a clause: if its wrapper gets the frame of the clause, that
+/// is a last call.
 #[inline]
 fn mark_last(handle: Control) -> Foreign {
     announce_next(handle, |goal| Announced::AtGoal {
@@ -295,8 +304,8 @@ fn announce(engine: &mut Engine, goal: &Goal, what: Announced) {
     });
 }
 
-/// Whether the goal before the inner disjunction has left a choicepoint: if not, the one before that of the inner disjunction is that of the
-/// outer one, which belongs to the same frame.
+/// Whether the goal before the inner disjunction has left a choicepoint: if not, the one before
+/// that of the inner disjunction is that of the outer one, which belongs to the same frame.
 #[inline(always)]
 fn is_det(caller: Caller) -> bool {
     // SAFETY: the two disjunctions around this port have a choicepoint each.
@@ -333,10 +342,11 @@ fn exit_det(caller: Caller) -> Foreign {
 
 #[cold]
 fn exit_det_late() -> Foreign {
-    match collections::look_if_long() {
+    match engine_work::look_if_long() {
         Err(stop) => stop.answer(),
         Ok(()) => {
-            // SAFETY: the state is used within this call only; the reference that the caller had is not used any more.
+            // SAFETY: the state is used within this call only; the reference that the caller had
+            // is not used any more.
             if let Some(engine) = unsafe { engine::existing() } {
                 if engine.boxes.is_recorded_goal() {
                     engine.stream.exit_det();
@@ -369,7 +379,7 @@ fn exit_light(handle: Control) -> Foreign {
 
 #[cold]
 fn exit_light_late() -> Foreign {
-    if collections::look_if_long().is_ok() {
+    if engine_work::look_if_long().is_ok() {
         exit_goal(true);
     }
     FALSE
@@ -377,7 +387,7 @@ fn exit_light_late() -> Foreign {
 
 #[cold]
 fn exit_nondet_late() -> Foreign {
-    match collections::look_if_long() {
+    match engine_work::look_if_long() {
         Err(stop) => stop.answer(),
         Ok(()) => guard_exit(exit_goal(false)),
     }
@@ -413,18 +423,20 @@ fn redo(handle: Control) -> Foreign {
     FALSE
 }
 
-/// If the handler of a signal throws meanwhile, its exception leaves the box that was re-entered, or after all alternatives are used up: the
-/// event happened before.
+/// If the handler of a signal throws meanwhile, its exception leaves the box that was re-entered,
+/// or after all alternatives are used up: the event happened before.
 #[cold]
 fn event_late(record: fn(&mut Engine)) {
-    let looked = collections::look_if_long();
-    // SAFETY: the state is used within this call only; the reference that the caller had is not used any more.
+    let looked = engine_work::look_if_long();
+    // SAFETY: the state is used within this call only; the reference that the caller had is not
+    // used any more.
     if let (Some(engine), Ok(()) | Err(Stop::Exception)) = (unsafe { engine::existing() }, looked) {
         record(engine);
     }
 }
 
-/// `EXIT` with a choicepoint left; backtracked into: `REDO`; pruned: `CUT`, of what is inside as well.
+/// `EXIT` with a choicepoint left; backtracked into: `REDO`; pruned: `CUT`, of what is inside as
+/// well.
 #[inline]
 fn exit_nondet(handle: Control) -> Foreign {
     // SAFETY: `handle` is what the engine passed.

@@ -30,7 +30,8 @@ fn necks() -> &'static Necks {
     })
 }
 
-/// Module and functor of the clause's head, or of a head alone, in this module; None for what is no clause.
+/// Module and functor of the clause's head, or of a head alone, in this module; None for what is
+/// no clause.
 pub(crate) fn head_of(module: Term, clause: Term) -> Option<(Atom, Functor)> {
     let necks = necks();
     let mut atom: Atom = 0;
@@ -41,7 +42,8 @@ pub(crate) fn head_of(module: Term, clause: Term) -> Option<(Atom, Functor)> {
     let mut functor = functor_of(clause)?;
     // SAFETY: a copy of the caller's reference.
     let term = unsafe { ffi::PL_copy_term_ref(clause) };
-    // A head may be qualified, and so may be the clause: `M:((H, Guard) => B)`, `(M:H :- B)`. The term may be cyclic.
+    // A head may be qualified, and so may be the clause: `M:((H, Guard) => B)`, `(M:H :- B)`. The
+    // term may be cyclic.
     for _ in 0..DEEPEST {
         if functor == necks.qualified {
             // SAFETY: references and places of our own.

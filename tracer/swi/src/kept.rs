@@ -1,7 +1,9 @@
 //! Trials that are kept from one process to the next, in a file of the user's cache.
 //!
-//! A file is for one machine, one build of the engine and of this library, and one way of recording; all that is its name. Its contents are
-//! notes that say so and how fast the engine was, and the trials, as records of a trace. Nothing that goes wrong here is an error: there are new trials then.
+//! A file is for one machine, one build of the engine and of this library, and one way of
+//! recording; all that is its name. Its contents are notes that say so and how fast the engine
+//! was, and the trials, as records of a trace. Nothing that goes wrong here is an error: there
+//! are new trials then.
 
 use std::ffi::{CStr, OsStr, c_void};
 use std::fs;
@@ -146,7 +148,8 @@ fn decode(bytes: &[u8], key: &str) -> Option<(u32, Trials)> {
     }
 }
 
-/// Recorded programs have events, and take longer in all. One by one they may not, if others use the machine.
+/// Recorded programs have events, and take longer in all. One by one they may not, if others use
+/// the machine.
 fn is_plausible(trials: &Trials) -> bool {
     let sum = |ticks: fn(&Trial) -> u64| {
         let all = trials.trials.iter().map(ticks);

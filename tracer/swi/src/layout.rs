@@ -1,10 +1,12 @@
 //! Where the engine keeps what the ports at goals look at: found by looking, once in a process.
 //!
-//! A port at a goal asks the foreign interface nothing, because a call of it costs as much as the event. It reads five things where they lie:
-//! which engine runs, which port was called, whether an exception is on its way, the newest choicepoint, and of a choicepoint its kind,
-//! the one before and its frame. Where they lie differs between versions. `portmortem_goals.pl` calls [`look`] in states that it can describe by
-//! documented means; an offset counts as known if it was right every time. Until all are known, and
-//! wherever they cannot be found, no clause gets such ports.
+//! A port at a goal asks the foreign interface nothing, because a call of it costs as much as the
+//! event. It reads five things where they lie: which engine runs, which port was called, whether
+//! an exception is on its way, the newest choicepoint, and of a choicepoint its kind, the one
+//! before and its frame. Where they lie differs between versions. `portmortem_goals.pl` calls
+//! [`look`] in states that it can describe by documented means; an offset counts as known if it
+//! was right every time. Until all are known, and wherever they cannot be found, no clause gets
+//! such ports.
 
 use std::ffi::c_void;
 use std::sync::Mutex;
@@ -92,8 +94,9 @@ static SEARCH: Mutex<Search> = Mutex::new(Search {
     base: Candidates::ALL,
 });
 
-/// `look(+Frame, +Choice, +Parent, +ChoiceFrame)`: the clause that calls runs in `Frame`, the newest choicepoint is `Choice`, the one before it
-/// `Parent`, and it belongs to `ChoiceFrame`. Fails if what these are cannot be found.
+/// `look(+Frame, +Choice, +Parent, +ChoiceFrame)`: the clause that calls runs in `Frame`, the
+/// newest choicepoint is `Choice`, the one before it `Parent`, and it belongs to `ChoiceFrame`.
+/// Fails if what these are cannot be found.
 pub(crate) extern "C" fn look(arguments: Term, _arity: i32, handle: Control) -> Foreign {
     let mut context = ffi::Context::EMPTY;
     if !context.fill() {
@@ -125,8 +128,8 @@ pub(crate) extern "C" fn look(arguments: Term, _arity: i32, handle: Control) -> 
         return FALSE;
     };
     search.looks += 1;
-    // SAFETY: the handle and the engine's data are larger than what is read; so is the newest choicepoint, which is followed by
-    // at least the frame that runs.
+    // SAFETY: the handle and the engine's data are larger than what is read; so is the newest
+    // choicepoint, which is followed by at least the frame that runs.
     unsafe {
         search.engine.look(handle.cast(), engine);
         search.port.look(handle.cast(), definition);
@@ -140,7 +143,8 @@ pub(crate) extern "C" fn look(arguments: Term, _arity: i32, handle: Control) -> 
     TRUE
 }
 
-/// `look_pending`: raises an exception, to find where one is kept that is on its way, and takes it back.
+/// `look_pending`: raises an exception, to find where one is kept that is on its way, and takes
+/// it back.
 pub(crate) fn look_pending() -> Foreign {
     let mut context = ffi::Context::EMPTY;
     let Ok(mut search) = SEARCH.lock() else {
@@ -180,11 +184,13 @@ impl Search {
             (&PORT, self.port.only()?),
             (&NEWEST, self.newest.only()?),
             (&PARENT, self.parent.only()?),
-            // The frame that follows a choicepoint begins with its parent, which may be the frame of the choicepoint.
+            // The frame that follows a choicepoint begins with its parent, which may be the frame
+            // of the choicepoint.
             (&FRAME, self.frame.first()?),
             // If it is not known, the engine is asked: see `is_exception_pending`.
             (&EXCEPTION, self.exception.only().unwrap_or(UNKNOWN)),
-            // Only stubs need these two. The base of the local stack lies before its top, and may lie among other bases again.
+            // Only stubs need these two. The base of the local stack lies before its top, and may
+            // lie among other bases again.
             (&ENVIRONMENT, self.environment.first().unwrap_or(UNKNOWN)),
             (&BASE, self.base.first().unwrap_or(UNKNOWN)),
         ];
@@ -197,7 +203,8 @@ impl Search {
 
 /// Offsets of the engine's data and of choicepoints, for code that reads them itself.
 pub(crate) struct Places {
-    /// In the engine's data: the running frame, the newest choicepoint, the base of the local stack.
+    /// In the engine's data: the running frame, the newest choicepoint, the base of the local
+    /// stack.
     pub(crate) environment: usize,
     pub(crate) choice: usize,
     pub(crate) base: usize,

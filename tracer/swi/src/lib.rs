@@ -1,8 +1,8 @@
 //! The SWI-Prolog adapter: a shared library that the engine loads, beside `prolog/portmortem.pl`.
 //!
-//! `portmortem.pl` wraps predicates; the wrappers call the ports defined here, which turn the engine's
-//! choicepoint stack into events of the trace. Data flows: *engine → `ports` → (`boxes`, `frames`) →
-//! the recorder's stream*. One file serves SWI-Prolog 9.0 and later: see `ffi`.
+//! `portmortem.pl` wraps predicates; the wrappers call the ports defined here, which turn the
+//! engine's choicepoint stack into events of the trace. Data flows: *engine → `ports` → (`boxes`,
+//! `frames`) → the recorder's stream*. One file serves SWI-Prolog 9.0 and later: see `ffi`.
 
 #![cfg_attr(
     not(target_arch = "x86_64"),
@@ -16,7 +16,10 @@ mod calibrate;
 mod changes;
 mod collections;
 mod control;
+mod credit;
+mod ending;
 mod engine;
+mod engine_work;
 mod entered;
 mod ffi;
 mod frames;
@@ -27,6 +30,11 @@ mod heads;
 mod kept;
 mod layout;
 mod lines;
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, reason = "there are no stubs to use it")
+)]
+mod native;
 mod panics;
 mod ports;
 mod recording;
@@ -36,6 +44,8 @@ mod stubs;
 #[path = "no_stubs.rs"]
 mod stubs;
 mod symbolic;
+mod symbolic_ports;
+mod values;
 mod waiting;
 mod watcher;
 
@@ -44,8 +54,8 @@ use std::ptr;
 
 use crate::ffi::{Control, FALSE, Foreign, REDO, TRUE, Term};
 
-/// What the engine calls for a deterministic foreign predicate with these arguments. A panic ends the recording and answers
-/// the last word.
+/// What the engine calls for a deterministic foreign predicate with these arguments. A panic ends
+/// the recording and answers the last word.
 macro_rules! deterministic {
     ($function:path, ($($argument:ident),*), $otherwise:expr) => {{
         extern "C" fn called($($argument: Term),*) -> Foreign {
@@ -55,7 +65,8 @@ macro_rules! deterministic {
     }};
 }
 
-/// The same for a nondeterministic one. A panic when it is backtracked into answers that there is no other solution.
+/// The same for a nondeterministic one. A panic when it is backtracked into answers that there is
+/// no other solution.
 macro_rules! nondeterministic {
     ($function:path, ($($argument:ident),*)) => {{
         extern "C" fn called($($argument: Term,)* handle: Control) -> Foreign {
@@ -77,7 +88,7 @@ pub extern "C" fn install() {
     install_control();
     install_stubs();
     // SAFETY: the hook is a static function.
-    unsafe { ffi::PL_exit_hook(control::at_exit, ptr::null_mut()) };
+    unsafe { ffi::PL_exit_hook(ending::at_exit, ptr::null_mut()) };
 }
 
 /// What the wrappers call: in the module where they find it unqualified.
@@ -124,7 +135,7 @@ fn install_goal_ports() {
 
 /// What the copies of a symbolic recording call.
 fn install_counting() {
-    use symbolic as s;
+    use symbolic_ports as s;
     let count = |name, arity, function| define(c"system", name, arity, function, 0);
     count(c"$pm_called", 3, deterministic!(s::called, (a, b, c), TRUE));
     count(c"$pm_neck", 4, deterministic!(s::neck, (a, b, c, d), TRUE));
@@ -226,11 +237,15 @@ fn install_control() {
         2,
         deterministic!(calibrate::close, (a, b), FALSE),
     );
-    control(c"$set", 3, deterministic!(symbolic::set, (a, b, d), FALSE));
+    control(
+        c"$set",
+        3,
+        deterministic!(symbolic_ports::set, (a, b, d), FALSE),
+    );
     control(
         c"$goal",
         4,
-        deterministic!(symbolic::goal, (a, b, d, e), FALSE),
+        deterministic!(symbolic_ports::goal, (a, b, d, e), FALSE),
     );
     let look_pending = deterministic!(layout::look_pending, (), FALSE);
     control(c"$look_pending", 0, look_pending);
@@ -315,7 +330,7 @@ fn install_stubs() {
     control(
         c"$stub_look_for_pauses",
         0,
-        deterministic!(stubs::look_for_pauses, (), FALSE),
+        deterministic!(native::pauses::look, (), FALSE),
     );
     control(
         c"$stubs_record",

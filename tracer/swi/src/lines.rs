@@ -6,22 +6,20 @@ use std::sync::Mutex;
 
 use portmortem_tracer::locks;
 
-use crate::control::{self, text};
 use crate::ffi::{self, Foreign, TRUE, Term};
+use crate::values::{integers, text};
 
 /// For each file, how many characters come before each of its lines but the first.
 static STARTS: Mutex<Option<HashMap<String, Vec<u32>>>> = Mutex::new(None);
 
-/// `lines(+File, +Characters, -Lines)`: in which lines of a file the goals are that begin after so many characters. All are 0 if the file
-/// cannot be read.
+/// `lines(+File, +Characters, -Lines)`: in which lines of a file the goals are that begin after
+/// so many characters. All are 0 if the file cannot be read.
 pub(crate) fn lines(file: Term, characters: Term, lines: Term) -> Foreign {
-    unify_integers(
-        lines,
-        &of_goals(&text(file), &control::integers(characters)),
-    )
+    unify_integers(lines, &of_goals(&text(file), &integers(characters)))
 }
 
-/// In which lines of a file the goals are that begin after so many characters. All are 0 if the file cannot be read.
+/// In which lines of a file the goals are that begin after so many characters. All are 0 if the
+/// file cannot be read.
 pub(crate) fn of_goals(file: &str, characters: &[i64]) -> Vec<i64> {
     let mut starts = locks::lock(&STARTS);
     let starts = starts.get_or_insert_default();

@@ -3,32 +3,34 @@
 //! ```text
 //! Head :- enter(Id, Box),                              % the guard
 //!         ( var(Box) -> Copy                           % a last call: TAIL, no box
-//!         ; Box == 0 -> Copy, true                     % a goal has opened the box and ends it; only in wrappers that call the predicate itself
-//!         ; prolog_current_choice(Before), Copy, prolog_current_choice(After),
-//!           ( Before == After, exit_det(Box) -> !
-//!           ; Before == After -> exit_resumed(Box, Before)  % Prolog, see `resumed`
-//!           ; exit_nondet(Box) ) ).
+//!         ; Box == 0 -> Copy, true % a goal has opened the box and ends it; only in wrappers
+//!         that call the predicate itself ; prolog_current_choice(Before), Copy,
+//!         prolog_current_choice(After), ( Before == After, exit_det(Box) -> ! ; Before == After
+//!         -> exit_resumed(Box, Before) % Prolog, see `resumed` ; exit_nondet(Box) ) ).
 //! ```
 //!
-//! None of them fails or succeeds differently for what it records, and none calls back into Prolog but for
-//! the first event of an engine, and after stretches that may contain a garbage collection ([`crate::collections`]).
-//! If an exception is on its way when a port is entered, the port records nothing and answers `FALSE`, so that the exception goes on.
+//! None of them fails or succeeds differently for what it records, and none calls back into
+//! Prolog but for the first event of an engine, and after stretches that may contain a garbage
+//! collection ([`crate::collections`]). If an exception is on its way when a port is entered, the
+//! port records nothing and answers `FALSE`, so that the exception goes on.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::boxes::{BoxId, Exit};
-use crate::collections::{self, Stop};
-use crate::control;
+use crate::collections::Stop;
+use crate::ending;
 use crate::engine::{self, Announced, Coming, Engine};
+use crate::engine_work;
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term, exception_is_pending};
 use crate::frames::{FrameId, calling_frame};
 use crate::layout::Caller;
 use crate::recording;
 
-/// The guard. First call: `CALL`, and `open` is the box; or, with `open` left unbound and no choicepoint, the wrapped predicate is to run
-/// without a box: it was reached by a last call (`TAIL`), nothing is being recorded, or recording is paused. If the call was recorded at
-/// its goal, `open` is [`IN_BOX`], and there is no choicepoint either.
-/// Backtracked into: every alternative of the predicate is used up, `FAIL`. Pruned: see [`Engine::guard_pruned`].
+/// The guard. First call: `CALL`, and `open` is the box; or, with `open` left unbound and no
+/// choicepoint, the wrapped predicate is to run without a box: it was reached by a last call
+/// (`TAIL`), nothing is being recorded, or recording is paused. If the call was recorded at its
+/// goal, `open` is [`IN_BOX`], and there is no choicepoint either. Backtracked into: every
+/// alternative of the predicate is used up, `FAIL`. Pruned: see [`Engine::guard_pruned`].
 pub(crate) fn enter(id: Term, open: Term, handle: Control) -> Foreign {
     guard::<false>(id, open, handle)
 }
@@ -168,8 +170,8 @@ impl Call {
     }
 }
 
-/// While recording is paused: a box without events, if clauses may follow that have ports at their goals. An exception that
-/// leaves their boxes must meet a guard.
+/// While recording is paused: a box without events, if clauses may follow that have ports at
+/// their goals. An exception that leaves their boxes must meet a guard.
 #[cold]
 fn enter_silently(engine: &mut Engine, context: &mut ffi::Context, open: Term) -> Foreign {
     if !recording::has_goals() {
@@ -183,15 +185,16 @@ fn enter_silently(engine: &mut Engine, context: &mut ffi::Context, open: Term) -
     open_guard(engine, id, open)
 }
 
-/// [`enter_first`] after a longer time. Whatever it has looked at may have changed when it is known what was collected.
+/// [`enter_first`] after a longer time. Whatever it has looked at may have changed when it is
+/// known what was collected.
 #[cold]
 fn enter_late(predicate: u32, call: &Call, open: Term) -> Foreign {
     // SAFETY: the reference is not used beyond this statement.
     if unsafe { engine::existing() }.is_some_and(|engine| engine.stream.has_stopped()) {
-        control::stop_by_itself();
+        ending::stop_by_itself();
         return TRUE;
     }
-    if let Err(stop) = collections::look_if_long() {
+    if let Err(stop) = engine_work::look_if_long() {
         return stop.answer();
     }
     let mut context = ffi::Context::EMPTY;
@@ -214,7 +217,8 @@ fn enter_late(predicate: u32, call: &Call, open: Term) -> Foreign {
     entered(engine, predicate, open, last)
 }
 
-/// Whether the wrapper took the place of the clause that called it; `from` is that clause's frame, if it is known.
+/// Whether the wrapper took the place of the clause that called it; `from` is that clause's
+/// frame, if it is known.
 #[inline(always)]
 fn is_last_call(engine: &mut Engine, context: &mut ffi::Context, from: FrameId) -> bool {
     let frames = &mut engine.frames;
@@ -272,11 +276,13 @@ fn fail(engine: &mut Engine, id: BoxId) {
     }
 }
 
-/// If the handler of a signal throws meanwhile, its exception leaves the box when all alternatives are used up.
+/// If the handler of a signal throws meanwhile, its exception leaves the box when all
+/// alternatives are used up.
 #[cold]
 fn fail_late(resumed: usize) {
-    let looked = collections::look_if_long();
-    // SAFETY: the state is used within this call only; the reference that the caller had is not used any more.
+    let looked = engine_work::look_if_long();
+    // SAFETY: the state is used within this call only; the reference that the caller had is not
+    // used any more.
     let (Some(engine), Ok(()) | Err(Stop::Exception)) = (unsafe { engine::existing() }, &looked)
     else {
         return;
@@ -291,8 +297,9 @@ fn fail_late(resumed: usize) {
     }
 }
 
-/// `EXIT` without a choicepoint left. Fails if a continuation may have resumed the clause, so that the wrapper's
-/// cut, which would then cut somebody else's choicepoints, is not reached. The box of an earlier recording is cut, unreported.
+/// `EXIT` without a choicepoint left. Fails if a continuation may have resumed the clause, so
+/// that the wrapper's cut, which would then cut somebody else's choicepoints, is not reached. The
+/// box of an earlier recording is cut, unreported.
 pub(crate) fn exit_det(open: Term) -> Foreign {
     if exception_is_pending() {
         return FALSE;
@@ -327,8 +334,9 @@ fn exit_det_late(open: Term) -> Foreign {
 
 /// The state in which the box is the active one, when it is known what was collected.
 fn left_late(open: Term) -> Result<&'static mut Engine, Stop> {
-    collections::look_if_long()?;
-    // SAFETY: the state is used within the caller's call only; the reference that it had is not used any more.
+    engine_work::look_if_long()?;
+    // SAFETY: the state is used within the caller's call only; the reference that it had is not
+    // used any more.
     unsafe { engine::existing() }
         .filter(|engine| engine.boxes.is_active(box_id(open)))
         .ok_or(Stop::Ended)
@@ -397,11 +405,13 @@ fn redo(engine: &mut Engine, id: BoxId) {
     }
 }
 
-/// If the handler of a signal throws meanwhile, its exception leaves the box that has just been re-entered.
+/// If the handler of a signal throws meanwhile, its exception leaves the box that has just been
+/// re-entered.
 #[cold]
 fn redo_late(resumed: usize) {
-    let looked = collections::look_if_long();
-    // SAFETY: the state is used within this call only; the reference that the caller had is not used any more.
+    let looked = engine_work::look_if_long();
+    // SAFETY: the state is used within this call only; the reference that the caller had is not
+    // used any more.
     let (Some(engine), Ok(()) | Err(Stop::Exception)) = (unsafe { engine::existing() }, looked)
     else {
         return;
@@ -411,9 +421,11 @@ fn redo_late(resumed: usize) {
     }
 }
 
-/// Makes `id` the active box if it is open, reporting the boxes that `shift/1` left on the way as exited.
+/// Makes `id` the active box if it is open, reporting the boxes that `shift/1` left on the way as
+/// exited.
 ///
-/// A wrapper's clause that a continuation resumed is not the box: its first frame was left by `shift/1`.
+/// A wrapper's clause that a continuation resumed is not the box: its first frame was left by
+/// `shift/1`.
 #[inline]
 fn leave_suspended(engine: &mut Engine, id: BoxId) -> bool {
     if recording::continuations_in_use() && !engine.boxes.is_frame_of(id, calling_frame()) {
@@ -450,8 +462,8 @@ pub(crate) fn before_reset(active: Term) -> Foreign {
     Foreign::from(ffi::truth(unsafe { ffi::PL_unify_int64(active, id) }))
 }
 
-/// `after_reset(+Active)`: `shift/1` has left the boxes inside of `Active`. They count as exited; their guards
-/// are about to be cut.
+/// `after_reset(+Active)`: `shift/1` has left the boxes inside of `Active`. They count as exited;
+/// their guards are about to be cut.
 pub(crate) fn after_reset(active: Term) -> Foreign {
     // SAFETY: the state is used within this call only.
     if let Some(engine) = unsafe { engine::existing() } {
@@ -460,8 +472,8 @@ pub(crate) fn after_reset(active: Term) -> Foreign {
     TRUE
 }
 
-/// `resumed(+Box)`: a continuation has resumed the wrapper's clause and ends it. Succeeds if the guard is still
-/// there. It is about to be cut; the box, left by `shift/1`, counts as exited.
+/// `resumed(+Box)`: a continuation has resumed the wrapper's clause and ends it. Succeeds if the
+/// guard is still there. It is about to be cut; the box, left by `shift/1`, counts as exited.
 pub(crate) fn resumed(open: Term) -> Foreign {
     // SAFETY: the state is used within this call only.
     let Some(engine) = (unsafe { engine::existing() }) else {
@@ -474,7 +486,8 @@ pub(crate) fn resumed(open: Term) -> Foreign {
     TRUE
 }
 
-/// `cyclic(+Argument)`: a module qualification that is cyclic, which would crash the engine. What is qualified may be cyclic.
+/// `cyclic(+Argument)`: a module qualification that is cyclic, which would crash the engine. What
+/// is qualified may be cyclic.
 pub(crate) fn is_cyclic(argument: Term) -> Foreign {
     // SAFETY: references made here.
     let inner = unsafe { ffi::PL_copy_term_ref(argument) };

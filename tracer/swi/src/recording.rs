@@ -41,12 +41,14 @@ pub(crate) struct Recording {
     pub(crate) stack_limit: usize,
     /// Where the engine is installed.
     pub(crate) home: PathBuf,
-    /// Ids of predicates that stand for what the engine does without a call, in the order of their names.
+    /// Ids of predicates that stand for what the engine does without a call, in the order of
+    /// their names.
     pub(crate) pseudo: [OnceLock<u32>; ENGINE_WORK.len()],
 }
 
 impl Recording {
-    /// How a file is named in the trace. The engine's own files are named so that they are found wherever it is installed.
+    /// How a file is named in the trace. The engine's own files are named so that they are found
+    /// wherever it is installed.
     pub(crate) fn file_name(&self, path: &str) -> String {
         let own = Path::new(path).strip_prefix(&self.home).ok();
         let own = own
@@ -55,7 +57,8 @@ impl Recording {
         own.map_or_else(|| path.to_owned(), |own| format!("{ENGINE_HOME}{own}"))
     }
 
-    /// The id of a predicate that stands for what the engine does without a call; its name is one of [`ENGINE_WORK`].
+    /// The id of a predicate that stands for what the engine does without a call; its name is one
+    /// of [`ENGINE_WORK`].
     pub(crate) fn pseudo(&self, name: &'static str) -> u32 {
         let module = engine_work_module(name);
         let declare = || self.recorder.predicate(module, name, 0, None, 0);
@@ -176,42 +179,23 @@ pub(crate) fn start(recording: Recording) -> bool {
     true
 }
 
-/// Ends the recording, if there is one. The program goes on.
-pub(crate) fn stop() -> bool {
-    let Some(recording) = current().take() else {
-        return false;
-    };
+/// Takes the recording in progress, if there is one, to end it: no other begins before that.
+pub(crate) fn take() -> Option<Recording> {
+    let recording = current().take()?;
     OPEN.store(false, Ordering::Release);
-    // The calling engine's stream ends in order; those of other threads stay as they are, readable to the last event.
-    crate::engine::detach_current();
-    end_epoch();
-    crate::stubs::end();
-    crate::symbolic::finish(&recording.recorder);
-    close(&recording, Outcome::Stopped);
-    true
+    Some(recording)
 }
 
-/// Ends the recording because the process ends, perhaps in the handler of a signal that interrupted a port.
-/// Nothing is freed that the port may still use.
-///
-/// A child of a fork leaves everything as it is: its copies of the locks may be held by threads that it
-/// does not have.
-pub(crate) fn stop_at_exit(status: i32) {
+/// [`take`], because the process ends. `None` in a child of a fork.
+pub(crate) fn take_at_exit() -> Option<Recording> {
     if PROCESS.load(Ordering::Relaxed) != std::process::id() {
-        return;
+        return None;
     }
-    let Some(recording) = current().take() else {
-        return;
-    };
-    crate::engine::end_current_in_place();
-    end_epoch();
-    crate::symbolic::finish(&recording.recorder);
-    close(&recording, Outcome::Exited(status));
-    std::mem::forget(recording);
+    current().take()
 }
 
-/// Nothing more is recorded, because nothing can be or something went wrong. The trace stays open until the
-/// recording is ended, to say how the program did.
+/// Nothing more is recorded, because nothing can be or something went wrong. The trace stays open
+/// until the recording is ended, to say how the program did.
 pub(crate) fn abandon() {
     end_epoch();
 }
@@ -238,8 +222,9 @@ fn end_epoch() {
     let _ = EPOCH.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
 }
 
-/// What cannot be written any more is missing from the trace, which says so; the program must not notice.
-fn close(recording: &Recording, outcome: Outcome) {
+/// What cannot be written any more is missing from the trace, which says so; the program must not
+/// notice.
+pub(crate) fn close(recording: &Recording, outcome: Outcome) {
     let closed = recording.recorder.close(outcome);
     if let Err(RecordError::Shortened { .. }) = closed {
         SHORTENED.store(true, Ordering::Relaxed);

@@ -1,15 +1,20 @@
-//! Waiting: time in which the thread had no processor, because of a mutex, a queue, input, a sleep, or the scheduler.
+//! Waiting: time in which the thread had no processor, because of a mutex, a queue, input, a
+//! sleep, or the scheduler.
 //!
-//! It is elapsed time less processor time of the thread. After a stretch that is long enough both clocks are read; what they
-//! differ by since they were read last is a box of `system:waiting/0` in that stretch. Shorter stretches hold no wait of a length that
-//! is recorded. Garbage collections and stack shifts ([`crate::collections`]) are processor time, so nothing is in both.
+//! It is elapsed time less processor time of the thread. After a stretch that is long enough both
+//! clocks are read; what they differ by since they were read last is a box of `system:waiting/0`
+//! in that stretch. Shorter stretches hold no wait of a length that is recorded. Garbage
+//! collections and stack shifts ([`crate::collections`]) are processor time, so nothing is in
+//! both.
 //!
-//! The clocks are the system's, and Prolog is not asked: so they are read also where it may not be called.
+//! The clocks are the system's, and Prolog is not asked: so they are read also where it may not
+//! be called.
 
 use portmortem_tracer::clock;
 
-/// What is shorter stays with whoever ran. To wait for another thread or process takes longer: some 50 µs if a mutex is
-/// handed on, some 100 µs and more if the scheduler takes the processor away.
+/// What is shorter stays with whoever ran. To wait for another thread or process takes longer:
+/// some 50 µs if a mutex is handed on, some 100 µs and more if the scheduler takes the processor
+/// away.
 const SHORTEST_NS: u64 = 20_000;
 
 /// Both clocks are read again if that took longer: the thread lost the processor in between.
@@ -36,7 +41,8 @@ impl Waiting {
         }
     }
 
-    /// How long the thread has waited since it was asked last, in ns; 0 if that is too little to be recorded, or was another thread.
+    /// How long the thread has waited since it was asked last, in ns; 0 if that is too little to
+    /// be recorded, or was another thread.
     pub(crate) fn since_last(&mut self) -> u64 {
         let now = Reading::now();
         let last = std::mem::replace(&mut self.last, now);

@@ -1,9 +1,10 @@
 //! The process of `portmortem record` that waits for the end of this one.
 //!
-//! `portmortem record` becomes the program: its process runs the engine, so that every signal and every way to end has the
-//! effect that it has on the engine alone. What is left to do after the program, a process does that was forked off before. It
-//! holds the other end of a socket. When this process ends in order it says how, and waits until the other has done its work
-//! and closes its end. However else it ends, the system closes this end.
+//! `portmortem record` becomes the program: its process runs the engine, so that every signal and
+//! every way to end has the effect that it has on the engine alone. What is left to do after the
+//! program, a process does that was forked off before. It holds the other end of a socket. When
+//! this process ends in order it says how, and waits until the other has done its work and closes
+//! its end. However else it ends, the system closes this end.
 
 use std::fs::File;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -17,7 +18,8 @@ use portmortem_tracer::program_end::{ProgramEnd, Written};
 /// The socket whose other end is the watcher's.
 struct Line {
     descriptor: RawFd,
-    /// Device and inode: the program may close descriptors that it does not know, and others get their numbers.
+    /// Device and inode: the program may close descriptors that it does not know, and others get
+    /// their numbers.
     identity: (u64, u64),
     /// The process that is watched: not its children.
     process: u32,
@@ -56,7 +58,8 @@ pub(crate) fn end(status: u8, trace: Written) {
 
 impl Line {
     fn send(&self, message: &[u8]) {
-        // SAFETY: the message is valid for its length. A watcher that is gone is no reason for a signal.
+        // SAFETY: the message is valid for its length. A watcher that is gone is no reason for a
+        // signal.
         unsafe {
             libc::send(
                 self.descriptor,
@@ -89,11 +92,13 @@ fn identity(descriptor: RawFd) -> Option<(u64, u64)> {
     Some((properties.dev(), properties.ino()))
 }
 
-/// The program has ended, so its handlers have no say any more: what asks this process to end, ends it.
+/// The program has ended, so its handlers have no say any more: what asks this process to end,
+/// ends it.
 fn leave_signals_to_the_system() {
     for signal in ENDING {
         let mut action = MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: zeros are a valid action, and the default one; the system replaces it by the one in force.
+        // SAFETY: zeros are a valid action, and the default one; the system replaces it by the
+        // one in force.
         unsafe {
             libc::sigaction(signal, ptr::null(), action.as_mut_ptr());
             if action.assume_init_ref().sa_sigaction != libc::SIG_IGN {

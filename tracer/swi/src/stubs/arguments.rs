@@ -1,29 +1,29 @@
-//! What calls are made with (`--arguments`), where a stub finds it: in the frame of the predicate that is called.
+//! What calls are made with (`--arguments`), where a stub finds it: in the frame of the predicate
+//! that is called.
 
 use super::handlers::Visit;
-use super::offsets::word;
-use super::predicates;
 use crate::arguments::{self, MOST_ARGUMENTS, MOST_REFERENCES};
-
-const WORD: usize = size_of::<usize>();
+use crate::native::identity::identity;
+use crate::native::words::{WORD, word};
 
 impl Visit {
-    /// The call that has just been recorded was made with the arguments that a frame begins with: the running one, or the next one, which is
-    /// complete but for its head.
+    /// The call that has just been recorded was made with the arguments that a frame begins with:
+    /// the running one, or the next one, which is complete but for its head.
     pub(super) fn note_arguments(&mut self, definition: usize, frame: usize) {
         if self.engine.quiet || self.shadow.is_silent() {
             return;
         }
         let first = frame + self.offsets.arguments;
-        let known = match predicates::identity(definition).arity {
+        let known = match identity(definition).arity {
             arity @ 0..=MOST_ARGUMENTS => self.look_at_arguments(first, arity),
             _ => arguments::TOO_LARGE,
         };
         self.engine.note_arguments(known);
     }
 
-    /// References to terms are made behind the arguments. There is room for more than as many arguments as a predicate can have, or the engine would have made
-    /// some: so no stack is shifted.
+    /// References to terms are made behind the arguments. There is room for more than as many
+    /// arguments as a predicate can have, or the engine would have made some: so no stack is
+    /// shifted.
     fn look_at_arguments(&mut self, first: usize, arity: usize) -> arguments::Known {
         let behind = first + arity * WORD;
         let top = (self.data + self.offsets.top as usize) as *mut usize;
@@ -33,7 +33,8 @@ impl Visit {
             return arguments::TOO_LARGE;
         }
         let reference = (first - self.base) / WORD;
-        // SAFETY: nothing of the stack lies behind the arguments, and the engine finds its top where it was.
+        // SAFETY: nothing of the stack lies behind the arguments, and the engine finds its top
+        // where it was.
         unsafe {
             let before = top.read();
             top.write(behind);

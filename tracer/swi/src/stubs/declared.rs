@@ -1,15 +1,15 @@
-//! What the program declares of predicates: that they are not recorded (`noprofile/1`), and that they are in a cost centre
-//! (`in_cost_center/2`); and the box of `cost_center/2`.
+//! What the program declares of predicates: that they are not recorded (`noprofile/1`), and that
+//! they are in a cost centre (`in_cost_center/2`); and the box of `cost_center/2`.
 
 use super::handlers::Visit;
-use super::offsets;
 use super::plant;
-use super::predicates::{self, Identity};
-use crate::control::text;
 use crate::ffi::{self, Foreign, TRUE, Term};
+use crate::native::identity::Identity;
+use crate::native::offsets;
+use crate::native::predicates;
+use crate::native::words::WORD;
 use crate::recording;
-
-const WORD: usize = size_of::<usize>();
+use crate::values::{atom, int64, kept_atom, text};
 
 /// `stub_leave_out(+Module, +Name, +Arity)`: no call of the predicate is recorded from now on.
 pub(crate) fn leave_out(module: Term, name: Term, arity: Term) -> Foreign {
@@ -19,7 +19,8 @@ pub(crate) fn leave_out(module: Term, name: Term, arity: Term) -> Foreign {
     TRUE
 }
 
-/// `stub_in_center(+Module, +Name, +Arity, +Center)`: all boxes of the predicate are in the cost centre.
+/// `stub_in_center(+Module, +Name, +Arity, +Center)`: all boxes of the predicate are in the cost
+/// centre.
 pub(crate) fn in_center(module: Term, name: Term, arity: Term, center: Term) -> Foreign {
     if let Some(predicate) = named(module, name, arity) {
         predicates::in_center(predicate, text(center));
@@ -28,10 +29,10 @@ pub(crate) fn in_center(module: Term, name: Term, arity: Term, center: Term) -> 
 }
 
 fn named(module: Term, name: Term, arity: Term) -> Option<Identity> {
-    let (of, name) = (super::atom(module)?, super::kept_atom(name)?);
+    let (of, name) = (atom(module)?, kept_atom(name)?);
     Some(Identity {
         name,
-        arity: usize::try_from(super::integers_of(arity)?).ok()?,
+        arity: usize::try_from(int64(arity)?).ok()?,
         // SAFETY: a module is made if there is none.
         module: unsafe { ffi::PL_new_module(of) } as usize,
     })
@@ -48,7 +49,8 @@ impl Visit {
     pub(super) fn center(&self, frame: usize) -> Option<u32> {
         let first = frame + offsets::known()?.arguments;
         let mut id = 0;
-        // SAFETY: a reference to an argument of the running frame is its distance from the base of the local stack, in words.
+        // SAFETY: a reference to an argument of the running frame is its distance from the base
+        // of the local stack, in words.
         let is_id = unsafe { ffi::PL_get_int64((first - self.base) / WORD, &raw mut id) };
         u32::try_from(id).ok().filter(|_| ffi::truth(is_id))
     }

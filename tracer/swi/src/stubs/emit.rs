@@ -1,21 +1,25 @@
 //! The machine code of stubs, for x86-64.
 //!
-//! A stub is entered by a jump from the instruction before, with the engine's registers in use, and goes on to the label of the instruction that
-//! it stands for. It changes no register and nothing below the stack pointer but what lies beyond the red zone. The condition flags are
+//! A stub is entered by a jump from the instruction before, with the engine's registers in use,
+//! and goes on to the label of the instruction that it stands for. It changes no register and
+//! nothing below the stack pointer but what lies beyond the red zone. The condition flags are
 //! free there: no compiler keeps them across a computed jump.
 //!
-//! Most stubs first compare, in a few instructions, whether there is anything to do. If there is, they call a *gate*: code that saves
-//! all registers which a Rust function may change, and calls that function with the place and the cell.
+//! Most stubs first compare, in a few instructions, whether there is anything to do. If there is,
+//! they call a *gate*: code that saves all registers which a Rust function may change, and calls
+//! that function with the place and the cell.
 
 use std::arch::global_asm;
 use std::mem::offset_of;
 
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
+use portmortem_tracer::format::StreamKind;
 
-use super::instructions::Cell;
-use super::offsets::{self, FRAME_DEFINITION, FRAME_PARENT, Offsets};
-use super::shadow::Shadow;
+use crate::native::known;
+use crate::native::offsets::{self, FRAME_DEFINITION, FRAME_PARENT, Offsets};
+use crate::native::shadow::Shadow;
+use crate::native::words::Cell;
 
 /// What stubs need of the thread that they run in.
 #[repr(C)]
@@ -31,7 +35,8 @@ pub(super) struct ThreadBlock {
     pub(super) handles: bool,
 }
 
-// A thread-local variable at a fixed distance from the thread pointer, so that stubs reach it in one instruction.
+// A thread-local variable at a fixed distance from the thread pointer, so that stubs reach it in
+// one instruction.
 global_asm!(
     ".pushsection .tbss.pm_thread_block, \"awT\", @nobits",
     ".balign 16",
@@ -68,7 +73,8 @@ pub(super) type Handler = extern "C" fn(place: usize, cell: usize);
 /// Bytes below the stack pointer that a function may use without saying so.
 const RED_ZONE: i32 = 128;
 
-/// Where the engine keeps the place of the next cell, at every jump to a label: the same for all, because a jump may lead to any of them.
+/// Where the engine keeps the place of the next cell, at every jump to a label: the same for all,
+/// because a jump may lead to any of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counter {
     /// In the register of that number.
@@ -132,7 +138,8 @@ impl Candidates {
 
 impl Machine<'_> {
     /// # Safety
-    /// `registers` is what the looking gate passes: the stub's part of the stack lies above, and the engine's above that.
+    /// `registers` is what the looking gate passes: the stub's part of the stack lies above, and
+    /// the engine's above that.
     pub(super) unsafe fn at(registers: *const usize) -> Self {
         let stack = registers as usize + REGISTERS * 8 + ABOVE_FRAME as usize;
         // SAFETY: the caller's promise; the interpreter's frame is larger than what is searched.
@@ -151,7 +158,8 @@ pub(super) const ABOVE_RETURN: i32 = 2 * 8 + RED_ZONE;
 /// A function that is shown all registers; see [`Machine::at`].
 pub(super) type Looker = extern "C" fn(place: usize, registers: *const usize);
 
-/// From a gate's frame to the engine's stack: the frame pointer saved there, the way back to the stub, a register, and the red zone.
+/// From a gate's frame to the engine's stack: the frame pointer saved there, the way back to the
+/// stub, a register, and the red zone.
 const ABOVE_FRAME: i32 = 3 * 8 + RED_ZONE;
 
 fn assembler(at: usize) -> VecAssembler<X64Relocation> {
@@ -265,10 +273,11 @@ pub(super) enum Glance {
     None,
     /// Nothing has happened if control is in [`Shadow::quiet`] or in a newer frame.
     Quiet,
-    /// The call of the running frame has been recorded if it is [`Shadow::announced`], which then is forgotten.
+    /// The call of the running frame has been recorded if it is [`Shadow::announced`], which then
+    /// is forgotten.
     Announced,
-    /// The call of the running frame is a goal of the program's if it is [`Shadow::expected`], or if `catch/3` or C has called. Otherwise
-    /// there is nothing to do.
+    /// The call of the running frame is a goal of the program's if it is [`Shadow::expected`], or
+    /// if `catch/3` or C has called. Otherwise there is nothing to do.
     Expected,
 }
 
@@ -390,14 +399,15 @@ fn frame_and_shadow(ops: &mut VecAssembler<X64Relocation>, offsets: &Offsets) {
     );
 }
 
-/// Goes on to `label` unless the running frame is [`Shadow::expected`], or was called by C or from a frame of `catch/3`.
+/// Goes on to `label` unless the running frame is [`Shadow::expected`], or was called by C or
+/// from a frame of `catch/3`.
 fn glance_at_caller(ops: &mut VecAssembler<X64Relocation>, label: Cell, offsets: &Offsets) {
     let block = thread_block_offset();
     let engine_of_block = block + offset_of!(ThreadBlock, engine) as i32;
     let shadow_of_block = block + offset_of!(ThreadBlock, shadow) as i32;
     let expected = offset_of!(Shadow, expected) as i32;
     let (parent, definition) = (FRAME_PARENT as i32, FRAME_DEFINITION as i32);
-    let catch = super::catch_definition() as i64;
+    let catch = known::catch_definition() as i64;
     let &Offsets {
         engine,
         environment,
@@ -437,4 +447,14 @@ fn glance_at_caller(ops: &mut VecAssembler<X64Relocation>, label: Cell, offsets:
         ; pop rax
         ; lea rsp, [rsp + RED_ZONE]
     );
+}
+
+/// What the engine is that has come to a stub: the first one that a thread runs is its own.
+pub(super) fn kind_of_engine() -> StreamKind {
+    // SAFETY: the calling thread's own block.
+    if unsafe { (*thread_block()).engine } == 0 {
+        StreamKind::Thread
+    } else {
+        StreamKind::Engine
+    }
 }

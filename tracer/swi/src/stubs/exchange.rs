@@ -1,21 +1,21 @@
-//! When stubs come and go: with a recording, the engine's own table of labels is exchanged, so that code is born with stubs; after it, each stub that
-//! is met goes.
+//! When stubs come and go: with a recording, the engine's own table of labels is exchanged, so
+//! that code is born with stubs; after it, each stub that is met goes.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::emit;
-use super::instructions::{Cell, Instructions, Kind, Op};
-use super::offsets::word;
-use super::plant::{EXIT_CLEANUP, InUse, Planter, Work, planter, store};
-use super::predicates;
+use super::plant::{InUse, Planter, planter};
+use crate::native::instructions::{Kind, Op};
+use crate::native::place::{EXIT_CLEANUP, Work};
+use crate::native::predicates;
+use crate::native::words::{Cell, WORD, store, word};
 use crate::recording;
 
-const WORD: usize = size_of::<Cell>();
-
 impl Planter {
-    /// Code that the engine makes from now on has stubs where a predicate and where a body begins, and in all of a body, because those of
-    /// `call/1` begin with anything. So have the supervisors that predicates share. `facts` tells whether facts have stubs at their ends.
+    /// Code that the engine makes from now on has stubs where a predicate and where a body
+    /// begins, and in all of a body, because those of `call/1` begin with anything. So have the
+    /// supervisors that predicates share. `facts` tells whether facts have stubs at their ends.
     pub(super) fn exchange(&mut self, facts: bool) -> Option<()> {
         if self.exchanged {
             return Some(());
@@ -65,8 +65,9 @@ impl Planter {
         }
     }
 
-    /// Nothing is being recorded: code that the engine makes from now on has no stubs. Those that are there go when they are met ([`leave`]), or when
-    /// another recording meets them: what they name means nothing to it.
+    /// Nothing is being recorded: code that the engine makes from now on has no stubs. Those that
+    /// are there go when they are met ([`leave`]), or when another recording meets them: what
+    /// they name means nothing to it.
     pub(super) fn withdraw(&mut self) {
         self.forget_goals();
         if !std::mem::take(&mut self.exchanged) {
@@ -79,7 +80,8 @@ impl Planter {
         }
     }
 
-    /// Whether the engine compares cells with what its table says of this instruction, and one has a stub for ever: see [`super::labels`].
+    /// Whether the engine compares cells with what its table says of this instruction, and one
+    /// has a stub for ever: see [`super::labels`].
     fn always_has_stub(&self, op: Op) -> bool {
         self.instructions.get(op).kind == Kind::ExitCleanup
     }
@@ -120,8 +122,9 @@ impl Planter {
         }
     }
 
-    /// The predicate is not recorded: until it has another one, its supervisor gets no stub, or, if the predicate may be a goal of the program
-    /// (`boundary`), one that only looks at whether it is.
+    /// The predicate is not recorded: until it has another one, its supervisor gets no stub, or,
+    /// if the predicate may be a goal of the program (`boundary`), one that only looks at whether
+    /// it is.
     ///
     /// # Safety
     /// A definition, and the cell of its supervisor that has a stub for the instruction.
@@ -146,7 +149,8 @@ impl Planter {
             // As the engine makes shared ones: a length of 0, the instruction, and I_EXIT.
             .or_insert_with(|| Box::leak(Box::new([0, first, exit])));
         let plain = std::ptr::from_ref(&plain[1]) as usize;
-        // SAFETY: the caller's promise. If the predicate has got another supervisor meanwhile, it keeps that.
+        // SAFETY: the caller's promise. If the predicate has got another supervisor meanwhile, it
+        // keeps that.
         let supervisor =
             unsafe { &*((definition + self.offsets.supervisor) as *const AtomicUsize) };
         let _ = supervisor.compare_exchange(cell, plain, Ordering::AcqRel, Ordering::Relaxed);
@@ -193,7 +197,8 @@ extern "C" fn before_fork() {
 
 extern "C" fn in_parent() {
     let block = emit::thread_block();
-    // SAFETY: the thread's own block; it holds the lock if that says so, because it took it in `before_fork` or had it before.
+    // SAFETY: the thread's own block; it holds the lock if that says so, because it took it in
+    // `before_fork` or had it before.
     unsafe {
         if (*block).plants {
             drop((*HELD.0.get()).take());
@@ -211,24 +216,4 @@ extern "C" fn in_child() {
 pub(super) fn watch_forks() {
     // SAFETY: the handlers take and free a lock.
     unsafe { libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child)) };
-}
-
-/// How many words behind the labels are looked at for supervisors.
-const SHARED_WORDS: usize = 64;
-
-/// The supervisors that predicates share lie behind the labels: a length of 0, one instruction, and `I_EXIT`.
-pub(super) fn shared_supervisors(instructions: &Instructions) -> Vec<usize> {
-    let Some(exit) = instructions.named("I_EXIT") else {
-        return Vec::new();
-    };
-    let exit = instructions.get(exit).label;
-    let first = instructions.labels as usize + instructions.len() * WORD;
-    let cells = (0..SHARED_WORDS).map(|index| first + index * WORD);
-    // SAFETY: the engine's data goes on for longer than that.
-    let is_one = |cell: &usize| unsafe {
-        word(*cell, 0) == 0
-            && instructions.range.contains(&word(*cell, WORD))
-            && word(*cell, 2 * WORD) == exit
-    };
-    cells.filter(is_one).map(|cell| cell + WORD).collect()
 }

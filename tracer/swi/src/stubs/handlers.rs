@@ -1,23 +1,25 @@
 //! What stubs do: from a place and the engine's state to events.
 //!
-//! A handler runs between two instructions of the engine. It reads the engine's stacks and changes nothing but cells of code. It
-//! cannot call Prolog, and makes no terms.
+//! A handler runs between two instructions of the engine. It reads the engine's stacks and
+//! changes nothing but cells of code. It cannot call Prolog, and makes no terms.
 
-use super::instructions::Kind;
-use super::offsets::{
-    self, CLAUSE_DEFINITION, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, Offsets, word,
-};
-use super::plant::{self, Goal, Handlers, Place, Work, role};
-use super::predicates::{self, Standing};
-use super::shadow::{Call, Events, Expected, Offset, Shadow};
-use super::sites::Given;
+use super::plant::{self, Handlers};
 use super::{emit, exchange};
 use crate::engine::{self, Engine};
 use crate::ffi::TRUE;
+use crate::native::instructions::Kind;
+use crate::native::known::catch_definition;
+use crate::native::offsets::{
+    self, CLAUSE_DEFINITION, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, Offsets,
+};
+use crate::native::open_box::Offset;
+use crate::native::place::{Goal, Place, Work, role};
+use crate::native::predicates::{self, Standing};
+use crate::native::shadow::{Call, Events, Expected, Shadow};
+use crate::native::sites::Given;
+use crate::native::words::{WORD, word};
 use crate::panics::guarded;
 use crate::recording;
-
-const WORD: usize = size_of::<usize>();
 
 /// All handlers.
 pub(super) const HANDLERS: Handlers = Handlers {
@@ -154,7 +156,8 @@ impl Drop for Visit {
     }
 }
 
-/// Whether nothing more can be recorded: the trace is full, or this is the child of a fork. Then the recording ends.
+/// Whether nothing more can be recorded: the trace is full, or this is the child of a fork. Then
+/// the recording ends.
 fn has_stopped(engine: &Engine) -> bool {
     let stopped = engine.stream.has_stopped();
     if stopped {
@@ -178,13 +181,13 @@ impl Visit {
             return None;
         }
         // SAFETY: the only reference until the handler ends.
-        let engine = unsafe { engine::of_stub(data) };
+        let engine = unsafe { engine::of_stub(data, emit::kind_of_engine) };
         let Some(engine) = engine.filter(|engine| !has_stopped(engine)) else {
             Self::forget();
             return None;
         };
-        // SAFETY: the calling thread's own block; a shadow is never freed, and used by its engine only. Machine code leaves everything
-        // to handlers until this one ends.
+        // SAFETY: the calling thread's own block; a shadow is never freed, and used by its engine
+        // only. Machine code leaves everything to handlers until this one ends.
         let shadow = unsafe {
             (*block).handles = true;
             (*block).engine = 0;
@@ -283,8 +286,8 @@ impl Visit {
         }
     }
 
-    /// A last call: the callee gets the running frame. If that is the frame of the active box, the box departs; but that of `call/1`
-    /// stays, which has made the clause that calls.
+    /// A last call: the callee gets the running frame. If that is the frame of the active box,
+    /// the box departs; but that of `call/1` stays, which has made the clause that calls.
     fn tail(&mut self, goal: Goal, frame: usize, made: bool) {
         let at = self.offset(frame);
         self.shadow.expected = -1;
@@ -350,7 +353,8 @@ impl Visit {
         self.shadow.call(call, silent);
     }
 
-    /// A predicate begins, and no stub has recorded its call: its clauses are about to be selected, or its function is about to be called.
+    /// A predicate begins, and no stub has recorded its call: its clauses are about to be
+    /// selected, or its function is about to be called.
     fn select(&mut self, place: &Place, cell: usize) {
         let frame = self.frame();
         let at = self.offset(frame);
@@ -419,7 +423,8 @@ impl Visit {
         }
     }
 
-    /// Whether a clause of the recorder's own library has called the predicate that begins in a frame.
+    /// Whether a clause of the recorder's own library has called the predicate that begins in a
+    /// frame.
     fn is_called_by_recorder(&mut self, frame: usize) -> bool {
         // SAFETY: frames of the engine's.
         let caller = unsafe {
@@ -470,7 +475,7 @@ impl Visit {
         };
         // SAFETY: a frame of the engine's.
         let catches =
-            parent != 0 && unsafe { word(parent, FRAME_DEFINITION) } == super::catch_definition();
+            parent != 0 && unsafe { word(parent, FRAME_DEFINITION) } == catch_definition();
         self.shadow.entered(&call, catches, self.engine);
         self.demand(frame);
         self.watch(newest);
@@ -478,10 +483,12 @@ impl Visit {
         self.shadow.announced = -1;
     }
 
-    /// The predicate of a wrapper's closure is about to run. If its wrapper has a box, that is the box of the call.
+    /// The predicate of a wrapper's closure is about to run. If its wrapper has a box, that is
+    /// the box of the call.
     fn wrapped(&mut self) {
         let frame = self.frame();
-        // SAFETY: the closure's definition, the predicate that it is of, and the supervisor of that, which calls the wrapper.
+        // SAFETY: the closure's definition, the predicate that it is of, and the supervisor of
+        // that, which calls the wrapper.
         let wrapper = unsafe {
             let closure = word(frame, FRAME_DEFINITION);
             let definition = word(closure, self.offsets.first_clause);
@@ -525,7 +532,8 @@ impl Visit {
         }
     }
 
-    /// A body begins that `call/1` has made. What is newer than its frame was left by an exception: had it failed, a stub would have seen it.
+    /// A body begins that `call/1` has made. What is newer than its frame was left by an
+    /// exception: had it failed, a stub would have seen it.
     fn new_code(&mut self, place: &Place, cell: usize) {
         let frame = self.frame();
         let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) else {
@@ -550,12 +558,13 @@ impl Visit {
         }
     }
 
-    /// A predicate begins. If it is the recovery of `catch/3`, an exception has left what is newer than that.
+    /// A predicate begins. If it is the recovery of `catch/3`, an exception has left what is
+    /// newer than that.
     pub(super) fn recovery(&mut self) {
         // SAFETY: the running frame.
         let parent = unsafe { word(self.frame(), FRAME_PARENT) };
         // SAFETY: a frame of the engine's.
-        if parent != 0 && unsafe { word(parent, FRAME_DEFINITION) } == super::catch_definition() {
+        if parent != 0 && unsafe { word(parent, FRAME_DEFINITION) } == catch_definition() {
             let at = self.offset(parent);
             self.shadow.caught(at, self.engine);
             self.shadow.settle();

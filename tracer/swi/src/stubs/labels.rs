@@ -1,30 +1,39 @@
-//! Places where the engine compares a cell with a label as it is, so that a stub there would be something else to it.
+//! Places where the engine compares a cell with a label as it is, so that a stub there would be
+//! something else to it.
 //!
-//! - The decompiler looks for `I_EXITCLEANUP` after `I_CALLCLEANUP`. The cell always has the same stub, and so has the engine's table of labels.
-//! - `'$clause_term_position'/3`, which backtraces with source positions call, looks for `C_CUT` at the end of `\+`. That cell has one of several stubs,
-//!   so the predicate's supervisor calls [`term_position`], which puts the labels back for a moment. If another thread
-//!   runs the same clause in that moment, a port at the end of its `\+` may be missed.
-//! - From 9.3 on, the indexer looks for the `H_VOID_N` again that it has found, which a clause may begin with: the stub stands behind it ([`tried_at`]).
-//! - Reloading looks for `H_FUNCTOR` at the beginning of clauses of `'$tabled'/2`: they get no stub there ([`tried_at`]).
-//! - The first exception that is caught looks for `I_EXIT` at the end of `catch/3`: `portmortem_stubs.pl` catches one before there are stubs.
+//! - The decompiler looks for `I_EXITCLEANUP` after `I_CALLCLEANUP`. The cell always has the same
+//!   stub, and so has the engine's table of labels.
+//! - `'$clause_term_position'/3`, which backtraces with source positions call, looks for `C_CUT`
+//!   at the end of `\+`. That cell has one of several stubs, so the predicate's supervisor calls
+//!   [`term_position`], which puts the labels back for a moment. If another thread runs the same
+//!   clause in that moment, a port at the end of its `\+` may be missed.
+//! - From 9.3 on, the indexer looks for the `H_VOID_N` again that it has found, which a clause
+//!   may begin with: the stub stands behind it ([`tried_at`]).
+//! - Reloading looks for `H_FUNCTOR` at the beginning of clauses of `'$tabled'/2`: they get no
+//!   stub there ([`tried_at`]).
+//! - The first exception that is caught looks for `I_EXIT` at the end of `catch/3`:
+//!   `portmortem_stubs.pl` catches one before there are stubs.
 //!
 //! These are harmless, in 9.0.4, 9.2.9 and 10.1.12:
 //!
 //! - `S_CALLWRAPPER`, `S_VIRGIN`, `T_TRIE_GEN2`, `T_TRIE_GEN3`, which never have stubs;
-//! - `I_CUT` and `B_FIRSTVAR`, which the compiler looks for in what it has just written: they are not born with stubs, since the table may be exchanged meanwhile;
+//! - `I_CUT` and `B_FIRSTVAR`, which the compiler looks for in what it has just written: they are
+//!   not born with stubs, since the table may be exchanged meanwhile;
 //! - what only a debugging engine compares: `C_JMP`, `I_FEXITDET`, `I_FREDO`, `I_FCALLNDETVA`.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::instructions::{Cell, Kind};
-use super::offsets::{self, CLAUSE_DEFINITION, word};
-use super::plant::{self, EXIT_CLEANUP, InUse, Planter, Work};
-use super::predicates::{self, Identity};
+use super::adopting::plant_kind;
+use super::plant::{self, InUse, Planter};
 use crate::ffi::{self, FALSE, Foreign, Term};
-
-const WORD: usize = size_of::<Cell>();
+use crate::native::identity::{Identity, identity, system_definition};
+use crate::native::instructions::Kind;
+use crate::native::offsets::{self, CLAUSE_DEFINITION};
+use crate::native::place::{EXIT_CLEANUP, Work};
+use crate::native::words::{Cell, WORD, word};
+use crate::values::{atom_text, clause_reference};
 
 /// A foreign predicate that gets its arguments in a row.
 type Function = unsafe extern "C" fn(Term, c_int, *mut c_void) -> Foreign;
@@ -32,11 +41,13 @@ type Function = unsafe extern "C" fn(Term, c_int, *mut c_void) -> Foreign;
 /// The engine's function for `'$clause_term_position'/3`.
 static TERM_POSITION: OnceLock<Function> = OnceLock::new();
 
-/// Makes the supervisor of `'$clause_term_position'/3` call [`term_position`]. `None` if it is not what it is in known versions.
+/// Makes the supervisor of `'$clause_term_position'/3` call [`term_position`]. `None` if it is
+/// not what it is in known versions.
 pub(super) fn wrap_term_position(planter: &Planter) -> Option<()> {
     let offsets = offsets::known()?;
-    let definition = super::system_definition(c"$clause_term_position", 3);
-    // SAFETY: every definition has a supervisor; cells are read as far as they are what they should be.
+    let definition = system_definition(c"$clause_term_position", 3);
+    // SAFETY: every definition has a supervisor; cells are read as far as they are what they
+    // should be.
     unsafe {
         let supervisor = word(definition, offsets.supervisor);
         let has = |index: usize, name| {
@@ -67,7 +78,8 @@ unsafe extern "C" fn term_position(arguments: Term, arity: c_int, context: *mut 
     unsafe { function(arguments, arity, context) }
 }
 
-/// A clause without stubs in its `C_CUT`, while this lives. No other thread plants anything meanwhile.
+/// A clause without stubs in its `C_CUT`, while this lives. No other thread plants anything
+/// meanwhile.
 struct Bare {
     label: Cell,
     /// Cells and their stubs.
@@ -77,7 +89,7 @@ struct Bare {
 
 impl Bare {
     fn clause(reference: Term) -> Option<Self> {
-        let clause = *super::clause_reference(reference)?.last()?;
+        let clause = *clause_reference(reference)?.last()?;
         let planter = plant::planter()?;
         let cut = planter.instructions.named("C_CUT")?;
         let label = planter.instructions.get(cut).label;
@@ -86,7 +98,8 @@ impl Bare {
             content != label && planter.memory.op(&planter.instructions, content) == Some(cut)
         };
         // SAFETY: the code of a clause that the reference keeps.
-        let cells = super::code_of(clause, offsets::known()?)
+        let cells = offsets::known()?
+            .code_of(clause)
             .step_by(WORD)
             .map(|cell| (cell, unsafe { word(cell, 0) }));
         let taken: Vec<_> = cells.filter(is_stub).collect();
@@ -122,8 +135,8 @@ const COMPARES_VOIDS: c_int = 90_300;
 /// `PL_VERSION_SYSTEM`
 const VERSION: c_int = 1;
 
-/// The cell that gets a stub where a clause is tried after another one: its first, or the next one if the engine looks for the instruction there. `None`
-/// if there can be none.
+/// The cell that gets a stub where a clause is tried after another one: its first, or the next
+/// one if the engine looks for the instruction there. `None` if there can be none.
 ///
 /// # Safety
 /// Where the code of a clause begins.
@@ -143,8 +156,8 @@ pub(super) unsafe fn tried_at(planter: &Planter, start: usize) -> Option<usize> 
 }
 
 fn is_of_tabling(definition: usize) -> bool {
-    let Identity { name, arity, .. } = predicates::identity(definition);
-    arity == 2 && predicates::atom_text(name) == "$tabled"
+    let Identity { name, arity, .. } = identity(definition);
+    arity == 2 && atom_text(name) == "$tabled"
 }
 
 /// Puts the stub at `I_EXITCLEANUP` into the clause that has the instruction.
@@ -152,13 +165,13 @@ pub(super) fn plant_exit_cleanup(planter: &mut Planter) {
     let Some(offsets) = offsets::known() else {
         return;
     };
-    let definition = super::system_definition(c"setup_call_catcher_cleanup", 4);
+    let definition = system_definition(c"setup_call_catcher_cleanup", 4);
     // SAFETY: a predicate with one clause, or none.
     unsafe {
         let reference = word(definition, offsets.first_clause);
         if reference != 0 {
-            let codes = super::code_of(word(reference, offsets.clause), offsets);
-            super::plant_kind(planter, codes, Kind::ExitCleanup, EXIT_CLEANUP, Work::Look);
+            let codes = offsets.code_of(word(reference, offsets.clause));
+            plant_kind(planter, codes, Kind::ExitCleanup, EXIT_CLEANUP, Work::Look);
         }
     }
 }

@@ -1,21 +1,23 @@
-//! Goals that code which is not recorded calls: those that the program gave it, such as the goals of `maplist/3` and `catch/3`.
+//! Goals that code which is not recorded calls: those that the program gave it, such as the goals
+//! of `maplist/3` and `catch/3`.
 //!
-//! Such code calls goals of its own, too. A goal of the program is qualified with a module of the program, or written in the arguments of the goal
-//! that called. The call is seen before its predicate is known; which one it is the engine decides, and the stub where the predicate
+//! Such code calls goals of its own, too. A goal of the program is qualified with a module of the
+//! program, or written in the arguments of the goal that called. The call is seen before its
+//! predicate is known; which one it is the engine decides, and the stub where the predicate
 //! begins sees it ([`Shadow::expected`]).
 //!
-//! [`Shadow::expected`]: super::shadow::Shadow::expected
+//! [`Shadow::expected`]: crate::native::shadow::Shadow::expected
 
 use super::handlers::Visit;
-use super::instructions::Kind;
-use super::offsets::{DEBUGGER, FRAME_DEFINITION, FRAME_PARENT, word};
-use super::plant::Place;
-use super::predicates;
-use super::sites::Given;
-use super::terms::{self, Qualified};
 use super::view::kind_of;
-
-const WORD: usize = size_of::<usize>();
+use crate::native::identity::identity;
+use crate::native::instructions::Kind;
+use crate::native::known::catch_definition;
+use crate::native::offsets::{DEBUGGER, FRAME_DEFINITION, FRAME_PARENT};
+use crate::native::place::Place;
+use crate::native::sites::Given;
+use crate::native::terms::{self, Qualified};
+use crate::native::words::{WORD, word};
 
 /// Which arguments of `catch/3` are its goal and its recovery, and how many there are.
 const GOAL: usize = 0;
@@ -34,7 +36,7 @@ impl Visit {
             Kind::Catch => (self.argument(frame, GOAL), self.above_catch(frame, top)),
             Kind::CallCleanup => {
                 // SAFETY: the running frame.
-                let arity = predicates::identity(unsafe { word(frame, FRAME_DEFINITION) }).arity;
+                let arity = identity(unsafe { word(frame, FRAME_DEFINITION) }).arity;
                 let goal = if arity == 2 { 0 } else { 1 };
                 (self.argument(frame, goal), top + self.offsets.choice_size)
             }
@@ -49,7 +51,8 @@ impl Visit {
         frame + self.offsets.arguments + index * WORD
     }
 
-    /// Where the frame of the goal of `catch/3` will be: above the choicepoint that the debugger has made, or that is made now.
+    /// Where the frame of the goal of `catch/3` will be: above the choicepoint that the debugger
+    /// has made, or that is made now.
     fn above_catch(&self, frame: usize, top: usize) -> usize {
         let newest = self.newest_of_all();
         let is_there = kind_of(newest) == DEBUGGER
@@ -71,7 +74,8 @@ impl Visit {
         }
     }
 
-    /// Whether the predicate that begins in a frame is a goal that the program gave to `catch/3` as its recovery, or to a predicate in C.
+    /// Whether the predicate that begins in a frame is a goal that the program gave to `catch/3`
+    /// as its recovery, or to a predicate in C.
     pub(super) fn is_given(&mut self, frame: usize) -> bool {
         // SAFETY: frames of the engine's.
         let (parent, definition) =
@@ -81,7 +85,7 @@ impl Visit {
             return self.shadow.is_at_boundary() && self.is_written(definition);
         }
         // SAFETY: a frame of the engine's.
-        let recovers = unsafe { word(parent, FRAME_DEFINITION) } == super::catch_definition()
+        let recovers = unsafe { word(parent, FRAME_DEFINITION) } == catch_definition()
             && frame == self.argument(parent, ARGUMENTS)
             && self.shadow.active_frame() != self.offset(frame)
             && self.is_of_program(self.argument(parent, RECOVERY));
@@ -91,16 +95,17 @@ impl Visit {
         recovers && self.shadow.is_at_boundary()
     }
 
-    /// Whether a goal that calls the predicate is written in the arguments that the active box was given.
+    /// Whether a goal that calls the predicate is written in the arguments that the active box
+    /// was given.
     pub(super) fn is_written(&self, definition: usize) -> bool {
-        let called = predicates::identity(definition);
+        let called = identity(definition);
         self.shadow.given().any(|given| given.calls(called))
     }
 
-    /// The site of a goal of the program that code which is not recorded calls, and what it is given. `id` is the number of its predicate in the
-    /// trace.
+    /// The site of a goal of the program that code which is not recorded calls, and what it is
+    /// given. `id` is the number of its predicate in the trace.
     pub(super) fn named(&mut self, definition: usize, id: u32) -> Option<(u32, Given)> {
-        let called = predicates::identity(definition);
+        let called = identity(definition);
         let names = self.engine.standings.names();
         let mut given = self.shadow.given();
         given.find_map(|given| names.goal(given, called, id))

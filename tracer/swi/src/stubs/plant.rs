@@ -1,10 +1,11 @@
-//! Stubs are put into the engine's code: into clauses when their bodies are first entered, into the code that the engine will make, and
-//! wherever control returns or resumes that nothing was put before.
+//! Stubs are put into the engine's code: into clauses when their bodies are first entered, into
+//! the code that the engine will make, and wherever control returns or resumes that nothing was
+//! put before.
 //!
-//! A stub depends on the instruction that it stands for and on what is to be done there, never on its cell: the engine keeps the place of the next cell in a
-//! register ([`Counter`]). So code with stubs may move, and be copied or freed.
+//! A stub depends on the instruction that it stands for and on what is to be done there, never on
+//! its cell: the engine keeps the place of the next cell in a register ([`Counter`]). So code
+//! with stubs may move, and be copied or freed.
 
-use std::mem::offset_of;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,117 +13,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use portmortem_tracer::{Ready, locks};
 use rustc_hash::FxHashMap;
 
-use super::clauses::Numbers;
 use super::emit::{self, Counter, Glance, Handler, Shape};
-use super::exchange;
 use super::fast::{self, Callee, Departs, Setting};
-use super::instructions::{Cell, Instructions, Kind, Op};
-use super::labels;
-use super::memory::StubMemory;
-use super::offsets::{Offsets, word};
-use super::plan::{GoalKind, Plan, Step};
-use super::sites::Given;
-
-const WORD: usize = size_of::<Cell>();
-
-/// What a cell is to the boxes around it. A cell may be several things.
-pub(super) mod role {
-    /// The cell behind a call.
-    pub(in super::super) const RETURN: u8 = 1;
-    /// Control comes here by backtracking.
-    pub(in super::super) const RESUME: u8 = 2;
-    /// A clause begins here, and control may come here by backtracking.
-    pub(in super::super) const CLAUSE: u8 = 4;
-    /// The cell behind an instruction that removes choicepoints.
-    pub(in super::super) const AFTER_CUT: u8 = 8;
-    /// An exception may have been caught in this frame.
-    pub(in super::super) const CAUGHT: u8 = 16;
-    /// With [`RETURN`]: most often no box returns here.
-    pub(in super::super) const SELDOM: u8 = 32;
-}
-
-/// Of `I_EXITCLEANUP`, always: see [`super::labels`].
-pub(super) const EXIT_CLEANUP: u8 = role::RETURN | role::SELDOM;
-
-/// What a stub does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Work {
-    /// Looks what has happened.
-    Look,
-    /// Looks, then a goal of a recorded clause calls a predicate.
-    Call(Goal),
-    /// The clauses of a predicate are about to be selected.
-    Select,
-    /// The predicate that a wrapper is around is about to run, in the wrapper's box.
-    Wrapped,
-    /// A body begins that has not been seen.
-    NewBody,
-    /// An instruction of a body that has not been seen: `call/1` has made it.
-    NewCode,
-    /// A predicate begins that the recovery of `catch/3` may be.
-    Recovery,
-    /// Looks, then the clause of that id in the trace is entered.
-    Entry(u32),
-    /// A predicate begins that is not recorded itself, and may be a goal of the program.
-    Boundary,
-    /// A clause that is not recorded calls what may be a goal of the program.
-    MetaCall,
-}
-
-/// A goal of a recorded clause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Goal {
-    /// The definition that is called. If the procedure has another one by then, the stub is exchanged.
-    pub(super) callee: usize,
-    /// What the event says is called. `None` if that is not known before the predicate begins.
-    pub(super) id: Option<u32>,
-    /// All calls of the predicate are recorded, so it is told that this one has been.
-    pub(super) announce: bool,
-    /// What it is called with is recorded, too.
-    pub(super) with_arguments: bool,
-    /// The predicate is there. One that a library is loaded for is not: the engine never makes a last call of it.
-    pub(super) is_there: bool,
-    /// The predicate is not recorded itself.
-    pub(super) boundary: bool,
-    /// The goals in its arguments.
-    pub(super) given: Given,
-}
-
-/// What a stub's handler gets, and machine code in its stead.
-#[repr(C)]
-#[derive(Debug)]
-pub(super) struct Place {
-    /// Of a goal: the definition that it calls, of an entered clause 1; 0 once the recording has ended that the stub was made for.
-    callee: AtomicUsize,
-    /// Of a goal: the events of its call, but for their time, and how many bytes of them count. Of an entered clause: its event.
-    pub(super) call_word: u64,
-    pub(super) tail_word: u64,
-    pub(super) event_length: usize,
-    /// How many bytes the instruction takes with its operands; 0 if that depends.
-    pub(super) length: usize,
-    /// Of a goal: 0 if its predicate is told of the call, or -1.
-    pub(super) silence: i64,
-    /// Of a goal: the marks of its box, and whether it is at the boundary, as they lie in the box.
-    pub(super) marks: u64,
-    /// Of a goal: what its box is given, and 1 if a box that departs keeps what it was given before.
-    pub(super) given: Given,
-    pub(super) keeps: u64,
-    pub(super) op: Op,
-    pub(super) kind: Kind,
-    pub(super) roles: u8,
-    pub(super) work: Work,
-}
-
-impl Place {
-    /// Where the definition stands that a goal calls.
-    pub(super) const CALLEE: usize = offset_of!(Self, callee);
-
-    /// Whether this is a goal or a clause of an earlier recording, whose numbers mean nothing now.
-    pub(super) fn is_stale(&self) -> bool {
-        matches!(self.work, Work::Call(_) | Work::Entry(_))
-            && self.callee.load(Ordering::Relaxed) == 0
-    }
-}
+use crate::native::clause_numbers::Numbers;
+use crate::native::instructions::{Instructions, Kind, Op};
+use crate::native::memory::StubMemory;
+use crate::native::offsets::Offsets;
+use crate::native::place::{Goal, Place, Work, role};
+use crate::native::plan::Plan;
+use crate::native::sites::Given;
+use crate::native::words::{Cell, WORD, store, word};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
@@ -183,9 +83,11 @@ pub(super) struct Planter {
     /// Whether code that the engine makes has stubs, and whether facts have stubs at their ends.
     pub(super) exchanged: bool,
     pub(super) facts: bool,
-    /// Supervisors that the engine shares between predicates: the cells of their first instructions.
+    /// Supervisors that the engine shares between predicates: the cells of their first
+    /// instructions.
     pub(super) shared: Vec<usize>,
-    /// Supervisors of predicates that are not recorded, in place of those, by the cell that they begin with.
+    /// Supervisors of predicates that are not recorded, in place of those, by the cell that they
+    /// begin with.
     pub(super) plain: FxHashMap<Cell, &'static [Cell; 3]>,
 }
 
@@ -195,12 +97,12 @@ static FIRST_STUB: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// All threads use this planter from now on.
 pub(super) fn install(planter: Planter) {
-    exchange::watch_forks();
     FIRST_STUB.store(planter.instructions.range.end, Ordering::Release);
     *locks::lock(&PLANTER) = Some(planter);
 }
 
-/// The planter, while it is in use. A signal that is handled meanwhile in the same thread finds none.
+/// The planter, while it is in use. A signal that is handled meanwhile in the same thread finds
+/// none.
 pub(super) struct InUse {
     planter: MutexGuard<'static, Option<Planter>>,
 }
@@ -223,7 +125,8 @@ pub(super) fn planter() -> Option<InUse> {
 
 impl Drop for InUse {
     fn drop(&mut self) {
-        // SAFETY: as in `planter`. The lock is still held for a moment: a signal that comes in it waits for no other thread.
+        // SAFETY: as in `planter`. The lock is still held for a moment: a signal that comes in it
+        // waits for no other thread.
         unsafe { (*emit::thread_block()).plants = false };
     }
 }
@@ -283,7 +186,7 @@ impl Planter {
             meta_call: gate(handlers.meta_call)?,
         };
         let mut planter = Self {
-            shared: exchange::shared_supervisors(&instructions),
+            shared: instructions.shared_supervisors(),
             instructions,
             memory,
             offsets,
@@ -469,7 +372,8 @@ impl Planter {
         })
     }
 
-    /// What stubs of goals say holds no longer. A clause that has such a stub gets others when it runs.
+    /// What stubs of goals say holds no longer. A clause that has such a stub gets others when it
+    /// runs.
     pub(super) fn forget_goals(&mut self) {
         for goal in self.goals.drain(..) {
             goal.callee.store(0, Ordering::Relaxed);
@@ -509,83 +413,6 @@ impl Planter {
     pub(super) unsafe fn clear(&self, cell: usize, op: Op) {
         // SAFETY: the caller's promise.
         unsafe { store(cell, self.instructions.get(op).label) };
-    }
-
-    /// What the cells of a clause are. `goal` says which goals of it are recorded; none if the clause is not. `None` if there is an
-    /// instruction whose length is not known, or a breakpoint.
-    ///
-    /// # Safety
-    /// `codes` is the code of a clause, all of it.
-    pub(super) unsafe fn plan(
-        &self,
-        codes: &Range<usize>,
-        mut goal: impl FnMut(usize, Kind) -> GoalKind,
-    ) -> Option<Plan> {
-        let count = codes.len() / WORD;
-        let mut plan = Plan {
-            roles: vec![0; count + 1],
-            steps: Vec::new(),
-            entry: None,
-        };
-        // A stub stays where the clause is tried after another one. If its first instruction enters the body, it had one from the beginning.
-        // SAFETY: within the code.
-        let tried_at = unsafe { labels::tried_at(self, codes.start) };
-        // SAFETY: as above.
-        if let Some(cell) = tried_at.filter(|&cell| !is_bare(unsafe { word(cell, 0) })) {
-            plan.mark((cell - codes.start) / WORD, role::CLAUSE);
-        }
-        let mut index = 0;
-        while index < count {
-            let cell = codes.start + index * WORD;
-            // SAFETY: within the code.
-            let op = unsafe { self.op_at(cell) }?;
-            // SAFETY: as above.
-            let length = unsafe { self.instructions.length(op, cell as *const Cell) }?;
-            let next = index + length;
-            // SAFETY: operands follow the label.
-            let operand = |number: usize| unsafe { word(cell, number * WORD) };
-            let kind = self.instructions.get(op).kind;
-            let found = goal(cell, kind);
-            if kind.returns() {
-                match found {
-                    GoalKind::Recorded(_) => plan.mark(next, role::RETURN),
-                    GoalKind::Constant => {}
-                    GoalKind::Reentrant => {
-                        plan.mark(next, role::RETURN | role::RESUME | role::SELDOM)
-                    }
-                    GoalKind::Unrecorded => plan.mark(next, role::RETURN | role::SELDOM),
-                }
-            }
-            let alternative = match kind {
-                // The distance counts from behind itself.
-                Kind::Alternative => Some(index + 2 + operand(1)),
-                Kind::Condition => Some(index + 3 + operand(2)),
-                _ => None,
-            };
-            match kind {
-                Kind::Alternative | Kind::Condition => {
-                    plan.mark(alternative.unwrap_or(next), role::RESUME);
-                }
-                Kind::Cut => plan.mark(next, role::AFTER_CUT),
-                // The goal returns to this cell, and the recovery to the next one.
-                Kind::ExitCatch => {
-                    plan.mark(index, role::RETURN | role::CAUGHT);
-                    plan.mark(next, role::RETURN | role::CAUGHT);
-                }
-                Kind::ExitCleanup => plan.mark(index, EXIT_CLEANUP),
-                _ => {}
-            }
-            plan.steps.push(Step {
-                index,
-                op,
-                kind,
-                alternative,
-                jump: (kind == Kind::Jump).then(|| next + operand(1)),
-                goal: found.recorded(),
-            });
-            index = next;
-        }
-        Some(plan)
     }
 
     /// Puts stubs where a clause calls goals, if there are none.
@@ -636,11 +463,4 @@ impl Planter {
             }
         }
     }
-}
-
-/// # Safety
-/// A cell of code, or of the engine's table of labels.
-pub(super) unsafe fn store(cell: usize, value: Cell) {
-    // SAFETY: cells are aligned words; whatever reads one gets the old instruction or the new one, which are the same.
-    unsafe { AtomicUsize::from_ptr(cell as *mut usize) }.store(value, Ordering::Release);
 }

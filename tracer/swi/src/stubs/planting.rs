@@ -1,26 +1,29 @@
-//! Where stubs are put while the program runs: into the clauses that it enters, and wherever control will return or resume.
+//! Where stubs are put while the program runs: into the clauses that it enters, and wherever
+//! control will return or resume.
 
 use std::sync::Arc;
 
 use super::clauses;
 use super::handlers::Visit;
-use super::instructions::{ForeignKind, Instructions, Kind};
 use super::labels;
-use super::names::Named;
-use super::offsets::{
-    CATCH, CLAUSE, DEBUGGER, FRAME_CONTEXT, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, JUMP,
-    word,
-};
-use super::plan::{Always, GoalKind, Plan, Step};
-use super::plant::{self, Goal, Place, Planter, Work, role};
-use super::predicates::{self, Identity, Standing};
-use super::sites::{self, Given, Noted, Sites};
+use super::plant::{self, Planter};
 use super::view::{Code, foreign_kind, kind_of};
-
-const WORD: usize = size_of::<usize>();
+use crate::native::identity::{Identity, identity};
+use crate::native::instructions::{ForeignKind, Instructions, Kind};
+use crate::native::known::call_definition;
+use crate::native::names::Named;
+use crate::native::offsets::{
+    CATCH, CLAUSE, DEBUGGER, FRAME_CONTEXT, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, JUMP,
+};
+use crate::native::place::{Goal, Place, Work, role};
+use crate::native::plan::{Always, GoalKind, Plan, Step};
+use crate::native::predicates::{self, Standing};
+use crate::native::sites::{self, Given, Noted, Sites};
+use crate::native::words::{WORD, word};
 
 impl Visit {
-    /// The stub at a call names a predicate that is no longer called there, or was not there: the clause gets its stubs again.
+    /// The stub at a call names a predicate that is no longer called there, or was not there: the
+    /// clause gets its stubs again.
     #[cold]
     pub(super) fn plant_again(&mut self, place: &Place, cell: usize) -> Option<Goal> {
         let frame = self.frame();
@@ -38,13 +41,14 @@ impl Visit {
         plan.goal_at(code.start, cell)
     }
 
-    /// The definition that the goal at a cell of a clause of `definition` calls. `None` if it is no goal. The clause need not be the running one.
+    /// The definition that the goal at a cell of a clause of `definition` calls. `None` if it is
+    /// no goal. The clause need not be the running one.
     fn called_definition(&self, definition: usize, kind: Kind, cell: usize) -> Option<usize> {
         match kind {
-            Kind::CallGoal => super::call_definition(1),
+            Kind::CallGoal => call_definition(1),
             Kind::CallClosure => {
                 // SAFETY: the operand of the instruction.
-                super::call_definition(unsafe { word(cell, WORD) } + 1)
+                call_definition(unsafe { word(cell, WORD) } + 1)
             }
             Kind::LastCallSelf => Some(definition),
             _ => self.callee(kind, cell),
@@ -92,7 +96,8 @@ impl Visit {
         }
     }
 
-    /// Whether goals of a clause that the frame runs get boxes: the clause's predicate is recorded, or `call/1` has made it for the program.
+    /// Whether goals of a clause that the frame runs get boxes: the clause's predicate is
+    /// recorded, or `call/1` has made it for the program.
     pub(super) fn has_goals(&mut self, frame: usize, code: &Code) -> bool {
         if code.moves {
             // SAFETY: a frame of the engine's, whose clause lies on the stack.
@@ -110,8 +115,9 @@ impl Visit {
 
     /// Gives a clause its stubs. `goals` tells whether its goals get boxes.
     ///
-    /// What that takes is a box of its own, but where no box is active. That of the recorder's own clauses is in the box of what they do; and
-    /// bodies that `call/1` makes get stubs so often that a box would cost more than it tells.
+    /// What that takes is a box of its own, but where no box is active. That of the recorder's
+    /// own clauses is in the box of what they do; and bodies that `call/1` makes get stubs so
+    /// often that a box would cost more than it tells.
     pub(super) fn plant(&mut self, code: &Code, goals: bool) -> Option<Plan> {
         let is_own = self.engine.standings.is_own(code.definition);
         if code.moves || is_own || !self.shadow.is_active() {
@@ -156,7 +162,7 @@ impl Visit {
         let Some(predicate) = standing.at_goal() else {
             return;
         };
-        let identity = predicates::identity(code.definition);
+        let identity = identity(code.definition);
         let line = code.line.unwrap_or(0);
         let noted = sites::of_clause(identity, line);
         if noted.is_none() && !self.engine.clauses {
@@ -165,7 +171,9 @@ impl Visit {
         let number = if clauses::is_dynamic(planter, code.definition) {
             noted.as_deref().and_then(Noted::number)
         } else {
-            planter.numbers.of(self.offsets, code)
+            planter
+                .numbers
+                .of(self.offsets, code.definition, code.start)
         };
         if self.engine.clauses
             && let Some(number) = number
@@ -202,7 +210,7 @@ impl Visit {
             .filter_map(|step| {
                 self.called_definition(code.definition, step.kind, code.start + step.index * WORD)
             })
-            .map(predicates::identity)
+            .map(identity)
             .collect()
     }
 
@@ -269,7 +277,7 @@ impl Visit {
             };
             let same = last_call.take().filter(|&(of, ..)| of == callee);
             let (_, site, given) = same.unwrap_or_else(|| {
-                let Identity { name, arity, .. } = predicates::identity(callee);
+                let Identity { name, arity, .. } = identity(callee);
                 let then_fails =
                     plan.then_fails(index, |step| self.always(step, code, instructions));
                 let (site, given) = sites.site(name, arity, id, then_fails);

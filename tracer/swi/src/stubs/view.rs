@@ -1,13 +1,14 @@
-//! What a stub's handler reads of the engine: the running frame, choicepoints, and the clauses that frames run.
+//! What a stub's handler reads of the engine: the running frame, choicepoints, and the clauses
+//! that frames run.
 
-use super::KNOWN;
 use super::handlers::Visit;
-use super::instructions::{ForeignKind, Kind};
-use super::offsets::{self, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, Offsets, word};
-use super::shadow::{Moment, Offset};
 use crate::ffi;
-
-const WORD: usize = size_of::<usize>();
+use crate::native::instructions::{ForeignKind, Kind};
+use crate::native::known::{KNOWN, begins_foreign};
+use crate::native::offsets::{self, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, Offsets};
+use crate::native::open_box::Offset;
+use crate::native::shadow::Moment;
+use crate::native::words::{WORD, word};
 
 impl Visit {
     /// The running frame.
@@ -82,8 +83,8 @@ impl Visit {
         Some(unsafe { word(word(cell, operand * WORD), 0) })
     }
 
-    /// The code of the clause that a frame runs. `None` if it runs none: a frame of a predicate in C has something else where others have their
-    /// clause.
+    /// The code of the clause that a frame runs. `None` if it runs none: a frame of a predicate
+    /// in C has something else where others have their clause.
     pub(super) fn clause_of(&self, frame: usize) -> Option<Code> {
         // SAFETY: a frame of the engine's.
         unsafe {
@@ -142,10 +143,11 @@ pub(super) fn foreign_kind(definition: usize) -> Option<ForeignKind> {
     let offsets = offsets::known()?;
     // SAFETY: every definition has a supervisor.
     let first = unsafe { word(word(definition, offsets.supervisor), 0) };
-    super::begins_foreign(first)
+    begins_foreign(first)
 }
 
-/// Whether a frame of that predicate runs a function, whatever comes before: arguments are qualified, or wrappers are around it.
+/// Whether a frame of that predicate runs a function, whatever comes before: arguments are
+/// qualified, or wrappers are around it.
 fn runs_function(definition: usize, offsets: &Offsets) -> bool {
     let Some(known) = KNOWN.get() else {
         return false;
@@ -163,7 +165,7 @@ fn runs_function(definition: usize, offsets: &Offsets) -> bool {
                 };
                 codes = word(closure, offsets.first_clause + WORD);
             } else {
-                return super::begins_foreign(first).is_some();
+                return begins_foreign(first).is_some();
             }
         }
     }

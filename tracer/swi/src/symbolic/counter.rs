@@ -84,7 +84,7 @@ impl CostCounter {
     }
 
     /// A predicate is about to run. Returns what names the call; never 0.
-    pub(super) fn call(&mut self, active: usize, set: Arc<Set>, goal: Term) -> i64 {
+    pub(crate) fn call(&mut self, active: usize, set: Arc<Set>, goal: Term) -> i64 {
         self.serial += 1;
         let arguments = arguments(goal);
         let call = Call {
@@ -106,8 +106,9 @@ impl CostCounter {
         self.serial
     }
 
-    /// The head of clause `number`, from 1, is unified; `remain` says whether the engine has kept others.
-    pub(super) fn enter(&mut self, active: usize, serial: i64, number: u32, remain: bool) {
+    /// The head of clause `number`, from 1, is unified; `remain` says whether the engine has kept
+    /// others.
+    pub(crate) fn enter(&mut self, active: usize, serial: i64, number: u32, remain: bool) {
         let center = self.center(active);
         let Some(call) = self.known(active, serial) else {
             return;
@@ -135,14 +136,14 @@ impl CostCounter {
     }
 
     /// The clause that was entered last has cut the others.
-    pub(super) fn commit(&mut self, active: usize, serial: i64) {
+    pub(crate) fn commit(&mut self, active: usize, serial: i64) {
         if let Some(call) = self.known(active, serial) {
             call.open = false;
         }
     }
 
     /// A goal of a clause's body runs.
-    pub(super) fn run(&self, active: usize, goal: &Goal) {
+    pub(crate) fn run(&self, active: usize, goal: &Goal) {
         let site = CostSite {
             center: self.center(active),
             predicate: goal.predicate,
@@ -156,7 +157,7 @@ impl CostCounter {
     }
 
     /// Operators are evaluated.
-    pub(super) fn evaluate(
+    pub(crate) fn evaluate(
         &self,
         active: usize,
         set: &Set,
@@ -174,7 +175,7 @@ impl CostCounter {
     }
 
     /// A built-in has given values to variables.
-    pub(super) fn update(&self, active: usize, set: &Set, clause: u32, updates: u64) {
+    pub(crate) fn update(&self, active: usize, set: &Set, clause: u32, updates: u64) {
         let site = self.site(active, set, clause);
         totals::with(|totals| totals.add(site, UPDATES, updates));
     }

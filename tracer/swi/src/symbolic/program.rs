@@ -10,32 +10,32 @@ use crate::ffi::{self, Atom, Functor, Term};
 use crate::recording;
 
 /// The clauses of a predicate, as they were when it was copied.
-pub(super) struct Set {
+pub(crate) struct Set {
     /// The recording that they belong to.
     epoch: u32,
     /// Predicate id.
-    pub(super) predicate: u32,
-    pub(super) clauses: Vec<Clause>,
+    pub(crate) predicate: u32,
+    pub(crate) clauses: Vec<Clause>,
     /// By argument: whether clauses are selected by it, if it has a value and none before it does.
-    pub(super) indexable: Vec<bool>,
+    pub(crate) indexable: Vec<bool>,
 }
 
 /// The head of a clause. Nodes come before those below them.
 #[derive(Default)]
-pub(super) struct Clause {
-    pub(super) nodes: Vec<Pattern>,
+pub(crate) struct Clause {
+    pub(crate) nodes: Vec<Pattern>,
     /// The arguments are the first of the nodes.
-    pub(super) arity: usize,
-    pub(super) variables: usize,
+    pub(crate) arity: usize,
+    pub(crate) variables: usize,
     /// By node: cells of the compound terms in it, arity + 1 each.
-    pub(super) cells: Vec<u64>,
+    pub(crate) cells: Vec<u64>,
     /// By node: function symbols, constants and variables in it.
-    pub(super) symbols: Vec<u64>,
+    pub(crate) symbols: Vec<u64>,
 }
 
 /// A node of a clause's head.
 #[derive(Clone)]
-pub(super) enum Pattern {
+pub(crate) enum Pattern {
     /// By number of the variable.
     Variable(usize),
     Atom(Atom),
@@ -74,10 +74,10 @@ unsafe impl Send for Pattern {}
 unsafe impl Sync for Pattern {}
 
 /// A goal of a clause's body, and what running it costs.
-pub(super) struct Goal {
-    pub(super) predicate: u32,
-    pub(super) clause: u32,
-    pub(super) costs: Vec<(Symbol, u64)>,
+pub(crate) struct Goal {
+    pub(crate) predicate: u32,
+    pub(crate) clause: u32,
+    pub(crate) costs: Vec<(Symbol, u64)>,
 }
 
 #[derive(Default)]
@@ -97,18 +97,18 @@ fn lock() -> MutexGuard<'static, Program> {
 }
 
 /// The set of this number, if it belongs to the recording in progress.
-pub(super) fn set(number: usize) -> Option<Arc<Set>> {
+pub(crate) fn set(number: usize) -> Option<Arc<Set>> {
     let set = Arc::clone(lock().sets.get(number.checked_sub(1)?)?);
     (Some(set.epoch) == recording::epoch()).then_some(set)
 }
 
 /// The goal of this number.
-pub(super) fn goal(number: usize) -> Option<Arc<Goal>> {
+pub(crate) fn goal(number: usize) -> Option<Arc<Goal>> {
     lock().goals.get(number.checked_sub(1)?).map(Arc::clone)
 }
 
 /// Keeps a list of heads; its number.
-pub(super) fn add_set(predicate: u32, heads: Term) -> usize {
+pub(crate) fn add_set(predicate: u32, heads: Term) -> usize {
     let clauses: Vec<Clause> = elements(heads).into_iter().map(Clause::new).collect();
     let arity = clauses.first().map_or(0, |clause| clause.arity);
     let indexable = (0..arity)
@@ -125,8 +125,9 @@ pub(super) fn add_set(predicate: u32, heads: Term) -> usize {
     program.sets.len()
 }
 
-/// Whether an argument tells enough clauses apart. The first one need not tell more than two apart; of the others as
-/// many clauses as SWI-Prolog wants: on average, a value must leave at most two thirds of them.
+/// Whether an argument tells enough clauses apart. The first one need not tell more than two
+/// apart; of the others as many clauses as SWI-Prolog wants: on average, a value must leave at
+/// most two thirds of them.
 fn is_indexable(clauses: &[Clause], argument: usize) -> bool {
     let heads = clauses
         .iter()
@@ -145,7 +146,7 @@ fn is_indexable(clauses: &[Clause], argument: usize) -> bool {
 }
 
 /// Keeps what a goal costs; its number.
-pub(super) fn add_goal(set: usize, clause: u32, costs: Term) -> usize {
+pub(crate) fn add_goal(set: usize, clause: u32, costs: Term) -> usize {
     let pairs = elements(costs).into_iter().filter_map(cost);
     let costs = pairs.collect();
     let mut program = lock();
@@ -168,7 +169,7 @@ fn cost(pair: Term) -> Option<(Symbol, u64)> {
             && ffi::truth(ffi::PL_get_arg(2, pair, count));
         both.then_some((name, count))?
     };
-    let name = crate::control::text(name);
+    let name = crate::values::text(name);
     let symbol = totals::with(|totals| totals.symbol(&name))?;
     Some((symbol, u64::try_from(integer(count)).ok()?))
 }
@@ -213,9 +214,9 @@ impl Clause {
         clause
     }
 
-    /// The arguments that are variables, and the symbols of the others, where the call's argument is in
-    /// `unbound` or not: output or input.
-    pub(super) fn unified(&self, unbound: &[bool], output: bool) -> (u64, u64) {
+    /// The arguments that are variables, and the symbols of the others, where the call's argument
+    /// is in `unbound` or not: output or input.
+    pub(crate) fn unified(&self, unbound: &[bool], output: bool) -> (u64, u64) {
         let (mut variables, mut symbols) = (0, 0);
         for argument in (0..self.arity).filter(|&at| unbound.get(at) == Some(&output)) {
             match self.nodes[argument] {
@@ -293,7 +294,7 @@ impl Reader {
 }
 
 /// How often each occurs.
-pub(super) fn counted<T: std::hash::Hash + Eq>(
+pub(crate) fn counted<T: std::hash::Hash + Eq>(
     all: impl IntoIterator<Item = T>,
 ) -> HashMap<T, u64> {
     let mut counts = HashMap::new();

@@ -73,8 +73,8 @@ pub(super) struct CostTotals {
 static TOTALS: Mutex<Option<CostTotals>> = Mutex::new(None);
 
 thread_local! {
-    /// This thread has the lock, or waits for it. Counting is too frequent to hold back signals meanwhile, as
-    /// [`portmortem_tracer::locks`] does.
+    /// This thread has the lock, or waits for it. Counting is too frequent to hold back signals
+    /// meanwhile, as [`portmortem_tracer::locks`] does.
     static LOCKING: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -94,8 +94,8 @@ pub(crate) fn begin() {
     locked(|current| *current = Some(totals));
 }
 
-/// The recording ends: what is left is written. If a signal interrupted this thread while it was counting, it
-/// stays unwritten, and the trace says that counts are missing.
+/// The recording ends: what is left is written. If a signal interrupted this thread while it was
+/// counting, it stays unwritten, and the trace says that counts are missing.
 pub(crate) fn finish(recorder: &Recorder) {
     if LOCKING.get() {
         return;

@@ -1,7 +1,7 @@
 //! What the unification of a head with a call does, found out without doing it.
 //!
-//! Variables of the clause are bound in an environment, those of the call in a list: the engine's terms are only read, so
-//! that no goal of a coroutine wakes up. Nothing recurses.
+//! Variables of the clause are bound in an environment, those of the call in a list: the engine's
+//! terms are only read, so that no goal of a coroutine wakes up. Nothing recurses.
 
 use std::collections::HashMap;
 
@@ -14,13 +14,13 @@ const MAX_STEPS: u32 = 1 << 20;
 
 /// What a head does to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Outcome {
+pub(crate) struct Outcome {
     /// Whether they unify.
-    pub(super) unifies: bool,
+    pub(crate) unifies: bool,
     /// Variables of the call that get a value, or become one with another.
-    pub(super) bound: u64,
+    pub(crate) bound: u64,
     /// Cells of the terms that variables of the call are bound to.
-    pub(super) cells: u64,
+    pub(crate) cells: u64,
 }
 
 /// A term of the call, or a node of the head.
@@ -48,7 +48,7 @@ struct Unifier<'c> {
 }
 
 /// What unifying the head of `clause` with a call does; `arguments` are the call's.
-pub(super) fn outcome(clause: &Clause, arguments: &[Term]) -> Outcome {
+pub(crate) fn outcome(clause: &Clause, arguments: &[Term]) -> Outcome {
     let mut unifier = Unifier {
         clause,
         environment: vec![None; clause.variables],
@@ -73,8 +73,9 @@ pub(super) fn outcome(clause: &Clause, arguments: &[Term]) -> Outcome {
     unifier.outcome
 }
 
-/// Whether the engine may leave out a clause because of this argument: both have a value, of another kind.
-pub(super) fn excluded(clause: &Clause, argument: usize, term: Term) -> bool {
+/// Whether the engine may leave out a clause because of this argument: both have a value, of
+/// another kind.
+pub(crate) fn excluded(clause: &Clause, argument: usize, term: Term) -> bool {
     match clause.nodes.get(argument) {
         None | Some(Pattern::Variable(_)) => false,
         Some(Pattern::Compound(functor, _)) => functor_of(term) != Some(*functor),
@@ -188,7 +189,7 @@ impl Unifier<'_> {
 }
 
 /// How often each operator or function in an arithmetic expression is evaluated: `name/arity`.
-pub(super) fn operators(expression: Term) -> HashMap<String, u64> {
+pub(crate) fn operators(expression: Term) -> HashMap<String, u64> {
     let mut found = Vec::new();
     let mut pending = vec![expression];
     let mut steps = 0;
@@ -210,7 +211,7 @@ pub(super) fn operators(expression: Term) -> HashMap<String, u64> {
         // SAFETY: as above.
         let is_list = unsafe { ffi::truth(ffi::PL_is_list(term)) };
         if !is_list {
-            found.push(format!("{}/{arity}", crate::control::atom_text(name)));
+            found.push(format!("{}/{arity}", crate::values::atom_text(name)));
         }
         let arguments = if is_list { arity.min(1) } else { arity };
         pending.extend((1..=arguments).map(|at| argument(term, at)));

@@ -1,16 +1,15 @@
-//! Reading terms where the engine keeps them: a handler runs between two instructions, where the foreign language interface is not to be called
-//! with terms.
+//! Reading terms where the engine keeps them: a handler runs between two instructions, where the
+//! foreign language interface is not to be called with terms.
 //!
-//! The tags of cells are the same in all versions. An address in a cell is a distance from the global stack, or, in later
-//! versions, the address itself: found out by looking at terms that Prolog passes.
+//! The tags of cells are the same in all versions. An address in a cell is a distance from the
+//! global stack, or, in later versions, the address itself: found out by looking at terms that
+//! Prolog passes.
 
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
-use super::offsets::word;
+use super::words::{WORD, word};
 use crate::ffi;
-
-const WORD: usize = size_of::<usize>();
 
 /// The three lowest bits of a cell, and the two above.
 const TAG: usize = 0x7;
@@ -27,7 +26,8 @@ const MOST: usize = 64;
 #[derive(Debug, Clone, Copy)]
 enum Addresses {
     Absolute,
-    /// From one word below the base of the global stack, which is so many bytes into the engine's data.
+    /// From one word below the base of the global stack, which is so many bytes into the engine's
+    /// data.
     FromBase(usize),
 }
 
@@ -43,12 +43,14 @@ struct Terms {
 
 static FOUND: OnceLock<Terms> = OnceLock::new();
 
-/// How many words before and behind the base of the local stack the engine may keep that of the global stack.
+/// How many words before and behind the base of the local stack the engine may keep that of the
+/// global stack.
 const NEAR: usize = 48;
 
-/// Finds out how cells tell addresses. `cells` are those of compound terms with the functor `functor`; `local` is where the
-/// engine at `engine` keeps the base of the local stack. Nothing is read of terms if it is not found.
-pub(super) fn learn(engine: usize, local: usize, cells: &[usize], functor: ffi::Functor) {
+/// Finds out how cells tell addresses. `cells` are those of compound terms with the functor
+/// `functor`; `local` is where the engine at `engine` keeps the base of the local stack. Nothing
+/// is read of terms if it is not found.
+pub(crate) fn learn(engine: usize, local: usize, cells: &[usize], functor: ffi::Functor) {
     let first = local.saturating_sub(NEAR * WORD);
     let found = (first..local + NEAR * WORD)
         .step_by(WORD)
@@ -101,7 +103,8 @@ unsafe fn tells(
             if !is_inside(address) || !is_mapped(address) {
                 return false;
             }
-            // SAFETY: mapped memory of the engine's; what lies between is no stack, perhaps, but can be read.
+            // SAFETY: mapped memory of the engine's; what lies between is no stack, perhaps, but
+            // can be read.
             let content = unsafe { word(address, 0) };
             match cell & TAG {
                 COMPOUND => return content == functor,
@@ -137,7 +140,7 @@ fn address(engine: usize, addresses: Addresses, cell: usize) -> usize {
 
 /// How a goal is qualified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Qualified {
+pub(crate) enum Qualified {
     /// With this module.
     With(ffi::Atom),
     /// Not at all.
@@ -150,7 +153,7 @@ pub(super) enum Qualified {
 ///
 /// # Safety
 /// `cell` is the address of a term's cell, of the engine at `engine`.
-pub(super) unsafe fn module_of(engine: usize, cell: usize) -> Qualified {
+pub(crate) unsafe fn module_of(engine: usize, cell: usize) -> Qualified {
     let Some(terms) = FOUND.get() else {
         return Qualified::Unknown;
     };

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::predicates::Identity;
+use super::identity::Identity;
 use super::sites::Given;
 
 /// More bodies are not remembered at once.
 const MOST: usize = 1 << 14;
 
 /// The step of a goal, its number in the trace, and what it is given.
-pub(super) type Named = (usize, u32, Given);
+pub(crate) type Named = (usize, u32, Given);
 
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     /// By what the active box was given, and the predicate with its number in the trace.
     goals: FxHashMap<(Given, Identity, u32), Option<(u32, Given)>>,
     /// By what the active box was given, and the body's shape.
@@ -24,7 +24,7 @@ pub(super) struct Names {
 
 impl Names {
     /// The goal that calls a predicate among those that are given.
-    pub(super) fn goal(
+    pub(crate) fn goal(
         &mut self,
         given: Given,
         called: Identity,
@@ -40,7 +40,7 @@ impl Names {
     }
 
     /// The goals of a body of that shape. The first word of `shape` is of no account.
-    pub(super) fn body(
+    pub(crate) fn body(
         &mut self,
         given: Given,
         shape: &mut [usize],

@@ -1,31 +1,13 @@
-//! Bodies that `call/1` makes: the same ones are made again and again, so the stubs are remembered that one got.
-//!
-//! What they are follows from the body's outline: its instructions, what its goals call, and what the active box was given. Names of
-//! variables and constants are of no account.
-
-use rustc_hash::FxHashMap;
+//! Bodies that `call/1` makes get the stubs that the same body got before.
 
 use super::handlers::Visit;
-use super::instructions::{Cell, Kind};
-use super::offsets::word;
 use super::plant::{self, Planter};
-use super::predicates;
 use super::view::Code;
-
-const WORD: usize = size_of::<Cell>();
-
-/// More bodies are not remembered at once.
-const MOST: usize = 1 << 12;
-
-/// What stands in the cells of a body after stubs were put there: the numbers of cells, and what they have.
-type Cells = Box<[(usize, Cell)]>;
-
-#[derive(Debug, Default)]
-pub(super) struct Made {
-    cells: FxHashMap<Box<[usize]>, Cells>,
-    /// The outline that is looked for.
-    outline: Vec<usize>,
-}
+use crate::native::identity::{Identity, identity};
+use crate::native::instructions::Kind;
+use crate::native::made;
+use crate::native::predicates;
+use crate::native::words::{Cell, WORD, store, word};
 
 impl Visit {
     /// Gives a body that `call/1` has made its stubs. `goals` tells whether its goals get boxes.
@@ -41,8 +23,9 @@ impl Visit {
         match made.cells.get(&*made.outline).filter(|_| has_outline) {
             Some(cells) => {
                 for &(index, cell) in cells {
-                    // SAFETY: a cell of the code, with an instruction that was found to be the one which this stub is of.
-                    unsafe { plant::store(code.start + index * WORD, cell) };
+                    // SAFETY: a cell of the code, with an instruction that was found to be the
+                    // one which this stub is of.
+                    unsafe { store(code.start + index * WORD, cell) };
                 }
             }
             None => {
@@ -52,7 +35,7 @@ impl Visit {
                     let content = |index| unsafe { word(code.start, index * WORD) };
                     let cells = plan.steps.iter().map(|step| step.index);
                     let cells = cells.map(|index| (index, content(index))).collect();
-                    if made.cells.len() >= MOST {
+                    if made.cells.len() >= made::MOST {
                         made.cells.clear();
                     }
                     made.cells.insert(made.outline.as_slice().into(), cells);
@@ -82,11 +65,11 @@ impl Visit {
                 _ => {}
             }
             if let Some(callee) = self.callee(kind, cell) {
-                let predicates::Identity {
+                let Identity {
                     name,
                     arity,
                     module,
-                } = predicates::identity(callee);
+                } = identity(callee);
                 // SAFETY: a definition of the engine's, which has a supervisor.
                 let (is_there, begins) = unsafe {
                     let supervisor = word(callee, self.offsets.supervisor);

@@ -7,19 +7,21 @@ use crate::ffi;
 
 /// The mapped parts of the object that defines the engine's foreign language interface.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Image {
+pub(crate) struct Image {
     /// Its machine code.
-    pub(super) text: Range<usize>,
+    pub(crate) text: Range<usize>,
     /// All of it.
-    pub(super) whole: Range<usize>,
+    pub(crate) whole: Range<usize>,
     /// Data that the engine may write, or that the loader has written.
-    pub(super) data: Vec<Range<usize>>,
-    /// The calling thread's copy of its thread-local variables, and their size; none if it has none.
-    pub(super) thread_local: Option<(usize, usize)>,
+    pub(crate) data: Vec<Range<usize>>,
+    /// The calling thread's copy of its thread-local variables, and their size; none if it has
+    /// none.
+    pub(crate) thread_local: Option<(usize, usize)>,
 }
 
-/// The engine's library, or the program if the engine is linked into it. `None` if the loader does not know it.
-pub(super) fn engine_image() -> Option<Image> {
+/// The engine's library, or the program if the engine is linked into it. `None` if the loader
+/// does not know it.
+pub(crate) fn engine_image() -> Option<Image> {
     let mut image = Image::default();
     // SAFETY: the closure is an `Image` of this frame, and the callback is not kept.
     let found =

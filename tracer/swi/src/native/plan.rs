@@ -1,15 +1,14 @@
 //! What the cells of some code are to a recording: told from its instructions, before stubs are
 //! put there.
 
-use super::instructions::{Cell, Kind, Op};
+use super::instructions::{Kind, Op};
 use super::names::Named;
-use super::plant::Goal;
-
-const WORD: usize = size_of::<Cell>();
+use super::place::Goal;
+use super::words::WORD;
 
 /// What a goal is to the clause that it stands in.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum GoalKind {
+pub(crate) enum GoalKind {
     /// Its calls get boxes.
     Recorded(Goal),
     /// It takes constant time, calls nothing and leaves nothing.
@@ -22,7 +21,7 @@ pub(super) enum GoalKind {
 }
 
 impl GoalKind {
-    pub(super) fn recorded(self) -> Option<Goal> {
+    pub(crate) fn recorded(self) -> Option<Goal> {
         match self {
             Self::Recorded(goal) => Some(goal),
             Self::Constant | Self::Reentrant | Self::Unrecorded => None,
@@ -32,45 +31,45 @@ impl GoalKind {
 
 /// What the cells of some code are.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// Of each cell, and the one behind.
-    pub(super) roles: Vec<u8>,
-    pub(super) steps: Vec<Step>,
+    pub(crate) roles: Vec<u8>,
+    pub(crate) steps: Vec<Step>,
     /// The cell at which the clause is entered, and its id in the trace.
-    pub(super) entry: Option<(usize, u32)>,
+    pub(crate) entry: Option<(usize, u32)>,
 }
 
 /// What a step does whenever control is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Always {
+pub(crate) enum Always {
     Succeeds,
     Fails,
 }
 
 /// An instruction.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(crate) struct Step {
     /// Where it begins, in cells.
-    pub(super) index: usize,
-    pub(super) op: Op,
-    pub(super) kind: Kind,
+    pub(crate) index: usize,
+    pub(crate) op: Op,
+    pub(crate) kind: Kind,
     /// Where the alternative begins that it makes a choicepoint for, in cells.
-    pub(super) alternative: Option<usize>,
+    pub(crate) alternative: Option<usize>,
     /// Where control goes on, in cells, if not behind it.
-    pub(super) jump: Option<usize>,
+    pub(crate) jump: Option<usize>,
     /// What it calls, if that is recorded.
-    pub(super) goal: Option<Goal>,
+    pub(crate) goal: Option<Goal>,
 }
 
 impl Plan {
-    pub(super) fn mark(&mut self, index: usize, role: u8) {
+    pub(crate) fn mark(&mut self, index: usize, role: u8) {
         if let Some(roles) = self.roles.get_mut(index) {
             *roles |= role;
         }
     }
 
     /// Goals get their names.
-    pub(super) fn name(&mut self, named: &[Named]) {
+    pub(crate) fn name(&mut self, named: &[Named]) {
         for &(step, site, given) in named {
             if let Some(goal) = self.steps[step].goal.as_mut() {
                 (goal.id, goal.given) = (Some(site), given);
@@ -79,7 +78,7 @@ impl Plan {
     }
 
     /// The clause that is entered at a cell.
-    pub(super) fn entry_at(&self, index: usize) -> Option<u32> {
+    pub(crate) fn entry_at(&self, index: usize) -> Option<u32> {
         let entry = self.entry.filter(|&(at, _)| at == index);
         entry.map(|(_, clause)| clause)
     }
@@ -89,7 +88,7 @@ impl Plan {
     /// other after it but one that begins with a port, or fails: otherwise a test there might be
     /// what has failed in the end.
     /// `always` tells of a step whether it always succeeds or always fails, without a port.
-    pub(super) fn then_fails(&self, goal: usize, always: impl Fn(&Step) -> Option<Always>) -> bool {
+    pub(crate) fn then_fails(&self, goal: usize, always: impl Fn(&Step) -> Option<Always>) -> bool {
         let next = self.first_to_fail(goal + 1, &always);
         next.is_some_and(|step| step.kind == Kind::Fail || always(step) == Some(Always::Fails))
             && self
@@ -140,7 +139,7 @@ impl Plan {
     }
 
     /// The goal at a cell of the code that begins at `start`.
-    pub(super) fn goal_at(&self, start: usize, cell: usize) -> Option<Goal> {
+    pub(crate) fn goal_at(&self, start: usize, cell: usize) -> Option<Goal> {
         let index = (cell - start) / WORD;
         self.steps[self.step_at(index)?].goal
     }

@@ -1,27 +1,28 @@
-//! The instructions of the engine's virtual machine: their labels, names and operands, found in the engine's data.
+//! The instructions of the engine's virtual machine: their labels, names and operands, found in
+//! the engine's data.
 //!
-//! A cell of threaded code is the address of a label in the engine's interpreter. Two of the engine's tables
-//! connect labels and instructions:
+//! A cell of threaded code is the address of a label in the engine's interpreter. Two of the
+//! engine's tables connect labels and instructions:
 //!
-//! - `wam_table[n]` is the label of instruction `n`; behind it lie the supervisors that predicates share;
+//! - `wam_table[n]` is the label of instruction `n`; behind it lie the supervisors that
+//!   predicates share;
 //! - `dewam_table[label - offset]` is the number of the instruction with that label.
 //!
-//! Neither is exported. A candidate in the engine's data proves itself: both tables agree on every instruction.
+//! Neither is exported. A candidate in the engine's data proves itself: both tables agree on
+//! every instruction.
 
 use std::ffi::{CStr, c_char};
 use std::ops::Range;
 
 use super::image::Image;
-
-/// One word of threaded code: a label, or an operand.
-pub(super) type Cell = usize;
+use super::words::{Cell, WORD, word};
 
 /// The number of an instruction.
-pub(super) type Op = u8;
+pub(crate) type Op = u8;
 
 /// What matters of an instruction to a recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Control goes on behind it, and it calls nothing.
     #[default]
     Other,
@@ -31,7 +32,8 @@ pub(super) enum Kind {
     CallInModule,
     /// Calls the predicate that operand 3 names (`I_CALLATM`, `I_CALLATMV`).
     CallAtModule,
-    /// A last call of the predicate that operand 1 names, if the engine finds it to be one (`I_DEPART`).
+    /// A last call of the predicate that operand 1 names, if the engine finds it to be one
+    /// (`I_DEPART`).
     Depart,
     /// The same of operand 2 (`I_DEPARTM`).
     DepartInModule,
@@ -65,7 +67,8 @@ pub(super) enum Kind {
     ExitCleanup,
     /// The body of a clause begins (`I_ENTER`, `I_SSU_COMMIT`, `I_SSU_CHOICE`).
     Enter,
-    /// Selects the clauses of a predicate, after its arguments were qualified (`S_STATIC` and the like).
+    /// Selects the clauses of a predicate, after its arguments were qualified (`S_STATIC` and the
+    /// like).
     Select,
     /// The supervisor of the closure that a wrapper calls (`S_WRAP`).
     Wrap,
@@ -89,7 +92,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// Whether it is a last call if the engine finds it to be one.
-    pub(super) fn departs(self) -> bool {
+    pub(crate) fn departs(self) -> bool {
         matches!(
             self,
             Self::Depart | Self::DepartInModule | Self::DepartAtModule
@@ -97,7 +100,7 @@ impl Kind {
     }
 
     /// Whether it calls a goal that is an argument.
-    pub(super) fn calls_goal(self) -> bool {
+    pub(crate) fn calls_goal(self) -> bool {
         matches!(
             self,
             Self::CallGoal | Self::CallClosure | Self::Catch | Self::CallCleanup
@@ -105,7 +108,7 @@ impl Kind {
     }
 
     /// Whether it calls a predicate that may return to the cell behind.
-    pub(super) fn returns(self) -> bool {
+    pub(crate) fn returns(self) -> bool {
         matches!(
             self,
             Self::Call
@@ -174,16 +177,16 @@ const KINDS: [(&str, Kind); 49] = [
 
 /// Of an instruction, as far as a recorder must know it.
 #[derive(Debug, Clone)]
-pub(super) struct Instruction {
-    pub(super) label: Cell,
-    pub(super) name: String,
-    pub(super) kind: Kind,
+pub(crate) struct Instruction {
+    pub(crate) label: Cell,
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
     operands: Operands,
 }
 
 /// What a predicate that is implemented in C leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ForeignKind {
+pub(crate) enum ForeignKind {
     /// No choicepoint.
     Semidet,
     /// Perhaps one of its own.
@@ -193,7 +196,7 @@ pub(super) enum ForeignKind {
 impl Instruction {
     /// What a predicate leaves that is implemented in C and whose code begins with it. `None` if
     /// no such code does.
-    pub(super) fn begins_foreign(&self) -> Option<ForeignKind> {
+    pub(crate) fn begins_foreign(&self) -> Option<ForeignKind> {
         match self.name.as_str() {
             "I_FOPENNDET" => Some(ForeignKind::Nondet),
             name if name == "I_FOPEN" || name.starts_with("I_FCALLDET") => {
@@ -206,7 +209,7 @@ impl Instruction {
     /// Whether it cannot fail, and calls nothing: it builds an argument of a goal, makes a
     /// variable,
     /// or does nothing.
-    pub(super) fn always_succeeds(&self) -> bool {
+    pub(crate) fn always_succeeds(&self) -> bool {
         let tests = ["B_UNIFY", "B_EQ", "B_NEQ"];
         let builds = self.name.starts_with("B_") || self.name.starts_with("L_");
         self.name == "I_TRUE"
@@ -214,8 +217,9 @@ impl Instruction {
             || builds && !tests.iter().any(|prefix| self.name.starts_with(prefix))
     }
 
-    /// Whether the body of a clause without a head may begin with it, and the engine never looks for its label.
-    pub(super) fn begins_bodies(&self) -> bool {
+    /// Whether the body of a clause without a head may begin with it, and the engine never looks
+    /// for its label.
+    pub(crate) fn begins_bodies(&self) -> bool {
         let of_body = ["A_", "B_", "C_", "I_"];
         of_body.iter().any(|prefix| self.name.starts_with(prefix))
             && !["C_CUT", "C_FASTCOND", "I_CUT", "B_FIRSTVAR"].contains(&self.name.as_str())
@@ -249,7 +253,8 @@ const INDIRECT: [&str; 10] = [
     "T_MPZ",
 ];
 
-/// How the instructions begin that try an alternative in the code of a trie: the answers of a table.
+/// How the instructions begin that try an alternative in the code of a trie: the answers of a
+/// table.
 const TRIE_TRY: &str = "T_TRY_";
 
 /// Of those, the ones with an indirect datum behind the distance.
@@ -273,14 +278,14 @@ const DYNAMIC: u8 = 255;
 
 /// All instructions, by number, and where the engine's tables of them are.
 #[derive(Debug)]
-pub(super) struct Instructions {
+pub(crate) struct Instructions {
     by_op: Vec<Instruction>,
     /// Where the engine keeps the pointer to the table from labels to numbers.
-    pub(super) decode_table: *mut *mut Op,
+    pub(crate) decode_table: *mut *mut Op,
     /// Where the engine keeps the labels.
-    pub(super) labels: *mut Cell,
+    pub(crate) labels: *mut Cell,
     /// The lowest label, and one more than the highest.
-    pub(super) range: Range<Cell>,
+    pub(crate) range: Range<Cell>,
 }
 
 // SAFETY: the pointers lead to data of the engine, which stays where it is; writes are atomic.
@@ -288,9 +293,31 @@ unsafe impl Send for Instructions {}
 // SAFETY: as above.
 unsafe impl Sync for Instructions {}
 
+/// How many words behind the labels are looked at for supervisors.
+const SHARED_WORDS: usize = 64;
+
 impl Instructions {
-    /// Searches the engine's data. `None` if there are no such tables: another compiler has made the engine.
-    pub(super) fn find(image: &Image) -> Option<Self> {
+    /// The supervisors that predicates share lie behind the labels: a length of 0, one
+    /// instruction, and `I_EXIT`.
+    pub(crate) fn shared_supervisors(&self) -> Vec<usize> {
+        let Some(exit) = self.named("I_EXIT") else {
+            return Vec::new();
+        };
+        let exit = self.get(exit).label;
+        let first = self.labels as usize + self.len() * WORD;
+        let cells = (0..SHARED_WORDS).map(|index| first + index * WORD);
+        // SAFETY: the engine's data goes on for longer than that.
+        let is_one = |cell: &usize| unsafe {
+            word(*cell, 0) == 0
+                && self.range.contains(&word(*cell, WORD))
+                && word(*cell, 2 * WORD) == exit
+        };
+        cells.filter(is_one).map(|cell| cell + WORD).collect()
+    }
+
+    /// Searches the engine's data. `None` if there are no such tables: another compiler has made
+    /// the engine.
+    pub(crate) fn find(image: &Image) -> Option<Self> {
         let tables = image
             .data
             .iter()
@@ -315,22 +342,23 @@ impl Instructions {
     }
 
     /// How many there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.by_op.len()
     }
 
-    pub(super) fn get(&self, op: Op) -> &Instruction {
+    pub(crate) fn get(&self, op: Op) -> &Instruction {
         &self.by_op[usize::from(op)]
     }
 
     /// The number of the instruction of that name, which is in upper case.
-    pub(super) fn named(&self, name: &str) -> Option<Op> {
+    pub(crate) fn named(&self, name: &str) -> Option<Op> {
         let position = self.by_op.iter().position(|known| known.name == name)?;
         Op::try_from(position).ok()
     }
 
-    /// The code of a predicate in C begins with this instruction: in later versions, that is the one that calls a function which leaves no choicepoint.
-    pub(super) fn opens_foreign(&mut self, op: Op) {
+    /// The code of a predicate in C begins with this instruction: in later versions, that is the
+    /// one that calls a function which leaves no choicepoint.
+    pub(crate) fn opens_foreign(&mut self, op: Op) {
         if self.get(op).name.starts_with("I_FCALLDET") {
             for instruction in &mut self.by_op {
                 if instruction.name.starts_with("I_FCALLDET") {
@@ -341,12 +369,12 @@ impl Instructions {
     }
 
     /// Their numbers.
-    pub(super) fn ops(&self) -> impl Iterator<Item = Op> + use<> {
+    pub(crate) fn ops(&self) -> impl Iterator<Item = Op> + use<> {
         0..self.by_op.len() as Op
     }
 
     /// How many cells an instruction takes with its operands, if that is always the same.
-    pub(super) fn fixed_length(&self, op: Op) -> Option<usize> {
+    pub(crate) fn fixed_length(&self, op: Op) -> Option<usize> {
         match self.get(op).operands {
             Operands::Fixed(operands) => Some(1 + operands),
             Operands::Indirect(_) | Operands::Unknown => None,
@@ -357,7 +385,7 @@ impl Instructions {
     ///
     /// # Safety
     /// `cell` is the place of this instruction in threaded code.
-    pub(super) unsafe fn length(&self, op: Op, cell: *const Cell) -> Option<usize> {
+    pub(crate) unsafe fn length(&self, op: Op, cell: *const Cell) -> Option<usize> {
         match self.get(op).operands {
             Operands::Fixed(operands) => Some(1 + operands),
             Operands::Indirect(before) => {
@@ -370,7 +398,8 @@ impl Instructions {
     }
 }
 
-/// `PL_code_data` of the engine: `dewam_table`, `dewam_table_offset`, in some versions `jump_table`, and `wam_table`.
+/// `PL_code_data` of the engine: `dewam_table`, `dewam_table_offset`, in some versions
+/// `jump_table`, and `wam_table`.
 struct Tables {
     decode_table: *mut *mut Op,
     labels: *mut Cell,
@@ -412,8 +441,8 @@ impl Tables {
             if count < FEWEST || lowest != offset {
                 return None;
             }
-            // SAFETY: the engine's table has an entry for each address between the labels, if this is it. That `lowest` equals
-            // the offset in front of it leaves no other reading.
+            // SAFETY: the engine's table has an entry for each address between the labels, if
+            // this is it. That `lowest` equals the offset in front of it leaves no other reading.
             let agrees = |op: usize| unsafe {
                 (table as *const Op).add(known[op] - offset).read() == op as Op
             };

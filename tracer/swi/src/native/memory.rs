@@ -1,12 +1,13 @@
-//! Memory for stubs near the engine's labels, and the table by which the engine decodes cells, made larger so that it covers stubs.
+//! Memory for stubs near the engine's labels, and the table by which the engine decodes cells,
+//! made larger so that it covers stubs.
 //!
-//! The engine's collector, decompiler and indexer read threaded code as `decode_table[cell - lowest label]`. A stub is a
-//! foreign address there. But the engine finds the table through a pointer: [`StubMemory::new`] puts a larger table
-//! in its place, in which a stub has the number of the instruction that it stands for. Then every reader sees that
-//! instruction.
+//! The engine's collector, decompiler and indexer read threaded code as `decode_table[cell -
+//! lowest label]`. A stub is a foreign address there. But the engine finds the table through a
+//! pointer: [`StubMemory::new`] puts a larger table in its place, in which a stub has the number
+//! of the instruction that it stands for. Then every reader sees that instruction.
 //!
-//! Stubs are written through one mapping and executed through another, so that no page is both. A child of `fork`
-//! shares the pages with its parent: it makes no stubs of its own.
+//! Stubs are written through one mapping and executed through another, so that no page is both. A
+//! child of `fork` shares the pages with its parent: it makes no stubs of its own.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -15,7 +16,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use super::image::Image;
-use super::instructions::{Cell, Instructions, Op};
+use super::instructions::{Instructions, Op};
+use super::words::Cell;
 
 /// Room for stubs: about half a million. Pages are taken when they are written.
 const STUB_BYTES: usize = 64 << 20;
@@ -31,7 +33,7 @@ const ALIGNMENT: usize = 16;
 
 /// Where stubs are made.
 #[derive(Debug)]
-pub(super) struct StubMemory {
+pub(crate) struct StubMemory {
     /// Where they are executed.
     execute: usize,
     /// Where they are written.
@@ -69,7 +71,7 @@ struct Cells {
 }
 
 /// The instruction at a cell, a label or a stub. `None` if it is neither.
-pub(super) fn op_of(cell: Cell) -> Option<Op> {
+pub(crate) fn op_of(cell: Cell) -> Option<Op> {
     let cells = CELLS.get()?;
     let stubs = cells.stubs..STUBS_END.load(Ordering::Acquire);
     if !cells.labels.contains(&cell) && !stubs.contains(&cell) {
@@ -83,8 +85,9 @@ pub(super) fn op_of(cell: Cell) -> Option<Op> {
 }
 
 impl StubMemory {
-    /// Maps the memory and exchanges the engine's table. `None` if memory cannot be had there, or must not be executed.
-    pub(super) fn new(image: &Image, instructions: &Instructions) -> Option<Self> {
+    /// Maps the memory and exchanges the engine's table. `None` if memory cannot be had there, or
+    /// must not be executed.
+    pub(crate) fn new(image: &Image, instructions: &Instructions) -> Option<Self> {
         let execute = reserve_near(image.whole.end)?;
         let Some(write) = map_twice(execute) else {
             // SAFETY: nothing uses the place that was reserved.
@@ -106,14 +109,16 @@ impl StubMemory {
         })
     }
 
-    /// Where the next stub will be executed. `None` if there is no room for one of `length` bytes, or in a child of `fork`.
-    pub(super) fn next(&self, length: usize) -> Option<usize> {
+    /// Where the next stub will be executed. `None` if there is no room for one of `length`
+    /// bytes, or in a child of `fork`.
+    pub(crate) fn next(&self, length: usize) -> Option<usize> {
         let fits = self.used + length <= STUB_BYTES && self.process == std::process::id();
         fits.then_some(self.execute + self.used)
     }
 
-    /// Adds a stub, which stands for the instruction `op`, at [`StubMemory::next`]. The answer is the cell that leads to it.
-    pub(super) fn add(&mut self, code: &[u8], op: Op) -> Cell {
+    /// Adds a stub, which stands for the instruction `op`, at [`StubMemory::next`]. The answer is
+    /// the cell that leads to it.
+    pub(crate) fn add(&mut self, code: &[u8], op: Op) -> Cell {
         let cell = self.execute + self.used;
         self.add_code(code);
         // SAFETY: the table covers the memory for stubs.
@@ -123,7 +128,7 @@ impl StubMemory {
     }
 
     /// Adds machine code that is no stub. The answer is where it is executed.
-    pub(super) fn add_code(&mut self, code: &[u8]) -> usize {
+    pub(crate) fn add_code(&mut self, code: &[u8]) -> usize {
         let at = self.used;
         // SAFETY: there is room, as `next` has said, and nothing executes these bytes yet.
         unsafe { ptr::copy_nonoverlapping(code.as_ptr(), self.write.add(at), code.len()) };
@@ -137,12 +142,12 @@ impl StubMemory {
     }
 
     /// Whether a cell leads to a stub.
-    pub(super) fn contains(&self, cell: Cell) -> bool {
+    pub(crate) fn contains(&self, cell: Cell) -> bool {
         (self.execute..self.execute + self.used).contains(&cell)
     }
 
     /// The instruction at a cell, a label or a stub. `None` if it is neither.
-    pub(super) fn op(&self, instructions: &Instructions, cell: Cell) -> Option<Op> {
+    pub(crate) fn op(&self, instructions: &Instructions, cell: Cell) -> Option<Op> {
         if !instructions.range.contains(&cell) && !self.contains(cell) {
             return None;
         }
@@ -174,7 +179,8 @@ impl DecodeTable {
                 ours.add(instructions.get(op).label - lowest).write(op);
             }
         }
-        // SAFETY: the engine's pointer, aligned. Other threads read the old table or ours, which agree about all that there is.
+        // SAFETY: the engine's pointer, aligned. Other threads read the old table or ours, which
+        // agree about all that there is.
         unsafe { AtomicPtr::from_ptr(place) }.store(ours, Ordering::Release);
         Some(Self { ours, lowest })
     }
@@ -200,8 +206,8 @@ fn reserve_near(after: usize) -> Option<usize> {
     })
 }
 
-/// Maps new memory to be executed at `execute`, which is reserved, and to be written anywhere. No file is behind it: the size of those
-/// may be limited.
+/// Maps new memory to be executed at `execute`, which is reserved, and to be written anywhere. No
+/// file is behind it: the size of those may be limited.
 fn map_twice(execute: usize) -> Option<*mut u8> {
     let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     let writable = libc::PROT_READ | libc::PROT_WRITE;
@@ -213,7 +219,8 @@ fn map_twice(execute: usize) -> Option<*mut u8> {
     let place = execute as *mut c_void;
     let moves = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
     let executable = libc::PROT_READ | libc::PROT_EXEC;
-    // SAFETY: an old size of 0 maps shared memory once more, in the place that was reserved; nothing is there yet.
+    // SAFETY: an old size of 0 maps shared memory once more, in the place that was reserved;
+    // nothing is there yet.
     let both = unsafe {
         libc::mremap(write, 0, STUB_BYTES, moves, place) == place
             && libc::mprotect(place, STUB_BYTES, executable) == 0

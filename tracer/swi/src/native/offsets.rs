@@ -1,101 +1,105 @@
-//! Where the engine keeps what stubs look at: found by looking at a clause, a frame and a choicepoint that Prolog describes.
+//! Where the engine keeps what stubs look at: found by looking at a clause, a frame and a
+//! choicepoint that Prolog describes.
 //!
-//! `portmortem_stubs.pl` calls [`learn`] from a clause that it knows all about. Each offset is the only one at which the
-//! right value lies, or is checked where it always was. If one is not found, nothing is recorded with stubs.
+//! `portmortem_stubs.pl` calls [`learn`] from a clause that it knows all about. Each offset is
+//! the only one at which the right value lies, or is checked where it always was. If one is not
+//! found, nothing is recorded with stubs.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::instructions::{Cell, Instructions, Kind};
+use super::instructions::{Instructions, Kind};
 use super::memory::StubMemory;
 use super::terms;
+use super::words::{Cell, WORD, word};
 use crate::ffi;
 use crate::layout;
 
-const WORD: usize = size_of::<usize>();
-
 /// Offsets in bytes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Offsets {
+pub(crate) struct Offsets {
     /// The engine's data, from the thread pointer.
-    pub(super) engine: i32,
-    /// In the engine's data: the running frame, the newest choicepoint, base and top of the local stack.
-    pub(super) environment: i32,
-    pub(super) choice: i32,
-    pub(super) base: i32,
-    pub(super) top: i32,
+    pub(crate) engine: i32,
+    /// In the engine's data: the running frame, the newest choicepoint, base and top of the local
+    /// stack.
+    pub(crate) environment: i32,
+    pub(crate) choice: i32,
+    pub(crate) base: i32,
+    pub(crate) top: i32,
     /// The end of the local stack.
-    pub(super) limit: i32,
+    pub(crate) limit: i32,
     /// In a choicepoint: the one before, its frame, and where it resumes.
-    pub(super) choice_parent: usize,
-    pub(super) choice_frame: usize,
-    pub(super) choice_value: usize,
+    pub(crate) choice_parent: usize,
+    pub(crate) choice_frame: usize,
+    pub(crate) choice_value: usize,
     /// In a reference to a clause: the clause.
-    pub(super) clause: usize,
+    pub(crate) clause: usize,
     /// In a clause: its code. The number of its cells lies in front.
-    pub(super) codes: usize,
+    pub(crate) codes: usize,
     /// In a frame: its arguments.
-    pub(super) arguments: usize,
+    pub(crate) arguments: usize,
     /// In a clause: the line in which it begins, if that was found.
-    pub(super) line: Option<usize>,
+    pub(crate) line: Option<usize>,
     /// In a definition: its supervisor, and its first clause. The last clause comes next.
-    pub(super) supervisor: usize,
-    pub(super) first_clause: usize,
+    pub(crate) supervisor: usize,
+    pub(crate) first_clause: usize,
     /// In a module: its class.
-    pub(super) class: usize,
+    pub(crate) class: usize,
     /// How many bytes a choicepoint has.
-    pub(super) choice_size: usize,
+    pub(crate) choice_size: usize,
 }
 
-/// In a frame: where it returns to, the frame that called it, the reference to its clause, its predicate. The same in all versions, and checked.
-pub(super) const FRAME_RETURN: usize = 0;
-pub(super) const FRAME_PARENT: usize = WORD;
-pub(super) const FRAME_CLAUSE: usize = 2 * WORD;
-pub(super) const FRAME_DEFINITION: usize = 3 * WORD;
+/// In a frame: where it returns to, the frame that called it, the reference to its clause, its
+/// predicate. The same in all versions, and checked.
+pub(crate) const FRAME_RETURN: usize = 0;
+pub(crate) const FRAME_PARENT: usize = WORD;
+pub(crate) const FRAME_CLAUSE: usize = 2 * WORD;
+pub(crate) const FRAME_DEFINITION: usize = 3 * WORD;
 /// In a clause: its predicate. In a reference to a clause: the next one of the predicate.
-pub(super) const CLAUSE_DEFINITION: usize = 0;
-pub(super) const NEXT_CLAUSE: usize = 0;
+pub(crate) const CLAUSE_DEFINITION: usize = 0;
+pub(crate) const NEXT_CLAUSE: usize = 0;
 
 /// In a frame of a clause that `call/1` has made: the module that its goals belong to.
-pub(super) const FRAME_CONTEXT: usize = 4 * WORD;
+pub(crate) const FRAME_CONTEXT: usize = 4 * WORD;
+
+impl Offsets {
+    /// The cells of a clause.
+    pub(crate) fn code_of(&self, clause: usize) -> Range<usize> {
+        let start = clause + self.codes;
+        // SAFETY: the number of cells lies in front of a clause's code.
+        start..start + unsafe { word(start - WORD, 0) } * WORD
+    }
+}
 
 static FOUND: OnceLock<Offsets> = OnceLock::new();
 
 /// The offsets, once they are known.
 #[inline(always)]
-pub(super) fn known() -> Option<&'static Offsets> {
+pub(crate) fn known() -> Option<&'static Offsets> {
     FOUND.get()
 }
 
-/// A word of the engine's.
-///
-/// # Safety
-/// It can be read there.
-#[inline(always)]
-pub(super) unsafe fn word(start: usize, offset: usize) -> usize {
-    // SAFETY: the caller's promise.
-    unsafe { ((start + offset) as *const usize).read() }
-}
-
 /// What Prolog tells of the clause that calls [`learn`].
-pub(super) struct Sample<'a> {
+pub(crate) struct Sample<'a> {
     /// The argument of the foreign call that is its reference, and the atom that this is.
-    pub(super) argument: (ffi::Term, ffi::Atom),
+    pub(crate) argument: (ffi::Term, ffi::Atom),
     /// Its reference, from the blob.
-    pub(super) clause_ref: &'a [usize],
+    pub(crate) clause_ref: &'a [usize],
     /// Where its instructions begin, in cells.
-    pub(super) counters: &'a [usize],
+    pub(crate) counters: &'a [usize],
     /// Where it begins in its file, and another clause with its own line.
-    pub(super) lines: [(usize, u32); 2],
+    pub(crate) lines: [(usize, u32); 2],
     /// Other arguments, which are lists.
-    pub(super) lists: [ffi::Term; 3],
+    pub(crate) lists: [ffi::Term; 3],
     /// Modules with the text of their classes.
-    pub(super) modules: &'a [(usize, usize)],
+    pub(crate) modules: &'a [(usize, usize)],
     /// The thread-local variable of the engine's library.
-    pub(super) thread_local: (usize, usize),
+    pub(crate) thread_local: (usize, usize),
 }
 
-/// Finds all offsets. The caller's clause is in a disjunction, so the newest choicepoint leads into it.
-pub(super) fn learn(
+/// Finds all offsets. The caller's clause is in a disjunction, so the newest choicepoint leads
+/// into it.
+pub(crate) fn learn(
     sample: &Sample,
     instructions: &Instructions,
     memory: &StubMemory,
@@ -206,15 +210,16 @@ unsafe fn learn_terms(engine: usize, local: usize, lists: &[ffi::Term]) {
 }
 
 /// The kind of a choicepoint that resumes at a cell.
-pub(super) const JUMP: u32 = 0;
+pub(crate) const JUMP: u32 = 0;
 /// That of one that tries another clause.
-pub(super) const CLAUSE: u32 = 1;
+pub(crate) const CLAUSE: u32 = 1;
 /// That of `catch/3`.
-pub(super) const CATCH: u32 = 3;
+pub(crate) const CATCH: u32 = 3;
 /// That of the debugger, at which nothing can be redone.
-pub(super) const DEBUGGER: u32 = 4;
+pub(crate) const DEBUGGER: u32 = 4;
 
-/// Where a frame has its arguments: a reference to one is its distance from the base of the local stack, in words.
+/// Where a frame has its arguments: a reference to one is its distance from the base of the local
+/// stack, in words.
 ///
 /// # Safety
 /// Where the engine keeps that base; the running frame, and its first argument.
@@ -260,7 +265,8 @@ unsafe fn newest_is_jump(choice: usize) -> bool {
     unsafe { (choice as *const u32).read() == JUMP }
 }
 
-/// Whether code begins at `at`: its length lies in front, and it decodes at all counters and nowhere ends before.
+/// Whether code begins at `at`: its length lies in front, and it decodes at all counters and
+/// nowhere ends before.
 ///
 /// # Safety
 /// A part of a clause, or close to one.
@@ -314,7 +320,7 @@ unsafe fn is_supervisor(
 
 /// The address that thread-local variables are found from.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn thread_pointer() -> usize {
+pub(crate) fn thread_pointer() -> usize {
     let pointer;
     // SAFETY: the first word of a thread's block is its own address.
     unsafe {
@@ -325,7 +331,7 @@ pub(super) fn thread_pointer() -> usize {
 
 /// The address that thread-local variables are found from.
 #[cfg(target_arch = "aarch64")]
-pub(super) fn thread_pointer() -> usize {
+pub(crate) fn thread_pointer() -> usize {
     let pointer;
     // SAFETY: reads a register.
     unsafe {
@@ -335,7 +341,7 @@ pub(super) fn thread_pointer() -> usize {
 }
 
 /// The engine that runs in this thread.
-pub(super) fn running_engine(offsets: &Offsets) -> usize {
+pub(crate) fn running_engine(offsets: &Offsets) -> usize {
     // SAFETY: a thread-local variable of the engine's library.
     unsafe {
         word(

@@ -1,4 +1,5 @@
-//! What calls of a predicate are to a recording: told from its definition, because a stub can ask Prolog nothing.
+//! What calls of a predicate are to a recording: told from its definition, because a stub can ask
+//! Prolog nothing.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -7,22 +8,27 @@ use portmortem_tracer::format::AUTOLOAD;
 use portmortem_tracer::locks;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::identity::{Identity, identity};
+use super::known::begins_dynamic;
 use super::made::Made;
 use super::names::Names;
-use super::offsets::{self, Offsets, word};
+use super::offsets::{self, Offsets};
 use super::plan::Always;
 use super::sites;
+use super::words::word;
 use crate::ffi;
 use crate::recording;
+use crate::values::atom_text;
 
 /// What a call of a predicate is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(crate) enum Standing {
     /// All calls get boxes, and so do the goals of its clauses.
     Recorded(u32),
     /// The same, and what its calls are made with is recorded, too.
     WithArguments(u32),
-    /// All calls get boxes, and the goals of its clauses get none: the engine calls it to load a library.
+    /// All calls get boxes, and the goals of its clauses get none: the engine calls it to load a
+    /// library.
     Loader(u32),
     /// All calls get boxes, of the cost centre that the first argument names.
     Center,
@@ -32,22 +38,23 @@ pub(super) enum Standing {
     Unrecorded,
     /// No call gets a box, and nothing is done to its code: a later recording decides what it is.
     Untouched,
-    /// The predicate is not there yet: a library may be loaded for it, or its clauses are asserted later.
+    /// The predicate is not there yet: a library may be loaded for it, or its clauses are
+    /// asserted later.
     Undefined,
 }
 
 impl Standing {
-    pub(super) fn is_recorded(self) -> bool {
+    pub(crate) fn is_recorded(self) -> bool {
         matches!(self, Self::Recorded(_) | Self::WithArguments(_))
     }
 
     /// Whether all calls get boxes.
-    pub(super) fn is_always_called(self) -> bool {
+    pub(crate) fn is_always_called(self) -> bool {
         self.is_recorded() || matches!(self, Self::Loader(_))
     }
 
     /// Its number in the trace if a goal of a recorded clause calls it.
-    pub(super) fn at_goal(self) -> Option<u32> {
+    pub(crate) fn at_goal(self) -> Option<u32> {
         match self {
             Self::Recorded(id)
             | Self::WithArguments(id)
@@ -60,48 +67,43 @@ impl Standing {
 
 /// What Prolog says once, when a recording begins.
 #[derive(Debug, Default)]
-pub(super) struct Rules {
+pub(crate) struct Rules {
     /// Classes of modules, as atoms, whose predicates are recorded by default.
-    pub(super) scope: Vec<ffi::Atom>,
-    /// Classes of modules whose predicates are called from recorded clauses with boxes of their own. Empty if there is no boundary.
-    pub(super) boundary: Vec<ffi::Atom>,
+    pub(crate) scope: Vec<ffi::Atom>,
+    /// Classes of modules whose predicates are called from recorded clauses with boxes of their
+    /// own. Empty if there is no boundary.
+    pub(crate) boundary: Vec<ffi::Atom>,
     /// Names and arities of predicates that get no such box; any arity if there is none.
-    pub(super) no_box: FxHashSet<(ffi::Atom, Option<usize>)>,
+    pub(crate) no_box: FxHashSet<(ffi::Atom, Option<usize>)>,
     /// Built-in predicates that always succeed, or always fail.
-    pub(super) always: FxHashMap<Identity, Always>,
+    pub(crate) always: FxHashMap<Identity, Always>,
     /// Modules of this library.
-    pub(super) own: FxHashSet<ffi::Atom>,
-    /// Modules of predicates that the engine looks for when they are called and not there, by name and arity: those of `system`, and those
-    /// that it loads libraries for.
-    pub(super) elsewhere: FxHashMap<(ffi::Atom, usize), ffi::Atom>,
+    pub(crate) own: FxHashSet<ffi::Atom>,
+    /// Modules of predicates that the engine looks for when they are called and not there, by
+    /// name and arity: those of `system`, and those that it loads libraries for.
+    pub(crate) elsewhere: FxHashMap<(ffi::Atom, usize), ffi::Atom>,
     /// Predicates that are never recorded.
-    pub(super) left_out: FxHashSet<Identity>,
+    pub(crate) left_out: FxHashSet<Identity>,
     /// The predicate that the engine calls to load a library.
-    pub(super) loader: Option<Identity>,
+    pub(crate) loader: Option<Identity>,
     /// The predicate that runs goals in cost centres.
-    pub(super) center: Option<Identity>,
+    pub(crate) center: Option<Identity>,
     /// Predicates that the program does not want to have recorded.
-    pub(super) not_wanted: FxHashSet<Identity>,
+    pub(crate) not_wanted: FxHashSet<Identity>,
     /// Cost centres that all boxes of a predicate are in.
-    pub(super) centers: FxHashMap<Identity, String>,
-    /// If there are any, nothing else is recorded but the boundary, and the code of all others is left as it is: these are trials.
-    pub(super) trials: FxHashSet<Identity>,
+    pub(crate) centers: FxHashMap<Identity, String>,
+    /// If there are any, nothing else is recorded but the boundary, and the code of all others is
+    /// left as it is: these are trials.
+    pub(crate) trials: FxHashSet<Identity>,
 }
 
 #[derive(Default)]
 struct Known {
     rules: Rules,
-    /// Numbers in the trace by module, name and arity: a predicate may be called before the library is loaded that defines it.
+    /// Numbers in the trace by module, name and arity: a predicate may be called before the
+    /// library is loaded that defines it.
     ids: FxHashMap<(ffi::Atom, ffi::Atom, usize), u32>,
     by_definition: FxHashMap<usize, (Identity, Standing)>,
-}
-
-/// What a definition is of, which tells it from a later one at the same address. A thread has definitions of its own of predicates that are local to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Identity {
-    pub(super) name: ffi::Atom,
-    pub(super) arity: usize,
-    pub(super) module: usize,
 }
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
@@ -113,12 +115,12 @@ static RECORDS: AtomicBool = AtomicBool::new(false);
 
 /// Whether stubs record.
 #[inline]
-pub(super) fn is_recording() -> bool {
+pub(crate) fn is_recording() -> bool {
     RECORDS.load(Ordering::Acquire) && recording::epoch().is_some()
 }
 
 /// A recording begins.
-pub(super) fn begin(rules: Rules) {
+pub(crate) fn begin(rules: Rules) {
     RECORDS.store(true, Ordering::Release);
     *locks::lock(&KNOWN) = Some(Known {
         rules,
@@ -129,14 +131,15 @@ pub(super) fn begin(rules: Rules) {
 }
 
 /// The recording has ended.
-pub(super) fn end() {
+pub(crate) fn end() {
     RECORDS.store(false, Ordering::Release);
     *locks::lock(&KNOWN) = None;
     GENERATION.fetch_add(1, Ordering::Release);
 }
 
-/// A file of the program is about to define a predicate. True if that was left out until now, because only the system had defined it.
-pub(super) fn take_in(predicate: Identity) -> bool {
+/// A file of the program is about to define a predicate. True if that was left out until now,
+/// because only the system had defined it.
+pub(crate) fn take_in(predicate: Identity) -> bool {
     let mut known = locks::lock(&KNOWN);
     let Some(known) = known.as_mut() else {
         return false;
@@ -150,7 +153,7 @@ pub(super) fn take_in(predicate: Identity) -> bool {
 }
 
 /// No call of a predicate is recorded from now on, but from goals that are known already.
-pub(super) fn leave_out(predicate: Identity) {
+pub(crate) fn leave_out(predicate: Identity) {
     if let Some(known) = locks::lock(&KNOWN).as_mut() {
         known.rules.not_wanted.insert(predicate);
         known.by_definition.clear();
@@ -159,7 +162,7 @@ pub(super) fn leave_out(predicate: Identity) {
 }
 
 /// All boxes of a predicate are in a cost centre.
-pub(super) fn in_center(predicate: Identity, center: String) {
+pub(crate) fn in_center(predicate: Identity, center: String) {
     let mut known = locks::lock(&KNOWN);
     let Some(known) = known.as_mut() else { return };
     // SAFETY: a module of the engine's.
@@ -193,7 +196,8 @@ pub(crate) struct Memory {
     made: Made,
 }
 
-/// Standings by definition. A definition may lie where another one was freed, so they have what they are of.
+/// Standings by definition. A definition may lie where another one was freed, so they have what
+/// they are of.
 #[derive(Debug, Default)]
 struct Remembered(FxHashMap<usize, (Identity, Standing)>);
 
@@ -210,7 +214,7 @@ impl Remembered {
 
 impl Memory {
     /// Whether goals of a module are goals of the program.
-    pub(super) fn is_in_scope(&mut self, module: ffi::Atom) -> bool {
+    pub(crate) fn is_in_scope(&mut self, module: ffi::Atom) -> bool {
         self.refresh();
         *self.modules.entry(module).or_insert_with(|| {
             // SAFETY: the name of a module, which the engine makes next if it is not there.
@@ -219,25 +223,26 @@ impl Memory {
     }
 
     /// The same of a module that is there.
-    pub(super) fn is_context_in_scope(&mut self, module: usize) -> bool {
+    pub(crate) fn is_context_in_scope(&mut self, module: usize) -> bool {
         // SAFETY: a module of the engine's.
         self.is_in_scope(unsafe { ffi::PL_module_name(module as ffi::Module) })
     }
 
     /// Names of goals in arguments.
-    pub(super) fn names(&mut self) -> &mut Names {
+    pub(crate) fn names(&mut self) -> &mut Names {
         self.refresh();
         &mut self.names
     }
 
     /// Bodies that `call/1` has made.
-    pub(super) fn made(&mut self) -> &mut Made {
+    pub(crate) fn made(&mut self) -> &mut Made {
         self.refresh();
         &mut self.made
     }
 
-    /// Whether calls of a predicate that runs get boxes only from recorded clauses. The predicate does not become known in the trace.
-    pub(super) fn is_at_boundary(&mut self, definition: usize) -> bool {
+    /// Whether calls of a predicate that runs get boxes only from recorded clauses. The predicate
+    /// does not become known in the trace.
+    pub(crate) fn is_at_boundary(&mut self, definition: usize) -> bool {
         self.refresh();
         let identity = identity(definition);
         if let Some(known) = self.standings.get(definition, identity) {
@@ -256,9 +261,10 @@ impl Memory {
         is_one
     }
 
-    /// Whether the predicate is the recorder's own, so that what its clauses call is no call of the program's. Those that programs
-    /// call, in the module `portmortem`, call goals of programs in turn.
-    pub(super) fn is_own(&mut self, definition: usize) -> bool {
+    /// Whether the predicate is the recorder's own, so that what its clauses call is no call of
+    /// the program's. Those that programs call, in the module `portmortem`, call goals of
+    /// programs in turn.
+    pub(crate) fn is_own(&mut self, definition: usize) -> bool {
         self.refresh();
         let key = (definition, identity(definition));
         *self.own.entry(key).or_insert_with(|| {
@@ -285,7 +291,7 @@ impl Memory {
     ///
     /// # Safety
     /// As for [`Memory::standing`].
-    pub(super) unsafe fn standing_of_running(&mut self, definition: usize) -> Standing {
+    pub(crate) unsafe fn standing_of_running(&mut self, definition: usize) -> Standing {
         // SAFETY: the caller's promise.
         match unsafe { self.standing(definition) } {
             Standing::Undefined => {
@@ -304,7 +310,7 @@ impl Memory {
     ///
     /// # Safety
     /// `definition` is one of the engine's.
-    pub(super) unsafe fn standing(&mut self, definition: usize) -> Standing {
+    pub(crate) unsafe fn standing(&mut self, definition: usize) -> Standing {
         self.refresh();
         let identity = identity(definition);
         if let Some(known) = self.standings.get(definition, identity) {
@@ -327,25 +333,26 @@ impl Memory {
     }
 }
 
-/// Whether a predicate has clauses, or a function, or is dynamic and has been called: then calls find it, and fail.
+/// Whether a predicate has clauses, or a function, or is dynamic and has been called: then calls
+/// find it, and fail.
 ///
 /// # Safety
 /// `definition` is one of the engine's.
-pub(super) unsafe fn is_there(definition: usize) -> bool {
+pub(crate) unsafe fn is_there(definition: usize) -> bool {
     // SAFETY: the caller's promise; every definition has a supervisor.
     offsets::known().is_some_and(|offsets| unsafe {
         word(definition, offsets.first_clause) != 0 || is_empty_and_dynamic(definition, offsets)
     })
 }
 
-/// Whether calls of a predicate without clauses fail. A hook of a library is none of the program's until it has some.
+/// Whether calls of a predicate without clauses fail. A hook of a library is none of the
+/// program's until it has some.
 ///
 /// # Safety
 /// `definition` is one of the engine's.
 unsafe fn is_empty_and_dynamic(definition: usize, offsets: &Offsets) -> bool {
     // SAFETY: the caller's promise; every definition has a supervisor.
-    super::begins_dynamic(unsafe { word(word(definition, offsets.supervisor), 0) })
-        && !is_hook(definition)
+    begins_dynamic(unsafe { word(word(definition, offsets.supervisor), 0) }) && !is_hook(definition)
 }
 
 fn is_hook(definition: usize) -> bool {
@@ -356,7 +363,7 @@ fn is_hook(definition: usize) -> bool {
 
 /// # Safety
 /// `definition` is one of the engine's.
-pub(super) unsafe fn standing(definition: usize) -> Standing {
+pub(crate) unsafe fn standing(definition: usize) -> Standing {
     let mut known = locks::lock(&KNOWN);
     let (Some(known), Some(offsets)) = (known.as_mut(), offsets::known()) else {
         return Standing::Unrecorded;
@@ -563,7 +570,7 @@ enum Class {
 }
 
 /// What a predicate always does, if it is a built-in of which that is known.
-pub(super) fn always(definition: usize) -> Option<Always> {
+pub(crate) fn always(definition: usize) -> Option<Always> {
     let known = locks::lock(&KNOWN);
     known
         .as_ref()?
@@ -587,51 +594,4 @@ fn is_in_scope(module: usize) -> bool {
         )
     };
     known.rules.scope.contains(&class) && !known.rules.own.contains(&name)
-}
-
-/// What a definition is of.
-pub(super) fn identity(definition: usize) -> Identity {
-    // A procedure begins with a pointer to its definition.
-    let procedure = [definition, 0];
-    let mut name: ffi::Atom = 0;
-    let mut arity = 0;
-    let mut module: ffi::Module = std::ptr::null_mut();
-    // SAFETY: the engine reads nothing of a procedure but that pointer.
-    unsafe {
-        ffi::PL_predicate_info(
-            procedure.as_ptr().cast_mut().cast(),
-            &raw mut name,
-            &raw mut arity,
-            &raw mut module,
-        );
-    }
-    Identity {
-        name,
-        arity,
-        module: module as usize,
-    }
-}
-
-/// The text of an atom, without a term: where terms cannot be made.
-pub(super) fn atom_text(atom: ffi::Atom) -> String {
-    let mut length = 0;
-    // SAFETY: an atom of the engine's; its text stays while the atom is in use.
-    unsafe {
-        let narrow = ffi::PL_atom_nchars(atom, &raw mut length);
-        if !narrow.is_null() {
-            let bytes = std::slice::from_raw_parts(narrow.cast::<u8>(), length);
-            // ISO Latin 1: a byte is a character.
-            return bytes.iter().map(|&byte| char::from(byte)).collect();
-        }
-        let wide = ffi::PL_atom_wchars(atom, &raw mut length);
-        if wide.is_null() {
-            return String::from("?");
-        }
-        let characters = std::slice::from_raw_parts(wide, length);
-        let text = characters
-            .iter()
-            .map(|&character| char::from_u32(character));
-        text.map(|character| character.unwrap_or(char::REPLACEMENT_CHARACTER))
-            .collect()
-    }
 }

@@ -1,123 +1,54 @@
 //! The open boxes of one engine, as frames and choicepoints tell them.
 //!
-//! A stub knows three things of the moment in which control passes it: the running frame, the newest choicepoint, and
-//! the cell. What has happened to the boxes since the last stub follows from them:
+//! A stub knows three things of the moment in which control passes it: the running frame, the
+//! newest choicepoint, and the cell. What has happened to the boxes since the last stub follows
+//! from them:
 //!
-//! - The active box has failed, or was left by an exception, if its frame is newer than the running one.
-//! - An exited box was entered again if the running frame lies within it: not older than its frame, and older than the choicepoint that
-//!   it had left.
-//! - An exited box was cut if that choicepoint is gone and control is elsewhere. Had it been tried instead, a stub would
-//!   have seen it: wherever a choicepoint that matters resumes there is one.
+//! - The active box has failed, or was left by an exception, if its frame is newer than the
+//!   running one.
+//! - An exited box was entered again if the running frame lies within it: not older than its
+//!   frame, and older than the choicepoint that it had left.
+//! - An exited box was cut if that choicepoint is gone and control is elsewhere. Had it been
+//!   tried instead, a stub would have seen it: wherever a choicepoint that matters resumes there
+//!   is one.
 //!
-//! Frames and choicepoints are distances in bytes from the base of the local stack, which the engine moves when it grows. A frame
-//! that called another is older, and lies below.
+//! Frames and choicepoints are distances in bytes from the base of the local stack, which the
+//! engine moves when it grows. A frame that called another is older, and lies below.
 
 use std::iter;
 use std::mem::offset_of;
 use std::ptr;
 
+use super::open_box::{Exited, NOWHERE, Offset, OpenBox, ROOT, Return, mark};
 use super::sites::Given;
 use super::stack::Stack;
 
-/// A frame or a choicepoint: its distance from the base of the local stack.
-pub(super) type Offset = i64;
-
-/// No frame is there.
-const NOWHERE: Offset = -1;
 /// The value of [`Shadow::quiet`] if a stub must always look.
-pub(super) const NOT_QUIET: Offset = -2;
-
-/// The cell to which a call returns. 0 if the calling clause lies on the local stack, where it moves.
-pub(super) type Return = usize;
-
-/// Marks of a box.
-pub(super) mod mark {
-    /// It was opened while recording was paused: its ports are no events.
-    pub(in super::super) const SILENT: u32 = 1;
-    /// Foreign code called it. When it fails, control goes on there, and no stub sees it.
-    pub(in super::super) const FOREIGN: u32 = 2;
-    /// Its predicate begins later: a library is loaded for it, or the handler of a signal runs first.
-    pub(in super::super) const AWAITED: u32 = 8;
-    /// The box that called it returns to the same cell: it runs in the frame of a last call.
-    pub(in super::super) const STACKED: u32 = 4;
-}
-
-/// An invocation of a predicate. Machine code reads and writes it.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct OpenBox {
-    /// Of the predicate.
-    pub(super) frame: Offset,
-    /// Of the clause that called.
-    pub(super) caller: Offset,
-    /// The newest choicepoint before the call.
-    pub(super) choice: Offset,
-    pub(super) returns_to: Return,
-    /// The box that was active.
-    pub(super) parent: u32,
-    /// How many exited boxes there were.
-    pub(super) exited: u32,
-    /// See [`mark`].
-    pub(super) marks: u32,
-    /// 1 if its predicate is not recorded, and calls from it are the program's only if they are goals that the program gave it. Behind the
-    /// marks, because machine code sets both at once.
-    pub(super) boundary: u32,
-    /// The goals that it may call for the program.
-    pub(super) given: Given,
-}
-
-const ROOT: OpenBox = OpenBox {
-    frame: NOWHERE,
-    caller: NOWHERE,
-    choice: 0,
-    returns_to: 0,
-    parent: 0,
-    exited: 0,
-    marks: mark::SILENT,
-    boundary: 0,
-    given: Given::UNKNOWN,
-};
-
-impl OpenBox {
-    fn is_silent(&self) -> bool {
-        self.marks & mark::SILENT != 0
-    }
-}
-
-/// A box that exited and can be entered again.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Exited {
-    open: u32,
-    /// How many boxes there were then.
-    boxes: u32,
-    /// The newest choicepoint at its exit.
-    choice: Offset,
-}
+pub(crate) const NOT_QUIET: Offset = -2;
 
 /// What control passes a stub with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Moment {
-    pub(super) frame: Offset,
-    pub(super) choice: Offset,
+pub(crate) struct Moment {
+    pub(crate) frame: Offset,
+    pub(crate) choice: Offset,
 }
 
 /// A call that opens a box.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Call {
-    pub(super) frame: Offset,
-    pub(super) caller: Offset,
-    pub(super) choice: Offset,
-    pub(super) returns_to: Return,
+pub(crate) struct Call {
+    pub(crate) frame: Offset,
+    pub(crate) caller: Offset,
+    pub(crate) choice: Offset,
+    pub(crate) returns_to: Return,
     /// Foreign code calls.
-    pub(super) foreign: bool,
+    pub(crate) foreign: bool,
     /// As in an [`OpenBox`].
-    pub(super) boundary: bool,
-    pub(super) given: Given,
+    pub(crate) boundary: bool,
+    pub(crate) given: Given,
 }
 
 /// What events are written to.
-pub(super) trait Events {
+pub(crate) trait Events {
     fn exit_det(&mut self);
     fn exit_nondet(&mut self);
     /// `active` tells whether a box was active before.
@@ -130,7 +61,7 @@ pub(super) trait Events {
 
 /// What a predicate that begins may be to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Expected {
+pub(crate) enum Expected {
     /// Its goal.
     Goal,
     /// Its goal, if it is written in the arguments that the active box was given.
@@ -146,36 +77,45 @@ pub(crate) struct Shadow {
     /// The frame of the active box, if no box that can be entered again lies within it: nothing
     /// has happened when control is there or in a newer
     /// frame.
-    pub(super) quiet: Offset,
+    pub(crate) quiet: Offset,
     /// The frame whose call has been recorded, and whose predicate has not begun.
-    pub(super) announced: Offset,
-    /// The frame that a goal of a recorded clause is about to run in, if its predicate was not known: its first box is that of the goal.
-    pub(super) expected: Offset,
+    pub(crate) announced: Offset,
+    /// The frame that a goal of a recorded clause is about to run in, if its predicate was not
+    /// known: its first box is that of the goal.
+    pub(crate) expected: Offset,
     /// Where that frame returns to: a later frame at the same place returns elsewhere.
-    pub(super) expected_return: Return,
-    /// That goal belongs to no module of the program: it is the program's only if it is written in the arguments that the box was given.
-    pub(super) expects_written: bool,
-    /// Where the stream has its fields. Null while calls are no events, so that machine code leaves them to handlers.
-    pub(super) stream: *const u8,
-    pub(super) boxes: Stack<OpenBox>,
+    pub(crate) expected_return: Return,
+    /// That goal belongs to no module of the program: it is the program's only if it is written
+    /// in the arguments that the box was given.
+    pub(crate) expects_written: bool,
+    /// Where the stream has its fields. Null while calls are no events, so that machine code
+    /// leaves them to handlers.
+    pub(crate) stream: *const u8,
+    pub(crate) boxes: Stack<OpenBox>,
     exited: Stack<Exited>,
-    pub(super) active: u32,
+    pub(crate) active: u32,
 }
 
 /// What machine code needs of exited boxes, in bytes.
-pub(super) mod exited {
+pub(crate) mod exited {
     use super::{Exited, Shadow, offset_of};
 
     /// Where a shadow has their stack.
-    pub(in super::super) const STACK: usize = offset_of!(Shadow, exited);
-    pub(in super::super) const SIZE: usize = size_of::<Exited>();
-    pub(in super::super) const OPEN: usize = offset_of!(Exited, open);
-    pub(in super::super) const BOXES: usize = offset_of!(Exited, boxes);
-    pub(in super::super) const CHOICE: usize = offset_of!(Exited, choice);
+    pub(crate) const STACK: usize = offset_of!(Shadow, exited);
+    pub(crate) const SIZE: usize = size_of::<Exited>();
+    pub(crate) const OPEN: usize = offset_of!(Exited, open);
+    pub(crate) const BOXES: usize = offset_of!(Exited, boxes);
+    pub(crate) const CHOICE: usize = offset_of!(Exited, choice);
+}
+
+/// A new shadow for an engine. It is never freed, because a stub in another thread may still read
+/// it.
+pub(crate) fn new_shadow() -> *mut Shadow {
+    Box::into_raw(Box::new(Shadow::new()))
 }
 
 impl Shadow {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut boxes = Stack::new();
         boxes.push(ROOT);
         Self {
@@ -206,7 +146,7 @@ impl Shadow {
     }
 
     /// The frame of the active box.
-    pub(super) fn active_frame(&self) -> Offset {
+    pub(crate) fn active_frame(&self) -> Offset {
         self.active_box().frame
     }
 
@@ -217,7 +157,7 @@ impl Shadow {
     }
 
     /// What stubs compare is set again after anything has changed.
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.quiet = match self.newest_inside() {
             None => self.active_box().frame,
             Some(_) => NOT_QUIET,
@@ -226,7 +166,7 @@ impl Shadow {
 
     /// A predicate is called: a box opens. Its event is the caller's work.
     #[inline]
-    pub(super) fn call(&mut self, call: &Call, silent: bool) {
+    pub(crate) fn call(&mut self, call: &Call, silent: bool) {
         let open = OpenBox {
             frame: call.frame,
             caller: call.caller,
@@ -254,7 +194,7 @@ impl Shadow {
     }
 
     /// Whether an open box runs in this frame.
-    pub(super) fn has_open(&self, frame: Offset) -> bool {
+    pub(crate) fn has_open(&self, frame: Offset) -> bool {
         let mut at = self.active;
         while at > 0 {
             let open = &self.boxes[at as usize];
@@ -267,7 +207,7 @@ impl Shadow {
     }
 
     /// What is expected of the goal that begins in a frame. It is forgotten then.
-    pub(super) fn take_expected(&mut self, frame: Offset, returns_to: Return) -> Expected {
+    pub(crate) fn take_expected(&mut self, frame: Offset, returns_to: Return) -> Expected {
         if self.expected != frame {
             return Expected::Nothing;
         }
@@ -288,25 +228,27 @@ impl Shadow {
     }
 
     /// Whether the active box is one of a predicate that is not recorded.
-    pub(super) fn is_at_boundary(&self) -> bool {
+    pub(crate) fn is_at_boundary(&self) -> bool {
         self.active > 0 && self.active_box().boundary != 0
     }
 
-    /// Whether the active box may call goals of the program: its predicate is not recorded, and the program gave it goals, as far as is known.
-    pub(super) fn calls_for_program(&self) -> bool {
+    /// Whether the active box may call goals of the program: its predicate is not recorded, and
+    /// the program gave it goals, as far as is known.
+    pub(crate) fn calls_for_program(&self) -> bool {
         self.is_at_boundary() && !self.active_box().given.has_no_goals()
     }
 
     /// A library is loaded for the predicate of the active box, which begins later.
-    pub(super) fn await_beginning(&mut self) {
+    pub(crate) fn await_beginning(&mut self) {
         let active = self.active as usize;
         if active > 0 {
             self.boxes[active].marks |= mark::AWAITED;
         }
     }
 
-    /// Whether the predicate that begins in a frame is that of the active box, for which a library was loaded.
-    pub(super) fn take_awaited(&mut self, frame: Offset) -> bool {
+    /// Whether the predicate that begins in a frame is that of the active box, for which a
+    /// library was loaded.
+    pub(crate) fn take_awaited(&mut self, frame: Offset) -> bool {
         let active = self.active as usize;
         let open = &mut self.boxes[active];
         let awaited = open.frame == frame && open.marks & mark::AWAITED != 0;
@@ -316,8 +258,9 @@ impl Shadow {
         awaited
     }
 
-    /// The goals that the active box may call for the program; then those that boxes around it have passed on.
-    pub(super) fn given(&self) -> impl Iterator<Item = Given> + '_ {
+    /// The goals that the active box may call for the program; then those that boxes around it
+    /// have passed on.
+    pub(crate) fn given(&self) -> impl Iterator<Item = Given> + '_ {
         let mut next = Some(self.active);
         iter::from_fn(move || {
             let open = &self.boxes[next.filter(|&at| at > 0)? as usize];
@@ -327,7 +270,7 @@ impl Shadow {
     }
 
     /// The active box departs into a predicate that was given other goals.
-    pub(super) fn departed(&mut self, boundary: bool, given: Given) {
+    pub(crate) fn departed(&mut self, boundary: bool, given: Given) {
         let active = self.active as usize;
         if active > 0 {
             self.boxes[active].boundary = boundary.into();
@@ -343,7 +286,7 @@ impl Shadow {
     }
 
     /// Whether the active box is not recorded.
-    pub(super) fn is_silent(&self) -> bool {
+    pub(crate) fn is_silent(&self) -> bool {
         self.active_box().is_silent()
     }
 
@@ -414,7 +357,7 @@ impl Shadow {
     }
 
     /// Exited boxes inside the active one are cut whose choicepoints are gone.
-    pub(super) fn cut_after(&mut self, choice: Offset, events: &mut impl Events) {
+    pub(crate) fn cut_after(&mut self, choice: Offset, events: &mut impl Events) {
         while self
             .newest_inside()
             .is_some_and(|exited| exited.choice > choice)
@@ -466,9 +409,9 @@ impl Shadow {
         self.active > 0 && Self::is_from(self.active_box(), caller, returns_to)
     }
 
-    /// Control is at the cell behind a call. Whatever was called there exits, if it was recorded: several boxes if unrecorded code has made last calls.
-    /// False if nothing was.
-    pub(super) fn returned(
+    /// Control is at the cell behind a call. Whatever was called there exits, if it was recorded:
+    /// several boxes if unrecorded code has made last calls. False if nothing was.
+    pub(crate) fn returned(
         &mut self,
         moment: Moment,
         returns_to: Return,
@@ -539,7 +482,7 @@ impl Shadow {
 
     /// Control is somewhere after backtracking: what has failed, and what was entered again? At the
     /// beginning of a clause (`in_clause`) the running frame may have choicepoints of its own.
-    pub(super) fn resumed(&mut self, moment: Moment, in_clause: bool, events: &mut impl Events) {
+    pub(crate) fn resumed(&mut self, moment: Moment, in_clause: bool, events: &mut impl Events) {
         let Moment { frame, choice } = moment;
         loop {
             if let Some(&exited) = self.newest_inside() {
@@ -571,15 +514,16 @@ impl Shadow {
     }
 
     /// An exception was caught in the running frame.
-    pub(super) fn caught(&mut self, frame: Offset, events: &mut impl Events) {
+    pub(crate) fn caught(&mut self, frame: Offset, events: &mut impl Events) {
         while self.active_box().frame > frame {
             self.raise(events);
         }
     }
 
-    /// Unrecorded code calls a recorded predicate: what is newer than its frame was left by an exception, or failed into C. `catches` tells
-    /// that the caller is `catch/3`: what ran in the same frame was left by an exception.
-    pub(super) fn entered(&mut self, call: &Call, catches: bool, events: &mut impl Events) {
+    /// Unrecorded code calls a recorded predicate: what is newer than its frame was left by an
+    /// exception, or failed into C. `catches` tells that the caller is `catch/3`: what ran in the
+    /// same frame was left by an exception.
+    pub(crate) fn entered(&mut self, call: &Call, catches: bool, events: &mut impl Events) {
         let foreign = if self.active_frame() > call.frame {
             self.outermost_foreign(call.frame)
         } else {

@@ -9,24 +9,26 @@ use memmap2::{Advice, MmapMut, MmapOptions};
 /// Elements in a row, the newest last.
 #[repr(C)]
 #[derive(Debug)]
-pub(super) struct Stack<T: Copy> {
+pub(crate) struct Stack<T: Copy> {
     /// Where the oldest is.
-    pub(super) first: *mut T,
-    pub(super) length: u32,
+    pub(crate) first: *mut T,
+    pub(crate) length: u32,
     /// For how many there is room.
-    pub(super) capacity: u32,
+    pub(crate) capacity: u32,
     memory: Option<MmapMut>,
 }
 
 /// Room for so many elements comes first.
 const FIRST_CAPACITY: u32 = 1024;
-/// A stack that is full moves to so many times the room, most of which it never touches; or, if that cannot be had, to twice the room.
+/// A stack that is full moves to so many times the room, most of which it never touches; or, if
+/// that cannot be had, to twice the room.
 const GROWTH: u32 = 16;
-/// From so many bytes on the system may give large pages: a deep recursion would spend more time on page faults than on boxes.
+/// From so many bytes on the system may give large pages: a deep recursion would spend more time
+/// on page faults than on boxes.
 const LARGE: usize = 4 << 20;
 
 impl<T: Copy> Stack<T> {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             first: ptr::null_mut(),
             length: 0,
@@ -35,12 +37,12 @@ impl<T: Copy> Stack<T> {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.length as usize
     }
 
     #[inline]
-    pub(super) fn push(&mut self, element: T) {
+    pub(crate) fn push(&mut self, element: T) {
         if self.length == self.capacity {
             self.grow();
         }
@@ -49,18 +51,18 @@ impl<T: Copy> Stack<T> {
         self.length += 1;
     }
 
-    pub(super) fn pop(&mut self) -> Option<T> {
+    pub(crate) fn pop(&mut self) -> Option<T> {
         let last = self.last().copied()?;
         self.length -= 1;
         Some(last)
     }
 
-    pub(super) fn last(&self) -> Option<&T> {
+    pub(crate) fn last(&self) -> Option<&T> {
         self.as_slice().last()
     }
 
     /// Only the oldest `length` elements stay.
-    pub(super) fn truncate(&mut self, length: usize) {
+    pub(crate) fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length as u32);
     }
 

@@ -1,10 +1,13 @@
-//! Where goals stand in the source: noted while a file is read, and looked up when a clause gets its stubs.
+//! Where goals stand in the source: noted while a file is read, and looked up when a clause gets
+//! its stubs.
 //!
-//! The loader says of each clause in which file and line it begins, and after how many characters each of its goals begins. The
-//! engine keeps the line of a clause, so that the note is found again from the clause alone.
+//! The loader says of each clause in which file and line it begins, and after how many characters
+//! each of its goals begins. The engine keeps the line of a clause, so that the note is found
+//! again from the clause alone.
 //!
-//! Goals in arguments of other goals are called by whatever gets the argument: `maplist/3`, `catch/3`, a meta-predicate of the program.
-//! A box remembers the [`Arguments`] of the goal that called it, and a call that comes out of it is looked for among them.
+//! Goals in arguments of other goals are called by whatever gets the argument: `maplist/3`,
+//! `catch/3`, a meta-predicate of the program. A box remembers the [`Arguments`] of the goal that
+//! called it, and a call that comes out of it is looked for among them.
 
 use std::hash::{Hash, Hasher};
 use std::ptr;
@@ -14,23 +17,24 @@ use portmortem_tracer::format::Site;
 use portmortem_tracer::locks;
 use rustc_hash::FxHashMap;
 
-use super::predicates::Identity;
+use super::identity::Identity;
 use crate::{ffi, lines, recording};
 
 /// A goal of a clause, as it is written.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct NotedGoal {
-    pub(super) name: ffi::Atom,
-    /// That of the predicate, with arguments that a meta-predicate adds. Negative for an argument that is a goal which the source does
-    /// not tell.
-    pub(super) arity: i64,
+pub(crate) struct NotedGoal {
+    pub(crate) name: ffi::Atom,
+    /// That of the predicate, with arguments that a meta-predicate adds. Negative for an argument
+    /// that is a goal which the source does not tell.
+    pub(crate) arity: i64,
     /// How many characters of the file come before it.
-    pub(super) start: i64,
+    pub(crate) start: i64,
     /// Its number in the clause, from 1; goals in arguments of goals are counted, too.
-    pub(super) number: u32,
-    /// The number of the goal in whose argument it stands, and which argument that is, from 1. Both are 0 for a goal of the clause itself.
-    pub(super) parent: u32,
-    pub(super) argument: u32,
+    pub(crate) number: u32,
+    /// The number of the goal in whose argument it stands, and which argument that is, from 1.
+    /// Both are 0 for a goal of the clause itself.
+    pub(crate) parent: u32,
+    pub(crate) argument: u32,
 }
 
 impl NotedGoal {
@@ -45,7 +49,7 @@ impl NotedGoal {
 
 /// What is known of a clause from its source.
 #[derive(Debug)]
-pub(super) struct Noted {
+pub(crate) struct Noted {
     file: Arc<str>,
     goals: Vec<NotedGoal>,
     lines: OnceLock<Vec<i64>>,
@@ -62,12 +66,13 @@ impl Noted {
         u32::try_from(lines[index]).unwrap_or(0)
     }
 
-    pub(super) fn file(&self) -> &str {
+    pub(crate) fn file(&self) -> &str {
         &self.file
     }
 
-    /// Its number among the clauses of its predicate that were loaded, from 1. `None` if others begin in the same line.
-    pub(super) fn number(&self) -> Option<u32> {
+    /// Its number among the clauses of its predicate that were loaded, from 1. `None` if others
+    /// begin in the same line.
+    pub(crate) fn number(&self) -> Option<u32> {
         self.number
     }
 }
@@ -88,7 +93,7 @@ struct Notes {
 static NOTES: Mutex<Option<Notes>> = Mutex::new(None);
 
 /// A clause is about to be stored.
-pub(super) fn note(predicate: Identity, file: &str, line: u32, goals: Vec<NotedGoal>) {
+pub(crate) fn note(predicate: Identity, file: &str, line: u32, goals: Vec<NotedGoal>) {
     let mut notes = locks::lock(&NOTES);
     let notes = notes.get_or_insert_default();
     let file = match notes.files.get(file) {
@@ -115,7 +120,7 @@ pub(super) fn note(predicate: Identity, file: &str, line: u32, goals: Vec<NotedG
 }
 
 /// A file is about to be read again, or to be unloaded.
-pub(super) fn forget(file: &str) {
+pub(crate) fn forget(file: &str) {
     if let Some(notes) = locks::lock(&NOTES).as_mut() {
         let counts = &mut notes.counts;
         notes.clauses.retain(|(predicate, _), noted| {
@@ -129,8 +134,9 @@ pub(super) fn forget(file: &str) {
     }
 }
 
-/// The file and line of a predicate's first clause. The file is empty, and the line 0, if they are not known.
-pub(super) fn place_of(predicate: Identity) -> (String, u32) {
+/// The file and line of a predicate's first clause. The file is empty, and the line 0, if they
+/// are not known.
+pub(crate) fn place_of(predicate: Identity) -> (String, u32) {
     let notes = locks::lock(&NOTES);
     let place = notes
         .as_ref()
@@ -139,7 +145,7 @@ pub(super) fn place_of(predicate: Identity) -> (String, u32) {
 }
 
 /// What is known of the clause of a predicate that begins in a line.
-pub(super) fn of_clause(predicate: Identity, line: u32) -> Option<Arc<Noted>> {
+pub(crate) fn of_clause(predicate: Identity, line: u32) -> Option<Arc<Noted>> {
     locks::lock(&NOTES)
         .as_ref()?
         .clauses
@@ -192,7 +198,7 @@ impl Origin {
 
 /// The goals in arguments of a goal. They are never freed, because boxes have their addresses.
 #[derive(Debug)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     origin: Origin,
     /// Indices of the goals.
     goals: Vec<usize>,
@@ -243,7 +249,7 @@ impl Arguments {
 /// What a box was given: the goals in arguments of the goal that called it. Machine code copies it.
 #[repr(transparent)]
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Given(Option<&'static Arguments>);
+pub(crate) struct Given(Option<&'static Arguments>);
 
 /// The arguments of a goal that are no goals.
 static NO_GOALS: LazyLock<Arguments> = LazyLock::new(|| {
@@ -263,28 +269,29 @@ static NO_GOALS: LazyLock<Arguments> = LazyLock::new(|| {
 
 impl Given {
     /// It is not known what.
-    pub(super) const UNKNOWN: Self = Self(None);
+    pub(crate) const UNKNOWN: Self = Self(None);
 
     /// Where what it was given is described, if that is known. Descriptions stay.
-    pub(super) fn address(self) -> Option<usize> {
+    pub(crate) fn address(self) -> Option<usize> {
         self.0.map(|arguments| ptr::from_ref(arguments) as usize)
     }
 
     /// Whether it was given no goals for certain.
-    pub(super) fn has_no_goals(self) -> bool {
+    pub(crate) fn has_no_goals(self) -> bool {
         self.0
             .is_some_and(|arguments| arguments.goals.is_empty() && !arguments.passes)
     }
 
-    /// The site of a goal that is called, and what it is given. `None` unless it is the only one that calls the predicate.
-    pub(super) fn site(self, called: Identity, callee: u32) -> Option<(u32, Given)> {
+    /// The site of a goal that is called, and what it is given. `None` unless it is the only one
+    /// that calls the predicate.
+    pub(crate) fn site(self, called: Identity, callee: u32) -> Option<(u32, Given)> {
         let arguments = self.0?;
         let index = arguments.only(called.name, called.arity)?;
         Some(arguments.name(index, callee))
     }
 
     /// Whether a goal calls this predicate.
-    pub(super) fn calls(self, called: Identity) -> bool {
+    pub(crate) fn calls(self, called: Identity) -> bool {
         self.0.is_some_and(|Arguments { origin, goals, .. }| {
             let mut goals = goals.iter().map(|&index| &origin.noted.goals[index]);
             goals.any(|goal| goal.calls(called.name, called.arity))
@@ -292,18 +299,19 @@ impl Given {
     }
 
     /// Whether goals were passed on that the calling clause has from its own caller.
-    pub(super) fn passes(self) -> bool {
+    pub(crate) fn passes(self) -> bool {
         self.0.is_some_and(|arguments| arguments.passes)
     }
 
-    /// Whether nothing is given but goals that the calling clause has from its own caller: after a last call, it still has those.
-    pub(super) fn only_passes(self) -> bool {
+    /// Whether nothing is given but goals that the calling clause has from its own caller: after
+    /// a last call, it still has those.
+    pub(crate) fn only_passes(self) -> bool {
         self.0
             .is_some_and(|arguments| arguments.passes && arguments.goals.is_empty())
     }
 
     /// The only argument with goals that call these predicates in this order.
-    pub(super) fn body(self, called: &[Identity]) -> Option<Sites> {
+    pub(crate) fn body(self, called: &[Identity]) -> Option<Sites> {
         let Arguments { origin, goals, .. } = self.0?;
         let argument = |index: usize| origin.noted.goals[index].argument;
         let mut found = goals
@@ -338,7 +346,7 @@ impl Hash for Given {
 }
 
 /// Names the goals of one body in the trace, in the order in which they are compiled.
-pub(super) struct Sites {
+pub(crate) struct Sites {
     origin: Origin,
     /// Indices of goals that belong to it.
     goals: Vec<usize>,
@@ -347,7 +355,7 @@ pub(super) struct Sites {
 
 impl Sites {
     /// The goals of a clause itself.
-    pub(super) fn new(caller: u32, clause: u32, noted: Arc<Noted>) -> Self {
+    pub(crate) fn new(caller: u32, clause: u32, noted: Arc<Noted>) -> Self {
         let goals = (0..noted.goals.len())
             .filter(|&index| noted.goals[index].parent == 0)
             .collect();
@@ -369,8 +377,9 @@ impl Sites {
         Some(from + self.goals[from..].iter().position(calls)?)
     }
 
-    /// The number of the next goal that calls this predicate, and what it is given. That of the predicate itself if the source has no such goal.
-    pub(super) fn site(
+    /// The number of the next goal that calls this predicate, and what it is given. That of the
+    /// predicate itself if the source has no such goal.
+    pub(crate) fn site(
         &mut self,
         name: ffi::Atom,
         arity: usize,

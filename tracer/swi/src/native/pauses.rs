@@ -1,18 +1,20 @@
-//! Where the engine counts the processor time of stack shifts and garbage collections: found by looking.
+//! Where the engine counts the processor time of stack shifts and garbage collections: found by
+//! looking.
 //!
-//! The engine adds up both in its data, as a `double` each. Prolog tells the sums (`statistics/2`), so `portmortem_stubs.pl` makes the engine collect and
-//! shift, and calls [`look`] each time. An offset is known if it is the only one at which the sum was found every time.
+//! The engine adds up both in its data, as a `double` each. Prolog tells the sums
+//! (`statistics/2`), so `portmortem_stubs.pl` makes the engine collect and shift, and calls
+//! [`look`] each time. An offset is known if it is the only one at which the sum was found every
+//! time.
 
 use std::sync::{Mutex, OnceLock};
 
 use portmortem_tracer::locks;
 
 use super::image::{self, Image};
-use super::offsets::{self, word};
+use super::offsets;
+use super::words::{WORD, word};
 use crate::collections::{self, KINDS};
 use crate::ffi::Foreign;
-
-const WORD: usize = size_of::<u64>();
 
 /// So many bytes of the engine's data are searched; it is shorter in every version.
 const LARGEST: usize = 1 << 15;
@@ -42,7 +44,8 @@ impl Search {
         }
     }
 
-    /// Keeps the offsets at which `sum` is found among these words of the engine's data. While it is 0, that says nothing.
+    /// Keeps the offsets at which `sum` is found among these words of the engine's data. While it
+    /// is 0, that says nothing.
     fn look(&mut self, words: &[u64], sum: f64) {
         if sum == self.last {
             return;
@@ -71,7 +74,8 @@ impl Search {
     }
 }
 
-/// `stub_look_for_pauses`: compares the sums with the engine's data. Succeeds once it is known where they are.
+/// `stub_look_for_pauses`: compares the sums with the engine's data. Succeeds once it is known
+/// where they are.
 pub(crate) fn look() -> Foreign {
     Foreign::from(FOUND.get().is_some() || try_look().is_some())
 }
@@ -95,8 +99,8 @@ fn try_look() -> Option<()> {
     Some(())
 }
 
-/// A copy of an engine's data. `None` unless it is that of the main thread, which lies in the engine's library: of others it is not
-/// known where they end.
+/// A copy of an engine's data. `None` unless it is that of the main thread, which lies in the
+/// engine's library: of others it is not known where they end.
 fn data_of(image: &Image, engine: usize) -> Option<Vec<u64>> {
     let data = image.data.iter().find(|data| data.contains(&engine))?;
     let end = data.end.min(engine + LARGEST);
@@ -110,7 +114,8 @@ fn data_of(image: &Image, engine: usize) -> Option<Vec<u64>> {
     )
 }
 
-/// How many seconds the running engine has shifted and collected so far. `None` if that cannot be read.
+/// How many seconds the running engine has shifted and collected so far. `None` if that cannot be
+/// read.
 #[inline]
 pub(crate) fn seconds() -> Option<[f64; KINDS]> {
     let engine = offsets::running_engine(offsets::known()?);

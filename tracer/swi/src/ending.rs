@@ -1,0 +1,77 @@
+//! The end of a recording.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+use portmortem_tracer::format::Outcome;
+use portmortem_tracer::locks;
+
+use crate::ffi::{self, FALSE};
+use crate::panics::guarded;
+use crate::recording;
+use crate::watcher;
+use crate::{engine, stubs, symbolic};
+
+/// Ends the recording, if there is one. The program goes on.
+pub(crate) fn stop() -> bool {
+    let Some(recording) = recording::take() else {
+        return false;
+    };
+    // The calling engine's stream ends in order; those of other threads stay as they are,
+    // readable to the last event.
+    engine::detach_current();
+    recording::abandon();
+    stubs::end();
+    symbolic::finish(&recording.recorder);
+    recording::close(&recording, Outcome::Stopped);
+    true
+}
+
+/// Ends the recording because the process ends, perhaps in the handler of a signal that
+/// interrupted a port. Nothing is freed that the port may still use.
+///
+/// A child of a fork leaves everything as it is: its copies of the locks may be held by threads
+/// that it does not have.
+fn stop_at_exit(status: i32) {
+    let Some(recording) = recording::take_at_exit() else {
+        return;
+    };
+    engine::end_current_in_place();
+    recording::abandon();
+    symbolic::finish(&recording.recorder);
+    recording::close(&recording, Outcome::Exited(status));
+    std::mem::forget(recording);
+}
+
+/// Nothing can be recorded any more: the wrappers are taken off, so that the program is as fast
+/// as before. Called by a port. No reference to the engine's state may be in use.
+#[cold]
+pub(crate) fn stop_by_itself() {
+    recording::abandon();
+    // SAFETY: plain calls of the interface on a thread that runs Prolog; the frame is closed
+    // again. If the predicate throws, wrappers stay, and each call passes through them
+    // unrecorded.
+    unsafe {
+        let frame = ffi::PL_open_foreign_frame();
+        let module = c"portmortem_wrap".as_ptr();
+        let predicate = ffi::PL_predicate(c"stop_wrapping".as_ptr(), 0, module);
+        let none = ffi::PL_new_term_ref();
+        ffi::PL_call_predicate(ptr::null_mut(), engine::QUIET, predicate, none);
+        ffi::PL_discard_foreign_frame(frame);
+    }
+}
+
+/// Called by the engine when the process is about to end. A signal such as SIGSEGV may have
+/// interrupted the recorder itself: then the trace stays as if the process had been killed.
+pub(crate) extern "C" fn at_exit(status: c_int, _: *mut c_void) -> c_int {
+    if locks::is_held() {
+        return 0;
+    }
+    // The upper bits are flags of the engine's clean-up.
+    guarded(FALSE, || {
+        stop_at_exit(status & 0xffff);
+        watcher::end(status as u8, recording::written());
+        FALSE
+    });
+    0
+}

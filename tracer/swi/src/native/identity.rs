@@ -1,0 +1,61 @@
+//! What tells a predicate from others, where terms can and where they cannot be made.
+
+use std::ffi::{CStr, c_int};
+
+use super::words::word;
+use crate::ffi::{self, Term};
+use crate::values::{atom, integer};
+
+/// What a definition is of, which tells it from a later one at the same address. A thread has
+/// definitions of its own of predicates that are local to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Identity {
+    pub(crate) name: ffi::Atom,
+    pub(crate) arity: usize,
+    pub(crate) module: usize,
+}
+
+/// What a definition is of.
+pub(crate) fn identity(definition: usize) -> Identity {
+    // A procedure begins with a pointer to its definition.
+    let procedure = [definition, 0];
+    let mut name: ffi::Atom = 0;
+    let mut arity = 0;
+    let mut module: ffi::Module = std::ptr::null_mut();
+    // SAFETY: the engine reads nothing of a procedure but that pointer.
+    unsafe {
+        ffi::PL_predicate_info(
+            procedure.as_ptr().cast_mut().cast(),
+            &raw mut name,
+            &raw mut arity,
+            &raw mut module,
+        );
+    }
+    Identity {
+        name,
+        arity,
+        module: module as usize,
+    }
+}
+
+/// The definition of a predicate, which is made if it is not there.
+pub(crate) fn definition(module: Term, name: Term, arity: Term) -> Option<usize> {
+    let (module, name) = (atom(module)?, atom(name)?);
+    // SAFETY: atoms that the terms keep; a procedure begins with its definition.
+    unsafe {
+        let functor = ffi::PL_new_functor(name, integer(arity) as usize);
+        let procedure = ffi::PL_pred(functor, ffi::PL_new_module(module));
+        (!procedure.is_null()).then(|| word(procedure as usize, 0))
+    }
+}
+
+pub(crate) fn system_definition(name: &CStr, arity: c_int) -> usize {
+    // SAFETY: a predicate of module system, which is made if it is not there. A procedure begins
+    // with its definition.
+    unsafe {
+        word(
+            ffi::PL_predicate(name.as_ptr(), arity, c"system".as_ptr()) as usize,
+            0,
+        )
+    }
+}

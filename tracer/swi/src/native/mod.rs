@@ -1,0 +1,38 @@
+//! The engine from within: what stubs and their handlers know of its memory, and what is
+//! remembered of its predicates and boxes. Nothing here records, or changes what the engine has.
+//!
+//! 1. [`image`] finds the engine's library in memory, [`instructions`] its tables of
+//!    instructions, [`offsets`] where its structures have what, [`mod@pauses`] where the engine
+//!    counts what it does for itself, [`known`] what handlers compare with; [`words`] and
+//!    [`terms`] read;
+//! 2. [`memory`] has room for stubs, and the table by which the engine reads cells;
+//! 3. [`predicates`] tells what calls of a predicate are to a recording, [`sites`] and [`names`]
+//!    which goal of which clause calls, [`plan`] and [`place`] what cells of code are, [`made`]
+//!    what bodies of `call/1` were, [`clause_numbers`] which clause one is;
+//! 4. [`shadow`] tells from frames and choicepoints which boxes failed, exited, were cut or
+//!    entered again; [`stack`] is where
+//!    it keeps them, [`open_box`] what it keeps of one.
+
+pub(crate) mod clause_numbers;
+pub(crate) mod identity;
+pub(crate) mod image;
+pub(crate) mod instructions;
+pub(crate) mod known;
+pub(crate) mod made;
+pub(crate) mod memory;
+pub(crate) mod names;
+pub(crate) mod offsets;
+pub(crate) mod open_box;
+pub(crate) mod pauses;
+pub(crate) mod place;
+pub(crate) mod plan;
+pub(crate) mod predicates;
+pub(crate) mod shadow;
+pub(crate) mod sites;
+pub(crate) mod stack;
+pub(crate) mod terms;
+pub(crate) mod words;
+
+pub(crate) use pauses::seconds as pauses;
+pub(crate) use predicates::Memory as Standings;
+pub(crate) use shadow::{Shadow, new_shadow};

@@ -1,0 +1,73 @@
+//! A recording with stubs begins, by the rules that Prolog has said before.
+
+use std::sync::Mutex;
+
+use portmortem_tracer::locks;
+
+use super::{labels, plant};
+use crate::engine;
+use crate::ffi::{FALSE, Foreign, TRUE, Term};
+use crate::native::identity::{definition, identity};
+use crate::native::plan::Always;
+use crate::native::predicates::{self, Rules};
+use crate::recording;
+use crate::values::{int64, kept_atom, text};
+
+static RULES: Mutex<Option<Rules>> = Mutex::new(None);
+
+/// `stub_rule(+Kind, +A, +B, +C)`: what the next recording records: `scope(Class)`,
+/// `boundary(Class)`, `no_box(Name, Arity)`, any arity if it is negative, `elsewhere(Name, Arity,
+/// Module)`, `own(Module)`, `succeeds(Module, Name, Arity)`, `fails(Module, Name, Arity)`,
+/// `left_out(Module, Name, Arity)`, `loader(Module, Name, Arity)`, `center(Module, Name, Arity)`,
+/// `trial(Module, Name, Arity)`. What is not needed is 0.
+pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
+    let mut rules = locks::lock(&RULES);
+    let rules = rules.get_or_insert_default();
+    match text(kind).as_str() {
+        "scope" => rules.scope.extend(kept_atom(a)),
+        "boundary" => rules.boundary.extend(kept_atom(a)),
+        "own" => rules.own.extend(kept_atom(a)),
+        "no_box" => {
+            let arity = int64(b).and_then(|arity| usize::try_from(arity).ok());
+            rules.no_box.extend(kept_atom(a).map(|name| (name, arity)));
+        }
+        "elsewhere" => {
+            let key = kept_atom(a).zip(int64(b).and_then(|arity| usize::try_from(arity).ok()));
+            rules.elsewhere.extend(key.zip(kept_atom(c)));
+        }
+        "succeeds" | "fails" => {
+            let always = if text(kind) == "fails" {
+                Always::Fails
+            } else {
+                Always::Succeeds
+            };
+            let of = definition(a, b, c).map(identity);
+            rules.always.extend(of.map(|of| (of, always)));
+        }
+        "left_out" => rules.left_out.extend(definition(a, b, c).map(identity)),
+        "center" => rules.center = definition(a, b, c).map(identity),
+        "trial" => rules.trials.extend(definition(a, b, c).map(identity)),
+        "loader" => rules.loader = definition(a, b, c).map(identity),
+        _ => return FALSE,
+    }
+    TRUE
+}
+
+/// `stub_begin`: from now on stubs record, by the rules that were said. Fails if nothing is being
+/// recorded.
+pub(crate) fn begin() -> Foreign {
+    let rules = locks::lock(&RULES).take().unwrap_or_default();
+    if recording::epoch().is_none() {
+        return FALSE;
+    }
+    predicates::begin(rules);
+    let facts = recording::with(|current| current.clauses).unwrap_or(false);
+    let exchanged = plant::planter().is_some_and(|mut planter| {
+        labels::plant_exit_cleanup(&mut planter);
+        planter.withdraw();
+        planter.exchange(facts).is_some()
+    });
+    // SAFETY: called by Prolog, and the reference is not kept.
+    let attached = unsafe { engine::current() }.is_some();
+    Foreign::from(exchanged && attached)
+}
