@@ -60,8 +60,8 @@ fn options() -> WriteOptions {
     }
 }
 
-/// A file, whose row groups are encoded and compressed on any thread. The writer of polars has but its own threads for that,
-/// and compresses on one.
+/// A file, whose row groups are encoded and compressed on any thread. The writer of polars has but
+/// its own threads for that, and compresses on one.
 struct File<W: Write> {
     file: Mutex<BatchedWriter<W>>,
     columns: Vec<(ParquetType, Vec<Encoding>)>,

@@ -24,8 +24,9 @@ impl<'t> Rows<'t> {
     }
 }
 
-/// Writes the rows that `make` hands on. It runs on one thread, and the others encode what it has made. Batches
-/// end after as many rows whatever the number of threads, and no more than one for each thread, and another, are in memory.
+/// Writes the rows that `make` hands on. It runs on one thread, and the others encode what it has
+/// made. Batches end after as many rows whatever the number of threads, and no more than one for
+/// each thread, and another, are in memory.
 ///
 /// # Errors
 /// The first one of `writer`, or else that of `make`.
@@ -179,8 +180,8 @@ impl<'t> Queue<'_, 't> {
     }
 }
 
-/// Lets the thread that makes rows go on when another panics: it would wait for that one's batch for ever. The panic goes on
-/// when all have ended.
+/// Lets the thread that makes rows go on when another panics: it would wait for that one's batch
+/// for ever. The panic goes on when all have ended.
 struct StopIfPanicking<'q, 'w, 't>(&'q Queue<'w, 't>);
 
 impl Drop for StopIfPanicking<'_, '_, '_> {

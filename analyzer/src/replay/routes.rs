@@ -1,12 +1,15 @@
-//! Where calls lead, by the place that they come from: a call looks here before it looks into all arcs.
+//! Where calls lead, by the place that they come from: a call looks here before it looks into all
+//! arcs.
 //!
-//! A place has one line of memory, which is fetched when a box gets there. Traces of real programs have far more arcs than
-//! fit the cache, and a table of all of them waited for memory at most calls.
+//! A place has one line of memory, which is fetched when a box gets there. Traces of real programs
+//! have far more arcs than fit the cache, and a table of all of them waited for memory at most
+//! calls.
 
 use super::arc_table::{ArcId, NONE, PlaceId, hash, key};
 use crate::trace::{Callable, PredicateIndex};
 
-/// Calls that a place can have in its line. Goals of a clause have consecutive numbers, so few of those that take turns meet.
+/// Calls that a place can have in its line. Goals of a clause have consecutive numbers, so few of
+/// those that take turns meet.
 const WAYS: u32 = 5;
 
 /// Calls of places that make more are two to the power of this, 64 KiB.
@@ -35,7 +38,8 @@ struct Line {
 pub(super) struct Routes {
     /// By place.
     lines: Vec<Line>,
-    /// Of all places, by a hash of place and call: those whose room in the line was taken when they were made.
+    /// Of all places, by a hash of place and call: those whose room in the line was taken when they
+    /// were made.
     shared: Vec<(PlaceId, Route)>,
 }
 
@@ -78,7 +82,8 @@ impl Routes {
         ((place, route.callable) == (from, callable)).then_some(route)
     }
 
-    /// From now on a call from a place leads there. The one whose room in the line it takes is known for a while yet.
+    /// From now on a call from a place leads there. The one whose room in the line it takes is
+    /// known for a while yet.
     pub(super) fn set(
         &mut self,
         from: PlaceId,

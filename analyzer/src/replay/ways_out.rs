@@ -17,7 +17,8 @@ impl Chunk<'_> {
                 reason: Reason::Failed,
             })
         };
-        // What failed is written where it stays: put together elsewhere and copied it waits for its own stores.
+        // What failed is written where it stays: put together elsewhere and copied it waits for its
+        // own stores.
         match self.close_usual(WayOut::Fail) {
             Some(predicate) => self.failed = failed(Who::Predicate(predicate)),
             None => self.failed = self.fail_unusual().map_or(Failed::Nobody, failed),
