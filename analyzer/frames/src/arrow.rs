@@ -1,6 +1,7 @@
 //! Apache Arrow's file format (IPC), not compressed, so that it can be mapped. What is not known is null.
 
 use std::io::Write;
+use std::sync::{Mutex, PoisonError};
 
 use polars::prelude::{CompatLevel, DataFrame, PolarsResult};
 use polars_io::SerWriter;
@@ -33,18 +34,27 @@ impl Exporter for Arrow {
             .with_compat_level(CompatLevel::oldest())
             .batched(&schema(columns), fields)
             .map_err(|error| failure.explain(self.name(), &error))?;
-        Ok(Box::new(Batches::new(columns, file, failure)))
+        Ok(Box::new(Batches::new(columns, Mutex::new(file), failure)))
     }
 }
 
-impl<W: Write + Send> FrameFile for BatchedWriter<W> {
+impl<W: Write + Send> FrameFile for Mutex<BatchedWriter<W>> {
     const FORMAT: &'static str = "arrow";
 
-    fn add(&mut self, frame: &DataFrame) -> PolarsResult<()> {
-        self.write_batch(frame)
+    /// There is nothing to be done: frames are in memory as they are in the file.
+    type Encoded = DataFrame;
+
+    fn encode(&self, frame: DataFrame) -> PolarsResult<DataFrame> {
+        Ok(frame)
+    }
+
+    fn add(&self, frame: DataFrame) -> PolarsResult<()> {
+        let mut file = self.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_batch(&frame)
     }
 
     fn end(&mut self) -> PolarsResult<()> {
-        self.finish()
+        let file = self.get_mut().unwrap_or_else(PoisonError::into_inner);
+        file.finish()
     }
 }

@@ -6,11 +6,12 @@
 //! for commands: those are escaped as in reports.
 
 use std::borrow::Cow;
-use std::io::Write;
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
 
 use csv::Writer;
 
-use super::{ExportError, Exporter, TableWriter};
+use super::{Encoded, ExportError, Exporter, Rows, TableWriter, own};
 use crate::tables::{Cell, Column};
 use crate::trace::names;
 
@@ -41,12 +42,11 @@ impl Csv {
         names: impl Iterator<Item = &'n str>,
         out: Box<dyn Write + Send + 'w>,
     ) -> Result<Box<dyn TableWriter + 'w>, ExportError> {
-        let mut table = CsvTable {
-            writer: Writer::from_writer(out),
-            digits: String::new(),
-        };
-        table.writer.write_record(names).map_err(failed)?;
-        Ok(Box::new(table))
+        let mut text = Text::new();
+        text.writer.write_record(names).map_err(failed)?;
+        let mut file = File { text, out };
+        file.flush()?;
+        Ok(Box::new(CsvTable(Mutex::new(file))))
     }
 }
 
@@ -64,15 +64,42 @@ pub fn field(text: &str) -> Cow<'_, str> {
     }
 }
 
-struct CsvTable<W: Write> {
-    writer: Writer<W>,
-    /// Kept for its memory.
-    digits: String,
+/// Rows that are encoded or written at a time.
+const BATCH: usize = 1 << 12;
+
+struct CsvTable<W>(Mutex<File<W>>);
+
+/// The output, and the rows that are not there yet.
+struct File<W> {
+    text: Text,
+    out: W,
 }
 
-impl<W: Write + Send> TableWriter for CsvTable<W> {
+impl<W: Write> File<W> {
+    fn flush(&mut self) -> Result<(), ExportError> {
+        let text = std::mem::replace(&mut self.text, Text::new());
+        Ok(self.out.write_all(&text.into_bytes()?)?)
+    }
+}
+
+/// Rows as text.
+struct Text {
+    writer: Writer<Vec<u8>>,
+    rows: usize,
+    /// Kept for its memory.
+    digits: itoa::Buffer,
+}
+
+impl Text {
+    fn new() -> Self {
+        Self {
+            writer: Writer::from_writer(Vec::new()),
+            rows: 0,
+            digits: itoa::Buffer::new(),
+        }
+    }
+
     fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), ExportError> {
-        use std::fmt::Write as _;
         for cell in cells {
             let text;
             let field = match *cell {
@@ -83,20 +110,52 @@ impl<W: Write + Send> TableWriter for CsvTable<W> {
                 }
                 Cell::Bool(true) => "true",
                 Cell::Bool(false) => "false",
-                Cell::Integer(number) => {
-                    self.digits.clear();
-                    let _ = write!(self.digits, "{number}");
-                    &self.digits
-                }
+                Cell::Integer(number) => self.digits.format(number),
             };
             self.writer.write_field(field).map_err(failed)?;
         }
+        self.rows += 1;
         // The end of a record is a record without further fields.
         self.writer.write_record(None::<&[u8]>).map_err(failed)
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), ExportError> {
-        Ok(self.writer.flush()?)
+    fn into_bytes(self) -> Result<Vec<u8>, ExportError> {
+        let bytes = self.writer.into_inner();
+        bytes.map_err(|error| io::Error::from(error.error().kind()).into())
+    }
+}
+
+impl<W: Write + Send> TableWriter for CsvTable<W> {
+    fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), ExportError> {
+        let file = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        file.text.row(cells)?;
+        if file.text.rows >= BATCH {
+            file.flush()?;
+        }
+        Ok(())
+    }
+
+    fn batch(&self) -> usize {
+        BATCH
+    }
+
+    fn encode(&self, rows: &Rows<'_>) -> Result<Encoded, ExportError> {
+        let mut text = Text::new();
+        rows.iter().try_for_each(|row| text.row(row))?;
+        Ok(Box::new(text.into_bytes()?))
+    }
+
+    fn add(&self, encoded: Encoded) -> Result<(), ExportError> {
+        let text: Vec<u8> = own(encoded, Csv.name())?;
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        file.flush()?;
+        Ok(file.out.write_all(&text)?)
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), ExportError> {
+        let mut file = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        file.flush()?;
+        Ok(file.out.flush()?)
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 use std::str;
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Serialize, Serializer};
 
-use super::{ExportError, Exporter, TableWriter};
+use super::{Encoded, ExportError, Exporter, Rows, TableWriter, own};
 use crate::tables::{Cell, Column};
 use crate::trace::names;
 
@@ -23,7 +24,10 @@ impl Exporter for Json {
         columns: &'static [Column],
         out: Box<dyn Write + Send + 'w>,
     ) -> Result<Box<dyn TableWriter + 'w>, ExportError> {
-        Ok(Box::new(JsonTable { columns, out }))
+        Ok(Box::new(JsonTable {
+            columns,
+            out: Mutex::new(out),
+        }))
     }
 }
 
@@ -64,23 +68,53 @@ fn escaped(text: &str) -> String {
     out
 }
 
-struct JsonTable<W: Write> {
+/// Rows that are encoded at a time.
+const BATCH: usize = 1 << 12;
+
+struct JsonTable<W> {
     columns: &'static [Column],
-    out: W,
+    out: Mutex<W>,
+}
+
+fn write_row(
+    columns: &'static [Column],
+    cells: &[Cell<'_>],
+    out: &mut impl Write,
+) -> Result<(), ExportError> {
+    let object = Object { columns, cells };
+    serde_json::to_writer(Escaped(&mut *out), &object).map_err(io::Error::from)?;
+    Ok(out.write_all(b"\n")?)
 }
 
 impl<W: Write + Send> TableWriter for JsonTable<W> {
     fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), ExportError> {
-        let object = Object {
-            columns: self.columns,
-            cells,
-        };
-        serde_json::to_writer(Escaped(&mut self.out), &object).map_err(io::Error::from)?;
-        Ok(self.out.write_all(b"\n")?)
+        let out = self.out.get_mut().unwrap_or_else(PoisonError::into_inner);
+        write_row(self.columns, cells, out)
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), ExportError> {
-        Ok(self.out.flush()?)
+    fn batch(&self) -> usize {
+        BATCH
+    }
+
+    fn encode(&self, rows: &Rows<'_>) -> Result<Encoded, ExportError> {
+        let mut text = Vec::new();
+        rows.iter()
+            .try_for_each(|row| write_row(self.columns, row, &mut text))?;
+        Ok(Box::new(text))
+    }
+
+    fn add(&self, encoded: Encoded) -> Result<(), ExportError> {
+        let text: Vec<u8> = own(encoded, Json.name())?;
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(out.write_all(&text)?)
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), ExportError> {
+        let mut out = self
+            .out
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        Ok(out.flush()?)
     }
 }
 

@@ -5,7 +5,9 @@
 
 pub mod csv;
 pub mod json;
+mod parallel;
 
+use std::any::Any;
 use std::io::{self, Write};
 
 use crate::tables::{Cell, Column, Tables};
@@ -13,6 +15,7 @@ use crate::tables::{Cell, Column, Tables};
 pub use self::csv::Csv;
 pub use crate::tables::Table;
 pub use json::Json;
+pub use parallel::{Rows, write_in_parallel};
 
 /// A file format for tables.
 ///
@@ -47,19 +50,49 @@ pub trait Exporter: Sync {
     }
 }
 
+/// Rows in the terms of a file: what [`TableWriter::encode`] made and [`TableWriter::add`] writes.
+pub type Encoded = Box<dyn Any + Send>;
+
 /// A table that is being written.
-pub trait TableWriter: Send {
+pub trait TableWriter: Send + Sync {
     /// Adds a row.
     ///
     /// # Errors
     /// [`ExportError`] if the output fails.
     fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), ExportError>;
 
+    /// How many rows are worth being encoded at a time.
+    fn batch(&self) -> usize;
+
+    /// Encodes rows. Any thread may, and several at the same time.
+    ///
+    /// # Errors
+    /// [`ExportError`] if the format cannot say them.
+    fn encode(&self, rows: &Rows<'_>) -> Result<Encoded, ExportError>;
+
+    /// Writes rows that this table encoded, behind all that were added before.
+    ///
+    /// # Errors
+    /// [`ExportError`] if the output fails.
+    fn add(&self, encoded: Encoded) -> Result<(), ExportError>;
+
     /// Writes what is still to be written. Without it the file is not whole.
     ///
     /// # Errors
     /// [`ExportError`] if the output fails.
     fn finish(self: Box<Self>) -> Result<(), ExportError>;
+}
+
+/// What a table of this type encoded.
+///
+/// # Errors
+/// If another one did.
+pub fn own<T: 'static>(encoded: Encoded, format: &'static str) -> Result<T, ExportError> {
+    let own = encoded.downcast().map(|own| *own);
+    own.map_err(|_| ExportError::Format {
+        format,
+        reason: "another table encoded it".to_owned(),
+    })
 }
 
 /// Why a table could not be written.

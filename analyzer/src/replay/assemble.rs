@@ -5,11 +5,34 @@ use std::collections::BTreeMap;
 use super::books::{Books, CallArc, Figures, NEVER, NONE, Place, PlaceId, SHARED, SHARED_PORTS};
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
+use crate::figures::profile::Profile;
 use crate::figures::{self, Caller, EdgeFigures, Port, PortCounts, PredicateFigures, SiteFigures};
 use crate::trace::{Center, PredicateIndex, SiteIndex};
 
+/// All that is summed over arcs. Sums by predicate and those by place are made at the same time.
+pub(super) fn profile(books: &Books) -> Profile {
+    let of_predicates = || {
+        let by_site = by_site(books);
+        let edges = edges(&by_site);
+        (predicates(books), edges, sites(by_site))
+    };
+    let of_places = || {
+        let by_place = by_place(books);
+        (contexts(books, &by_place), centers(books, &by_place))
+    };
+    let ((predicates, edges, sites), (contexts, centers)) = rayon::join(of_predicates, of_places);
+    Profile {
+        predicates,
+        edges,
+        sites,
+        contexts,
+        centers,
+        ..Profile::default()
+    }
+}
+
 /// By predicate, the unknown one last.
-pub(super) fn predicates(books: &Books) -> Vec<PredicateFigures> {
+fn predicates(books: &Books) -> Vec<PredicateFigures> {
     let mut all = vec![PredicateFigures::default(); books.begin() as usize];
     for arc in &books.arcs {
         all[arc.predicate as usize].add(&predicate(arc));
@@ -48,7 +71,7 @@ type At = (Caller, PredicateIndex, Option<SiteIndex>);
 
 /// By caller, callee and site: its figures, and the ticks that the caller's innermost boxes waited for boxes called there, modulo
 /// 2⁶⁴. Those are right only in sums over the sites of a pair: a chunk does not tell by which of them a box of before was left.
-pub(super) fn by_site(books: &Books) -> BTreeMap<At, (SiteFigures, u64)> {
+fn by_site(books: &Books) -> BTreeMap<At, (SiteFigures, u64)> {
     let mut all: BTreeMap<_, (SiteFigures, u64)> = BTreeMap::new();
     for arc in &books.arcs {
         let figures = &arc.figures;
@@ -69,7 +92,7 @@ pub(super) fn by_site(books: &Books) -> BTreeMap<At, (SiteFigures, u64)> {
 }
 
 /// By caller and callee.
-pub(super) fn edges(
+fn edges(
     by_site: &BTreeMap<At, (SiteFigures, u64)>,
 ) -> BTreeMap<(Caller, PredicateIndex), EdgeFigures> {
     let mut all: BTreeMap<_, EdgeFigures> = BTreeMap::new();
@@ -85,7 +108,7 @@ pub(super) fn edges(
 }
 
 /// By caller, callee and site.
-pub(super) fn sites(by_site: BTreeMap<At, (SiteFigures, u64)>) -> BTreeMap<At, SiteFigures> {
+fn sites(by_site: BTreeMap<At, (SiteFigures, u64)>) -> BTreeMap<At, SiteFigures> {
     let figures = by_site
         .into_iter()
         .map(|(key, (figures, _))| (key, figures));
@@ -103,7 +126,7 @@ fn caller(books: &Books, arc: &CallArc) -> Caller {
 }
 
 /// The call tree, in its order.
-pub(super) fn contexts(books: &Books, by_place: &[CenterFigures]) -> Vec<ContextFigures> {
+fn contexts(books: &Books, by_place: &[CenterFigures]) -> Vec<ContextFigures> {
     let rows = rows(books, by_place);
     // By place: whether it or one below has figures. A place is always after the one above.
     let mut used: Vec<bool> = rows.iter().map(ContextFigures::is_used).collect();
@@ -187,7 +210,7 @@ fn rows(books: &Books, by_place: &[CenterFigures]) -> Vec<ContextFigures> {
 }
 
 /// By cost centre and predicate.
-pub(super) fn centers(
+fn centers(
     books: &Books,
     by_place: &[CenterFigures],
 ) -> BTreeMap<(Center, PredicateIndex), CenterFigures> {
@@ -203,7 +226,7 @@ pub(super) fn centers(
 }
 
 /// What the boxes of each place did.
-pub(super) fn by_place(books: &Books) -> Vec<CenterFigures> {
+fn by_place(books: &Books) -> Vec<CenterFigures> {
     let mut all = vec![CenterFigures::default(); books.places.len()];
     for arc in books.arcs.iter().filter(|arc| arc.place != NONE) {
         let figures = &arc.figures;

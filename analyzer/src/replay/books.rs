@@ -21,10 +21,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 pub(super) use super::arc_table::{ArcId, NONE, PlaceId};
-use super::arc_table::{ArcTable, hash, key};
+use super::arc_table::{ArcTable, key};
 pub(super) use super::booked::{
     CUT, Figures, OUTCOMES, REDO, SHARED, SHARED_PORTS, Usual, WayOut, add,
 };
+use super::routes::{Route, Routes};
 use crate::figures::contexts::HiddenFigures;
 use crate::scope::Scope;
 use crate::trace::{Callable, Center, PredicateIndex, SiteIndex};
@@ -67,32 +68,6 @@ pub(super) struct Place {
     pub(super) above: PlaceId,
 }
 
-/// The parts of an arc that a call needs.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Route {
-    key: u64,
-    pub(super) arc: ArcId,
-    /// Where it leads, and the predicate there.
-    pub(super) place: PlaceId,
-    pub(super) predicate: PredicateIndex,
-    /// The predicate of the place that it comes from.
-    pub(super) caller: PredicateIndex,
-}
-
-/// Size of [`Books::recent`] for few arcs, 96 KiB, and for many, 768 KiB.
-const RECENT_BITS: u32 = 12;
-const MOST_RECENT_BITS: u32 = 15;
-
-impl Route {
-    const NOWHERE: Self = Self {
-        key: u64::MAX,
-        arc: NONE,
-        place: NONE,
-        predicate: NONE,
-        caller: NONE,
-    };
-}
-
 /// Places, arcs and what is booked on them: of a chunk, or of everything joined so far.
 ///
 /// A place without any above, called a *root*, is where a chunk begins, or stands for no box.
@@ -103,10 +78,7 @@ pub(super) struct Books {
     /// By arc: counts and times that are not yet in its figures.
     pub(super) usual: Vec<Usual>,
     arc_ids: ArcTable,
-    /// Arcs taken lately, by a hash of their keys: a call looks here before it looks into `arc_ids`.
-    recent: Vec<Route>,
-    /// The number of arcs in `recent` is two to the power of this.
-    recent_bits: u32,
+    pub(super) routes: Routes,
     place_ids: FxHashMap<u64, PlaceId>,
     /// Places of other centres than that of their row, by row and centre.
     center_ids: FxHashMap<u64, PlaceId>,
@@ -135,8 +107,7 @@ impl Books {
             arcs: Vec::new(),
             usual: Vec::new(),
             arc_ids: ArcTable::default(),
-            recent: vec![Route::NOWHERE; 1 << RECENT_BITS],
-            recent_bits: RECENT_BITS,
+            routes: Routes::default(),
             place_ids: FxHashMap::default(),
             center_ids: FxHashMap::default(),
             centers: Arc::clone(centers),
@@ -169,7 +140,7 @@ impl Books {
     /// A new root, in a centre.
     pub(super) fn root(&mut self, center: PredicateIndex) -> PlaceId {
         let place = self.places.len() as PlaceId;
-        self.places.push(Place {
+        self.push_place(Place {
             predicate: self.begin,
             center,
             row: place,
@@ -192,39 +163,29 @@ impl Books {
 
     /// The arc by which a box at `from` calls a predicate, or a site of it.
     pub(super) fn arc(&mut self, from: PlaceId, callable: Callable) -> ArcId {
-        self.route(from, callable).arc
+        self.route(from, callable).1.arc
     }
 
-    /// As [`Books::arc`], with the other parts that a call needs.
+    /// As [`Books::arc`], with the predicate of `from`.
     #[inline(always)]
-    pub(super) fn route(&mut self, from: PlaceId, callable: Callable) -> &Route {
-        let key = key(from, callable);
-        let mut slot = hash(key, self.recent_bits);
-        if self.recent[slot].key != key {
-            let route = self.find_route(from, callable);
-            slot = hash(key, self.recent_bits);
-            self.recent[slot] = route;
+    pub(super) fn route(&mut self, from: PlaceId, callable: Callable) -> (PredicateIndex, Route) {
+        match self.routes.get(from, callable) {
+            (caller, Some(route)) => (caller, route),
+            (caller, None) => (caller, self.find_route(from, callable)),
         }
-        &self.recent[slot]
     }
 
     #[inline(never)]
     fn find_route(&mut self, from: PlaceId, callable: Callable) -> Route {
-        let key = key(from, callable);
+        if let Some(route) = self.routes.get_shared(from, callable) {
+            return route;
+        }
         let arc = match self.arc_ids.get(from, callable) {
             Some(arc) => arc,
             None => self.new_arc(from, callable),
         };
-        let Usual {
-            place, predicate, ..
-        } = self.usual[arc as usize];
-        Route {
-            key,
-            arc,
-            place,
-            predicate,
-            caller: self.places[from as usize].predicate,
-        }
+        let place = self.usual[arc as usize].place;
+        self.routes.set(from, callable, arc, place)
     }
 
     /// An arc for what boxes of before the chunk do in it; it comes from and leads to no place.
@@ -258,10 +219,6 @@ impl Books {
             figures: Figures::default(),
         });
         self.arc_ids.insert(from, callable, arc);
-        if self.arcs.len() > self.recent.len() && self.recent.len() < 1 << MOST_RECENT_BITS {
-            self.recent_bits = MOST_RECENT_BITS;
-            self.recent = vec![Route::NOWHERE; 1 << MOST_RECENT_BITS];
-        }
         if Some(predicate) == self.waiting {
             self.waiting_arcs.push(arc);
         }
@@ -287,7 +244,7 @@ impl Books {
         }
         let place = self.places.len() as PlaceId;
         let recursive = self.contains(context, predicate);
-        self.places.push(Place {
+        self.push_place(Place {
             predicate,
             center,
             row: place,
@@ -311,7 +268,7 @@ impl Books {
         let next = self.places.len() as PlaceId;
         let place = *self.center_ids.entry(key).or_insert(next);
         if place == next {
-            self.places.push(Place { center, ..here });
+            self.push_place(Place { center, ..here });
         }
         place
     }
@@ -333,6 +290,11 @@ impl Books {
         } else {
             self.place_below(context, predicate, center)
         }
+    }
+
+    fn push_place(&mut self, place: Place) {
+        self.routes.add_place(place.predicate);
+        self.places.push(place);
     }
 
     fn push_arc(&mut self, arc: CallArc) -> ArcId {
@@ -387,7 +349,7 @@ impl Books {
 
     /// Ends booking: frees the tables that find arcs and places.
     pub(super) fn finish(&mut self) {
-        self.recent = Vec::new();
+        self.routes = Routes::default();
         self.arc_ids = ArcTable::default();
         self.place_ids = FxHashMap::default();
         self.center_ids = FxHashMap::default();

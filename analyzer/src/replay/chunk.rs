@@ -8,9 +8,10 @@
 use portmortem_tracer::format::{Dialect, Event};
 use rustc_hash::FxHashMap;
 
-use super::books::{ArcId, Books, NEVER, NONE, PlaceId, Route, WayOut};
+use super::books::{ArcId, Books, NEVER, NONE, PlaceId, WayOut};
 use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
 use super::choices::{Backtrack, Cause, Choice, Failed, Idle, Taken, Who};
+use super::routes::Route;
 use crate::figures::StreamFigures;
 use crate::figures::profile::ViolationKind;
 use crate::scope::{Scope, Sight};
@@ -334,13 +335,9 @@ impl<'c> Chunk<'c> {
             self.forget_failure(predicate);
             (NONE, place, self.visible(parent))
         } else {
-            let &Route {
-                arc,
-                place,
-                predicate,
-                caller,
-                ..
-            } = self.books.route(from, callable);
+            let (caller, Route { arc, place, .. }) = self.books.route(from, callable);
+            self.books.routes.fetch(place);
+            let predicate = self.books.callee(callable);
             self.books.usual[arc as usize].calls += 1;
             self.slots[caller as usize] = arc;
             let waits = self.slots[predicate as usize];

@@ -66,19 +66,11 @@ impl Join {
     pub(super) fn into_profile(mut self, streams: Vec<StreamFigures>) -> Profile {
         self.books.finish();
         self.books.settle();
-        let books = &self.books;
-        let by_place = assemble::by_place(books);
-        let by_site = assemble::by_site(books);
         Profile {
-            predicates: assemble::predicates(books),
-            edges: assemble::edges(&by_site),
-            sites: assemble::sites(by_site),
-            contexts: assemble::contexts(books, &by_place),
-            centers: assemble::centers(books, &by_place),
             backtracks: self.backtracks,
             cuts: self.cuts,
             streams,
-            ..Profile::default()
+            ..assemble::profile(&self.books)
         }
     }
 

@@ -37,9 +37,10 @@ impl Chunk<'_> {
             chain.settle();
         }
         let from = self.place();
-        let route = *self.books.route(from, callable);
-        self.slots[route.caller as usize] = route.arc;
-        let waits = self.slots[route.predicate as usize];
+        let (caller, route) = self.books.route(from, callable);
+        self.books.routes.fetch(route.place);
+        self.slots[caller as usize] = route.arc;
+        let waits = self.slots[self.books.callee(callable) as usize];
         let active = self.boxes.get_mut(self.active);
         active.place = route.place;
         if active.is_hidden() {
@@ -54,7 +55,7 @@ impl Chunk<'_> {
         let own = std::mem::take(&mut active.own);
         let again = if from == active.place { callable } else { NONE };
         let chain = self.boxes.chain(self.active);
-        chain.depart(route.caller, route.arc, waits, self.now, own);
+        chain.depart(caller, route.arc, waits, self.now, own);
         chain.again = again;
     }
 

@@ -58,6 +58,7 @@ mod moved;
 mod plan;
 mod reader;
 mod roots;
+mod routes;
 mod schedule;
 mod small_map;
 mod state;

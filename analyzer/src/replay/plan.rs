@@ -17,6 +17,10 @@ pub(super) enum Work {
     Part { stream: usize, blocks: Range<usize> },
 }
 
+/// Chunks for each thread. Each finds its arcs anew, and joining takes work in proportion to those.
+/// More chunks cost a trace of many contexts more than it gains from threads that end together.
+const CHUNKS: u64 = 8;
+
 /// Cuts a trace into works of about the same size.
 pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec<Work> {
     let size = options.chunk_bytes.unwrap_or_else(|| {
@@ -24,7 +28,7 @@ pub(super) fn plan(trace: &Trace, options: &ReplayOptions, scope: &Scope) -> Vec
         if threads == 1 {
             u64::MAX
         } else {
-            (trace.size() / (threads * 16)).clamp(1 << 20, 16 << 20)
+            (trace.size() / (threads * CHUNKS)).clamp(1 << 20, 16 << 20)
         }
     });
     // Work of a transparent box is its caller's, and an innermost redo re-enters callers. In the middle of a

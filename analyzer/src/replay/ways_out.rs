@@ -11,16 +11,18 @@ impl Chunk<'_> {
     #[inline(always)]
     pub(super) fn fail(&mut self) {
         self.expect_active();
-        let who = match self.close_usual(WayOut::Fail) {
-            Some(predicate) => Some(Who::Predicate(predicate)),
-            None => self.fail_unusual(),
-        };
-        self.failed = who.map_or(Failed::Nobody, |who| {
+        let failed = |who| {
             Failed::Somebody(Cause {
                 who,
                 reason: Reason::Failed,
             })
-        });
+        };
+        // What failed is written where it stays: put together elsewhere and copied it waits for its
+        // own stores.
+        match self.close_usual(WayOut::Fail) {
+            Some(predicate) => self.failed = failed(Who::Predicate(predicate)),
+            None => self.failed = self.fail_unusual().map_or(Failed::Nobody, failed),
+        }
     }
 
     #[inline(never)]

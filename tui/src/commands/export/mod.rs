@@ -18,7 +18,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Error, Result, bail};
-use portmortem_analyzer::export::{Csv, ExportError, Exporter, Json, TableWriter};
+use portmortem_analyzer::export::{
+    Csv, ExportError, Exporter, Json, TableWriter, write_in_parallel,
+};
 use portmortem_analyzer::tables::Table;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{Analysis, Filters, Trace};
@@ -250,10 +252,17 @@ impl<'a> Export<'a> {
         done: &AtomicU64,
     ) -> Result<()> {
         let mut progress = RowsAsBytes::new(analysis, table, done);
-        let rows = analysis.tables().rows(table, |cells| {
-            progress.row();
-            file.row(&cells[without..])
-        });
+        let tables = analysis.tables();
+        let rows = if table == Table::Events {
+            write_in_parallel(file, |take| {
+                tables.rows(table, |cells| {
+                    progress.row();
+                    take(&cells[without..])
+                })
+            })
+        } else {
+            tables.rows(table, |cells| file.row(&cells[without..]))
+        };
         rows.with_context(|| cannot_write(table, self.to))
     }
 
