@@ -18,7 +18,7 @@ const LEAST: u64 = 1000;
 const LEAST_NS: u64 = 1_000_000;
 
 /// Of the time, in percent: less, and not known whether for the program or the recorder, is not worth a word.
-const LEAST_SHARE: u64 = 10;
+const LEAST_SHARE: u64 = 20;
 
 /// How many predicates a finding names.
 const NAMED: usize = 3;
@@ -164,7 +164,7 @@ fn memory(evidence: &Evidence, recorded_ticks: u64) -> Option<Finding> {
         let work = u64::from(baseline.engine_work);
         part_of(recorded_ticks, work, COST_UNIT)
     });
-    if own.is_none() && recorded_ticks < evidence.total_ticks / 100 * LEAST_SHARE {
+    if own.is_none() && recorded_ticks < evidence.whole.all_ticks() / 100 * LEAST_SHARE {
         return None;
     }
     let cost_ticks = own.unwrap_or(recorded_ticks);

@@ -1,9 +1,8 @@
 //! The figures in the order in which findings read them: goals by clause, and the words for places, times and shares.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 
-use super::Place;
+use super::{Place, source};
 use crate::Analysis;
 use crate::figures::whole::Whole;
 use crate::figures::{BacktrackFigures, Caller, PredicateFigures};
@@ -149,25 +148,11 @@ impl<'a> Evidence<'a> {
     /// there to read: the recorder does not
     /// record built-ins that take next to no time, such as those of global variables.
     pub(super) fn names_effects(&self, predicate: PredicateIndex) -> bool {
-        let Some((file, line)) = self.analysis.source(predicate) else {
-            return false;
-        };
-        let Ok(text) = fs::read_to_string(self.analysis.locate(file)) else {
-            return false;
-        };
-        let of_others = self.analysis.trace.predicates().iter();
-        let file_of = |info: &PredicateInfo| info.declared.file;
-        let own = file_of(&self.analysis.trace.predicates()[predicate as usize]);
-        let next = of_others
-            .filter(|info| file_of(info) == own && info.declared.line > line)
-            .map(|info| info.declared.line)
-            .min();
-        let lines = text.lines().skip(line.saturating_sub(1) as usize);
-        let count = next.map_or(usize::MAX, |next| (next - line) as usize);
-        lines
-            .take(count)
-            .flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'))
-            .any(|word| EFFECTS.iter().any(|effect| word.starts_with(effect)))
+        let text = source::of_predicate(self.analysis, predicate);
+        text.is_some_and(|text| {
+            let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+            words.any(|word| EFFECTS.iter().any(|effect| word.starts_with(effect)))
+        })
     }
 
     /// All goals that made calls.

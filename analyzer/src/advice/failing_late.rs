@@ -1,7 +1,7 @@
 //! A goal that fails after dear ones: if it does not need them, it should come first (Debray 1988, section 4).
 
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding};
+use super::{Cause, Certainty, Finding, source};
 use crate::tables::Site;
 use crate::text::count;
 use crate::trace::{PredicateIndex, PredicateInfo};
@@ -55,6 +55,12 @@ fn finding(
     let cost_ticks = spared.saturating_sub(tested);
     // To come first, the test must be cheaper.
     if test.figures.served_ticks >= dear.figures.served_ticks {
+        return None;
+    }
+    // A test of what the dear goal binds cannot come first.
+    if source::needs(evidence.analysis, test, dear, predicate)
+        || source::is_grammar(evidence.analysis, predicate)
+    {
         return None;
     }
     // What counts the solutions needs them.

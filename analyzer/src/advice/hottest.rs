@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding};
+use super::{Cause, Certainty, Finding, may_repeat};
 use crate::remarks::hottest_path;
 use crate::tables::Site;
-use crate::text::counted;
+use crate::text::{counted, shell_quoted};
 use crate::trace::{PredicateIndex, PredicateInfo};
 
 /// From such a part of the work on, in percent, what runs inside one library is worth another
@@ -44,6 +44,17 @@ fn of_goal(evidence: &Evidence, goal: &Site, own_ticks: u64) -> Finding {
     let name = evidence.name(goal.callee);
     let calls = goal.figures.calls;
     let (library, remedy) = library(evidence, goal.callee);
+    let remedy = match may_repeat::recursive(evidence) {
+        Some(again) => {
+            let name = evidence.name(again);
+            let option = shell_quoted(name);
+            format!(
+                "{remedy} {name} calls itself in a tree: record with --arguments {option} to see whether the same calls come again, \
+                 which a table would keep."
+            )
+        }
+        None => remedy,
+    };
     Finding {
         cause: Cause::Hottest,
         place: evidence.place_of(goal),

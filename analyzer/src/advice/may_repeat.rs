@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::{Evidence, reached};
-use super::{Cause, Certainty, Finding};
+use super::{Cause, Certainty, Finding, source};
 use crate::text::{count, shell_quoted};
 use crate::trace::{PredicateIndex, PredicateInfo};
 
@@ -38,6 +38,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                     .ns(figures.inclusive_ticks / figures.calls)
                     >= LEAST_NS
                 && computes(evidence, &callees, index)
+                && !source::is_grammar(evidence.analysis, index)
         })
         .collect();
     may.sort_by_key(|(_, _, figures)| Reverse(figures.inclusive_ticks));
@@ -75,6 +76,38 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         ),
         predicates: may.iter().map(|&(index, ..)| index).collect(),
     }]
+}
+
+/// The dearest predicate that calls itself other than by last calls, far more often than the
+/// recursion is deep, returns one result and changes nothing: its calls make a tree, in which the
+/// same ones may come again. A tree of data looks the same, so this is no finding.
+pub(super) fn recursive(evidence: &Evidence) -> Option<PredicateIndex> {
+    let callees = callees(evidence);
+    let called = |index| callees.get(&index).into_iter().flatten().copied();
+    let has_effects = |&index: &PredicateIndex| {
+        evidence.has_effects(index)
+            || (evidence.is_of_program(index) && evidence.names_effects(index))
+    };
+    let streams = evidence.analysis.profile.streams.iter();
+    let depth = streams.map(|stream| stream.max_depth).max().unwrap_or(0);
+    let enough = evidence.total_ticks / 100 * LEAST_SHARE;
+    let calling_itself = evidence.predicates().filter(|&(index, info, figures)| {
+        evidence.is_of_program(index)
+            && info.declared.arity > 0
+            && !evidence.analysis.arguments().contains_key(&index)
+            && figures.redos == 0
+            && figures.tail_calls < figures.calls / 10
+            && figures.calls >= LEAST.max(depth.saturating_mul(100))
+            && figures.inclusive_ticks >= enough
+            && {
+                let below = reached(called(index), called);
+                below.contains(&index) && !below.iter().any(has_effects)
+            }
+            && !source::is_grammar(evidence.analysis, index)
+    });
+    let dearest =
+        calling_itself.max_by_key(|&(index, _, figures)| (figures.inclusive_ticks, Reverse(index)));
+    dearest.map(|(index, ..)| index)
 }
 
 /// By predicate of the program: what its clauses call, in arguments of other goals, too.

@@ -5,6 +5,8 @@
 
 mod change;
 mod collected;
+mod comparisons;
+mod copied;
 mod engine_memory;
 mod evidence;
 mod exceptions;
@@ -17,7 +19,9 @@ mod may_repeat;
 mod prefixes;
 mod read_again;
 mod repeats;
+mod source;
 mod waiting;
+mod walked;
 
 use std::cmp::Reverse;
 
@@ -59,6 +63,12 @@ pub enum Cause {
     Flushes,
     /// Files or terms are read or parsed again and again.
     ReadAgain,
+    /// A list is gone over in each round of a loop.
+    WalkedAgain,
+    /// Data is copied at each call.
+    CopiedData,
+    /// The key of an element is computed at each comparison of a sort.
+    ComputedInComparison,
     /// No cause, but where most of the work is.
     Hottest,
 }
@@ -138,8 +148,10 @@ impl Finding {
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 13] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 16] = [
         collected::find,
+        comparisons::find,
+        copied::find,
         engine_memory::find,
         exceptions::find,
         failing_late::find,
@@ -152,8 +164,13 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         read_again::find,
         repeats::find,
         waiting::find,
+        walked::find,
     ];
-    let all = looked_for.iter().flat_map(|find| find(&evidence));
+    let mut all: Vec<Finding> = looked_for.iter().flat_map(|find| find(&evidence)).collect();
+    let growing = all.iter().filter(|one| one.cause == Cause::GrowingCalls);
+    let growing: Vec<Place> = growing.map(|one| one.place.clone()).collect();
+    // That its calls grow says more of a goal than that they are long.
+    all.retain(|one| one.cause != Cause::WalkedAgain || !growing.contains(&one.place));
     let is_worth_it = |finding: &Finding| {
         let whole = finding.whole_ticks(&evidence.whole).max(1);
         let share = finding.cost_ticks as f64 / whole as f64;
@@ -165,7 +182,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         cost_ticks: finding.cost_ticks.min(finding.whole_ticks(&evidence.whole)),
         ..finding
     };
-    let worth = all.map(within_whole).filter(is_worth_it);
+    let worth = all.into_iter().map(within_whole).filter(is_worth_it);
     let mut findings: Vec<Finding> = worth.collect();
     findings.sort_by_key(|finding| {
         // What is not known to be a fault of the program comes later.

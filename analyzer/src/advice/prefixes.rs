@@ -37,6 +37,14 @@ fn finding(
     let calls = sum(|goal| goal.figures.calls);
     let own = evidence.figures(predicate);
     let repeated = calls.saturating_sub(own.calls.saturating_add(own.redos));
+    // Where the first of them failed, the same goal would fail again: what later clauses called so
+    // often was another one, such as one with its arguments exchanged.
+    let failed = goals.first().map_or(0, |goal| goal.figures.fails_dry);
+    let later = goals
+        .iter()
+        .skip(1)
+        .map(|goal| goal.figures.calls.saturating_sub(failed));
+    let repeated = repeated.min(later.fold(0_u64, u64::saturating_add));
     let cost_ticks = part_of(sum(|goal| goal.figures.served_ticks), repeated, calls);
     let (name, first) = (evidence.name(predicate), evidence.name(callee));
     let lines: Vec<String> = goals

@@ -1,0 +1,68 @@
+//! Keys that are computed at each comparison of a sort.
+
+use super::evidence::{Evidence, share};
+use super::{Cause, Certainty, Finding};
+use crate::text::count;
+use crate::trace::PredicateIndex;
+
+/// Fewer comparisons are not worth keys.
+const LEAST: u64 = 1000;
+
+/// For each predicate of the program that `predsort/3` calls: the goal of it that took longest.
+pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let edges = evidence.analysis.profile.edges.iter();
+    let by_sort = edges.filter(|((caller, callee), figures)| {
+        let caller = caller.predicate();
+        let name = caller.and_then(|caller| evidence.foreign_name(caller));
+        name == Some("predsort") && evidence.is_of_program(*callee) && figures.ports.calls >= LEAST
+    });
+    by_sort
+        .filter_map(|(&(_, callee), figures)| finding(evidence, callee, figures.ports.calls))
+        .collect()
+}
+
+fn finding(evidence: &Evidence, comparison: PredicateIndex, compared: u64) -> Option<Finding> {
+    let goals = evidence.goals_of(comparison);
+    let computing = goals.filter(|goal| {
+        evidence.is_of_program(goal.callee) && goal.callee != comparison && goal.figures.calls > 0
+    });
+    let computing: Vec<_> = computing.collect();
+    let dearest = computing
+        .iter()
+        .max_by_key(|goal| goal.figures.served_ticks)?;
+    let of_same = computing
+        .iter()
+        .filter(|goal| goal.callee == dearest.callee);
+    let (calls, ticks) = of_same.fold((0_u64, 0_u64), |(calls, ticks), goal| {
+        let figures = &goal.figures;
+        (
+            calls.saturating_add(figures.calls),
+            ticks.saturating_add(figures.served_ticks),
+        )
+    });
+    // Both elements of a comparison have a key; what is called less often is a special case.
+    if calls < compared {
+        return None;
+    }
+    let (name, key) = (evidence.name(comparison), evidence.name(dearest.callee));
+    Some(Finding {
+        cause: Cause::ComputedInComparison,
+        place: evidence.place_of(dearest),
+        cost_ticks: ticks,
+        certainty: Certainty::Likely,
+        title: format!("{key} is computed at each comparison of predsort/3"),
+        evidence: format!(
+            "predsort/3 called {name} {} times, and that {key} {} times, which took {}: {} of the work. An element is compared with many \
+             others, and {key} called for it each time.",
+            count(compared),
+            count(calls),
+            evidence.time(ticks),
+            share(ticks, evidence.total_ticks),
+        ),
+        remedy: format!(
+            "call {key} once for each element, sort pairs Key-Element with keysort/2 or sort/4, and take the keys off again \
+             (library(pairs): map_list_to_pairs/3, pairs_values/2)."
+        ),
+        predicates: vec![dearest.callee, comparison],
+    })
+}

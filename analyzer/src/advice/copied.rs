@@ -1,0 +1,100 @@
+//! Data that is copied at each call: with a lambda, or into a global variable.
+
+use super::evidence::{Evidence, part_of};
+use super::{Cause, Certainty, Finding, source};
+use crate::text::count;
+
+/// Fewer calls are no loop.
+const LEAST: u64 = 500;
+
+/// Calls that take less time, in ns, copy little.
+const LEAST_NS: u64 = 10_000;
+
+/// Built-in predicates that copy a term, and that the recorder leaves out as they take next to no
+/// time by themselves.
+const COPYING: [&str; 5] = [
+    "nb_setval",
+    "nb_setarg",
+    "duplicate_term",
+    "copy_term",
+    "copy_term_nat",
+];
+
+pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let mut findings = lambdas(evidence);
+    findings.extend(built_ins(evidence));
+    findings
+}
+
+/// Lambdas of library `yall` that take long beside what they call.
+fn lambdas(evidence: &Evidence) -> Vec<Finding> {
+    let is_lambda = |name: &str| matches!(name, ">>" | "/");
+    let lambdas = evidence.predicates().filter(|(_, info, figures)| {
+        info.declared.module == "yall"
+            && is_lambda(&info.declared.name)
+            && figures.calls >= LEAST
+            && evidence.analysis.ns(figures.self_ticks / figures.calls) >= LEAST_NS
+    });
+    let finding = |(index, _, figures): (_, _, &crate::figures::PredicateFigures)| {
+        let goal = evidence.dearest_goal(index)?;
+        let cost_ticks = part_of(
+            figures.self_ticks,
+            goal.figures.served_ticks,
+            figures.inclusive_ticks,
+        );
+        Some(Finding {
+            cause: Cause::CopiedData,
+            place: evidence.place_of(goal),
+            cost_ticks,
+            certainty: Certainty::ToCheck,
+            title: format!("a lambda {} may copy its data at each call", evidence.at(goal)),
+            evidence: format!(
+                "The lambda was called {} times and worked {} itself, {} a call. Without / before its parameters, a lambda is copied at \
+                 each call with all that its variables are bound to.",
+                count(goal.figures.calls),
+                evidence.time(cost_ticks),
+                evidence.time(figures.self_ticks / figures.calls.max(1)),
+            ),
+            remedy: "name what it shares: \\X^… or Shared/[X]>>…; or write a predicate and hand it the data as an argument. If the lambda \
+                     has no large data, it is what the lambda calls in libraries."
+                .to_owned(),
+            predicates: vec![index],
+        })
+    };
+    lambdas.filter_map(finding).collect()
+}
+
+/// Predicates of the program that take long themselves, and whose clauses name a built-in that
+/// copies.
+fn built_ins(evidence: &Evidence) -> Vec<Finding> {
+    let slow = evidence.predicates().filter(|&(index, _, figures)| {
+        evidence.is_of_program(index)
+            && figures.calls >= LEAST
+            && evidence.analysis.ns(figures.self_ticks / figures.calls) >= LEAST_NS
+    });
+    let finding = |(index, _, figures): (_, _, &crate::figures::PredicateFigures)| {
+        let text = source::of_predicate(evidence.analysis, index)?;
+        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let built_in = words.find(|word| COPYING.contains(word))?;
+        let name = evidence.name(index);
+        Some(Finding {
+            cause: Cause::CopiedData,
+            place: evidence.place(index),
+            cost_ticks: figures.self_ticks,
+            certainty: Certainty::ToCheck,
+            title: format!("{name} may copy its data at each call: it calls {built_in}"),
+            evidence: format!(
+                "{name} worked {} itself in {} calls, {} a call: long for what is no recorded call. Its clauses name {built_in}, which copies \
+                 the whole term each time.",
+                evidence.time(figures.self_ticks),
+                count(figures.calls),
+                evidence.time(figures.self_ticks / figures.calls.max(1)),
+            ),
+            remedy: "hand the data from call to call as an argument, or use b_setval/2, which does not copy; or keep it in clauses \
+                     or in a table that is changed in place (library(nb_set), nb_setval/2 for each key)."
+                .to_owned(),
+            predicates: vec![index],
+        })
+    };
+    slow.filter_map(finding).collect()
+}

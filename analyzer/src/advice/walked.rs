@@ -1,0 +1,93 @@
+//! Built-in and library predicates that go over all of their data at each call, in a loop that hands them nearly the same data each time.
+
+use super::evidence::{Evidence, part_of};
+use super::{Cause, Certainty, Finding};
+use crate::tables::Site;
+use crate::text::count;
+
+/// Fewer calls are no loop.
+const LEAST: u64 = 500;
+
+/// Calls that take less time, in ns, have little to go over.
+const LEAST_NS: u64 = 10_000;
+
+/// By what they do with a list: sort it, or walk it for one figure.
+const SORTING: [&str; 7] = [
+    "keysort",
+    "list_to_assoc",
+    "list_to_ord_set",
+    "list_to_set",
+    "msort",
+    "predsort",
+    "sort",
+];
+const WALKING: [&str; 12] = [
+    "last",
+    "length",
+    "max_list",
+    "max_member",
+    "min_list",
+    "min_member",
+    "nth0",
+    "nth1",
+    "reverse",
+    "subtract",
+    "sum_list",
+    "sumlist",
+];
+
+/// A finding for each such goal in a predicate that calls itself.
+pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let sites = evidence.sites();
+    sites.filter_map(|site| finding(evidence, site)).collect()
+}
+
+fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
+    let name = evidence.foreign_name(site.callee)?;
+    let sorts = SORTING.contains(&name);
+    if !sorts && !WALKING.contains(&name) {
+        return None;
+    }
+    let figures = evidence.figures(site.callee);
+    let served = site.figures.served_ticks;
+    let own = part_of(figures.self_ticks, served, figures.inclusive_ticks);
+    let calls = site.figures.calls;
+    let a_call = own / calls.max(1);
+    if calls < LEAST || evidence.analysis.ns(a_call) < LEAST_NS {
+        return None;
+    }
+    let caller = site.caller.predicate()?;
+    let is_in_loop = evidence
+        .goals_of(caller)
+        .any(|goal| evidence.called(goal.callee).contains(&caller));
+    let callee = evidence.name(site.callee);
+    let remedy = match sorts {
+        true => {
+            "if most of the list was there at the call before, keep it sorted: library(heaps) where only the least is wanted, \
+             library(assoc), or ord_union/3 with what is new. If it is another list each time, it is as it should be."
+        }
+        false => {
+            "if most of the list was there at the call before, keep the figure beside it, or use a term with arg/3. If it is another \
+             list each time, it is as it should be."
+        }
+    };
+    is_in_loop.then(|| Finding {
+        cause: Cause::WalkedAgain,
+        place: evidence.place_of(site),
+        cost_ticks: own,
+        certainty: Certainty::ToCheck,
+        title: format!(
+            "{callee} goes over a whole list in each round {}",
+            evidence.at(site)
+        ),
+        evidence: format!(
+            "{} calls itself, and called {callee} {} times in that, which worked {}, {} a call.",
+            evidence.name(caller),
+            count(calls),
+            evidence.time(own),
+            evidence.time(a_call),
+        ),
+        remedy: remedy.to_owned(),
+        predicates: vec![site.callee],
+    })
+}
