@@ -488,22 +488,22 @@ fn waiting_and_loading_are_folded_in_the_flame_graph() {
     let folded = text(&picture(&mut app, 120, 30));
     assert!(!boxes(&folded), "{folded}");
     assert!(
-        folded.contains("‖ folded ") && folded.contains("space unfolds"),
+        folded.contains("‖ folded ") && folded.contains("w unfolds"),
         "{folded}"
     );
     let svg = written(&mut app);
     assert!(!svg.contains("system:waiting/0") && svg.contains("lookup/2"));
     assert!(svg.contains(">scan, without "));
-    keys(&mut app, "space");
+    keys(&mut app, "w");
     let all = text(&picture(&mut app, 120, 30));
     assert!(boxes(&all) && !all.contains("folded"), "{all}");
     let svg = written(&mut app);
     assert!(svg.contains("system:waiting/0") && !svg.contains(", without "));
     // All of it in a focus that is nothing else.
     keys(&mut app, "1 / :waiting enter F 8");
-    keys(&mut app, "space");
+    keys(&mut app, "w");
     let nothing = text(&picture(&mut app, 120, 30));
-    assert!(nothing.contains("space shows it"), "{nothing}");
+    assert!(nothing.contains("w shows it"), "{nothing}");
 }
 
 #[test]

@@ -113,16 +113,6 @@ impl Flame {
         self.build.as_ref().map_or(self.shape, |build| build.shape)
     }
 
-    /// Folds what is no work of the program, or unfolds it.
-    fn toggle(&mut self) -> Effect {
-        let shape = self.coming();
-        if shape.folds && self.build.is_none() && self.tree.folded.sum() == 0 {
-            return Effect::Say("nothing is folded: no waiting, loading or collections".to_owned());
-        }
-        let folds = !shape.folds;
-        self.rebuild(Shape { folds, ..shape })
-    }
-
     /// Shows the tree that was being made, if it is.
     fn take(&mut self, wait: Option<Duration>) -> Effect {
         let Some(build) = &self.build else {
@@ -218,7 +208,10 @@ impl Screen for Flame {
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         self.wanted = self.predicate().or(self.wanted);
         self.analysis = Some(Arc::clone(analysis));
-        let shape = self.coming();
+        let shape = Shape {
+            folds: !analysis.is_all(),
+            ..self.coming()
+        };
         // The other figures are not those of this analysis.
         self.tree = Tree::default();
         let search = std::mem::take(&mut self.search);
@@ -254,7 +247,6 @@ impl Screen for Flame {
                 let inverted = !shape.inverted;
                 return self.rebuild(Shape { inverted, ..shape });
             }
-            Action::Toggle => return self.toggle(),
             Action::Enter => return self.predicate().map_or(Effect::Done, Effect::Open),
             Action::Up => self.up(),
             Action::Down => self.down(),
@@ -290,8 +282,13 @@ impl Screen for Flame {
         let Some(own) = spot.own::<Spot>() else {
             return;
         };
-        if own.shape != self.coming() {
-            self.rebuild(own.shape);
+        // What is left out is the same on all screens.
+        let shape = Shape {
+            folds: self.coming().folds,
+            ..own.shape
+        };
+        if shape != self.coming() {
+            self.rebuild(shape);
         }
         self.wanted = None;
         if self.build.is_some() {
