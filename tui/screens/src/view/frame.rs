@@ -143,12 +143,7 @@ fn warning(app: &App) -> Option<String> {
 fn filters(app: &App) -> Vec<String> {
     let mut texts = app.filters();
     if let Some(filter) = app.shown().filter().filter(|filter| !filter.is_empty()) {
-        let sign = if app.shown().filter_error().is_some() {
-            "text"
-        } else {
-            "filter"
-        };
-        texts.push(format!("{sign}: {}", printable(filter)));
+        texts.push(format!("filter: {}", printable(filter)));
     }
     texts
 }

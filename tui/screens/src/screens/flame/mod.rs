@@ -63,6 +63,8 @@ pub(super) struct Flame {
     /// Where to go back to in it.
     returns: Option<Spot>,
     search: String,
+    /// Why that is no condition.
+    search_error: Option<String>,
     /// By predicate: whether it was searched for.
     found: Option<Vec<bool>>,
     /// Size of all that was, in what is shown; boxes inside others count once. Not summed up of very many.
@@ -84,6 +86,7 @@ impl Default for Flame {
             selected: 0,
             returns: None,
             search: String::new(),
+            search_error: None,
             found: None,
             found_total: None,
             area: Rect::new(0, 0, 80, 20),
@@ -327,6 +330,10 @@ impl Screen for Flame {
         Effect::Step
     }
 
+    fn filter_error(&self) -> Option<&str> {
+        self.search_error.as_deref()
+    }
+
     fn filter(&self) -> Option<&str> {
         Some(&self.search)
     }
@@ -334,9 +341,11 @@ impl Screen for Flame {
     fn set_filter(&mut self, text: &str) {
         let text = text.trim();
         self.search = text.to_owned();
-        let condition = (!text.is_empty()).then(|| {
-            Condition::parse(text, NAME).unwrap_or_else(|_| Condition::literal(text, NAME))
-        });
+        let parsed = (!text.is_empty())
+            .then(|| Condition::parse(text, NAME))
+            .transpose();
+        self.search_error = parsed.as_ref().err().map(ToString::to_string);
+        let condition = parsed.unwrap_or_default();
         self.found = condition
             .zip(self.analysis.as_ref())
             .map(|(condition, analysis)| {
