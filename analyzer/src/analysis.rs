@@ -15,6 +15,7 @@ use crate::figures::laws::{self, Imbalance};
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
 use crate::figures::whole::Whole;
+use crate::figures::work::Work;
 use crate::index::{self, Index, IndexError};
 use crate::net::Rates;
 use crate::net::centers::{CenterSum, by_center};
@@ -297,6 +298,12 @@ impl Analysis {
     #[must_use]
     pub fn whole(&self) -> Whole {
         Whole::of(&self.trace, &self.profile)
+    }
+
+    /// Where the work was done; with net times if `net` is given.
+    #[must_use]
+    pub fn work(&self, net: Option<&NetTimes>) -> Work {
+        Work::of(&self.trace, &self.profile, net)
     }
 
     /// Nanoseconds of a number of ticks.

@@ -35,7 +35,7 @@ fn masked(outcome: &Outcome) -> String {
 #[test]
 fn a_report() {
     let sandbox = small();
-    let report = sandbox.portmortem(["report", "small.pmt", "--sort", "name", "--top", "10"]);
+    let report = sandbox.portmortem("report small.pmt --all --sort name --top 10".split(' '));
     insta::assert_snapshot!(masked(&report));
 }
 
@@ -93,18 +93,8 @@ fn a_report_of_a_predicate_that_the_trace_has_not() {
 #[test]
 fn a_report_with_hidden_predicates() {
     let sandbox = small();
-    let arguments = [
-        "report",
-        "small.pmt",
-        "--hide",
-        "total",
-        "--hide",
-        "main/0",
-        "--sort",
-        "name",
-        "--top",
-        "10",
-    ];
+    let arguments = "report small.pmt --all --hide total --hide main/0 --sort name --top 10";
+    let arguments = arguments.split(' ');
     insta::assert_snapshot!(masked(&sandbox.portmortem(arguments)));
 }
 
@@ -180,14 +170,14 @@ fn sorting() {
     sandbox.record_file(&sample("queens.pl"), &[]);
     for (sort, from_right) in [("fails", 1), ("redos", 2), ("exits", 3), ("calls", 4)] {
         let report = sandbox
-            .portmortem(["report", "queens.pmt", "--sort", sort])
+            .portmortem(["report", "queens.pmt", "--all", "--sort", sort])
             .out();
         let numbers = column(&report, from_right);
         assert_eq!(numbers.len(), 11, "{report}");
         assert!(numbers.is_sorted_by(|a, b| a >= b), "{sort}: {numbers:?}");
     }
     let by_name = sandbox
-        .portmortem(["report", "queens.pmt", "--sort", "name"])
+        .portmortem(["report", "queens.pmt", "--all", "--sort", "name"])
         .out();
     let names: Vec<&str> = by_name
         .lines()
@@ -210,7 +200,7 @@ fn sorting() {
             "sel/3"
         ]
     );
-    let two = sandbox.portmortem(["report", "queens.pmt", "--sort", "calls", "--top", "2"]);
+    let two = sandbox.portmortem("report queens.pmt --all --sort calls --top 2".split(' '));
     let all = Profiled::of(&sandbox.path("queens.pmt")).predicates().len();
     two.shows(&format!("and {} more predicates with", all - 2))
         .shows(&format!("--top {all} shows all"));

@@ -271,6 +271,9 @@ pub(crate) struct ReportArgs {
     /// Which part of the trace to look at
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
+    /// Show waiting, loading, collections and the recorder's set-up, too; shares are of all time
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Show only this predicate with its callers and callees, and how long its calls take
     #[arg(long, value_name = "GLOB")]
     pub(crate) predicate: Option<String>,

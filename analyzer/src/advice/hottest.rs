@@ -97,7 +97,7 @@ fn of_predicate(evidence: &Evidence, predicate: PredicateIndex, own_ticks: u64) 
 }
 
 fn path(evidence: &Evidence) -> String {
-    let path = hottest_path(&evidence.analysis.profile, None);
+    let path = hottest_path(evidence.analysis, None);
     let names: Vec<&str> = path
         .iter()
         .map(|&(index, _)| evidence.name(index))

@@ -16,6 +16,7 @@ pub mod net_times;
 pub mod profile;
 mod totals;
 pub mod whole;
+pub mod work;
 
 use std::ops::Range;
 

@@ -4,14 +4,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use portmortem_analyzer::figures::net_times::{NetTimes, Times};
+use portmortem_analyzer::figures::whole::Whole;
+use portmortem_analyzer::figures::work::Work;
+use portmortem_analyzer::remarks;
 use portmortem_analyzer::trace::names::qualifier;
-use portmortem_analyzer::trace::{PredicateIndex, Trace};
+use portmortem_analyzer::trace::{PredicateIndex, PredicateInfo, Trace};
 use portmortem_analyzer::{Analysis, Filters, Tables};
 
 use crate::call_times::CallTimes;
@@ -30,6 +33,10 @@ pub struct AnalysisView {
     followed: bool,
     /// Times of single calls, while they are being found.
     calls: Arc<CallTimes>,
+    /// What is no work is shown, too, and shares are of all time.
+    all: bool,
+    /// Where the work was done, with the times that are shown.
+    work: Arc<OnceLock<Work>>,
     /// The module of most predicates: its name may be left out.
     module: Option<Arc<str>>,
 }
@@ -50,6 +57,8 @@ impl AnalysisView {
             module: main_module(&of).map(Arc::from),
             of,
             net: false,
+            all: false,
+            work: Arc::default(),
             sources,
             before: None,
             followed: false,
@@ -79,8 +88,60 @@ impl AnalysisView {
     pub fn with_net(&self, net: bool) -> Self {
         Self {
             net,
+            work: Arc::default(),
             ..self.clone()
         }
+    }
+
+    /// The same with what is no work, or without it.
+    #[must_use]
+    pub fn with_all(&self, all: bool) -> Self {
+        Self {
+            all,
+            ..self.clone()
+        }
+    }
+
+    /// Whether waiting, loading, collections and set-up are shown, and part of the whole.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.all
+    }
+
+    /// Where the work was done, with the times that are shown.
+    #[must_use]
+    pub fn work(&self) -> &Work {
+        self.work.get_or_init(|| self.of.work(self.net_times()))
+    }
+
+    /// Whether boxes of a predicate are no work, and not shown.
+    #[must_use]
+    pub fn leaves_out(&self, index: PredicateIndex) -> bool {
+        let info = self.trace.predicates().get(index as usize);
+        !self.all && info.is_some_and(PredicateInfo::is_engine_work)
+    }
+
+    /// In a row of the call tree, in ns: work, or time if all is shown. Shares are made of it and
+    /// [`Self::total_ns`].
+    #[must_use]
+    pub fn inside_context(&self, row: usize) -> u64 {
+        self.ns(match (self.all, self.net_times()) {
+            (false, _) => self.work().contexts.get(row).copied().unwrap_or(0),
+            (true, Some(net)) => net
+                .contexts
+                .get(row)
+                .map_or(0, |times| times.inclusive_ticks),
+            (true, None) => self.profile.contexts[row].inclusive_ticks,
+        })
+    }
+
+    /// The same of all boxes of a predicate.
+    #[must_use]
+    pub fn inside_predicate(&self, index: PredicateIndex) -> u64 {
+        self.ns(match self.all {
+            false => self.work().of_predicate(index),
+            true => self.predicate_times(index).inclusive_ticks,
+        })
     }
 
     /// As tables; times of single calls are missing in them until a screen has had them found. Never reads the events, as
@@ -145,9 +206,28 @@ impl AnalysisView {
         Self::new(Arc::new(of), true)
     }
 
-    /// Nanoseconds that boxes ran: what shares of time are of.
+    /// What shares of time are of, in ns: work, or all that boxes ran.
     #[must_use]
     pub fn total_ns(&self) -> u64 {
+        match self.all {
+            false => self.ns(self.work().ticks),
+            true => self.all_ns(),
+        }
+    }
+
+    /// What is no work, with the times that are shown; `None` if that is nothing.
+    #[must_use]
+    pub fn left_out(&self) -> Option<String> {
+        let whole = match self.net_times() {
+            Some(net) => Whole::net(&self.trace, net),
+            None => self.whole(),
+        };
+        remarks::left_out(self, &whole)
+    }
+
+    /// Nanoseconds that boxes ran.
+    #[must_use]
+    pub fn all_ns(&self) -> u64 {
         self.ns(match self.net_times() {
             Some(net) => net.net_ticks,
             None => self.profile.total_ticks(),

@@ -11,8 +11,7 @@ use ratatui::crossterm::event::KeyEvent;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use portmortem_analyzer::trace::PredicateIndex;
-use portmortem_analyzer::trace::{Trace, TraceError};
+use portmortem_analyzer::trace::{PredicateIndex, Trace, TraceError};
 
 use crate::analysis::{AnalysisView, Job, Outcome};
 use crate::keys::{self, Action, Binding};
@@ -69,6 +68,8 @@ pub struct App {
     theme_name: ThemeName,
     /// Times without the recorder's own, or as recorded, if the user has said so; else what is known better.
     net: Option<bool>,
+    /// What is no work is shown, too.
+    all: bool,
     sources: bool,
     /// The recording to compare with.
     before: Option<PathBuf>,
@@ -123,6 +124,7 @@ impl App {
             requests: Vec::new(),
             theme_name: theme,
             net: None,
+            all: false,
             sources: true,
             before: None,
             follow: None,
@@ -375,12 +377,27 @@ impl App {
         self.set_analysis(&analysis);
     }
 
+    /// Shows what is no work, too, or leaves it out: on all screens.
+    fn toggle_all(&mut self) {
+        let Some(analysis) = self.analysis.clone() else {
+            return;
+        };
+        let left_out = analysis.left_out();
+        self.all = !self.all;
+        self.say(match (self.all, left_out) {
+            (_, None) => "all time is work: no waiting, loading, collections or set-up".to_owned(),
+            (true, Some(parts)) => format!("shown, too: {parts}; shares are of all time"),
+            (false, Some(parts)) => format!("left out: {parts}; shares are of work"),
+        });
+        self.set_analysis(&analysis);
+    }
+
     fn set_analysis(&mut self, analysis: &AnalysisView) {
         if let Some(before) = &self.analysis {
             before.stop_calls_unless(analysis);
         }
         let net = self.net.unwrap_or_else(|| analysis.net_is_measured());
-        self.analysis = Some(Arc::new(analysis.with_net(net)));
+        self.analysis = Some(Arc::new(analysis.with_net(net).with_all(self.all)));
         self.screens.iter_mut().for_each(|slot| slot.stale = true);
         self.show_at(self.shown);
         if let Some(filter) = self.first_filter.take() {

@@ -45,6 +45,8 @@ pub enum Action {
     Window,
     /// Times without the recorder's own, or as recorded.
     Net,
+    /// With what is no work, or without it.
+    Whole,
     /// Open the source of the predicate under the cursor in an editor.
     Edit,
     /// Other colours.

@@ -488,22 +488,22 @@ fn waiting_and_loading_are_folded_in_the_flame_graph() {
     let folded = text(&picture(&mut app, 120, 30));
     assert!(!boxes(&folded), "{folded}");
     assert!(
-        folded.contains("‖ folded ") && folded.contains("space unfolds"),
+        folded.contains("‖ folded ") && folded.contains("w unfolds"),
         "{folded}"
     );
     let svg = written(&mut app);
     assert!(!svg.contains("system:waiting/0") && svg.contains("lookup/2"));
     assert!(svg.contains(">scan, without "));
-    keys(&mut app, "space");
+    keys(&mut app, "w");
     let all = text(&picture(&mut app, 120, 30));
     assert!(boxes(&all) && !all.contains("folded"), "{all}");
     let svg = written(&mut app);
     assert!(svg.contains("system:waiting/0") && !svg.contains(", without "));
     // All of it in a focus that is nothing else.
     keys(&mut app, "1 / :waiting enter F 8");
-    keys(&mut app, "space");
+    keys(&mut app, "w");
     let nothing = text(&picture(&mut app, 120, 30));
-    assert!(nothing.contains("space shows it"), "{nothing}");
+    assert!(nothing.contains("w shows it"), "{nothing}");
 }
 
 #[test]
@@ -579,4 +579,55 @@ fn v_leads_to_an_event_and_esc_back() {
             assert!(["Trace", "Changes", "Events", "Advice"].contains(&entry.name));
         }
     }
+}
+
+/// On every screen that is filtered or searched.
+#[test]
+fn what_is_no_condition_cannot_be_confirmed() {
+    for (screen, bad) in [
+        ("1", "fails_>_many"),
+        ("3", "(main"),
+        ("4", "nothing_=_1"),
+        ("5", "(main"),
+        ("6", "port_=_nothing"),
+        ("8", "(main"),
+    ] {
+        let mut app = app("queens.pmt", ThemeName::Dark);
+        keys(&mut app, &format!("{screen} / :{bad} enter"));
+        let shown = text(&picture(&mut app, 120, 30));
+        let asked = shown.lines().last().unwrap();
+        assert!(asked.contains(&bad.replace('_', " ")), "{screen}: {shown}");
+        assert!(
+            ["expected", "is called"]
+                .iter()
+                .any(|why| asked.contains(why)),
+            "{screen}: {asked}"
+        );
+        keys(&mut app, "esc");
+        let shown = text(&picture(&mut app, 120, 30));
+        assert!(!shown.contains("filter: "), "{screen}: {shown}");
+    }
+}
+
+#[test]
+fn names_are_filtered_with_or_without_their_module() {
+    for (condition, name) in [
+        ("predicate_=_memberchk/2", "system:memberchk/2"),
+        ("predicate_=_system:member*", "system:memberchk/2"),
+        ("predicate_=_user:lookup/2", "lookup/2"),
+    ] {
+        let mut app = app("scan.pmt", ThemeName::Dark);
+        keys(&mut app, &format!("/ :{condition} enter"));
+        let row = copied(&mut app);
+        assert!(row.trim_end().ends_with(name), "{condition}: {row}");
+        keys(&mut app, &format!("esc 6 / :{condition} enter"));
+        app.wait();
+        let shown = text(&picture(&mut app, 160, 30));
+        assert!(shown.contains(name), "{condition}: {shown}");
+    }
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    keys(&mut app, "6 / :port_=_exit enter");
+    app.wait();
+    let shown = text(&picture(&mut app, 160, 30));
+    assert!(!shown.contains("no event"), "{shown}");
 }

@@ -81,6 +81,50 @@ fn both_screens_in_other_sizes() {
     }
 }
 
+/// On all screens alike; what is left out is in no sum.
+#[test]
+fn work_is_the_whole_until_a_key_says_otherwise() {
+    for trace in ["scan.pmt", "threads_exceptions.pmt", "queens.pmt"] {
+        let analysis = analysis(trace);
+        let infos = analysis.trace.predicates().iter();
+        let others = infos.filter(|info| info.is_engine_work());
+        let others: Vec<&str> = others.map(|info| info.declared.name.as_str()).collect();
+        let is_other = |row: &Vec<String>| {
+            let name = row.last().unwrap();
+            others
+                .iter()
+                .any(|other| *name == format!("system:{other}/0"))
+        };
+        let used = analysis.tables().used_predicates().count();
+        let mut app = app(trace, ThemeName::Dark);
+        keys(&mut app, "C");
+        for (typed, all) in [("", false), ("w", true), ("w", false)] {
+            keys(&mut app, typed);
+            keys(&mut app, "1");
+            let title = text(&picture(&mut app, 200, 30));
+            let title = title.lines().nth(1).unwrap();
+            let whole = analysis.whole();
+            assert_eq!(
+                title.contains("left out (w): "),
+                !all && whole.left_out_ticks() > 0
+            );
+            let rows = exported(&mut app);
+            assert!(all || !rows.iter().any(is_other), "{rows:?}");
+            assert_eq!(all && !others.is_empty(), rows.iter().any(is_other));
+            let shares = rows.iter().map(|row| row[0].parse::<f64>().unwrap());
+            let sum: f64 = shares.sum();
+            assert!((sum - 100.0).abs() < 0.06 * used as f64, "{sum}");
+            keys(&mut app, "3");
+            let rows = exported(&mut app);
+            let first: f64 = rows[0][0].parse().unwrap();
+            assert!(first <= 100.0 && !is_other(&rows[0]), "{rows:?}");
+            keys(&mut app, "+");
+            let rows = exported(&mut app);
+            assert!(all || !rows.iter().any(is_other), "{rows:?}");
+        }
+    }
+}
+
 /// Enter, v.
 #[test]
 fn two_keys_lead_to_the_slowest_call_of_the_hottest_predicate() {
@@ -252,7 +296,8 @@ fn slowest_calls_are_those_of_the_table() {
         let expected: Vec<[u64; 2]> = expected.map(|row| [row.ns, row.event]).collect();
         let filter = format!("predicate = \"{name}\"");
         let mut app = filtered("threads_exceptions.pmt", &filter);
-        keys(&mut app, "enter t");
+        // Waiting and collections, too.
+        keys(&mut app, "w enter t");
         if expected.is_empty() {
             continue;
         }
@@ -278,6 +323,7 @@ fn times_of_calls_are_columns_that_can_be_sorted_by() {
     expected.sort_by(|a, b| b.cmp(a));
     assert!(expected.len() > 2);
     let mut app = filtered("scan.pmt", "max > 100us");
+    keys(&mut app, "w");
     // In the chooser of columns it is above growth and the name.
     keys(&mut app, "s end up up enter");
     let rows = exported(&mut app);
@@ -332,7 +378,7 @@ fn what_happened_is_above_the_predicates() {
             .net
             .as_ref()
             .filter(|_| analysis.net_is_measured());
-        let path = remarks::hottest_path(&analysis.profile, net);
+        let path = remarks::hottest_path(&analysis, net);
         assert!(path.len() > 1);
         for (predicate, _) in path {
             let line = large.lines().find(|line| line.contains("hottest path"));

@@ -15,8 +15,8 @@ use super::analysis::{exit_code, read};
 use super::scope;
 use crate::cli::{AskedColumn, ReportArgs, ReportFormat, USUAL_SORT};
 use crate::report::{
-    as_list, clause_order, clause_table, headline, order, overview, page_width, predicates,
-    remarks, site_order, site_table,
+    Whole, as_list, clause_order, clause_table, headline, order, overview, page_width, predicates,
+    remarks, site_order, site_table, work,
 };
 
 /// By self time unless a user asks for another column: net where it is measured.
@@ -69,6 +69,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         is_chosen: chosen.is_some(),
         columns,
         top: args.top,
+        whole: if args.all { Whole::All } else { Whole::Work },
     };
     // Cost centres are read from the events: nothing is printed before it is known that they were all there.
     match args.format {
@@ -115,6 +116,7 @@ struct Rows<'t> {
     columns: Vec<usize>,
     /// How many are printed, if that was said.
     top: Option<usize>,
+    whole: Whole,
 }
 
 impl Rows<'_> {
@@ -219,7 +221,9 @@ fn listing<'t, R: Row<'t>>(
 }
 
 fn text(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
-    writeln!(out, "{}", headline(analysis))?;
+    let shows_all = rows.is_chosen || rows.whole == Whole::All;
+    let left_out = work(analysis).filter(|_| !shows_all).unwrap_or_default();
+    writeln!(out, "{}{left_out}", headline(analysis))?;
     let body = if rows.is_chosen {
         predicates(analysis, &rows.columns, rows.shown(usize::MAX))
     } else {
@@ -228,6 +232,7 @@ fn text(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
             &rows.columns,
             &rows.order,
             rows.top.unwrap_or(USUAL_TOP),
+            rows.whole,
         )
     };
     writeln!(out, "{body}")?;

@@ -6,7 +6,7 @@ use portmortem_analyzer::Analysis;
 use portmortem_analyzer::Tables;
 use portmortem_analyzer::tables::{Cell, Kind, PredicateRow, Row, Table, Unit};
 use portmortem_analyzer::text::{count, percent};
-use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::trace::{PredicateIndex, PredicateInfo};
 
 use super::{page_width, unit};
 use crate::text_table::{Column, render};
@@ -16,7 +16,7 @@ struct Printed {
     place: usize,
     /// Instead of its title.
     heading: Option<&'static str>,
-    /// As a share of all time.
+    /// As a share of what is shown ([`Whole`]).
     share: bool,
     /// Whether the heading names the unit.
     unit: bool,
@@ -84,6 +84,40 @@ const COUNTS: &[Printed] = &[
     printed("predicate"),
 ];
 
+/// What shares of time are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whole {
+    /// Work: what is none is left out.
+    Work,
+    /// All time of boxes.
+    All,
+}
+
+impl Whole {
+    /// Whether boxes of a predicate are part of it.
+    pub(crate) fn has(self, report: &Analysis, index: PredicateIndex) -> bool {
+        let info = report.trace.predicates().get(index as usize);
+        self == Self::All || !info.is_some_and(PredicateInfo::is_engine_work)
+    }
+
+    /// As recorded, or net where that is known.
+    fn ticks(self, report: &Analysis, net: bool) -> u64 {
+        let net = report.profile.net.as_ref().filter(|_| net);
+        match (self, net) {
+            (Self::Work, net) => report.work(net).ticks,
+            (Self::All, Some(net)) => net.net_ticks,
+            (Self::All, None) => report.profile.total_ticks(),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Work => "work",
+            Self::All => "time",
+        }
+    }
+}
+
 /// The predicates that ran, or those of them that were `chosen`, sorted by a column of the catalogue: numbers the
 /// largest first, texts alphabetically; what is not known comes last. Equal ones are in the order of their names.
 pub(crate) fn order(
@@ -119,13 +153,14 @@ pub(crate) fn table(
     columns: &[usize],
     order: &[PredicateIndex],
     top: usize,
+    whole: Whole,
 ) -> String {
     let shown = &order[..order.len().min(top)];
     let columns = match columns {
-        [] => usual(report, shown),
+        [] => usual(report, shown, whole),
         asked => asked
             .iter()
-            .map(|&place| column(report, shown, &of_user(place)))
+            .map(|&place| column(report, shown, &of_user(place), whole))
             .collect(),
     };
     let mut text = render(&columns, page_width());
@@ -136,9 +171,10 @@ pub(crate) fn table(
         };
         let rest: u64 = order[shown.len()..].iter().map(self_ticks).sum();
         text.push_str(&format!(
-            "  … and {} more predicates with {} % of the time; --top {} shows all\n",
+            "  … and {} more predicates with {} % of the {}; --top {} shows all\n",
             count((order.len() - shown.len()) as u64),
-            percent(rest, report.profile.total_ticks()),
+            percent(rest, whole.ticks(report, false)),
+            whole.name(),
             order.len()
         ));
     }
@@ -146,7 +182,7 @@ pub(crate) fn table(
 }
 
 /// The usual columns: net times first if they are measured, exceptions if there were some.
-fn usual(report: &Analysis, shown: &[PredicateIndex]) -> Vec<Column> {
+fn usual(report: &Analysis, shown: &[PredicateIndex], whole: Whole) -> Vec<Column> {
     let raised = |&index: &PredicateIndex| report.profile.predicates[index as usize].exceptions > 0;
     let raised = shown.iter().any(raised);
     let times = if report.net_is_measured() {
@@ -158,7 +194,7 @@ fn usual(report: &Analysis, shown: &[PredicateIndex]) -> Vec<Column> {
         .iter()
         .chain(COUNTS)
         .filter(|printed| raised || PredicateRow::ALL[printed.place].name != "exceptions")
-        .map(|printed| column(report, shown, printed).dispensable(printed.rank))
+        .map(|printed| column(report, shown, printed, whole).dispensable(printed.rank))
         .collect()
 }
 
@@ -172,7 +208,7 @@ fn of_user(place: usize) -> Printed {
     }
 }
 
-fn column(report: &Analysis, shown: &[PredicateIndex], printed: &Printed) -> Column {
+fn column(report: &Analysis, shown: &[PredicateIndex], printed: &Printed, whole: Whole) -> Column {
     let about = &PredicateRow::ALL[printed.place];
     let is_time = matches!(about.unit, Unit::Time | Unit::Clock);
     let unit = unit(report);
@@ -191,9 +227,11 @@ fn column(report: &Analysis, shown: &[PredicateIndex], printed: &Printed) -> Col
         });
         return Column::counts(heading, &counts.collect::<Vec<_>>());
     }
-    let net = report.profile.net.as_ref();
-    let net = net.filter(|_| about.name == "self_comp_ns");
-    let total = report.ns(net.map_or(report.profile.total_ticks(), |net| net.net_ticks));
+    let total = report.ns(if printed.share {
+        whole.ticks(report, about.name == "self_comp_ns")
+    } else {
+        0
+    });
     let texts = cells.map(|cell| match cell {
         Cell::Integer(part) if printed.share => percent(part.max(0) as u64, total),
         Cell::Integer(ns) if is_time => unit.format(ns.max(0) as u64),

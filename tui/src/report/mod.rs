@@ -32,8 +32,8 @@ pub(crate) use comparison::{
     goals as compared_goals, headline as compared_headline, predicates as compared_predicates,
 };
 pub(crate) use events::{Lines, life as life_of_box};
-pub(crate) use flat::order;
-pub(crate) use remarks::{as_list, headline, losses, remarks};
+pub(crate) use flat::{Whole, order};
+pub(crate) use remarks::{as_list, headline, losses, remarks, work};
 pub(crate) use sites::{order as site_order, table as site_table};
 
 /// The width of reports where there is no terminal; they are never narrower.
@@ -80,8 +80,11 @@ pub(crate) fn overview(
     columns: &[usize],
     order: &[PredicateIndex],
     top: usize,
+    whole: Whole,
 ) -> String {
-    let mut tables = vec![flat::table(analysis, columns, order, top)];
+    let order = order.iter().copied();
+    let order: Vec<_> = order.filter(|&index| whole.has(analysis, index)).collect();
+    let mut tables = vec![flat::table(analysis, columns, &order, top, whole)];
     // What the recorder did is of interest to those who ask for it.
     let infos = analysis.trace.predicates();
     let is_set_up = |index: PredicateIndex| {
@@ -95,7 +98,7 @@ pub(crate) fn overview(
     tables.push(costs::centers(analysis));
     // These are of the whole trace.
     if analysis.filters.is_everything() {
-        tables.push(costs::symbolic(analysis, order, top));
+        tables.push(costs::symbolic(analysis, &order, top));
     }
     tables.retain(|table| !table.is_empty());
     tables.join("\n")
@@ -107,7 +110,8 @@ pub(crate) fn predicates(
     columns: &[usize],
     indices: &[PredicateIndex],
 ) -> String {
-    let lines = (!columns.is_empty()).then(|| flat::table(analysis, columns, indices, usize::MAX));
+    let lines = (!columns.is_empty())
+        .then(|| flat::table(analysis, columns, indices, usize::MAX, Whole::All));
     let blocks = indices.iter().flat_map(|&index| {
         [
             neighbours::block(analysis, index),

@@ -1,8 +1,9 @@
 //! What a reader must know beside the figures: what the trace is, what was lost, what is distorted.
 
 use portmortem_analyzer::Analysis;
+use portmortem_analyzer::figures::whole::Whole;
 use portmortem_analyzer::remarks;
-use portmortem_analyzer::text::{TimeUnit, counted, shorten};
+use portmortem_analyzer::text::{TimeUnit, counted, shorten, time};
 use portmortem_analyzer::trace::names::printable;
 
 /// More damaged places, violations or notes than this are only counted.
@@ -39,6 +40,19 @@ pub(crate) fn headline(report: &Analysis) -> String {
         textwrap::fill(&what, super::page_width()),
         textwrap::fill(&remarks::recording_share(report), super::page_width())
     )
+}
+
+/// What of the time was work, and what is beside it; `None` if all was work.
+pub(crate) fn work(report: &Analysis) -> Option<String> {
+    let net = report.profile.net.as_ref();
+    let whole = match net.filter(|_| report.net_is_measured()) {
+        Some(net) => Whole::net(&report.trace, net),
+        None => report.whole(),
+    };
+    let left_out = remarks::left_out(report, &whole)?;
+    let [work, all] = [whole.work_ticks, whole.all_ticks()].map(|ticks| time(report.ns(ticks)));
+    let text = format!("work: {work} of {all}; left out (--all shows it): {left_out}");
+    Some(textwrap::fill(&text, super::page_width()) + "\n")
 }
 
 /// What was lost or distorted: one line each, nothing if nothing is to be said.

@@ -182,6 +182,7 @@ impl App {
                 None => self.say("no predicate here"),
             },
             (Action::Net, _) => self.toggle_net(),
+            (Action::Whole, _) => self.toggle_all(),
             (Action::Window, _) => {
                 let shown = self.shown().window();
                 let text =

@@ -179,10 +179,13 @@ impl App {
         let here = here.unwrap_or_else(|| self.here());
         let view = self.shown_mut();
         view.set_filter(text);
+        if let Some(problem) = view.filter_error().map(str::to_owned) {
+            view.set_filter(before);
+            return self.say(problem);
+        }
         if let Some(table) = view.table_mut() {
             table.stay();
         }
-        let problem = view.filter_error().map(str::to_owned);
         let changed = view.filter().filter(|filter| *filter != before);
         let changed = changed.map(str::to_owned);
         let is_step = changed.is_some();
@@ -194,9 +197,6 @@ impl App {
                 slot.name = now;
             }
             self.step_from(here);
-        }
-        if let Some(problem) = problem {
-            self.say(format!("looked for as it is: {problem}"));
         }
         // Going to what is found belongs to the same step.
         let before = self.here();

@@ -4,7 +4,7 @@ use portmortem_analyzer::tables::{Cell, EventRow, Row, Table, port};
 use portmortem_analyzer::trace::Trace;
 use portmortem_tracer::format::Event;
 
-use super::listed::PORTS;
+use super::listed::{PORTS, find_port};
 use super::{Condition, ConditionError, Field};
 
 /// A condition on rows of the table `events`: `port = fail and depth > 10`.
@@ -24,15 +24,13 @@ impl EventCondition {
     /// Reads a condition.
     ///
     /// # Errors
-    /// As [`Condition::parse`].
+    /// As [`Condition::parse`], and if it names a port that is not there.
     pub fn parse(text: &str) -> Result<Self, ConditionError> {
-        Condition::parse(text, &Self::fields()).map(Self)
-    }
-
-    /// The events that have this text somewhere.
-    #[must_use]
-    pub fn literal(text: &str) -> Self {
-        Self(Condition::literal(text, &Self::fields()))
+        let mut condition = Condition::parse(text, &Self::fields())?;
+        if let Some(port) = port_column() {
+            condition.resolve(port, &find_port)?;
+        }
+        Ok(Self(condition))
     }
 
     /// Whether it may hold for an event of a trace, as far as the names of predicates and ports and the texts of marks tell.
@@ -46,7 +44,7 @@ impl EventCondition {
                 "text" => text,
                 _ => None,
             };
-            self.0.decide(cell, |_| None)
+            self.0.decide(cell, |_| port_of(port))
         };
         PORTS.iter().any(|event| {
             let texts: Vec<Cell> = match event {
@@ -70,8 +68,23 @@ impl EventCondition {
     /// Whether it holds for an event.
     #[must_use]
     pub fn holds(&self, row: &EventRow) -> bool {
-        row.with_cells(|cells| self.0.holds(|column| cells[column + 1]))
+        let holds = |cells: &[Cell]| {
+            let cell = |column: usize| Some(cells[column + 1]);
+            self.0.decide(cell, |_| port_of(row.port)) == Some(true)
+        };
+        row.with_cells(holds)
     }
+}
+
+/// The place of the port among [`EventCondition::fields`].
+fn port_column() -> Option<usize> {
+    let columns = Table::Events.columns()[1..].iter();
+    columns.into_iter().position(|column| column.name == "port")
+}
+
+/// The place of a port among all.
+fn port_of(name: &str) -> Option<usize> {
+    PORTS.iter().position(|&event| port(event) == name)
 }
 
 #[cfg(test)]
@@ -113,6 +126,5 @@ mod tests {
             assert_eq!(condition.holds(&ROW), holds, "{text}");
         }
         assert!(EventCondition::parse("self > 1ms").is_err());
-        assert!(EventCondition::literal("tack/").holds(&ROW));
     }
 }

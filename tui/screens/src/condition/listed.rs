@@ -294,7 +294,7 @@ fn outcome_id(outcome: WayOut) -> usize {
 }
 
 /// Those that have the name, or of a group of them: all exits are `exit`, and last calls are calls.
-fn find_port(text: &str) -> Result<Box<[bool]>, ConditionError> {
+pub(super) fn find_port(text: &str) -> Result<Box<[bool]>, ConditionError> {
     let wanted = text.to_lowercase();
     let names = PORTS.map(port);
     let is = |name: &&str| {

@@ -11,6 +11,7 @@
 //! A column is named as in the exported tables; the ending `_ns` may be left out, and before a sign the beginning will do
 //! if no other column begins so. A word alone is looked
 //! for in all columns of text (case counts only if it has capitals), `~` makes it a regular expression.
+//! A text after `=` means what is called so, a predicate with or without its module; `*` stands for any characters.
 //! Texts with spaces or signs in them are put in double quotes. A number of a column of times without a
 //! unit is nanoseconds; `%` is of the whole that the column's shares are of. Both ends of a range belong to it.
 //!
@@ -19,6 +20,7 @@
 
 mod events;
 mod listed;
+mod names;
 mod parser;
 #[cfg(test)]
 mod tests;
@@ -201,16 +203,6 @@ impl Condition {
         Ok(Self { root })
     }
 
-    /// The rows that have this text somewhere, whatever signs it has in it.
-    #[must_use]
-    pub fn literal(text: &str, fields: &[Field]) -> Self {
-        let root = match parser::word(text, fields) {
-            Ok(node) => node,
-            Err(_) => Node::Any(Vec::new()),
-        };
-        Self { root }
-    }
-
     /// Whether a text asks for names alone, whatever columns there are: `attack`, `~^att`.
     #[must_use]
     pub fn is_of_names(text: &str) -> bool {
@@ -319,6 +311,12 @@ impl Node {
                         });
                     }
                 };
+                if let (Cell::Text(left), Operand::Text(right)) = (left, operand)
+                    && matches!(comparison, Comparison::Equal | Comparison::NotEqual)
+                {
+                    let is_equal = *comparison == Comparison::Equal;
+                    return Some(names::means(right, left) == is_equal);
+                }
                 let order = match (left, right) {
                     (Cell::Integer(left), Cell::Integer(right)) => left.cmp(&right),
                     (Cell::Text(left), Cell::Text(right)) => left.cmp(right),

@@ -187,22 +187,12 @@ fn what_is_asked_for_is_known() {
     );
 }
 
-#[test]
-fn signs_can_be_looked_for_as_they_are() {
-    let minus = |_| Cell::Text("(-)/2");
-    assert!(Condition::parse("(-)/2", &FIELDS[..1]).is_ok_and(|c| c.holds(minus)));
-    assert!(Condition::literal("(-)", &FIELDS[..1]).holds(minus));
-    assert!(!Condition::literal("(-)", &FIELDS[1..2]).holds(minus));
-    assert!(!Condition::literal("(.)", &FIELDS[..1]).holds(minus));
-}
-
 proptest! {
     #[test]
     fn any_text_is_a_condition_or_refused(text in "\\PC{0,40}") {
         if let Ok(condition) = Condition::parse(&text, &FIELDS) {
             condition.holds(row);
         }
-        Condition::literal(&text, &FIELDS).holds(row);
     }
 
     #[test]

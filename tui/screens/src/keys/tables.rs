@@ -128,6 +128,12 @@ pub const EVERYWHERE: &[Binding] = &[
         "times without the recorder's own (net), or as recorded",
     ),
     bind(
+        &["w"],
+        Action::Whole,
+        "",
+        "waiting, loading, collections, set-up: show or leave out",
+    ),
+    bind(
         &["W"],
         Action::Window,
         "",

@@ -75,6 +75,10 @@ impl Prompt {
                 }
                 return Answer::Closed;
             }
+            // What is no condition is said beside it.
+            "enter" if self.is_filter() && screen.filter_error().is_some() => {
+                return Answer::Pending;
+            }
             "enter" => return Answer::Text(self.question.clone(), self.input.value().to_owned()),
             "up" | "down" => {
                 let action = if name == "up" {

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use portmortem_analyzer::advice::{self, Finding};
+use portmortem_analyzer::figures::whole::Whole;
 use portmortem_analyzer::tables::Cell;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
@@ -65,6 +66,7 @@ impl Advice {
                 let rows = Rows {
                     findings: Arc::clone(&self.findings),
                     analysis: Arc::clone(analysis),
+                    whole: analysis.whole(),
                 };
                 match &mut self.table {
                     Some(table) => table.follow(Box::new(rows)),
@@ -84,7 +86,7 @@ impl Advice {
         let (Some(finding), Some(analysis)) = (self.finding(), &self.analysis) else {
             return Vec::new();
         };
-        let total = analysis.profile.total_ticks();
+        let total = finding.whole_ticks(&analysis.whole());
         let ns = analysis.ns(finding.cost_ticks);
         let cost = format!("{} %, {}", percent(finding.cost_ticks, total), time(ns));
         let mut place = printable(&finding.place.predicate);
@@ -226,6 +228,16 @@ impl Screen for Advice {
 struct Rows {
     analysis: Arc<AnalysisView>,
     findings: Arc<Vec<Finding>>,
+    whole: Whole,
+}
+
+impl Rows {
+    /// Ticks that are as much of the work as the cost of a finding is of what it is a share of.
+    fn share(&self, finding: &Finding) -> u64 {
+        let of = finding.whole_ticks(&self.whole).max(1);
+        let share = u128::from(finding.cost_ticks) * u128::from(self.whole.work_ticks);
+        u64::try_from(share / u128::from(of)).unwrap_or(u64::MAX)
+    }
 }
 
 const COLUMNS: &[Column] = &[
@@ -233,7 +245,7 @@ const COLUMNS: &[Column] = &[
         "share",
         "cost %",
         Kind::Share,
-        "Time that a change may save at most, of all time.",
+        "What a change may save at most: of the work, or of all time where it is no work.",
     ),
     Column::new("cost_ns", "cost", Kind::Time, "The same as a time."),
     Column::new(
@@ -257,7 +269,8 @@ impl Source for Rows {
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
         let finding = &self.findings[row];
         match column {
-            0 | 1 => integer(self.analysis.ns(finding.cost_ticks)),
+            0 => integer(self.analysis.ns(self.share(finding))),
+            1 => integer(self.analysis.ns(finding.cost_ticks)),
             2 => Cell::Text(finding.certainty.name()),
             _ => Cell::Text(&finding.title),
         }
@@ -269,7 +282,7 @@ impl Source for Rows {
 
     /// Costs are of the times as recorded.
     fn whole(&self) -> u64 {
-        self.analysis.ns(self.analysis.profile.total_ticks())
+        self.analysis.ns(self.whole.work_ticks)
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {

@@ -69,7 +69,7 @@ impl Screen for CallTree {
                     table
                 }
                 None => {
-                    let mut table = Table::new(rows, Some("inclusive_ns"));
+                    let mut table = Table::new(rows, Some("share"));
                     table.act(Action::Toggle);
                     table
                 }
@@ -103,7 +103,7 @@ impl Screen for CallTree {
         match action {
             Action::Enter => table.predicate().map_or(Effect::Done, Effect::Open),
             Action::HottestPath => {
-                table.open_hottest(INCLUSIVE);
+                table.open_hottest(SHARE);
                 Effect::Done
             }
             Action::Zoom => match table.row() {
@@ -221,6 +221,7 @@ struct Rows {
     predicates: Vec<PredicateIndex>,
 }
 
+const SHARE: usize = 0;
 const INCLUSIVE: usize = 1;
 
 const fn of(name: &'static str) -> Column {
@@ -232,7 +233,7 @@ const COLUMNS: &[Column] = &[
         "share",
         "incl %",
         Kind::Share,
-        "Inclusive time, of all time.",
+        "Work there and below, of all work; with w inclusive time, of all time.",
     ),
     of("inclusive_ns"),
     of("self_ns"),
@@ -276,12 +277,21 @@ impl Source for Rows {
     }
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
+        if column == SHARE {
+            return Cell::Integer(self.analysis.inside_context(row) as i64);
+        }
         let of = self.analysis.tables().context(row);
         COLUMNS[column].cell(self.is_net(), |at| ContextRow::cell(&of, at))
     }
 
     fn key(&self, row: usize) -> u64 {
         self.keys[row]
+    }
+
+    fn is_left_out(&self, row: usize) -> bool {
+        // Loading may call what is work: then it is on the way there.
+        let analysis = &self.analysis;
+        analysis.leaves_out(self.predicates[row]) && analysis.inside_context(row) == 0
     }
 
     fn whole(&self) -> u64 {

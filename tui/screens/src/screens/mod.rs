@@ -271,7 +271,7 @@ pub trait Screen: Debug {
         Effect::Done
     }
 
-    /// Why the filter is not read as a condition.
+    /// Why the filter is no condition: it cannot be confirmed then.
     fn filter_error(&self) -> Option<&str> {
         self.table()?.filter_error()
     }

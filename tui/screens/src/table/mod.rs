@@ -213,7 +213,7 @@ impl Table {
         &self.filter.text
     }
 
-    /// Why the filter is not read as a condition.
+    /// Why the filter is no condition.
     #[must_use]
     pub fn filter_error(&self) -> Option<&str> {
         self.filter.error.as_deref()
@@ -246,7 +246,7 @@ impl Table {
         }
     }
 
-    /// Shows only the rows that a condition holds for; if the text is none, those that have it in them.
+    /// Shows only the rows that a condition holds for; if the text is none, those of the condition before.
     pub fn set_filter(&mut self, text: &str) {
         let text = text.trim();
         let fields = self.fields();
@@ -255,10 +255,7 @@ impl Table {
         } else {
             match Condition::parse(text, &fields) {
                 Ok(condition) => (Some(condition), None),
-                Err(error) => (
-                    Some(Condition::literal(text, &fields)),
-                    Some(error.to_string()),
-                ),
+                Err(error) => (self.filter.condition.take(), Some(error.to_string())),
             }
         };
         self.filter = Filter {

@@ -132,6 +132,7 @@ impl Table {
 
     fn list_order(&self) -> (Vec<u32>, usize) {
         let rows = 0..self.source.rows() as u32;
+        let rows = rows.filter(|&row| !self.source.is_left_out(row as usize));
         let mut order: Vec<u32> = match self.found_by_row() {
             Some(found) => rows.filter(|&row| found[row as usize]).collect(),
             None => rows.collect(),
@@ -143,7 +144,10 @@ impl Table {
 
     fn tree_order(&self) -> (Vec<u32>, usize) {
         let kept = self.kept();
-        let is_kept = |row: &u32| kept.as_ref().is_none_or(|(kept, _)| kept[*row as usize]);
+        let is_kept = |row: &u32| {
+            let row = *row as usize;
+            !self.source.is_left_out(row) && kept.as_ref().is_none_or(|(kept, _)| kept[row])
+        };
         let mut order = Vec::new();
         let mut pending: Vec<u32> = match self.root {
             Some(root) => vec![root],
@@ -163,13 +167,21 @@ impl Table {
                 pending.extend(below.into_iter().rev());
             }
         }
-        let found = kept.map_or(self.source.rows(), |(_, found)| found);
+        let all = || {
+            (0..self.source.rows())
+                .filter(|&row| !self.source.is_left_out(row))
+                .count()
+        };
+        let found = kept.map_or_else(all, |(_, found)| found);
         (order, found)
     }
 
     /// By row: whether the filter holds for it or for one below. How many it holds for.
     fn kept(&self) -> Option<(Vec<bool>, usize)> {
         let mut kept = self.found_by_row()?;
+        for (row, kept) in kept.iter_mut().enumerate() {
+            *kept &= !self.source.is_left_out(row);
+        }
         let found = kept.iter().filter(|&&kept| kept).count();
         // Those below come later.
         for (row, &parent) in self.shape.parents.iter().enumerate().rev() {

@@ -271,6 +271,11 @@ pub trait Source: Debug + Send + Sync {
         false
     }
 
+    /// Whether a row is not shown, whatever the filter is. Then none below it is.
+    fn is_left_out(&self, _row: usize) -> bool {
+        false
+    }
+
     /// The predicate that a row is about.
     fn predicate(&self, _row: usize) -> Option<PredicateIndex> {
         None

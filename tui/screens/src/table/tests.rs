@@ -115,13 +115,16 @@ fn any_column_sorts_and_the_cursor_stays_on_its_row() {
 }
 
 #[test]
-fn filters_are_conditions_or_texts() {
+fn filters_are_conditions_or_words() {
     let mut table = list();
     assert_eq!(table.fields()[0].kind, FieldKind::Count);
     table.set_filter("calls = 2 and not d");
     assert_eq!((shown(&table), table.found()), (vec!["b/1"], 1));
-    table.set_filter("(b");
+    // What is no condition leaves all as it is.
+    table.set_filter("calls = 2 and (b");
     assert!(table.filter_error().is_some());
+    assert_eq!(shown(&table), ["b/1"]);
+    table.set_filter("nothing");
     assert_eq!(shown(&table), Vec::<&str>::new());
     assert_eq!(table.row(), None);
     for action in [

@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use crate::analysis::AnalysisView;
 use crate::app::App;
 use crate::format::{self, bar, count, shorten, time, width};
 use crate::keys::{Action, Binding};
@@ -56,8 +57,10 @@ pub(super) fn title(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
     }
     if let Some(analysis) = app.analysis() {
         let events = count(analysis.events());
-        let text = format!(" · {events} events · {}", time(analysis.total_ns()));
-        parts.push(Span::raw(text));
+        parts.push(Span::raw(format!(
+            " · {events} events · {}",
+            whole(analysis)
+        )));
     }
     let right = match app.progress() {
         Some(share) if app.analysis().is_some() => {
@@ -79,6 +82,16 @@ pub(super) fn title(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
     }
     let x = area.right() - width(&right) as u16;
     buf.set_stringn(x, area.y, right, area.width.into(), theme.text);
+}
+
+/// What shares are of, and what is left out of it.
+fn whole(analysis: &AnalysisView) -> String {
+    let (shown, all) = (time(analysis.total_ns()), time(analysis.all_ns()));
+    match analysis.left_out() {
+        None => all,
+        Some(_) if analysis.is_all() => format!("{all}, not only work (w)"),
+        Some(parts) => format!("work {shown} of {all} · left out (w): {parts}"),
+    }
 }
 
 /// The places that led here, and where Esc goes.
@@ -130,12 +143,7 @@ fn warning(app: &App) -> Option<String> {
 fn filters(app: &App) -> Vec<String> {
     let mut texts = app.filters();
     if let Some(filter) = app.shown().filter().filter(|filter| !filter.is_empty()) {
-        let sign = if app.shown().filter_error().is_some() {
-            "text"
-        } else {
-            "filter"
-        };
-        texts.push(format!("{sign}: {}", printable(filter)));
+        texts.push(format!("filter: {}", printable(filter)));
     }
     texts
 }

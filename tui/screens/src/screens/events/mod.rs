@@ -377,12 +377,16 @@ impl Screen for Events {
         let text = text.trim();
         self.filter = text.to_owned();
         let parsed = (!text.is_empty()).then(|| EventCondition::parse(text));
-        let (condition, error) = match parsed {
-            None => (None, None),
-            Some(Ok(condition)) => (Some(condition), None),
-            Some(Err(error)) => (Some(EventCondition::literal(text)), Some(error.to_string())),
+        self.filter_error = None;
+        let condition = match parsed {
+            None => None,
+            Some(Ok(condition)) => Some(condition),
+            // What is listed stays as it is.
+            Some(Err(error)) => {
+                self.filter_error = Some(error.to_string());
+                return;
+            }
         };
-        self.filter_error = error;
         if let Some(reader) = &mut self.reader {
             reader.set_condition(condition);
             self.list_around(self.place);

@@ -22,10 +22,10 @@ pub(super) const KEYS: &[Binding] = &[
         "from what took the time itself up to its callers",
     ),
     bind(
-        &["space"],
-        Action::Toggle,
-        "fold",
-        "fold waiting, loading and collections, or unfold them",
+        &["w", "space"],
+        Action::Whole,
+        "all",
+        "waiting, loading, collections, set-up: show or leave out",
     ),
     bind(
         &["enter"],

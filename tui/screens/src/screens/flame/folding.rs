@@ -11,7 +11,7 @@ use crate::format;
 pub(super) struct Folded {
     /// Without a processor.
     pub(super) waiting: u64,
-    /// Loading of libraries, and all that is called by it.
+    /// Loading of libraries.
     pub(super) loading: u64,
     /// Garbage collections and stack shifts.
     pub(super) memory: u64,
@@ -59,33 +59,22 @@ impl Flame {
     }
 }
 
-/// Which contexts are folded.
+/// Which contexts are folded: those whose own size is no work.
 #[derive(Debug)]
 pub(super) struct Folding {
     kinds: Vec<BoxKind>,
-    /// By row of the contexts that were asked for: what it is part of.
-    rows: Vec<Option<BoxKind>>,
 }
 
 impl Folding {
     pub(super) fn new(analysis: &AnalysisView) -> Self {
         Self {
             kinds: BoxKind::by_predicate(&analysis.trace),
-            rows: Vec::with_capacity(analysis.profile.contexts.len()),
         }
     }
 
-    /// What the next context is part of, if that is folded. Contexts come in order, callers first.
-    pub(super) fn next(
-        &mut self,
-        parent: Option<u32>,
-        predicate: PredicateIndex,
-    ) -> Option<BoxKind> {
-        let around = parent.and_then(|parent| *self.rows.get(parent as usize)?);
-        let own = self.kinds.get(predicate as usize).copied();
-        let own = own.filter(|kind| !matches!(kind, BoxKind::Call { .. }));
-        let folded = around.or(own);
-        self.rows.push(folded);
-        folded
+    /// What a context of a predicate is, if that is folded.
+    pub(super) fn of(&self, predicate: PredicateIndex) -> Option<BoxKind> {
+        let kind = self.kinds.get(predicate as usize).copied();
+        kind.filter(|kind| !matches!(kind, BoxKind::Call { .. }))
     }
 }

@@ -63,6 +63,8 @@ pub(super) struct Flame {
     /// Where to go back to in it.
     returns: Option<Spot>,
     search: String,
+    /// Why that is no condition.
+    search_error: Option<String>,
     /// By predicate: whether it was searched for.
     found: Option<Vec<bool>>,
     /// Size of all that was, in what is shown; boxes inside others count once. Not summed up of very many.
@@ -84,6 +86,7 @@ impl Default for Flame {
             selected: 0,
             returns: None,
             search: String::new(),
+            search_error: None,
             found: None,
             found_total: None,
             area: Rect::new(0, 0, 80, 20),
@@ -111,16 +114,6 @@ impl Flame {
     /// The shape of the tree to come, or of the one shown.
     fn coming(&self) -> Shape {
         self.build.as_ref().map_or(self.shape, |build| build.shape)
-    }
-
-    /// Folds what is no work of the program, or unfolds it.
-    fn toggle(&mut self) -> Effect {
-        let shape = self.coming();
-        if shape.folds && self.build.is_none() && self.tree.folded.sum() == 0 {
-            return Effect::Say("nothing is folded: no waiting, loading or collections".to_owned());
-        }
-        let folds = !shape.folds;
-        self.rebuild(Shape { folds, ..shape })
     }
 
     /// Shows the tree that was being made, if it is.
@@ -218,7 +211,10 @@ impl Screen for Flame {
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         self.wanted = self.predicate().or(self.wanted);
         self.analysis = Some(Arc::clone(analysis));
-        let shape = self.coming();
+        let shape = Shape {
+            folds: !analysis.is_all(),
+            ..self.coming()
+        };
         // The other figures are not those of this analysis.
         self.tree = Tree::default();
         let search = std::mem::take(&mut self.search);
@@ -254,7 +250,6 @@ impl Screen for Flame {
                 let inverted = !shape.inverted;
                 return self.rebuild(Shape { inverted, ..shape });
             }
-            Action::Toggle => return self.toggle(),
             Action::Enter => return self.predicate().map_or(Effect::Done, Effect::Open),
             Action::Up => self.up(),
             Action::Down => self.down(),
@@ -290,8 +285,13 @@ impl Screen for Flame {
         let Some(own) = spot.own::<Spot>() else {
             return;
         };
-        if own.shape != self.coming() {
-            self.rebuild(own.shape);
+        // What is left out is the same on all screens.
+        let shape = Shape {
+            folds: self.coming().folds,
+            ..own.shape
+        };
+        if shape != self.coming() {
+            self.rebuild(shape);
         }
         self.wanted = None;
         if self.build.is_some() {
@@ -330,6 +330,10 @@ impl Screen for Flame {
         Effect::Step
     }
 
+    fn filter_error(&self) -> Option<&str> {
+        self.search_error.as_deref()
+    }
+
     fn filter(&self) -> Option<&str> {
         Some(&self.search)
     }
@@ -337,9 +341,11 @@ impl Screen for Flame {
     fn set_filter(&mut self, text: &str) {
         let text = text.trim();
         self.search = text.to_owned();
-        let condition = (!text.is_empty()).then(|| {
-            Condition::parse(text, NAME).unwrap_or_else(|_| Condition::literal(text, NAME))
-        });
+        let parsed = (!text.is_empty())
+            .then(|| Condition::parse(text, NAME))
+            .transpose();
+        self.search_error = parsed.as_ref().err().map(ToString::to_string);
+        let condition = parsed.unwrap_or_default();
         self.found = condition
             .zip(self.analysis.as_ref())
             .map(|(condition, analysis)| {

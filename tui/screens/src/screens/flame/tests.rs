@@ -246,17 +246,9 @@ fn what_is_folded_and_what_is_shown_is_all_there_is() {
         let analysis = AnalysisView::part(trace, &path, Filters::default());
         let contexts = &analysis.profile.contexts;
         let predicates = analysis.trace.predicates();
-        // By context: the outermost work of the engine that it is part of.
         let part_of = |row: usize| {
-            let mut of = None;
-            let mut at = Some(row as u32);
-            while let Some(row) = at {
-                let context = &contexts[row as usize];
-                let info = &predicates[context.predicate as usize];
-                of = Some(info).filter(|info| info.is_engine_work()).or(of);
-                at = context.parent;
-            }
-            of
+            let info = &predicates[contexts[row].predicate as usize];
+            Some(info).filter(|info| info.is_engine_work())
         };
         let mut measure = Measure::default();
         let mut sums = Vec::new();
@@ -300,7 +292,7 @@ fn what_is_folded_and_what_is_shown_is_all_there_is() {
                 let owns: u64 = folded.nodes.iter().map(|node| node.own).sum();
                 assert_eq!(owns, total);
                 let is_work = |node: &Node| {
-                    let of = node.predicate.filter(|_| node.total > 0);
+                    let of = node.predicate.filter(|_| node.own > 0);
                     of.is_some_and(|of| predicates[of as usize].is_engine_work())
                 };
                 assert!(!folded.nodes.iter().any(is_work));

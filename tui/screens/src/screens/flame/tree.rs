@@ -112,8 +112,8 @@ impl<'a> Sizes<'a> {
     /// Of what is folded it is 0.
     fn own(&mut self, row: usize, context: &ContextFigures) -> u64 {
         let own = self.metric.own(self.profile, row);
-        let folding = self.folding.as_mut();
-        let folded = folding.and_then(|folding| folding.next(context.parent, context.predicate));
+        let folding = self.folding.as_ref();
+        let folded = folding.and_then(|folding| folding.of(context.predicate));
         match folded {
             Some(kind) => {
                 self.folded.add(kind, own);

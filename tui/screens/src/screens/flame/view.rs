@@ -28,7 +28,7 @@ pub(super) fn draw(flame: &mut Flame, area: Rect, buf: &mut Buffer, theme: &Them
         let text = if flame.build.is_some() {
             "arranging the contexts".to_owned()
         } else if flame.tree.folded.sum() > 0 {
-            "all is waiting, loading or collections; space shows it".to_owned()
+            "all is waiting, loading or collections; w shows it".to_owned()
         } else {
             format!(
                 "nothing to show by {}; s measures by something else",
@@ -155,7 +155,7 @@ fn not_shown(flame: &Flame, deeper: usize, area: Rect, buf: &mut Buffer, theme: 
         return;
     };
     let texts = [
-        format!("‖ folded {share}: {parts}; space unfolds"),
+        format!("‖ folded {share}: {parts}; w unfolds"),
         format!("‖ folded {share}: {parts}"),
         format!("‖ folded {share}"),
     ];

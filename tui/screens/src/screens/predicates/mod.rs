@@ -153,14 +153,14 @@ const CHOSEN: &[Column] = &[
         "self_share",
         "self %",
         Kind::Share,
-        "Self time, of all time.",
+        "Self time, of all work; with w of all time.",
     ),
     of("inclusive_ns")
         .shown_as(
             "inclusive_share",
             "incl %",
             Kind::Share,
-            "Inclusive time, of all time.",
+            "Work in its boxes, of all work; with w inclusive time, of all time.",
         )
         .hidden(),
     of("self_ns"),
@@ -208,6 +208,9 @@ impl Source for Rows {
     }
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
+        if column == INCLUSIVE_SHARE {
+            return Cell::Integer(self.analysis.inside_predicate(self.used[row]) as i64);
+        }
         let of = self.analysis.tables().predicate(self.used[row]);
         let column = &COLUMNS[column];
         // Times of single calls are known as they were recorded, and never otherwise.
@@ -217,6 +220,10 @@ impl Source for Rows {
 
     fn key(&self, row: usize) -> u64 {
         key_of(self.used[row])
+    }
+
+    fn is_left_out(&self, row: usize) -> bool {
+        self.analysis.leaves_out(self.used[row])
     }
 
     fn whole(&self) -> u64 {

@@ -12,6 +12,8 @@ use crate::theme::Theme;
 
 /// What is between facts on a line.
 const BETWEEN: &str = " · ";
+/// What is between two paths.
+const AND: &str = "   and   ";
 
 /// What happened.
 #[derive(Debug, Default)]
@@ -19,8 +21,8 @@ pub(super) struct Summary {
     /// The run ended well.
     is_fine: bool,
     facts: Vec<Fact>,
-    /// Predicates of the hottest path, each with its share of the time.
-    path: Vec<String>,
+    /// Predicates of the hottest path, each with its share of the work, and of a second one.
+    paths: Vec<Vec<String>>,
 }
 
 #[derive(Debug)]
@@ -45,10 +47,13 @@ impl Summary {
         } else {
             remarks::ending(&analysis.trace)
         };
-        let traced = time(analysis.ns(analysis.profile.total_ticks()));
+        let recorded = format!(
+            "{} recorded",
+            time(analysis.ns(analysis.profile.total_ticks()))
+        );
         let facts = [
             ("", Some(ending.clone())),
-            ("", Some(format!("{traced} recorded"))),
+            ("", Some(recorded)),
             ("", Some(remarks::recording_share(analysis))),
             ("waiting", remarks::waiting(analysis)),
             ("collections", remarks::collections(analysis)),
@@ -62,16 +67,17 @@ impl Summary {
             let text = text?;
             Some(Fact { label, text })
         });
-        let path = remarks::hottest_path(&analysis.profile, analysis.net_times());
-        let whole = analysis.total_ns();
+        let work = analysis.work();
         let step = |(predicate, ticks): (_, u64)| {
-            let share = analysis.ns(ticks) as f64 * 100.0 / whole.max(1) as f64;
+            let share = ticks as f64 * 100.0 / work.ticks.max(1) as f64;
             format!("{} {share:.0} %", analysis.short_name(predicate))
         };
+        let paths = remarks::hottest_paths(&analysis.profile, work).into_iter();
+        let paths = paths.map(|path| path.into_iter().map(step).collect());
         Self {
             is_fine: is_running || ending == "exit status 0",
             facts: facts.collect(),
-            path: path.into_iter().map(step).collect(),
+            paths: paths.collect(),
         }
     }
 
@@ -110,10 +116,24 @@ impl Summary {
 
     fn path_line(&self, room: usize, theme: &Theme) -> Option<Line<'static>> {
         const LABEL: &str = "hottest path ";
-        if self.path.is_empty() {
-            return None;
+        let first = self.paths.first()?;
+        let room = room.saturating_sub(width(LABEL));
+        let mut path = useful_end(first, room);
+        if let Some(second) = self.paths.get(1) {
+            // Where there is room for both, each has at least the end.
+            let left = room.saturating_sub(width(&path) + width(AND));
+            let beside = useful_end(second, left);
+            if width(&beside) <= left {
+                path = path + AND + &beside;
+            } else {
+                let half = room.saturating_sub(width(AND)) / 2;
+                let both = [first, second].map(|path| useful_end(path, half));
+                if both.iter().all(|path| width(path) <= half) {
+                    path = both.join(AND);
+                }
+            }
         }
-        let path = whole_steps(&self.path, room.saturating_sub(width(LABEL)));
+        let path = shorten(&path, room);
         let label = Span::styled(LABEL, theme.key);
         Some(Line::from(vec![label, Span::styled(path, theme.text)]))
     }
@@ -134,35 +154,30 @@ impl Summary {
     }
 }
 
-/// As many steps of a path as have room; `…` for the rest. Only a first step that is too long is cut itself.
-fn whole_steps(path: &[String], room: usize) -> String {
-    let all = path.join(" > ");
-    if width(&all) <= room {
-        return all;
-    }
-    let fitting = (1..path.len())
-        .rev()
-        .map(|many| path[..many].join(" > ") + " > …");
-    let fits = |text: &String| width(text) <= room;
-    fitting
-        .into_iter()
-        .find(fits)
-        .unwrap_or_else(|| shorten(&all, room))
+/// As many steps of a path as have room, those at its end; `…` for the rest. Only a last step that is too long is cut itself.
+fn useful_end(path: &[String], room: usize) -> String {
+    let from = |first: usize| {
+        let before = if first == 0 { "" } else { "… > " };
+        before.to_owned() + &path[first..].join(" > ")
+    };
+    let mut all = (0..path.len()).map(from);
+    let fitting = all.find(|text| width(text) <= room);
+    fitting.unwrap_or_else(|| from(path.len().saturating_sub(1)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::whole_steps;
+    use super::useful_end;
 
     #[test]
-    fn steps_of_a_path_are_not_cut() {
+    fn the_end_of_a_path_is_kept_and_steps_are_not_cut() {
         let path = ["main/0 100 %", "tour/1 99 %", "best/3 98 %"].map(str::to_owned);
         assert_eq!(
-            whole_steps(&path, 40),
+            useful_end(&path, 40),
             "main/0 100 % > tour/1 99 % > best/3 98 %"
         );
-        assert_eq!(whole_steps(&path, 39), "main/0 100 % > tour/1 99 % > …");
-        assert_eq!(whole_steps(&path, 29), "main/0 100 % > …");
-        assert_eq!(whole_steps(&path, 8), "main/0 …");
+        assert_eq!(useful_end(&path, 39), "… > tour/1 99 % > best/3 98 %");
+        assert_eq!(useful_end(&path, 28), "… > best/3 98 %");
+        assert_eq!(useful_end(&path, 8), "… > best/3 98 %");
     }
 }

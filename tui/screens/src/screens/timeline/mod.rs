@@ -114,6 +114,8 @@ pub(super) struct Timeline {
     first_band: usize,
     first_row: u32,
     search: String,
+    /// Why that is no condition.
+    search_error: Option<String>,
     /// By predicate: its name is one that is searched for.
     found: Arc<[bool]>,
     /// By predicate: its boxes are waiting, loading, or memory management.
@@ -340,17 +342,27 @@ impl Screen for Timeline {
     fn set_filter(&mut self, text: &str) {
         let text = text.trim();
         self.search = text.to_owned();
+        self.search_error = None;
         self.found = Arc::default();
         let Some(analysis) = self.analysis().filter(|_| !text.is_empty()) else {
             return;
         };
-        let condition =
-            Condition::parse(text, NAME).unwrap_or_else(|_| Condition::literal(text, NAME));
+        let condition = match Condition::parse(text, NAME) {
+            Ok(condition) => condition,
+            Err(error) => {
+                self.search_error = Some(error.to_string());
+                return;
+            }
+        };
         let predicates = 0..=analysis.trace.unknown_predicate();
         let found = predicates
             .map(|at| condition.holds(|_| TableCell::Text(analysis.predicate(at))))
             .collect();
         self.found = found;
+    }
+
+    fn filter_error(&self) -> Option<&str> {
+        self.search_error.as_deref()
     }
 
     fn search(&mut self) -> Effect {

@@ -1,0 +1,123 @@
+//! How much of the work of a run was done in which boxes. Inclusive times are all that passes in a
+//! box, waiting and collections, too; what is below here is that without what is no work.
+
+use super::net_times::NetTimes;
+use super::profile::Profile;
+use crate::trace::{BoxKind, PredicateIndex, Trace};
+
+/// Work in boxes, in ticks: self times of calls ([`BoxKind::Call`]), and of nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Work {
+    /// All of it: what shares are of.
+    pub ticks: u64,
+    /// As [`Profile::contexts`]: what was done there and below.
+    pub contexts: Vec<u64>,
+    /// By [`PredicateIndex`]: what was done while a box of it was on the active chain.
+    pub predicates: Vec<u64>,
+}
+
+impl Work {
+    /// With the self times of `net`, if it is given.
+    #[must_use]
+    pub fn of(trace: &Trace, profile: &Profile, net: Option<&NetTimes>) -> Self {
+        let kinds = BoxKind::by_predicate(trace);
+        Self::sum(profile, net, |predicate| {
+            matches!(BoxKind::of(&kinds, predicate), BoxKind::Call { .. })
+        })
+    }
+
+    fn sum(
+        profile: &Profile,
+        net: Option<&NetTimes>,
+        is_work: impl Fn(PredicateIndex) -> bool,
+    ) -> Self {
+        let rows = &profile.contexts;
+        let own = |row: usize| match net {
+            _ if !is_work(rows[row].predicate) => 0,
+            Some(net) => net.contexts.get(row).map_or(0, |times| times.self_ticks),
+            None => rows[row].self_ticks,
+        };
+        let mut work = Self {
+            ticks: 0,
+            contexts: (0..rows.len()).map(own).collect(),
+            predicates: vec![0; profile.predicates.len()],
+        };
+        // Those below come later.
+        for (row, figures) in rows.iter().enumerate().rev() {
+            let ticks = work.contexts[row];
+            let above = figures.parent.map(|above| above as usize);
+            let sum = match above.filter(|&above| above < row) {
+                Some(above) => &mut work.contexts[above],
+                None => &mut work.ticks,
+            };
+            *sum = sum.saturating_add(ticks);
+            let of = work.predicates.get_mut(figures.predicate as usize);
+            if let Some(sum) = of.filter(|_| !figures.recursive) {
+                *sum = sum.saturating_add(ticks);
+            }
+        }
+        work
+    }
+
+    /// Of a predicate.
+    #[must_use]
+    pub fn of_predicate(&self, index: PredicateIndex) -> u64 {
+        self.predicates.get(index as usize).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Analysis;
+
+    const SAMPLES: [&str; 5] = [
+        "queens.pmt",
+        "scan.pmt",
+        "parser.pmt",
+        "metainterp.pmt",
+        "threads_exceptions.pmt",
+    ];
+
+    /// If all were work, it would be the inclusive times; so it is they without what is no work.
+    #[test]
+    fn work_and_what_is_none_are_the_inclusive_times() {
+        for name in SAMPLES {
+            let analysis = Analysis::of_sample(name);
+            let profile = &analysis.profile;
+            let all = Work::sum(profile, None, |_| true);
+            assert_eq!(all.ticks, profile.total_ticks(), "{name}");
+            for (row, figures) in profile.contexts.iter().enumerate() {
+                assert_eq!(
+                    all.contexts[row], figures.inclusive_ticks,
+                    "{name}: row {row}"
+                );
+            }
+            for (index, figures) in profile.predicates.iter().enumerate() {
+                assert_eq!(all.predicates[index], figures.inclusive_ticks, "{name}");
+            }
+            let work = Work::of(&analysis.trace, profile, None);
+            assert_eq!(work.ticks, analysis.whole().work_ticks, "{name}");
+            let pairs = work.contexts.iter().zip(&all.contexts);
+            assert!(pairs.into_iter().all(|(work, all)| work <= all), "{name}");
+            if let Some(net) = &profile.net {
+                let all = Work::sum(profile, Some(net), |_| true);
+                assert_eq!(all.ticks, net.net_ticks, "{name}");
+                let work = Work::of(&analysis.trace, profile, Some(net));
+                assert!(work.ticks <= net.net_ticks, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn waiting_is_no_work_of_whoever_waits() {
+        let analysis = Analysis::of_sample("scan.pmt");
+        let work = Work::of(&analysis.trace, &analysis.profile, None);
+        let infos = analysis.trace.predicates().iter();
+        let waiting = infos
+            .zip(&work.predicates)
+            .filter(|(info, _)| info.is_waiting());
+        assert_eq!(waiting.map(|(_, &ticks)| ticks).collect::<Vec<_>>(), [0]);
+        assert!(work.ticks < analysis.profile.total_ticks());
+    }
+}
