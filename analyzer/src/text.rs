@@ -48,6 +48,19 @@ pub fn shorten_words(text: &str, width: usize) -> String {
     }
 }
 
+/// As [`shorten_words`], but the arity at the end of a name stays: `implication_ac…/3`.
+#[must_use]
+pub fn shorten_name(text: &str, width: usize) -> String {
+    let name = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    let arity = text.len() - name.len() + 1;
+    // Something of the name stays, too.
+    if text.width() <= width || !name.ends_with('/') || arity == 1 || arity + 2 > width {
+        return shorten_words(text, width);
+    }
+    let (name, arity) = text.split_at(text.len() - arity);
+    shorten(name, width - arity.len()) + arity
+}
+
 /// As many of the parts as fit, each with its separator before it; `…` for the others.
 #[must_use]
 pub fn fitting<'p>(parts: impl IntoIterator<Item = &'p str>, width: usize) -> String {
@@ -263,6 +276,21 @@ pub fn similar<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_is_cut_keeps_its_arity() {
+        for (name, width, shown) in [
+            ("implication_acetext/3", 21, "implication_acetext/3"),
+            ("implication_acetext/3", 12, "implicati…/3"),
+            ("lists:numlist/13", 8, "list…/13"),
+            ("lists:numlist/3", 4, "l…/3"),
+            ("lists:numlist/3", 3, "li…"),
+            ("most of the work", 12, "most of the…"),
+            ("a/", 1, "…"),
+        ] {
+            assert_eq!(super::shorten_name(name, width), shown);
+        }
+    }
 
     #[test]
     fn names_are_shortened_by_what_is_seen() {

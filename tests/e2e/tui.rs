@@ -187,12 +187,19 @@ fn a_session() {
     tmux.waits_until("the moment", |screen| {
         screen.contains("s of 2.000 ms") && !screen.contains("all 2.000 ms")
     });
+    let cell = |screen: &str| {
+        let told = screen.split_once(" · cell ")?.1;
+        Some(told.split_once(" · ")?.0.to_owned())
+    };
+    let wide = cell(&tmux.screen());
+    assert!(wide.is_some());
     tmux.keys(&["+"]);
     tmux.waits_until("closer", |screen| {
-        screen.contains("redos↶") && screen.contains("s of 2.000 ms")
+        cell(screen).is_some_and(|closer| Some(closer) != wide)
     });
+    tmux.keys(&["Escape"]);
+    tmux.waits_until("as wide as before", |screen| cell(screen) == wide);
     for is_there in [
-        "redos↶",
         "event 14,591 of ",
         "event 14,590 of ",
         "time: 5.000ms..7.000ms",

@@ -1,6 +1,7 @@
 //! The command line: what can be asked, with examples. What is done about it is in
 //! [`crate::commands`].
 
+mod advise;
 mod columns;
 mod diff;
 mod predict;
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use tables::{ExportArgs, ExportFormat, QueryArgs, QueryFormat};
 
+pub(crate) use advise::{AdviseArgs, AdviseFormat};
 pub(crate) use columns::{AskedColumn, USUAL_SORT};
 use columns::{parse_asked, parse_sort};
 pub(crate) use diff::{DiffArgs, Recordings};
@@ -346,46 +348,6 @@ pub(crate) enum ReportFormat {
     /// A table, all columns
     Csv,
     /// All tables, and all losses
-    Json,
-}
-
-/// `portmortem advise`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  portmortem advise run.pmt
-  portmortem advise run.pmt --least 0.5 --top 20      smaller findings, too
-  portmortem advise run.pmt --focus solve/2           only of the work in solve/2
-  portmortem advise run.pmt --format json | jq '.findings[0].remedy'
-
-A finding says what costs time, the numbers that show it, what to change, and how sure that is:
-  counted   what happened and what it cost is in the trace
-  likely    what happened is in the trace; how much a change saves is not
-  to check  look into the program whether the change is possible
-What a finding costs is what a change saves at most. Findings overlap: costs do not sum to anything.")]
-pub(crate) struct AdviseArgs {
-    /// The trace
-    pub(crate) trace: PathBuf,
-    /// Findings that cost a smaller share of the time are left out, in percent
-    #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = parse_percent)]
-    pub(crate) least: f64,
-    /// How many findings to show
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub(crate) top: usize,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = AdviseFormat::Text)]
-    pub(crate) format: AdviseFormat,
-    /// Which part of the trace to look at
-    #[command(flatten)]
-    pub(crate) scope: ScopeArgs,
-}
-
-/// A format of `advise`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AdviseFormat {
-    /// For people
-    Text,
-    /// An object with a list `findings`
     Json,
 }
 

@@ -2,7 +2,8 @@
 //! and the time, only a
 //! trial tells.
 
-use super::{Cause, Finding};
+use super::evidence::Evidence;
+use super::{Cause, Finding, source};
 use crate::Analysis;
 use crate::trace::PredicateIndex;
 
@@ -161,6 +162,31 @@ pub fn collected(analysis: &Analysis) -> Vec<(Change, u64)> {
         is_findall.then_some((Change::Exists(spot), site.figures.served_ticks))
     });
     all.collect()
+}
+
+/// Whether what a change tables reads or changes a state as far as the trace or the source says:
+/// the database, global variables, streams, the clock. A table may keep an old answer then,
+/// though one input does not show it.
+#[must_use]
+pub fn reads_state(analysis: &Analysis, change: &Change) -> bool {
+    let Change::Table(of) = change else {
+        return false;
+    };
+    let evidence = Evidence::of(analysis);
+    let infos = (0..).zip(analysis.trace.predicates());
+    let mut tabled = infos.filter(|(_, info)| {
+        let declared = &info.declared;
+        let file = declared.file.and_then(|file| analysis.trace.file(file));
+        declared.name == of.name && declared.arity == of.arity && file == Some(of.file.as_str())
+    });
+    tabled.any(|(index, _)| {
+        let below = evidence.called(index);
+        below.iter().any(|&inner| {
+            evidence.has_effects(inner)
+                || evidence.names_effects(inner)
+                || source::is_declared_dynamic(analysis, inner)
+        })
+    })
 }
 
 fn goal(analysis: &Analysis, predicate: PredicateIndex) -> Option<Goal> {

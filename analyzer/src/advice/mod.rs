@@ -15,6 +15,7 @@ mod flushes;
 mod generators;
 mod growing;
 mod hottest;
+mod ignored;
 mod may_repeat;
 mod prefixes;
 mod read_again;
@@ -30,8 +31,9 @@ use serde::Serialize;
 use crate::Analysis;
 use crate::figures::whole::Whole;
 use crate::trace::PredicateIndex;
-pub use change::{Change, Goal, Spot, Written, changes, collected};
+pub use change::{Change, Goal, Spot, Written, changes, collected, reads_state};
 use evidence::Evidence;
+pub use ignored::Ignored;
 
 /// A cause of lost time that is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -71,6 +73,53 @@ pub enum Cause {
     ComputedInComparison,
     /// No cause, but where most of the work is.
     Hottest,
+}
+
+impl Cause {
+    /// All of them.
+    pub const ALL: [Self; 17] = [
+        Self::UnusedChoicepoints,
+        Self::Memory,
+        Self::Generator,
+        Self::FailingLate,
+        Self::RepeatedPrefix,
+        Self::Waiting,
+        Self::Exceptions,
+        Self::GrowingCalls,
+        Self::RepeatedCalls,
+        Self::MayRepeat,
+        Self::CollectedToTest,
+        Self::Flushes,
+        Self::ReadAgain,
+        Self::WalkedAgain,
+        Self::CopiedData,
+        Self::ComputedInComparison,
+        Self::Hottest,
+    ];
+
+    /// Its stable name, which a page of docs/advice has, too.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::UnusedChoicepoints => "unused-choicepoints",
+            Self::Memory => "memory",
+            Self::Generator => "generator",
+            Self::FailingLate => "failing-late",
+            Self::RepeatedPrefix => "repeated-prefix",
+            Self::Waiting => "waiting",
+            Self::Exceptions => "exceptions",
+            Self::GrowingCalls => "growing-calls",
+            Self::RepeatedCalls => "repeated-calls",
+            Self::MayRepeat => "may-repeat",
+            Self::CollectedToTest => "collected-to-test",
+            Self::Flushes => "flushes",
+            Self::ReadAgain => "read-again",
+            Self::WalkedAgain => "walked-again",
+            Self::CopiedData => "copied-data",
+            Self::ComputedInComparison => "computed-in-comparison",
+            Self::Hottest => "hottest",
+        }
+    }
 }
 
 /// How far the trace proves it.
@@ -182,6 +231,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         cost_ticks: finding.cost_ticks.min(finding.whole_ticks(&evidence.whole)),
         ..finding
     };
+    all.retain(|one| !ignored::in_source(analysis, one));
     let worth = all.into_iter().map(within_whole).filter(is_worth_it);
     let mut findings: Vec<Finding> = worth.collect();
     findings.sort_by_key(|finding| {

@@ -31,6 +31,31 @@ pub(super) fn is_grammar(analysis: &Analysis, predicate: PredicateIndex) -> bool
     of_predicate(analysis, predicate).is_some_and(|text| text.contains("-->"))
 }
 
+/// Whether a source file of the program declares a predicate of this name dynamic.
+pub(super) fn is_declared_dynamic(analysis: &Analysis, predicate: PredicateIndex) -> bool {
+    let infos = analysis.trace.predicates();
+    let Some(info) = infos.get(predicate as usize) else {
+        return false;
+    };
+    let files: BTreeSet<u32> = infos.iter().filter_map(|info| info.declared.file).collect();
+    let name = &info.declared.name;
+    let mut files = files
+        .into_iter()
+        .filter_map(|file| analysis.trace.file(file));
+    files.any(|file| {
+        if !analysis.is_of_program(file) {
+            return false;
+        }
+        let text = fs::read_to_string(analysis.locate(file)).unwrap_or_default();
+        let mut declarations = text.split(":- dynamic").skip(1);
+        declarations.any(|rest| {
+            let names = rest.split_once(".\n").map_or(rest, |(names, _)| names);
+            let mut words = names.split(|c: char| !c.is_alphanumeric() && c != '_');
+            words.any(|word| word == name)
+        })
+    })
+}
+
 /// Whether `later` shares a variable with `earlier` that the head of the clause does not have: then
 /// it needs what `earlier` binds, most likely.
 pub(super) fn needs(

@@ -1,4 +1,5 @@
-//! Built-in and library predicates that go over all of their data at each call, in a loop that hands them nearly the same data each time.
+//! Built-in and library predicates that go over all of their data at each call, in a loop that
+//! hands them nearly the same data each time.
 
 use super::evidence::{Evidence, part_of};
 use super::{Cause, Certainty, Finding};

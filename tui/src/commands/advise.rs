@@ -17,7 +17,12 @@ use crate::report;
 /// Prints the findings; status 3 if parts of the trace are missing.
 pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
     let analysis = analyse(&args.trace, |trace| scope::filters(&args.scope, trace))?;
-    let found = findings(&analysis, args.least);
+    let mut found = findings(&analysis, args.least);
+    let ignored = |finding: &Finding| {
+        let mut all = args.ignore.iter();
+        all.any(|one| one.matches(&analysis, finding))
+    };
+    found.retain(|finding| !ignored(finding));
     let mut out = io::stdout().lock();
     match args.format {
         AdviseFormat::Text => {

@@ -70,6 +70,7 @@ fn text(analysis: &Analysis, number: usize, finding: &Finding) -> String {
     let mut text = fill(&head, "", "   ") + &place;
     text += &fill(&finding.evidence, "   ", "   ");
     text += &fill(&finding.remedy, "   Change: ", "           ");
+    text += &format!("   Name:   {}\n", finding.cause.name());
     text += &format!("   Sure:   {sure}\n");
     for command in commands(analysis, finding) {
         // Not wrapped: it is there to be copied.

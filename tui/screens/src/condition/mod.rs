@@ -3,20 +3,22 @@
 //! ```text
 //! condition  = part { "or" part }              part = factor { ["and"] factor }
 //! factor     = "not" factor | "(" condition ")" | comparison | word | "~" text
-//! comparison = column ("=" | "!=" | "<" | "<=" | ">" | ">=") (number | text | column | "true" | "false")
+//! comparison = column ("=" | "!=" | "<" | "<=" | ">" | ">=") (number | text | column | "true" |
+//! "false")
 //!            | column ("=" | "!=") number ".." number | column ("~" | "!~") text
 //! number     = digits ["." digits] ["ns" | "us" | "ms" | "s" | "k" | "M" | "G" | "%"]
 //! ```
 //!
-//! A column is named as in the exported tables; the ending `_ns` may be left out, and before a sign the beginning will do
-//! if no other column begins so. A word alone is looked
-//! for in all columns of text (case counts only if it has capitals), `~` makes it a regular expression.
-//! A text after `=` means what is called so, a predicate with or without its module; `*` stands for any characters.
-//! Texts with spaces or signs in them are put in double quotes. A number of a column of times without a
-//! unit is nanoseconds; `%` is of the whole that the column's shares are of. Both ends of a range belong to it.
+//! A column is named as in the exported tables; the ending `_ns` may be left out, and before a
+//! sign the beginning will do if no other column begins so. A word alone is looked for in all
+//! columns of text (case counts only if it has capitals), `~` makes it a regular expression. A
+//! text after `=` means what is called so, a predicate with or without its module; `*` stands for
+//! any characters. Texts with spaces or signs in them are put in double quotes. A number of a
+//! column of times without a unit is nanoseconds; `%` is of the whole that the column's shares
+//! are of. Both ends of a range belong to it.
 //!
-//! Nothing here knows of screens: [`Condition::parse`] wants to know the columns, [`Condition::holds`] the
-//! cells of a row, as the tables of the analyser have them.
+//! Nothing here knows of screens: [`Condition::parse`] wants to know the columns,
+//! [`Condition::holds`] the cells of a row, as the tables of the analyser have them.
 
 mod events;
 mod listed;
@@ -223,8 +225,9 @@ impl Condition {
         self.root.decide(&cells, &|_| None) == Some(true)
     }
 
-    /// The same for a row of which some cells are not known yet; `None` if they matter. `id` tells by its number what a cell of a
-    /// column names of which [`Condition::resolve`] made sets.
+    /// The same for a row of which some cells are not known yet; `None` if they matter. `id`
+    /// tells by its number what a cell of a column names of which [`Condition::resolve`] made
+    /// sets.
     pub fn decide<'c>(
         &self,
         cell: impl Fn(usize) -> Option<Cell<'c>>,
@@ -233,7 +236,8 @@ impl Condition {
         self.root.decide(&cell, &id)
     }
 
-    /// Makes a set of what a text means that a column is compared with by `=` or `!=`: `find` says by id what that is.
+    /// Makes a set of what a text means that a column is compared with by `=` or `!=`: `find`
+    /// says by id what that is.
     ///
     /// # Errors
     /// That of `find`.
@@ -247,7 +251,8 @@ impl Condition {
         self.root.names_column(column)
     }
 
-    /// What numbers a column has in all rows that it holds for, at most; empty if there is no such row.
+    /// What numbers a column has in all rows that it holds for, at most; empty if there is no
+    /// such row.
     #[must_use]
     pub fn range(&self, column: usize) -> RangeInclusive<u64> {
         let (least, most) = self.root.range(column);

@@ -1,7 +1,8 @@
-//! Drawing a table: headings, then rows; numbers to the left, where they scroll, names to the right.
+//! Drawing a table: headings, then rows; numbers to the left, where they scroll, names to the
+//! right.
 //!
-//! Names come last because letters written from right to left would change the order of numbers after
-//! them on terminals that arrange such text.
+//! Names come last because letters written from right to left would change the order of numbers
+//! after them on terminals that arrange such text.
 
 use std::ops::Range;
 
@@ -15,8 +16,8 @@ use super::{Kind, Table};
 use crate::format::{self, TimeUnit};
 use crate::theme::Theme;
 
-/// Names have this much room if they need it, or a quarter of a wide screen, however many columns there are; in trees, which indent
-/// them, more.
+/// Names have this much room if they need it, or a quarter of a wide screen, however many columns
+/// there are; in trees, which indent them, more.
 const NAME: usize = 24;
 const TREE_NAME: usize = 30;
 
@@ -25,6 +26,9 @@ const LEFT_FOR_NAME: usize = 18;
 
 /// A column of text that is no name is not wider than this.
 const MAX_TEXT: usize = 28;
+
+/// Columns of a higher rank are only shown where no name is cut.
+const MOST_NEEDED: u8 = 2;
 
 /// Width of the bar of shares on a narrow screen and on a wide one.
 const BARS: [usize; 2] = [5, 12];
@@ -161,15 +165,17 @@ impl Table {
             .collect();
         // A column for the mark at the left, one for `›`.
         let room = usize::from(area.width) - 2;
+        self.scrolled = self.scrolled.min(numbers.len().saturating_sub(1));
+        let all = numbers.len();
+        let numbers = self.worth_their_room(numbers, &names, room, unit, area);
         let name_room = names
             .iter()
             .map(|&name| self.name_room(name, room))
             .sum::<usize>();
-        self.scrolled = self.scrolled.min(numbers.len().saturating_sub(1));
         let mut placed = Vec::new();
         let mut used = 1;
         let fitting = self.fitting(&numbers, room.saturating_sub(name_room), unit, area);
-        self.layout.more = fitting.len() < numbers.len() - self.scrolled;
+        self.layout.more = fitting.len() < all - self.scrolled;
         for column in fitting {
             let width = self.width(column, unit, area);
             placed.push(Placed {
@@ -194,8 +200,49 @@ impl Table {
         placed
     }
 
-    /// The columns that there is room for: the first ones, those of a low rank before others; the one that rows are sorted by always.
-    /// Once the columns are scrolled, ranks do not count: so all can be seen.
+    /// These columns, without those of zeros if a name would be cut, and then without those of a
+    /// high rank: room goes to names. What the user asked for stays, and all can be scrolled to.
+    fn worth_their_room(
+        &self,
+        mut numbers: Vec<usize>,
+        names: &[usize],
+        room: usize,
+        unit: TimeUnit,
+        area: Rect,
+    ) -> Vec<usize> {
+        if self.scrolled > 0 {
+            return numbers;
+        }
+        let longest = names.iter().map(|&name| self.maximum(name) as usize + 1);
+        let longest: usize = longest.sum();
+        let columns = self.source.columns();
+        let is_sorted_by = |at: usize| self.sort.is_some_and(|(sorted, _)| sorted == at);
+        let stays = |at: usize| self.wanted[at] || is_sorted_by(at);
+        let used = |numbers: &[usize]| -> usize {
+            let widths = numbers.iter().map(|&at| self.width(at, unit, area) + 1);
+            1 + widths.sum::<usize>()
+        };
+        let is_cut = |numbers: &[usize]| used(numbers) + longest > room;
+        if is_cut(&numbers) {
+            let is_zero = |at: usize| columns[at].rank > 0 && self.maximum(at) == 0;
+            numbers.retain(|&at| stays(at) || !is_zero(at));
+        }
+        while is_cut(&numbers) {
+            let may_go = numbers
+                .iter()
+                .copied()
+                .filter(|&at| columns[at].rank > MOST_NEEDED && !stays(at));
+            let Some(last) = may_go.max_by_key(|&at| (columns[at].rank, at)) else {
+                break;
+            };
+            numbers.retain(|&at| at != last);
+        }
+        numbers
+    }
+
+    /// The columns that there is room for: the first ones, those of a low rank before others; the
+    /// one that rows are sorted by always. Once the columns are scrolled, ranks do not count: so
+    /// all can be seen.
     fn fitting(&self, numbers: &[usize], room: usize, unit: TimeUnit, area: Rect) -> Vec<usize> {
         let columns = self.source.columns();
         let rank = |&at: &usize| match self.sort {
@@ -352,7 +399,7 @@ impl Table {
         };
         let name = self.source.sign(row).to_owned() + &name + self.source.note(row);
         if !self.source.is_tree() {
-            return format::left(&format::shorten_words(&name, width), width);
+            return format::left(&format::shorten_name(&name, width), width);
         }
         let above = self.root.map_or(0, |root| self.source.depth(root as usize));
         let depth = self.source.depth(row).saturating_sub(above);
@@ -373,7 +420,7 @@ impl Table {
         };
         let before = indent + sign;
         let room = width.saturating_sub(format::width(&before));
-        format::left(&(before + &format::shorten_words(&name, room)), width)
+        format::left(&(before + &format::shorten_name(&name, room)), width)
     }
 }
 

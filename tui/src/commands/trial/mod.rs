@@ -14,7 +14,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use indicatif::ProgressBar;
 use portmortem_analyzer::Analysis;
-use portmortem_analyzer::advice::{Change, changes, collected, findings};
+use portmortem_analyzer::advice::{Change, changes, collected, findings, reads_state};
 use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::trace::names::printable;
 use serde_json::json;
@@ -166,9 +166,14 @@ fn trials(
         if at >= from_here && edits.is_empty() {
             continue;
         }
-        let verdict = edits
-            .is_empty()
-            .then(|| Verdict::NotTried("the source text has no place for this change".to_owned()));
+        let why_not = match edits.is_empty() {
+            true => Some("the source text has no place for this change"),
+            false if reads_state(analysis, &change) => Some(
+                "it reads or changes a state (clauses, global variables, streams), which a table would not see",
+            ),
+            false => None,
+        };
+        let verdict = why_not.map(|why| Verdict::NotTried(why.to_owned()));
         trials.push(Trial {
             finding,
             share,
@@ -280,6 +285,8 @@ fn difference(first: &Run, run: &Run) -> Option<Verdict> {
         ("", &first.stdout, &run.stdout),
         ("on standard error, ", &first.stderr, &run.stderr),
     ] {
+        // That a variable stands only once now is no fault of the change.
+        let (old, new) = (&without_warnings(old), &without_warnings(new));
         if old == new {
             continue;
         }
@@ -302,6 +309,21 @@ fn difference(first: &Run, run: &Run) -> Option<Verdict> {
         )));
     }
     None
+}
+
+/// The text without the warnings that the compiler gives of singleton variables.
+fn without_warnings(text: &[u8]) -> Vec<u8> {
+    let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    let is = |at: usize, word: &str| {
+        let line = lines.get(at).map(|line| String::from_utf8_lossy(line));
+        line.is_some_and(|line| line.starts_with("Warning:") && line.contains(word))
+    };
+    let kept = (0..lines.len()).filter(|&at| {
+        let is_singleton = is(at, "Singleton");
+        // The place stands in the line above.
+        !(is_singleton || is(at, "") && is(at + 1, "Singleton"))
+    });
+    kept.flat_map(|at| lines[at].iter().copied()).collect()
 }
 
 /// The engine with the program, and a changed text in place of one of its files.

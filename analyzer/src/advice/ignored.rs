@@ -1,0 +1,79 @@
+//! Findings that the user does not want to see: by an option, or by a comment in the source.
+
+use std::fs;
+
+use portmortem_tracer::pattern::PredicatePattern;
+
+use super::{Cause, Finding};
+use crate::Analysis;
+
+/// How a comment begins that ignores findings of its clause or goal.
+const COMMENT: &str = "portmortem: ignore ";
+
+/// Findings of one cause, of all predicates or of some: `NAME` or `NAME:PREDICATE`.
+#[derive(Debug, Clone)]
+pub struct Ignored {
+    cause: Cause,
+    predicates: Option<PredicatePattern>,
+}
+
+impl Ignored {
+    /// Reads `NAME` or `NAME:PREDICATE`, the predicate as in other options.
+    ///
+    /// # Errors
+    /// If no cause has that name; the text lists those that there are.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (name, predicates) = match text.split_once(':') {
+            Some((name, predicates)) => (name, Some(PredicatePattern::new(predicates))),
+            None => (text, None),
+        };
+        let cause = Cause::ALL.into_iter().find(|cause| cause.name() == name);
+        let cause = cause.ok_or_else(|| {
+            let names = Cause::ALL.map(Cause::name).join(", ");
+            format!("no finding is named {name}; there are {names}")
+        })?;
+        Ok(Self { cause, predicates })
+    }
+
+    /// Whether a finding is one of these: by the predicate whose clause it is in, or one of those
+    /// that it is about.
+    #[must_use]
+    pub fn matches(&self, analysis: &Analysis, finding: &Finding) -> bool {
+        let infos = analysis.trace.predicates();
+        let is_about = |pattern: &PredicatePattern| {
+            (0..).zip(infos).any(|(index, info)| {
+                let of = &info.declared;
+                let is_named = analysis.predicate(index) == finding.place.predicate;
+                (is_named || finding.predicates.contains(&index))
+                    && pattern.matches(&of.module, &of.name, of.arity)
+            })
+        };
+        self.cause == finding.cause && self.predicates.as_ref().is_none_or(is_about)
+    }
+}
+
+/// Whether a comment in the source names the finding: in its line, or in the lines of comments
+/// directly above.
+pub(super) fn in_source(analysis: &Analysis, finding: &Finding) -> bool {
+    let place = &finding.place;
+    let (Some(file), Some(line)) = (&place.file, place.line) else {
+        return false;
+    };
+    let Ok(text) = fs::read_to_string(analysis.locate(file)) else {
+        return false;
+    };
+    let lines: Vec<&str> = text.lines().take(line as usize).collect();
+    let Some((own, above)) = lines.split_last() else {
+        return false;
+    };
+    let comments = above.iter().rev();
+    let comments = comments.take_while(|line| line.trim_start().starts_with('%'));
+    std::iter::once(own).chain(comments).any(|line| {
+        let comment = line.split_once('%').map(|(_, comment)| comment);
+        let names = comment.and_then(|comment| comment.split_once(COMMENT));
+        names.is_some_and(|(_, names)| {
+            let mut names = names.split([' ', ',', ';', '\t']);
+            names.any(|name| name == finding.cause.name())
+        })
+    })
+}
