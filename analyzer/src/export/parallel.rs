@@ -18,7 +18,6 @@ pub struct Rows<'t> {
 
 impl<'t> Rows<'t> {
     /// The cells of each row.
-    #[must_use]
     pub fn iter(&self) -> ChunksExact<'_, Cell<'t>> {
         self.cells.chunks_exact(self.width)
     }
