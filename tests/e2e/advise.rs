@@ -1,5 +1,7 @@
 //! `portmortem advise`: the causes of programs that are slow for a known reason, and what silences a finding.
 
+use std::fs;
+
 use portmortem_tests::{Outcome, Sandbox, repository};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
@@ -43,6 +45,57 @@ fn finding(findings: &[Value], cause: &str, predicate: &str, line: u32) -> Value
 fn says(finding: &Value, text: &str) {
     let evidence = finding["evidence"].as_str().unwrap();
     assert!(evidence.contains(text), "{text}: {evidence}");
+}
+
+/// By an option, of all predicates or of one, and by a comment in the source.
+#[test]
+fn findings_that_are_to_be_ignored() {
+    let sandbox = Sandbox::new();
+    let program = repository("tests/programs/slow/formula.pl");
+    let text = fs::read_to_string(program).unwrap();
+    let record = |text: &str| {
+        sandbox.write("formula.pl", text);
+        let command = [
+            "record",
+            "-o",
+            "run.pmt",
+            "--force",
+            "formula.pl",
+            "--",
+            "4",
+        ];
+        sandbox.portmortem(command).exits(0);
+    };
+    let of = |options: &[&str]| {
+        let all = ["--format", "json", "--least", "0", "--top", "100"];
+        let report = advise(&sandbox, &[&all, options].concat());
+        let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+        let findings = report["findings"].as_array().unwrap().iter();
+        let alike = findings.filter(|finding| finding["cause"] == "repeated-prefix");
+        let mut found: Vec<String> = alike.map(|one| one["predicate"].to_string()).collect();
+        found.sort();
+        found
+    };
+    record(&text);
+    assert_eq!(of(&[]), ["\"expr/3\"", "\"term/3\""]);
+    let one = ["--ignore", "repeated-prefix:term/3"];
+    assert_eq!(of(&one), ["\"expr/3\""]);
+    assert!(of(&["--ignore", "repeated-prefix"]).is_empty());
+    let unknown = sandbox.portmortem(["advise", "run.pmt", "--ignore", "prefix"]);
+    unknown.exits(2);
+    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(said.contains("no finding is named prefix"), "{said}");
+    assert!(said.contains("repeated-prefix"), "{said}");
+    // The line of the finding on term/3.
+    let lines = text.lines().zip(1..);
+    let commented: String = lines
+        .map(|(line, number)| match number {
+            95 => format!("{line} % portmortem: ignore repeated-prefix\n"),
+            _ => format!("{line}\n"),
+        })
+        .collect();
+    record(&commented);
+    assert_eq!(of(&[]), ["\"expr/3\""]);
 }
 
 #[test]
