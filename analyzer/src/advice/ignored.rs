@@ -35,20 +35,18 @@ impl Ignored {
         Ok(Self { cause, predicates })
     }
 
-    /// Whether a finding is one of these: by the predicate whose clause it is in, or one of those
-    /// that it is about.
+    /// Whether a finding is one of these: by the predicate whose clause it stands in.
     #[must_use]
     pub fn matches(&self, analysis: &Analysis, finding: &Finding) -> bool {
         let infos = analysis.trace.predicates();
-        let is_about = |pattern: &PredicatePattern| {
-            (0..).zip(infos).any(|(index, info)| {
+        let is_in = |pattern: &PredicatePattern| {
+            (0..).zip(analysis.trace.predicates()).any(|(index, info)| {
                 let of = &info.declared;
-                let is_named = analysis.predicate(index) == finding.place.predicate;
-                (is_named || finding.predicates.contains(&index))
+                analysis.predicate(index) == finding.place.predicate
                     && pattern.matches(&of.module, &of.name, of.arity)
             })
         };
-        self.cause == finding.cause && self.predicates.as_ref().is_none_or(is_about)
+        self.cause == finding.cause && self.predicates.as_ref().is_none_or(is_in)
     }
 }
 
