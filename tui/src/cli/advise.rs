@@ -35,7 +35,7 @@ pub(crate) struct AdviseArgs {
     /// How many findings to show
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) top: usize,
-    /// Findings to leave out, by their name, and by the predicate that they stand in if one is given
+    /// Findings to leave out, by name, and by the predicate they stand in if one is given
     #[arg(long, value_name = "NAME[:PREDICATE]", value_parser = IgnoredParser)]
     pub(crate) ignore: Vec<Ignored>,
     /// Output format
