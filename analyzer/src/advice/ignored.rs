@@ -38,7 +38,6 @@ impl Ignored {
     /// Whether a finding is one of these: by the predicate whose clause it stands in.
     #[must_use]
     pub fn matches(&self, analysis: &Analysis, finding: &Finding) -> bool {
-        let infos = analysis.trace.predicates();
         let is_in = |pattern: &PredicatePattern| {
             (0..).zip(analysis.trace.predicates()).any(|(index, info)| {
                 let of = &info.declared;
