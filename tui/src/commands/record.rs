@@ -49,12 +49,15 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     refuse_existing(&output, args.force, "trace")?;
     // Before the program reads from it.
     let input = args.baseline.then(Input::of_ours).transpose()?;
-    let (line, line_of_program) = watcher::line()?;
+    let (mut line, line_of_program) = watcher::line()?;
     let engine = Engine::new(args, &start, &output, Some(line_of_program.descriptor()))?;
     if watcher::fork().context("cannot start a process that waits for the program")? {
         drop(line_of_program);
         use_threads(threads)?;
-        after_program(args, &start, &output, input.as_ref(), line);
+        after_program(args, &start, &output, input.as_ref(), &mut line);
+        // First its files, then the line: the program's process ends as soon as that is closed.
+        drop(engine);
+        drop(line);
         return Ok(ExitCode::SUCCESS);
     }
     drop(line);
@@ -69,7 +72,7 @@ fn after_program(
     start: &Start,
     output: &Path,
     input: Option<&Input>,
-    mut line: Line,
+    line: &mut Line,
 ) {
     // Otherwise its caller does something else already, and does not expect another word.
     let Some(end) = line.end_of_program() else {
@@ -82,14 +85,14 @@ fn after_program(
         Written::Whole => {}
     }
     if let Some(input) = input
-        && let Err(error) = baseline::add(args, start, output, end.status, input, &mut line)
+        && let Err(error) = baseline::add(args, start, output, end.status, input, line)
     {
         say(&format!("no baseline: {}", super::one_line(&error)));
     }
     // There is none if the engine could not begin to record.
     if !args.no_index
         && output.is_file()
-        && let Err(error) = index::of_recording(output, &mut line)
+        && let Err(error) = index::of_recording(output, line)
     {
         say(&format!("no index: {}", super::one_line(&error)));
     }
