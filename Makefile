@@ -5,7 +5,7 @@ CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 TRACE := $(or $(TMPDIR),/tmp)/portmortem-demo.pmt
 
-.PHONY: demo test test-engine test-cluster install pack bench-record bench-real bench-truth bench-recorder bench-replay bench-models bench-screens pictures samples engine test-packages check test-memory fuzz
+.PHONY: demo test test-engine test-arm64 test-cluster install pack bench-record bench-real bench-truth bench-recorder bench-replay bench-models bench-screens pictures samples engine test-packages check test-memory fuzz
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -29,6 +29,15 @@ test-engine: engine
 	$(if $(SWIPL),,@tools/install-packages swi-prolog-test)
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
 	tests/engine/run --mode $(or $(MODE),all) --swipl $(or $(SWIPL),swipl)
+
+# The recorder for 64-bit ARM, on the engine of Debian's packages for ARM, which qemu runs: the same events as here.
+# The toolchain needs its libraries: rustup target add aarch64-unknown-linux-gnu
+ARM := aarch64-unknown-linux-gnu
+test-arm64: engine
+	@tools/install-packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+	$(CARGO) build --quiet --package portmortem --package portmortem-swi
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc $(CARGO) build --quiet --target $(ARM) --package portmortem-swi
+	tests/arm64/run --swipl "$$(tools/engine bookworm)" --emulated "$$(tools/engine bookworm arm64)"
 
 # The recorder under AddressSanitizer.
 test-memory:

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
 
 use crate::calls::{Calls, CallsOnRequest};
 use crate::figures::Caller;
@@ -19,6 +19,7 @@ use crate::figures::work::Work;
 use crate::index::{self, Index, IndexError};
 use crate::net::Rates;
 use crate::net::centers::{CenterSum, by_center};
+use crate::progress::Progress;
 use crate::replay::{self, ReplayOptions};
 use crate::scope::{Filters, FocusOn, Scope};
 use crate::sources;
@@ -138,15 +139,14 @@ impl Analysis {
         trace: Arc<Trace>,
         path: &Path,
         filters: Filters,
-        progress: &AtomicU64,
-        cancel: &AtomicBool,
+        progress: &Progress,
     ) -> Option<Self> {
         let found = Index::load(&trace, path);
         let missing = matches!(found, Err(IndexError::Missing)) && trace.size() > LARGE;
         let found = match found {
             Err(_) if missing && filters.is_everything() => {
                 let options = ReplayOptions {
-                    progress: Some(progress),
+                    progress: Some(progress.counter()),
                     ..ReplayOptions::default()
                 };
                 let built = Index::build(&trace, path, &options);
@@ -155,8 +155,8 @@ impl Analysis {
             found => found,
         };
         let options = ReplayOptions {
-            progress: Some(progress),
-            cancel: Some(cancel),
+            progress: Some(progress.counter()),
+            cancel: Some(progress.stop_flag()),
             ..ReplayOptions::of(&filters)
         };
         let figures = || match &found {
@@ -167,7 +167,7 @@ impl Analysis {
         };
         let scope = Arc::new(Scope::of(&trace, &filters));
         let scans = found.is_err() || scope.is_focused();
-        let scan = || scans.then(|| Trail::scan(&trace, Arc::clone(&scope), progress, cancel));
+        let scan = || scans.then(|| Trail::scan(&trace, Arc::clone(&scope), progress));
         let (profile, scanned) = rayon::join(figures, scan);
         let (profile, scanned) = (profile?, scanned.flatten());
         Some(Self {
@@ -266,8 +266,8 @@ impl Analysis {
 
     /// Finds the times of single calls, unless that was done. `progress` counts up events to
     /// [`Self::events`]. Whether they are known then: not if it was cancelled.
-    pub fn find_calls(&self, progress: &AtomicU64, cancel: &AtomicBool) -> bool {
-        self.calls.find(&self.trace, progress, cancel)
+    pub fn find_calls(&self, progress: &Progress) -> bool {
+        self.calls.find(&self.trace, progress)
     }
 
     /// What calls were made with, by predicate: those with [`Trace::with_arguments`] that were

@@ -14,6 +14,7 @@
 //! | records → symbolic costs | [`costs`] |
 //! | figures → times without the recorder's own | [`net`] |
 //! | a moment of a stream, and how to get there fast | [`moment`], [`walk`], [`index`] |
+//! | text → conditions on rows of tables, and on events | [`condition`] |
 //! | the events that a condition holds for, and why they happened | [`listing`] |
 //! | a stretch of a stream as a picture | [`timeline`] |
 //! | figures → tables → file formats | [`tables`], [`export`] |
@@ -34,6 +35,7 @@ pub mod arguments;
 pub mod calls;
 pub mod clauses;
 pub mod comparison;
+pub mod condition;
 pub mod costs;
 pub mod export;
 pub mod figures;
@@ -43,6 +45,7 @@ pub mod listing;
 pub mod machine;
 pub mod moment;
 pub mod net;
+mod progress;
 mod reading;
 pub mod remarks;
 pub mod replay;
@@ -58,6 +61,7 @@ pub mod walk;
 pub use analysis::Analysis;
 pub use export::Exporter;
 pub use figures::profile::Profile;
+pub use progress::Progress;
 pub use replay::{ReplayOptions, replay};
 pub use scope::{Filter, Filters, Focus, FocusOn, Hide, Scope, Window};
 pub use tables::Tables;

@@ -8,6 +8,7 @@ use portmortem_tracer::format::Event;
 use crate::moment::checkpoint::{Checkpoint, Kept, MOST_BYTES};
 use crate::moment::stack::StackChange;
 use crate::moment::{Moment, OpenBox};
+use crate::progress::Progress;
 use crate::scope::Scope;
 use crate::trace::events::Events;
 use crate::trace::{SiteIndex, StreamInfo, Trace};
@@ -70,21 +71,16 @@ impl Trail {
     /// that has, to follow a focus. `progress` counts up bytes of the trace. `None` if it was
     /// cancelled.
     #[must_use]
-    pub fn scan(
-        trace: &Trace,
-        follow: Arc<Scope>,
-        progress: &AtomicU64,
-        cancel: &AtomicBool,
-    ) -> Option<Self> {
+    pub fn scan(trace: &Trace, follow: Arc<Scope>, progress: &Progress) -> Option<Self> {
         let scan = Scan {
             every: STRIDE,
             trace,
             follow,
-            progress: Some(progress),
-            cancel: Some(cancel),
+            progress: Some(progress.counter()),
+            cancel: Some(progress.stop_flag()),
         };
         let trail = scan.all();
-        (!cancel.load(Ordering::Relaxed)).then_some(trail)
+        (!progress.is_stopped()).then_some(trail)
     }
 
     /// The places of a stream.

@@ -7,6 +7,7 @@
     reason = "in a test a panic is a failure with its place"
 )]
 
+mod advice_pages;
 mod advise;
 mod annotate;
 mod arguments;
@@ -18,6 +19,7 @@ mod counts;
 mod crash;
 mod damage;
 mod debray;
+mod diagnose;
 mod diff;
 mod documents;
 mod drivers;

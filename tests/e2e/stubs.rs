@@ -145,6 +145,61 @@ struct Open {
     parent: usize,
 }
 
+/// Goals that recover have boxes, whatever was collected before, and what an abort leaves is left
+/// by an exception.
+#[test]
+fn recoveries_have_the_ports_of_copies() {
+    let program = repository("tests/programs/stubs/recoveries.pl");
+    let [stubs, copies] = [&[][..], &["--ports"]].map(|recorder| {
+        let sandbox = Sandbox::new();
+        let words = [&["record", "-o", "run.pmt"][..], recorder].concat();
+        let program = program.to_str().unwrap();
+        sandbox.portmortem([&words[..], &[program]].concat());
+        sandbox.portmortem(["verify", "run.pmt"]).succeeds();
+        ports_of_program(&Profiled::of(&sandbox.path("run.pmt")).trace)
+    });
+    assert!(stubs.len() > 60, "{} events", stubs.len());
+    let differs = stubs.iter().zip(&copies).find(|(a, b)| a != b);
+    assert!(stubs == copies, "{differs:?}");
+}
+
+/// Prints how many bytes of memory an engine leaves that was created, used and destroyed.
+const ENGINES: &str = r#"
+:- initialization(main, main).
+main :-
+    N = 3_000,
+    many(N),
+    memory(Before),
+    many(N),
+    memory(After),
+    Each is (After-Before)*1024//N,
+    print(Each), nl.
+many(N) :- forall(between(1, N, I), one(I)).
+one(I) :- engine_create(X, next(I, X), E), engine_next(E, Y), Y =:= I+1, engine_destroy(E).
+next(I, X) :- X is I+1, true.
+next(I, X) :- X is I+2.
+memory(Kilobytes) :-
+    trim_stacks, trim_heap,
+    setup_call_cleanup(open('/proc/self/status', read, In), read_string(In, _, Text), close(In)),
+    split_string(Text, "\n", "", Lines),
+    member(Line, Lines),
+    string_concat("RssAnon:", Rest, Line),
+    split_string(Rest, "", " \tkB", [Digits]),
+    number_string(Kilobytes, Digits),
+    !.
+"#;
+
+/// Nothing is kept of engines that are gone.
+#[test]
+fn engines_that_are_gone_take_no_memory() {
+    let sandbox = Sandbox::with("engines.pl", ENGINES);
+    let outcome = sandbox.portmortem(["record", "-o", "run.pmt", "engines.pl"]);
+    outcome.succeeds();
+    let printed = String::from_utf8(outcome.stdout).unwrap();
+    let bytes: i64 = printed.trim().parse().unwrap();
+    assert!(bytes < 1_000, "{bytes} bytes of each engine");
+}
+
 /// The ports of predicates of the module `user`, with names. Boxes of built-ins are left out; what `call/N` opens differs.
 fn ports_of_program(trace: &Trace) -> Vec<(&'static str, String)> {
     let name = |predicate: u32| {

@@ -63,6 +63,47 @@ fn a_cut_does_the_same_and_its_patch_applies() {
     }
 }
 
+/// What they gain depends on the machine, and none of them changes the output.
+#[test]
+fn goals_that_are_committed_or_left_out_and_arguments_that_tell_clauses_apart() {
+    let program = ":- initialization(main, main).
+:- use_module(library(lists)).
+main :- numlist(1, 30000, L), walk(0, L, S), print(S), nl, pick(L, N), print(N), nl, dots(2000), nl.
+walk(S, [], S) :- true.
+walk(S0, [X|Xs], S) :- S1 is S0+X, walk(S1, Xs, S).
+pick([], 0).
+pick([X|Xs], N) :- member(Y, [X, a]), Y == X, pick(Xs, N0), N is N0+1.
+dots(0).
+dots(N) :- N > 0, put_char('.'), flush_output, M is N-1, dots(M).
+";
+    let sandbox = Sandbox::with("all.pl", program);
+    let all = trials(&sandbox, "all.pl", &[], &[]);
+    for change in [
+        "once/1 around member/2 at line 7",
+        "no flush_output/0 at line 9",
+    ] {
+        let text = trial(&all, change)["text"].as_str().unwrap();
+        let is_compared = ["confirmed", "undecided", "refuted: no faster"];
+        assert!(
+            is_compared.iter().any(|begin| text.starts_with(begin)),
+            "{text}"
+        );
+    }
+    // What a goal costs is a bound, and no change to make.
+    let bounds = all.iter().filter(|one| {
+        one["finding"]
+            .as_str()
+            .unwrap()
+            .starts_with("most of the work")
+    });
+    for bound in bounds {
+        assert!(
+            ["at-most", "not-tried"].contains(&bound["verdict"].as_str().unwrap()),
+            "{bound}"
+        );
+    }
+}
+
 #[test]
 fn what_changes_the_output_is_refuted() {
     let sandbox = Sandbox::new();
@@ -116,4 +157,121 @@ fn what_is_not_there_is_said() {
     let sandbox = Sandbox::new();
     let outcome = sandbox.portmortem(["try", "nothing.pl"]);
     outcome.exits(1).says("nothing.pl: no such Prolog file");
+}
+
+/// Structures that the engine finds no index in, so each call leaves a choicepoint; the second
+/// argument tells the clauses apart.
+const STEPS: &str = ":- initialization(main, main).
+main :- numlist(1, 30000, L), codes(L, Cs), run(Cs, s, 0, N), print(N), nl.
+codes([], []).
+codes([X|Xs], [C|Cs]) :- M is X mod 3, code(M, C), codes(Xs, Cs).
+code(0, up).
+code(1, down).
+code(2, keep).
+run([], _, N, N).
+run([C|Cs], S, N0, N) :- step(S, C, N0, N1), run(Cs, S, N1, N).
+step(_, up, N0, N) :- N is N0+1.
+step(_, down, N0, N) :- N is N0-1.
+step(_, keep, N, N).
+";
+
+/// The clauses and the calls of the file are changed: the output is the same.
+#[test]
+fn the_argument_that_tells_clauses_apart_comes_first() {
+    let sandbox = Sandbox::with("steps.pl", STEPS);
+    let all = trials(&sandbox, "steps.pl", &[], &[]);
+    let name = "the argument that tells clauses of step/4 apart comes first";
+    let swapped = trial(&all, name);
+    let text = swapped["text"].as_str().unwrap();
+    assert!(!text.contains("other"), "{swapped:#?}");
+    assert_eq!(swapped["seconds"].as_array().unwrap().len(), 5);
+    // Nothing is said of changes that the text has no place for: both clauses of run/4 differ in
+    // their first argument already.
+    let of_run = |one: &Value| one["change"].as_str().unwrap().contains("of run/4 apart");
+    assert!(!all.iter().any(of_run), "{all:#?}");
+}
+
+/// A trace names the command; nothing is recorded again.
+#[test]
+fn a_trace_is_tried() {
+    let sandbox = Sandbox::with("fib.pl", FIB);
+    let record = ["record", "fib.pl", "-o", "run.pmt", "--", "19"];
+    sandbox.portmortem(record).exits(0).prints("4181\n");
+    let command = ["try", "run.pmt", "--format", "json", "--least", "0"];
+    let outcome = sandbox.portmortem(command);
+    outcome.exits(0).says("running the program up to ");
+    assert!(!outcome.err().contains("recording"), "{outcome}");
+    let report: Value = serde_json::from_slice(&outcome.stdout).unwrap();
+    let all = report["trials"].as_array().unwrap();
+    let cut = trial(all, "a cut behind the head and first tests of fib/2");
+    assert_eq!(cut["seconds"].as_array().unwrap().len(), 5, "{cut:#?}");
+    let words = sandbox.portmortem(["try", "run.pmt", "--", "3"]);
+    words.exits(1).says("a trace has the arguments");
+    fs::remove_file(sandbox.path("fib.pl")).unwrap();
+    let gone = sandbox.portmortem(["try", "run.pmt"]);
+    gone.exits(1)
+        .says("the program of this trace is not here; it was recorded as: swipl fib.pl");
+}
+
+/// Those that are confirmed run together once more, and the patch has them all or the best one.
+#[test]
+fn what_is_confirmed_runs_together() {
+    let program = "
+:- initialization(main, main).
+main :- fib(21, F), print(F), nl, gib(21, G), print(G), nl.
+fib(0, 0).
+fib(1, 1).
+fib(N, F) :- N > 1, A is N-1, B is N-2, fib(A, FA), fib(B, FB), F is FA+FB.
+gib(0, 0).
+gib(1, 2).
+gib(N, F) :- N > 1, A is N-1, B is N-2, gib(A, FA), gib(B, FB), F is FA+FB.
+";
+    let sandbox = Sandbox::with("two.pl", program);
+    let command = ["try", "two.pl", "--format", "json", "--least", "0"];
+    let options = ["--patch", "faster.patch"];
+    let outcome = sandbox.portmortem([&command[..], &options].concat());
+    outcome.exits(0);
+    let report: Value = serde_json::from_slice(&outcome.stdout).unwrap();
+    let all = report["trials"].as_array().unwrap();
+    let findings = all.iter().filter(|one| one["verdict"] == "confirmed");
+    let mut findings: Vec<&str> = findings
+        .map(|one| one["finding"].as_str().unwrap())
+        .collect();
+    findings.dedup();
+    let together = &report["together"];
+    assert_eq!(together.is_object(), findings.len() > 1, "{report:#}");
+    if together.is_object() {
+        assert_eq!(together["seconds"].as_array().unwrap().len(), 5);
+        let text = together["text"].as_str().unwrap();
+        assert!(!text.contains("other"), "{together:#}");
+    }
+}
+
+/// What looks at a dynamic predicate may be tabled, and no patch has that; what counts by a global
+/// variable may not.
+#[test]
+fn a_table_of_what_reads_clauses_is_for_a_person_to_decide() {
+    let program = ":- initialization(main, main).
+:- dynamic rate/2.
+rate(a, 3).
+rate(b, 4).
+main :- findall(S, ( between(1, 1200, N), member(K, [a, b]), sum(K, S0), S is S0+N ), Ss), sum_list(Ss, T), print(T), nl.
+sum(K, S) :- numlist(1, 300, L), add(L, K, 0, S).
+add([], _, S, S).
+add([X|Xs], K, S0, S) :- rate(K, R), S1 is S0 + X*R, add(Xs, K, S1, S).
+";
+    let sandbox = Sandbox::with("rates.pl", program);
+    let options = ["--patch", "faster.patch"];
+    let all = trials(&sandbox, "rates.pl", &options, &[]);
+    let tabled = trial(&all, "table sum/2");
+    assert_eq!(tabled["seconds"].as_array().unwrap().len(), 5, "{tabled}");
+    let text = tabled["text"].as_str().unwrap();
+    let is_confirmed = tabled["verdict"] == "confirmed";
+    assert_eq!(
+        text.contains("as long as no clause of rate/2 changes"),
+        is_confirmed,
+        "{text}"
+    );
+    let patch = fs::read_to_string(sandbox.path("faster.patch")).unwrap();
+    assert!(!patch.contains(":- table"), "{patch}");
 }

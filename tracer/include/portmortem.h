@@ -40,6 +40,16 @@
 #define PM_INNERMOST_REDO 1
 
 /**
+ * There is no hash of arguments: some argument is a term with a variable in it.
+ */
+#define PM_NOT_GROUND 0
+
+/**
+ * There is no hash of arguments: there was more of them than is looked at.
+ */
+#define PM_TOO_LARGE 1
+
+/**
  * A recording.
  */
 typedef struct pm_recorder pm_recorder;
@@ -135,6 +145,28 @@ uint32_t pm_site(const pm_recorder *recorder,
                  uint32_t line);
 
 /**
+ * Makes a clause known and gives its id for `pm_in_clause`, the same for the same clause: 0, 1,
+ * ... `number` counts the clauses of the predicate from 1. `file` may be null if it is that of
+ * the predicate, `line` 0.
+ *
+ * Requires:
+ * `recorder` is null or open; `file` is null or a string.
+ */
+uint32_t pm_clause(const pm_recorder *recorder,
+                   uint32_t predicate,
+                   uint32_t number,
+                   const char *file,
+                   uint32_t line);
+
+/**
+ * Says that each call of a predicate is followed by `pm_arguments_hash` or `pm_arguments_unknown`.
+ *
+ * Requires:
+ * `recorder` is null or open.
+ */
+void pm_keeps_arguments(const pm_recorder *recorder, uint32_t predicate);
+
+/**
  * Makes a text known and gives its id, the same for the same text.
  *
  * Requires:
@@ -193,6 +225,49 @@ void pm_stream_end(pm_stream *stream);
  * `stream` was begun and not ended, and no other thread uses it.
  */
 void pm_stream_slow(pm_stream *stream, uint64_t now, uint32_t event, uint64_t argument);
+
+/**
+ * The predicate that was called last in the active box enters a clause, from `pm_clause`.
+ *
+ * Requires:
+ * `stream` was begun and not ended, and no other thread uses it.
+ */
+void pm_in_clause(pm_stream *stream, uint32_t clause);
+
+/**
+ * An argument of the last call, from 1, is an integer. Comes before `pm_arguments_hash` or
+ * `pm_arguments_unknown`.
+ *
+ * Requires:
+ * `stream` was begun and not ended, and no other thread uses it.
+ */
+void pm_argument_integer(pm_stream *stream, uint8_t argument, int64_t value);
+
+/**
+ * An argument of the last call, from 1, is a proper list of that length. Comes before
+ * `pm_arguments_hash` or `pm_arguments_unknown`.
+ *
+ * Requires:
+ * `stream` was begun and not ended, and no other thread uses it.
+ */
+void pm_argument_list(pm_stream *stream, uint8_t argument, uint64_t length);
+
+/**
+ * What the last call was made with: each argument is ground or unbound, and this is a hash of all
+ * of them, and of which are unbound and the same variable.
+ *
+ * Requires:
+ * `stream` was begun and not ended, and no other thread uses it.
+ */
+void pm_arguments_hash(pm_stream *stream, uint64_t hash);
+
+/**
+ * The last call was made with something that has no hash: `PM_NOT_GROUND` or `PM_TOO_LARGE`.
+ *
+ * Requires:
+ * `stream` was begun and not ended, and no other thread uses it.
+ */
+void pm_arguments_unknown(pm_stream *stream, uint32_t why);
 
 /**
  * A remark of the traced program, at this moment.

@@ -12,8 +12,9 @@ use std::ptr::{self, NonNull};
 
 use crate::clock;
 use crate::format::{
-    CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, Dialect, Event, Header, Outcome, Site,
-    StreamKind, TAG_CALL, TAG_CUT, TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_FAIL, TAG_REDO, TAG_TAIL,
+    Arguments, CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, Clause, Dialect, Event, Header,
+    Outcome, Site, StreamKind, TAG_CALL, TAG_CUT, TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_FAIL,
+    TAG_REDO, TAG_TAIL,
 };
 use crate::hot::Hot;
 use crate::options::{Keep, Options};
@@ -34,6 +35,11 @@ pub const PM_ENGINE: u32 = 1;
 pub const PM_EVERY_REDO: u32 = 0;
 /// Backtracking into a box reports a redo for the innermost re-entered box only.
 pub const PM_INNERMOST_REDO: u32 = 1;
+
+/// There is no hash of arguments: some argument is a term with a variable in it.
+pub const PM_NOT_GROUND: u32 = 0;
+/// There is no hash of arguments: there was more of them than is looked at.
+pub const PM_TOO_LARGE: u32 = 1;
 
 /// Added to the code of an event that has no tag of its own.
 const EXTENDED: u32 = 8;
@@ -129,6 +135,22 @@ unsafe fn text_of(text: *const c_char) -> Option<String> {
 unsafe fn recorder_of<'a>(recorder: *const PmRecorder) -> Option<&'a Recorder> {
     // SAFETY: as the caller promises.
     unsafe { recorder.as_ref() }.map(|recorder| &recorder.0)
+}
+
+/// The id that `make` gives, which gets the text if there is one.
+///
+/// # Safety
+/// `recorder` is null or open; `text` is null or a string.
+unsafe fn id_with(
+    recorder: *const PmRecorder,
+    text: *const c_char,
+    make: impl FnOnce(&Recorder, Option<String>) -> u32,
+) -> u32 {
+    guarded(PM_NO_ID, || {
+        // SAFETY: as the caller promises.
+        let (recorder, text) = unsafe { (recorder_of(recorder), text_of(text)) };
+        recorder.map_or(PM_NO_ID, |recorder| make(recorder, text))
+    })
 }
 
 /// The stream behind a pointer that C has, without the right to drop it.
@@ -239,21 +261,59 @@ pub unsafe extern "C" fn pm_site(
     file: *const c_char,
     line: u32,
 ) -> u32 {
-    guarded(PM_NO_ID, || {
-        // SAFETY: as the caller promises.
-        let (recorder, file) = unsafe { (recorder_of(recorder), text_of(file)) };
-        recorder.map_or(PM_NO_ID, |recorder| {
-            recorder.site(Site {
-                callee,
-                caller,
-                clause,
-                goal,
-                line,
-                file: file.map(|path| recorder.file(&path)),
-                then_fails: false,
-            })
+    let site = |recorder: &Recorder, file: Option<String>| {
+        recorder.site(Site {
+            callee,
+            caller,
+            clause,
+            goal,
+            line,
+            file: file.map(|path| recorder.file(&path)),
+            then_fails: false,
         })
-    })
+    };
+    // SAFETY: as the caller promises.
+    unsafe { id_with(recorder, file, site) }
+}
+
+/// Makes a clause known and gives its id for `pm_in_clause`, the same for the same clause: 0, 1,
+/// ... `number` counts the clauses of the predicate from 1. `file` may be null if it is that of
+/// the predicate, `line` 0.
+///
+/// # Safety
+/// `recorder` is null or open; `file` is null or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_clause(
+    recorder: *const PmRecorder,
+    predicate: u32,
+    number: u32,
+    file: *const c_char,
+    line: u32,
+) -> u32 {
+    let clause = |recorder: &Recorder, file: Option<String>| {
+        recorder.clause(Clause {
+            predicate,
+            number,
+            line,
+            file: file.map(|path| recorder.file(&path)),
+        })
+    };
+    // SAFETY: as the caller promises.
+    unsafe { id_with(recorder, file, clause) }
+}
+
+/// Says that each call of a predicate is followed by `pm_arguments_hash` or `pm_arguments_unknown`.
+///
+/// # Safety
+/// `recorder` is null or open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_keeps_arguments(recorder: *const PmRecorder, predicate: u32) {
+    guarded((), || {
+        // SAFETY: as the caller promises.
+        if let Some(recorder) = unsafe { recorder_of(recorder) } {
+            recorder.keeps_arguments(predicate);
+        }
+    });
 }
 
 /// Makes a text known and gives its id, the same for the same text.
@@ -262,13 +322,10 @@ pub unsafe extern "C" fn pm_site(
 /// `recorder` is null or open; `text` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pm_text(recorder: *const PmRecorder, text: *const c_char) -> u32 {
-    guarded(PM_NO_ID, || {
-        // SAFETY: as the caller promises.
-        let (recorder, text) = unsafe { (recorder_of(recorder), text_of(text)) };
-        recorder.map_or(PM_NO_ID, |recorder| {
-            recorder.text(&text.unwrap_or_default())
-        })
-    })
+    let known =
+        |recorder: &Recorder, text: Option<String>| recorder.text(&text.unwrap_or_default());
+    // SAFETY: as the caller promises.
+    unsafe { id_with(recorder, text, known) }
 }
 
 /// Makes a cost centre known and gives its id, the same for the same name: entering and leaving it
@@ -278,13 +335,10 @@ pub unsafe extern "C" fn pm_text(recorder: *const PmRecorder, text: *const c_cha
 /// `recorder` is null or open; `name` is null or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pm_cost_center(recorder: *const PmRecorder, name: *const c_char) -> u32 {
-    guarded(PM_NO_ID, || {
-        // SAFETY: as the caller promises.
-        let (recorder, name) = unsafe { (recorder_of(recorder), text_of(name)) };
-        recorder.map_or(PM_NO_ID, |recorder| {
-            recorder.cost_center(&name.unwrap_or_default())
-        })
-    })
+    let center =
+        |recorder: &Recorder, name: Option<String>| recorder.cost_center(&name.unwrap_or_default());
+    // SAFETY: as the caller promises.
+    unsafe { id_with(recorder, name, center) }
 }
 
 /// Declares that every box of a predicate is in a cost centre.
@@ -400,6 +454,73 @@ pub unsafe extern "C" fn pm_stream_slow(
         GAP => Event::Gap { lost: argument },
         _ => return,
     };
+    // SAFETY: as the caller promises.
+    guarded((), || unsafe { core_of(stream) }.slow(event, now));
+}
+
+/// The predicate that was called last in the active box enters a clause, from `pm_clause`.
+///
+/// # Safety
+/// `stream` was begun and not ended, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_in_clause(stream: *mut PmStream, clause: u32) {
+    // SAFETY: as the caller promises.
+    unsafe { note(stream, Event::Clause { clause }) };
+}
+
+/// An argument of the last call, from 1, is an integer. Comes before `pm_arguments_hash` or
+/// `pm_arguments_unknown`.
+///
+/// # Safety
+/// `stream` was begun and not ended, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_argument_integer(stream: *mut PmStream, argument: u8, value: i64) {
+    let size = Arguments::Integer { argument, value };
+    // SAFETY: as the caller promises.
+    unsafe { note(stream, Event::Arguments(size)) };
+}
+
+/// An argument of the last call, from 1, is a proper list of that length. Comes before
+/// `pm_arguments_hash` or `pm_arguments_unknown`.
+///
+/// # Safety
+/// `stream` was begun and not ended, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_argument_list(stream: *mut PmStream, argument: u8, length: u64) {
+    let size = Arguments::List { argument, length };
+    // SAFETY: as the caller promises.
+    unsafe { note(stream, Event::Arguments(size)) };
+}
+
+/// What the last call was made with: each argument is ground or unbound, and this is a hash of all
+/// of them, and of which are unbound and the same variable.
+///
+/// # Safety
+/// `stream` was begun and not ended, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_arguments_hash(stream: *mut PmStream, hash: u64) {
+    // SAFETY: as the caller promises.
+    unsafe { note(stream, Event::Arguments(Arguments::Hash(hash))) };
+}
+
+/// The last call was made with something that has no hash: `PM_NOT_GROUND` or `PM_TOO_LARGE`.
+///
+/// # Safety
+/// `stream` was begun and not ended, and no other thread uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pm_arguments_unknown(stream: *mut PmStream, why: u32) {
+    let arguments = match why {
+        PM_TOO_LARGE => Arguments::TooLarge,
+        _ => Arguments::NotGround,
+    };
+    // SAFETY: as the caller promises.
+    unsafe { note(stream, Event::Arguments(arguments)) };
+}
+
+/// # Safety
+/// As for [`pm_in_clause`].
+unsafe fn note(stream: *mut PmStream, event: Event) {
+    let now = clock::ticks();
     // SAFETY: as the caller promises.
     guarded((), || unsafe { core_of(stream) }.slow(event, now));
 }

@@ -71,7 +71,6 @@ struct HeldSignals {
 
 impl HeldSignals {
     fn new() -> Self {
-        HELD.set(HELD.get() + 1);
         let mut all = MaybeUninit::uninit();
         let mut before = MaybeUninit::uninit();
         // SAFETY: `sigfillset` fills the set in before it is changed and read; `pthread_sigmask` fails
@@ -82,9 +81,12 @@ impl HeldSignals {
                 libc::sigdelset(all.as_mut_ptr(), signal);
             }
             libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
-            Self {
-                before: before.assume_init(),
-            }
+        }
+        // Not before: a signal that comes first is handled still, by a handler that may take locks.
+        HELD.set(HELD.get() + 1);
+        Self {
+            // SAFETY: the mask that was in force is stored.
+            before: unsafe { before.assume_init() },
         }
     }
 }
@@ -101,7 +103,44 @@ impl Drop for HeldSignals {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::thread;
+
     use super::*;
+
+    /// Handlers that ran, and those that found a lock taken by their thread.
+    static HANDLED: AtomicUsize = AtomicUsize::new(0);
+    static FOUND_HELD: AtomicUsize = AtomicUsize::new(0);
+
+    extern "C" fn look(_: libc::c_int) {
+        HANDLED.fetch_add(1, Ordering::SeqCst);
+        FOUND_HELD.fetch_add(usize::from(is_held()), Ordering::SeqCst);
+    }
+
+    /// If a handler found one, it could not end the recording.
+    #[test]
+    fn no_handler_of_a_signal_that_can_wait_finds_a_lock_taken() {
+        // SAFETY: the handler only touches atomic numbers and a number of its thread.
+        let target = unsafe {
+            libc::signal(libc::SIGURG, look as *const () as libc::sighandler_t);
+            libc::pthread_self()
+        };
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::SeqCst) {
+                    // SAFETY: the thread waits for this one before it ends.
+                    unsafe { libc::pthread_kill(target, libc::SIGURG) };
+                }
+            });
+            let mutex = Mutex::new(0);
+            while HANDLED.load(Ordering::SeqCst) < 10_000 {
+                *lock(&mutex) += 1;
+            }
+            over.store(true, Ordering::SeqCst);
+        });
+        assert_eq!(FOUND_HELD.load(Ordering::SeqCst), 0);
+    }
 
     fn is_blocked(signal: libc::c_int) -> bool {
         let mut now = MaybeUninit::uninit();

@@ -10,7 +10,7 @@ mod reader;
 use std::process::Command;
 
 use portmortem_tracer::format::{
-    Dialect, Event, Header, Outcome, Record, Site, StreamBegin, StreamKind,
+    Arguments, Clause, Dialect, Event, Header, Outcome, Record, Site, StreamBegin, StreamKind,
 };
 use portmortem_tracer::{Options, Recorder, Stream};
 use reader::Trace;
@@ -114,6 +114,20 @@ fn an_engine_in_c_writes_the_same_bytes() {
         ..site
     };
     assert_eq!((recorder.site(site), recorder.site(elsewhere)), (2, 3));
+    let clause = Clause {
+        predicate: nrev,
+        number: 2,
+        line: 7,
+        file: None,
+    };
+    let first = Clause {
+        number: 1,
+        line: 6,
+        file: elsewhere.file,
+        ..clause
+    };
+    assert_eq!((recorder.clause(clause), recorder.clause(first)), (0, 1));
+    recorder.keeps_arguments(nrev);
     let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
     replay(&stream, &script);
     stream.end();
@@ -135,6 +149,13 @@ fn an_engine_in_c_writes_the_same_bytes() {
         _ => None,
     });
     assert_eq!(sites.collect::<Vec<_>>(), [(2, site), (3, elsewhere)]);
+    let clauses = trace.records.iter().filter_map(|record| match record {
+        Record::Clause { id, clause } => Some((*id, *clause)),
+        _ => None,
+    });
+    assert_eq!(clauses.collect::<Vec<_>>(), [(0, clause), (1, first)]);
+    let keeps = |record: &Record| matches!(record, Record::Arguments { predicate: 1 });
+    assert!(trace.records.iter().any(keeps));
     assert!(
         trace
             .records
@@ -147,6 +168,18 @@ fn an_engine_in_c_writes_the_same_bytes() {
         trace.stream(2).kinds(),
         [
             Event::Call { predicate: 2 },
+            Event::Arguments(Arguments::List {
+                argument: 1,
+                length: 30
+            }),
+            Event::Arguments(Arguments::Integer {
+                argument: 2,
+                value: -5
+            }),
+            Event::Arguments(Arguments::Hash(0xfedc_ba98_7654_3210)),
+            Event::Clause { clause: 0 },
+            Event::Arguments(Arguments::NotGround),
+            Event::Arguments(Arguments::TooLarge),
             Event::Pause,
             Event::Resume,
             Event::Mark { text: 0 }

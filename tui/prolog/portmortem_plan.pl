@@ -32,10 +32,16 @@ in_file(File, All) :-
     findall(change(Id, File, What), member(change(Id, File, What), All), Changes),
     setup_call_cleanup(
         prolog_open_source(File, In),
-        clauses(In, Changes),
-        prolog_close_source(In)).
+        findall(Lines-Clause, clause_of(In, Lines, Clause), Clauses),
+        prolog_close_source(In)),
+    forall(( member(change(Id, _, What), Changes),
+             prepared(What, Clauses, Prepared),
+             member(Lines-Clause, Clauses),
+             edit(Prepared, Lines, Clause, Edit)
+           ),
+           tell(Id, Clause, Edit)).
 
-clauses(In, Changes) :-
+clause_of(In, First-Last, Clause) :-
     repeat,
     catch(prolog_read_source_term(In, Term, _,
                                   [ subterm_positions(Pos),
@@ -43,16 +49,44 @@ clauses(In, Changes) :-
                                   ]),
           _, Term = (:- unreadable)),
     (   Term == end_of_file
-    ->  !
+    ->  !,
+        fail
     ;   Term \= (:- _),
         Term \= (?- _),
         stream_position_data(line_count, At, First),
         line_count(In, Last),
-        parts(Term, Pos, Clause),
-        forall(member(change(Id, _, What), Changes),
-               forall(edit(What, First-Last, Clause, Edit), tell(Id, Clause, Edit))),
-        fail
+        parts(Term, Pos, Clause)
     ).
+
+%   What a change is, once all clauses are known.
+
+prepared(first(Name, Arity), Clauses, swap(Name, Arity, N)) :-
+    !,
+    findall(Head,
+            ( member(_-Clause, Clauses),
+              is_of(Clause, Name, Arity),
+              Clause = clause(Kind, Head, _, _, _, _),
+              Kind \== dcg
+            ),
+            Heads),
+    Heads = [_, _|_],
+    \+ tells_apart(1, Heads),
+    between(2, Arity, N),
+    tells_apart(N, Heads),
+    !.
+prepared(What, _, What).
+
+tells_apart(N, Heads) :-
+    findall(Key,
+            ( member(Head, Heads), arg(N, Head, A), key(A, Key) ),
+            Keys),
+    length(Heads, Length),
+    sort(Keys, Different),
+    length(Different, Length).
+
+key(A, _) :- var(A), !, fail.
+key(A, Name/Arity) :- compound(A), !, compound_name_arity(A, Name, Arity).
+key(A, A).
 
 %   clause(Kind, Head, HeadPos, Body, BodyPos, Start)
 
@@ -115,6 +149,52 @@ edit(exists(Line), First-Last, clause(rule, Head, _, Body, BP, _), Edit) :-
     arg(1, P, S), arg(1, GP, GS), arg(2, GP, GE), arg(2, TP, E),
     format(atom(Begin), '~w ( ', [Negation]),
     member(Edit, [replace(S, GS, t, Begin), replace(GE, E, t, ' )')]).
+
+edit(once(Line, Goal), First-Last, clause(rule, _, _, Body, BP, _), Edit) :-
+    between(First, Last, Line),
+    once(goal_in(Body, BP, Goal, P)),
+    arg(1, P, S), arg(2, P, E),
+    member(Edit, [replace(S, S, t, 'once('), replace(E, E, t, ')')]).
+edit(without(Line, Goal), First-Last, clause(rule, _, _, Body, BP, _), replace(S, E, t, true)) :-
+    between(First, Last, Line),
+    once(goal_in(Body, BP, Goal, P)),
+    arg(1, P, S), arg(2, P, E).
+edit(swap(Name, Arity, N), _, Clause, Edit) :-
+    is_of(Clause, Name, Arity),
+    Clause = clause(Kind, Head, HP, _, _, _),
+    Kind \== dcg,
+    Head \= _:_,
+    swapped(HP, N, Edit).
+edit(swap(Name, Arity, N), _, clause(rule, _, _, Body, BP, _), Edit) :-
+    goal_in(Body, BP, Name/Arity, P),
+    swapped(P, N, Edit).
+
+swapped(P, N, replace(S, E, r, Text)) :-
+    arguments(P, Ps),
+    nth1(1, Ps, P1),
+    nth1(N, Ps, P2),
+    member(Old-New, [P1-P2, P2-P1]),
+    arg(1, Old, S), arg(2, Old, E),
+    arg(1, New, NS), arg(2, New, NE),
+    format(atom(Text), '~w ~w', [NS, NE]).
+
+%!  goal_in(+Body, +Pos, +PI, -GoalPos) is nondet.
+%
+%   Calls of a predicate in a body, in arguments of goals, too.
+
+goal_in(T, parentheses_term_position(_, _, P), PI, GP) :-
+    !,
+    goal_in(T, P, PI, GP).
+goal_in(T, P, Name/Arity, P) :-
+    callable(T),
+    functor(T, Name, Arity).
+goal_in(T, term_position(_, _, _, _, Ps), PI, GP) :-
+    compound(T),
+    compound_name_arguments(T, _, As),
+    nth1(I, As, A),
+    nth1(I, Ps, P),
+    nonvar(A),
+    goal_in(A, P, PI, GP).
 
 none(length(L, N), List, \+) :- L == List, N == 0.
 none(L == [], List, \+) :- L == List.

@@ -19,7 +19,7 @@ pub(crate) use columns::{AskedColumn, USUAL_SORT};
 use columns::{parse_asked, parse_sort};
 pub(crate) use diff::{DiffArgs, Recordings};
 pub(crate) use predict::{CalibrateArgs, PredictArgs, SizeOf};
-pub(crate) use trial::TryArgs;
+pub(crate) use trial::{DiagnoseArgs, TrialArgs, TryArgs};
 
 use crate::size::parse_size;
 
@@ -57,6 +57,8 @@ pub(crate) enum Command {
     Advise(AdviseArgs),
     /// Make the changes that `advise` proposes, in memory, and say what they gain
     Try(TryArgs),
+    /// Record, advise, record again what is in doubt, and try: one page on a program
+    Diagnose(DiagnoseArgs),
     /// Explore a trace in the terminal
     Tui(TuiArgs),
     /// Describe a trace: when and how it was recorded, its size, streams and losses

@@ -2,6 +2,8 @@
 //! and the time, only a
 //! trial tells.
 
+use std::collections::BTreeSet;
+
 use super::evidence::Evidence;
 use super::{Cause, Finding, source};
 use crate::Analysis;
@@ -53,6 +55,34 @@ pub enum Change {
     EarlyTests(Spot),
     /// `\+ Goal` in place of all solutions of it that are only compared with none.
     Exists(Spot),
+    /// `once/1` around the goal.
+    Once(Spot, Goal),
+    /// The argument that tells the clauses apart comes first, in the clauses and calls of a file.
+    ArgumentFirst(Written),
+    /// The goal is left out.
+    Without(Spot, Goal),
+    /// The goal is left out to see what is saved if it costs nothing: no change to make.
+    Free(Spot, Goal),
+}
+
+impl Change {
+    /// The file that is changed, as the trace names it.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        match self {
+            Self::Table(of)
+            | Self::CommitFirst(of)
+            | Self::CommitLast(of)
+            | Self::ArgumentFirst(of) => &of.file,
+            Self::Before(at, ..)
+            | Self::Behind(at, ..)
+            | Self::EarlyTests(at)
+            | Self::Exists(at)
+            | Self::Once(at, _)
+            | Self::Without(at, _)
+            | Self::Free(at, _) => &at.file,
+        }
+    }
 }
 
 impl std::fmt::Display for Change {
@@ -87,6 +117,19 @@ impl std::fmt::Display for Change {
             }
             Self::EarlyTests(at) => write!(out, "tests as early as possible at line {}", at.line),
             Self::Exists(at) => write!(out, "\\+ in place of findall/3 at line {}", at.line),
+            Self::Once(at, Goal { name, arity }) => {
+                write!(out, "once/1 around {name}/{arity} at line {}", at.line)
+            }
+            Self::ArgumentFirst(Written { name, arity, .. }) => write!(
+                out,
+                "the argument that tells clauses of {name}/{arity} apart comes first"
+            ),
+            Self::Without(at, Goal { name, arity }) => {
+                write!(out, "no {name}/{arity} at line {}", at.line)
+            }
+            Self::Free(at, Goal { name, arity }) => {
+                write!(out, "{name}/{arity} at line {} for nothing", at.line)
+            }
         }
     }
 }
@@ -116,12 +159,26 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
             goal(analysis, *before)?,
         ))
     };
+    let left_out = |change: fn(Spot, Goal) -> Change| {
+        let of = finding.predicates.first();
+        let goal = of.and_then(|&of| goal(analysis, of))?;
+        Some(change(spot.clone()?, goal))
+    };
     match finding.cause {
         Cause::RepeatedCalls | Cause::MayRepeat => written.map(Change::Table).collect(),
         Cause::RepeatedPrefix => written.take(1).map(Change::Table).collect(),
-        Cause::UnusedChoicepoints => written
-            .flat_map(|of| [Change::CommitFirst(of.clone()), Change::CommitLast(of)])
-            .collect(),
+        Cause::UnusedChoicepoints => {
+            let own = written.flat_map(|of| {
+                [
+                    Change::CommitFirst(of.clone()),
+                    Change::CommitLast(of.clone()),
+                    Change::ArgumentFirst(of),
+                ]
+            });
+            own.chain(commits(analysis, &finding.predicates)).collect()
+        }
+        Cause::Flushes => left_out(Change::Without).into_iter().collect(),
+        Cause::Hottest => left_out(Change::Free).into_iter().collect(),
         Cause::FailingLate => goals()
             .map(|(spot, test, dear)| Change::Before(spot, test, dear))
             .into_iter()
@@ -141,6 +198,21 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
         }
         _ => Vec::new(),
     }
+}
+
+/// `once/1` around the dearest calls of built-in and library predicates.
+fn commits(analysis: &Analysis, predicates: &[PredicateIndex]) -> Vec<Change> {
+    let evidence = Evidence::of(analysis);
+    let foreign = predicates.iter().filter(|&&of| !evidence.is_of_program(of));
+    let all = foreign.filter_map(|&of| {
+        let site = evidence.dearest_goal(of)?;
+        let spot = Spot {
+            file: site.file()?.to_owned(),
+            line: site.line()?,
+        };
+        Some(Change::Once(spot, goal(analysis, of)?))
+    });
+    all.collect()
 }
 
 /// Where all solutions of a goal are collected, and how long that took, in ticks: perhaps only to
@@ -164,29 +236,49 @@ pub fn collected(analysis: &Analysis) -> Vec<(Change, u64)> {
     all.collect()
 }
 
-/// Whether what a change tables reads or changes a state as far as the trace or the source says:
-/// the database, global variables, streams, the clock. A table may keep an old answer then,
-/// though one input does not show it.
+/// A state that a table would not see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// None, as far as the trace and the source say.
+    Unknown,
+    /// The clauses of these dynamic predicates: a table is right as long as they do not change.
+    Clauses(Vec<String>),
+    /// It changes clauses, or reads or changes global variables, streams or the clock.
+    Effects,
+}
+
+/// What state the predicate reads or changes that a change tables. A table may keep an old answer
+/// then, though one input does not show it.
 #[must_use]
-pub fn reads_state(analysis: &Analysis, change: &Change) -> bool {
+pub fn state(analysis: &Analysis, change: &Change) -> State {
     let Change::Table(of) = change else {
-        return false;
+        return State::Unknown;
     };
     let evidence = Evidence::of(analysis);
     let infos = (0..).zip(analysis.trace.predicates());
-    let mut tabled = infos.filter(|(_, info)| {
+    let tabled = infos.filter(|(_, info)| {
         let declared = &info.declared;
         let file = declared.file.and_then(|file| analysis.trace.file(file));
         declared.name == of.name && declared.arity == of.arity && file == Some(of.file.as_str())
     });
-    tabled.any(|(index, _)| {
-        let below = evidence.called(index);
-        below.iter().any(|&inner| {
-            evidence.has_effects(inner)
-                || evidence.names_effects(inner)
-                || source::is_declared_dynamic(analysis, inner)
-        })
-    })
+    let below: BTreeSet<PredicateIndex> = tabled
+        .flat_map(|(index, _)| evidence.called(index))
+        .collect();
+    let has_effects =
+        |&inner: &PredicateIndex| evidence.has_effects(inner) || evidence.names_effects(inner);
+    if below.iter().any(has_effects) {
+        return State::Effects;
+    }
+    let dynamic = below
+        .iter()
+        .filter(|&&inner| source::is_declared_dynamic(analysis, inner));
+    let names: Vec<String> = dynamic
+        .map(|&inner| evidence.name(inner).to_owned())
+        .collect();
+    match names.is_empty() {
+        true => State::Unknown,
+        false => State::Clauses(names),
+    }
 }
 
 fn goal(analysis: &Analysis, predicate: PredicateIndex) -> Option<Goal> {

@@ -64,5 +64,6 @@ fn finding(evidence: &Evidence, collector: &Site, test: &Site) -> Option<Finding
                  some; for at least N, findnsols/4 or limit/2 of library(solution_sequences)."
             .to_owned(),
         predicates: vec![collector.callee, test.callee],
+        needs: Vec::new(),
     })
 }

@@ -64,5 +64,6 @@ fn finding(evidence: &Evidence, comparison: PredicateIndex, compared: u64) -> Op
              (library(pairs): map_list_to_pairs/3, pairs_values/2)."
         ),
         predicates: vec![dearest.callee, comparison],
+        needs: Vec::new(),
     })
 }

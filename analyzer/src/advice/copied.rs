@@ -59,6 +59,7 @@ fn lambdas(evidence: &Evidence) -> Vec<Finding> {
                      has no large data, it is what the lambda calls in libraries."
                 .to_owned(),
             predicates: vec![index],
+            needs: Vec::new(),
         })
     };
     lambdas.filter_map(finding).collect()
@@ -94,6 +95,7 @@ fn built_ins(evidence: &Evidence) -> Vec<Finding> {
                      or in a table that is changed in place (library(nb_set), nb_setval/2 for each key)."
                 .to_owned(),
             predicates: vec![index],
+            needs: Vec::new(),
         })
     };
     slow.filter_map(finding).collect()

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding};
+use super::{Cause, Certainty, Finding, Need};
 use crate::figures::{Caller, PredicateFigures};
 use crate::tables::{Clause, Site};
 use crate::text::{count, counted};
@@ -17,7 +17,8 @@ const LEAST: u64 = 1000;
 /// A program that begins shifts its stacks a few times: less is not worth a word.
 const LEAST_NS: u64 = 1_000_000;
 
-/// Of the time, in percent: less, and not known whether for the program or the recorder, is not worth a word.
+/// Of work and this together, in percent: less, and not known whether for the program or the
+/// recorder, is not worth a word. Waiting has no say: it is the machine's.
 const LEAST_SHARE: u64 = 20;
 
 /// How many predicates a finding names.
@@ -111,6 +112,10 @@ fn choicepoints(
             .take(NAMED)
             .map(|&(index, _)| index)
             .collect(),
+        needs: match evidence.analysis.tables().clause_list().is_empty() {
+            true => vec![Need::Clauses],
+            false => Vec::new(),
+        },
     }
 }
 
@@ -164,7 +169,8 @@ fn memory(evidence: &Evidence, recorded_ticks: u64) -> Option<Finding> {
         let work = u64::from(baseline.engine_work);
         part_of(recorded_ticks, work, COST_UNIT)
     });
-    if own.is_none() && recorded_ticks < evidence.whole.all_ticks() / 100 * LEAST_SHARE {
+    let whole = evidence.total_ticks.saturating_add(recorded_ticks);
+    if own.is_none() && recorded_ticks < whole / 100 * LEAST_SHARE {
         return None;
     }
     let cost_ticks = own.unwrap_or(recorded_ticks);
@@ -220,5 +226,9 @@ fn memory(evidence: &Evidence, recorded_ticks: u64) -> Option<Finding> {
             ),
         },
         predicates: by.iter().map(|&(index, _)| index).collect(),
+        needs: match own {
+            Some(_) => Vec::new(),
+            None => vec![Need::Baseline],
+        },
     })
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Place, source};
 use crate::Analysis;
 use crate::figures::whole::Whole;
+use crate::figures::work::Work;
 use crate::figures::{BacktrackFigures, Caller, PredicateFigures};
 use crate::tables::Site;
 use crate::text::{percent, time};
@@ -65,6 +66,8 @@ pub(super) struct Evidence<'a> {
     pub(super) whole: Whole,
     /// Ticks of work.
     pub(super) total_ticks: u64,
+    /// Where it was done.
+    work: Work,
     /// Modules of the program: those that its source files define predicates of, and `user`.
     modules: BTreeSet<&'a str>,
 }
@@ -98,8 +101,19 @@ impl<'a> Evidence<'a> {
             analysis,
             clauses,
             total_ticks: whole.work_ticks,
+            work: analysis.work(None),
             whole,
         }
+    }
+
+    /// Ticks of work in what a goal called: its part of the work of its callee, by its part of the
+    /// inclusive time. Waiting and collections are not in it.
+    pub(super) fn work_of(&self, goal: &Site) -> u64 {
+        part_of(
+            self.work.of_predicate(goal.callee),
+            goal.figures.served_ticks,
+            self.figures(goal.callee).inclusive_ticks,
+        )
     }
 
     /// The goals of all clauses of a predicate that made calls.

@@ -54,6 +54,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
              it is the usual way out."
         ),
         predicates: vec![left, source],
+        needs: Vec::new(),
     }]
 }
 

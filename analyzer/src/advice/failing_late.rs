@@ -43,18 +43,19 @@ fn finding(
                 .iter()
                 .any(|&callee| evidence.has_effects(callee))
     });
-    let dear = dear.max_by_key(|goal| goal.figures.served_ticks)?;
+    let dear = dear.max_by_key(|goal| evidence.work_of(goal))?;
     // A recursion works on what the goals before it left.
     if evidence.called(test.callee).contains(&predicate) {
         return None;
     }
     // Debray's comparison: called first, the test sees all calls, and what it fails at does not come to the other goal.
-    let spared = part_of(dear.figures.served_ticks, failed, test.figures.calls);
+    let (dear_work, test_work) = (evidence.work_of(dear), evidence.work_of(test));
+    let spared = part_of(dear_work, failed, test.figures.calls);
     let more = dear.figures.calls - test.figures.calls;
-    let tested = (test.figures.served_ticks / test.figures.calls.max(1)).saturating_mul(more);
+    let tested = (test_work / test.figures.calls.max(1)).saturating_mul(more);
     let cost_ticks = spared.saturating_sub(tested);
     // To come first, the test must be cheaper.
-    if test.figures.served_ticks >= dear.figures.served_ticks {
+    if test_work >= dear_work {
         return None;
     }
     // A test of what the dear goal binds cannot come first.
@@ -82,7 +83,7 @@ fn finding(
         evidence: format!(
             "{first} {} took {}; then {then} {} failed at {} of {} calls ({}), and what {first} did was for nothing.",
             evidence.at(dear),
-            evidence.time(dear.figures.served_ticks),
+            evidence.time(dear_work),
             evidence.at(test),
             count(failed),
             count(test.figures.calls),
@@ -90,5 +91,6 @@ fn finding(
         ),
         remedy: format!("call {then} before {first}, if it needs nothing that {first} binds."),
         predicates: vec![test.callee, dear.callee],
+        needs: Vec::new(),
     })
 }

@@ -48,5 +48,6 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                  it reads from a terminal."
             .to_owned(),
         predicates: vec![flush.callee],
+        needs: Vec::new(),
     }]
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding};
+use super::{Cause, Certainty, Finding, source};
 use crate::figures::BacktrackFigures;
 use crate::tables::Site;
 use crate::text::count;
@@ -64,7 +64,9 @@ fn by_goal(
         return None;
     }
     let (from, by) = (evidence.name(generator.callee), evidence.name(test.callee));
-    if is_search(evidence, predicate, goals, test_at) {
+    if is_search(evidence, predicate, goals, test_at)
+        || source::is_condition(evidence.analysis, test)
+    {
         return None;
     }
     let is_next = test_at == generator_at + 1;
@@ -107,6 +109,7 @@ fn by_goal(
         ),
         remedy,
         predicates: vec![test.callee, generator.callee],
+        needs: Vec::new(),
     })
 }
 
@@ -168,5 +171,6 @@ fn by_test(
              directly after what it needs. What {from} computes each time anew can be computed once (:- table)."
         ),
         predicates: vec![predicate, generator.callee],
+        needs: Vec::new(),
     })
 }

@@ -125,6 +125,7 @@ fn finding(evidence: &Evidence, goal: &Growing) -> Finding {
         ),
         remedy,
         predicates: vec![site.callee, last],
+        needs: Vec::new(),
     }
 }
 

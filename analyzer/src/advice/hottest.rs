@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding, may_repeat};
+use super::{Cause, Certainty, Finding, Need, may_repeat};
 use crate::remarks::hottest_path;
 use crate::tables::Site;
 use crate::text::{counted, shell_quoted};
@@ -43,10 +43,11 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 fn of_goal(evidence: &Evidence, goal: &Site, own_ticks: u64) -> Finding {
     let name = evidence.name(goal.callee);
     let calls = goal.figures.calls;
-    let (library, remedy) = library(evidence, goal.callee);
+    let (library, remedy, mut needs) = library(evidence, goal.callee);
     let remedy = match may_repeat::recursive(evidence) {
         Some(again) => {
             let name = evidence.name(again);
+            needs.push(Need::Arguments(name.to_owned()));
             let option = shell_quoted(name);
             format!(
                 "{remedy} {name} calls itself in a tree: record with --arguments {option} to see whether the same calls come again, \
@@ -72,13 +73,14 @@ fn of_goal(evidence: &Evidence, goal: &Site, own_ticks: u64) -> Finding {
         ),
         remedy,
         predicates: vec![goal.callee],
+        needs,
     }
 }
 
 /// What no goal is known to call.
 fn of_predicate(evidence: &Evidence, predicate: PredicateIndex, own_ticks: u64) -> Finding {
     let name = evidence.name(predicate);
-    let (library, remedy) = library(evidence, predicate);
+    let (library, remedy, needs) = library(evidence, predicate);
     Finding {
         cause: Cause::Hottest,
         place: evidence.place(predicate),
@@ -93,6 +95,7 @@ fn of_predicate(evidence: &Evidence, predicate: PredicateIndex, own_ticks: u64) 
         ),
         remedy,
         predicates: vec![predicate],
+        needs,
     }
 }
 
@@ -109,7 +112,7 @@ fn path(evidence: &Evidence) -> String {
 }
 
 /// What is said of the library that most of the work is in, if it is one, and what to do.
-fn library(evidence: &Evidence, hottest: PredicateIndex) -> (String, String) {
+fn library(evidence: &Evidence, hottest: PredicateIndex) -> (String, String, Vec<Need>) {
     let mut modules = BTreeMap::<&str, u64>::new();
     for (index, info, figures) in evidence.predicates() {
         let module = info.declared.module.as_str();
@@ -119,19 +122,34 @@ fn library(evidence: &Evidence, hottest: PredicateIndex) -> (String, String) {
             *sum = sum.saturating_add(figures.self_ticks);
         }
     }
+    let enough = evidence.total_ticks / 100 * MOST_IN_LIBRARY;
     let most = modules.into_iter().max_by_key(|&(_, ticks)| ticks);
-    match most {
-        Some((module, ticks)) if ticks >= evidence.total_ticks / 100 * MOST_IN_LIBRARY && ticks > 0 => {
-            let share = share(ticks, evidence.total_ticks);
-            let text = format!(" {share} of the work is inside library {module}, whose own calls were not recorded.");
-            let remedy = "record again with --libraries to see what the library does; or call it less often, with less.";
-            (text, remedy.to_owned())
-        }
-        _ if evidence.is_of_program(hottest) => (
-            String::new(),
-            "call it less often, let it do less in each call, or do what does not change once before; --clauses shows which clauses work."
-                .to_owned(),
-        ),
-        _ => (String::new(), "call it less often, or with less.".to_owned()),
+    let most = most
+        .filter(|&(module, ticks)| ticks > 0 && ticks >= enough && !is_recorded(evidence, module));
+    if let Some((module, ticks)) = most {
+        let share = share(ticks, evidence.total_ticks);
+        let text = format!(
+            " {share} of the work is inside library {module}, whose own calls were not recorded."
+        );
+        let remedy = "record again with --libraries to see what the library does; or call it less often, with less.";
+        return (text, remedy.to_owned(), vec![Need::Libraries]);
     }
+    let remedy = match evidence.is_of_program(hottest) {
+        true => {
+            "call it less often, let it do less in each call, or do what does not change once before; --clauses shows which clauses work."
+        }
+        false => "call it less often, or with less.",
+    };
+    (String::new(), remedy.to_owned(), Vec::new())
+}
+
+/// Whether calls of a library's predicates among themselves are in the trace.
+fn is_recorded(evidence: &Evidence, module: &str) -> bool {
+    let infos = evidence.analysis.trace.predicates();
+    let is_in = |index: PredicateIndex| {
+        let info = infos.get(index as usize);
+        info.is_some_and(|info| info.declared.module == module)
+    };
+    let mut clauses = evidence.clauses.keys();
+    clauses.any(|&(predicate, _)| is_in(predicate))
 }

@@ -27,11 +27,7 @@ impl Ignored {
             Some((name, predicates)) => (name, Some(PredicatePattern::new(predicates))),
             None => (text, None),
         };
-        let cause = Cause::ALL.into_iter().find(|cause| cause.name() == name);
-        let cause = cause.ok_or_else(|| {
-            let names = Cause::ALL.map(Cause::name).join(", ");
-            format!("no finding is named {name}; there are {names}")
-        })?;
+        let cause = Cause::named(name)?;
         Ok(Self { cause, predicates })
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::{Evidence, reached};
-use super::{Cause, Certainty, Finding, source};
+use super::{Cause, Certainty, Finding, Need, source};
 use crate::text::{count, shell_quoted};
 use crate::trace::{PredicateIndex, PredicateInfo};
 
@@ -75,6 +75,10 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             options.join(" ")
         ),
         predicates: may.iter().map(|&(index, ..)| index).collect(),
+        needs: may
+            .iter()
+            .map(|&(index, ..)| Need::Arguments(evidence.name(index).to_owned()))
+            .collect(),
     }]
 }
 

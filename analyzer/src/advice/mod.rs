@@ -17,6 +17,7 @@ mod growing;
 mod hottest;
 mod ignored;
 mod may_repeat;
+mod pages;
 mod prefixes;
 mod read_again;
 mod repeats;
@@ -31,7 +32,7 @@ use serde::Serialize;
 use crate::Analysis;
 use crate::figures::whole::Whole;
 use crate::trace::PredicateIndex;
-pub use change::{Change, Goal, Spot, Written, changes, collected, reads_state};
+pub use change::{Change, Goal, Spot, State, Written, changes, collected, state};
 use evidence::Evidence;
 pub use ignored::Ignored;
 
@@ -120,6 +121,24 @@ impl Cause {
             Self::Hottest => "hottest",
         }
     }
+
+    /// The cause of that name.
+    ///
+    /// # Errors
+    /// If there is none; the text lists those that there are.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let cause = Self::ALL.into_iter().find(|cause| cause.name() == name);
+        cause.ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("no finding is named {name}; there are {names}")
+        })
+    }
+
+    /// Its page, as Markdown.
+    #[must_use]
+    pub fn page(self) -> &'static str {
+        pages::of(self)
+    }
 }
 
 /// How far the trace proves it.
@@ -157,6 +176,32 @@ pub struct Place {
     pub line: Option<u32>,
 }
 
+/// What another recording of the program must keep, so that less of a finding is in doubt.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// Hashes and sizes of the arguments of a predicate, by its indicator.
+    Arguments(String),
+    /// The clauses that are entered.
+    Clauses,
+    /// The calls of libraries among themselves.
+    Libraries,
+    /// Times of unrecorded runs.
+    Baseline,
+}
+
+impl Need {
+    /// The options of `portmortem record`.
+    #[must_use]
+    pub fn options(&self) -> Vec<&str> {
+        match self {
+            Self::Arguments(predicate) => vec!["--arguments", predicate],
+            Self::Clauses => vec!["--clauses"],
+            Self::Libraries => vec!["--libraries"],
+            Self::Baseline => vec!["--baseline"],
+        }
+    }
+}
+
 /// Something that costs time, and what can be done about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -176,6 +221,8 @@ pub struct Finding {
     pub remedy: String,
     /// The predicates whose report shows the evidence.
     pub predicates: Vec<PredicateIndex>,
+    /// What another recording must keep to say more of it.
+    pub needs: Vec<Need>,
 }
 
 impl Finding {
@@ -185,6 +232,18 @@ impl Finding {
         match self.cause {
             Cause::Waiting | Cause::Memory | Cause::UnusedChoicepoints => whole.all_ticks(),
             _ => whole.work_ticks,
+        }
+    }
+
+    /// Its place among others, before what they cost: what is not known to be a fault of the
+    /// program comes later, and what is none last.
+    #[must_use]
+    pub fn rank(&self) -> u8 {
+        match self.cause {
+            Cause::Hottest => 3,
+            Cause::MayRepeat => 2,
+            Cause::Memory if !self.needs.is_empty() => 2,
+            _ => 0,
         }
     }
 }
@@ -235,18 +294,21 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let worth = all.into_iter().map(within_whole).filter(is_worth_it);
     let mut findings: Vec<Finding> = worth.collect();
     findings.sort_by_key(|finding| {
-        // What is not known to be a fault of the program comes later.
-        let rank = match finding.cause {
-            Cause::Hottest => 3,
-            Cause::MayRepeat => 2,
-            Cause::Memory if evidence.analysis.trace.baseline().is_none() => 2,
-            _ => 0,
-        };
         (
-            rank,
+            finding.rank(),
             Reverse(finding.cost_ticks),
             Reverse(finding.certainty),
         )
+    });
+    // Two goals of one line that say the same are one finding.
+    let mut seen: Vec<(Cause, Place, String)> = Vec::new();
+    findings.retain(|one| {
+        let said = (one.cause, one.place.clone(), one.title.clone());
+        let is_new = !seen.contains(&said);
+        if is_new {
+            seen.push(said);
+        }
+        is_new
     });
     findings
 }

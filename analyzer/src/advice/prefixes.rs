@@ -71,5 +71,6 @@ fn finding(
              a clause for each of the rests; or table {name}."
         ),
         predicates: vec![predicate, callee],
+        needs: Vec::new(),
     })
 }

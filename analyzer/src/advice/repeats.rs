@@ -44,6 +44,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                      \":- table {name}.\""
                 ),
                 predicates: vec![predicate],
+                needs: Vec::new(),
             })
         })
         .collect()

@@ -78,9 +78,9 @@ pub(super) fn needs(
             line.strip_prefix(of_caller.declared.name.as_str())
                 .is_some_and(|rest| rest.starts_with('('))
         })?;
-        let head = variables(call(&lines, head, &of_caller.declared.name)?.as_str());
+        let head = variables(&call(&lines, head, &of_caller.declared.name)?.0);
         let goal = |site: &Site, line: usize| {
-            let text = call(&lines, line.checked_sub(1)?, &name(site)?)?;
+            let (text, _) = call(&lines, line.checked_sub(1)?, &name(site)?)?;
             Some(variables(&text))
         };
         let (_, then) = place(later)?;
@@ -90,8 +90,24 @@ pub(super) fn needs(
     read().unwrap_or(false)
 }
 
-/// The text of a compound term, from the first `name(` of a line to the bracket that closes it.
-fn call(lines: &[&str], line: usize, name: &str) -> Option<String> {
+/// Whether the goal is the whole condition of an if-then-else: that it fails rejects nothing then.
+pub(super) fn is_condition(analysis: &Analysis, goal: &Site) -> bool {
+    let read = || {
+        let (file, line) = (goal.file()?, goal.line()?);
+        let text = fs::read_to_string(analysis.locate(file)).ok()?;
+        let lines: Vec<&str> = text.lines().collect();
+        let callee = analysis.trace.predicates().get(goal.callee as usize)?;
+        let line = (line as usize).checked_sub(1)?;
+        let (_, rest) = call(&lines, line, &callee.declared.name)?;
+        let rest = rest.trim_start();
+        Some(rest.starts_with("->") || rest.starts_with("*->"))
+    };
+    read().unwrap_or(false)
+}
+
+/// The text of a compound term, from the first `name(` of a line to the bracket that closes it, and
+/// what follows.
+fn call(lines: &[&str], line: usize, name: &str) -> Option<(String, String)> {
     let text = lines.get(line..)?.join("\n");
     let begin = format!("{name}(");
     let is_begin = |&(at, _): &(usize, &str)| {
@@ -106,7 +122,10 @@ fn call(lines: &[&str], line: usize, name: &str) -> Option<String> {
     for (end, c) in text[at..].char_indices() {
         match c {
             '(' => depth += 1,
-            ')' if depth == 1 => return Some(text[at..=at + end].to_owned()),
+            ')' if depth == 1 => {
+                let (whole, rest) = text[at..].split_at(end + 1);
+                return Some((whole.to_owned(), rest.to_owned()));
+            }
             ')' => depth = depth.saturating_sub(1),
             _ => {}
         }

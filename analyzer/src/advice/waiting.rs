@@ -146,5 +146,6 @@ fn finding(evidence: &Evidence, what: WaitsFor, by: &[(PredicateIndex, u64)]) ->
         evidence: evidence_text,
         remedy,
         predicates: by.iter().take(4).map(|&(index, _)| index).collect(),
+        needs: Vec::new(),
     }
 }

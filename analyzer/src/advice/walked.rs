@@ -90,5 +90,6 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
         ),
         remedy: remedy.to_owned(),
         predicates: vec![site.callee],
+        needs: Vec::new(),
     })
 }

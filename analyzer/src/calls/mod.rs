@@ -8,18 +8,20 @@ mod books;
 pub mod figures;
 pub mod growth;
 pub(crate) mod pass;
+mod usual;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
 
 use crate::figures::Caller;
 use crate::machine::pass::{Watch, over_streams};
+use crate::progress::Progress;
 use crate::scope::Scope;
 use crate::trace::{PredicateIndex, SiteIndex, Trace};
 pub(crate) use books::Books;
 use figures::{Bins, CallFigures};
 use pass::Timer;
+pub use usual::{AgainstUsual, Beside, Did, Doing};
 
 /// A goal that made calls, as the table `sites` has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,22 +47,16 @@ impl Calls {
     /// this.
     #[must_use]
     pub fn of(trace: &Trace, scope: &Scope) -> Self {
-        let (progress, cancel) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self::watched(trace, scope, &progress, &cancel).unwrap_or_default()
+        Self::watched(trace, scope, &Progress::default()).unwrap_or_default()
     }
 
     /// The same. `progress` counts up the events read; `None` if it was cancelled.
     #[must_use]
-    pub fn watched(
-        trace: &Trace,
-        scope: &Scope,
-        progress: &AtomicU64,
-        cancel: &AtomicBool,
-    ) -> Option<Self> {
+    pub fn watched(trace: &Trace, scope: &Scope, progress: &Progress) -> Option<Self> {
         let timing = Timing::of(trace);
         let watch = Watch {
-            progress: Some(progress),
-            cancel: Some(cancel),
+            progress: Some(progress.counter()),
+            cancel: Some(progress.stop_flag()),
         };
         over_streams(
             trace,
@@ -184,9 +180,9 @@ impl CallsOnRequest {
 
     /// Finds the calls, unless that was done; `progress` counts up the events read. Whether they
     /// are known then: not if it was cancelled.
-    pub fn find(&self, trace: &Trace, progress: &AtomicU64, cancel: &AtomicBool) -> bool {
+    pub fn find(&self, trace: &Trace, progress: &Progress) -> bool {
         if self.found.get().is_none()
-            && let Some(calls) = Calls::watched(trace, &self.scope, progress, cancel)
+            && let Some(calls) = Calls::watched(trace, &self.scope, progress)
         {
             self.keep(calls);
         }
@@ -239,14 +235,15 @@ mod tests {
         let trace = Trace::open(&path).unwrap();
         let scope = Arc::new(Scope::of(&trace, &Filters::default()));
         let calls = CallsOnRequest::new(Arc::clone(&scope));
-        let (progress, cancel) = (AtomicU64::new(0), AtomicBool::new(true));
-        assert!(!calls.find(&trace, &progress, &cancel));
+        let progress = Progress::default();
+        progress.stop();
+        assert!(!calls.find(&trace, &progress));
         assert_eq!(calls.known(), None);
-        let progress = AtomicU64::new(0);
-        assert!(calls.find(&trace, &progress, &AtomicBool::new(false)));
+        let progress = Progress::default();
+        assert!(calls.find(&trace, &progress));
         assert_eq!(calls.known(), Some(&Calls::of(&trace, &scope)));
         let events = trace.streams().iter().map(|stream| trace.events(stream));
         let events: usize = events.map(Iterator::count).sum();
-        assert_eq!(progress.into_inner(), events as u64);
+        assert_eq!(progress.done(), events as u64);
     }
 }

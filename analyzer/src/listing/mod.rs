@@ -10,6 +10,7 @@
 //! wait for the end of an activation. If there are more, the stream is read ahead until those that
 //! wait have ended, and then once more.
 
+mod exceptions;
 mod explanation;
 mod join;
 mod life;
@@ -28,6 +29,7 @@ use crate::scope::Window;
 use crate::tables::{Listed, SiteNames};
 use crate::trace::{BoxKind, PredicateIndex, StreamInfo, Trace};
 use crate::walk::{Step, Trail};
+pub use exceptions::{Thrown, failure_into, thrown};
 pub use explanation::{Explainer, Explanation};
 use join::Join;
 pub use life::Life;

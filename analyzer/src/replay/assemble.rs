@@ -1,12 +1,15 @@
 //! From sums over arcs to the figures of predicates, of pairs of caller and callee, and of contexts.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
 
 use super::books::{Books, CallArc, Figures, NEVER, NONE, Place, PlaceId, SHARED, SHARED_PORTS};
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::profile::Profile;
-use crate::figures::{self, Caller, EdgeFigures, Port, PortCounts, PredicateFigures, SiteFigures};
+use crate::figures::{Caller, EdgeFigures, Port, PortCounts, PredicateFigures, SiteFigures};
 use crate::trace::{Center, PredicateIndex, SiteIndex};
 
 /// All that is summed over arcs. Sums by predicate and those by place are made at the same time.
@@ -34,14 +37,13 @@ pub(super) fn profile(books: &Books) -> Profile {
 /// By predicate, the unknown one last.
 fn predicates(books: &Books) -> Vec<PredicateFigures> {
     let mut all = vec![PredicateFigures::default(); books.begin() as usize];
-    for arc in &books.arcs {
-        all[arc.predicate as usize].add(&predicate(arc));
+    for (arc, figures) in books.totals() {
+        all[arc.predicate as usize].add(&predicate(arc, &figures));
     }
     all
 }
 
-fn predicate(arc: &CallArc) -> PredicateFigures {
-    let figures = &arc.figures;
+fn predicate(arc: &CallArc, figures: &Figures) -> PredicateFigures {
     let [_, failed, raised, open] = figures.outer_by;
     let [self_exited, self_failed, self_raised, self_open] = figures.self_by;
     PredicateFigures {
@@ -72,9 +74,8 @@ type At = (Caller, PredicateIndex, Option<SiteIndex>);
 /// By caller, callee and site: its figures, and the ticks that the caller's innermost boxes waited for boxes called there, modulo
 /// 2⁶⁴. Those are right only in sums over the sites of a pair: a chunk does not tell by which of them a box of before was left.
 fn by_site(books: &Books) -> BTreeMap<At, (SiteFigures, u64)> {
-    let mut all: BTreeMap<_, (SiteFigures, u64)> = BTreeMap::new();
-    for arc in &books.arcs {
-        let figures = &arc.figures;
+    let mut all: FxHashMap<_, (SiteFigures, u64)> = FxHashMap::default();
+    for (arc, figures) in books.totals() {
         let key = (caller(books, arc), arc.predicate, books.site(arc.callable));
         let (sum, spent) = all.entry(key).or_default();
         let served = figures.outer();
@@ -88,7 +89,7 @@ fn by_site(books: &Books) -> BTreeMap<At, (SiteFigures, u64)> {
             .wrapping_add(figures.inner)
             .wrapping_sub(figures.less);
     }
-    all
+    all.into_iter().collect()
 }
 
 /// By caller and callee.
@@ -127,43 +128,24 @@ fn caller(books: &Books, arc: &CallArc) -> Caller {
 
 /// The call tree, in its order.
 fn contexts(books: &Books, by_place: &[CenterFigures]) -> Vec<ContextFigures> {
-    let rows = rows(books, by_place);
-    // By place: whether it or one below has figures. A place is always after the one above.
-    let mut used: Vec<bool> = rows.iter().map(ContextFigures::is_used).collect();
-    let is_row = |id: usize, place: &Place| place.row as usize == id && place.above != NONE;
-    for (id, place) in books.places.iter().enumerate().rev() {
-        if is_row(id, place) {
-            used[place.above as usize] |= used[id];
-        }
-    }
-    // By place: those right below it, in order.
-    let mut below = vec![Vec::new(); books.places.len()];
-    for (id, place) in books.places.iter().enumerate() {
-        if is_row(id, place) && used[id] {
-            below[place.above as usize].push(place.row);
-        }
-    }
-    for places in &mut below {
-        places.sort_unstable_by_key(|place| {
-            let row: &ContextFigures = &rows[*place as usize];
-            (row.predicate, !row.recursive)
-        });
-    }
-    let mut ordered: Vec<ContextFigures> = Vec::with_capacity(rows.len());
-    let mut waiting: Vec<(u32, Option<u32>)> = Vec::new();
-    let push = |waiting: &mut Vec<_>, places: &[u32], parent| {
-        waiting.extend(places.iter().rev().map(|place| (*place, parent)));
+    let rows = Rows::of(books, by_place);
+    let below = rows.below();
+    let mut ordered: Vec<ContextFigures> = Vec::with_capacity(below.rows.len());
+    let mut waiting: Vec<(PlaceId, Option<u32>)> = Vec::new();
+    let push = |waiting: &mut Vec<_>, above, parent| {
+        let rows = below.of(above).iter().rev();
+        waiting.extend(rows.map(|row| (*row, parent)));
     };
-    push(&mut waiting, &below[0], None);
+    push(&mut waiting, 0, None);
     while let Some((place, parent)) = waiting.pop() {
         let id = ordered.len() as u32;
         let depth = parent.map_or(0, |parent: u32| ordered[parent as usize].depth + 1);
         ordered.push(ContextFigures {
             parent,
             depth,
-            ..rows[place as usize]
+            ..rows.figures(place)
         });
-        push(&mut waiting, &below[place as usize], Some(id));
+        push(&mut waiting, place, Some(id));
     }
     for id in (0..ordered.len()).rev() {
         let ContextFigures {
@@ -178,35 +160,130 @@ fn contexts(books: &Books, by_place: &[CenterFigures]) -> Vec<ContextFigures> {
     ordered
 }
 
-/// By place, without what is below; all on the first place of each row.
-fn rows(books: &Books, by_place: &[CenterFigures]) -> Vec<ContextFigures> {
-    let row_of = |place: PlaceId| books.places[place as usize].row as usize;
-    let mut rows: Vec<ContextFigures> = books
-        .places
-        .iter()
-        .map(|place| ContextFigures {
+/// The rows of the call tree, each by its first place.
+struct Rows<'b> {
+    books: &'b Books,
+    by_place: &'b [CenterFigures],
+    /// By place: ticks thrown away.
+    undone: Vec<u64>,
+    /// The other places of rows that have several.
+    more: FxHashMap<PlaceId, Vec<PlaceId>>,
+}
+
+impl<'b> Rows<'b> {
+    fn of(books: &'b Books, by_place: &'b [CenterFigures]) -> Self {
+        let mut undone = vec![0; books.places.len()];
+        for arc in books.arcs.iter().filter(|arc| arc.place != NONE) {
+            let figures = books.find_figures(arc);
+            undone[arc.place as usize] += figures.map_or(0, |figures| figures.undone);
+        }
+        let mut more: FxHashMap<_, Vec<_>> = FxHashMap::default();
+        for (id, place) in books.places.iter().enumerate() {
+            if place.row as usize != id {
+                more.entry(place.row).or_default().push(id as PlaceId);
+            }
+        }
+        Self {
+            books,
+            by_place,
+            undone,
+            more,
+        }
+    }
+
+    /// Those that have figures, or one of whose rows below has, by what they are below.
+    fn below(&self) -> Below {
+        let places = &self.books.places;
+        let mut used = vec![false; places.len()];
+        for (id, place) in places.iter().enumerate() {
+            let is_used = self.undone[id] > 0 || self.by_place[id] != CenterFigures::default();
+            used[place.row as usize] |= is_used;
+        }
+        let is_row = |id: usize, place: &Place| place.row as usize == id && place.above != NONE;
+        // A place is always after the one above.
+        for (id, place) in places.iter().enumerate().rev() {
+            if is_row(id, place) {
+                used[place.above as usize] |= used[id];
+            }
+        }
+        let mut begins = vec![0; places.len() + 1];
+        let is_shown = |(id, place): &(usize, &Place)| is_row(*id, place) && used[*id];
+        for (_, place) in places.iter().enumerate().filter(is_shown) {
+            begins[place.above as usize + 1] += 1;
+        }
+        let mut sum = 0;
+        for begin in &mut begins {
+            sum += *begin;
+            *begin = sum;
+        }
+        let mut rows = vec![NONE; sum as usize];
+        let mut next = begins.clone();
+        for (id, place) in places.iter().enumerate().filter(is_shown) {
+            let at = &mut next[place.above as usize];
+            rows[*at as usize] = id as PlaceId;
+            *at += 1;
+        }
+        let mut below = Below { begins, rows };
+        for above in 0..places.len() as PlaceId {
+            below.of_mut(above).sort_unstable_by_key(|row| {
+                let place = &places[*row as usize];
+                (place.predicate, place.context == place.row)
+            });
+        }
+        below
+    }
+
+    /// A row, without what is below.
+    fn figures(&self, row: PlaceId) -> ContextFigures {
+        let mut sum = self.of_place(row);
+        for place in self.more.get(&row).into_iter().flatten() {
+            sum.add(&self.of_place(*place));
+        }
+        sum.inclusive_ticks = sum.self_ticks;
+        sum
+    }
+
+    fn of_place(&self, id: PlaceId) -> ContextFigures {
+        let place = &self.books.places[id as usize];
+        let figures = &self.by_place[id as usize];
+        ContextFigures {
             parent: None,
             predicate: place.predicate,
             depth: 0,
             recursive: place.context != place.row,
-            ..ContextFigures::default()
-        })
-        .collect();
-    for (place, figures) in books.places.iter().zip(by_place) {
-        let row = &mut rows[place.row as usize];
-        row.ports.add(&figures.ports);
-        row.self_ticks += figures.self_ticks;
-        figures::add_ports(&mut row.inside, &figures.inside);
-        figures::add_ports(&mut row.outside, &figures.outside);
-        row.hidden.add(&figures.hidden);
+            ports: figures.ports,
+            inside: figures.inside,
+            outside: figures.outside,
+            hidden: figures.hidden,
+            self_ticks: figures.self_ticks,
+            inclusive_ticks: 0,
+            undone_ticks: self.undone[id as usize],
+        }
     }
-    for arc in books.arcs.iter().filter(|arc| arc.place != NONE) {
-        rows[row_of(arc.place)].undone_ticks += arc.figures.undone;
+}
+
+/// Rows of the call tree, by the place that they are right below.
+struct Below {
+    /// By place: where its rows begin, which is where those of the one before end.
+    begins: Vec<u32>,
+    rows: Vec<PlaceId>,
+}
+
+impl Below {
+    fn range(&self, above: PlaceId) -> Range<usize> {
+        let above = above as usize;
+        self.begins[above] as usize..self.begins[above + 1] as usize
     }
-    for row in &mut rows {
-        row.inclusive_ticks = row.self_ticks;
+
+    /// In their order.
+    fn of(&self, above: PlaceId) -> &[PlaceId] {
+        &self.rows[self.range(above)]
     }
-    rows
+
+    fn of_mut(&mut self, above: PlaceId) -> &mut [PlaceId] {
+        let range = self.range(above);
+        &mut self.rows[range]
+    }
 }
 
 /// By cost centre and predicate.
@@ -228,16 +305,15 @@ fn centers(
 /// What the boxes of each place did.
 fn by_place(books: &Books) -> Vec<CenterFigures> {
     let mut all = vec![CenterFigures::default(); books.places.len()];
-    for arc in books.arcs.iter().filter(|arc| arc.place != NONE) {
-        let figures = &arc.figures;
+    for (arc, figures) in books.totals().filter(|(arc, _)| arc.place != NONE) {
         let here = &mut all[arc.place as usize];
         here.ports.add(&figures.ports);
         here.self_ticks += figures.self_by.iter().sum::<u64>();
-        add_ports(&mut here.inside, figures, &figures.covered);
+        add_ports(&mut here.inside, &figures, &figures.covered);
         // A box is cut from outside only.
         here.inside[Port::Cut as usize] = 0;
         let caller = &mut all[arc.from as usize];
-        add_ports(&mut caller.outside, figures, &figures.followed);
+        add_ports(&mut caller.outside, &figures, &figures.followed);
     }
     for (place, hidden) in &books.hidden {
         all[*place as usize].hidden = *hidden;

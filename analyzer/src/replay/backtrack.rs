@@ -177,13 +177,12 @@ impl Chunk<'_> {
         let level = self.levels.len() as u32;
         let boxed = self.boxes.get_mut(choice.id);
         let id = boxed.arc;
-        let arc = &mut self.books.arcs[id as usize];
         let resumed = if boxed.root == NONE {
-            Who::Predicate(arc.predicate)
+            Who::Predicate(self.books.arcs[id as usize].predicate)
         } else {
             Who::Outer(boxed.root)
         };
-        add(&mut arc.figures.undone, undone);
+        add(&mut self.books.figures(id).undone, undone);
         let edge = self.backtracks.entry((cause, resumed)).or_default();
         edge.count += 1;
         add(&mut edge.undone, undone);
@@ -267,12 +266,13 @@ impl Chunk<'_> {
             let lived = self.now - choice.pushed;
             let boxed = self.boxes.get(choice.id);
             for (at, (id, boxes)) in logical(boxed).enumerate() {
-                let arc = &mut self.books.arcs[id as usize];
-                arc.figures.ports.cuts += boxes;
+                let figures = self.books.figures(id);
+                figures.ports.cuts += boxes;
                 if at > 0 {
-                    arc.figures.count_shared(CUT, boxes, 0);
+                    figures.count_shared(CUT, boxes, 0);
                 }
-                add(&mut arc.figures.lifetime, lived.wrapping_mul(boxes));
+                add(&mut figures.lifetime, lived.wrapping_mul(boxes));
+                let arc = &self.books.arcs[id as usize];
                 let cut = if arc.from == NONE {
                     Who::Outer(boxed.root)
                 } else {

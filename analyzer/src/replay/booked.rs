@@ -87,7 +87,7 @@ pub(super) struct Figures {
 /// arc.
 ///
 /// A usual box touches this one cache line of its arc.
-/// [`Books::settle`](super::books::Books::settle) adds it to [`Figures`].
+/// [`Books::total`](super::books::Books::total) adds it to [`Figures`].
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C, align(64))]
 pub(super) struct Usual {
@@ -108,11 +108,83 @@ impl Usual {
         self.fails.add(&other.fails);
     }
 
+    /// Counts a box that was left.
+    #[inline(always)]
+    pub(super) fn count(&mut self, way_out: WayOut, own: u64, outer: u64) {
+        let left = match way_out {
+            WayOut::Fail => &mut self.fails,
+            _ => &mut self.exits,
+        };
+        left.boxes += 1;
+        add(&mut left.own, own);
+        add(&mut left.outer, outer);
+    }
+
     /// Adds them to the figures of the arc.
     pub(super) fn book(&self, figures: &mut Figures) {
         figures.ports.calls += self.calls;
         for (way_out, left) in [(WayOut::ExitDet, &self.exits), (WayOut::Fail, &self.fails)] {
             figures.count_way_out(way_out, left.boxes, left.boxes);
+            add(&mut figures.self_by[way_out.outcome()], left.own);
+            add(&mut figures.outer_by[way_out.outcome()], left.outer);
+        }
+    }
+}
+
+/// Figures of usual chains of last calls: those that were left as [usual](Usual) boxes are, once
+/// and for good.
+///
+/// Such a chain touches this one cache line of each arc that its boxes departed by.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C, align(64))]
+pub(super) struct UsualChains {
+    /// Boxes that were departed into.
+    exits: Left,
+    fails: Left,
+    /// Boxes that were not the innermost of their chain, of those that were called, too.
+    covered_exits: u64,
+    covered_fails: u64,
+}
+
+impl UsualChains {
+    /// Counts boxes that were departed into.
+    #[inline]
+    pub(super) fn count(&mut self, way_out: WayOut, boxes: u64, own: u64, outer: u64) {
+        let left = match way_out {
+            WayOut::Fail => &mut self.fails,
+            _ => &mut self.exits,
+        };
+        left.boxes += boxes;
+        add(&mut left.own, own);
+        add(&mut left.outer, outer);
+    }
+
+    /// Counts boxes that were not the innermost ones.
+    #[inline]
+    pub(super) fn cover(&mut self, way_out: WayOut, boxes: u64) {
+        match way_out {
+            WayOut::Fail => self.covered_fails += boxes,
+            _ => self.covered_exits += boxes,
+        }
+    }
+
+    /// Adds counts and times of another part of the run.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.exits.add(&other.exits);
+        self.fails.add(&other.fails);
+        self.covered_exits += other.covered_exits;
+        self.covered_fails += other.covered_fails;
+    }
+
+    /// Adds them to the figures of the arc.
+    pub(super) fn book(&self, figures: &mut Figures) {
+        for (way_out, left, covered) in [
+            (WayOut::ExitDet, &self.exits, self.covered_exits),
+            (WayOut::Fail, &self.fails, self.covered_fails),
+        ] {
+            figures.count_last_calls(left.boxes);
+            figures.count_way_out(way_out, left.boxes, left.boxes);
+            figures.count_shared_way_out(way_out, left.boxes, covered);
             add(&mut figures.self_by[way_out.outcome()], left.own);
             add(&mut figures.outer_by[way_out.outcome()], left.outer);
         }

@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 pub(super) use super::arc_table::{ArcId, NONE, PlaceId};
 use super::arc_table::{ArcTable, key};
 pub(super) use super::booked::{
-    CUT, Figures, OUTCOMES, REDO, SHARED, SHARED_PORTS, Usual, WayOut, add,
+    CUT, Figures, OUTCOMES, REDO, SHARED, SHARED_PORTS, Usual, UsualChains, WayOut, add,
 };
 use super::routes::{Route, Routes};
 use crate::figures::contexts::HiddenFigures;
@@ -45,7 +45,9 @@ pub(super) struct CallArc {
     pub(super) extends: bool,
     /// Greatest height of the choice stack with such a box on top, relative to where the chunk began.
     pub(super) height: i64,
-    pub(super) figures: Figures,
+    /// Its record of all figures, and that of usual chains; [`NONE`]: nothing is booked there.
+    figures: u32,
+    chains: u32,
 }
 
 /// The height of an arc no box of which was ever on the choice stack.
@@ -75,8 +77,11 @@ pub(super) struct Place {
 pub(super) struct Books {
     pub(super) places: Vec<Place>,
     pub(super) arcs: Vec<CallArc>,
-    /// By arc: counts and times that are not yet in its figures.
+    /// By arc: what usual boxes did.
     pub(super) usual: Vec<Usual>,
+    /// What all others did: of the few arcs that have any, so that the many take little memory.
+    figures: Vec<Figures>,
+    chains: Vec<UsualChains>,
     arc_ids: ArcTable,
     pub(super) routes: Routes,
     place_ids: FxHashMap<u64, PlaceId>,
@@ -106,6 +111,8 @@ impl Books {
             places: Vec::new(),
             arcs: Vec::new(),
             usual: Vec::new(),
+            figures: Vec::new(),
+            chains: Vec::new(),
             arc_ids: ArcTable::default(),
             routes: Routes::default(),
             place_ids: FxHashMap::default(),
@@ -122,14 +129,9 @@ impl Books {
 
     /// Time without a processor that is booked so far, in ticks.
     pub(super) fn waited(&self) -> u64 {
-        let ticks = |arc: &ArcId| {
-            let usual = &self.usual[*arc as usize];
-            let figures = &self.arcs[*arc as usize].figures;
-            let left = [usual.exits.own, usual.fails.own];
-            figures.self_by.into_iter().chain(left)
-        };
-        let all = self.waiting_arcs.iter().flat_map(ticks);
-        all.fold(0, u64::wrapping_add)
+        let all = self.waiting_arcs.iter();
+        all.flat_map(|arc| self.total(*arc).self_by)
+            .fold(0, u64::wrapping_add)
     }
 
     /// Stands for the predicate of boxes that a chunk begins in, and for no box.
@@ -197,7 +199,8 @@ impl Books {
             from: NONE,
             extends: true,
             height: NEVER,
-            figures: Figures::default(),
+            figures: NONE,
+            chains: NONE,
         })
     }
 
@@ -216,7 +219,8 @@ impl Books {
             from,
             extends,
             height: NEVER,
-            figures: Figures::default(),
+            figures: NONE,
+            chains: NONE,
         });
         self.arc_ids.insert(from, callable, arc);
         if Some(predicate) == self.waiting {
@@ -340,13 +344,6 @@ impl Books {
         true
     }
 
-    /// Adds the figures of usual boxes to those of their arcs. Nothing is booked after that.
-    pub(super) fn settle(&mut self) {
-        for (arc, usual) in self.arcs.iter_mut().zip(std::mem::take(&mut self.usual)) {
-            usual.book(&mut arc.figures);
-        }
-    }
-
     /// Ends booking: frees the tables that find arcs and places.
     pub(super) fn finish(&mut self) {
         self.routes = Routes::default();
@@ -355,10 +352,59 @@ impl Books {
         self.center_ids = FxHashMap::default();
     }
 
-    /// The figures of an arc.
+    /// The figures of an arc, without those of usual boxes and chains.
     #[inline]
     pub(super) fn figures(&mut self, arc: ArcId) -> &mut Figures {
-        &mut self.arcs[arc as usize].figures
+        let at = &mut self.arcs[arc as usize].figures;
+        if *at == NONE {
+            *at = push_default(&mut self.figures);
+        }
+        &mut self.figures[*at as usize]
+    }
+
+    /// The figures of usual chains of an arc.
+    #[inline]
+    pub(super) fn chains(&mut self, arc: ArcId) -> &mut UsualChains {
+        let at = &mut self.arcs[arc as usize].chains;
+        if *at == NONE {
+            *at = push_default(&mut self.chains);
+        }
+        &mut self.chains[*at as usize]
+    }
+
+    /// As [`Books::figures`], if anything was booked.
+    #[inline]
+    pub(super) fn find_figures(&self, arc: &CallArc) -> Option<&Figures> {
+        self.figures.get(arc.figures as usize)
+    }
+
+    /// All that was booked on an arc.
+    pub(super) fn total(&self, arc: ArcId) -> Figures {
+        let at = &self.arcs[arc as usize];
+        let mut total = self.find_figures(at).copied().unwrap_or_default();
+        self.usual[arc as usize].book(&mut total);
+        if let Some(chains) = self.chains.get(at.chains as usize) {
+            chains.book(&mut total);
+        }
+        total
+    }
+
+    /// All arcs, each with all that was booked on it.
+    pub(super) fn totals(&self) -> impl Iterator<Item = (&CallArc, Figures)> {
+        let total = |(id, arc)| (arc, self.total(id as ArcId));
+        self.arcs.iter().enumerate().map(total)
+    }
+
+    /// Adds what was booked on an arc of other books.
+    pub(super) fn add_arc(&mut self, id: ArcId, from: &Self, of: ArcId) {
+        let arc = &from.arcs[of as usize];
+        self.usual[id as usize].add(&from.usual[of as usize]);
+        if let Some(figures) = from.find_figures(arc) {
+            self.figures(id).add(figures);
+        }
+        if let Some(chains) = from.chains.get(arc.chains as usize) {
+            self.chains(id).add(chains);
+        }
     }
 
     /// Books `lasted` ticks that boxes entered by `arc` were on the chain together. Meanwhile those entered by
@@ -372,4 +418,10 @@ impl Books {
             add(&mut self.figures(waits).less, lasted);
         }
     }
+}
+
+#[cold]
+fn push_default<T: Default>(all: &mut Vec<T>) -> u32 {
+    all.push(T::default());
+    all.len() as u32 - 1
 }

@@ -76,6 +76,10 @@ impl PhysicalBox {
 /// chain that was handed from chunk to chunk.
 pub(super) type Stage = u32;
 
+/// What the boxes of a group have in common: the arc by which they were entered, the one for which
+/// [`PhysicalBox::waits`] stands, and the stage.
+pub(super) type GroupKey = (ArcId, ArcId, Stage);
+
 /// Logical boxes of a chain that were entered by the same arc while the same other box waited.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Group {
@@ -108,8 +112,7 @@ impl Group {
 /// of ten million last calls is one group.
 #[derive(Debug, Clone)]
 pub(super) struct Chain {
-    /// By arc, by the arc for which [`PhysicalBox::waits`] stands, and by stage.
-    pub(super) groups: SmallMap<(ArcId, ArcId, Stage), Group>,
+    pub(super) groups: SmallMap<GroupKey, Group>,
     /// By which arc the innermost box of a predicate departed.
     pub(super) rest: SmallMap<PredicateIndex, ArcId>,
     /// The group of the innermost box.

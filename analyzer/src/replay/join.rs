@@ -8,9 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::assemble;
-use super::books::{
-    ArcId, Books, CUT, CallArc, Figures, NEVER, NONE, OUTCOMES, PlaceId, Usual, WayOut, add,
-};
+use super::books::{ArcId, Books, CUT, Figures, NEVER, NONE, OUTCOMES, PlaceId, WayOut, add};
 use super::boxes::{BoxId, RootId, logical};
 use super::choices::{Cause, Failed, Reason, Taken, Who};
 use super::chunk::{Chunk, First};
@@ -65,7 +63,6 @@ impl Join {
     /// The figures of all that was joined, with those of its streams.
     pub(super) fn into_profile(mut self, streams: Vec<StreamFigures>) -> Profile {
         self.books.finish();
-        self.books.settle();
         Profile {
             backtracks: self.backtracks,
             cuts: self.cuts,
@@ -212,7 +209,7 @@ impl Join {
         }
         let mut arcs = Vec::with_capacity(chunk.books.arcs.len());
         let mut waits = Vec::with_capacity(chunk.books.arcs.len());
-        for (arc, usual) in chunk.books.arcs.iter().zip(&chunk.books.usual) {
+        for (of, arc) in chunk.books.arcs.iter().enumerate() {
             if arc.from == NONE {
                 arcs.push(NONE);
                 waits.push(NONE);
@@ -227,7 +224,7 @@ impl Join {
                 places[arc.place as usize] = self.books.arcs[id as usize].place;
                 origins[arc.place as usize] = (root, way);
             }
-            let waits_for = self.book_arc((arc, usual), id, (root, way), height);
+            let waits_for = self.book_arc((&chunk.books, of as ArcId), id, (root, way), height);
             arcs.push(id);
             waits.push(waits_for);
         }
@@ -274,27 +271,24 @@ impl Join {
     /// Books what was booked on an arc that is `id` here; what its outermost boxes wait for.
     fn book_arc(
         &mut self,
-        (arc, usual): (&CallArc, &Usual),
+        (books, of): (&Books, ArcId),
         id: ArcId,
         (root, way): (BoxId, ArcId),
         height: i64,
     ) -> ArcId {
+        let arc = &books.arcs[of as usize];
         let here = &mut self.books.arcs[id as usize];
         if arc.height != NEVER {
             here.height = here.height.max(height + arc.height);
         }
         if here.extends || !arc.extends {
-            self.books.usual[id as usize].add(usual);
-            if arc.figures != Figures::default() {
-                here.figures.add(&arc.figures);
-            }
+            self.books.add_arc(id, books, of);
             return NONE;
         }
         // Outermost in the chunk, but not in the trace.
-        let mut figures = arc.figures;
-        usual.book(&mut figures);
+        let figures = books.total(of);
         let lasted = figures.outer();
-        here.figures.add(&Figures {
+        self.books.figures(id).add(&Figures {
             outer_by: [0; OUTCOMES],
             ..figures
         });
@@ -592,7 +586,7 @@ impl Join {
             }
             if root.later != NONE {
                 let later = &chunk.books.arcs[root.later as usize];
-                let mut figures = later.figures;
+                let mut figures = chunk.books.total(root.later);
                 let idle = chunk.idle.get(&root.later);
                 if let Some(idle) = idle.filter(|idle| {
                     meaning.ends_in_nobody && idle.level == chunk.levels.len() as u32

@@ -1,10 +1,10 @@
 //! Last calls: how a box becomes a chain of logical boxes, and how that is left.
 
 use super::books::{NONE, WayOut, add};
-use super::boxes::BoxId;
+use super::boxes::{BoxId, Group, GroupKey};
 use super::choices::Failed;
 use super::chunk::Chunk;
-use crate::trace::Callable;
+use crate::trace::{Callable, PredicateIndex};
 
 impl Chunk<'_> {
     pub(super) fn tail<const HIDES: bool>(&mut self, callable: Callable) {
@@ -71,6 +71,55 @@ impl Chunk<'_> {
         }
     }
 
+    /// Closes the active box and the boxes it departed into, if all are left as
+    /// [usual](super::books::Usual) ones; the predicate of the one that was called.
+    pub(super) fn close_usual_chain(&mut self, way_out: WayOut) -> Option<PredicateIndex> {
+        let now = self.now;
+        let height = self.height();
+        let left = self.active;
+        let boxed = self.boxes.get_mut(left);
+        let (parent, arc, waits) = (boxed.parent, boxed.arc, boxed.waits);
+        if boxed.exited
+            || boxed.root != NONE
+            || arc == NONE
+            || !(waits == NONE || waits == arc)
+            || height > boxed.base
+        {
+            return None;
+        }
+        let chain = boxed.chain.as_mut()?;
+        chain.settle();
+        let is_usual = |(key, group): &(GroupKey, Group)| {
+            group.unbooked == group.boxes && (key.1 == NONE || key.1 == key.0)
+        };
+        if !chain.groups.iter().all(is_usual) {
+            return None;
+        }
+        for (at, &((id, waits, _), group)) in chain.groups.iter().enumerate().rev() {
+            let innermost = at == chain.last;
+            let own = group.own + if innermost { boxed.own } else { 0 };
+            let outer = if waits == NONE {
+                group.boxes.wrapping_mul(now).wrapping_sub(group.entered)
+            } else {
+                0
+            };
+            let chains = self.books.chains(id);
+            chains.count(way_out, group.boxes, own, outer);
+            chains.cover(way_out, group.boxes - u64::from(innermost));
+            self.slots[self.books.arcs[id as usize].predicate as usize] = waits;
+        }
+        let outer = if waits == NONE { now - boxed.since } else { 0 };
+        self.books.chains(arc).cover(way_out, 1);
+        let usual = &mut self.books.usual[arc as usize];
+        usual.count(way_out, chain.base_own, outer);
+        let predicate = usual.predicate;
+        self.slots[predicate as usize] = waits;
+        self.active = parent;
+        self.depth -= 1;
+        self.boxes.release(left);
+        Some(predicate)
+    }
+
     #[inline(never)]
     pub(super) fn leave_chain(&mut self, way_out: WayOut) {
         let now = self.now;
@@ -85,19 +134,16 @@ impl Chunk<'_> {
         }
         for (at, ((id, waits, _), group)) in chain.groups.iter_mut().enumerate().rev() {
             let (id, waits) = (*id, *waits);
-            let arc = &mut self.books.arcs[id as usize];
-            arc.figures
-                .count_last_calls(std::mem::take(&mut group.unbooked));
+            let figures = self.books.figures(id);
+            figures.count_last_calls(std::mem::take(&mut group.unbooked));
             let covered = group.boxes - u64::from(at == chain.last);
-            arc.figures
-                .count_shared_way_out(way_out, group.boxes, covered);
-            arc.figures
-                .count_way_out(way_out, group.boxes, std::mem::take(&mut group.fresh));
+            figures.count_shared_way_out(way_out, group.boxes, covered);
+            figures.count_way_out(way_out, group.boxes, std::mem::take(&mut group.fresh));
             add(
-                &mut arc.figures.self_by[way_out.outcome()],
+                &mut figures.self_by[way_out.outcome()],
                 std::mem::take(&mut group.own),
             );
-            self.slots[arc.predicate as usize] = waits;
+            self.slots[self.books.arcs[id as usize].predicate as usize] = waits;
             let lasted = group
                 .boxes
                 .wrapping_mul(now)

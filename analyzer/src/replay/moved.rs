@@ -4,7 +4,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::books::{ArcId, CallArc, NONE, Place};
-use super::boxes::{BoxId, Chain, PhysicalBox, Stage};
+use super::boxes::{BoxId, Chain, GroupKey, PhysicalBox};
 use super::chunk::Chunk;
 use crate::trace::PredicateIndex;
 
@@ -139,6 +139,6 @@ impl Chunk<'_> {
     }
 }
 
-fn add(chain: &mut Chain, key: (ArcId, ArcId, Stage), boxes: u64) {
+fn add(chain: &mut Chain, key: GroupKey, boxes: u64) {
     chain.groups.entry(key).boxes += boxes;
 }

@@ -66,7 +66,8 @@ pub(super) fn book_later(
         if let Some(height) = height {
             here.height = here.height.max(height);
         }
-        here.figures.add_counts(later, boxes);
+        let figures = books.figures(arc);
+        figures.add_counts(later, boxes);
         for (port, passed) in later.shared_ports().into_iter().enumerate() {
             // All boxes but one are not the innermost, and that one is if the chain ends here.
             let covered = if at == innermost {
@@ -75,10 +76,10 @@ pub(super) fn book_later(
                 passed * boxes
             };
             let followed = if at == 0 { 0 } else { passed * boxes };
-            here.figures.count_shared(port, followed, covered);
+            figures.count_shared(port, followed, covered);
         }
         if at == 0 {
-            add(&mut here.figures.undone, later.undone);
+            add(&mut figures.undone, later.undone);
         }
         for outcome in 0..OUTCOMES {
             if at == innermost {

@@ -8,9 +8,8 @@
 use super::arc_table::{ArcId, NONE, PlaceId, hash, key};
 use crate::trace::{Callable, PredicateIndex};
 
-/// Calls that a place can have in its line. Goals of a clause have consecutive numbers, so few of
-/// those that take turns meet.
-const WAYS: u32 = 5;
+/// Calls that a place can have in its line.
+const WAYS: usize = 5;
 
 /// Calls of places that make more are two to the power of this, 64 KiB.
 const SHARED_BITS: u32 = 12;
@@ -18,7 +17,6 @@ const SHARED_BITS: u32 = 12;
 /// The parts of an arc that a call needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Route {
-    callable: Callable,
     pub(super) arc: ArcId,
     /// Where it leads.
     pub(super) place: PlaceId,
@@ -30,7 +28,24 @@ pub(super) struct Route {
 struct Line {
     /// The predicate of the place.
     caller: PredicateIndex,
-    ways: [Route; WAYS as usize],
+    callables: [Callable; WAYS],
+    ways: [Route; WAYS],
+}
+
+impl Line {
+    /// Where a call is. All are compared without a branch, which would be guessed wrongly as often
+    /// as calls take turns.
+    #[inline(always)]
+    fn find(&self, callable: Callable) -> Option<usize> {
+        let at = (0..WAYS).rev().fold(WAYS, |found, at| {
+            if self.callables[at] == callable {
+                at
+            } else {
+                found
+            }
+        });
+        (at < WAYS).then_some(at)
+    }
 }
 
 /// The calls made lately.
@@ -40,11 +55,10 @@ pub(super) struct Routes {
     lines: Vec<Line>,
     /// Of all places, by a hash of place and call: those whose room in the line was taken when they
     /// were made.
-    shared: Vec<(PlaceId, Route)>,
+    shared: Vec<(PlaceId, Callable, Route)>,
 }
 
 const NOWHERE: Route = Route {
-    callable: NONE,
     arc: NONE,
     place: NONE,
 };
@@ -53,7 +67,7 @@ impl Default for Routes {
     fn default() -> Self {
         Self {
             lines: Vec::new(),
-            shared: vec![(NONE, NOWHERE); 1 << SHARED_BITS],
+            shared: vec![(NONE, NONE, NOWHERE); 1 << SHARED_BITS],
         }
     }
 }
@@ -63,7 +77,8 @@ impl Routes {
     pub(super) fn add_place(&mut self, predicate: PredicateIndex) {
         self.lines.push(Line {
             caller: predicate,
-            ways: [NOWHERE; WAYS as usize],
+            callables: [NONE; WAYS],
+            ways: [NOWHERE; WAYS],
         });
     }
 
@@ -71,15 +86,14 @@ impl Routes {
     #[inline(always)]
     pub(super) fn get(&self, from: PlaceId, callable: Callable) -> (PredicateIndex, Option<Route>) {
         let line = &self.lines[from as usize];
-        let route = line.ways[(callable % WAYS) as usize];
-        (line.caller, (route.callable == callable).then_some(route))
+        (line.caller, line.find(callable).map(|at| line.ways[at]))
     }
 
     /// Where a call leads that [`Routes::get`] does not know.
     #[inline(always)]
     pub(super) fn get_shared(&self, from: PlaceId, callable: Callable) -> Option<Route> {
-        let (place, route) = self.shared[hash(key(from, callable), SHARED_BITS)];
-        ((place, route.callable) == (from, callable)).then_some(route)
+        let (place, known, route) = self.shared[hash(key(from, callable), SHARED_BITS)];
+        ((place, known) == (from, callable)).then_some(route)
     }
 
     /// From now on a call from a place leads there. The one whose room in the line it takes is
@@ -91,15 +105,13 @@ impl Routes {
         arc: ArcId,
         place: PlaceId,
     ) -> Route {
-        let route = Route {
-            callable,
-            arc,
-            place,
-        };
-        let room = &mut self.lines[from as usize].ways[(callable % WAYS) as usize];
-        let before = std::mem::replace(room, route);
-        if before.arc != NONE {
-            self.shared[hash(key(from, before.callable), SHARED_BITS)] = (from, before);
+        let route = Route { arc, place };
+        let line = &mut self.lines[from as usize];
+        let room = line.find(NONE).unwrap_or(callable as usize % WAYS);
+        let before = std::mem::replace(&mut line.ways[room], route);
+        let known = std::mem::replace(&mut line.callables[room], callable);
+        if known != NONE {
+            self.shared[hash(key(from, known), SHARED_BITS)] = (from, known, before);
         }
         route
     }
@@ -129,7 +141,7 @@ mod tests {
             routes.add_place(10 + predicate);
         }
         assert!(routes.get(1, 7).1.is_none());
-        for callable in 0..2 * WAYS {
+        for callable in (0..4 * WAYS as u32).step_by(2) {
             routes.set(1, callable, 100 + callable, 200 + callable);
             let (caller, route) = routes.get(1, callable);
             let route = route.unwrap();
@@ -140,10 +152,26 @@ mod tests {
             assert!(routes.get(2, callable).1.is_none());
             routes.fetch(2);
         }
-        assert!((0..WAYS).all(|callable| routes.get(1, callable).1.is_none()));
-        let shared = (0..WAYS).filter_map(|callable| routes.get_shared(1, callable));
-        assert_eq!(shared.map(|route| route.arc).max(), Some(99 + WAYS));
-        assert!((0..WAYS).all(|callable| routes.get_shared(2, callable).is_none()));
-        assert!((WAYS..2 * WAYS).all(|callable| routes.get(1, callable).1.is_some()));
+        let calls = (0..4 * WAYS as u32).step_by(2);
+        let known = |callable: &Callable| routes.get(1, *callable).1.is_some();
+        assert_eq!(calls.clone().filter(known).count(), WAYS);
+        // Two that were there before can have the same room among those of all places.
+        let shared = calls.filter_map(|callable| routes.get_shared(1, callable));
+        assert!(shared.count() >= WAYS - 1);
+        assert!((0..4 * WAYS as u32).all(|callable| routes.get_shared(2, callable).is_none()));
+    }
+
+    #[test]
+    fn a_place_remembers_any_few_calls() {
+        let mut routes = Routes::default();
+        routes.add_place(3);
+        let calls = (0..WAYS as u32).map(|at| 7 + at * WAYS as u32);
+        for callable in calls.clone() {
+            routes.set(0, callable, callable, callable);
+        }
+        for callable in calls {
+            let route = routes.get(0, callable).1.unwrap();
+            assert_eq!((route.arc, route.place), (callable, callable));
+        }
     }
 }

@@ -26,7 +26,17 @@ impl Chunk<'_> {
     }
 
     #[inline(never)]
+    fn exit_unusual(&mut self) {
+        if self.close_usual_chain(WayOut::ExitDet).is_none() {
+            self.close(WayOut::ExitDet);
+        }
+    }
+
+    #[inline(never)]
     fn fail_unusual(&mut self) -> Option<Who> {
+        if let Some(predicate) = self.close_usual_chain(WayOut::Fail) {
+            return Some(Who::Predicate(predicate));
+        }
         let active = self.boxes.get(self.active);
         let who = if active.root != NONE {
             Some(Who::Outer(active.root))
@@ -46,7 +56,7 @@ impl Chunk<'_> {
         self.expect_active();
         let failed = self.failed_after_exit_det();
         if self.close_usual(WayOut::ExitDet).is_none() {
-            self.close(WayOut::ExitDet);
+            self.exit_unusual();
         }
         self.failed = failed;
     }
@@ -84,13 +94,7 @@ impl Chunk<'_> {
             return None;
         }
         let usual = &mut self.books.usual[arc as usize];
-        let sum = match way_out {
-            WayOut::Fail => &mut usual.fails,
-            _ => &mut usual.exits,
-        };
-        sum.boxes += 1;
-        add(&mut sum.own, own);
-        add(&mut sum.outer, if outermost { self.now - since } else { 0 });
+        usual.count(way_out, own, if outermost { self.now - since } else { 0 });
         self.slots[usual.predicate as usize] = waits;
         let predicate = usual.predicate;
         self.active = parent;
@@ -172,10 +176,10 @@ impl Chunk<'_> {
         let (id, waits) = (boxed.arc, boxed.waits);
         let fresh = u64::from(!std::mem::replace(&mut boxed.exited, true));
         let since = boxed.since;
-        let arc = &mut self.books.arcs[id as usize];
-        arc.figures.count_way_out(way_out, 1, fresh);
-        add(&mut arc.figures.self_by[way_out.outcome()], own);
-        self.slots[arc.predicate as usize] = waits;
+        let figures = self.books.figures(id);
+        figures.count_way_out(way_out, 1, fresh);
+        add(&mut figures.self_by[way_out.outcome()], own);
+        self.slots[self.books.arcs[id as usize].predicate as usize] = waits;
         let lasted = now.wrapping_sub(since);
         self.books
             .book_stretch(id, waits, way_out.outcome(), lasted);

@@ -39,11 +39,11 @@ mod slice;
 mod tests;
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
 use crate::moment::Moment;
+use crate::progress::Progress;
 use crate::scope::Scope;
 use crate::trace::{StreamInfo, Trace};
 use crate::walk::{Step, Trail, Walk};
@@ -119,32 +119,6 @@ impl Stretch {
             column += 1;
         }
         Some(column)
-    }
-}
-
-/// What a reading in another thread is told, and tells.
-#[derive(Debug, Default)]
-pub struct Control {
-    cancelled: AtomicBool,
-    done: AtomicU64,
-    total: AtomicU64,
-}
-
-impl Control {
-    /// Nobody wants to know any more.
-    pub fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
-    }
-
-    /// How much is done, from 0 to 1.
-    #[must_use]
-    pub fn share(&self) -> f64 {
-        let total = self.total.load(Ordering::Relaxed).max(1);
-        (self.done.load(Ordering::Relaxed) as f64 / total as f64).min(1.0)
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
     }
 }
 
@@ -312,7 +286,7 @@ impl<'t> Reader<'t> {
     pub fn read(
         &self,
         window: &Stretch,
-        control: &Control,
+        progress: &Progress,
         sink: impl Fn(u32, Vec<Column>) + Sync,
     ) -> bool {
         let Some(stream) = self.stream(window) else {
@@ -325,9 +299,9 @@ impl<'t> Reader<'t> {
             self.blocks.events(stream, part.event, end)
         };
         let total = parts.iter().map(events).fold(0, u64::saturating_add);
-        control.total.fetch_add(total, Ordering::Relaxed);
+        progress.expect(total);
         parts.into_par_iter().with_max_len(1).for_each(|part| {
-            if control.is_cancelled() {
+            if progress.is_stopped() {
                 return;
             }
             let mut events = 0_u64;
@@ -336,15 +310,15 @@ impl<'t> Reader<'t> {
                 if !events.is_multiple_of(STRIDE) {
                     return true;
                 }
-                control.done.fetch_add(STRIDE, Ordering::Relaxed);
-                !control.is_cancelled()
+                progress.advance(STRIDE);
+                !progress.is_stopped()
             };
             let columns = self.paint(window, stream, &part, u64::MAX, &mut progress);
             if let Some(columns) = columns {
                 sink(part.columns.start, columns);
             }
         });
-        !control.is_cancelled()
+        !progress.is_stopped()
     }
 
     fn stream(&self, window: &Stretch) -> Option<&'t StreamInfo> {

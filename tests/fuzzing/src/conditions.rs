@@ -3,8 +3,8 @@
 //! The conditions on events are those of the command line and of the screen of events; those on a table
 //! have columns with shares and truth values, too.
 
+use portmortem_analyzer::condition::{Condition, ConditionError, EventCondition, Field, FieldKind};
 use portmortem_analyzer::tables::{Cell, EventRow, Table};
-use portmortem_screens::condition::{Condition, ConditionError, EventCondition, Field, FieldKind};
 
 /// A condition is typed by a person. Each word is a regular expression of up to a megabyte.
 const MOST_BYTES: usize = 300;

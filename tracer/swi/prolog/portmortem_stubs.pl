@@ -141,6 +141,8 @@ start_stubs(Options) :-
            )),
     catch(portmortem:rethrow(portmortem), portmortem, true),
     portmortem:'$stub_recovery'(portmortem, rethrow, 1),
+    catch(system:'$recover_and_rethrow'(true, portmortem), portmortem, true),
+    portmortem:'$stub_recovery'(system, '$recover_and_rethrow', 2),
     forall(declared_center(M, Name, Arity, Center), portmortem:'$stub_in_center'(M, Name, Arity, Center)),
     forall(not_wanted(M, Name, Arity), portmortem:'$stub_leave_out'(M, Name, Arity)),
     forall(there_before(Options, M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)),
@@ -195,7 +197,38 @@ install_hooks :-
     wrap_in_place(system:'$set_pi_attr'(PI, Key, Value), portmortem_hook, Setting,
                   ( Setting, portmortem_stubs:attribute_set(PI, Key, Value) )),
     wrap_in_place(system:'$start_consult'(Again, _), portmortem_hook, Reading,
-                  ( portmortem:'$stub_forget'(Again), portmortem:'$forget_lines'(Again), Reading )).
+                  ( portmortem:'$stub_forget'(Again), portmortem:'$forget_lines'(Again),
+                    portmortem_stubs:reading(Again), Reading )),
+    wrap_in_place(system:'$end_consult'(Read), portmortem_hook, Ending,
+                  ( portmortem:'$stub_read'(Read), Ending )).
+
+%   The engine compares the clauses of a file that it reads again with those that it has of it.
+
+:- public reading/1.
+
+reading(File) :-
+    '$source_file_predicates'(File, Predicates),
+    Predicates \== [],
+    !,
+    findall(Clause, compared(File, Predicates, Clause), Clauses),
+    portmortem:'$stub_reread'(File, Clauses).
+reading(_).
+
+compared(File, Predicates, Clause) :-
+    '$member'(Predicate, Predicates),
+    \+ predicate_property(Predicate, foreign),
+    \+ predicate_property(Predicate, thread_local),
+    (   predicate_property(Predicate, dynamic)
+    ->  Own = false
+    ;   predicate_property(Predicate, multifile)
+    ->  Own = false
+    ;   Own = true
+    ),
+    nth_clause(Predicate, _, Clause),
+    (   Own == true
+    ->  true
+    ;   clause_property(Clause, source(File))
+    ).
 
 %   The engine's own directive noprofile/1 comes before that of library(portmortem).
 

@@ -17,7 +17,7 @@ use crate::collections::Collections;
 use crate::credit::Credit;
 use crate::ffi;
 use crate::frames::{FrameCache, FrameId};
-use crate::native::{self, Shadow, Standings};
+use crate::native::{self, Shadow, Standings, offsets};
 use crate::recording;
 use crate::symbolic::CostCounter;
 
@@ -455,12 +455,14 @@ fn attach(
     }
     let (kind, name) = describe();
     slot.attaching.store(false, Ordering::Relaxed);
+    // Where it is not known where the data lies, no stub works.
+    let data = offsets::known().map_or(ptr::from_ref(slot).addr(), offsets::running_engine);
     let made = recording::with(|current| Engine {
         epoch,
         kind,
         stream: current.recorder.stream(kind, &name, Dialect::EveryRedo),
         boxes: Boxes::new(u64::from(epoch) << 16),
-        shadow: native::new_shadow(),
+        shadow: native::shadow_of(data),
         standings: Standings::default(),
         frames: FrameCache::new(),
         coming: None,
@@ -489,10 +491,7 @@ fn attach(
     } else {
         // SAFETY: the old state belongs to this engine and an earlier recording; nothing refers
         // to it but its shadow, which stays.
-        unsafe {
-            (*(*old).shadow).retire();
-            drop(Box::from_raw(old));
-        }
+        drop(unsafe { Box::from_raw(old) });
     }
     state
 }

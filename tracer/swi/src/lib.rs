@@ -6,7 +6,7 @@
 
 #![cfg_attr(
     not(target_arch = "x86_64"),
-    allow(dead_code, reason = "only stubs use it")
+    allow(dead_code, reason = "only stubs use it, or only their fast code")
 )]
 
 mod appearing;
@@ -30,17 +30,13 @@ mod heads;
 mod kept;
 mod layout;
 mod lines;
-#[cfg_attr(
-    not(target_arch = "x86_64"),
-    allow(dead_code, reason = "there are no stubs to use it")
-)]
 mod native;
 mod panics;
 mod ports;
 mod recording;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod stubs;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[path = "no_stubs.rs"]
 mod stubs;
 mod symbolic;
@@ -322,6 +318,12 @@ fn install_stubs() {
         deterministic!(control::set_up_end, (a), TRUE),
     );
     control(c"$stub_forget", 1, deterministic!(stubs::forget, (a), TRUE));
+    control(
+        c"$stub_reread",
+        2,
+        deterministic!(stubs::reread, (a, b), TRUE),
+    );
+    control(c"$stub_read", 1, deterministic!(stubs::read, (a), TRUE));
     control(
         c"$stub_sample",
         1,

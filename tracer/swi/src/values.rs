@@ -22,15 +22,20 @@ pub(crate) fn integers(list: Term) -> Vec<i64> {
 
 fn elements<T>(list: Term, read: impl Fn(Term) -> T) -> Vec<T> {
     let mut all = Vec::new();
+    each(list, |element| all.push(read(element)));
+    all
+}
+
+/// Visits the elements of a list.
+pub(crate) fn each(list: Term, mut visit: impl FnMut(Term)) {
     // SAFETY: term references of this foreign call.
     unsafe {
         let head = ffi::PL_new_term_ref();
         let tail = ffi::PL_copy_term_ref(list);
         while ffi::truth(ffi::PL_get_list(tail, head, tail)) {
-            all.push(read(head));
+            visit(head);
         }
     }
-    all
 }
 
 /// The text of an atom or string.
@@ -107,13 +112,7 @@ pub(crate) fn int64(term: Term) -> Option<i64> {
 
 pub(crate) fn atoms(list: Term) -> Vec<ffi::Atom> {
     let mut atoms = Vec::new();
-    // SAFETY: term references of this foreign call.
-    unsafe {
-        let (head, tail) = (ffi::PL_new_term_ref(), ffi::PL_copy_term_ref(list));
-        while ffi::truth(ffi::PL_get_list(tail, head, tail)) {
-            atoms.extend(atom(head));
-        }
-    }
+    each(list, |element| atoms.extend(atom(element)));
     atoms
 }
 

@@ -108,9 +108,15 @@ int main(int argc, char **argv) {
   if (site != 2 || pm_site(recorder, 1, 0, 1, 2, "other.c", 3) != 3 ||
       pm_site(recorder, 1, 0, 1, 2, NULL, 3) != site)
     return 7;
+  const uint32_t clause = pm_clause(recorder, 1, 2, NULL, 7);
+  if (clause != 0 || pm_clause(recorder, 1, 1, "other.c", 6) != 1 ||
+      pm_clause(recorder, 1, 2, NULL, 7) != clause)
+    return 8;
+  pm_keeps_arguments(recorder, 1);
   /* What another function failed to give is accepted. */
   if (pm_predicate(NULL, "user", "p", 0, NULL, 0) != PM_NO_ID || pm_text(NULL, "") != PM_NO_ID ||
       pm_site(NULL, 0, 0, 1, 1, NULL, 0) != PM_NO_ID ||
+      pm_clause(NULL, 0, 1, NULL, 0) != PM_NO_ID ||
       pm_stream_begin(NULL, PM_THREAD, "t", PM_EVERY_REDO) || pm_close(NULL, 0) || pm_is_full(NULL))
     return 5;
   pm_stream_end(NULL);
@@ -122,6 +128,12 @@ int main(int argc, char **argv) {
 
   pm_stream *other = pm_stream_begin(recorder, PM_ENGINE, "gen", PM_INNERMOST_REDO);
   pm_call(other, site);
+  pm_argument_list(other, 1, 30);
+  pm_argument_integer(other, 2, -5);
+  pm_arguments_hash(other, UINT64_C(0xfedcba9876543210));
+  pm_in_clause(other, clause);
+  pm_arguments_unknown(other, PM_NOT_GROUND);
+  pm_arguments_unknown(other, PM_TOO_LARGE);
   pm_pause(other);
   pm_resume(other);
   pm_mark(other, "hello");

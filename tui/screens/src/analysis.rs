@@ -1,14 +1,13 @@
-//! The analysis that the screens show, made by a thread of its own so that the screen never waits.
+//! The analysis that the screens show, made by a worker so that the screen never waits.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Arc, OnceLock};
-use std::thread;
+use std::time::Instant;
 
+use portmortem_analyzer::advice::Finding;
 use portmortem_analyzer::figures::net_times::{NetTimes, Times};
 use portmortem_analyzer::figures::whole::Whole;
 use portmortem_analyzer::figures::work::Work;
@@ -18,6 +17,9 @@ use portmortem_analyzer::trace::{PredicateIndex, PredicateInfo, Trace};
 use portmortem_analyzer::{Analysis, Filters, Tables};
 
 use crate::call_times::CallTimes;
+use crate::findings::Findings;
+use crate::format::time;
+use crate::worker::{Received, Worker};
 
 /// An analysis, and how it is shown.
 #[derive(Debug, Clone)]
@@ -33,6 +35,8 @@ pub struct AnalysisView {
     followed: bool,
     /// Times of single calls, while they are being found.
     calls: Arc<CallTimes>,
+    /// What costs time and what to change, once a screen wants it.
+    findings: Arc<Findings>,
     /// What is no work is shown, too, and shares are of all time.
     all: bool,
     /// Where the work was done, with the times that are shown.
@@ -63,6 +67,7 @@ impl AnalysisView {
             before: None,
             followed: false,
             calls: Arc::default(),
+            findings: Arc::default(),
         }
     }
 
@@ -158,7 +163,7 @@ impl AnalysisView {
 
     /// How much of that is done, from 0 to 1, while it goes on.
     pub(crate) fn calls_share(&self) -> Option<f64> {
-        self.calls.share(&self.of)
+        self.calls.share()
     }
 
     /// Waits for its end, if it has begun.
@@ -171,6 +176,22 @@ impl AnalysisView {
         if !Arc::ptr_eq(&self.of, &next.of) {
             self.calls.stop();
         }
+    }
+
+    /// Begins to look for advice, unless it is known or that has begun.
+    pub(crate) fn start_advice(&self) {
+        self.findings.start(&self.of);
+    }
+
+    /// The findings of advice, if they are known.
+    pub(crate) fn known_advice(&self) -> Option<&Arc<Vec<Finding>>> {
+        self.findings.known()
+    }
+
+    /// The same; waits for them until some moment, or as long as it
+    /// takes.
+    pub(crate) fn advice(&self, until: Option<Instant>) -> Received<Arc<Vec<Finding>>> {
+        self.findings.next(until)
     }
 
     /// The module that most predicates are in, if that is not `user`: [`Self::short_name`] leaves it out.
@@ -201,8 +222,8 @@ impl AnalysisView {
     /// Waits for the figures of a part of a trace.
     #[cfg(test)]
     pub(crate) fn part(trace: Arc<Trace>, path: &Path, filters: Filters) -> Self {
-        let (progress, cancel) = (AtomicU64::new(0), AtomicBool::new(false));
-        let of = Analysis::explored(trace, path, filters, &progress, &cancel).unwrap();
+        let progress = portmortem_analyzer::Progress::default();
+        let of = Analysis::explored(trace, path, filters, &progress).unwrap();
         Self::new(Arc::new(of), true)
     }
 
@@ -223,6 +244,17 @@ impl AnalysisView {
             None => self.whole(),
         };
         remarks::left_out(self, &whole)
+    }
+
+    /// What shares are of, and what is left out of it.
+    #[must_use]
+    pub fn whole_in_words(&self) -> String {
+        let (shown, all) = (time(self.total_ns()), time(self.all_ns()));
+        match self.left_out() {
+            None => all,
+            Some(_) if self.all => format!("{all}, not only work (w)"),
+            Some(parts) => format!("work {shown} of {all} · left out (w): {parts}"),
+        }
     }
 
     /// Nanoseconds that boxes ran.
@@ -275,81 +307,14 @@ fn main_module(analysis: &Analysis) -> Option<&str> {
     (module != "user").then_some(module)
 }
 
-/// An analysis that is being made.
-#[derive(Debug)]
-pub struct Job {
-    progress: Arc<AtomicU64>,
-    cancel: Arc<AtomicBool>,
-    total: u64,
-    result: Receiver<Analysis>,
-}
-
-/// What came of a job so far.
-#[derive(Debug)]
-pub enum Outcome {
-    /// It is not done yet.
-    Running,
-    /// It is done.
-    Done(Box<Analysis>),
-    /// The thread died, which is a defect.
-    Lost,
-}
-
-impl Job {
-    /// Starts to replay a trace in the background.
-    ///
-    /// A job that is dropped is cancelled.
-    #[must_use]
-    pub fn start(trace: Arc<Trace>, path: &Path, filters: Filters) -> Self {
-        let progress = Arc::new(AtomicU64::new(0));
-        let cancel = Arc::new(AtomicBool::new(false));
-        let (sender, result) = channel();
-        let job = Self {
-            progress: Arc::clone(&progress),
-            cancel: Arc::clone(&cancel),
-            total: work(&trace, &filters),
-            result,
-        };
-        let path = path.to_owned();
-        thread::spawn(move || {
-            if let Some(analysis) = Analysis::explored(trace, &path, filters, &progress, &cancel) {
-                // Nobody listens any more if the job was cancelled.
-                let _ = sender.send(analysis);
-            }
-        });
-        job
-    }
-
-    /// How much is done, from 0 to 1.
-    #[must_use]
-    pub fn share(&self) -> f64 {
-        let done = self.progress.load(Ordering::Relaxed) as f64;
-        (done / self.total.max(1) as f64).min(1.0)
-    }
-
-    /// What came of it; does not wait.
-    #[must_use]
-    pub fn outcome(&self) -> Outcome {
-        match self.result.try_recv() {
-            Ok(analysis) => Outcome::Done(Box::new(analysis)),
-            Err(TryRecvError::Empty) => Outcome::Running,
-            Err(TryRecvError::Disconnected) => Outcome::Lost,
+/// Starts to replay a trace in the background. Nothing is found if that was cancelled.
+pub(crate) fn analyse(trace: Arc<Trace>, path: &Path, filters: Filters) -> Worker<Analysis> {
+    let path = path.to_owned();
+    Worker::start(work(&trace, &filters), move |task| {
+        if let Some(analysis) = Analysis::explored(trace, &path, filters, task.progress()) {
+            task.found(analysis);
         }
-    }
-
-    /// What came of it; waits for its end.
-    #[must_use]
-    pub fn wait(&self) -> Outcome {
-        self.result
-            .recv()
-            .map_or(Outcome::Lost, |analysis| Outcome::Done(Box::new(analysis)))
-    }
-}
-
-impl Drop for Job {
-    fn drop(&mut self) {
-        self.cancel.store(true, Ordering::Relaxed);
-    }
+    })
 }
 
 /// Bytes that are read: the begin of a window is replayed twice, and what has no index, or a focus, is gone through

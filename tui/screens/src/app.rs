@@ -2,6 +2,7 @@
 //!
 //! Pure: keys and results of analyses go in, [`Request`]s come out; nothing here touches a terminal.
 
+mod comparing;
 mod dispatch;
 mod history;
 mod moments;
@@ -10,17 +11,20 @@ mod reload;
 use ratatui::crossterm::event::KeyEvent;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use portmortem_analyzer::trace::{PredicateIndex, Trace, TraceError};
 
-use crate::analysis::{AnalysisView, Job, Outcome};
+use crate::analysis::{AnalysisView, analyse};
 use crate::keys::{self, Action, Binding};
 use crate::overlay::Overlay;
-use crate::screens::{Effect, SCREENS, Screen, ScreenId, Spot};
+use crate::screens::{Effect, Place as ScreenPlace, SCREENS, Screen, ScreenId, Spot};
 use crate::theme::{Theme, ThemeName};
+use crate::worker::{Received, Worker};
+use comparing::Comparing;
 use history::{History, Place};
 use moments::SlowestOf;
-use portmortem_analyzer::Filters;
+use portmortem_analyzer::{Analysis, Filters};
 use reload::Follow;
 
 /// What only the terminal can do.
@@ -46,7 +50,7 @@ pub struct App {
     path: PathBuf,
     trace: Arc<Trace>,
     analysis: Option<Arc<AnalysisView>>,
-    job: Option<Job>,
+    job: Option<Worker<Analysis>>,
     /// What is looked at.
     filters: Filters,
     screens: Vec<Slot>,
@@ -71,11 +75,15 @@ pub struct App {
     /// What is no work is shown, too.
     all: bool,
     sources: bool,
+    /// Only letters of ASCII are drawn.
+    ascii: bool,
     /// The recording to compare with.
     before: Option<PathBuf>,
     /// The trace is still being recorded.
     follow: Option<Follow>,
     slowest_of: Option<SlowestOf>,
+    /// A call that is compared with the usual one.
+    comparing: Option<Comparing>,
     /// The newest step led to an event that is still looked for.
     arriving: bool,
     /// The filter to begin with.
@@ -126,9 +134,11 @@ impl App {
             net: None,
             all: false,
             sources: true,
+            ascii: false,
             before: None,
             follow: None,
             slowest_of: None,
+            comparing: None,
             arriving: false,
             first_filter: None,
             tabs: Vec::new(),
@@ -142,6 +152,17 @@ impl App {
     pub fn without_sources(mut self) -> Self {
         self.sources = false;
         self
+    }
+
+    /// Draws letters of ASCII only.
+    #[must_use]
+    pub fn in_ascii(mut self, ascii: bool) -> Self {
+        self.ascii = ascii;
+        self
+    }
+
+    pub(crate) fn is_ascii(&self) -> bool {
+        self.ascii
     }
 
     /// Compares with another recording.
@@ -173,22 +194,19 @@ impl App {
         let changed = effect != Effect::Unused;
         self.found(effect, before);
         self.find_slowest(false);
+        let compared = self.take_comparison(false);
         // What its thread made may be what is looked for the name in.
         self.look_for_name();
         self.keys_ahead();
         self.follow_trace();
-        let Some(job) = &self.job else { return changed };
-        let outcome = job.outcome();
-        self.take(outcome) || changed
+        self.take(Some(Instant::now())) || changed || compared
     }
 
     /// Waits for the background thread, and for those of the screen.
     pub fn wait(&mut self) {
-        if let Some(job) = &self.job {
-            let outcome = job.wait();
-            self.take(outcome);
-        }
+        self.take(None);
         self.find_slowest(true);
+        self.take_comparison(true);
         loop {
             let before = self.here();
             match self.shown_mut().poll(true) {
@@ -201,19 +219,22 @@ impl App {
         }
     }
 
-    fn take(&mut self, outcome: Outcome) -> bool {
-        match outcome {
-            Outcome::Running => return false,
-            Outcome::Done(analysis) => {
+    /// Takes the analysis, for which it waits until some moment, or as long as it takes; `true` if
+    /// something changed.
+    fn take(&mut self, until: Option<Instant>) -> bool {
+        let Some(job) = &self.job else { return false };
+        match job.next(until) {
+            Received::NotYet => return false,
+            Received::Value(analysis) => {
                 self.job = None;
-                let view = AnalysisView::new(Arc::new(*analysis), self.sources)
+                let view = AnalysisView::new(Arc::new(analysis), self.sources)
                     .compared_with(self.before.clone())
                     .followed(self.follow.is_some());
                 self.set_analysis(&view);
                 self.return_to();
                 self.followed(&view);
             }
-            Outcome::Lost => {
+            Received::Ended => {
                 self.job = None;
                 self.message = Some("the analysis broke off: a defect of Portmortem".to_owned());
             }
@@ -292,7 +313,9 @@ impl App {
         let shown = self.shown();
         match action {
             Action::Export | Action::Copy | Action::CopyAll => !shown.is_empty(),
-            Action::SlowestCall => shown.has_predicates() || shown.event().is_some(),
+            Action::SlowestCall | Action::Compare => {
+                shown.has_predicates() || shown.event().is_some()
+            }
             Action::FirstEvent | Action::Hide | Action::Focus | Action::Edit => {
                 shown.has_predicates()
             }
@@ -314,7 +337,7 @@ impl App {
     }
 
     pub(crate) fn progress(&self) -> Option<f64> {
-        let job = self.job.as_ref().map(Job::share);
+        let job = self.job.as_ref().map(Worker::share);
         job.or_else(|| self.slowest_share())
             .or_else(|| self.shown().progress())
     }
@@ -408,7 +431,7 @@ impl App {
     /// Replays what is looked at now; what was under way is cancelled.
     fn analyse(&mut self) {
         let trace = Arc::clone(&self.trace);
-        self.job = Some(Job::start(trace, &self.path, self.filters.clone()));
+        self.job = Some(analyse(trace, &self.path, self.filters.clone()));
     }
 
     /// Does what a screen asked for; `before`: where the user was when it was asked.
@@ -422,6 +445,7 @@ impl App {
             }
             Effect::Say(text) => self.say(text),
             Effect::Open(predicate) => self.open(predicate),
+            Effect::Place(place) => self.open_at(place),
             Effect::Event(target) => self.go_to_event(target),
             Effect::Copy(text) => self.copy(text),
             Effect::Edit(path, line) => self.requests.push(Request::Edit(path, line)),
@@ -433,6 +457,16 @@ impl App {
         let (from, before) = (self.shown, self.here());
         self.show(ScreenId::Predicate);
         let moved = self.shown_mut().select(predicate) == Effect::Step;
+        if self.shown != from || moved {
+            self.step_from(before);
+        }
+    }
+
+    /// Shows a place in a predicate; Esc comes back.
+    fn open_at(&mut self, place: ScreenPlace) {
+        let (from, before) = (self.shown, self.here());
+        self.show(ScreenId::Predicate);
+        let moved = self.shown_mut().show_place(place) == Effect::Step;
         if self.shown != from || moved {
             self.step_from(before);
         }

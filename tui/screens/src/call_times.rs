@@ -1,81 +1,50 @@
-//! The times of single calls, which a thread of its own finds when a screen wants them: the events are read again for them.
+//! The times of single calls, which a worker finds when a screen wants them: the events are read again
+//! for them.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use portmortem_analyzer::Analysis;
 
-/// The thread of an analysis that finds them, if there is one. One that nobody holds any more is cancelled.
+use crate::worker::{Received, Worker};
+
+/// The worker of an analysis that finds them, if there is one. What it finds the analysis keeps.
 #[derive(Debug, Default)]
 pub(crate) struct CallTimes {
-    thread: Mutex<Option<Reading>>,
-}
-
-#[derive(Debug)]
-struct Reading {
-    /// Until it is waited for.
-    thread: Option<JoinHandle<()>>,
-    /// Events read.
-    progress: Arc<AtomicU64>,
-    cancel: Arc<AtomicBool>,
-}
-
-impl Drop for Reading {
-    fn drop(&mut self) {
-        self.cancel.store(true, Ordering::Relaxed);
-    }
+    worker: Mutex<Option<Worker<()>>>,
 }
 
 impl CallTimes {
     /// Begins to find them, unless they are known or that has begun.
     pub(crate) fn start(&self, analysis: &Arc<Analysis>) {
-        if analysis.known_calls().is_some() || self.share(analysis).is_some() {
+        if analysis.known_calls().is_some() || self.share().is_some() {
             return;
         }
-        let (progress, cancel) = <(Arc<AtomicU64>, Arc<AtomicBool>)>::default();
-        let (of, done, stop) = (
-            Arc::clone(analysis),
-            Arc::clone(&progress),
-            Arc::clone(&cancel),
-        );
-        let find = move || {
-            // In threads of their own: what the screens do in parallel meanwhile must not wait for this.
+        let of = Arc::clone(analysis);
+        *self.lock() = Some(Worker::start(analysis.events(), move |task| {
+            // In threads of their own: what the screens do in parallel meanwhile must not wait for
+            // this.
             match rayon::ThreadPoolBuilder::new().build() {
-                Ok(pool) => pool.install(|| of.find_calls(&done, &stop)),
-                Err(_) => of.find_calls(&done, &stop),
+                Ok(pool) => pool.install(|| of.find_calls(task.progress())),
+                Err(_) => of.find_calls(task.progress()),
             };
-        };
-        // If there is no thread for them, they stay unknown.
-        if let Ok(thread) = thread::Builder::new().spawn(find) {
-            *self.lock() = Some(Reading {
-                thread: Some(thread),
-                progress,
-                cancel,
-            });
-        }
+        }));
     }
 
     /// How much is done, from 0 to 1, while they are being found.
-    pub(crate) fn share(&self, analysis: &Analysis) -> Option<f64> {
-        let reading = self.lock();
-        let reading = reading.as_ref()?;
-        reading
-            .thread
-            .as_ref()
-            .filter(|thread| !thread.is_finished())?;
-        let done = reading.progress.load(Ordering::Relaxed) as f64;
-        Some((done / analysis.events().max(1) as f64).min(1.0))
+    pub(crate) fn share(&self) -> Option<f64> {
+        let worker = self.lock();
+        let worker = worker.as_ref()?;
+        match worker.next(Some(Instant::now())) {
+            Received::Ended => None,
+            Received::Value(()) | Received::NotYet => Some(worker.share()),
+        }
     }
 
     /// Waits until they are found, if that has begun.
     pub(crate) fn wait(&self) {
-        let thread = self
-            .lock()
-            .as_mut()
-            .and_then(|reading| reading.thread.take());
-        // One that has panicked has found nothing.
-        thread.map(JoinHandle::join);
+        let worker = self.lock().take();
+        while let Some(Received::Value(())) = worker.as_ref().map(|worker| worker.next(None)) {}
     }
 
     /// Gives up.
@@ -83,8 +52,8 @@ impl CallTimes {
         *self.lock() = None;
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Reading>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Worker<()>>> {
         // There is nothing in it that a panic could leave half done.
-        self.thread.lock().unwrap_or_else(PoisonError::into_inner)
+        self.worker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

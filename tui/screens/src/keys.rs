@@ -119,6 +119,10 @@ pub enum Action {
     FirstEvent,
     /// Show its slowest call.
     SlowestCall,
+    /// Show the exceptions.
+    Exceptions,
+    /// Compare the call with the usual one of its predicate.
+    Compare,
     /// To the next event of the same predicate.
     NextOfPredicate,
     /// To the one before.

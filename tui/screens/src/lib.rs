@@ -4,8 +4,9 @@
 //! |---|---|
 //! | trace → figures of what is looked at, in the background | [`analysis`] |
 //! | trace → times of single calls, in the background, when they are asked for | `call_times`, `wanted_calls` |
+//! | figures → findings of advice, in the background, for all screens | `findings` |
 //! | keys and clicks → state | [`keys`], [`app`], [`overlay`] |
-//! | the one list widget | [`table`], [`condition`] |
+//! | the one list widget | [`table`] |
 //! | the screens, each a state and a drawing | [`screens`] |
 //! | state → cells | [`view`], [`theme`], [`mod@format`] |
 //! | cells → terminal; clipboard, editor, files | `terminal` |
@@ -30,23 +31,23 @@
 //!
 //! What Esc should undo: return [`screens::Effect::Step`] from `act`; `spot` says where the user is, and `recall` goes
 //! back there. To go elsewhere: [`screens::Effect::Open`] or `Event`.
-//! A screen that reads the trace again (as `screens/events`) does so in bounded pieces, or in a thread of its
-//! own like [`analysis::Job`]; no key may take more than 50 ms. What its thread found it takes in `poll`, and how far
+//! A screen that reads the trace again (as `screens/events`) does so in bounded pieces, or by a `Worker`
+//! (`worker.rs`); no key may take more than 50 ms. What its worker found it takes in `poll`, and how far
 //! that is it says by `progress` (`screens/timeline`).
 
 pub mod analysis;
 pub mod app;
 mod call_times;
-pub mod condition;
+mod findings;
 pub mod keys;
 pub mod overlay;
-mod received;
 pub mod screens;
 pub mod table;
 mod terminal;
 pub mod theme;
 pub mod view;
 mod wanted_calls;
+mod worker;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,6 +65,8 @@ pub use theme::ThemeName;
 pub struct Options {
     /// Colours.
     pub theme: ThemeName,
+    /// Draw letters of ASCII only.
+    pub ascii: bool,
     /// Take the mouse; its own selection of text then needs Shift.
     pub mouse: bool,
     /// What to look at.
@@ -94,6 +97,7 @@ pub enum RunError {
 pub fn run(trace: Trace, path: &Path, options: Options) -> Result<Option<i32>, RunError> {
     let mut app = App::new(trace, path, options.theme, options.filters)
         .compared_with(options.before)
+        .in_ascii(options.ascii)
         .following(options.follow);
     if let Some(filter) = options.filter {
         app.begin_with_filter(filter);

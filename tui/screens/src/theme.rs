@@ -156,7 +156,8 @@ const DARK: Palette = Palette {
 const LIGHT: Palette = Palette {
     accent: Color::Blue,
     on_accent: Color::White,
-    faint: Color::Gray,
+    // Zeros must be legible on white, too.
+    faint: Color::DarkGray,
     subject: Color::Magenta,
     bar: Color::Blue,
     found: Color::Magenta,

@@ -1,4 +1,4 @@
-//! Keys: all of them are in help and can be pressed; no sequence of them breaks anything.
+//! Keys: all of them are in help and can be pressed; what they do, and the way back.
 
 mod support;
 
@@ -6,12 +6,10 @@ use std::collections::HashSet;
 
 use portmortem_analyzer::Filters;
 use portmortem_screens::app::Request;
-use portmortem_screens::keys::{self, Binding, EVERYWHERE, LISTS};
+use portmortem_screens::keys::{self, Binding};
 use portmortem_screens::screens::{SCREENS, ScreenId};
 use portmortem_screens::{App, ThemeName};
-use proptest::prelude::*;
-use ratatui::crossterm::event::MouseEventKind;
-use support::{MOUSE, app, key, keys, mouse, picture, text, watchdog};
+use support::{app, key, keys, picture, text, watchdog};
 
 fn all_bindings(app: &App) -> Vec<Binding> {
     let tables = app.offered().into_iter();
@@ -212,84 +210,6 @@ fn damaged_traces_are_shown_and_said_to_be() {
             let shown = text(&picture(&mut app, 80, 24));
             assert!(shown.contains("see 9"), "{name}, {}:\n{shown}", entry.name);
         }
-    }
-}
-
-fn names() -> Vec<String> {
-    let own = SCREENS
-        .iter()
-        .flat_map(|entry| entry.make().bindings().iter().copied());
-    let mut names: Vec<String> = own
-        .chain(EVERYWHERE.iter().copied())
-        .chain(LISTS.iter().copied())
-        .flat_map(|binding| binding.keys.iter().map(|name| (*name).to_owned()))
-        .filter(|name| !keys::is_of_two(name))
-        .collect();
-    names.extend(["a", "1", "=", "(", "~", "-", "enter", "esc"].map(str::to_owned));
-    names.sort();
-    names.dedup();
-    names
-}
-
-/// 24, or as many times that as `PORTMORTEM_ROUNDS` says.
-fn rounds() -> u32 {
-    let rounds = std::env::var("PORTMORTEM_ROUNDS").ok();
-    24 * rounds.map_or(1, |rounds| {
-        rounds.parse::<u32>().expect("a number of rounds")
-    })
-}
-
-const SAMPLES: [&str; 5] = [
-    "debray3.pmt",
-    "queens.pmt",
-    "metainterp.pmt",
-    "scan.pmt",
-    "threads_exceptions.pmt",
-];
-
-/// Something that a user does.
-#[derive(Debug, Clone)]
-enum Doing {
-    Key(String),
-    Mouse(MouseEventKind, u16, u16),
-}
-
-fn doings() -> impl Strategy<Value = Vec<Doing>> {
-    let mouse = (prop::sample::select(MOUSE.to_vec()), 0_u16..200, 0_u16..60);
-    let doing = prop_oneof![
-        5 => prop::sample::select(names()).prop_map(Doing::Key),
-        1 => mouse.prop_map(|(kind, x, y)| Doing::Mouse(kind, x, y)),
-    ];
-    prop::collection::vec(doing, 0..80)
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(rounds()))]
-
-    #[test]
-    fn any_keys_in_any_order(
-        sample in prop::sample::select(SAMPLES.to_vec()),
-        done in doings(),
-        (width, height) in (1_u16..200, 1_u16..60),
-    ) {
-        let mut app = app(sample, ThemeName::Light);
-        for doing in done {
-            match doing {
-                Doing::Key(name) => keys(&mut app, &name),
-                Doing::Mouse(kind, x, y) => mouse(&mut app, kind, x, y),
-            }
-            let shown = text(&picture(&mut app, width, height));
-            // Said where a conservation law does not hold.
-            prop_assert!(!shown.contains("DEFECT"), "{shown}");
-            app.requests();
-        }
-        // From anywhere there is a way back to where all began.
-        keys(&mut app, &"esc ".repeat(100));
-        prop_assert_eq!(app.screen(), ScreenId::Predicates);
-        let shown = text(&picture(&mut app, 200, 60));
-        prop_assert!(shown.contains("nothing to undo"), "{}", shown);
-        prop_assert!(!shown.contains("Esc: back"), "{}", shown);
-        prop_assert!(!shown.contains("filter:") && !shown.contains(" · in: "), "{}", shown);
     }
 }
 

@@ -24,6 +24,26 @@ fn the_palette_does_what_is_typed() {
     assert_eq!(app.requests(), [Request::Quit]);
 }
 
+#[test]
+fn a_time_is_shown_on_the_timeline() {
+    let mut app = app("queens.pmt", ThemeName::Dark);
+    let shown = |app: &mut App| text(&picture(app, 120, 30));
+    keys(&mut app, ": :3.217ms");
+    assert!(shown(&mut app).contains("show 3.217 ms on the timeline"));
+    keys(&mut app, "enter");
+    assert_eq!(app.screen(), ScreenId::Timeline);
+    assert!(shown(&mut app).contains("3.217 ms"));
+    // Also where it is not in sight, and back.
+    keys(&mut app, "+ + + + : :8.125ms enter");
+    assert!(shown(&mut app).contains("8.125 ms"));
+    keys(&mut app, "esc");
+    assert!(shown(&mut app).contains("3.217 ms"));
+    keys(&mut app, ": :99s enter");
+    assert!(shown(&mut app).contains("nothing is shown of that time"));
+    keys(&mut app, "esc esc esc esc esc");
+    assert_eq!(app.screen(), ScreenId::Predicates);
+}
+
 /// What the palette shows for the beginning of a text.
 fn found(app: &mut App, typed: &str) -> String {
     let typed: String = typed.chars().take(20).collect();

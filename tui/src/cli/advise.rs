@@ -18,6 +18,7 @@ Examples:
   portmortem advise run.pmt --least 0.5 --top 20      smaller findings, too
   portmortem advise run.pmt --focus solve/2           only of the work in solve/2
   portmortem advise run.pmt --ignore memory --ignore generator:solve/2
+  portmortem advise --explain generator               what that finding means, and when it is wrong
   portmortem advise run.pmt --format json | jq '.findings[0].remedy'
 
 A finding says what costs time, the numbers that show it, what to change, and how sure that is:
@@ -28,7 +29,11 @@ What a finding costs is what a change saves at most. Findings overlap: costs do 
 A comment \"% portmortem: ignore NAME\" above a clause or goal, or behind it in the same line, ignores what is found there.")]
 pub(crate) struct AdviseArgs {
     /// The trace
-    pub(crate) trace: PathBuf,
+    #[arg(required_unless_present = "explain")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Print the page on a finding, by its name, and do nothing else
+    #[arg(long, value_name = "NAME", conflicts_with = "trace", value_parser = ByName(Cause::named))]
+    pub(crate) explain: Option<Cause>,
     /// Findings that cost a smaller share of the time are left out, in percent
     #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = parse_percent)]
     pub(crate) least: f64,
@@ -36,7 +41,7 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) top: usize,
     /// Findings to leave out, by name, and by the predicate they stand in if one is given
-    #[arg(long, value_name = "NAME[:PREDICATE]", value_parser = IgnoredParser)]
+    #[arg(long, value_name = "NAME[:PREDICATE]", value_parser = ByName(Ignored::parse))]
     pub(crate) ignore: Vec<Ignored>,
     /// Output format
     #[arg(long, value_enum, default_value_t = AdviseFormat::Text)]
@@ -55,20 +60,20 @@ pub(crate) enum AdviseFormat {
     Json,
 }
 
-/// Reads `NAME` and `NAME:PREDICATE`; completion offers the names.
+/// Reads what begins with the name of a finding; completion offers the names.
 #[derive(Debug, Clone)]
-struct IgnoredParser;
+struct ByName<T>(fn(&str) -> Result<T, String>);
 
-impl TypedValueParser for IgnoredParser {
-    type Value = Ignored;
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for ByName<T> {
+    type Value = T;
 
     fn parse_ref(
         &self,
         command: &Command,
         _: Option<&Arg>,
         value: &OsStr,
-    ) -> Result<Ignored, clap::Error> {
-        Ignored::parse(&value.to_string_lossy())
+    ) -> Result<T, clap::Error> {
+        (self.0)(&value.to_string_lossy())
             .map_err(|why| command.clone().error(ErrorKind::InvalidValue, why))
     }
 

@@ -1,40 +1,27 @@
-//! `portmortem try`
+//! `portmortem try` and `portmortem diagnose`
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
 use super::{AdviseFormat, parse_percent};
 
-/// `portmortem try`
+/// How a program runs that is tried.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  portmortem try program.pl
-  portmortem try program.pl -- input.txt < data
-  portmortem try program.pl --patch faster.patch && patch -p0 < faster.patch
-
-The program is recorded once. Then it runs as it is, and with each change, in turn and unrecorded; all
-its effects happen again each time. Standard input is read once and given to each run; of a terminal
-nothing is read. Changes are made in memory, and no file of the program is written.
-  confirmed  same output and exit status, and each run was faster than all without the change
-  refuted    other output, another exit status, or no faster
-  undecided  the runs differ by more than the gain: try more --runs
-
-Exit status: 0 done, whatever was confirmed; 1 error; 2 usage.")]
-pub(crate) struct TryArgs {
-    /// The Prolog file to run
-    #[arg(value_name = "FILE.pl")]
-    pub(crate) program: PathBuf,
+pub(crate) struct TrialArgs {
     /// Arguments for the program
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
     /// Goal to run once, then halt (default: run FILE.pl as `swipl FILE.pl` does)
     #[arg(short, long)]
     pub(crate) goal: Option<String>,
-    /// How often each of the programs runs
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(5..=100))]
-    pub(crate) runs: u32,
+    /// How often each of the programs runs (default: 5 times; 3 if that takes 30 s)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=100))]
+    pub(crate) runs: Option<u32>,
+    /// A run that takes longer is ended: an error, if it is the program as it is
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) time_limit: u64,
     /// Findings that cost a smaller share of the time are left out, in percent
     #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = parse_percent)]
     pub(crate) least: f64,
@@ -47,4 +34,68 @@ pub(crate) struct TryArgs {
     /// The SWI-Prolog to use
     #[arg(long, value_name = "PATH", default_value = "swipl")]
     pub(crate) swipl: PathBuf,
+}
+
+impl TrialArgs {
+    /// How long a run may take.
+    pub(crate) fn limit(&self) -> Duration {
+        Duration::from_secs(self.time_limit)
+    }
+}
+
+/// `portmortem try`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  portmortem try program.pl
+  portmortem try program.pl -- input.txt < data
+  portmortem try program.pl --patch faster.patch && patch -p0 < faster.patch
+  portmortem try program.pmt                 the command that the trace was recorded with
+
+The program is recorded once, unless there is a trace (which does not keep the goal of `record -g`: say
+it again). Then it runs as it is, and with each change, in
+turn and unrecorded; all its effects happen again each time. Standard input is read once and given to
+each run; of a terminal nothing is read. Changes are made in memory, and no file of the program is
+written. What is confirmed runs together once more, and the patch has all of it if that is confirmed,
+too; else the change that gains most.
+  confirmed  same output and exit status, and each run was faster than all without the change
+  refuted    other output, another exit status, or no faster
+  undecided  the runs differ by more than the gain: try more --runs
+
+Exit status: 0 done, whatever was confirmed; 1 error; 2 usage; 3 done, but parts of the trace were lost.")]
+pub(crate) struct TryArgs {
+    /// The Prolog file to run, or a trace of it
+    #[arg(value_name = "FILE.pl|TRACE")]
+    pub(crate) program: PathBuf,
+    /// How it is tried
+    #[command(flatten)]
+    pub(crate) how: TrialArgs,
+}
+
+/// `portmortem diagnose`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  portmortem diagnose program.pl
+  portmortem diagnose program.pl -- input.txt < data
+  portmortem diagnose program.pl -o /tmp/run.pmt --patch faster.patch
+
+The program is recorded; recorded again if findings need more than a plain recording has; and then run
+as it is and with each change, as `portmortem try` does. All its effects happen again each time. How often
+it will run is said on standard error before it does. The page at the end says what the time is, what
+to change, what was tried, and what was confirmed. Two traces are left at most: program.pmt and
+program.more.pmt. If it is interrupted or fails, none is.
+
+Exit status: 0 done, whatever was found; 1 error; 2 usage; 3 done, but parts of the trace were lost.")]
+pub(crate) struct DiagnoseArgs {
+    /// The Prolog file to run
+    #[arg(value_name = "FILE.pl")]
+    pub(crate) program: PathBuf,
+    /// How it is tried
+    #[command(flatten)]
+    pub(crate) how: TrialArgs,
+    /// The trace to write (default: the program's name with .pmt, in the current directory). An
+    /// older trace of that name is replaced
+    #[arg(short, long, value_name = "TRACE")]
+    pub(crate) output: Option<PathBuf>,
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use portmortem_analyzer::advice::{Finding, findings};
 use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::{Analysis, remarks};
@@ -14,9 +14,14 @@ use super::scope;
 use crate::cli::{AdviseArgs, AdviseFormat};
 use crate::report;
 
-/// Prints the findings; status 3 if parts of the trace are missing.
+/// Prints the findings, or the page on one; status 3 if parts of the trace are missing.
 pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
-    let analysis = analyse(&args.trace, |trace| scope::filters(&args.scope, trace))?;
+    if let Some(cause) = args.explain {
+        io::stdout().lock().write_all(cause.page().as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let trace = args.trace.as_deref().context("no trace is named")?;
+    let analysis = analyse(trace, |trace| scope::filters(&args.scope, trace))?;
     let mut found = findings(&analysis, args.least);
     let ignored = |finding: &Finding| {
         let mut all = args.ignore.iter();
@@ -50,7 +55,8 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
     Ok(exit_code(&analysis))
 }
 
-fn object(analysis: &Analysis, finding: &Finding) -> serde_json::Value {
+/// A finding for programs.
+pub(super) fn object(analysis: &Analysis, finding: &Finding) -> serde_json::Value {
     let commands = report::commands(analysis, finding);
     json!({
         "cause": finding.cause,

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use portmortem_analyzer::Window;
+use portmortem_analyzer::condition::ListedCondition;
 use portmortem_analyzer::export::TableWriter;
 use portmortem_analyzer::export::csv::Csv;
 use portmortem_analyzer::export::json::Escaped;
@@ -15,7 +16,6 @@ use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::tables::{Cell, Listed, ListedRow, Row, SiteNames};
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
-use portmortem_screens::condition::ListedCondition;
 use serde::Serialize;
 
 use super::analysis::INCOMPLETE;

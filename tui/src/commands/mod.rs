@@ -5,6 +5,7 @@ pub mod analysis;
 mod annotate;
 mod baseline;
 mod calibrate;
+mod diagnose;
 mod diff;
 mod engine;
 mod events;
@@ -47,6 +48,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Report(args) => report::run(args),
         Command::Advise(args) => advise::run(args),
         Command::Try(args) => trial::run(args),
+        Command::Diagnose(args) => diagnose::run(args),
         Command::Tui(args) => tui::run(args),
         Command::Info(args) => info::run(&args.trace),
         Command::Verify(args) => verify::run(&args.trace),

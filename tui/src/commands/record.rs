@@ -122,7 +122,7 @@ fn output(args: &RecordArgs, start: &Start) -> Result<PathBuf> {
 }
 
 /// Whether there is a file that begins as traces do: an earlier recording, whole or not.
-fn is_trace(path: &Path) -> bool {
+pub(super) fn is_trace(path: &Path) -> bool {
     let mut first = [0; FILE_MAGIC.len()];
     // To open a pipe would wait for somebody who writes.
     path.is_file()

@@ -23,12 +23,20 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitCode> {
         )?;
         return Ok(ExitCode::from(USAGE));
     }
+    if env::var("TERM").is_ok_and(|terminal| terminal == "dumb") {
+        writeln!(
+            io::stderr(),
+            "error: a terminal of the type dumb (TERM) cannot show screens; use `portmortem report`, or set TERM"
+        )?;
+        return Ok(ExitCode::from(USAGE));
+    }
     let trace = Trace::open(&args.trace)?;
     if let Some(before) = &args.before {
         Trace::open(before)?;
     }
     let options = Options {
         theme: theme(args.colours, |name| env::var(name).ok()),
+        ascii: is_ascii(|name| env::var(name).ok()),
         mouse: !args.no_mouse,
         filters: scope::filters(&args.scope, &trace)?,
         filter: args.filter.clone(),
@@ -41,6 +49,16 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitCode> {
         signal_hook::low_level::emulate_default_handler(signal)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether the locale says that the terminal has letters of ASCII only: it is `C` or `POSIX`. The
+/// first of the variables that is set counts.
+fn is_ascii(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let mut set = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(variable);
+    let locale = set.find(|value| !value.is_empty());
+    locale.is_some_and(|locale| locale == "C" || locale == "POSIX")
 }
 
 /// Colours as asked for; else none where the environment wants none (<https://no-color.org>), else those
@@ -65,6 +83,23 @@ fn theme(asked: Colours, variable: impl Fn(&str) -> Option<String>) -> ThemeName
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_locale_says_which_letters_there_are() {
+        let with = |set: &'static [(&str, &str)]| {
+            is_ascii(|asked| {
+                let mut set = set.iter();
+                let found = set.find(|(name, _)| *name == asked);
+                found.map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert!(with(&[("LC_ALL", "C")]));
+        assert!(with(&[("LC_ALL", ""), ("LC_CTYPE", "POSIX")]));
+        assert!(!with(&[("LC_ALL", "C.UTF-8"), ("LANG", "C")]));
+        assert!(!with(&[("LC_CTYPE", "de_DE.UTF-8"), ("LANG", "C")]));
+        // Terminals of today have all letters unless one says otherwise.
+        assert!(!with(&[]));
+    }
 
     #[test]
     fn colours_suit_the_terminal() {

@@ -37,7 +37,7 @@ pub(crate) fn findings(analysis: &Analysis, all: &[Finding], top: usize) -> Stri
     }
     let shown = all.iter().take(top).enumerate();
     let mut texts: Vec<String> = shown
-        .map(|(at, finding)| text(analysis, at + 1, finding))
+        .map(|(at, one)| finding(analysis, at + 1, one))
         .collect();
     let more = all.len().saturating_sub(top);
     if more > 0 {
@@ -50,7 +50,8 @@ pub(crate) fn findings(analysis: &Analysis, all: &[Finding], top: usize) -> Stri
     texts.join("\n")
 }
 
-fn text(analysis: &Analysis, number: usize, finding: &Finding) -> String {
+/// A finding in full.
+pub(crate) fn finding(analysis: &Analysis, number: usize, finding: &Finding) -> String {
     let total = finding.whole_ticks(&analysis.whole());
     let head = format!(
         "{number}. {} %, {}: {}",
@@ -79,8 +80,8 @@ fn text(analysis: &Analysis, number: usize, finding: &Finding) -> String {
     text
 }
 
-/// A number and its unit stay on one line.
-fn fill(text: &str, first: &str, rest: &str) -> String {
+/// Lines of a paragraph. A number and its unit stay on one line.
+pub(crate) fn fill(text: &str, first: &str, rest: &str) -> String {
     const KEPT: [(&str, &str); 5] = [
         (" %", "\u{a0}%"),
         (" s ", "\u{a0}s "),

@@ -25,7 +25,7 @@ use portmortem_analyzer::text::{TimeUnit, count};
 use portmortem_analyzer::trace::{PredicateIndex, PredicateInfo};
 use rustix::termios::tcgetwinsize;
 
-pub(crate) use advice::{commands, findings, whole};
+pub(crate) use advice::{commands, fill, finding, findings, whole};
 pub(crate) use annotation::listing;
 pub(crate) use clauses::{order as clause_order, table as clause_table};
 pub(crate) use comparison::{

@@ -74,7 +74,7 @@ fn assert_same(columns: &[Column], expected: &[Column]) {
 
 fn read_all(reader: &Reader<'_>, window: &Stretch) -> Vec<Column> {
     let columns = Mutex::new(vec![Column::default(); window.columns as usize]);
-    let whole = reader.read(window, &Control::default(), |first, part| {
+    let whole = reader.read(window, &Progress::default(), |first, part| {
         let mut columns = columns.lock().unwrap();
         for (at, column) in (first as usize..).zip(part) {
             assert!(!columns[at].read, "column {at} twice");
@@ -302,9 +302,9 @@ fn outer_boxes_are_known_without_reading() {
     let blocks: u32 = outline.iter().map(|column| column.blocks).sum();
     assert_eq!(blocks as usize, trace.streams()[0].blocks.len());
     assert_eq!(reader.read_at_most(&window, 1000), None);
-    let control = Control::default();
-    control.cancel();
-    assert!(!reader.read(&window, &control, |_, _| panic!("it was cancelled")));
+    let progress = Progress::default();
+    progress.stop();
+    assert!(!reader.read(&window, &progress, |_, _| panic!("it was cancelled")));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_int};
 
+use super::offsets;
 use super::words::word;
 use crate::ffi::{self, Term};
 use crate::values::{atom, integer};
@@ -13,6 +14,36 @@ pub(crate) struct Identity {
     pub(crate) name: ffi::Atom,
     pub(crate) arity: usize,
     pub(crate) module: usize,
+}
+
+impl Identity {
+    /// Whether a definition that is of `now` may have been of this before. It loses its module
+    /// when that is destroyed, and its clauses may still run.
+    pub(crate) fn is_still(self, now: Self) -> bool {
+        let module_is_gone = now.module == 0 && (self.name, self.arity) == (now.name, now.arity);
+        self == now || module_is_gone
+    }
+}
+
+/// The name of a module. `None` if it was destroyed: then it has something else where others
+/// have their names and classes.
+pub(crate) fn module_name(module: usize) -> Option<ffi::Atom> {
+    /// The bits that tell an atom from everything else, and those that tell it from a pointer.
+    const TAG: usize = 0x7f;
+    const POINTER: usize = 0x7;
+    let class = offsets::known()?.class;
+    if module == 0 {
+        return None;
+    }
+    // SAFETY: memory that has been a module's stays readable.
+    let (name, class) = unsafe {
+        (
+            ffi::PL_module_name(module as ffi::Module),
+            word(module, class),
+        )
+    };
+    let is_atom = name & POINTER != 0 && name & TAG == class & TAG;
+    is_atom.then_some(name)
 }
 
 /// What a definition is of.

@@ -15,6 +15,8 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
+use dynasmrt::cache_control;
+
 use super::image::Image;
 use super::instructions::{Instructions, Op};
 use super::words::Cell;
@@ -22,8 +24,13 @@ use super::words::Cell;
 /// Room for stubs: about half a million. Pages are taken when they are written.
 const STUB_BYTES: usize = 64 << 20;
 
-/// How far from the engine's code stubs may lie: a relative jump reaches 2 GiB.
-const REACH: usize = 1 << 30;
+/// How far from the engine's code stubs may lie: a relative jump reaches 2 GiB, and 128 MiB on
+/// 64-bit ARM.
+const REACH: usize = if cfg!(target_arch = "aarch64") {
+    (128 - 64 - 16) << 20
+} else {
+    1 << 30
+};
 
 /// Steps in which a free place is searched.
 const STEP: usize = 1 << 20;
@@ -94,6 +101,9 @@ impl StubMemory {
             unsafe { libc::munmap(execute as *mut c_void, STUB_BYTES) };
             return None;
         };
+        // Once in a process, before it is asked for.
+        #[cfg(not(target_arch = "x86_64"))]
+        barrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE);
         let decode = DecodeTable::install(instructions, execute + STUB_BYTES)?;
         CELLS.get_or_init(|| Cells {
             labels: instructions.range.clone(),
@@ -132,6 +142,7 @@ impl StubMemory {
         let at = self.used;
         // SAFETY: there is room, as `next` has said, and nothing executes these bytes yet.
         unsafe { ptr::copy_nonoverlapping(code.as_ptr(), self.write.add(at), code.len()) };
+        self.can_be_executed(at, code.len());
         self.used = (at + code.len()).next_multiple_of(ALIGNMENT);
         // SAFETY: the table covers the memory for stubs.
         unsafe {
@@ -139,6 +150,21 @@ impl StubMemory {
             entries.write_bytes(0, self.used - at);
         }
         self.execute + at
+    }
+
+    /// What was written at `at` is what all processors execute from now on.
+    fn can_be_executed(&self, at: usize, length: usize) {
+        // SAFETY: bytes that were just written, in both places.
+        let (written, executed) = unsafe {
+            (
+                std::slice::from_raw_parts(self.write.add(at), length),
+                std::slice::from_raw_parts((self.execute + at) as *const u8, length),
+            )
+        };
+        cache_control::synchronize_icache(written);
+        cache_control::synchronize_icache(executed);
+        #[cfg(not(target_arch = "x86_64"))]
+        fetch_anew();
     }
 
     /// Whether a cell leads to a stub.
@@ -186,6 +212,21 @@ impl DecodeTable {
     }
 }
 
+/// All threads fetch instructions anew that they have fetched already. Where the system cannot do
+/// that, nothing is lost but a rule of the processor's manual: no thread has fetched from a new
+/// stub.
+#[cfg(not(target_arch = "x86_64"))]
+fn fetch_anew() {
+    cache_control::prepare_for_execution(&[]);
+    barrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn barrier(command: libc::c_int) {
+    // SAFETY: a system call without memory.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) };
+}
+
 /// Reserves the first free place behind `after`.
 fn reserve_near(after: usize) -> Option<usize> {
     let first = after.next_multiple_of(1 << 16);
@@ -206,29 +247,69 @@ fn reserve_near(after: usize) -> Option<usize> {
     })
 }
 
-/// Maps new memory to be executed at `execute`, which is reserved, and to be written anywhere. No
-/// file is behind it: the size of those may be limited.
+/// Maps new memory to be executed at `execute`, which is reserved, and to be written anywhere.
 fn map_twice(execute: usize) -> Option<*mut u8> {
-    let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    let writable = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a new mapping anywhere.
-    let write = unsafe { libc::mmap(ptr::null_mut(), STUB_BYTES, writable, flags, -1, 0) };
-    if write == libc::MAP_FAILED {
-        return None;
-    }
+    map_again(execute).or_else(|| map_file(execute))
+}
+
+/// No file is behind the memory: the size of those may be limited.
+fn map_again(execute: usize) -> Option<*mut u8> {
+    let write = map_writable(libc::MAP_ANONYMOUS, -1)?;
     let place = execute as *mut c_void;
     let moves = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
-    let executable = libc::PROT_READ | libc::PROT_EXEC;
     // SAFETY: an old size of 0 maps shared memory once more, in the place that was reserved;
     // nothing is there yet.
     let both = unsafe {
         libc::mremap(write, 0, STUB_BYTES, moves, place) == place
-            && libc::mprotect(place, STUB_BYTES, executable) == 0
+            && libc::mprotect(place, STUB_BYTES, EXECUTABLE) == 0
     };
-    if !both {
-        // SAFETY: nothing uses it.
-        unsafe { libc::munmap(write, STUB_BYTES) };
+    written_if(both, write)
+}
+
+/// Emulators of a processor do not map memory again, but files.
+fn map_file(execute: usize) -> Option<*mut u8> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a place for the answer.
+    let fits = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0
+        && limit.rlim_cur >= STUB_BYTES as libc::rlim_t;
+    if !fits {
         return None;
     }
-    Some(write.cast())
+    // SAFETY: a new file without a name, or -1.
+    let file = unsafe { libc::memfd_create(c"portmortem".as_ptr(), libc::MFD_CLOEXEC) };
+    // SAFETY: the file, or nothing if the number is none.
+    let sized = unsafe { libc::ftruncate(file, STUB_BYTES as libc::off_t) } == 0;
+    let write = map_writable(0, file).filter(|_| sized);
+    let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+    let place = execute as *mut c_void;
+    // SAFETY: the place is reserved, and nothing is there yet. Mappings outlive the descriptor.
+    let mapped = unsafe { libc::mmap(place, STUB_BYTES, EXECUTABLE, flags, file, 0) } == place;
+    if file >= 0 {
+        // SAFETY: the file that was made here.
+        unsafe { libc::close(file) };
+    }
+    written_if(mapped, write?)
+}
+
+const EXECUTABLE: libc::c_int = libc::PROT_READ | libc::PROT_EXEC;
+
+/// Shared memory to be written, anywhere.
+fn map_writable(flags: libc::c_int, file: libc::c_int) -> Option<*mut c_void> {
+    let flags = flags | libc::MAP_SHARED | libc::MAP_NORESERVE;
+    let writable = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new mapping anywhere.
+    let write = unsafe { libc::mmap(ptr::null_mut(), STUB_BYTES, writable, flags, file, 0) };
+    (write != libc::MAP_FAILED).then_some(write)
+}
+
+/// The memory at `write`, if it can be executed elsewhere.
+fn written_if(executable: bool, write: *mut c_void) -> Option<*mut u8> {
+    if !executable {
+        // SAFETY: nothing uses it.
+        unsafe { libc::munmap(write, STUB_BYTES) };
+    }
+    executable.then_some(write.cast())
 }

@@ -35,4 +35,4 @@ pub(crate) mod words;
 
 pub(crate) use pauses::seconds as pauses;
 pub(crate) use predicates::Memory as Standings;
-pub(crate) use shadow::{Shadow, new_shadow};
+pub(crate) use shadow::{Shadow, shadow_of};

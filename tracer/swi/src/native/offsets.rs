@@ -340,6 +340,12 @@ pub(crate) fn thread_pointer() -> usize {
     pointer
 }
 
+/// There are no stubs on other processors.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(crate) fn thread_pointer() -> usize {
+    0
+}
+
 /// The engine that runs in this thread.
 pub(crate) fn running_engine(offsets: &Offsets) -> usize {
     // SAFETY: a thread-local variable of the engine's library.

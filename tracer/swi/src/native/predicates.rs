@@ -8,7 +8,7 @@ use portmortem_tracer::format::AUTOLOAD;
 use portmortem_tracer::locks;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::identity::{Identity, identity};
+use super::identity::{Identity, identity, module_name};
 use super::known::begins_dynamic;
 use super::made::Made;
 use super::names::Names;
@@ -204,7 +204,7 @@ struct Remembered(FxHashMap<usize, (Identity, Standing)>);
 impl Remembered {
     fn get(&self, definition: usize, identity: Identity) -> Option<Standing> {
         let &(same, standing) = self.0.get(&definition)?;
-        (same == identity).then_some(standing)
+        same.is_still(identity).then_some(standing)
     }
 
     fn insert(&mut self, definition: usize, identity: Identity, standing: Standing) {
@@ -224,8 +224,7 @@ impl Memory {
 
     /// The same of a module that is there.
     pub(crate) fn is_context_in_scope(&mut self, module: usize) -> bool {
-        // SAFETY: a module of the engine's.
-        self.is_in_scope(unsafe { ffi::PL_module_name(module as ffi::Module) })
+        module_name(module).is_some_and(|name| self.is_in_scope(name))
     }
 
     /// Names of goals in arguments.
@@ -269,10 +268,10 @@ impl Memory {
         let key = (definition, identity(definition));
         *self.own.entry(key).or_insert_with(|| {
             let known = locks::lock(&KNOWN);
-            // SAFETY: the module of a predicate.
-            let module = unsafe { ffi::PL_module_name(key.1.module as ffi::Module) };
-            let is_own = |known: &Known| known.rules.own.contains(&module);
-            known.as_ref().is_some_and(is_own) && atom_text(module) != "portmortem"
+            module_name(key.1.module).is_some_and(|module| {
+                let is_own = |known: &Known| known.rules.own.contains(&module);
+                known.as_ref().is_some_and(is_own) && atom_text(module) != "portmortem"
+            })
         })
     }
 
@@ -356,9 +355,7 @@ unsafe fn is_empty_and_dynamic(definition: usize, offsets: &Offsets) -> bool {
 }
 
 fn is_hook(definition: usize) -> bool {
-    // SAFETY: the module of a predicate.
-    let module = unsafe { ffi::PL_module_name(identity(definition).module as ffi::Module) };
-    atom_text(module) == "prolog"
+    module_name(identity(definition).module).is_some_and(|name| atom_text(name) == "prolog")
 }
 
 /// # Safety
@@ -457,8 +454,9 @@ impl Known {
             arity,
             module,
         } = identity;
-        // SAFETY: a module of the engine's.
-        let module = unsafe { ffi::PL_module_name(module as ffi::Module) };
+        let Some(module) = module_name(module) else {
+            return Standing::Unrecorded;
+        };
         let (text, module_text) = (atom_text(name), atom_text(module));
         let (ids, centers) = (&mut self.ids, &self.rules.centers);
         let id = recording::with(|current| {
@@ -508,13 +506,11 @@ impl Known {
             arity,
             module,
         } = identity;
-        // SAFETY: a module of the engine's, whose class is one of its words.
-        let (module_name, class) = unsafe {
-            (
-                ffi::PL_module_name(module as ffi::Module),
-                word(module, offsets.class),
-            )
+        let Some(module_name) = module_name(module) else {
+            return Class::Unrecorded;
         };
+        // SAFETY: a module of the engine's, whose class is one of its words.
+        let class = unsafe { word(module, offsets.class) };
         let rules = &self.rules;
         if rules.loader == Some(identity) {
             return Class::Loader;

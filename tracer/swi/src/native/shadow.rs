@@ -18,6 +18,10 @@
 use std::iter;
 use std::mem::offset_of;
 use std::ptr;
+use std::sync::Mutex;
+
+use portmortem_tracer::locks;
+use rustc_hash::FxHashMap;
 
 use super::open_box::{Exited, NOWHERE, Offset, OpenBox, ROOT, Return, mark};
 use super::sites::Given;
@@ -108,10 +112,22 @@ pub(crate) mod exited {
     pub(crate) const CHOICE: usize = offset_of!(Exited, choice);
 }
 
-/// A new shadow for an engine. It is never freed, because a stub in another thread may still read
-/// it.
-pub(crate) fn new_shadow() -> *mut Shadow {
-    Box::into_raw(Box::new(Shadow::new()))
+/// Addresses of shadows, by the addresses of their engines' data.
+static SHADOWS: Mutex<Option<FxHashMap<usize, usize>>> = Mutex::new(None);
+
+/// An empty shadow for the engine whose data lies at `data`. It is never freed, because a thread
+/// remembers which engine it has run, and its shadow. So a later engine at that address gets the
+/// same one.
+pub(crate) fn shadow_of(data: usize) -> *mut Shadow {
+    let mut shadows = locks::lock(&SHADOWS);
+    let address = shadows
+        .get_or_insert_default()
+        .entry(data)
+        .or_insert_with(|| Box::into_raw(Box::new(Shadow::new())) as usize);
+    let shadow = *address as *mut Shadow;
+    // SAFETY: the engine that had it is gone, or begins another recording.
+    unsafe { (*shadow).retire() };
+    shadow
 }
 
 impl Shadow {

@@ -9,15 +9,13 @@ use crate::engine::{self, Engine};
 use crate::ffi::TRUE;
 use crate::native::instructions::Kind;
 use crate::native::known::catch_definition;
-use crate::native::offsets::{
-    self, CLAUSE_DEFINITION, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, Offsets,
-};
+use crate::native::offsets::{self, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, Offsets};
 use crate::native::open_box::Offset;
 use crate::native::place::{Goal, Place, Work, role};
 use crate::native::predicates::{self, Standing};
 use crate::native::shadow::{Call, Events, Expected, Shadow};
 use crate::native::sites::Given;
-use crate::native::words::{WORD, word};
+use crate::native::words::word;
 use crate::panics::guarded;
 use crate::recording;
 
@@ -252,8 +250,10 @@ impl Visit {
             || self
                 .callee(place.kind, cell)
                 .is_some_and(|callee| callee != goal.callee);
-        // SAFETY: a definition of the engine's.
-        let has_come = !goal.is_there && unsafe { predicates::is_there(goal.callee) };
+        // A definition that is no longer called may have been freed.
+        // SAFETY: the definition that is called.
+        let has_come =
+            !is_another && !goal.is_there && unsafe { predicates::is_there(goal.callee) };
         let goal = if is_another || has_come || goal.id.is_none() {
             self.plant_again(place, cell)
         } else {
@@ -394,7 +394,7 @@ impl Visit {
         let boundary = !standing.is_always_called();
         // What `call/N` calls in the frame of its box was called where that was.
         let is_of_active = expected && at == self.shadow.active_frame();
-        if !is_of_active && self.is_called_by_recorder(frame) {
+        if !is_of_active && (self.is_called_by_recorder(frame) || self.is_called_by_held(frame)) {
             return;
         }
         if is_of_active && !self.shadow.is_at_boundary() {
@@ -487,17 +487,18 @@ impl Visit {
     /// the box of the call.
     fn wrapped(&mut self) {
         let frame = self.frame();
-        // SAFETY: the closure's definition, the predicate that it is of, and the supervisor of
-        // that, which calls the wrapper.
-        let wrapper = unsafe {
+        // SAFETY: the closure's definition, and the predicate that it is of.
+        let (definition, standing) = unsafe {
             let closure = word(frame, FRAME_DEFINITION);
             let definition = word(closure, self.offsets.first_clause);
-            if !self.engine.standings.standing(definition).is_recorded() {
-                return;
-            }
-            let clause = word(word(definition, self.offsets.supervisor), WORD);
-            word(word(clause, self.offsets.clause), CLAUSE_DEFINITION)
+            (definition, self.engine.standings.standing(definition))
         };
+        let Some(wrapper) = self.wrapper_of(definition) else {
+            return;
+        };
+        if !standing.is_recorded() {
+            return;
+        }
         let mut ancestor = frame;
         loop {
             // SAFETY: a frame of the engine's.

@@ -15,9 +15,10 @@
 //! 3. [`survey`] says what the cells of a clause are, [`plant`] puts stubs there, [`adopting`]
 //!    into predicates that are there already, [`exchange`] into code that the engine will make,
 //!    and takes them out; [`labels`] has places where the engine would notice;
-//! 4. [`handlers`] are what stubs call; they read the engine ([`view`]) and put in more stubs
-//!    ([`planting`], [`making`]); [`clauses`], [`arguments`] and [`meta_calls`] are handlers of
-//!    what is there only in some recordings, or at some goals.
+//! 4. [`handlers`] are what stubs call, where there is room ([`own_stack`]); they read the engine
+//!    ([`view`]) and put in more stubs ([`planting`], [`making`]); [`rereading`] hides stubs where
+//!    the engine compares clauses, which are [`held`] meanwhile; [`clauses`], [`arguments`] and
+//!    [`meta_calls`] are handlers of what is there only in some recordings, or at some goals.
 
 mod adopting;
 mod arguments;
@@ -36,13 +37,16 @@ mod exchange;
 )]
 mod fast;
 mod handlers;
+mod held;
 mod labels;
 mod learning;
 mod making;
 mod meta_calls;
 mod noting;
+mod own_stack;
 mod plant;
 mod planting;
+mod rereading;
 mod survey;
 mod view;
 
@@ -51,6 +55,7 @@ pub(crate) use beginning::{begin, rule};
 pub(crate) use declared::{in_center, leave_out, stubs_record};
 pub(crate) use learning::{learn, sample, work};
 pub(crate) use noting::{forget, note};
+pub(crate) use rereading::{begin as reread, end as read};
 
 /// The recording has ended: nothing of it holds any more.
 pub(crate) fn end() {

@@ -15,6 +15,8 @@ use rustc_hash::FxHashMap;
 
 use super::emit::{self, Counter, Glance, Handler, Shape};
 use super::fast::{self, Callee, Departs, Setting};
+use super::held::Held;
+use super::own_stack;
 use crate::native::clause_numbers::Numbers;
 use crate::native::instructions::{Instructions, Kind, Op};
 use crate::native::memory::StubMemory;
@@ -89,6 +91,8 @@ pub(super) struct Planter {
     /// Supervisors of predicates that are not recorded, in place of those, by the cell that they
     /// begin with.
     pub(super) plain: FxHashMap<Cell, &'static [Cell; 3]>,
+    /// Clauses that get no stubs.
+    pub(super) held: Held,
 }
 
 static PLANTER: Mutex<Option<Planter>> = Mutex::new(None);
@@ -166,7 +170,7 @@ impl Planter {
         handlers: &Handlers,
     ) -> Option<Self> {
         let mut gate = |handler| {
-            let code = emit::gate(memory.next(0)?, counter, handler)?;
+            let code = emit::gate(memory.next(0)?, counter, handler, own_stack::ask)?;
             memory.next(code.len())?;
             Some(memory.add_code(&code))
         };
@@ -199,6 +203,7 @@ impl Planter {
             exchanged: false,
             facts: false,
             plain: FxHashMap::default(),
+            held: Held::default(),
         };
         planter.gates.returned = planter.fast(fast::returned, look)?;
         planter.gates.resumed = planter.fast(fast::resumed, look)?;
@@ -207,9 +212,15 @@ impl Planter {
         Some(planter)
     }
 
-    /// Adds fast code in front of a gate.
-    fn fast(&mut self, code: fn(&Setting) -> Option<Vec<u8>>, slow: usize) -> Option<usize> {
-        let code = code(&self.setting(slow)?)?;
+    /// Adds fast code in front of a gate, if there is any.
+    fn fast(
+        &mut self,
+        code: impl FnOnce(&Setting) -> Option<Vec<u8>>,
+        slow: usize,
+    ) -> Option<usize> {
+        let Some(code) = code(&self.setting(slow)?) else {
+            return Some(slow);
+        };
         self.memory.next(code.len())?;
         Some(self.memory.add_code(&code))
     }
@@ -353,10 +364,10 @@ impl Planter {
         if let Some(&known) = self.calls.get(&(callee, departs)) {
             return Some(known);
         }
-        let setting = self.setting(self.gates.call)?;
-        let code = fast::call(&setting, callee, departs)?;
-        self.memory.next(code.len())?;
-        let gate = self.memory.add_code(&code);
+        let gate = self.fast(
+            |setting| fast::call(setting, callee, departs),
+            self.gates.call,
+        )?;
         self.calls.insert((callee, departs), gate);
         Some(gate)
     }
@@ -400,6 +411,9 @@ impl Planter {
     /// # Safety
     /// As for [`Planter::plant`].
     unsafe fn plant_key(&mut self, cell: usize, key: Key) {
+        if self.held.has(cell) {
+            return;
+        }
         if let Some(stub) = self.stub_of(key) {
             // SAFETY: the caller's promise.
             unsafe { store(cell, stub) };
@@ -436,6 +450,9 @@ impl Planter {
     /// # Safety
     /// The plan is that of this code.
     pub(super) unsafe fn carry_out(&mut self, codes: &Range<usize>, plan: &Plan) {
+        if self.held.has(codes.start) {
+            return;
+        }
         for step in &plan.steps {
             let cell = codes.start + step.index * WORD;
             let roles = plan.roles[step.index];

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::clauses;
 use super::handlers::Visit;
+use super::held;
 use super::labels;
 use super::plant::{self, Planter};
 use super::view::{Code, foreign_kind, kind_of};
@@ -119,6 +120,9 @@ impl Visit {
     /// own clauses is in the box of what they do; and bodies that `call/1` makes get stubs so
     /// often that a box would cost more than it tells.
     pub(super) fn plant(&mut self, code: &Code, goals: bool) -> Option<Plan> {
+        if is_held(code.start) {
+            return None;
+        }
         let is_own = self.engine.standings.is_own(code.definition);
         if code.moves || is_own || !self.shadow.is_active() {
             return self.plant_unmeasured(code, goals);
@@ -291,6 +295,13 @@ impl Visit {
         named
     }
 
+    /// Whether the predicate that begins in a frame returns to a clause in which no stub would see
+    /// that.
+    pub(super) fn is_called_by_held(&self, frame: usize) -> bool {
+        // SAFETY: a frame of the engine's.
+        is_held(unsafe { word(frame, FRAME_RETURN) })
+    }
+
     /// Wherever control returns to between a new box and the active one there is a stub.
     pub(super) fn demand(&mut self, mut frame: usize) {
         let below = self.shadow.active_frame();
@@ -393,4 +404,9 @@ impl Visit {
         }
         self.plant_bare(cell, role::RESUME);
     }
+}
+
+/// Whether a cell keeps what it has.
+fn is_held(cell: usize) -> bool {
+    held::is_any() && plant::planter().is_some_and(|planter| planter.held.has(cell))
 }

@@ -4,8 +4,10 @@
 use super::handlers::Visit;
 use crate::ffi;
 use crate::native::instructions::{ForeignKind, Kind};
-use crate::native::known::{KNOWN, begins_foreign};
-use crate::native::offsets::{self, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, Offsets};
+use crate::native::known::{KNOWN, Known, begins_foreign};
+use crate::native::offsets::{
+    self, CLAUSE_DEFINITION, DEBUGGER, FRAME_CLAUSE, FRAME_DEFINITION, Offsets,
+};
 use crate::native::open_box::Offset;
 use crate::native::shadow::Moment;
 use crate::native::words::{WORD, word};
@@ -107,6 +109,20 @@ impl Visit {
             })
         }
     }
+
+    /// The predicate that is called first in place of one that has wrappers. `None` if it has
+    /// none any more.
+    pub(super) fn wrapper_of(&self, definition: usize) -> Option<usize> {
+        let known = KNOWN.get()?;
+        // SAFETY: every definition has a supervisor, and that of a wrapped one names a clause.
+        unsafe {
+            let codes = behind_prefixes(word(definition, self.offsets.supervisor), known);
+            (word(codes, 0) == known.call_wrapper).then(|| {
+                let clause = word(word(codes, WORD), self.offsets.clause);
+                word(clause, CLAUSE_DEFINITION)
+            })
+        }
+    }
 }
 
 /// The code of a clause.
@@ -154,20 +170,32 @@ fn runs_function(definition: usize, offsets: &Offsets) -> bool {
     };
     // SAFETY: every definition has a supervisor, and so has the closure that a wrapper calls.
     unsafe {
-        let mut codes = word(definition, offsets.supervisor);
-        loop {
-            let first = word(codes, 0);
-            if let Some(&(_, cells)) = known.prefixes.iter().find(|(label, _)| *label == first) {
-                codes += cells * WORD;
-            } else if first == known.call_wrapper {
-                let Some(closure) = closure_of(word(codes, 2 * WORD)) else {
-                    return false;
-                };
-                codes = word(closure, offsets.first_clause + WORD);
-            } else {
-                return begins_foreign(first).is_some();
-            }
+        let mut codes = behind_prefixes(word(definition, offsets.supervisor), known);
+        while word(codes, 0) == known.call_wrapper {
+            let Some(closure) = closure_of(word(codes, 2 * WORD)) else {
+                return false;
+            };
+            codes = behind_prefixes(word(closure, offsets.first_clause + WORD), known);
         }
+        begins_foreign(word(codes, 0)).is_some()
+    }
+}
+
+/// Where a supervisor begins with what the predicate does: from 10.1.11 on, arguments are also
+/// qualified before a wrapper is called.
+///
+/// # Safety
+/// A supervisor.
+unsafe fn behind_prefixes(supervisor: usize, known: &Known) -> usize {
+    let mut codes = supervisor;
+    loop {
+        // SAFETY: the caller's promise; a prefix is not the last instruction.
+        let first = unsafe { word(codes, 0) };
+        let prefix = known.prefixes.iter().find(|(label, _)| *label == first);
+        let Some(&(_, cells)) = prefix else {
+            return codes;
+        };
+        codes += cells * WORD;
     }
 }
 

@@ -22,6 +22,12 @@ impl App {
         self.message = None;
         // What was asked for is given up, but what threads look for may still arrive.
         self.slowest_of = None;
+        if self.comparing.take().is_some() {
+            self.say("not compared any further");
+            if name == "esc" {
+                return;
+            }
+        }
         if name == "ctrl-c" {
             self.requests.push(Request::Quit);
         } else if name == "ctrl-z" {
@@ -120,6 +126,7 @@ impl App {
                     self.turn_to(at, true);
                 }
             }
+            Action::Exceptions => self.show_exceptions(),
             Action::NextScreen => self.turn_to((self.shown + 1) % SCREENS.len(), false),
             Action::PreviousScreen => {
                 self.turn_to((self.shown + SCREENS.len() - 1) % SCREENS.len(), false);
@@ -217,6 +224,7 @@ impl App {
                 self.overlay = Some(Overlay::Prompt(prompt));
             }
             (Action::SlowestCall, _) => self.show_slowest(),
+            (Action::Compare, _) => self.compare(),
             (Action::FirstEvent, Some(predicate)) => {
                 self.go_to_event(EventTarget::FirstOf(predicate));
             }
@@ -276,6 +284,8 @@ impl App {
                 let stream = self.stream();
                 self.go_to_event(EventTarget::At { stream, number });
             }
+            Choice::Time(ns) => self.go_to_time(ns),
+            Choice::Stream(stream) => self.go_to_stream(stream),
             Choice::Predicate(predicate) => self.open(predicate),
         }
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::App;
 use crate::analysis::AnalysisView;
-use crate::condition::Condition;
 use crate::screens::{Effect, SCREENS, ScreenId, Spot};
+use portmortem_analyzer::condition::Condition;
 use portmortem_analyzer::{Filter, Filters};
 
 /// More places are not kept: those after the first are forgotten then.

@@ -4,14 +4,17 @@ use portmortem_analyzer::trace::PredicateIndex;
 
 use super::App;
 use super::history::Place;
+use crate::keys::Action;
 use crate::screens::{Effect, EventTarget, SCREENS, ScreenId, calls_lost, slowest_call};
 use crate::wanted_calls::{Answer, Wanted};
 
-/// A predicate whose slowest call is shown as soon as it is known.
+/// A predicate whose slowest call is shown, or compared, as soon as it is known.
 #[derive(Debug)]
 pub(super) struct SlowestOf {
     predicate: PredicateIndex,
     calls: Wanted,
+    /// It is to be compared with the usual one, not shown.
+    compares: bool,
 }
 
 impl App {
@@ -33,10 +36,23 @@ impl App {
                 self.shown_mut().show_event(event)
             }
             (ScreenId::Timeline | ScreenId::Events, None, _) | (_, _, None) => Effect::Done,
+            // It opens at the dearest finding unless it is asked about a predicate.
+            (ScreenId::Advice, ..) if !takes_along => Effect::Done,
             (_, _, Some(predicate)) => self.shown_mut().select(predicate),
         };
         // What is found later belongs to this step.
         self.arriving = !matches!(effect, Effect::Step | Effect::StepSaying(_));
+    }
+
+    /// Shows the exceptions, on the screen that has them.
+    pub(super) fn show_exceptions(&mut self) {
+        let mut screens = SCREENS.iter();
+        if let Some(at) = screens.position(|entry| entry.id == ScreenId::Backtracking) {
+            self.turn_to(at, false);
+            if self.analysis.is_some() {
+                self.shown_mut().act(Action::Exceptions);
+            }
+        }
     }
 
     /// The stream that is looked at, by its place in the trace.
@@ -52,14 +68,39 @@ impl App {
 
     /// Shows an event; Esc comes back.
     pub(super) fn go_to_event(&mut self, target: EventTarget) {
+        self.show_event_on(ScreenId::Events, target);
+    }
+
+    /// Shows a stream on the timeline; Esc comes back.
+    pub(super) fn go_to_stream(&mut self, stream: usize) {
+        let target = EventTarget::At { stream, number: 0 };
+        self.show_event_on(ScreenId::Timeline, target);
+    }
+
+    fn show_event_on(&mut self, screen: ScreenId, target: EventTarget) {
         let (from, before) = (self.shown, self.here());
-        self.show(ScreenId::Events);
+        self.show(screen);
         let effect = self.shown_mut().show_event(target);
         let moved = effect == Effect::Step;
         if self.shown != from || moved {
             self.step_from(before);
             // What is found later belongs to this step.
             self.arriving = !moved;
+        }
+        if !moved {
+            self.effect(effect, self.here());
+        }
+    }
+
+    /// Shows a moment on the timeline, in nanoseconds since the beginning; Esc comes back.
+    pub(super) fn go_to_time(&mut self, ns: u64) {
+        let (from, before) = (self.shown, self.here());
+        let tick = self.trace.clock().tick_at_ns(ns);
+        self.show(ScreenId::Timeline);
+        let effect = self.shown_mut().show_time(tick);
+        let moved = effect == Effect::Step;
+        if self.shown != from || moved {
+            self.step_from(before);
         }
         if !moved {
             self.effect(effect, self.here());
@@ -83,12 +124,18 @@ impl App {
         match (self.shown().event_of_box(), self.shown().predicate()) {
             (Some(event), _) => self.go_to_event(event),
             (None, None) => self.say("no predicate here"),
-            (None, Some(predicate)) => {
-                let calls = Wanted::default();
-                self.slowest_of = Some(SlowestOf { predicate, calls });
-                self.find_slowest(false);
-            }
+            (None, Some(predicate)) => self.find_slowest_of(predicate, false),
         }
+    }
+
+    /// Shows the slowest call of a predicate, or compares it with the usual one.
+    pub(super) fn find_slowest_of(&mut self, predicate: PredicateIndex, compares: bool) {
+        self.slowest_of = Some(SlowestOf {
+            predicate,
+            calls: Wanted::default(),
+            compares,
+        });
+        self.find_slowest(false);
     }
 
     /// Goes to the slowest call that was asked for, if it is known by now; waits for it if told to.
@@ -100,9 +147,10 @@ impl App {
         match asked.calls.ask(&analysis, wait) {
             Answer::Nothing | Answer::Begun => self.slowest_of = Some(asked),
             Answer::Lost => self.effect(calls_lost(), self.here()),
-            Answer::Found => {
-                self.effect(slowest_call(&analysis, asked.predicate), self.here());
-            }
+            Answer::Found => match slowest_call(&analysis, asked.predicate) {
+                Effect::Event(target) if asked.compares => self.compare_call(target),
+                effect => self.effect(effect, self.here()),
+            },
         }
     }
 

@@ -89,6 +89,12 @@ pub const EVERYWHERE: &[Binding] = &[
         "this moment among the events",
     ),
     bind(
+        &["g7"],
+        Action::TakeTo('7'),
+        "",
+        "advice about the predicate",
+    ),
+    bind(
         &["g8"],
         Action::TakeTo('8'),
         "",
@@ -102,6 +108,18 @@ pub const EVERYWHERE: &[Binding] = &[
         Action::SlowestCall,
         "event",
         "show the event here, a box's call, or the slowest call",
+    ),
+    bind(
+        &["="],
+        Action::Compare,
+        "",
+        "compare this call, or the slowest, with the usual one",
+    ),
+    bind(
+        &["!"],
+        Action::Exceptions,
+        "",
+        "exceptions: raised and caught where, the uncaught first",
     ),
     bind(
         &["V"],

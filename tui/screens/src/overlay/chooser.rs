@@ -8,6 +8,8 @@ use crate::table::{Column, Table};
 pub struct Chooser {
     columns: &'static [Column],
     cursor: usize,
+    /// What is searched for, while it is typed.
+    search: Option<String>,
 }
 
 impl Chooser {
@@ -17,6 +19,7 @@ impl Chooser {
         Self {
             columns: table.source().columns(),
             cursor: table.sort().map_or(0, |(column, _)| column),
+            search: None,
         }
     }
 
@@ -32,7 +35,39 @@ impl Chooser {
         self.cursor
     }
 
+    /// What is searched for, while it is typed.
+    #[must_use]
+    pub fn search(&self) -> Option<&str> {
+        self.search.as_deref()
+    }
+
+    /// A key while a text is typed: the cursor is on the first column with it in its name, or in
+    /// what is said of it.
+    fn key_of_search(&mut self, mut text: String, name: &str) {
+        let mut letters = name.chars();
+        match (name, letters.next(), letters.next()) {
+            ("enter" | "esc", ..) => return,
+            ("backspace", ..) => drop(text.pop()),
+            ("space", ..) => text.push(' '),
+            (_, Some(letter), None) => text.push(letter),
+            _ => {}
+        }
+        let wanted = text.to_lowercase();
+        let has = |text: &str| text.to_lowercase().contains(&wanted);
+        let columns = self.columns.iter();
+        let named = columns
+            .clone()
+            .position(|column| has(column.name) || has(column.heading));
+        let found = named.or_else(|| columns.clone().position(|column| has(column.about)));
+        self.cursor = found.unwrap_or(self.cursor);
+        self.search = Some(text);
+    }
+
     pub(super) fn key(&mut self, name: &str, table: &mut Table) -> Answer {
+        if let Some(text) = self.search.take() {
+            self.key_of_search(text, name);
+            return Answer::Pending;
+        }
         let last = self.columns.len().saturating_sub(1);
         match name {
             "up" | "k" => self.cursor = self.cursor.saturating_sub(1),
@@ -47,9 +82,10 @@ impl Chooser {
                 if table.sort().map(|(column, _)| column) == Some(self.cursor) {
                     return Answer::Closed;
                 }
-                table.sort_by(self.cursor);
+                table.sort_anew(self.cursor);
                 return Answer::Closed;
             }
+            "/" => self.search = Some(String::new()),
             "esc" | "q" => return Answer::Closed,
             _ => {}
         }

@@ -1,5 +1,7 @@
-//! What lies over a screen for a while and has the keys meanwhile: questions, the palette, the choice of columns.
+//! What lies over a screen for a while and has the keys meanwhile: questions, the palette, the
+//! choice of columns, a call against the usual one.
 
+mod against;
 mod chooser;
 mod palette;
 mod prompt;
@@ -8,6 +10,7 @@ use ratatui::crossterm::event::KeyEvent;
 
 use crate::screens::Screen;
 
+pub use against::Against;
 pub use chooser::Chooser;
 pub use palette::{Choice, Offered, Palette, PaletteLine};
 pub use prompt::{Prompt, Question};
@@ -21,6 +24,8 @@ pub enum Overlay {
     Palette(Palette),
     /// The columns of the table.
     Chooser(Chooser),
+    /// A call against the usual one.
+    Against(Against),
 }
 
 /// What came of a key.
@@ -42,6 +47,7 @@ impl Overlay {
         match self {
             Self::Prompt(prompt) => prompt.key(name, event, screen),
             Self::Palette(palette) => palette.key(name, event),
+            Self::Against(_) => Against::key(name),
             Self::Chooser(chooser) => match screen.table_mut() {
                 Some(table) => chooser.key(name, table),
                 None => Answer::Closed,

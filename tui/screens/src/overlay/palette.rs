@@ -1,10 +1,12 @@
 //! The palette: all that can be done here, from the tables that keys are dispatched from, and all that can be gone to.
 //!
-//! Typing searches actions, those of other screens, too, and predicates; a number is that of an event. Enter does what the
-//! cursor is on. So it is help, too.
+//! Typing searches actions, those of other screens, too, predicates and streams; a number is that
+//! of an event, and a number with a unit a time. Enter does what the cursor is on. So it is help,
+//! too.
 
 use std::sync::Arc;
 
+use portmortem_analyzer::scope::duration::parse_ns;
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::crossterm::event::KeyEvent;
 use tui_input::Input;
@@ -15,6 +17,9 @@ use crate::keys::{Action, Binding};
 
 /// More predicates than this are not listed.
 const MOST_PREDICATES: usize = 50;
+
+/// Nor more streams.
+const MOST_STREAMS: usize = 20;
 
 /// What can be done, and where.
 #[derive(Debug, Default)]
@@ -50,6 +55,10 @@ pub enum PaletteLine {
     Keys(String, &'static str, Choice),
     /// An event of the stream that is looked at, by its number.
     Event(u64),
+    /// A moment, in nanoseconds since the beginning.
+    Time(u64),
+    /// A stream to go to, by its place in the trace.
+    Stream(usize, String),
     /// A predicate to go to.
     Predicate(PredicateIndex),
 }
@@ -63,6 +72,10 @@ pub enum Choice {
     Press(usize, &'static str),
     /// Show the event of this number.
     Event(u64),
+    /// Show this moment, in nanoseconds since the beginning.
+    Time(u64),
+    /// Show the stream at this place on the timeline.
+    Stream(usize),
     /// Show this predicate.
     Predicate(PredicateIndex),
 }
@@ -138,6 +151,7 @@ impl Palette {
         let has = |text: &str| text.to_lowercase().contains(&wanted);
         let mut lines = Vec::new();
         lines.extend(number(&wanted).map(PaletteLine::Event));
+        lines.extend(moment(&wanted).map(PaletteLine::Time));
         for (heading, table) in &self.offered.here {
             lines.extend(section(heading, table, &has, |of| Choice::Act(of.action)));
         }
@@ -152,6 +166,7 @@ impl Palette {
                 lines.push(PaletteLine::Heading("Predicates".to_owned()));
                 lines.extend(found);
             }
+            lines.extend(self.streams(&has));
             for (screen, heading, table) in &self.offered.elsewhere {
                 let press = |of: &Binding| Choice::Press(*screen, of.keys[0]);
                 lines.extend(section(heading, table, &has, press));
@@ -163,6 +178,23 @@ impl Palette {
         if !wanted.is_empty() {
             self.step(true);
         }
+    }
+
+    /// The streams whose names have what is searched for, below their heading.
+    fn streams(&self, has: &dyn Fn(&str) -> bool) -> Vec<PaletteLine> {
+        let Some(analysis) = &self.analysis else {
+            return Vec::new();
+        };
+        let streams = analysis.trace.streams().iter().enumerate();
+        let titles = streams.map(|(at, stream)| (at, stream.title()));
+        let found = titles.filter(|(_, title)| has(title)).take(MOST_STREAMS);
+        let found = found.map(|(at, title)| PaletteLine::Stream(at, title));
+        let mut lines = vec![PaletteLine::Heading("Streams, on the timeline".to_owned())];
+        lines.extend(found);
+        if lines.len() == 1 {
+            lines.clear();
+        }
+        lines
     }
 
     /// To the next line that can be chosen, or the one before.
@@ -181,6 +213,8 @@ impl Palette {
             PaletteLine::Heading(_) => return None,
             PaletteLine::Keys(_, _, choice) => *choice,
             PaletteLine::Event(number) => Choice::Event(*number),
+            PaletteLine::Time(ns) => Choice::Time(*ns),
+            PaletteLine::Stream(at, _) => Choice::Stream(*at),
             PaletteLine::Predicate(index) => Choice::Predicate(*index),
         })
     }
@@ -232,4 +266,9 @@ fn number(text: &str) -> Option<u64> {
     let digits = text.replace([',', '_', ' '], "");
     let digits = digits.strip_prefix('#').unwrap_or(&digits);
     digits.parse().ok()
+}
+
+/// A time with its unit: a number alone is that of an event.
+fn moment(text: &str) -> Option<u64> {
+    parse_ns(text).filter(|_| text.ends_with(char::is_alphabetic))
 }

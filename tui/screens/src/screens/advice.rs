@@ -1,13 +1,13 @@
 //! Screen 7: what costs time, and what can be done about it; below the list the evidence of the finding that the cursor is on.
 //!
 //! Looking for it reads events, so a thread does, when the screen is shown for the first time.
+//! Where the cursor is once the findings are there is a rule ([`Opening`]) that does not depend on
+//! when that is.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use portmortem_analyzer::advice::{self, Finding};
+use portmortem_analyzer::advice::Finding;
 use portmortem_analyzer::figures::whole::Whole;
 use portmortem_analyzer::tables::Cell;
 use portmortem_analyzer::trace::PredicateIndex;
@@ -16,16 +16,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::{Effect, Screen, how_many, integer};
+use super::{Effect, Place, Screen, Spot, how_many, integer};
 use crate::analysis::AnalysisView;
 use crate::format::{percent, time};
 use crate::keys::{Action, Binding, bind};
-use crate::received::receive;
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
-
-/// Findings that cost less than this share of the time, in percent, are not shown.
-const LEAST: f64 = 1.0;
+use crate::worker::Received;
 
 /// How long a key waits for the findings, before it is drawn that they are looked for.
 const PATIENCE: Duration = Duration::from_millis(10);
@@ -36,46 +33,99 @@ pub(super) struct Advice {
     analysis: Option<Arc<AnalysisView>>,
     findings: Arc<Vec<Finding>>,
     table: Option<Table>,
-    /// The findings while a thread looks for them.
-    sought: Option<Receiver<Vec<Finding>>>,
+    /// A thread looks for the findings.
+    is_sought: bool,
+    opening: Opening,
+}
+
+/// Which row the cursor is put on as soon as the findings are there.
+#[derive(Debug, Default)]
+enum Opening {
+    /// The dearest one.
+    #[default]
+    Dearest,
+    /// The dearest one that is about a predicate, if there is one; else as it is.
+    About(PredicateIndex),
+    /// Where the user was.
+    Left(Spot),
+    /// The one that it was on, under other figures.
+    Same,
 }
 
 const KEYS: &[Binding] = &[bind(
     &["enter"],
     Action::Enter,
-    "evidence",
-    "go into the predicate that shows the evidence",
+    "go there",
+    "go to the place: the line of the goal to be changed",
 )];
 
 impl Advice {
-    /// Takes what was found; waits so long for it, or until it is there.
-    fn take(&mut self, wait: Option<Duration>) -> Effect {
-        let (Some(sought), Some(analysis)) = (&self.sought, &self.analysis) else {
+    /// Takes what was found; waits for it until some moment, or as long as it takes.
+    fn take(&mut self, until: Option<Instant>) -> Effect {
+        let Some(analysis) = self.analysis.as_ref().filter(|_| self.is_sought) else {
             return Effect::Unused;
         };
-        match receive(sought, wait) {
-            Err(RecvTimeoutError::Timeout) => return Effect::Unused,
-            Err(RecvTimeoutError::Disconnected) => {
-                self.sought = None;
+        let findings = match analysis.advice(until) {
+            Received::NotYet => return Effect::Unused,
+            Received::Ended => {
+                self.is_sought = false;
                 let text = "looking for advice broke off: a defect of Portmortem";
                 return Effect::Say(text.to_owned());
             }
-            Ok(findings) => {
-                self.sought = None;
-                self.findings = Arc::new(findings);
-                let rows = Rows {
-                    findings: Arc::clone(&self.findings),
-                    analysis: Arc::clone(analysis),
-                    whole: analysis.whole(),
-                };
-                match &mut self.table {
-                    Some(table) => table.follow(Box::new(rows)),
-                    // The dearest comes first, but what may be no fault of the program last.
-                    None => self.table = Some(Table::new(Box::new(rows), None)),
+            Received::Value(findings) => findings,
+        };
+        self.is_sought = false;
+        let rows = Rows {
+            findings: Arc::clone(&findings),
+            analysis: Arc::clone(analysis),
+            whole: analysis.whole(),
+        };
+        self.findings = findings;
+        Table::fill(&mut self.table, Box::new(rows), "cost_ns");
+        self.open();
+        Effect::Done
+    }
+
+    /// Puts the cursor where it is to be, if the findings are there.
+    fn open(&mut self) {
+        if self.is_sought {
+            return;
+        }
+        match std::mem::replace(&mut self.opening, Opening::Same) {
+            Opening::Same => {}
+            Opening::Dearest => {
+                if let Some(table) = &mut self.table {
+                    table.act(Action::Top);
                 }
             }
+            Opening::About(predicate) => {
+                let findings = &self.findings;
+                let is_it = |row: &u32| {
+                    let finding = findings.get(*row as usize);
+                    finding.is_some_and(|finding| finding.predicates.contains(&predicate))
+                };
+                if let Some(table) = &mut self.table
+                    && let Some(row) = table.order().iter().copied().find(is_it)
+                {
+                    table.select(row as usize);
+                }
+            }
+            Opening::Left(spot) => spot.recall(self),
         }
-        Effect::Done
+    }
+
+    /// Where the finding is that the cursor is on.
+    fn place_here(&self) -> Option<Place> {
+        let (finding, analysis) = (self.finding()?, self.analysis.as_ref()?);
+        let at = &finding.place;
+        let known = 0..analysis.trace.predicates().len() as PredicateIndex;
+        let mut known = known.filter(|&index| analysis.predicate(index) == at.predicate);
+        let callee = finding.predicates.first().copied();
+        Some(Place {
+            predicate: known.next().or(callee)?,
+            line: at.line,
+            callee,
+        })
     }
 
     fn finding(&self) -> Option<&Finding> {
@@ -122,29 +172,34 @@ impl Screen for Advice {
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         self.analysis = Some(Arc::clone(analysis));
-        let (sender, sought) = channel();
-        let of = Arc::clone(analysis);
-        let look = move || {
-            // Nobody wants them any more if there is another analysis.
-            let _ = sender.send(advice::findings(&of, LEAST));
-        };
-        // If there is no thread for it, there is no advice.
-        let _ = thread::Builder::new().spawn(look);
-        self.sought = Some(sought);
-        self.take(Some(PATIENCE));
+        analysis.start_advice();
+        self.is_sought = true;
+        self.take(Some(Instant::now() + PATIENCE));
     }
 
     fn poll(&mut self, wait: bool) -> Effect {
-        self.take((!wait).then_some(Duration::ZERO))
+        self.take((!wait).then(Instant::now))
     }
 
     fn is_ready(&self) -> bool {
-        self.sought.is_none()
+        !self.is_sought
+    }
+
+    fn recall(&mut self, spot: &Spot) {
+        self.opening = Opening::Left(spot.clone());
+        self.open();
+    }
+
+    /// To the dearest finding that is about a predicate, if there is one.
+    fn select(&mut self, predicate: PredicateIndex) -> Effect {
+        self.opening = Opening::About(predicate);
+        self.open();
+        Effect::Done
     }
 
     fn act(&mut self, action: Action) -> Effect {
         match action {
-            Action::Enter => self.predicate().map_or(Effect::Done, Effect::Open),
+            Action::Enter => self.place_here().map_or(Effect::Done, Effect::Place),
             Action::Edit => {
                 let place = self.finding().map(|finding| &finding.place);
                 let file = place.and_then(|place| Some((place.file.as_ref()?, place.line?)));
@@ -176,7 +231,7 @@ impl Screen for Advice {
     }
 
     fn status(&self) -> String {
-        if self.sought.is_some() {
+        if self.is_sought {
             return "looking for advice …".to_owned();
         }
         let table = self.table.as_ref();
@@ -202,7 +257,7 @@ impl Screen for Advice {
                 buf.set_stringn(area.x + 1, y, line, room, theme.text);
             }
         };
-        if self.sought.is_some() {
+        if self.is_sought {
             return say("Looking for what costs time: the times of all calls are read.");
         }
         if self.findings.is_empty() {
@@ -278,6 +333,11 @@ impl Source for Rows {
 
     fn key(&self, row: usize) -> u64 {
         key_of(&self.findings[row].title)
+    }
+
+    /// What is not known to be a fault of the program comes later, and what is none last.
+    fn group(&self, row: usize) -> u8 {
+        self.findings[row].rank()
     }
 
     /// Costs are of the times as recorded.

@@ -1,34 +1,67 @@
-//! Screen 4: who fails into whom, who leaves choicepoints, who cuts them. Three tables, one at a time.
+//! Screen 4: who fails into whom, who leaves choicepoints, who cuts them, who raises exceptions.
+//! Four tables, one at a time.
+//! What only the events tell is found by threads.
 //! Times are as recorded: no others are known of these.
 
+mod exceptions;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use portmortem_analyzer::figures::{BacktrackFigures, Caller};
-use portmortem_analyzer::tables::{self, BacktrackRow, Cell, ChoicepointRow, CutRow, Row};
+use portmortem_analyzer::listing::{self, Thrown};
+use portmortem_analyzer::tables::{
+    self, BacktrackRow, Cell, ChoicepointRow, CutRow, Row, SiteNames,
+};
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, Spot, draw_parts, how_many};
+use super::{Effect, EventTarget, Screen, Spot, draw_parts, how_many};
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
+use crate::worker::{Received, Worker};
+use exceptions::Exceptions;
 
 /// The screen.
 #[derive(Debug, Default)]
 pub(super) struct Backtracking {
     tables: Vec<Table>,
     shown: usize,
-    /// The cursor is on what was resumed, not on what failed; on what cut, not on what was cut.
+    /// The cursor is on what was resumed, not on what failed; on what cut, not on what was cut; on
+    /// what caught, not on what raised.
     other_side: bool,
+    analysis: Option<Arc<AnalysisView>>,
+    /// The exceptions, while a thread looks for them, or before one does.
+    thrown: Sought<Vec<Thrown>>,
+    /// A failure of a pair, to be gone to.
+    failure: Option<Worker<Option<(u32, u64)>>>,
 }
 
+/// What a thread looks for.
+#[derive(Debug, Default)]
+enum Sought<T> {
+    #[default]
+    NotYet,
+    By(Worker<T>),
+    Over,
+}
+
+/// How long a key waits for what threads find, before it is drawn that they look for it.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// Which table is that of exceptions.
+const THROWN: usize = 3;
+
 /// Name of each table, what its rows are, the file that it is exported to, the column it is sorted by.
-const TABLES: [(&str, &str, &str, &str); 3] = [
+const TABLES: [(&str, &str, &str, &str); 4] = [
     ("who fails into whom", "pair", "backtracks", "undone_ns"),
     ("choicepoints", "predicate", "choicepoints", "left"),
     ("cut by whom", "pair", "cuts", "count"),
+    ("exceptions", "kind", "exceptions", "ns"),
 ];
 
 const KEYS: &[Binding] = &[
@@ -36,7 +69,7 @@ const KEYS: &[Binding] = &[
         &["t"],
         Action::NextTable,
         "next table",
-        "who fails into whom; choicepoints; cut by whom",
+        "who fails into whom; choicepoints; cuts; exceptions",
     ),
     bind(
         &["i"],
@@ -58,8 +91,89 @@ impl Backtracking {
         match self.shown {
             0 => Some(["failed", "resumed"]),
             2 => Some(["cut", "cutter"]),
+            THROWN => Some(["raised", "caught"]),
             _ => None,
         }
+    }
+
+    /// Looks for the exceptions, if they are shown and that was not done.
+    fn look_for_thrown(&mut self) {
+        let (Some(analysis), THROWN, Sought::NotYet) = (&self.analysis, self.shown, &self.thrown)
+        else {
+            return;
+        };
+        let of = Arc::clone(analysis);
+        self.thrown = Sought::By(Worker::start(0, move |task| {
+            let raised = of.profile.predicates.iter().any(|of| of.exceptions > 0);
+            task.found(match raised {
+                true => listing::thrown(&of.trace, of.trail(), of.filters.window()),
+                false => Vec::new(),
+            });
+        }));
+        self.take_thrown(Some(Instant::now() + PATIENCE));
+    }
+
+    /// Takes the exceptions; waits for them until some moment, or as long as it takes.
+    fn take_thrown(&mut self, until: Option<Instant>) -> Effect {
+        let (Sought::By(worker), Some(analysis)) = (&self.thrown, &self.analysis) else {
+            return Effect::Unused;
+        };
+        let found = match worker.next(until) {
+            Received::NotYet => return Effect::Unused,
+            Received::Value(found) => found,
+            Received::Ended => Vec::new(),
+        };
+        if let Some(table) = self.tables.get_mut(THROWN) {
+            table.follow(Box::new(Exceptions::new(analysis, found)));
+        }
+        self.thrown = Sought::Over;
+        Effect::Done
+    }
+
+    /// Looks for a failure of the pair that the cursor is on.
+    fn look_for_failure(&mut self) -> Effect {
+        let (Some(analysis), Some(table)) = (&self.analysis, self.table()) else {
+            return Effect::Unused;
+        };
+        let pair = table
+            .row()
+            .map(|row| (table.predicate(), table.source().other(row)));
+        let Some((Some(failed), Some(resumed))) = pair else {
+            return Effect::Unused;
+        };
+        let of = Arc::clone(analysis);
+        self.failure = Some(Worker::start(0, move |task| {
+            let window = of.filters.window();
+            let (trace, trail) = (&of.trace, of.trail());
+            task.found(listing::failure_into(trace, trail, window, failed, resumed));
+        }));
+        match self.take_failure(Some(Instant::now() + PATIENCE)) {
+            Effect::Unused => Effect::Say("looking for a failure of this pair".to_owned()),
+            effect => effect,
+        }
+    }
+
+    /// Goes to the failure, if it is found.
+    fn take_failure(&mut self, until: Option<Instant>) -> Effect {
+        let Some(received) = self.failure.as_ref().map(|worker| worker.next(until)) else {
+            return Effect::Unused;
+        };
+        let found = match received {
+            Received::NotYet => return Effect::Unused,
+            Received::Value(found) => found,
+            Received::Ended => None,
+        };
+        self.failure = None;
+        match found.and_then(|(stream, number)| self.event_at(stream, number)) {
+            Some(target) => Effect::Event(target),
+            None => Effect::Say("no event of this pair is known".to_owned()),
+        }
+    }
+
+    fn event_at(&self, stream: u32, number: u64) -> Option<EventTarget> {
+        let mut streams = self.analysis.as_ref()?.trace.streams().iter();
+        let stream = streams.position(|info| info.id == stream)?;
+        Some(EventTarget::At { stream, number })
     }
 
     /// The predicate on the side of the cursor.
@@ -78,10 +192,13 @@ impl Screen for Backtracking {
     }
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
-        let sources: [Box<dyn Source>; 3] = [
+        self.analysis = Some(Arc::clone(analysis));
+        (self.thrown, self.failure) = (Sought::NotYet, None);
+        let sources: [Box<dyn Source>; 4] = [
             Box::new(Backtracks::new(analysis)),
             Box::new(Choicepoints::new(analysis)),
             Box::new(Cuts::new(analysis)),
+            Box::new(Exceptions::new(analysis, Vec::new())),
         ];
         let sorted = TABLES.map(|(_, _, _, sorted)| sorted);
         if self.tables.is_empty() {
@@ -94,13 +211,36 @@ impl Screen for Backtracking {
                 table.follow(source);
             }
         }
+        self.look_for_thrown();
+    }
+
+    fn poll(&mut self, wait: bool) -> Effect {
+        let until = (!wait).then(Instant::now);
+        match self.take_thrown(until) {
+            Effect::Unused => self.take_failure(until),
+            effect => effect,
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.failure.is_none() && !matches!(self.thrown, Sought::By(_))
     }
 
     fn act(&mut self, action: Action) -> Effect {
         match action {
             Action::NextTable if !self.tables.is_empty() => {
                 self.shown = (self.shown + 1) % self.tables.len();
+                self.look_for_thrown();
                 Effect::Done
+            }
+            Action::Exceptions if !self.tables.is_empty() => {
+                self.shown = THROWN;
+                self.look_for_thrown();
+                Effect::Done
+            }
+            Action::SlowestCall if self.shown == 0 => self.look_for_failure(),
+            Action::Back if self.failure.take().is_some() => {
+                Effect::Say("not looked for any further".to_owned())
             }
             Action::Invert if self.sides().is_some() => {
                 self.other_side = !self.other_side;
@@ -121,6 +261,7 @@ impl Screen for Backtracking {
 
     fn recall(&mut self, spot: &Spot) {
         self.shown = spot.part;
+        self.look_for_thrown();
         if let Some(other) = spot.own() {
             self.other_side = *other;
         }
@@ -151,6 +292,13 @@ impl Screen for Backtracking {
         self.on_side()
     }
 
+    /// Of exceptions the dearest of a kind.
+    fn event_of_box(&self) -> Option<EventTarget> {
+        let table = self.table().filter(|_| self.shown == THROWN)?;
+        let (stream, number) = exceptions::dearest(table)?;
+        self.event_at(stream, number)
+    }
+
     fn file_name(&self) -> &'static str {
         TABLES[self.shown].2
     }
@@ -173,6 +321,8 @@ impl Screen for Backtracking {
 struct Backtracks {
     analysis: Arc<AnalysisView>,
     pairs: Vec<((Caller, PredicateIndex), BacktrackFigures)>,
+    /// By predicate: where it fails most often.
+    places: BTreeMap<PredicateIndex, String>,
 }
 
 const fn of_backtracks(name: &'static str) -> Column {
@@ -187,8 +337,15 @@ const BACKTRACKS: &[Column] = &[
         "Undone time, of all that was undone.",
     ),
     of_backtracks("undone_ns"),
-    of_backtracks("collected_ns"),
-    of_backtracks("count"),
+    of_backtracks("collected_ns").rank(3).unless_zero(),
+    of_backtracks("count").rank(1),
+    Column::new(
+        "line",
+        "fails at",
+        Kind::Text,
+        "The goal that calls what failed: the one of which most calls failed.",
+    )
+    .unless_zero(),
     of_backtracks("failed").name(),
     of_backtracks("resumed").name(),
 ];
@@ -198,9 +355,29 @@ impl Backtracks {
         let pairs = analysis.profile.backtracks.iter();
         Self {
             pairs: pairs.map(|(&pair, &figures)| (pair, figures)).collect(),
+            places: failing_places(analysis),
             analysis: Arc::clone(analysis),
         }
     }
+}
+
+/// By predicate, file and line of the goal of which most calls failed.
+fn failing_places(analysis: &AnalysisView) -> BTreeMap<PredicateIndex, String> {
+    let mut most = BTreeMap::<PredicateIndex, (u64, u32)>::new();
+    for goal in analysis.tables().site_list() {
+        if let Some(site) = goal.site.filter(|_| goal.figures.fails > 0) {
+            let known = most.entry(goal.callee).or_default();
+            if known.0 < goal.figures.fails {
+                *known = (goal.figures.fails, site);
+            }
+        }
+    }
+    let names = SiteNames::of(&analysis.trace);
+    let names: Vec<&str> = names.names().map(|(place, _)| place).collect();
+    let place = |site: u32| names.get(site as usize).map(|place| (*place).to_owned());
+    let most = most.into_iter();
+    most.filter_map(|(predicate, (_, site))| Some((predicate, place(site)?)))
+        .collect()
 }
 
 impl Source for Backtracks {
@@ -214,6 +391,13 @@ impl Source for Backtracks {
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
         let (pair, figures) = self.pairs[row];
+        if BACKTRACKS[column].name == "line" {
+            let place = pair
+                .0
+                .predicate()
+                .and_then(|failed| self.places.get(&failed));
+            return place.map_or(Cell::Missing, |place| Cell::Text(place));
+        }
         let of = self.analysis.tables().backtrack(pair, figures);
         BACKTRACKS[column].cell(false, |at| BacktrackRow::cell(&of, at))
     }

@@ -1,9 +1,7 @@
 //! Screen 3: the call tree with folds.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use portmortem_analyzer::FocusOn;
 use portmortem_analyzer::tables::{self, Cell, ContextRow, Row};
@@ -14,9 +12,9 @@ use ratatui::layout::Rect;
 use super::{Effect, Screen, Spot, how_many};
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
-use crate::received::receive;
 use crate::table::{Column, Kind, Source, Table, path_key};
 use crate::theme::Theme;
+use crate::worker::{Received, Worker};
 
 /// How long a key waits for the table, before it is drawn that it is made.
 const PATIENCE: Duration = Duration::from_millis(10);
@@ -26,7 +24,7 @@ const PATIENCE: Duration = Duration::from_millis(10);
 pub(super) struct CallTree {
     table: Option<Table>,
     /// The table while a thread works on it: there may be millions of contexts.
-    made: Option<Receiver<Table>>,
+    made: Option<Worker<Table>>,
     /// Where to go in it when it is there.
     wanted: Option<PredicateIndex>,
     /// Where to go back to when it is there.
@@ -59,9 +57,8 @@ impl Screen for CallTree {
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         let before = self.table.take();
-        let (sender, made) = channel();
         let of = Arc::clone(analysis);
-        let make = move || {
+        self.made = Some(Worker::start(0, move |task| {
             let rows = Box::new(Rows::new(&of));
             let table = match before {
                 Some(mut table) => {
@@ -74,18 +71,14 @@ impl Screen for CallTree {
                     table
                 }
             };
-            // Nobody wants it any more if there is another analysis.
-            let _ = sender.send(table);
-        };
-        // If there is no thread for it, there is no table.
-        let _ = thread::Builder::new().spawn(make);
-        self.made = Some(made);
+            task.found(table);
+        }));
         self.analysis = Some(Arc::clone(analysis));
-        self.take(Some(PATIENCE));
+        self.take(Some(Instant::now() + PATIENCE));
     }
 
     fn poll(&mut self, wait: bool) -> Effect {
-        if self.take((!wait).then_some(Duration::ZERO)) {
+        if self.take((!wait).then(Instant::now)) {
             Effect::Done
         } else {
             Effect::Unused
@@ -194,14 +187,16 @@ impl Screen for CallTree {
 }
 
 impl CallTree {
-    /// Takes the table if it is made, for which it waits so long, or as long as it takes; `true` if it was.
-    fn take(&mut self, patience: Option<Duration>) -> bool {
+    /// Takes the table if it is made, for which it waits until some moment, or as long as it takes;
+    /// `true` if it was.
+    fn take(&mut self, until: Option<Instant>) -> bool {
         let Some(made) = &self.made else { return false };
-        let table = receive(made, patience);
-        if matches!(table, Err(RecvTimeoutError::Timeout)) {
-            return false;
-        }
-        (self.table, self.made) = (table.ok(), None);
+        self.table = match made.next(until) {
+            Received::NotYet => return false,
+            Received::Value(table) => Some(table),
+            Received::Ended => None,
+        };
+        self.made = None;
         if let Some(spot) = self.returns.take() {
             spot.recall(self);
         }

@@ -5,9 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use portmortem_analyzer::comparison::{Change, Comparison, Figure, Goal, Recorded};
 use portmortem_analyzer::tables::Cell;
@@ -19,10 +17,11 @@ use rustc_hash::FxHashMap;
 
 use super::{Effect, Screen, Spot, draw_parts, how_many, integer};
 use crate::analysis::AnalysisView;
+use crate::format::{count, fitting, time};
 use crate::keys::{Action, Binding, bind};
-use crate::received::receive;
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
+use crate::worker::{Received, Worker};
 
 /// How long a key waits for the comparison, before it is drawn that it is made.
 const PATIENCE: Duration = Duration::from_millis(10);
@@ -35,7 +34,9 @@ pub(super) struct Changes {
     tables: Vec<Table>,
     shown: usize,
     /// The comparison while a thread makes it.
-    made: Option<Receiver<Result<Comparison, TraceError>>>,
+    made: Option<Worker<Result<(Comparison, Totals), TraceError>>>,
+    /// The sums of both sides, in words.
+    totals: Vec<String>,
     /// Why there is none.
     problem: Option<String>,
 }
@@ -57,38 +58,94 @@ const KEYS: &[Binding] = &[
     ),
 ];
 
+/// The sums of both sides, the one before first.
+#[derive(Debug, Clone, Copy, Default)]
+struct Totals {
+    work_ns: [u64; 2],
+    calls: [u64; 2],
+    events: [u64; 2],
+}
+
+impl Totals {
+    fn of(sides: [&Analysis; 2]) -> Self {
+        let calls = |of: &Analysis| {
+            let figures = of.profile.predicates.iter();
+            figures.fold(0_u64, |sum, figures| sum.saturating_add(figures.calls))
+        };
+        Self {
+            work_ns: sides.map(|of| of.ns(of.work(None).ticks)),
+            calls: sides.map(calls),
+            events: sides.map(Analysis::events),
+        }
+    }
+
+    /// In words, the most important first.
+    fn texts(&self) -> Vec<String> {
+        let [before, after] = self.work_ns;
+        let verdict = match (before, after) {
+            (before, after) if after < before => format!("{} better", change(before, after)),
+            (before, after) if after > before => format!("{} worse", change(before, after)),
+            _ => "the same".to_owned(),
+        };
+        let counts = |what: &str, [before, after]: [u64; 2]| {
+            format!(" · {what} {} → {}", count(before), count(after))
+        };
+        vec![
+            format!("work {} → {} {verdict}", time(before), time(after)),
+            counts("calls", self.calls),
+            counts("events", self.events),
+            " · noise unknown: one run each".to_owned(),
+        ]
+    }
+}
+
+/// How much more or less that is, in percent: `−93 %`; by how many times where that says more.
+fn change(before: u64, after: u64) -> String {
+    let ratio = after as f64 / before.max(1) as f64;
+    match ratio {
+        ratio if ratio >= 2.0 => format!("×{ratio:.1}"),
+        ratio if ratio >= 1.0 => format!("+{:.0} %", (ratio - 1.0) * 100.0),
+        ratio => format!("−{:.0} %", (1.0 - ratio) * 100.0),
+    }
+}
+
 /// Compares the recording at `before` with what is shown.
-fn compare(before: &Path, after: &Analysis) -> Result<Comparison, TraceError> {
+fn compare(before: &Path, after: &Analysis) -> Result<(Comparison, Totals), TraceError> {
     let whole = |path: &Path| {
         let trace = Trace::open(path)?;
         Analysis::of(trace, path, Filters::default(), &AtomicU64::new(0))
     };
-    let before = Recorded::of(&whole(before)?);
-    let after = if after.filters.is_everything() {
-        Recorded::of(after)
-    } else {
-        Recorded::of(&whole(&after.path)?)
+    let before = whole(before)?;
+    let all;
+    let after = match after.filters.is_everything() {
+        true => after,
+        false => {
+            all = whole(&after.path)?;
+            &all
+        }
     };
-    Ok(Comparison::of(&[before], &[after]))
+    let totals = Totals::of([&before, after]);
+    let (before, after) = (Recorded::of(&before), Recorded::of(after));
+    Ok((Comparison::of(&[before], &[after]), totals))
 }
 
 impl Changes {
-    /// Takes the comparison; waits so long for it, or until it is there.
-    fn take(&mut self, wait: Option<Duration>) -> Effect {
+    /// Takes the comparison; waits for it until some moment, or as long as it
+    /// takes.
+    fn take(&mut self, until: Option<Instant>) -> Effect {
         let (Some(made), Some(analysis)) = (&self.made, &self.analysis) else {
             return Effect::Unused;
         };
-        let found = match receive(made, wait) {
-            Err(RecvTimeoutError::Timeout) => return Effect::Unused,
-            Err(RecvTimeoutError::Disconnected) => {
-                Err("comparing broke off: a defect of Portmortem".to_owned())
-            }
-            Ok(compared) => compared.map_err(|error| error.to_string()),
+        let found = match made.next(until) {
+            Received::NotYet => return Effect::Unused,
+            Received::Ended => Err("comparing broke off: a defect of Portmortem".to_owned()),
+            Received::Value(compared) => compared.map_err(|error| error.to_string()),
         };
         self.made = None;
         match found {
             Err(problem) => self.problem = Some(problem),
-            Ok(comparison) => {
+            Ok((comparison, totals)) => {
+                self.totals = totals.texts();
                 let predicates = (0..).map(|index| (analysis.predicate(index), index));
                 let known = analysis.trace.predicates().len();
                 let indices: FxHashMap<&str, PredicateIndex> = predicates.take(known).collect();
@@ -136,21 +193,16 @@ impl Screen for Changes {
         let Some(before) = analysis.before.clone() else {
             return;
         };
-        let (sender, made) = channel();
         let after = Arc::clone(analysis);
-        let make = move || {
-            // Nobody wants it any more if there is another analysis.
-            let _ = sender.send(compare(&before, &after));
-        };
-        // If there is no thread for it, there is no comparison.
-        let _ = thread::Builder::new().spawn(make);
-        self.made = Some(made);
+        self.made = Some(Worker::start(0, move |task| {
+            task.found(compare(&before, &after));
+        }));
         self.problem = None;
-        self.take(Some(PATIENCE));
+        self.take(Some(Instant::now() + PATIENCE));
     }
 
     fn poll(&mut self, wait: bool) -> Effect {
-        self.take((!wait).then_some(Duration::ZERO))
+        self.take((!wait).then(Instant::now))
     }
 
     fn is_ready(&self) -> bool {
@@ -236,6 +288,14 @@ impl Screen for Changes {
                 "Another recording can be compared with this one: portmortem tui AFTER.pmt --before BEFORE.pmt",
             );
         }
+        let room = usize::from(area.width.saturating_sub(2));
+        let totals = fitting(self.totals.iter().map(String::as_str), room);
+        buf.set_stringn(area.x + 1, area.y, totals, room, theme.text);
+        let area = Rect {
+            y: area.y + 1,
+            height: area.height.saturating_sub(1),
+            ..area
+        };
         let below = draw_parts(PARTS.into_iter(), self.shown, area, buf, theme);
         if let Some(table) = self.table_mut() {
             table.draw(below, buf, theme);
@@ -276,6 +336,24 @@ impl Row {
         }
     }
 
+    /// How much longer it takes; what was not called took no time.
+    fn delta(&self, time: Figure) -> Cell<'static> {
+        let ns = i64::try_from(self.change.difference(time));
+        ns.map_or(Cell::Missing, Cell::Integer)
+    }
+
+    /// What that means, in a word.
+    fn verdict(&self, time: Figure) -> &'static str {
+        let difference = self.change.difference(time);
+        match (&self.change.before, &self.change.after) {
+            (None, _) => "new",
+            (_, None) => "gone",
+            _ if difference < 0 => "better",
+            _ if difference > 0 => "worse",
+            _ => "same",
+        }
+    }
+
     fn difference(&self, figure: Figure) -> Cell<'static> {
         let difference = self.change.difference(figure);
         match i64::try_from(difference) {
@@ -297,18 +375,30 @@ const fn difference(name: &'static str, heading: &'static str, about: &'static s
 }
 
 const COLUMNS: &[Column] = &[
-    Column::new("calls_before", "calls", Kind::Count, "Calls before."),
-    Column::new("calls_after", "to", Kind::Count, "Calls after."),
-    difference("redos", "±redos", "How many redos there are more."),
-    difference("fails", "±fails", "How many failures there are more."),
-    difference("left", "±left", "How many choicepoints more were left."),
+    Column::new(
+        "delta_ns",
+        "Δ",
+        Kind::Delta,
+        "How much longer it takes itself; of goals how much more time is served.",
+    ),
     Column::new(
         "before_ns",
-        "self",
+        "before",
         Kind::Time,
         "Self time before, net if it was measured on both sides; of goals the time served.",
     ),
-    Column::new("after_ns", "to", Kind::Time, "The same after."),
+    Column::new("after_ns", "after", Kind::Time, "The same after."),
+    Column::new(
+        "verdict",
+        "is",
+        Kind::Text,
+        "Better: it takes less time. Worse, new, gone, same.",
+    ),
+    Column::new("calls_before", "calls", Kind::Count, "Calls before.").rank(2),
+    Column::new("calls_after", "to", Kind::Count, "Calls after.").rank(2),
+    difference("redos", "±redos", "How many redos there are more.").rank(5),
+    difference("fails", "±fails", "How many failures there are more.").rank(4),
+    difference("left", "±left", "How many choicepoints more were left.").rank(6),
     difference("exits", "±exits", "How many exits there are more.").hidden(),
     difference("exceptions", "±exc.", "How many exceptions more left it.").hidden(),
     Column::new("name", "changed", Kind::Name, "Predicate or goal."),
@@ -325,16 +415,18 @@ impl Source for Rows {
 
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
         let row = &self.rows[row];
-        match column {
-            0 => row.side(Figure::Calls, 0),
-            1 => row.side(Figure::Calls, 1),
-            2 => row.difference(Figure::Redos),
-            3 => row.difference(Figure::Fails),
-            4 => row.difference(Figure::Left),
-            5 => row.side(self.time, 0),
-            6 => row.side(self.time, 1),
-            7 => row.difference(Figure::Exits),
-            8 => row.difference(Figure::Exceptions),
+        match COLUMNS[column].name {
+            "delta_ns" => row.delta(self.time),
+            "before_ns" => row.side(self.time, 0),
+            "after_ns" => row.side(self.time, 1),
+            "verdict" => Cell::Text(row.verdict(self.time)),
+            "calls_before" => row.side(Figure::Calls, 0),
+            "calls_after" => row.side(Figure::Calls, 1),
+            "redos" => row.difference(Figure::Redos),
+            "fails" => row.difference(Figure::Fails),
+            "left" => row.difference(Figure::Left),
+            "exits" => row.difference(Figure::Exits),
+            "exceptions" => row.difference(Figure::Exceptions),
             _ => Cell::Text(&row.name),
         }
     }

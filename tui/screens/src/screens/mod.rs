@@ -169,12 +169,25 @@ pub enum Effect {
     Say(String),
     /// Go into a predicate.
     Open(PredicateIndex),
+    /// Go to a place in a predicate.
+    Place(Place),
     /// Show an event on the screen of events.
     Event(EventTarget),
     /// Put this on the clipboard.
     Copy(String),
     /// Open an editor.
     Edit(PathBuf, u32),
+}
+
+/// A place in a predicate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Whose clause it is in.
+    pub predicate: PredicateIndex,
+    /// The line in its source.
+    pub line: Option<u32>,
+    /// What is called there.
+    pub callee: Option<PredicateIndex>,
 }
 
 /// An event to be shown.
@@ -296,6 +309,11 @@ pub trait Screen: Debug {
         self.event()
     }
 
+    /// The event that called the box here, where that is another one than [`Self::event_of_box`].
+    fn call_here(&self) -> Option<u64> {
+        None
+    }
+
     /// Where in the call tree the cursor is.
     fn place(&self) -> Option<FocusOn> {
         self.predicate().map(FocusOn::Predicate)
@@ -314,8 +332,18 @@ pub trait Screen: Debug {
         Effect::Done
     }
 
+    /// Goes to a place in a predicate.
+    fn show_place(&mut self, place: Place) -> Effect {
+        self.select(place.predicate)
+    }
+
     /// Goes to an event.
     fn show_event(&mut self, _target: EventTarget) -> Effect {
+        Effect::Unused
+    }
+
+    /// Goes to a tick.
+    fn show_time(&mut self, _tick: u64) -> Effect {
         Effect::Unused
     }
 

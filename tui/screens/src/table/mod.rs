@@ -16,6 +16,7 @@ mod view;
 
 use std::ops::Range;
 
+use portmortem_analyzer::condition::{Condition, Field, FieldKind};
 use portmortem_analyzer::export::csv::field;
 use portmortem_analyzer::figures::contexts::way_up;
 use portmortem_analyzer::tables::Cell;
@@ -23,7 +24,6 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::layout::Rect;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::condition::{Condition, Field, FieldKind};
 use crate::format::percent;
 
 pub use source::{Column, Kind, Source, key_of, path_key};
@@ -79,6 +79,8 @@ struct Layout {
     columns: Vec<(Range<u16>, usize)>,
     /// There are columns to the right that do not fit.
     more: bool,
+    /// Of the whole list.
+    width: u16,
 }
 
 impl Table {
@@ -320,11 +322,24 @@ impl Table {
     /// Whether a column is shown for which the events are read again.
     #[must_use]
     pub fn shows_calls(&self) -> bool {
-        let columns = self.source.columns().iter().zip(&self.shown);
-        columns
-            .into_iter()
-            .any(|(column, shown)| *shown && column.is_of_calls())
+        let columns = self.source.columns();
+        let is_drawn = |at: usize| self.shown[at] && self.has_room_for(at, self.layout.width);
+        (0..columns.len()).any(|at| columns[at].is_of_calls() && is_drawn(at))
             || self.depends_on_calls()
+    }
+
+    /// Whether the user asked for such a column, and not only the width of the screen.
+    #[must_use]
+    pub fn asks_for_calls(&self) -> bool {
+        let columns = self.source.columns();
+        let is_wanted = |at: usize| self.shown[at] && self.wanted[at];
+        (0..columns.len()).any(|at| columns[at].is_of_calls() && is_wanted(at))
+            || self.depends_on_calls()
+    }
+
+    /// Whether a column may be drawn on a screen of this width.
+    fn has_room_for(&self, column: usize, width: u16) -> bool {
+        self.wanted[column] || self.source.columns()[column].least_width <= width
     }
 
     /// Whether the order or the choice of rows depends on such a column.
@@ -363,7 +378,9 @@ impl Table {
     /// Cells of the columns shown, as texts for a file: one row, or all.
     #[must_use]
     pub fn csv(&self, only: Option<usize>) -> String {
-        let columns: Vec<usize> = (0..self.shown.len()).filter(|&at| self.shown[at]).collect();
+        // The same on every terminal: those that only wide ones show are not in it.
+        let is_in = |at: &usize| self.shown[*at] && self.has_room_for(*at, 0);
+        let columns: Vec<usize> = (0..self.shown.len()).filter(is_in).collect();
         let mut writer = csv::Writer::from_writer(Vec::new());
         let about = |at: usize| &self.source.columns()[at];
         let (net, whole) = (self.source.is_net(), self.source.whole());

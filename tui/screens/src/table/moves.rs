@@ -30,6 +30,7 @@ impl Table {
                     *descending = !*descending;
                 }
                 self.refresh();
+                self.go_to_the_top();
             }
             Action::SortLeft => self.sort_beside(false),
             Action::SortRight => self.sort_beside(true),
@@ -94,7 +95,7 @@ impl Table {
                 Some(column) if self.sort.is_some_and(|(sorted, _)| sorted == column) => {
                     self.act(Action::Reverse);
                 }
-                Some(column) => self.sort_by(column),
+                Some(column) => self.sort_anew(column),
                 None => {}
             }
         } else if self.layout.rows.contains((x, y).into()) {
@@ -140,7 +141,22 @@ impl Table {
             (None, _) => 0,
         };
         if let Some(&column) = shown.get(next) {
-            self.sort_by(column);
+            self.sort_anew(column);
+        }
+    }
+
+    /// Sorts by a column as a user does: what comes first then is what was asked for.
+    pub fn sort_anew(&mut self, column: usize) {
+        self.sort_by(column);
+        self.go_to_the_top();
+    }
+
+    /// To the first row of a list. In a tree rows are only sorted among those of one caller: the
+    /// cursor stays.
+    fn go_to_the_top(&mut self) {
+        if !self.source.is_tree() {
+            self.away = None;
+            self.cursor = 0;
         }
     }
 }

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 
+use portmortem_analyzer::condition::FieldKind;
 use portmortem_analyzer::tables::{self, Cell, OF_CALLS, Unit};
 use portmortem_analyzer::trace::PredicateIndex;
 use rustc_hash::FxHasher;
-
-use crate::condition::FieldKind;
 
 /// What the cells of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +22,8 @@ pub enum Kind {
     Difference,
     /// Nanoseconds.
     Time,
+    /// How many nanoseconds more a time is than another one.
+    Delta,
     /// Nanoseconds, drawn as a bar and a percentage of [`Source::whole`].
     Share,
     /// True or false.
@@ -40,7 +41,7 @@ impl Kind {
         match self {
             Self::Text | Self::Name => FieldKind::Text,
             Self::Count | Self::Difference => FieldKind::Count,
-            Self::Time | Self::Share => FieldKind::Time { whole },
+            Self::Time | Self::Delta | Self::Share => FieldKind::Time { whole },
             Self::Bool => FieldKind::Bool,
         }
     }
@@ -63,6 +64,8 @@ pub struct Column {
     pub rank: u8,
     /// Not drawn where it is zero in all rows, unless the user asks for it.
     pub unless_zero: bool,
+    /// On narrower screens it is not drawn, unless the user asks for it.
+    pub least_width: u16,
     /// Its times have a unit of their own: they are not to be compared with those of other columns.
     pub own_unit: bool,
     /// Its place in the catalogue.
@@ -170,6 +173,7 @@ impl Column {
             shown: true,
             rank: 0,
             unless_zero: false,
+            least_width: 0,
             own_unit: false,
             place: usize::MAX,
             net: Net::Same,
@@ -205,6 +209,15 @@ impl Column {
     pub const fn unless_zero(self) -> Self {
         Self {
             unless_zero: true,
+            ..self
+        }
+    }
+
+    /// The same, drawn on screens of this width.
+    #[must_use]
+    pub const fn from_width(self, least_width: u16) -> Self {
+        Self {
+            least_width,
             ..self
         }
     }

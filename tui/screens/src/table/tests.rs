@@ -1,6 +1,6 @@
 use super::*;
-use crate::condition::FieldKind;
 use crate::keys::Action;
+use portmortem_analyzer::condition::FieldKind;
 
 /// A list, or a tree if there are parents.
 #[derive(Debug)]
@@ -99,19 +99,22 @@ fn every_way_ends_whatever_the_parents_are() {
 }
 
 #[test]
-fn any_column_sorts_and_the_cursor_stays_on_its_row() {
+fn any_column_sorts_and_the_cursor_goes_to_the_top() {
     let mut table = list();
     assert_eq!(shown(&table), ["a/1", "b/1", "d/1", "c/1"]);
-    table.act(Action::Down);
-    assert_eq!(table.row(), Some(0));
+    table.act(Action::Bottom);
+    assert_eq!(table.row(), Some(2));
     table.act(Action::Reverse);
     assert_eq!(shown(&table), ["b/1", "d/1", "a/1", "c/1"]);
     assert_eq!(table.row(), Some(0));
+    // What the program sorts by itself leaves the cursor on its row.
     table.sort_by_name("predicate");
     assert_eq!(shown(&table), ["a/1", "b/1", "c/1", "d/1"]);
     assert_eq!(table.row(), Some(0));
+    table.act(Action::Bottom);
     table.act(Action::SortRight);
     assert_eq!(table.sort(), Some((0, true)));
+    assert_eq!(table.row(), Some(1));
 }
 
 #[test]
@@ -174,6 +177,11 @@ fn trees_fold_and_sort_below_each_row() {
     table.act(Action::CloseAll);
     table.act(Action::OpenAll);
     assert_eq!(table.order().len(), 5);
+    table.select(4);
+    table.act(Action::Reverse);
+    assert_eq!(shown(&table), ["main", "p", "q", "r", "s"]);
+    assert_eq!(table.row(), Some(4));
+    table.act(Action::Reverse);
     table.set_root(Some(2));
     assert_eq!(shown(&table), ["q", "s", "r"]);
 }

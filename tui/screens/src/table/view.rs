@@ -54,6 +54,7 @@ impl Table {
             height: area.height - 1,
             ..area
         };
+        self.layout.width = area.width;
         self.layout.heading = heading;
         self.layout.rows = rows;
         self.layout.columns = placed.iter().map(span).collect();
@@ -137,6 +138,7 @@ impl Table {
                 format::width(&format::difference(-largest))
             }
             Kind::Time => format::width(&unit.format(self.maximum(column))),
+            Kind::Delta => 1 + format::width(&unit.format(self.maximum(column))),
             Kind::Share => Self::bar_width(area) + 6,
             Kind::Bool => 3,
             Kind::Text | Kind::Name => (self.maximum(column) as usize).min(MAX_TEXT),
@@ -162,6 +164,7 @@ impl Table {
         let is_empty = |at: &usize| columns[*at].unless_zero && self.maximum(*at) == 0;
         let numbers: Vec<usize> = (0..columns.len())
             .filter(|at| !is_name(at) && shown(at) && (!is_empty(at) || self.wanted[*at]))
+            .filter(|&at| self.has_room_for(at, area.width))
             .collect();
         // A column for the mark at the left, one for `›`.
         let room = usize::from(area.width) - 2;
@@ -435,7 +438,7 @@ fn faint(base: Style, theme: &Theme) -> Style {
 /// The heading with the unit of times.
 fn title(heading: &str, kind: Kind, unit: TimeUnit) -> String {
     match kind {
-        Kind::Time => format!("{heading} {}", unit.name()),
+        Kind::Time | Kind::Delta => format!("{heading} {}", unit.name()),
         _ => heading.to_owned(),
     }
 }
@@ -446,6 +449,11 @@ fn plain(kind: Kind, cell: Cell, unit: TimeUnit) -> String {
         (_, Cell::Text(text)) => printable(text),
         (_, Cell::Bool(bool)) => if bool { "yes" } else { "no" }.to_owned(),
         (Kind::Time, Cell::Integer(ns)) => unit.format(ns.max(0) as u64),
+        (Kind::Delta, Cell::Integer(0)) => unit.format(0),
+        (Kind::Delta, Cell::Integer(ns)) => {
+            let sign = if ns < 0 { '−' } else { '+' };
+            format!("{sign}{}", unit.format(ns.unsigned_abs()))
+        }
         (Kind::Difference, Cell::Integer(number)) => format::difference(number.into()),
         (_, Cell::Integer(number)) => format::count(number.max(0) as u64),
     }

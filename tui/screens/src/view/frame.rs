@@ -5,9 +5,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use crate::analysis::AnalysisView;
 use crate::app::App;
-use crate::format::{self, bar, count, shorten, time, width};
+use crate::format::{self, bar, count, shorten, width};
 use crate::keys::{Action, Binding};
 use crate::overlay::{Overlay, Prompt};
 use crate::screens::SCREENS;
@@ -59,7 +58,7 @@ pub(super) fn title(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let events = count(analysis.events());
         parts.push(Span::raw(format!(
             " · {events} events · {}",
-            whole(analysis)
+            analysis.whole_in_words()
         )));
     }
     let right = match app.progress() {
@@ -82,16 +81,6 @@ pub(super) fn title(app: &App, area: Rect, buf: &mut Buffer, theme: &Theme) {
     }
     let x = area.right() - width(&right) as u16;
     buf.set_stringn(x, area.y, right, area.width.into(), theme.text);
-}
-
-/// What shares are of, and what is left out of it.
-fn whole(analysis: &AnalysisView) -> String {
-    let (shown, all) = (time(analysis.total_ns()), time(analysis.all_ns()));
-    match analysis.left_out() {
-        None => all,
-        Some(_) if analysis.is_all() => format!("{all}, not only work (w)"),
-        Some(parts) => format!("work {shown} of {all} · left out (w): {parts}"),
-    }
 }
 
 /// The places that led here, and where Esc goes.

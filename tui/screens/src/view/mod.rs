@@ -1,5 +1,6 @@
 //! Drawing of everything around a screen: the line of screens, the title, the line of keys, what lies over it.
 
+mod ascii;
 mod frame;
 mod overlays;
 
@@ -36,6 +37,13 @@ fn draw_screen(screen: &mut dyn Screen, area: Rect, buf: &mut Buffer, theme: &Th
 
 /// Draws the whole program.
 pub fn draw(app: &mut App, area: Rect, buf: &mut Buffer) {
+    draw_all(app, area, buf);
+    if app.is_ascii() {
+        ascii::replace(buf);
+    }
+}
+
+fn draw_all(app: &mut App, area: Rect, buf: &mut Buffer) {
     let theme = app.colours();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         let text = format!(

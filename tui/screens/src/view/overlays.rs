@@ -1,4 +1,4 @@
-//! What lies over a screen: the palette, the choice of columns.
+//! What lies over a screen: the palette, the choice of columns, a call against the usual one.
 
 use portmortem_analyzer::trace::names::printable;
 use ratatui::buffer::Buffer;
@@ -6,8 +6,8 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
 use crate::app::App;
-use crate::format::{count, left, shorten};
-use crate::overlay::{Chooser, Overlay, Palette, PaletteLine};
+use crate::format::{count, left, shorten, time};
+use crate::overlay::{Against, Chooser, Overlay, Palette, PaletteLine};
 use crate::table::Table;
 use crate::theme::Theme;
 
@@ -21,6 +21,7 @@ pub(super) fn draw(app: &mut App, area: Rect, buf: &mut Buffer, theme: &Theme) {
                 draw_chooser(chooser, table, area, buf, theme);
             }
         }
+        Some(Overlay::Against(against)) => draw_against(against, area, buf, theme),
         Some(Overlay::Prompt(_)) | None => {}
     }
 }
@@ -48,7 +49,7 @@ fn frame(title: String, size: (u16, u16), area: Rect, buf: &mut Buffer, theme: &
 fn draw_palette(palette: &mut Palette, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let typed = printable(palette.search().value());
     let title = if typed.is_empty() {
-        " Keys · type what to do, a predicate or the number of an event · Esc closes ".to_owned()
+        " Keys · type what to do, a predicate, an event or a time · Esc closes ".to_owned()
     } else {
         format!(" {typed} · Enter does it ")
     };
@@ -77,6 +78,14 @@ fn draw_palette(palette: &mut Palette, area: Rect, buf: &mut Buffer, theme: &The
                 let text = format!("show event {} of {stream}", count(*number));
                 write(2, &text, style(theme.text));
             }
+            PaletteLine::Time(ns) => {
+                write(
+                    2,
+                    &format!("show {} on the timeline", time(*ns)),
+                    style(theme.text),
+                );
+            }
+            PaletteLine::Stream(_, title) => write(2, title, style(theme.text)),
             PaletteLine::Predicate(index) => {
                 write(2, palette.name(*index), style(theme.text));
             }
@@ -94,7 +103,10 @@ fn draw_palette(palette: &mut Palette, area: Rect, buf: &mut Buffer, theme: &The
 
 fn draw_chooser(chooser: &Chooser, table: &Table, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let columns = chooser.columns();
-    let title = " Columns · Enter sorts · Space shows or hides ".to_owned();
+    let title = match chooser.search() {
+        Some(text) => format!(" Columns · /{} ", printable(text)),
+        None => " Columns · Enter sorts · Space shows or hides · / searches ".to_owned(),
+    };
     let height = columns.len() as u16 + 2;
     let inner = frame(title, (76, height), area, buf, theme);
     let first = crate::table::first_row(0, chooser.cursor(), inner.height.into(), columns.len());
@@ -118,5 +130,22 @@ fn draw_chooser(chooser: &Chooser, table: &Table, area: Rect, buf: &mut Buffer, 
         };
         let room = usize::from(inner.width);
         buf.set_stringn(inner.x, y, left(&text, room), room, style);
+    }
+}
+
+fn draw_against(against: &Against, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let lines = against.rows().len() + against.notes().len();
+    let size = (86, u16::try_from(lines + 3).unwrap_or(u16::MAX));
+    let inner = frame(against.title().to_owned(), size, area, buf, theme);
+    let heading = [(against.heading(), theme.heading)];
+    let rows = against.rows().iter().map(|row| (row.as_str(), theme.text));
+    let notes = against
+        .notes()
+        .iter()
+        .map(|note| (note.as_str(), theme.faint));
+    let lines = heading.into_iter().chain(rows).chain(notes);
+    let room = usize::from(inner.width.saturating_sub(2));
+    for (y, (text, style)) in (inner.y..inner.bottom()).zip(lines) {
+        buf.set_stringn(inner.x + 1, y, shorten(text, room), room, style);
     }
 }

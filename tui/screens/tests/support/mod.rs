@@ -2,6 +2,7 @@
 
 #![allow(dead_code, clippy::unwrap_used, reason = "every test uses some of it")]
 
+pub(crate) mod made;
 pub(crate) mod watchdog;
 
 use std::fmt::Write as _;

@@ -51,6 +51,11 @@ pub(crate) fn begin(what: &str) {
     DOINGS.with_borrow(|doings| doings.lock().unwrap().done = vec![what.to_owned()]);
 }
 
+/// What was done with the app so far.
+pub(crate) fn done() -> String {
+    DOINGS.with_borrow(|doings| doings.lock().unwrap().done.join(" "))
+}
+
 /// Does what must come back.
 pub(crate) fn watching<T>(what: &str, run: impl FnOnce() -> T) -> T {
     DOINGS.with_borrow(|doings| {

@@ -1,20 +1,16 @@
 //! One run of a program: what it printed, how it ended, and what it took.
 
 use std::fs::{self, File};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
-use rustix::process::{Pid, Signal, kill_process_group};
+use anyhow::{Context, Result};
 
-/// How often an interrupt is looked for.
-const MOMENT: Duration = Duration::from_millis(50);
+use super::ending::Ending;
 
 /// What a run did.
 pub(super) struct Run {
@@ -26,25 +22,16 @@ pub(super) struct Run {
     pub(super) stderr: Vec<u8>,
 }
 
-/// Set when the user interrupts.
-pub(super) fn interrupts() -> Result<Arc<AtomicBool>> {
-    let flag = Arc::new(AtomicBool::new(false));
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&flag))?;
-    }
-    Ok(flag)
-}
-
 /// Runs it. `None` if it took longer than `limit`.
 ///
 /// # Errors
-/// If it cannot be started, or the user interrupts.
+/// If it cannot be started.
 pub(super) fn run(
     mut command: Command,
     input: &Path,
     directory: &Path,
     limit: Duration,
-    interrupted: &AtomicBool,
+    ending: &Ending,
 ) -> Result<Option<Run>> {
     let (out, err) = (directory.join("stdout"), directory.join("stderr"));
     command.stdin(File::open(input)?);
@@ -52,7 +39,7 @@ pub(super) fn run(
         .stdout(File::create(&out)?)
         .stderr(File::create(&err)?);
     let begin = Instant::now();
-    let child = command.process_group(0).spawn();
+    let child = ending.start(&mut command);
     let child = child.with_context(|| format!("cannot run {}", command.get_program().display()))?;
     let id = libc::pid_t::try_from(child.id())?;
     let (tell, ended) = mpsc::channel();
@@ -73,18 +60,8 @@ pub(super) fn run(
         }
         let _ = tell.send(begin.elapsed());
     });
-    let mut elapsed = None;
-    while elapsed.is_none() && begin.elapsed() < limit && !interrupted.load(Ordering::Relaxed) {
-        elapsed = ended.recv_timeout(MOMENT).ok();
-    }
-    // What it left behind goes with it.
-    if let Some(group) = Pid::from_raw(id) {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    let (status, seconds) = reap(id)?;
-    if interrupted.load(Ordering::Relaxed) {
-        bail!("interrupted");
-    }
+    let elapsed = ended.recv_timeout(limit).ok();
+    let (status, seconds) = ending.end(|| reap(id))?;
     let Some(elapsed) = elapsed else {
         return Ok(None);
     };

@@ -7,10 +7,14 @@ pub(super) enum Verdict {
     Confirmed(f64, f64, f64, f64),
     Undecided(f64, f64),
     NoFaster(f64, f64),
+    /// Seconds before, and if a goal costs nothing.
+    AtMost(f64, f64),
     /// The first line that differs.
     OtherOutput(String),
     OtherStatus(String),
     NotTried(String),
+    /// No run yet.
+    Open,
 }
 
 /// Less is no gain.
@@ -49,13 +53,24 @@ fn median(of: &[f64]) -> f64 {
 }
 
 impl Verdict {
+    /// The same runs, if the change is none to make.
+    pub(super) fn into_bound(self) -> Self {
+        match self {
+            Self::Confirmed(old, new, ..)
+            | Self::Undecided(old, new)
+            | Self::NoFaster(old, new) => Self::AtMost(old, new),
+            other => other,
+        }
+    }
+
     /// One word for programs.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Confirmed(..) => "confirmed",
             Self::Undecided(..) => "undecided",
+            Self::AtMost(..) => "at-most",
             Self::NoFaster(..) | Self::OtherOutput(_) | Self::OtherStatus(_) => "refuted",
-            Self::NotTried(_) => "not-tried",
+            Self::NotTried(_) | Self::Open => "not-tried",
         }
     }
 }
@@ -72,10 +87,15 @@ impl std::fmt::Display for Verdict {
                 out,
                 "undecided: same output, {old:.3} → {new:.3} s, but the runs differ by more"
             ),
+            Self::AtMost(old, new) => write!(
+                out,
+                "at most: {old:.3} → {new:.3} s, as far as the program does the same without what it binds"
+            ),
             Self::NoFaster(old, new) => write!(out, "refuted: no faster, {old:.3} → {new:.3} s"),
             Self::OtherOutput(line) => write!(out, "refuted: other output: {line}"),
             Self::OtherStatus(status) => write!(out, "refuted: other exit status: {status}"),
             Self::NotTried(why) => write!(out, "not tried: {why}"),
+            Self::Open => write!(out, "not tried"),
         }
     }
 }

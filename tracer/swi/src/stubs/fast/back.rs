@@ -6,6 +6,7 @@ use portmortem_tracer::machine_code::{
     FIELDS, MOST_JOINED, cut, exit_det, exit_nondet, fail, redo,
 };
 
+use super::Setting;
 use super::fields::*;
 use super::parts::*;
 use crate::native::offsets::{DEBUGGER, Offsets};

@@ -4,28 +4,12 @@ use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
 use super::fields::*;
 use super::parts::*;
+use super::{Callee, Departs, Setting};
 use crate::native::known;
 use crate::native::offsets::{
     CLAUSE, DEBUGGER, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, Offsets,
 };
 
-/// Where the definition that an instruction calls is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in super::super) enum Callee {
-    /// The instruction says no other each time.
-    Fixed,
-    /// The operand of that number is a procedure.
-    Operand(u8),
-}
-
-/// When a call is a last call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in super::super) enum Departs {
-    Never,
-    /// If the engine finds no choicepoint newer than the frame.
-    IfDet,
-    Always,
-}
 /// Code of a call.
 pub(in super::super) fn call(
     setting: &Setting,

@@ -2,13 +2,57 @@
 //!
 //! It does what the handlers do where nothing is unusual, in the same order, and with a few
 //! registers only. Wherever anything is unusual it leaves everything as it was, and goes on to
-//! the gate of the handler.
+//! the gate of the handler. On other processors than x86-64 there is none: the handlers do it all.
 
+#[cfg(target_arch = "x86_64")]
 mod back;
+#[cfg(target_arch = "x86_64")]
 mod call;
+#[cfg(target_arch = "x86_64")]
 mod fields;
+#[cfg(not(target_arch = "x86_64"))]
+mod none;
+#[cfg(target_arch = "x86_64")]
 mod parts;
 
+#[cfg(target_arch = "x86_64")]
 pub(super) use back::{cut_behind, entered, resumed, returned};
-pub(super) use call::{Callee, Departs, call};
-pub(super) use parts::Setting;
+#[cfg(target_arch = "x86_64")]
+pub(super) use call::call;
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) use none::{call, cut_behind, entered, resumed, returned};
+
+use super::emit::Counter;
+use crate::native::offsets::Offsets;
+use crate::native::words::Cell;
+
+/// What gates of fast code are made of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Setting {
+    /// Where the code is executed.
+    pub(super) at: usize,
+    pub(super) counter: Counter,
+    pub(super) offsets: &'static Offsets,
+    /// Cells below this have no stub.
+    pub(super) first_stub: Cell,
+    /// The gate of the handler.
+    pub(super) slow: usize,
+}
+
+/// Where the definition that an instruction calls is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Callee {
+    /// The instruction says no other each time.
+    Fixed,
+    /// The operand of that number is a procedure.
+    Operand(u8),
+}
+
+/// When a call is a last call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Departs {
+    Never,
+    /// If the engine finds no choicepoint newer than the frame.
+    IfDet,
+    Always,
+}

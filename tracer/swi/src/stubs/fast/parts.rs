@@ -6,26 +6,13 @@ use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 use portmortem_tracer::machine_code::{COMMITTED, FIELDS, TICKS, TICKS_SHIFT};
 
+use super::Setting;
 use super::fields::*;
-use crate::native::offsets::{CLAUSE, Offsets};
+use crate::native::offsets::CLAUSE;
 use crate::native::shadow::NOT_QUIET;
-use crate::native::words::Cell;
 use crate::stubs::emit::{self, Counter, ThreadBlock};
 
 pub(super) type Code = VecAssembler<X64Relocation>;
-
-/// What gates of fast code are made of.
-#[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Setting {
-    /// Where the code is executed.
-    pub(in super::super) at: usize,
-    pub(in super::super) counter: Counter,
-    pub(in super::super) offsets: &'static Offsets,
-    /// Cells below this have no stub.
-    pub(in super::super) first_stub: Cell,
-    /// The gate of the handler.
-    pub(in super::super) slow: usize,
-}
 
 /// The active box is `r11`, and its number `r10d`; `edx` is the number of exited boxes.
 pub(super) fn active_box(ops: &mut Code) {

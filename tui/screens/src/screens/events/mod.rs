@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use portmortem_analyzer::Window;
+use portmortem_analyzer::condition::EventCondition;
 use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::timeline::Program;
 use portmortem_analyzer::trace::PredicateIndex;
@@ -29,7 +30,6 @@ use ratatui::layout::Rect;
 use super::range::MarkedRange;
 use super::{Effect, EventTarget, Screen};
 use crate::analysis::AnalysisView;
-use crate::condition::EventCondition;
 use crate::format::count;
 use crate::keys::{self, Action, Binding};
 use crate::theme::Theme;
@@ -428,6 +428,16 @@ impl Screen for Events {
             stream: self.reader.as_ref()?.stream,
             number: self.step()?.number,
         })
+    }
+
+    fn call_here(&self) -> Option<u64> {
+        let step = self.step()?;
+        let is_call = matches!(step.event, Event::Call { .. } | Event::Tail { .. });
+        match (self.selected(), step.of) {
+            (Some(selected), _) => Some(selected.called),
+            (None, Some((of, _))) if !is_call => Some(of.called),
+            _ => Some(step.number),
+        }
     }
 
     fn window(&self) -> Option<Window> {

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use portmortem_analyzer::Analysis;
+use portmortem_analyzer::condition::EventCondition;
 use portmortem_analyzer::figures::StreamFigures;
 use portmortem_analyzer::moment::OpenBox;
 use portmortem_analyzer::moment::Stack;
@@ -14,7 +15,6 @@ use portmortem_tracer::format::Event;
 
 use super::leaves;
 use crate::analysis::AnalysisView;
-use crate::condition::EventCondition;
 
 /// Boxes of a stack that are kept to be shown or copied.
 const MOST_BOXES: usize = 300;

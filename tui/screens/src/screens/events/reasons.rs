@@ -1,9 +1,5 @@
 //! Why the event under the cursor happened: found by a thread, said in a line, and gone to.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
 use std::time::Instant;
 
 use portmortem_analyzer::listing::{Explainer, Explanation};
@@ -13,23 +9,16 @@ use portmortem_analyzer::walk::Step;
 use super::reader::Reader;
 use super::{Effect, Events};
 use crate::format::count;
-use crate::received::receive_until;
+use crate::worker::{Received, Worker};
 
 /// Boxes of a cut that are named.
 const MOST_NAMED: usize = 3;
 
-/// An explanation that is looked for; one that is dropped stops.
+/// An explanation that is looked for.
 #[derive(Debug)]
 pub(super) struct Reason {
     at: Step,
-    found: Receiver<Option<Explanation>>,
-    stop: Arc<AtomicBool>,
-}
-
-impl Drop for Reason {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
+    worker: Worker<Explanation>,
 }
 
 /// What is said, and the event to go to.
@@ -41,24 +30,27 @@ pub(super) struct Told {
 
 impl Reason {
     pub(super) fn look_for(reader: &Reader, at: Step) -> Self {
-        let (sender, found) = channel();
-        let stop = Arc::new(AtomicBool::new(false));
-        let (reader, stopped) = (reader.clone(), Arc::clone(&stop));
-        thread::spawn(move || {
+        let reader = reader.clone();
+        let worker = Worker::start(0, move |task| {
             let trace = &reader.analysis.trace;
             let shows = |step: &Step| reader.is_visible(step);
-            let goes_on = || !stopped.load(Ordering::Relaxed);
+            let goes_on = || task.is_wanted();
             let explainer = Explainer::new(trace, reader.analysis.trail(), &shows, &goes_on);
             let explained = reader.info().map(|info| explainer.explain(info, &at));
-            // Nobody listens any more if it was given up.
-            let _ = sender.send(explained.flatten());
+            if let Some(explained) = explained.flatten() {
+                task.found(explained);
+            }
         });
-        Self { at, found, stop }
+        Self { at, worker }
     }
 
     /// What was found; waits for it until some moment. `None`: not yet.
     fn next(&self, until: Option<Instant>) -> Option<Option<Explanation>> {
-        receive_until(&self.found, until, None)
+        match self.worker.next(until) {
+            Received::Value(found) => Some(Some(found)),
+            Received::NotYet => None,
+            Received::Ended => Some(None),
+        }
     }
 }
 

@@ -2,10 +2,6 @@
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use portmortem_analyzer::moment::Moment;
@@ -13,7 +9,7 @@ use portmortem_analyzer::walk::Step;
 use portmortem_tracer::format::Event;
 
 use super::reader::Reader;
-use crate::received::receive_until;
+use crate::worker::{Received, Task, Worker};
 
 /// Events between two looks at whether to stop.
 const PIECE: u64 = 1 << 14;
@@ -93,20 +89,9 @@ pub(in crate::screens) enum Found {
     End(bool),
 }
 
-/// A search under way; one that is dropped stops.
+/// A search under way.
 #[derive(Debug)]
-pub(in crate::screens) struct Search {
-    found: Receiver<Found>,
-    looked: Arc<AtomicU64>,
-    stop: Arc<AtomicBool>,
-    total: u64,
-}
-
-impl Drop for Search {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
-}
+pub(in crate::screens) struct Search(Worker<Found>);
 
 /// Says of an event, and the boxes after it, whether it is looked for.
 pub(in crate::screens) type Wanted = Box<dyn FnMut(&Reader, &Step, &Moment) -> bool + Send>;
@@ -120,21 +105,16 @@ impl Search {
         most: usize,
         wanted: Wanted,
     ) -> Self {
-        let (sender, found) = channel();
-        let looked = Arc::new(AtomicU64::new(0));
-        let stop = Arc::new(AtomicBool::new(false));
-        let mut looking = Looking {
-            most,
-            wanted,
-            sender,
-            looked: Arc::clone(&looked),
-            stop: Arc::clone(&stop),
-            batch: Vec::new(),
-            told: Instant::now(),
-            unsaid: 0,
-        };
         let mut reader = reader.clone();
-        let run = move || {
+        Self(Worker::start(total, move |task| {
+            let mut looking = Looking {
+                most,
+                wanted,
+                task,
+                batch: Vec::new(),
+                told: Instant::now(),
+                unsaid: 0,
+            };
             for leg in legs {
                 reader.stream = leg.stream;
                 let went = if leg.way.is_forward() {
@@ -146,16 +126,8 @@ impl Search {
                     return;
                 }
             }
-            looking.tell(Found::End(false));
-        };
-        // If there is no thread for it, the search ends at once, and finds nothing.
-        let _ = thread::Builder::new().spawn(run);
-        Self {
-            found,
-            looked,
-            stop,
-            total,
-        }
+            task.found(Found::End(false));
+        }))
     }
 
     /// Looks for events that are listed; not at all if it is known that there is none.
@@ -173,56 +145,54 @@ impl Search {
 
     /// What was found since; waits for it until then.
     pub(in crate::screens) fn next(&self, until: Option<Instant>) -> Option<Found> {
-        receive_until(&self.found, until, Found::End(false))
+        match self.0.next(until) {
+            Received::Value(found) => Some(found),
+            Received::NotYet => None,
+            // The thread has panicked, or there was none.
+            Received::Ended => Some(Found::End(false)),
+        }
     }
 
     /// How much was looked at, from 0 to 1.
     pub(in crate::screens) fn share(&self) -> f64 {
-        (self.looked.load(Ordering::Relaxed) as f64 / self.total.max(1) as f64).min(1.0)
+        self.0.share()
     }
 }
 
 /// The thread's side.
-struct Looking {
+struct Looking<'t> {
     /// So many more.
     most: usize,
     wanted: Wanted,
-    sender: Sender<Found>,
-    looked: Arc<AtomicU64>,
-    stop: Arc<AtomicBool>,
+    task: &'t Task<Found>,
     batch: Vec<Step>,
     told: Instant,
     unsaid: u64,
 }
 
-impl Looking {
-    fn tell(&mut self, found: Found) {
-        // Nobody listens any more if the search was given up.
-        let _ = self.sender.send(found);
-    }
-
+impl Looking<'_> {
     /// Breaks if that is enough.
     fn hand_over(&mut self, reader: &Reader) -> ControlFlow<()> {
         self.told = Instant::now();
         if !self.batch.is_empty() {
             let batch = std::mem::take(&mut self.batch);
             self.most = self.most.saturating_sub(batch.len());
-            self.tell(Found::Steps(reader.stream, batch));
+            self.task.found(Found::Steps(reader.stream, batch));
         }
         if self.most == 0 {
-            self.tell(Found::End(true));
+            self.task.found(Found::End(true));
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     }
 
-    /// An event was looked at. Breaks if nobody wants to know any more.
+    /// An event was looked at. Breaks if the search was dropped.
     fn looked_at_one(&mut self) -> ControlFlow<()> {
         self.unsaid += 1;
         if self.unsaid == PIECE {
-            self.looked.fetch_add(PIECE, Ordering::Relaxed);
+            self.task.progress().advance(PIECE);
             self.unsaid = 0;
-            if self.stop.load(Ordering::Relaxed) {
+            if !self.task.is_wanted() {
                 return ControlFlow::Break(());
             }
         }

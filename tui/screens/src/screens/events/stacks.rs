@@ -79,6 +79,20 @@ impl Events {
     }
 }
 
+/// The rows of a list: where each begins in it, and how many boxes it is. Recursion is one row,
+/// unless the cursor is there.
+fn rows_of(stack: &Shown, folds: bool) -> Vec<(usize, usize)> {
+    let mut rows: Vec<(usize, usize)> = Vec::new();
+    for (at, (_, open)) in stack.newest.iter().enumerate() {
+        let before = rows.last_mut();
+        match before.filter(|(first, _)| stack.newest[*first].1.predicate == open.predicate) {
+            Some((_, boxes)) if folds => *boxes += 1,
+            _ => rows.push((at, 1)),
+        }
+    }
+    rows
+}
+
 /// Draws a list of boxes; `cursor` is its row, if the keys are for it.
 pub(super) fn draw(
     reader: &Reader,
@@ -96,16 +110,25 @@ pub(super) fn draw(
     };
     buf.set_stringn(area.x, area.y, left(&title, room), room, style);
     let rows = usize::from(area.height.saturating_sub(1));
-    let all = stack.newest.len();
+    let folded = rows_of(stack, cursor.is_none());
+    let boxes_of = |rows: usize| -> u64 {
+        let rows = folded.iter().take(rows);
+        rows.map(|&(_, boxes)| boxes as u64).sum()
+    };
+    let all = folded.len();
     // The last row is for how many more there are.
-    let is_cut = stack.height > rows.min(all) as u64;
+    let is_cut = stack.height > boxes_of(rows);
     let shown = if is_cut { rows.saturating_sub(1) } else { rows };
     let first = first_row(0, cursor.unwrap_or(0), shown, all);
     let depth_width = stack.newest.iter().map(|(around, _)| count(*around).len());
     let depth_width = depth_width.max().unwrap_or(0).max(5);
-    let visible = stack.newest.iter().enumerate().skip(first).take(shown);
-    for (y, (at, (around, open))) in (area.y + 1..).zip(visible) {
-        let name = reader.analysis.predicate(open.predicate);
+    let visible = folded.iter().skip(first).take(shown);
+    for (y, &(at, boxes)) in (area.y + 1..).zip(visible) {
+        let (around, open) = &stack.newest[at];
+        let name = match (reader.analysis.predicate(open.predicate), boxes) {
+            (name, 1) => name.to_owned(),
+            (name, boxes) => format!("{name} ×{}", count(boxes as u64)),
+        };
         let selected = cursor == Some(at);
         let (faint, text) = if selected {
             (theme.cursor, theme.cursor)
@@ -115,7 +138,7 @@ pub(super) fn draw(
         let depth = right(&count(*around), depth_width);
         // The name comes first; what is said beside it takes the room that is left.
         let left_for_name = room.saturating_sub(depth_width + 1);
-        let name = shorten(name, left_for_name);
+        let name = shorten(&name, left_for_name);
         let beside = beside(open, left_for_name.saturating_sub(width(&name)));
         if selected {
             let line = " ".repeat(room);
@@ -126,7 +149,7 @@ pub(super) fn draw(
         buf.set_stringn(x, y, beside, room, faint);
     }
     let drawn = all.saturating_sub(first).min(shown);
-    let more = stack.height.saturating_sub((first + drawn) as u64);
+    let more = stack.height.saturating_sub(boxes_of(first + drawn));
     if more > 0 && rows > 0 {
         let of_hidden = if reader.lists_all() {
             ""

@@ -2,14 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::thread;
+use std::time::Instant;
 
 use portmortem_analyzer::listing::durations;
 
 use super::reader::Reader;
+use crate::worker::{Received, Worker};
 
 /// Events on either side of those in sight that are read at once: some milliseconds.
 const NEAR: u64 = 2_000;
@@ -33,18 +31,11 @@ pub(super) struct Took {
     job: Option<Job>,
 }
 
-/// A thread; one that is dropped stops.
+/// What is looked for, by their numbers, and by whom.
 #[derive(Debug)]
 struct Job {
     numbers: Vec<u64>,
-    found: Receiver<Vec<(u64, u64)>>,
-    stop: Arc<AtomicBool>,
-}
-
-impl Drop for Job {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
+    worker: Worker<Vec<(u64, u64)>>,
 }
 
 /// What is known of how long an activation took.
@@ -104,15 +95,10 @@ impl Took {
     pub(super) fn poll(&mut self, wait: bool) -> bool {
         let mut some = false;
         while let Some(job) = &self.job {
-            let found = if wait {
-                job.found.recv().map_err(|_| TryRecvError::Disconnected)
-            } else {
-                job.found.try_recv()
-            };
-            match found {
-                Ok(found) => self.known.extend(found),
-                Err(TryRecvError::Empty) => break,
-                Err(TryRecvError::Disconnected) => self.job = None,
+            match job.worker.next((!wait).then(Instant::now)) {
+                Received::Value(found) => self.known.extend(found),
+                Received::NotYet => break,
+                Received::Ended => self.job = None,
             }
             some = true;
         }
@@ -122,11 +108,8 @@ impl Took {
 
 impl Job {
     fn start(reader: &Reader, numbers: Vec<u64>) -> Self {
-        let (sender, found) = channel();
-        let stop = Arc::new(AtomicBool::new(false));
-        let (reader, stopped) = (reader.clone(), Arc::clone(&stop));
-        let all = numbers.clone();
-        thread::spawn(move || {
+        let (reader, all) = (reader.clone(), numbers.clone());
+        let worker = Worker::start(0, move |task| {
             let asked: HashSet<u64> = numbers.iter().copied().collect();
             let mut done = None;
             for number in numbers {
@@ -137,17 +120,15 @@ impl Job {
                 // So that those that begin here have most of the piece for their ends.
                 done = Some(number.saturating_add(FAR));
                 let found = read(&reader, from..from.saturating_add(PIECE), &asked);
-                // Nobody listens any more if it was dropped.
-                let gone = sender.send(found).is_err();
-                if gone || stopped.load(Ordering::Relaxed) {
+                task.found(found);
+                if !task.is_wanted() {
                     return;
                 }
             }
         });
         Self {
             numbers: all,
-            found,
-            stop,
+            worker,
         }
     }
 }

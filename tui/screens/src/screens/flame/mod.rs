@@ -6,16 +6,16 @@ mod export;
 mod folding;
 mod layout;
 mod moves;
-mod progress;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod view;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 use portmortem_analyzer::FocusOn;
+use portmortem_analyzer::condition::{Condition, Field, FieldKind};
 use portmortem_analyzer::tables::Cell;
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
@@ -23,10 +23,10 @@ use ratatui::layout::Rect;
 
 use super::{Effect, Screen};
 use crate::analysis::AnalysisView;
-use crate::condition::{Condition, Field, FieldKind};
 use crate::format;
 use crate::keys::{Action, Binding};
 use crate::theme::Theme;
+use crate::worker::Received;
 use bindings::KEYS;
 use build::{Build, PATIENCE};
 use layout::Placed;
@@ -106,7 +106,7 @@ impl Flame {
         if let Some(analysis) = &self.analysis {
             self.wanted = self.predicate().or(self.wanted);
             self.build = Some(Build::start(analysis, shape));
-            self.take(Some(PATIENCE));
+            self.take(Some(Instant::now() + PATIENCE));
         }
         Effect::Done
     }
@@ -116,17 +116,20 @@ impl Flame {
         self.build.as_ref().map_or(self.shape, |build| build.shape)
     }
 
-    /// Shows the tree that was being made, if it is.
-    fn take(&mut self, wait: Option<Duration>) -> Effect {
+    /// Shows the tree that was being made, if it is; waits for it until some moment, or as long as
+    /// it takes.
+    fn take(&mut self, until: Option<Instant>) -> Effect {
         let Some(build) = &self.build else {
             return Effect::Unused;
         };
-        let Some(tree) = build.tree(wait) else {
-            // Waited for to the end, it will never come.
-            if wait.is_none() {
+        let tree = match build.tree(until) {
+            Received::NotYet => return Effect::Unused,
+            Received::Value(tree) => tree,
+            // It will never come.
+            Received::Ended => {
                 self.build = None;
+                return Effect::Done;
             }
-            return Effect::Unused;
         };
         self.shape = build.shape;
         self.tree = tree;
@@ -223,7 +226,7 @@ impl Screen for Flame {
     }
 
     fn poll(&mut self, wait: bool) -> Effect {
-        self.take((!wait).then_some(Duration::ZERO))
+        self.take((!wait).then(Instant::now))
     }
 
     fn is_ready(&self) -> bool {

@@ -1,9 +1,8 @@
 use portmortem_analyzer::figures::contexts::ContextFigures;
 use portmortem_analyzer::trace::PredicateInfo;
-use portmortem_analyzer::{Analysis, Filters, Profile};
+use portmortem_analyzer::{Analysis, Filters, Profile, Progress};
 
 use super::folding::Folded;
-use super::progress::Progress;
 use super::tree::Node;
 use super::*;
 

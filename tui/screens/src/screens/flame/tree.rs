@@ -1,16 +1,15 @@
 //! What the flame graph is of: a tree of contexts with a size each, from callers to callees or, inverted, from
 //! what had the size itself to its callers.
 
-use portmortem_analyzer::Profile;
 use portmortem_analyzer::figures::contexts::{ContextFigures, way_up};
 use portmortem_analyzer::graphs::Metric;
 use portmortem_analyzer::trace::PredicateIndex;
+use portmortem_analyzer::{Profile, Progress};
 use rustc_hash::FxHashMap;
 
 use crate::analysis::AnalysisView;
 
 use super::folding::{Folded, Folding};
-use super::progress::Progress;
 
 /// What the width of a box stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -171,7 +170,7 @@ impl Tree {
                 }
             }
         }
-        progress.one()?;
+        one_more(progress)?;
         Some(Self {
             folded: sizes.folded,
             ..Self::linked(nodes)
@@ -226,6 +225,12 @@ impl Tree {
     }
 }
 
+/// One more context was dealt with; `None` to stop.
+fn one_more(progress: &Progress) -> Option<()> {
+    progress.advance(1);
+    (!progress.is_stopped()).then_some(())
+}
+
 /// Every context that has a size of its own, below the box of its predicate: its callers, one below the other.
 fn invert(
     analysis: &AnalysisView,
@@ -236,7 +241,7 @@ fn invert(
     let mut ids: FxHashMap<(u32, PredicateIndex), u32> = FxHashMap::default();
     let contexts = &analysis.profile.contexts;
     for (row, context) in contexts.iter().enumerate() {
-        progress.one()?;
+        one_more(progress)?;
         let own = sizes.own(row, context);
         if own == 0 {
             continue;

@@ -1,6 +1,8 @@
 //! Screen 2: one predicate: its callers, itself, its callees; how long its calls took, and the slowest of them; its box with the ports; its
-//! source, with the figures of its goals and clauses. `t` moves between the parts, and each has a cursor.
+//! source, with the figures of its goals and clauses. Above it is the evidence of what is advised.
+//! `t` moves between the parts, and each has a cursor.
 
+mod evidence;
 mod layout;
 mod listing;
 mod neighbours;
@@ -11,17 +13,19 @@ mod source;
 mod view;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, EventTarget, Screen, call_event, calls_lost};
+use super::{Effect, EventTarget, Place, Screen, call_event, calls_lost};
 use crate::analysis::AnalysisView;
 use crate::keys::{self, Action, Binding, bind};
 use crate::table::{ListSpot, Table};
 use crate::theme::Theme;
 use crate::wanted_calls::{Answer, Wanted};
+use crate::worker::Received;
 pub(crate) use parts::edit;
 use parts::{Part, View};
 use source::SourceSpot;
@@ -37,6 +41,8 @@ pub(super) struct Predicate {
     calls: Wanted,
     /// The user asked for them.
     is_asked: bool,
+    /// What is advised is known, or never will be.
+    has_advice: bool,
     /// The slowest call of what is under the cursor is to be shown as soon as it is known.
     wants_slowest: bool,
 }
@@ -86,6 +92,44 @@ impl Predicate {
         self.is_asked || view.analysis.events() <= MOST_UNASKED
     }
 
+    /// Takes times of single calls, if they are wanted.
+    fn take_calls(&mut self, wait: bool) -> Effect {
+        let Some(view) = &mut self.view else {
+            return Effect::Unused;
+        };
+        match self.calls.ask(&view.analysis, wait) {
+            Answer::Nothing => Effect::Unused,
+            Answer::Begun => Effect::Done,
+            Answer::Lost => {
+                self.wants_slowest = false;
+                calls_lost()
+            }
+            Answer::Found => {
+                view.list_slowest();
+                if std::mem::take(&mut self.wants_slowest) {
+                    view.go_to_slowest()
+                } else {
+                    Effect::Done
+                }
+            }
+        }
+    }
+
+    /// Takes what is advised, which is looked for once the times of calls are there.
+    fn take_advice(&mut self, wait: bool) -> Effect {
+        let Some(view) = self.view.as_mut().filter(|_| !self.has_advice) else {
+            return Effect::Unused;
+        };
+        view.analysis.start_advice();
+        match view.analysis.advice((!wait).then(Instant::now)) {
+            Received::NotYet => return Effect::Unused,
+            Received::Ended => {}
+            Received::Value(_) => view.list_advice(),
+        }
+        self.has_advice = true;
+        Effect::Done
+    }
+
     fn show_slowest(&mut self) -> Effect {
         let Some(view) = &self.view else {
             return Effect::Unused;
@@ -109,6 +153,7 @@ impl Screen for Predicate {
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
         self.calls = Wanted::default();
         (self.is_asked, self.wants_slowest) = (false, false);
+        self.has_advice = false;
         match &mut self.view {
             Some(view) => view.follow(analysis),
             None => {
@@ -121,24 +166,9 @@ impl Screen for Predicate {
         if !self.wants_calls() {
             return Effect::Unused;
         }
-        let Some(view) = &mut self.view else {
-            return Effect::Unused;
-        };
-        match self.calls.ask(&view.analysis, wait) {
-            Answer::Nothing => Effect::Unused,
-            Answer::Begun => Effect::Done,
-            Answer::Lost => {
-                self.wants_slowest = false;
-                calls_lost()
-            }
-            Answer::Found => {
-                view.list_slowest();
-                if std::mem::take(&mut self.wants_slowest) {
-                    view.go_to_slowest()
-                } else {
-                    Effect::Done
-                }
-            }
+        match self.take_calls(wait) {
+            Effect::Unused if self.calls.is_over() => self.take_advice(wait),
+            effect => effect,
         }
     }
 
@@ -251,6 +281,18 @@ impl Screen for Predicate {
         }
         let analysis = Arc::clone(&view.analysis);
         *view = View::new(&analysis, predicate);
+        Effect::Step
+    }
+
+    fn show_place(&mut self, place: Place) -> Effect {
+        let Some(view) = &mut self.view else {
+            return Effect::Done;
+        };
+        if view.subject != place.predicate {
+            let analysis = Arc::clone(&view.analysis);
+            *view = View::new(&analysis, place.predicate);
+        }
+        view.go_to(place);
         Effect::Step
     }
 

@@ -6,11 +6,12 @@ use portmortem_analyzer::calls::figures::SlowCall;
 use portmortem_analyzer::figures::PredicateFigures;
 use portmortem_analyzer::trace::PredicateIndex;
 
+use super::evidence::Evidence;
 use super::neighbours::Neighbours;
 use super::slowest::Slowest;
 use super::source::SourceView;
 use crate::analysis::AnalysisView;
-use crate::screens::{Effect, call_event, slowest_call};
+use crate::screens::{Effect, Place, call_event, slowest_call};
 use crate::table::Table;
 
 /// The parts that keys can act on.
@@ -37,6 +38,8 @@ pub(super) struct View {
     /// Once they are known.
     pub(super) slowest: Option<Table>,
     pub(super) source: SourceView,
+    /// What is advised about it, as far as that is known.
+    pub(super) advised: Evidence,
 }
 
 impl View {
@@ -53,8 +56,10 @@ impl View {
             callers,
             slowest: None,
             source: SourceView::of(analysis, subject),
+            advised: Evidence::default(),
         };
         view.list_slowest();
+        view.list_advice();
         view
     }
 
@@ -66,6 +71,12 @@ impl View {
         self.analysis = Arc::clone(analysis);
         self.source.follow(analysis, self.subject);
         self.list_slowest();
+        self.list_advice();
+    }
+
+    /// Takes what is advised about the predicate, if that is known.
+    pub(super) fn list_advice(&mut self) {
+        self.advised = Evidence::of(&self.analysis, self.subject);
     }
 
     /// Lists the slowest calls, if they are known.
@@ -82,6 +93,29 @@ impl View {
         match &mut self.slowest {
             Some(table) => table.follow(rows),
             None => self.slowest = Some(Table::new(rows, Some("ns"))),
+        }
+    }
+
+    /// Puts the cursor on a place in the predicate: the line, if the source can be read, or the row
+    /// of what is called there.
+    pub(super) fn go_to(&mut self, place: Place) {
+        if let Some(line) = place.line
+            && self.source.has(line)
+        {
+            self.source.go_to(line);
+            self.part = Part::Source;
+            return;
+        }
+        self.part = Part::Neighbours;
+        if let Some(callee) = place.callee {
+            let rows = 0..self.table.source().rows();
+            // Of callers and callees the latter come last.
+            let row = rows
+                .rev()
+                .find(|&row| self.table.source().predicate(row) == Some(callee));
+            if let Some(row) = row {
+                self.table.select(row);
+            }
         }
     }
 

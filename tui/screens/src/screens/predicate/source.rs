@@ -71,6 +71,11 @@ impl SourceView {
         }
     }
 
+    /// Whether a line can be shown.
+    pub(super) fn has(&self, line: u32) -> bool {
+        self.listing.rows.iter().any(|row| row.line == line)
+    }
+
     /// Puts the cursor on a line.
     pub(super) fn go_to(&mut self, line: u32) {
         let is_it = |row: &Row| row.line == line && !row.is_figures;

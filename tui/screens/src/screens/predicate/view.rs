@@ -16,6 +16,7 @@ pub(super) fn draw(view: &mut View, area: Rect, buf: &mut Buffer, theme: &Theme)
         buf.set_stringn(area.x + 2, area.y + 1, text, room.into(), theme.warning);
         return;
     }
+    let area = view.advised.draw(area, buf, theme);
     let areas = Areas::of(
         area,
         Contents {

@@ -1,5 +1,6 @@
-//! Screen 1: what happened, then all predicates, a row each.
+//! Screen 1: what happened, then all predicates, or all goals, a row each.
 
+mod goals;
 mod summary;
 
 use std::borrow::Cow;
@@ -10,12 +11,13 @@ use portmortem_analyzer::trace::PredicateIndex;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Effect, Screen, how_many};
+use super::{Effect, Place, Screen, Spot, draw_parts, how_many};
 use crate::analysis::AnalysisView;
 use crate::keys::{Action, Binding, bind};
 use crate::table::{Column, Kind, Source, Table, key_of};
 use crate::theme::Theme;
 use crate::wanted_calls::{Answer, Wanted};
+use goals::Goals;
 use summary::Summary;
 
 /// The screen.
@@ -24,21 +26,61 @@ pub(super) struct Predicates {
     analysis: Option<Arc<AnalysisView>>,
     summary: Summary,
     table: Option<Table>,
+    /// The goals of clauses, once they were shown.
+    goals: Option<Table>,
+    shows_goals: bool,
     cumulative: bool,
     /// Times of single calls, for columns that need them.
     calls: Wanted,
 }
 
-const KEYS: &[Binding] = &[bind(
-    &["c"],
-    Action::Cumulative,
-    "cumulative",
-    "by self time, or by inclusive time",
-)];
+const NEXT_PART: Binding = bind(
+    &["t"],
+    Action::NextTable,
+    "goals",
+    "predicates; the goals of their clauses, with lines",
+);
+
+const KEYS: &[Binding] = &[
+    NEXT_PART,
+    bind(
+        &["c"],
+        Action::Cumulative,
+        "cumulative",
+        "by self time, or by inclusive time",
+    ),
+];
+
+const GOAL_KEYS: &[Binding] = &[
+    NEXT_PART,
+    bind(
+        &["enter"],
+        Action::Enter,
+        "its line",
+        "go to the line of the goal",
+    ),
+];
+
+const PARTS: [&str; 2] = ["predicates", "goals"];
+
+impl Predicates {
+    /// Lists the goals, if they are shown.
+    fn list_goals(&mut self) {
+        if let Some(analysis) = self.analysis.as_ref().filter(|_| self.shows_goals) {
+            Table::fill(&mut self.goals, Box::new(Goals::new(analysis)), "served_ns");
+        }
+    }
+
+    /// Where the goal is that the cursor is on.
+    fn place_here(&self) -> Option<Place> {
+        let (table, analysis) = (self.goals.as_ref()?, self.analysis.as_ref()?);
+        goals::place(table, analysis)
+    }
+}
 
 impl Screen for Predicates {
     fn bindings(&self) -> &'static [Binding] {
-        KEYS
+        if self.shows_goals { GOAL_KEYS } else { KEYS }
     }
 
     fn follow(&mut self, analysis: &Arc<AnalysisView>) {
@@ -46,13 +88,19 @@ impl Screen for Predicates {
         Table::fill(&mut self.table, Box::new(Rows::new(analysis)), "self_ns");
         self.analysis = Some(Arc::clone(analysis));
         self.calls = Wanted::default();
+        self.goals = self.goals.take().filter(|_| self.shows_goals);
+        self.list_goals();
     }
 
     fn poll(&mut self, wait: bool) -> Effect {
         let (Some(table), Some(analysis)) = (&mut self.table, &self.analysis) else {
             return Effect::Unused;
         };
-        if !table.shows_calls() {
+        let is_wanted = match analysis.events() <= MOST_UNASKED {
+            true => table.shows_calls(),
+            false => table.asks_for_calls(),
+        };
+        if !is_wanted {
             return Effect::Unused;
         }
         match self.calls.ask(analysis, wait) {
@@ -78,6 +126,20 @@ impl Screen for Predicates {
     }
 
     fn act(&mut self, action: Action) -> Effect {
+        match action {
+            Action::NextTable => {
+                self.shows_goals = !self.shows_goals;
+                if self.goals.is_none() {
+                    self.list_goals();
+                }
+                return Effect::Done;
+            }
+            Action::Enter if self.shows_goals => {
+                return self.place_here().map_or(Effect::Done, Effect::Place);
+            }
+            _ if self.shows_goals => return Effect::Unused,
+            _ => {}
+        }
         let Some(table) = &mut self.table else {
             return Effect::Unused;
         };
@@ -103,15 +165,52 @@ impl Screen for Predicates {
         }
     }
 
+    fn spot(&self) -> Spot {
+        Spot {
+            part: usize::from(self.shows_goals),
+            ..Spot::of(self)
+        }
+    }
+
+    fn recall(&mut self, spot: &Spot) {
+        self.shows_goals = spot.part > 0;
+        if self.goals.is_none() {
+            self.list_goals();
+        }
+        spot.recall(self);
+    }
+
     fn table(&self) -> Option<&Table> {
-        self.table.as_ref()
+        match self.shows_goals {
+            true => self.goals.as_ref(),
+            false => self.table.as_ref(),
+        }
     }
 
     fn table_mut(&mut self) -> Option<&mut Table> {
-        self.table.as_mut()
+        match self.shows_goals {
+            true => self.goals.as_mut(),
+            false => self.table.as_mut(),
+        }
+    }
+
+    /// Where a predicate is to be gone to, it is among the predicates.
+    fn select(&mut self, predicate: PredicateIndex) -> Effect {
+        let was_shown = std::mem::replace(&mut self.shows_goals, false);
+        if let Some(table) = &mut self.table {
+            table.select_predicate(predicate);
+        }
+        match was_shown {
+            true => Effect::Step,
+            false => Effect::Done,
+        }
     }
 
     fn status(&self) -> String {
+        if self.shows_goals {
+            let table = self.goals.as_ref();
+            return table.map_or_else(String::new, |table| how_many(table, "goal"));
+        }
         let what = if self.cumulative {
             "cumulative"
         } else {
@@ -123,12 +222,14 @@ impl Screen for Predicates {
     }
 
     fn file_name(&self) -> &'static str {
-        "predicates"
+        PARTS[usize::from(self.shows_goals)]
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme) {
         let below = self.summary.draw(area, buf, theme);
-        if let Some(table) = &mut self.table {
+        let shown = usize::from(self.shows_goals);
+        let below = draw_parts(PARTS.into_iter(), shown, below, buf, theme);
+        if let Some(table) = self.table_mut() {
             table.draw(below, buf, theme);
         }
     }
@@ -139,7 +240,16 @@ impl Screen for Predicates {
 struct Rows {
     analysis: Arc<AnalysisView>,
     used: Vec<PredicateIndex>,
+    /// Where each is from; empty if that is not known.
+    places: Vec<String>,
 }
+
+/// From these widths on there is more to see of each.
+const WIDE: u16 = 120;
+const WIDEST: u16 = 140;
+
+/// The events of a longer trace are not read again unless the user asks for a column that needs it.
+const MOST_UNASKED: u64 = 20_000_000;
 
 const SELF_SHARE: usize = 0;
 const INCLUSIVE_SHARE: usize = 1;
@@ -176,10 +286,21 @@ const CHOSEN: &[Column] = &[
     of("cuts").rank(7).unless_zero(),
     of("pending").rank(7).unless_zero(),
     of("open").rank(7).unless_zero(),
+    of("mean_ns").rank(5).from_width(WIDEST),
+    of("max_ns").rank(5).from_width(WIDEST),
     of("tail_calls").rank(8).unless_zero(),
     of("exits_det").rank(9).unless_zero(),
     of("exits_nondet").rank(9).unless_zero(),
     of("events").rank(10),
+    Column::new(
+        "place",
+        "line",
+        Kind::Text,
+        "File and line of the first clause.",
+    )
+    .rank(6)
+    .unless_zero()
+    .from_width(WIDE),
     of("predicate").name(),
 ];
 
@@ -191,8 +312,17 @@ impl Rows {
         let predicates = &analysis.profile.predicates;
         let used = (0..predicates.len() as PredicateIndex)
             .filter(|&index| predicates[index as usize].is_used());
+        let used: Vec<PredicateIndex> = used.collect();
+        let place = |&index: &PredicateIndex| match analysis.source(index) {
+            Some((file, line)) => {
+                let name = file.rsplit('/').next().unwrap_or(file);
+                format!("{name}:{line}")
+            }
+            None => String::new(),
+        };
         Self {
-            used: used.collect(),
+            places: used.iter().map(place).collect(),
+            used,
             analysis: Arc::clone(analysis),
         }
     }
@@ -211,8 +341,15 @@ impl Source for Rows {
         if column == INCLUSIVE_SHARE {
             return Cell::Integer(self.analysis.inside_predicate(self.used[row]) as i64);
         }
-        let of = self.analysis.tables().predicate(self.used[row]);
         let column = &COLUMNS[column];
+        if column.name == "place" {
+            let place = &self.places[row];
+            return match place.is_empty() {
+                true => Cell::Missing,
+                false => Cell::Text(place),
+            };
+        }
+        let of = self.analysis.tables().predicate(self.used[row]);
         // Times of single calls are known as they were recorded, and never otherwise.
         let is_net = self.is_net() && !column.is_of_calls();
         column.cell(is_net, |at| PredicateRow::cell(&of, at))

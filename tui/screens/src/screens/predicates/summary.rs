@@ -1,13 +1,14 @@
 //! What happened, in a few lines above the predicates: how the run ended, its times, what was waited for, collected, undone and left
 //! unused, and the hottest path. The sentences are those of `portmortem report`.
 
+use portmortem_analyzer::figures::Caller;
 use portmortem_analyzer::remarks;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::analysis::AnalysisView;
-use crate::format::{shorten, time, width};
+use crate::format::{counted, shorten, time, width};
 use crate::theme::Theme;
 
 /// What is between facts on a line.
@@ -55,6 +56,7 @@ impl Summary {
             ("", Some(ending.clone())),
             ("", Some(recorded)),
             ("", Some(remarks::recording_share(analysis))),
+            ("uncaught", uncaught(analysis)),
             ("waiting", remarks::waiting(analysis)),
             ("collections", remarks::collections(analysis)),
             ("undone", remarks::undone(analysis)),
@@ -152,6 +154,20 @@ impl Summary {
             ..area
         }
     }
+}
+
+/// Exceptions that left all boxes, and out of which they came last; `None` if there are none.
+fn uncaught(analysis: &AnalysisView) -> Option<String> {
+    let edges = analysis.profile.edges.iter();
+    let out = edges.filter(|((caller, _), edge)| *caller == Caller::Root && edge.exceptions > 0);
+    let mut names = Vec::new();
+    let mut all = 0_u64;
+    for (&(_, callee), edge) in out {
+        all = all.saturating_add(edge.exceptions);
+        names.push(analysis.short_name(callee));
+    }
+    let many = counted(all, "exception", "exceptions");
+    (all > 0).then(|| format!("{many} out of {} (!)", names.join(", ")))
 }
 
 /// As many steps of a path as have room, those at its end; `…` for the rest. Only a last step that is too long is cut itself.

@@ -4,7 +4,7 @@ use crate::keys::{Action, Binding, bind};
 
 pub(super) const KEYS: &[Binding] = &[
     bind(
-        &["+", "="],
+        &["+"],
         Action::ZoomIn,
         "in",
         "half as much time, around the cursor",

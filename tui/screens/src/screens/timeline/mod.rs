@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use portmortem_analyzer::Window;
+use portmortem_analyzer::condition::{Condition, Field, FieldKind};
 use portmortem_analyzer::figures::StreamFigures;
 use portmortem_analyzer::tables::Cell as TableCell;
 use portmortem_analyzer::timeline::{Began, Cell, Column, Program, Stretch};
@@ -33,7 +34,6 @@ use ratatui::layout::Rect;
 use super::range::MarkedRange;
 use super::{Effect, EventTarget, Screen, Spot, stream_title};
 use crate::analysis::AnalysisView;
-use crate::condition::{Condition, Field, FieldKind};
 use crate::format;
 use crate::keys::{Action, Binding};
 use crate::theme::Theme;
@@ -404,6 +404,10 @@ impl Screen for Timeline {
         self.go_to_event(target)
     }
 
+    fn show_time(&mut self, tick: u64) -> Effect {
+        self.go_to_time(tick)
+    }
+
     fn poll(&mut self, wait: bool) -> Effect {
         let until = (!wait).then(Instant::now);
         if let Some(effect) = self.take(until) {
@@ -412,12 +416,7 @@ impl Screen for Timeline {
         let Some(pictures) = &mut self.pictures else {
             return Effect::Unused;
         };
-        let changed = if wait {
-            pictures.wait()
-        } else {
-            pictures.poll()
-        };
-        if changed {
+        if pictures.poll(wait) {
             Effect::Done
         } else {
             Effect::Unused

@@ -146,6 +146,26 @@ impl Timeline {
         }
     }
 
+    /// To a tick: in this view if it is seen there, else in one of the same length.
+    pub(super) fn go_to_time(&mut self, tick: u64) -> Effect {
+        if !(self.whole.from..self.whole.to).contains(&tick) {
+            return Effect::Say("nothing is shown of that time".to_owned());
+        }
+        let before = self.position;
+        (self.seek, self.fresh) = (None, false);
+        let View { from, to } = before.view;
+        if !(from..to).contains(&tick) {
+            let span = before.view.span();
+            self.set_view(tick.saturating_sub(span / 3), span);
+        }
+        self.position.cursor = tick;
+        if self.position == before {
+            return Effect::Done;
+        }
+        self.zooms.push(before);
+        Effect::Step
+    }
+
     /// Shows a tick, so close that a box of some length around it is seen.
     fn show_ticks(&mut self, tick: u64, length: u64) {
         let columns = self.columns();

@@ -1,15 +1,14 @@
-//! Pictures of stretches of streams: the newest ones are kept, short ones are made at once, long ones by a thread
+//! Pictures of stretches of streams: the newest ones are kept, short ones are made at once, long
+//! ones by a thread
 //! of their own while what is known already is shown.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::thread;
+use std::time::Instant;
 
-use portmortem_analyzer::timeline::{
-    Began, Blocks, Cell, Column, Control, Ended, Reader, Segment, Stretch,
-};
+use portmortem_analyzer::timeline::{Began, Blocks, Cell, Column, Ended, Reader, Segment, Stretch};
 
 use crate::analysis::AnalysisView;
+use crate::worker::{Received, Worker};
 
 /// So many events are read at once, for all pictures of a screen together: some milliseconds.
 const AT_ONCE: u64 = 100_000;
@@ -45,50 +44,40 @@ pub(super) struct Pictures {
     job: Option<Job>,
 }
 
-/// Pictures that a thread makes. Dropped, it stops.
+/// Pictures that a worker makes. It finds columns of one that follow on each other, and which the
+/// first one is.
 #[derive(Debug)]
 struct Job {
     windows: Vec<Stretch>,
-    control: Arc<Control>,
-    found: Receiver<(Stretch, u32, Vec<Column>)>,
-}
-
-impl Drop for Job {
-    fn drop(&mut self) {
-        self.control.cancel();
-    }
+    worker: Worker<(Stretch, u32, Vec<Column>)>,
 }
 
 impl Job {
     fn start(analysis: &Arc<AnalysisView>, blocks: &Arc<Blocks>, windows: Vec<Stretch>) -> Self {
-        let (sender, found) = channel();
-        let control = Arc::new(Control::default());
-        let job = Self {
-            windows: windows.clone(),
-            control: Arc::clone(&control),
-            found,
-        };
         let (analysis, blocks) = (Arc::clone(analysis), Arc::clone(blocks));
-        thread::spawn(move || {
+        let all = windows.clone();
+        let worker = Worker::start(0, move |task| {
             let reader = reader(&analysis, &blocks);
             for window in windows {
                 if let Some(columns) = reader.summed(&window, MOST_BESIDE) {
                     let whole = columns.iter().all(|column| column.read);
-                    let _ = sender.send((window, 0, columns));
+                    task.found((window, 0, columns));
                     if whole {
                         continue;
                     }
                 }
-                let goes_on = reader.read(&window, &control, |first, columns| {
-                    // Nobody listens any more if it was cancelled.
-                    let _ = sender.send((window, first, columns));
+                let goes_on = reader.read(&window, task.progress(), |first, columns| {
+                    task.found((window, first, columns));
                 });
                 if !goes_on {
                     return;
                 }
             }
         });
-        job
+        Self {
+            windows: all,
+            worker,
+        }
     }
 }
 
@@ -197,34 +186,23 @@ impl Pictures {
         self.kept.iter().map(Picture::size).sum()
     }
 
-    /// Takes what the thread found; `true` if there was anything.
-    pub(super) fn poll(&mut self) -> bool {
+    /// Takes what the worker found, or waits until nothing is missing; `true` if there was
+    /// anything.
+    pub(super) fn poll(&mut self, wait: bool) -> bool {
         let mut changed = false;
         while let Some(job) = &self.job {
-            match job.found.try_recv() {
-                Ok(found) => self.take(found),
-                Err(TryRecvError::Empty) => break,
-                Err(TryRecvError::Disconnected) => self.job = None,
+            match job.worker.next((!wait).then(Instant::now)) {
+                Received::Value(found) => self.take(found),
+                Received::NotYet => break,
+                Received::Ended => self.job = None,
             }
             changed = true;
         }
         changed
     }
 
-    /// Waits until nothing is missing; `true` if something was.
-    pub(super) fn wait(&mut self) -> bool {
-        let changed = self.job.is_some();
-        while let Some(job) = &self.job {
-            match job.found.recv() {
-                Ok(found) => self.take(found),
-                Err(_) => self.job = None,
-            }
-        }
-        changed
-    }
-
     pub(super) fn progress(&self) -> Option<f64> {
-        self.job.as_ref().map(|job| job.control.share())
+        self.job.as_ref().map(|job| job.worker.share())
     }
 
     fn take(&mut self, (window, first, columns): (Stretch, u32, Vec<Column>)) {

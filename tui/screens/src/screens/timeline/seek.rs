@@ -3,9 +3,6 @@
 //! A key waits for them a moment, which mostly is enough, and then goes on.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use portmortem_analyzer::moment::Moment;
@@ -16,9 +13,9 @@ use portmortem_tracer::format::Event;
 
 use super::pictures::reader;
 use super::{Effect, EventTarget, Timeline};
-use crate::received::receive_until;
 use crate::screens::events::reader::Reader;
 use crate::screens::events::search::{Found, Leg, Search, Wanted, Way};
+use crate::worker::{Received, Worker};
 
 /// How long a key waits.
 const PATIENCE: Duration = Duration::from_millis(10);
@@ -42,20 +39,7 @@ enum Stage {
     /// Which event.
     Event(Search),
     /// Where it is.
-    Place(Placing),
-}
-
-/// A thread that finds a place; one that is dropped stops.
-#[derive(Debug)]
-struct Placing {
-    found: Receiver<Option<Place>>,
-    stop: Arc<AtomicBool>,
-}
-
-impl Drop for Placing {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
+    Place(Worker<Place>),
 }
 
 /// Where something is.
@@ -85,26 +69,22 @@ enum Wish {
     Box { stream: usize, segment: Segment },
 }
 
-impl Placing {
-    fn start(reader: Reader, blocks: Arc<Blocks>, wish: Wish, last: u64) -> Self {
-        let (sender, found) = channel();
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        thread::spawn(move || {
-            let goes_on = || !stopped.load(Ordering::Relaxed);
-            let place = match wish {
-                Wish::Event { stream, number } => {
-                    event(&reader, &blocks, stream, number, last, &goes_on)
-                }
-                Wish::Box { stream, segment } => {
-                    whole_box(&reader, &blocks, stream, &segment, last, &goes_on)
-                }
-            };
-            // Nobody listens any more if it was given up.
-            let _ = sender.send(place);
-        });
-        Self { found, stop }
-    }
+/// Looks for a place; nothing is found if it is nowhere.
+fn find_place(reader: Reader, blocks: Arc<Blocks>, wish: Wish, last: u64) -> Worker<Place> {
+    Worker::start(0, move |task| {
+        let goes_on = || task.is_wanted();
+        let place = match wish {
+            Wish::Event { stream, number } => {
+                event(&reader, &blocks, stream, number, last, &goes_on)
+            }
+            Wish::Box { stream, segment } => {
+                whole_box(&reader, &blocks, stream, &segment, last, &goes_on)
+            }
+        };
+        if let Some(place) = place {
+            task.found(place);
+        }
+    })
 }
 
 fn leaves(event: Event) -> bool {
@@ -223,8 +203,8 @@ impl Timeline {
     fn place(&self, wish: Wish) -> Option<Stage> {
         let (Wish::Event { stream, .. } | Wish::Box { stream, .. }) = wish;
         let blocks = Arc::clone(&self.pictures.as_ref()?.blocks);
-        let placing = Placing::start(self.events(stream)?, blocks, wish, self.whole.to);
-        Some(Stage::Place(placing))
+        let worker = find_place(self.events(stream)?, blocks, wish, self.whole.to);
+        Some(Stage::Place(worker))
     }
 
     fn begin(&mut self, stage: Option<Stage>, nothing: &str) -> Effect {
@@ -364,7 +344,11 @@ impl Timeline {
                     }
                     Found::End(_) => None,
                 },
-                Stage::Place(placing) => placing.next(until)?,
+                Stage::Place(worker) => match worker.next(until) {
+                    Received::Value(place) => Some(place),
+                    Received::NotYet => return None,
+                    Received::Ended => None,
+                },
             };
             let nothing = self.seek.take().map(|seek| seek.nothing);
             return Some(match place {
@@ -380,13 +364,6 @@ impl Timeline {
             Stage::Event(search) => Some(search.share()),
             Stage::Place(_) => None,
         }
-    }
-}
-
-impl Placing {
-    /// What was found; `None`: not yet.
-    fn next(&self, until: Option<Instant>) -> Option<Option<Place>> {
-        receive_until(&self.found, until, None)
     }
 }
 

@@ -157,6 +157,7 @@ fn properties(analysis: &AnalysisView) -> Vec<(&'static str, String)> {
         ("predicates", count(trace.predicates().len() as u64)),
         ("streams", count(analysis.profile.streams.len() as u64)),
         ("traced", time(analysis.ns(analysis.profile.total_ticks()))),
+        ("whole", analysis.whole_in_words()),
         ("recording", recording(analysis)),
         (
             "waiting",

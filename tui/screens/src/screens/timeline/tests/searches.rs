@@ -35,13 +35,14 @@ fn failures_and_redos_are_found_in_order() {
     let mut screen = screen(&record("search", &[&small()]), &[]);
     let begin = screen.whole.from;
     let mut ticks = Vec::new();
-    while screen.act(Action::NextMatch) == Effect::Done {
+    while found(&mut screen, Action::NextMatch) == Effect::Done {
         ticks.push((screen.position.cursor - begin).next_multiple_of(100));
         assert_eq!(screen.position.row, 1);
     }
     assert_eq!(ticks, [3000, 7000]);
-    assert_eq!(screen.act(Action::PreviousMatch), Effect::Done);
-    assert!(matches!(screen.act(Action::PreviousMatch), Effect::Say(_)));
+    assert_eq!(found(&mut screen, Action::PreviousMatch), Effect::Done);
+    let effect = found(&mut screen, Action::PreviousMatch);
+    assert!(matches!(effect, Effect::Say(_)));
 }
 
 #[test]
@@ -73,7 +74,7 @@ fn failures_are_found_beyond_what_is_shown() {
 /// What a key leads to in the end: the search for it may take longer than the key.
 fn found(screen: &mut Timeline, action: Action) -> Effect {
     match screen.act(action) {
-        Effect::Done => screen.poll(true),
+        Effect::Done => screen.take(None).unwrap_or(Effect::Done),
         effect => effect,
     }
 }

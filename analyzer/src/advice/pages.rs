@@ -1,0 +1,27 @@
+//! The page of `docs/advice` on each finding: what it means, an example, and when it is wrong.
+
+use super::Cause;
+
+pub(super) fn of(cause: Cause) -> &'static str {
+    match cause {
+        Cause::UnusedChoicepoints => include_str!("../../../docs/advice/unused-choicepoints.md"),
+        Cause::Memory => include_str!("../../../docs/advice/memory.md"),
+        Cause::Generator => include_str!("../../../docs/advice/generator.md"),
+        Cause::FailingLate => include_str!("../../../docs/advice/failing-late.md"),
+        Cause::RepeatedPrefix => include_str!("../../../docs/advice/repeated-prefix.md"),
+        Cause::Waiting => include_str!("../../../docs/advice/waiting.md"),
+        Cause::Exceptions => include_str!("../../../docs/advice/exceptions.md"),
+        Cause::GrowingCalls => include_str!("../../../docs/advice/growing-calls.md"),
+        Cause::RepeatedCalls => include_str!("../../../docs/advice/repeated-calls.md"),
+        Cause::MayRepeat => include_str!("../../../docs/advice/may-repeat.md"),
+        Cause::CollectedToTest => include_str!("../../../docs/advice/collected-to-test.md"),
+        Cause::Flushes => include_str!("../../../docs/advice/flushes.md"),
+        Cause::ReadAgain => include_str!("../../../docs/advice/read-again.md"),
+        Cause::WalkedAgain => include_str!("../../../docs/advice/walked-again.md"),
+        Cause::CopiedData => include_str!("../../../docs/advice/copied-data.md"),
+        Cause::ComputedInComparison => {
+            include_str!("../../../docs/advice/computed-in-comparison.md")
+        }
+        Cause::Hottest => include_str!("../../../docs/advice/hottest.md"),
+    }
+}

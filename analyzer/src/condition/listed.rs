@@ -1,0 +1,374 @@
+//! Conditions on what `portmortem events` lists.
+
+use crate::listing::{Bounds, Pending, Wanted};
+use crate::machine::WayOut;
+use crate::moment::OpenBox;
+use crate::tables::{EventAt, Facts, Listed, ListedRow, Row, SiteNames, port};
+use crate::trace::Trace;
+use crate::walk::Step;
+use portmortem_tracer::format::{Arguments, Event};
+use portmortem_tracer::pattern::{PredicatePattern, wildcard};
+
+use super::{Condition, ConditionError, Field, FieldKind};
+
+/// Other names of columns of [`ListedRow`].
+const ALIASES: [(&str, &str); 3] = [("event", "seq"), ("time", "ns"), ("number", "seq")];
+
+/// Columns of it that are no part of conditions: what they say may be found out long after the
+/// event.
+const NOT_ASKED: [&str; 4] = ["trace", "cause", "cause_event", "caught"];
+
+/// All that can happen, in any order.
+pub(super) const PORTS: [Event; 14] = [
+    Event::Call { predicate: 0 },
+    Event::Tail { predicate: 0 },
+    Event::ExitDet,
+    Event::ExitNondet,
+    Event::Redo,
+    Event::Fail,
+    Event::Exception,
+    Event::Cut { count: 0 },
+    Event::Pause,
+    Event::Resume,
+    Event::Gap { lost: 0 },
+    Event::Mark { text: 0 },
+    Event::Clause { clause: 0 },
+    Event::Arguments(Arguments::NotGround),
+];
+
+/// A condition on events of a trace: `port = fail and predicate = lists:* and took > 1ms`.
+#[derive(Debug, Clone)]
+pub struct ListedCondition {
+    condition: Condition,
+    /// The column of [`ListedRow`] for each that the condition can name, and what it tells.
+    columns: Vec<(usize, Tells)>,
+    /// By predicate, the unknown one included and then none, and port: what follows from those
+    /// alone.
+    quick: Vec<Option<bool>>,
+    needs_end: bool,
+    bounds: Bounds,
+}
+
+/// What a column depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tells {
+    Port,
+    Predicate,
+    Site,
+    /// Of the goal, but not which one.
+    OfSite,
+    Outcome,
+    Took,
+    Else,
+}
+
+impl Tells {
+    fn of(column: usize) -> Self {
+        match name(column) {
+            "port" => Self::Port,
+            "predicate" => Self::Predicate,
+            "site" => Self::Site,
+            "goal" | "file" | "line" => Self::OfSite,
+            "outcome" => Self::Outcome,
+            "took_ns" => Self::Took,
+            _ => Self::Else,
+        }
+    }
+}
+
+impl ListedCondition {
+    /// The columns that it can name, as a user may write them.
+    #[must_use]
+    pub fn names() -> Vec<String> {
+        let (fields, _) = fields();
+        let names = Condition::names(&fields);
+        names
+            .into_iter()
+            .filter(|name| name != "seq" && name != "ns")
+            .collect()
+    }
+
+    /// Reads a condition on the events of a trace.
+    ///
+    /// # Errors
+    /// As [`Condition::parse`], and if it names a port, an outcome, a predicate or a goal that is
+    /// not there.
+    pub fn parse(text: &str, trace: &Trace, sites: &SiteNames) -> Result<Self, ConditionError> {
+        let (fields, columns) = fields();
+        let condition = Condition::parse(text, &fields)?;
+        Self::new(condition, columns, trace, sites)
+    }
+
+    fn new(
+        mut condition: Condition,
+        columns: Vec<usize>,
+        trace: &Trace,
+        sites: &SiteNames,
+    ) -> Result<Self, ConditionError> {
+        let at = |name: &str| columns_called(&columns, name);
+        for column in at("port") {
+            condition.resolve(column, &find_port)?;
+        }
+        for column in at("outcome") {
+            condition.resolve(column, &find_outcome)?;
+        }
+        for column in at("predicate") {
+            condition.resolve(column, &|text: &str| find_predicate(trace, text))?;
+        }
+        for column in at("site") {
+            condition.resolve(column, &|text: &str| find_site(trace, sites, text))?;
+        }
+        let names = |name: &str| at(name).any(|column| condition.names_column(column));
+        let needs_end = names("outcome") || names("took_ns");
+        // Each of its names says something of the same numbers.
+        let range = |name: &str| {
+            let ranges = at(name).map(|column| condition.range(column));
+            ranges.fold(0..=u64::MAX, |all, one| {
+                *all.start().max(one.start())..=*all.end().min(one.end())
+            })
+        };
+        let bounds = Bounds {
+            streams: range("stream"),
+            numbers: range("seq"),
+            ns: range("ns"),
+        };
+        let columns = columns.into_iter().map(|at| (at, Tells::of(at)));
+        let mut this = Self {
+            condition,
+            columns: columns.collect(),
+            quick: Vec::new(),
+            needs_end,
+            bounds,
+        };
+        this.quick = this.by_predicate_and_port(trace, sites);
+        Ok(this)
+    }
+
+    /// What follows from predicate and port.
+    fn by_predicate_and_port(&self, trace: &Trace, sites: &SiteNames) -> Vec<Option<bool>> {
+        let unknown = trace.unknown_predicate();
+        let mut quick = Vec::new();
+        for predicate in (0..=unknown).map(Some).chain([None]) {
+            for event in PORTS {
+                let of = predicate.map(|predicate| {
+                    let boxed = OpenBox {
+                        called: 0,
+                        caller: None,
+                        predicate,
+                        called_as: predicate,
+                        last_calls: 0,
+                        way: 0,
+                    };
+                    (boxed, 0)
+                });
+                let step = Step {
+                    number: 0,
+                    event,
+                    site: None,
+                    tick: 0,
+                    of,
+                };
+                let listed = Listed {
+                    at: EventAt {
+                        trace,
+                        name: "",
+                        stream: 0,
+                        step,
+                    },
+                    sites,
+                    facts: Facts::default(),
+                };
+                let known = |tells| matches!(tells, Tells::Port | Tells::Predicate);
+                quick.push(self.ask(&listed, known));
+            }
+        }
+        quick
+    }
+
+    fn ask(&self, listed: &Listed, known: impl Fn(Tells) -> bool) -> Option<bool> {
+        let cell = |at: usize| {
+            let &(column, tells) = self.columns.get(at)?;
+            known(tells).then(|| ListedRow::cell(listed, column))
+        };
+        let id = |at: usize| {
+            let step = &listed.at.step;
+            match self.columns.get(at)?.1 {
+                Tells::Port => Some(port_id(step.event)),
+                Tells::Predicate => step.of.map(|(of, _)| of.predicate as usize),
+                Tells::Site => listed.facts.site.map(|site| site as usize),
+                Tells::Outcome => listed.facts.outcome.map(outcome_id),
+                Tells::OfSite | Tells::Took | Tells::Else => None,
+            }
+        };
+        self.condition.decide(cell, id)
+    }
+}
+
+impl Wanted for ListedCondition {
+    fn quick(&self, step: &Step) -> Option<bool> {
+        let predicates = self.quick.len() / PORTS.len();
+        let predicate = step
+            .of
+            .map_or(predicates - 1, |(of, _)| of.predicate as usize);
+        *self
+            .quick
+            .get(predicate * PORTS.len() + port_id(step.event))?
+    }
+
+    fn decide(&self, event: &Listed, pending: Pending) -> Option<bool> {
+        if let Some(known) = self.quick(&event.at.step) {
+            return Some(known);
+        }
+        self.ask(event, |tells| !match tells {
+            Tells::Site | Tells::OfSite => pending.site,
+            Tells::Outcome => pending.end,
+            Tells::Took => pending.took,
+            Tells::Port | Tells::Predicate | Tells::Else => false,
+        })
+    }
+
+    fn needs_end(&self) -> bool {
+        self.needs_end
+    }
+
+    fn bounds(&self) -> Bounds {
+        self.bounds.clone()
+    }
+}
+
+/// What conditions can name, and which column of [`ListedRow`] each is.
+fn fields() -> (Vec<Field<'static>>, Vec<usize>) {
+    let all = ListedRow::COLUMNS;
+    let place = |name: &str| all.iter().position(|column| column.name == name);
+    let aliases = ALIASES
+        .iter()
+        .filter_map(|&(alias, name)| Some((alias, place(name)?)));
+    let asked = (0..all.len()).filter(|&at| !NOT_ASKED.contains(&all[at].name));
+    let named = aliases.chain(asked.map(|at| (all[at].name, at)));
+    named
+        .map(|(name, at)| {
+            let kind = match name {
+                "site" | "goal" | "file" | "outcome" => FieldKind::Label,
+                _ => Field::of(&all[at], None).kind,
+            };
+            (Field { name, kind }, at)
+        })
+        .unzip()
+}
+
+fn name(column: usize) -> &'static str {
+    ListedRow::COLUMNS
+        .get(column)
+        .map_or("", |column| column.name)
+}
+
+fn columns_called<'c>(columns: &'c [usize], called: &str) -> impl Iterator<Item = usize> + use<'c> {
+    let column = ListedRow::COLUMNS
+        .iter()
+        .position(|column| column.name == called);
+    (0..columns.len()).filter(move |&at| Some(columns[at]) == column)
+}
+
+/// The place among [`PORTS`].
+fn port_id(event: Event) -> usize {
+    match event {
+        Event::Call { .. } => 0,
+        Event::Tail { .. } => 1,
+        Event::ExitDet => 2,
+        Event::ExitNondet => 3,
+        Event::Redo => 4,
+        Event::Fail => 5,
+        Event::Exception => 6,
+        Event::Cut { .. } => 7,
+        Event::Pause => 8,
+        Event::Resume => 9,
+        Event::Gap { .. } => 10,
+        Event::Mark { .. } => 11,
+        Event::Clause { .. } => 12,
+        Event::Arguments(_) => 13,
+    }
+}
+
+fn outcome_id(outcome: WayOut) -> usize {
+    WayOut::ALL
+        .iter()
+        .position(|&other| other == outcome)
+        .unwrap_or(usize::MAX)
+}
+
+/// Those that have the name, or of a group of them: all exits are `exit`, and last calls are calls.
+pub(super) fn find_port(text: &str) -> Result<Box<[bool]>, ConditionError> {
+    let wanted = text.to_lowercase();
+    let names = PORTS.map(port);
+    let is = |name: &&str| {
+        **name == wanted
+            || wanted == "exit" && name.starts_with("exit_")
+            || wanted == "call" && **name == *"tail"
+    };
+    found("port", text, names.iter().map(is).collect(), || {
+        let others = names.iter().map(|name| (*name).to_owned());
+        ["exit".to_owned()].into_iter().chain(others).collect()
+    })
+}
+
+fn find_outcome(text: &str) -> Result<Box<[bool]>, ConditionError> {
+    let wanted = text.to_lowercase();
+    let names = WayOut::ALL.map(WayOut::name);
+    let is = |name: &&str| **name == wanted || wanted == "exit" && name.starts_with("exit_");
+    found("outcome", text, names.iter().map(is).collect(), || {
+        let others = names.iter().map(|name| (*name).to_owned());
+        ["exit".to_owned()].into_iter().chain(others).collect()
+    })
+}
+
+/// Those of this indicator, or that a pattern matches; the unknown one comes last.
+fn find_predicate(trace: &Trace, text: &str) -> Result<Box<[bool]>, ConditionError> {
+    let pattern = PredicatePattern::new(text);
+    let known = trace.predicates().iter();
+    let is = known.clone().map(|info| {
+        let declared = &info.declared;
+        info.indicator == text || pattern.matches(&declared.module, &declared.name, declared.arity)
+    });
+    let unknown = text == trace.predicate_name(trace.unknown_predicate());
+    found("predicate", text, is.chain([unknown]).collect(), || {
+        known.map(|info| info.indicator.clone()).collect()
+    })
+}
+
+/// Those on this line, in this file, at this place, or with this goal.
+fn find_site(trace: &Trace, sites: &SiteNames, text: &str) -> Result<Box<[bool]>, ConditionError> {
+    let line: Option<u32> = text.parse().ok();
+    let is = sites
+        .names()
+        .zip(trace.sites())
+        .map(|((place, goal), site)| {
+            let whole = site.file.and_then(|file| trace.file(file));
+            let whole = whole.map(|file| format!("{file}:{}", site.line));
+            let file = place.rsplit_once(':').map_or(place, |(file, _)| file);
+            line.is_some_and(|line| line == site.line && line != 0)
+                || [place, goal, file].iter().any(|name| wildcard(text, name))
+                || whole.is_some_and(|whole| whole == text || whole.ends_with(&format!("/{text}")))
+        });
+    found("site", text, is.collect(), || {
+        let mut places: Vec<String> = sites.names().map(|(place, _)| place.to_owned()).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    })
+}
+
+fn found(
+    column: &'static str,
+    name: &str,
+    is: Vec<bool>,
+    names: impl FnOnce() -> Vec<String>,
+) -> Result<Box<[bool]>, ConditionError> {
+    if !is.contains(&true) {
+        return Err(ConditionError::UnknownName {
+            column,
+            name: name.to_owned(),
+            names: names(),
+        });
+    }
+    Ok(is.into())
+}

@@ -1,0 +1,177 @@
+//! The goals of clauses as a list: which line costs what.
+
+use std::sync::{Arc, LazyLock};
+
+use portmortem_analyzer::figures::Caller;
+use portmortem_analyzer::tables::{self, Cell, Row as _, Site, SiteNames, SiteRow};
+use portmortem_analyzer::trace::PredicateIndex;
+
+use crate::analysis::AnalysisView;
+use crate::screens::Place;
+use crate::table::{Column, Kind, Source, Table, key_of};
+
+/// Goals that made calls.
+#[derive(Debug)]
+pub(super) struct Goals {
+    analysis: Arc<AnalysisView>,
+    rows: Vec<Goal>,
+}
+
+#[derive(Debug)]
+struct Goal {
+    caller: Caller,
+    callee: PredicateIndex,
+    key: u64,
+    cells: Vec<i64>,
+    /// Where it is: file and line.
+    place: String,
+    name: String,
+}
+
+const fn of(name: &'static str) -> Column {
+    Column::of(tables::Table::Sites, name)
+}
+
+/// Those with a number of [`SiteRow`], in their order.
+const NUMBERS: [&str; 8] = [
+    "served_ns",
+    "calls",
+    "fails",
+    "undone_ns",
+    "redos",
+    "exceptions",
+    "exits",
+    "cuts",
+];
+
+static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    vec![
+        of("served_ns").shown_as(
+            "share",
+            "served %",
+            Kind::Share,
+            "Time in what it calls, of all time: waiting in it is part of that.",
+        ),
+        of("served_ns"),
+        of("calls"),
+        of("fails").rank(2),
+        of("undone_ns").rank(4).unless_zero(),
+        of("redos").rank(3).unless_zero(),
+        of("exceptions").rank(4).unless_zero(),
+        of("exits").rank(6),
+        of("cuts").rank(7).unless_zero(),
+        Column::new("place", "line", Kind::Text, "File and line of the goal.").rank(1),
+        Column::new(
+            "goal",
+            "goal",
+            Kind::Name,
+            "Predicate, its clause and the goal in that, and what it calls.",
+        ),
+    ]
+});
+
+impl Goals {
+    pub(super) fn new(analysis: &Arc<AnalysisView>) -> Self {
+        let names = SiteNames::of(&analysis.trace);
+        let places: Vec<&str> = names.names().map(|(place, _)| place).collect();
+        let tables = analysis.tables();
+        let goals = tables.site_list().into_iter();
+        let goals = goals.filter(|goal| !analysis.leaves_out(goal.callee));
+        let rows = goals.map(|goal| Goal::of(analysis, &goal, &places));
+        Self {
+            rows: rows.collect(),
+            analysis: Arc::clone(analysis),
+        }
+    }
+}
+
+/// Where the goal is that the cursor of a list of goals is on.
+pub(super) fn place(table: &Table, analysis: &AnalysisView) -> Option<Place> {
+    let row = table.row()?;
+    let (callee, caller) = (table.predicate()?, table.source().other(row));
+    let key = table.source().key(row);
+    let goals = analysis.tables().site_list();
+    let goal = goals.iter().find(|goal| key_of_goal(goal) == key)?;
+    Some(Place {
+        predicate: caller.unwrap_or(callee),
+        line: goal.line(),
+        callee: Some(callee),
+    })
+}
+
+fn key_of_goal(goal: &Site) -> u64 {
+    key_of((goal.caller, goal.callee, goal.site))
+}
+
+impl Goal {
+    fn of(analysis: &AnalysisView, goal: &Site, places: &[&str]) -> Self {
+        let info = goal.info();
+        let clause = info.map(|info| (info.clause, info.goal));
+        let short = |caller: Caller| match caller {
+            Caller::Predicate(index) => analysis.short_name(index).into_owned(),
+            Caller::Root => analysis.caller(caller).to_owned(),
+        };
+        let number = clause.map_or_else(String::new, |(clause, goal)| format!(" #{clause}.{goal}"));
+        let cell = |name: &'static str| {
+            let cell = of(name).cell(false, |at| SiteRow::cell(goal, at));
+            match cell {
+                Cell::Integer(number) => number,
+                _ => 0,
+            }
+        };
+        let place = goal.site.and_then(|site| places.get(site as usize));
+        Self {
+            caller: goal.caller,
+            callee: goal.callee,
+            key: key_of_goal(goal),
+            cells: NUMBERS.into_iter().map(cell).collect(),
+            place: place.map_or_else(String::new, |place| (*place).to_owned()),
+            name: format!(
+                "{}{number} > {}",
+                short(goal.caller),
+                analysis.short_name(goal.callee)
+            ),
+        }
+    }
+}
+
+impl Source for Goals {
+    fn columns(&self) -> &'static [Column] {
+        &COLUMNS
+    }
+
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Cell<'_> {
+        let goal = &self.rows[row];
+        match COLUMNS[column].name {
+            "goal" => Cell::Text(&goal.name),
+            "place" if goal.place.is_empty() => Cell::Missing,
+            "place" => Cell::Text(&goal.place),
+            "share" => Cell::Integer(goal.cells[0]),
+            name => match NUMBERS.iter().position(|number| *number == name) {
+                Some(at) => Cell::Integer(goal.cells[at]),
+                None => Cell::Missing,
+            },
+        }
+    }
+
+    fn key(&self, row: usize) -> u64 {
+        self.rows[row].key
+    }
+
+    /// Time served is known as it was recorded, with what waited in it.
+    fn whole(&self) -> u64 {
+        self.analysis.ns(self.analysis.profile.total_ticks())
+    }
+
+    fn predicate(&self, row: usize) -> Option<PredicateIndex> {
+        Some(self.rows[row].callee)
+    }
+
+    fn other(&self, row: usize) -> Option<PredicateIndex> {
+        self.rows[row].caller.predicate()
+    }
+}
