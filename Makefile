@@ -3,14 +3,15 @@
 PREFIX ?= /usr/local
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-TRACE := $(or $(TMPDIR),/tmp)/portmortem-demo.pmt
+# Of this checkout, so two users of a machine do not write one file.
+TRACE := $(TARGET)/demo.pmt
 
 .PHONY: demo test test-engine test-arm64 test-cluster install pack bench-record bench-real bench-truth bench-recorder bench-replay bench-models bench-screens pictures samples engine test-packages check test-memory fuzz
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
-	target/debug/portmortem record --force --output $(TRACE) traces/queens.pl
-	target/debug/portmortem report $(TRACE)
+	$(TARGET)/debug/portmortem record --force --output $(TRACE) traces/queens.pl
+	$(TARGET)/debug/portmortem report $(TRACE)
 
 test: engine test-packages check
 	$(CARGO) build --quiet --workspace
@@ -63,23 +64,23 @@ fuzz:
 install: engine
 	$(CARGO) build --release --package portmortem --package portmortem-polars --package portmortem-swi
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/portmortem
-	install -s -m 755 target/release/portmortem $(DESTDIR)$(PREFIX)/bin/
-	install -s -m 755 target/release/portmortem-polars $(DESTDIR)$(PREFIX)/lib/portmortem/
-	install -s -m 755 target/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/lib/portmortem/
+	install -s -m 755 $(TARGET)/release/portmortem $(DESTDIR)$(PREFIX)/bin/
+	install -s -m 755 $(TARGET)/release/portmortem-polars $(DESTDIR)$(PREFIX)/lib/portmortem/
+	install -s -m 755 $(TARGET)/release/libportmortem_swi.so $(DESTDIR)$(PREFIX)/lib/portmortem/
 
 # library(portmortem) for use from within SWI-Prolog: ?- attach_packs('target/pack').
-PACK := target/pack/portmortem
+PACK := $(TARGET)/pack/portmortem
 pack: engine
 	$(CARGO) build --release --package portmortem-swi
 	install -d $(PACK)/prolog $(PACK)/lib/$$(swipl --arch)
 	install -m 644 tracer/swi/pack.pl $(PACK)/
 	install -m 644 tracer/swi/prolog/*.pl $(PACK)/prolog/
-	install -s -m 755 target/release/libportmortem_swi.so $(PACK)/lib/$$(swipl --arch)/
+	install -s -m 755 $(TARGET)/release/libportmortem_swi.so $(PACK)/lib/$$(swipl --arch)/
 
 # Traced over untraced time on every corpus program, side by side in one run.
 bench-record: engine test-packages
 	$(CARGO) build --release --package portmortem --package portmortem-swi --package portmortem-tests
-	target/release/bench-record
+	$(TARGET)/release/bench-record
 
 # Whole real programs, recorded and unrecorded. DIR is a folder of checkouts, each named as its repository; what is not there is left out.
 # For example: make bench-real DIR=$HOME/checkouts

@@ -271,7 +271,19 @@ pub fn losses(analysis: &Analysis, most: usize) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let lost = profile.lost_events();
+    let mut after_end = 0;
+    for stream in trace.streams() {
+        let events = trace.events_after_end(stream);
+        after_end = events.saturating_add(after_end);
+        if events > 0 {
+            lines.push(format!(
+                "{} ran on after the end of the recording: its figures are a lower bound, {} missing",
+                stream.title(),
+                counted(events, "event is", "events are")
+            ));
+        }
+    }
+    let lost = profile.lost_events().saturating_sub(after_end);
     if lost > 0 {
         // A recording that keeps its beginning ends at the first event that it cannot keep.
         let least = if trace.header().mode.keep_last {

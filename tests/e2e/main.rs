@@ -23,6 +23,7 @@ mod diagnose;
 mod diff;
 mod documents;
 mod drivers;
+mod ends;
 mod events;
 mod export;
 mod failures;

@@ -97,6 +97,12 @@ impl Block {
             .store(dropped.to_le(), Ordering::Release);
     }
 
+    /// Says how many of the lost events came after the end of the recording.
+    pub(crate) fn set_after_end(&self, events: u64) {
+        self.long_word(block_offset::AFTER_END)
+            .store(events.to_le(), Ordering::Release);
+    }
+
     /// Completes the block: `events` of them, the last at `last_tick`.
     pub(crate) fn close(&self, last_tick: u64, events: u32, regressions: u32) {
         let committed = self.committed();

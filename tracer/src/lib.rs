@@ -34,6 +34,7 @@ mod describe;
 mod ending;
 pub mod format;
 mod hot;
+pub mod last_moments;
 pub mod locks;
 pub mod machine_code;
 mod options;

@@ -14,6 +14,7 @@ use crate::format::{
     Clause, Cost, Dialect, Header, MAX_COSTS, Outcome, Predicate, Record, Site, StreamBegin,
     StreamKind, Technique, encode_header,
 };
+use crate::last_moments;
 use crate::options::{Keep, MIN_MAX_SIZE, Options};
 use crate::phase::{Life, Phase};
 use crate::records::Records;
@@ -363,7 +364,25 @@ impl Recorder {
     /// # Errors
     /// [`RecordError`] if the end cannot be written. All that was recorded is still readable.
     pub fn close(&self, outcome: Outcome) -> Result<(), RecordError> {
-        if matches!(self.inner.phase(), Phase::Closed | Phase::Forked) {
+        self.close_as(Phase::Closed, outcome)
+    }
+
+    /// [`Recorder::close`] by a thread that is about to end the process. Other threads wait at their
+    /// next event until [`last_moments::let_go`] is called or the process is gone: nothing happens
+    /// that is not recorded. If they are let go, their streams count what they do after that.
+    ///
+    /// # Errors
+    /// As for [`Recorder::close`].
+    pub fn close_at_exit(&self, outcome: Outcome) -> Result<(), RecordError> {
+        last_moments::begin();
+        self.close_as(Phase::Ended, outcome)
+    }
+
+    fn close_as(&self, phase: Phase, outcome: Outcome) -> Result<(), RecordError> {
+        if matches!(
+            self.inner.phase(),
+            Phase::Closed | Phase::Ended | Phase::Forked
+        ) {
             return Ok(());
         }
         let mut guard = self.inner.lock();
@@ -374,7 +393,7 @@ impl Recorder {
             self.inner.shortened(&mut shared);
         }
         let shortened = self.inner.phase() == Phase::Shortened;
-        registry::stop_streams(&self.inner.life, Phase::Closed);
+        registry::stop_streams(&self.inner.life, phase);
         drop(guard);
         if shortened {
             self.inner.writer_lock.release();

@@ -15,6 +15,7 @@ use std::ptr;
 use std::sync::{Arc, Mutex, Once};
 
 use crate::hot::Hot;
+use crate::last_moments;
 use crate::locks::{self, Locked};
 use crate::phase::{Life, Phase};
 use crate::writer_lock::WriterLock;
@@ -110,6 +111,8 @@ extern "C" fn in_child() {
     let Some(mut registry) = (unsafe { (*HELD.0.get()).take() }) else {
         return;
     };
+    // The parent may be about to end, and not this process.
+    last_moments::let_go();
     for recording in registry.recordings.drain(..) {
         // SAFETY: a live recording, by the invariant of the registry. The count that is added here
         // is never taken away: nothing of it is dropped in the child.

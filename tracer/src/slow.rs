@@ -8,6 +8,7 @@ use crate::block::Block;
 use crate::clock;
 use crate::format::{BlockKind, BlockStart, Event, MAX_EVENT_BYTES, Record};
 use crate::hot::Hot;
+use crate::last_moments;
 use crate::options::Keep;
 use crate::phase::Phase;
 use crate::shared::Inner;
@@ -37,6 +38,8 @@ struct Cold {
     dropped: u64,
     /// How many cuts the last lost event stands for, 0 if it was none.
     dropped_cuts: u8,
+    /// How many of the lost events came after the end of the recording.
+    after_end: u64,
     /// Events of the block whose clock went backwards.
     regressions: u32,
     /// Size of all blocks so far, in bytes.
@@ -54,6 +57,7 @@ impl Cold {
             before: 0,
             dropped: 0,
             dropped_cuts: 0,
+            after_end: 0,
             regressions: 0,
             blocks_size: 0,
             bytes: Vec::with_capacity(MAX_EVENT_BYTES),
@@ -128,6 +132,8 @@ impl Core {
         let denied = || self.cold.try_borrow().is_ok_and(|cold| cold.denied);
         match self.recorder.phase() {
             Phase::Recording => self.recorder.keep == Keep::First && denied(),
+            // The next event waits, or is counted.
+            Phase::Ended => false,
             Phase::Full | Phase::Shortened | Phase::Closed | Phase::Forked => true,
         }
     }
@@ -240,10 +246,18 @@ impl Core {
     }
 
     fn lose(&self, cold: &mut Cold, event: Event) {
+        let phase = self.recorder.phase();
+        if phase == Phase::Ended {
+            last_moments::wait_unless_ending();
+        }
+        let before = cold.dropped;
         cold.count_lost(event);
-        if let Some(block) = &cold.block
-            && self.recorder.phase().may_write()
-        {
+        let Some(block) = &cold.block else { return };
+        if phase == Phase::Ended {
+            cold.after_end += cold.dropped - before;
+            block.set_after_end(cold.after_end);
+        }
+        if phase == Phase::Ended || phase.may_write() {
             block.set_dropped(cold.dropped);
         }
     }

@@ -173,7 +173,7 @@ impl Index {
     /// # Errors
     /// [`IndexError`] if there is none that belongs to the trace as it is.
     pub fn load(trace: &Trace, path: &Path) -> Result<Self, IndexError> {
-        if trace.end().is_none() || !trace.damage().is_empty() {
+        if !may_have_index(trace) {
             return Err(IndexError::NotWhole);
         }
         let contents = bytes::decode(&bytes::read(&Self::path_of(path))?)?;
@@ -280,8 +280,13 @@ impl Index {
 pub const WORTH_BYTES: u64 = 10_000_000;
 
 /// Whether a trace can have an index, as far as that is known before its events are read.
+///
+/// The index may have been made before threads ran on that the recording did not wait for.
 fn may_have_index(trace: &Trace) -> bool {
-    trace.end().is_some() && trace.damage().is_empty()
+    let mut streams = trace.streams().iter();
+    trace.end().is_some()
+        && trace.damage().is_empty()
+        && streams.all(|stream| trace.events_after_end(stream) == 0)
 }
 
 /// Whether an index is written beside a trace of so many bytes, the file at `path`, when all of it

@@ -460,6 +460,15 @@ impl Trace {
         BlockHeader::parse(bytes, self.file_id).ok()
     }
 
+    /// How many events the thread of a stream of this trace did after the end of the recording, at
+    /// least: they count as lost, and as [`crate::figures::StreamFigures::lost_events`], too.
+    #[must_use]
+    pub fn events_after_end(&self, stream: &StreamInfo) -> u64 {
+        let last = stream.blocks.clone().next_back();
+        let header = last.and_then(|block| self.block_header(block));
+        header.map_or(0, |header| header.after_end)
+    }
+
     pub(crate) fn blocks(&self, range: Range<usize>) -> &[Block] {
         &self.blocks[range]
     }

@@ -26,6 +26,7 @@ pub(crate) mod offset {
     pub(crate) const PAYLOAD_CRC: usize = 88;
     pub(crate) const CLOSE_CRC: usize = 92;
     pub(crate) const DROPPED: usize = 96;
+    pub(crate) const AFTER_END: usize = 104;
 }
 
 const STATE_CLOSED: u32 = 1;
@@ -124,6 +125,8 @@ pub struct BlockHeader {
     pub closing: Closing,
     /// Events of the stream lost after the last one of this block.
     pub dropped: u64,
+    /// How many of these the stream's thread did after the end of the recording.
+    pub after_end: u64,
 }
 
 impl BlockHeader {
@@ -169,6 +172,7 @@ impl BlockHeader {
             committed: u32_at(bytes, offset::COMMITTED).min(room),
             closing: closing(bytes, room),
             dropped: u64_at(bytes, offset::DROPPED),
+            after_end: u64_at(bytes, offset::AFTER_END),
         })
     }
 

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use portmortem_tracer::format::Outcome;
-use portmortem_tracer::locks;
+use portmortem_tracer::{last_moments, locks};
 
 use crate::ffi::{self, FALSE};
 use crate::panics::guarded;
@@ -28,7 +28,8 @@ pub(crate) fn stop() -> bool {
 }
 
 /// Ends the recording because the process ends, perhaps in the handler of a signal that
-/// interrupted a port. Nothing is freed that the port may still use.
+/// interrupted a port. Nothing is freed that the port may still use. Other threads come to their
+/// next port as if recording went on, and wait there.
 ///
 /// A child of a fork leaves everything as it is: its copies of the locks may be held by threads
 /// that it does not have.
@@ -37,9 +38,8 @@ fn stop_at_exit(status: i32) {
         return;
     };
     engine::end_current_in_place();
-    recording::abandon();
     symbolic::finish(&recording.recorder);
-    recording::close(&recording, Outcome::Exited(status));
+    recording::close_at_exit(&recording, Outcome::Exited(status));
     std::mem::forget(recording);
 }
 
@@ -67,11 +67,16 @@ pub(crate) extern "C" fn at_exit(status: c_int, _: *mut c_void) -> c_int {
     if locks::is_held() {
         return 0;
     }
-    // The upper bits are flags of the engine's clean-up.
+    let (status, flags) = (status & 0xffff, status & !0xffff);
     guarded(FALSE, || {
-        stop_at_exit(status & 0xffff);
+        stop_at_exit(status);
         watcher::end(status as u8, recording::written());
         FALSE
     });
+    // The engine gives flags of its clean-up only when it halts. What follows then are the hooks
+    // of the C library, and those may need what a thread holds. A signal kills the process at once.
+    if flags != 0 {
+        last_moments::let_go();
+    }
     0
 }

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use portmortem_tracer::Stream;
 use portmortem_tracer::format::{Dialect, StreamKind};
+use portmortem_tracer::last_moments;
 
 use crate::boxes::{BoxId, Boxes, Pruned};
 use crate::collections::Collections;
@@ -479,6 +480,8 @@ fn attach(
         suspicious_bytes: current.stack_limit / SUSPICIOUS_PART,
     });
     let Some(made) = made else {
+        // A thread that begins at the end of the process gets no stream any more.
+        last_moments::wait_unless_ending();
         return ptr::null_mut();
     };
     let state = Box::into_raw(Box::new(made));
