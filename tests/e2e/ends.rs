@@ -1,7 +1,8 @@
-//! How a program ends while other threads work: what they did until the process was gone is in the trace, or the trace
-//! says how much of it is not.
+//! How a program ends while other threads work: what they did until the process was gone is in the
+//! trace, or the trace says how much of it is not.
 //!
-//! Workers leave a byte in a file after each round of three events. The write goes to the system at once.
+//! Workers leave a byte in a file after each round of three events. The write goes to the system at
+//! once.
 
 use std::fs;
 use std::path::Path;
@@ -25,8 +26,8 @@ worked(Name) :-
     repeat, exists_file(File), size_file(File, Size), Size > 100, !.
 ";
 
-/// With so many events the index takes a while, which is made before the process may end. Threads that run on meanwhile
-/// do thousands of rounds.
+/// With so many events the index takes a while, which is made before the process may end. Threads
+/// that run on meanwhile do thousands of rounds.
 const MANY_EVENTS: &str = "
 many :- between(1, 200000, X), tick(_), X >= 200000, !.
 ";
@@ -208,7 +209,8 @@ main :-
     assert_eq!(profiled.row("tick/1").calls, 200_000);
 }
 
-/// In the recorded process, after everything that the engine does at its end: waits until the thread has done more.
+/// In the recorded process, after everything that the engine does at its end: waits until the
+/// thread has done more.
 const AFTER_THE_END: &str = r#"
 #include <stdio.h>
 #include <unistd.h>
@@ -226,7 +228,8 @@ __attribute__((destructor)) static void run_on(void) {
 }
 "#;
 
-/// A thread that cannot be aborted runs on while the C library ends the process, and could hold what that needs.
+/// A thread that cannot be aborted runs on while the C library ends the process, and could hold
+/// what that needs.
 #[test]
 fn a_thread_that_runs_on_says_so() {
     let sandbox = sandbox(

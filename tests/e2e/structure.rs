@@ -1,4 +1,9 @@
-//! `tools/check-structure`: it finds what it is for, and its list only shrinks.
+//! `tools/check-structure`: it finds what it is for, and its list only shrinks. What there is of
+//! faults in each language stands in the modules below.
+
+mod comments;
+mod prolog;
+mod rust;
 
 use std::fs;
 
@@ -15,6 +20,28 @@ fn checked(sandbox: &Sandbox, files: &[(&str, &str)]) -> Outcome {
     }
     check(sandbox, &[])
 }
+
+/// A test for each of these: what is wrong with sources that have it.
+macro_rules! faults {
+    ($sources:ident says $says:literal: $($name:ident: $fault:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            $sources($fault).exits(1).says($says);
+        })*
+    };
+}
+use faults;
+
+/// A test for each of these: nothing is wrong with sources that have it.
+macro_rules! sound {
+    ($sources:ident: $($name:ident: $text:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            $sources($text).succeeds();
+        })*
+    };
+}
+use sound;
 
 fn check(sandbox: &Sandbox, options: &[&str]) -> Outcome {
     let mut run = sandbox.command(&repository("tools/check-structure"));
@@ -96,4 +123,97 @@ fn the_list_only_shrinks() {
     check(&sandbox, &["--shrink"]).exits(1);
     fs::write(&list, "unchecked src\n").unwrap();
     check(&sandbox, &[]).succeeds();
+}
+
+/// Commits what is in a sandbox.
+fn commit(sandbox: &Sandbox) {
+    let author = "-c user.name=a -c user.email=a@b -c commit.gpgsign=false";
+    let script = format!("git init -q . && git add -A && git {author} commit -qm change");
+    sandbox.sh(&script).succeeds();
+}
+
+/// Writes a list, with the number of its rules.
+fn list(sandbox: &Sandbox, rules: u32, entries: &str) {
+    fs::create_dir_all(sandbox.path("tools")).unwrap();
+    let text = format!("# The list.\n# rules {rules}\n{entries}");
+    sandbox.write("tools/structure.allowed", text);
+}
+
+#[test]
+fn the_list_does_not_grow_in_git() {
+    let sandbox = Sandbox::new();
+    let comment = format!("// {}\n", "x".repeat(100));
+    let files = |a: usize, b: usize| {
+        let (a, b) = (comment.repeat(a), comment.repeat(b));
+        checked(&sandbox, &[("src/lib.rs", &a), ("src/b.rs", &b)])
+    };
+    list(&sandbox, 2, "comments src/lib.rs 2\n");
+    files(2, 0).succeeds();
+    commit(&sandbox);
+    check(&sandbox, &[]).succeeds();
+    // A larger number, and a new entry; not committed, committed, and below a commit that shrinks.
+    list(&sandbox, 2, "comments src/b.rs 1\ncomments src/lib.rs 3\n");
+    let grown = "has grown: `comments src/lib.rs 3` was `comments src/lib.rs 2`";
+    let new = "has grown: `comments src/b.rs 1` was not there";
+    files(3, 1).exits(1).says(grown).says(new);
+    commit(&sandbox);
+    check(&sandbox, &[]).exits(1).says(grown).says(new);
+    list(&sandbox, 2, "comments src/b.rs 1\n");
+    files(0, 1).exits(1).says(new);
+    commit(&sandbox);
+    check(&sandbox, &[]).exits(1).says(new);
+    // What has left the list does not come back.
+    list(&sandbox, 2, "comments src/lib.rs 2\n");
+    files(2, 0)
+        .exits(1)
+        .says("`comments src/lib.rs 2` was not there");
+    // Without git there is nothing to compare it with.
+    fs::remove_dir_all(sandbox.path(".git")).unwrap();
+    check(&sandbox, &[]).succeeds();
+}
+
+#[test]
+fn other_rules_have_another_list() {
+    let sandbox = Sandbox::new();
+    let comment = format!("// {}\n", "x".repeat(100));
+    let file = |times: usize| checked(&sandbox, &[("src/lib.rs", &comment.repeat(times))]);
+    list(&sandbox, 1, "comments src/lib.rs 1\n");
+    file(1).succeeds();
+    commit(&sandbox);
+    list(&sandbox, 2, "comments src/lib.rs 2\n");
+    file(2).succeeds();
+    commit(&sandbox);
+    // A list that denies its rules is compared, too.
+    list(&sandbox, 1, "comments src/lib.rs 3\n");
+    file(3).exits(1).says("has grown");
+}
+
+#[test]
+fn a_circle_may_lose_modules_only() {
+    let sandbox = Sandbox::new();
+    let circle = |a: &str, b: &str, c: &str| {
+        let import = |module: &str| format!("use crate::{module}::X;\n");
+        let (a, b, c) = (import(a), import(b), import(c));
+        let root = ("src/lib.rs", "mod a;\nmod b;\nmod c;\n");
+        let modules = [("src/a.rs", &a), ("src/b.rs", &b), ("src/c.rs", &c)];
+        let modules = modules.map(|(name, text)| (name, text.as_str()));
+        checked(&sandbox, &[&[root], &modules[..]].concat())
+    };
+    list(&sandbox, 2, "circle src/{a,b,c}\n");
+    circle("b", "c", "a").succeeds();
+    commit(&sandbox);
+    circle("b", "a", "a")
+        .exits(1)
+        .says("allows `circle src/{a,b,c}`, which is better now");
+    check(&sandbox, &["--shrink"]).succeeds();
+    let kept = fs::read_to_string(sandbox.path("tools/structure.allowed")).unwrap();
+    assert!(kept.ends_with("\ncircle src/{a,b}\n"), "{kept}");
+    commit(&sandbox);
+    circle("b", "c", "a")
+        .exits(1)
+        .says("error: src/{a,b,c}: these modules import each other");
+    list(&sandbox, 2, "circle src/{a,b,c}\n");
+    check(&sandbox, &[])
+        .exits(1)
+        .says("has grown: `circle src/{a,b,c}` was not there");
 }

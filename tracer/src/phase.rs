@@ -14,8 +14,9 @@ pub(crate) enum Phase {
     Shortened,
     /// Closed: the file is as it will stay.
     Closed,
-    /// Closed because the process ends: other threads wait at their next event ([`crate::last_moments`]).
-    /// What they do when they are let go is in no event, but the blocks say how much it was.
+    /// Closed because the process ends: other threads wait at their next event
+    /// ([`crate::last_moments`]). What they do when they are let go is in no event, but the blocks
+    /// say how much it was.
     Ended,
     /// This is the child of a fork, and the file is the parent's.
     Forked,

@@ -367,9 +367,9 @@ impl Recorder {
         self.close_as(Phase::Closed, outcome)
     }
 
-    /// [`Recorder::close`] by a thread that is about to end the process. Other threads wait at their
-    /// next event until [`last_moments::let_go`] is called or the process is gone: nothing happens
-    /// that is not recorded. If they are let go, their streams count what they do after that.
+    /// [`Recorder::close`] by a thread that is about to end the process. Other threads wait at
+    /// their next event until [`last_moments::let_go`] is called or the process is gone: nothing
+    /// happens that is not recorded. If they are let go, their streams count what they do then.
     ///
     /// # Errors
     /// As for [`Recorder::close`].

@@ -365,8 +365,9 @@ impl Stream {
         self.core().hot.last_tick.get()
     }
 
-    /// Whether nothing can be recorded in this stream any more: the limit was reached, or the recording has ended.
-    /// False if it has ended because the process ends: the stream has to say what is done after that.
+    /// Whether nothing can be recorded in this stream any more: the limit was reached, or the
+    /// recording has ended. False if it has ended because the process ends: the stream has to
+    /// say what is done after that.
     #[must_use]
     pub fn has_stopped(&self) -> bool {
         self.core().has_stopped()

@@ -508,12 +508,6 @@ impl PredicateInfo {
             && (COLLECTORS.iter()).any(|(known, arities)| known == name && arities.contains(arity))
     }
 
-    /// Whether its boxes are calls that the program makes: neither of a cost centre itself nor the engine's own work.
-    #[must_use]
-    pub fn is_called_by_program(&self) -> bool {
-        !self.is_center && !self.is_engine_work()
-    }
-
     fn new(declared: Predicate) -> Self {
         let indicator = names::indicator(&declared.module, &declared.name, declared.arity);
         Self {

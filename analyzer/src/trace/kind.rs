@@ -68,6 +68,13 @@ impl PredicateInfo {
         is_engine_work(&declared.module, &declared.name, declared.arity)
     }
 
+    /// Whether its boxes are calls that the program makes: neither of a cost centre itself nor the
+    /// engine's own work.
+    #[must_use]
+    pub fn is_called_by_program(&self) -> bool {
+        !self.is_center && !self.is_engine_work()
+    }
+
     /// Whether its boxes are garbage collections or stack shifts.
     #[must_use]
     pub fn is_memory_work(&self) -> bool {

@@ -119,9 +119,6 @@ told(Goal) :-
     ;   fail
     ).
 
-rethrow(Error) :-
-    throw(Error).
-
 %!  pm_start(+File, +Options) is det.
 %
 %   Begin to record all threads and engines into File.
@@ -344,7 +341,8 @@ report_since(File, Options0) :-
         )
     ;   Options = Options0
     ),
-    print_report(File, Options).
+    engine_library(Library),
+    print_report(Library, File, Options).
 
 %!  pm_reset is det.
 %
@@ -392,7 +390,8 @@ free_file(N, File) :-
 
 report_at_end(File) :-
     pm_stop,
-    catch(print_report(File, []), Error, print_message(warning, Error)),
+    engine_library(Library),
+    catch(print_report(Library, File, []), Error, print_message(warning, Error)),
     format('The trace is ~w: portmortem tui ~w~n', [File, File]).
 
 %   What follows the goal is what follows it in a wrapper.

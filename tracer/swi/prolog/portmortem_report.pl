@@ -1,5 +1,5 @@
 :- module(portmortem_report,
-          [ print_report/2              % +Trace, +Options
+          [ print_report/3              % +Library, +Trace, +Options
           ]).
 
 /** <module> Print a report of a trace, also of one that is being written
@@ -12,16 +12,16 @@ beside the engine library, in the directory `bin` beside that of the library, an
 
 :- set_module(class(library)).
 
-%!  print_report(+Trace, +Options) is det.
+%!  print_report(+Library, +Trace, +Options) is det.
 %
 %   Write the report of the file Trace to the current output. Options is a list of options of
-%   `portmortem report`, as Name(Value), or
-%   one predicate indicator.
+%   `portmortem report`, as Name(Value), or one predicate indicator. Library is the path of the
+%   engine library.
 %
 %   @error portmortem_error(Message) if there is no program, or an option is none.
 
-print_report(Trace, Options) :-
-    program(Program),
+print_report(Library, Trace, Options) :-
+    program(Library, Program),
     arguments(Options, Arguments),
     findall(Quoted,
             ( '$member'(Word, [Program, report, Trace|Arguments]), quoted(Word, Quoted) ),
@@ -33,24 +33,23 @@ print_report(Trace, Options) :-
         ( current_output(Out), copy_stream_data(Report, Out) ),
         close(Report)).
 
-program(Program) :-
+program(_, Program) :-
     getenv('PORTMORTEM', Program),
     !.
-program(Program) :-
-    portmortem:engine_library(Library),
+program(Library, Program) :-
     file_directory_name(Library, Directory),
     '$member'(Place, ['', '../bin/', '../../bin/']),
     atomic_list_concat([Directory, /, Place, portmortem], Program),
     is_program(Program),
     !.
-program(Program) :-
+program(_, Program) :-
     getenv('PATH', Path),
     atomic_list_concat(Directories, :, Path),
     '$member'(Directory, Directories),
     atomic_list_concat([Directory, /, portmortem], Program),
     is_program(Program),
     !.
-program(_) :-
+program(_, _) :-
     failed('the program `portmortem` was not found: put it into a directory of PATH, or name it in the environment variable PORTMORTEM').
 
 is_program(Program) :-

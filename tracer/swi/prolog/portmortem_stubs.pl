@@ -3,7 +3,8 @@
             technique/2,                % +Options, -Technique
             note_without_stubs/1,       % +Options
             start_stubs/1,              % +Options
-            start_stubs_of/1            % :Heads
+            start_stubs_of/1,           % :Heads
+            rethrow/1                   % +Error
           ]).
 
 /** <module> Ports in the engine's own instructions
@@ -139,8 +140,8 @@ start_stubs(Options) :-
            (   \+ call(Recovery),
                portmortem:'$stub_recovery'(system, Recovery, 0)
            )),
-    catch(portmortem:rethrow(portmortem), portmortem, true),
-    portmortem:'$stub_recovery'(portmortem, rethrow, 1),
+    catch(rethrow(portmortem), portmortem, true),
+    portmortem:'$stub_recovery'(portmortem_stubs, rethrow, 1),
     catch(system:'$recover_and_rethrow'(true, portmortem), portmortem, true),
     portmortem:'$stub_recovery'(system, '$recover_and_rethrow', 2),
     forall(declared_center(M, Name, Arity, Center), portmortem:'$stub_in_center'(M, Name, Arity, Center)),
@@ -170,6 +171,13 @@ of_each(Heads, M, Goal) :-
              functor(Head, Name, Arity)
            ),
            call(portmortem:Goal, M, Name, Arity)).
+
+%!  rethrow(+Error)
+%
+%   The recovery goal with which library(portmortem) passes on what a recorded goal has thrown.
+
+rethrow(Error) :-
+    throw(Error).
 
 note_unread_pauses :-
     (   portmortem:'$stub_look_for_pauses'

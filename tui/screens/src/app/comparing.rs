@@ -22,15 +22,6 @@ pub(super) struct Comparing {
 }
 
 impl App {
-    /// Compares the call of the box here, or the slowest call of the predicate here.
-    pub(super) fn compare(&mut self) {
-        match (self.shown().event_of_box(), self.shown().predicate()) {
-            (Some(event), _) => self.compare_call(event),
-            (None, Some(predicate)) => self.find_slowest_of(predicate, true),
-            (None, None) => self.say("no call here"),
-        }
-    }
-
     /// Begins to compare the call of an event.
     pub(super) fn compare_call(&mut self, target: EventTarget) {
         let (Some(analysis), EventTarget::At { stream, number }) = (self.analysis.clone(), target)

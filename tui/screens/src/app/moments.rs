@@ -128,6 +128,15 @@ impl App {
         }
     }
 
+    /// Compares the call of the box here, or the slowest call of the predicate here.
+    pub(super) fn compare(&mut self) {
+        match (self.shown().event_of_box(), self.shown().predicate()) {
+            (Some(event), _) => self.compare_call(event),
+            (None, Some(predicate)) => self.find_slowest_of(predicate, true),
+            (None, None) => self.say("no call here"),
+        }
+    }
+
     /// Shows the slowest call of a predicate, or compares it with the usual one.
     pub(super) fn find_slowest_of(&mut self, predicate: PredicateIndex, compares: bool) {
         self.slowest_of = Some(SlowestOf {
