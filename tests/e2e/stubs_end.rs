@@ -1,10 +1,9 @@
 //! What becomes of stubs: after a recording, when another one begins, in the child of a fork, in
 //! other threads, and when the process is killed.
 
-use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use portmortem_tests::{Profiled, Sandbox, Status, repository};
+use portmortem_tests::{Profiled, Random, Sandbox, Status, repository};
 
 use crate::library::{calls, run, whole, with_pack};
 
@@ -129,11 +128,12 @@ fn threads_that_load_and_collect() {
 }
 
 /// `kill -9` while threads enter new code, which gets its stubs: the trace is readable.
-/// `PORTMORTEM_ROUNDS=30` makes 300 attempts.
+/// `PORTMORTEM_ROUNDS=30` makes 300 attempts; `PORTMORTEM_SEED` is what a failure has printed.
 #[test]
 fn killed_while_stubs_are_made() {
     let rounds = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
     let program = repository("tests/programs/new_code.pl");
+    let random = Random::new();
     for _ in 0..10 * rounds {
         let sandbox = Sandbox::new();
         let arguments = ["record", "-o", "run.pmt", program.to_str().unwrap()];
@@ -142,8 +142,7 @@ fn killed_while_stubs_are_made() {
             .args(arguments)
             .start();
         running.wait_for_output("working");
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        thread::sleep(Duration::from_millis(u64::from(now.subsec_nanos()) % 300));
+        random.nap(Duration::from_millis(300));
         running.signal_group(libc::SIGKILL);
         let _ = running.wait();
         let verified = sandbox.portmortem(["verify", "run.pmt"]);
