@@ -3,7 +3,8 @@
 //!
 //! A signal that ends the program in order, in the middle of anything, does so recorded as well.
 //!
-//! `PORTMORTEM_ROUNDS=10` makes ten times as many attempts of each kind; `PORTMORTEM_SEED` is what a failure has printed.
+//! `PORTMORTEM_ROUNDS=10` makes ten times as many attempts of each kind. `PORTMORTEM_SEED` is what
+//! a failure has printed.
 //!
 //! To know how many events there must be, the programs leave a byte in a file after each round of events. The
 //! write goes to the system at once, so the bytes outlive the kill and count what certainly happened before it.

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use portmortem_tests::{Profiled, Random, Sandbox, Status, repository};
+use portmortem_tracer::format::StreamKind;
 
 use crate::library::{calls, run, whole, with_pack};
 
@@ -147,5 +148,35 @@ fn killed_while_stubs_are_made() {
         let _ = running.wait();
         let verified = sandbox.portmortem(["verify", "run.pmt"]);
         verified.exits(3).hides("damaged");
+    }
+}
+
+/// The engine tells of the end of a thread before it runs the goal of its `at_exit` option. What
+/// that calls is no part of the next thread of the same number.
+#[test]
+fn goals_at_the_exit_of_a_thread() {
+    let program = "
+:- initialization(main, main).
+main :- forall(between(1, 6, N), round(N)).
+round(N) :-
+    thread_create(work(N), A, [at_exit(bye(N))]), thread_join(A),
+    thread_create(true, B, [at_exit(bye(N))]), thread_join(B),
+    thread_create(work(N), C, []), thread_join(C).
+work(N) :- step(N), step(N), true.
+bye(N) :- step(N), true.
+step(_).
+";
+    for options in [&[][..], &["--no-boundary"], &["--ports"]] {
+        let sandbox = Sandbox::new();
+        let profiled = sandbox.record("exits", program, options);
+        sandbox.portmortem(["verify", "exits.pmt"]).succeeds();
+        let of = |name| calls(&profiled, name);
+        assert_eq!([of("work/1"), of("bye/1"), of("step/1")], [12, 12, 36]);
+        let streams = profiled.trace.streams();
+        let ran = streams.iter().zip(&profiled.profile.streams);
+        let ran = ran.filter(|(_, figures)| figures.events > 0);
+        let kinds: Vec<StreamKind> = ran.map(|(stream, _)| stream.kind()).collect();
+        // Main, and of each round two that work and two exits.
+        assert_eq!(kinds, [StreamKind::Thread; 1 + 6 * 4], "{options:?}");
     }
 }

@@ -118,7 +118,7 @@ fn they_are_recorded_as_the_program_is() {
     }
 }
 
-/// Whether they are of use is decided by times, and a test of the module: `tracer/swi/tests/units.rs`.
+/// Whether they are of use is decided by times: `tracer/swi/tests/units.rs` tests that.
 #[test]
 fn they_are_kept() {
     let sandbox = Sandbox::with("a.pl", PROGRAM);
