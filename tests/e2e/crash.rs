@@ -3,17 +3,17 @@
 //!
 //! A signal that ends the program in order, in the middle of anything, does so recorded as well.
 //!
-//! `PORTMORTEM_ROUNDS=10` makes ten times as many attempts of each kind.
+//! `PORTMORTEM_ROUNDS=10` makes ten times as many attempts of each kind. `PORTMORTEM_SEED` is what
+//! a failure has printed.
 //!
 //! To know how many events there must be, the programs leave a byte in a file after each round of events. The
 //! write goes to the system at once, so the bytes outlive the kill and count what certainly happened before it.
 
 use std::fs;
-use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use portmortem_tests::patience::wait_until;
-use portmortem_tests::{Outcome, Profiled, Sandbox, Status, built, trap};
+use portmortem_tests::{Outcome, Profiled, Random, Sandbox, Status, built, trap};
 use portmortem_tracer::format::Event;
 
 /// Every round is three events: the last call of work/1, the call and the exit of tick/1.
@@ -65,19 +65,20 @@ fn thirty_times_with_four_threads() {
 }
 
 fn kill_again_and_again(times: u64, program: &str) {
+    let random = Random::new();
     for time in attempts(times) {
         // Half of them at work: how long it takes to begin is the machine's affair.
         let at_work = time % 2 == 0;
-        let rounds = kill_and_look(program, at_work.then_some("main.bytes"));
+        let rounds = kill_and_look(&random, program, at_work.then_some("main.bytes"));
         assert!(rounds > 0 || !at_work);
     }
 }
 
 /// Returns how many rounds had been worked.
-fn kill_and_look(program: &str, after: Option<&str>) -> u64 {
+fn kill_and_look(random: &Random, program: &str, after: Option<&str>) -> u64 {
     let sandbox = Sandbox::with("rounds.pl", program);
     let arguments = ["record", "--no-boundary", "-o", "run.pmt", "rounds.pl"];
-    let killed = record_and_kill(&sandbox, &arguments, after);
+    let killed = record_and_kill(random, &sandbox, &arguments, after);
     if recorded_nothing(&sandbox) {
         // Killed before the recording began: then nothing of the program can have run.
         assert!(!sandbox.path("main.bytes").exists(), "{killed}");
@@ -111,6 +112,7 @@ fn kill_and_look(program: &str, after: Option<&str>) -> u64 {
 /// Boxes of every kind, threads with choicepoints and exceptions, engines.
 #[test]
 fn twenty_times_in_boxes_of_every_kind() {
+    let random = Random::new();
     for round in attempts(20) {
         let sandbox = Sandbox::new();
         let program = trap(["endless.pl", "many_streams.pl"][round as usize % 2]);
@@ -121,7 +123,8 @@ fn twenty_times_in_boxes_of_every_kind() {
             "run.pmt".as_ref(),
             program.as_os_str(),
         ];
-        record_and_kill(&sandbox, &arguments, (round % 4 < 2).then_some("run.pmt"));
+        let after = (round % 4 < 2).then_some("run.pmt");
+        record_and_kill(&random, &sandbox, &arguments, after);
         if !recorded_nothing(&sandbox) {
             readable_and_unfinished(&sandbox);
         }
@@ -143,6 +146,7 @@ fn pauses_while_loading() -> u64 {
 #[test]
 fn the_end_of_a_flight_recording_is_there() {
     let pauses = pauses_while_loading();
+    let random = Random::new();
     for time in attempts(10) {
         let sandbox = Sandbox::with("rounds.pl", ONE_THREAD);
         let options = [
@@ -156,7 +160,8 @@ fn the_end_of_a_flight_recording_is_there() {
             "run.pmt",
             "rounds.pl",
         ];
-        record_and_kill(&sandbox, &options, (time % 2 == 0).then_some("main.bytes"));
+        let after = (time % 2 == 0).then_some("main.bytes");
+        record_and_kill(&random, &sandbox, &options, after);
         if recorded_nothing(&sandbox) {
             continue;
         }
@@ -184,6 +189,7 @@ fn a_signal_ends_every_kind_of_recording_in_order() {
         (ONE_THREAD, &["--symbolic"]),
         (ONE_THREAD, &["--byrd"]),
     ];
+    let random = Random::new();
     for time in attempts(20) {
         let (program, options) = kinds[time as usize % kinds.len()];
         let sandbox = Sandbox::with("rounds.pl", program);
@@ -194,7 +200,7 @@ fn a_signal_ends_every_kind_of_recording_in_order() {
             .args(["rounds.pl"])
             .start();
         wait_for(&sandbox, "main.bytes");
-        thread::sleep(Duration::from_micros(random() % 100_000));
+        random.nap(Duration::from_millis(100));
         recording.signal(libc::SIGTERM);
         let outcome = recording.wait();
         outcome.demand(
@@ -246,6 +252,7 @@ fn the_program_alone_is_killed() {
 
 /// Kills it some time after it began, or after something stands in a file.
 fn record_and_kill<A: AsRef<std::ffi::OsStr>>(
+    random: &Random,
     sandbox: &Sandbox,
     arguments: &[A],
     after: Option<&str>,
@@ -254,7 +261,7 @@ fn record_and_kill<A: AsRef<std::ffi::OsStr>>(
     if let Some(file) = after {
         wait_for(sandbox, file);
     }
-    thread::sleep(Duration::from_micros(random() % 300_000));
+    random.nap(Duration::from_millis(300));
     recording.signal_group(libc::SIGKILL);
     let outcome = recording.wait();
     let over = [Status::Exit(0), Status::Signal(libc::SIGKILL)];
@@ -301,16 +308,4 @@ fn readable_and_unfinished(sandbox: &Sandbox) -> Profiled {
         .exits(3)
         .shows("the run did not end");
     profiled
-}
-
-/// Moments need not come again, so the clock is random enough.
-fn random() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let mut x = now.as_nanos() as u64 | 1;
-    for _ in 0..3 {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-    }
-    x
 }

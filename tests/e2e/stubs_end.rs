@@ -1,10 +1,10 @@
 //! What becomes of stubs: after a recording, when another one begins, in the child of a fork, in
 //! other threads, and when the process is killed.
 
-use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use portmortem_tests::{Profiled, Sandbox, Status, repository};
+use portmortem_tests::{Profiled, Random, Sandbox, Status, repository};
+use portmortem_tracer::format::StreamKind;
 
 use crate::library::{calls, run, whole, with_pack};
 
@@ -129,11 +129,12 @@ fn threads_that_load_and_collect() {
 }
 
 /// `kill -9` while threads enter new code, which gets its stubs: the trace is readable.
-/// `PORTMORTEM_ROUNDS=30` makes 300 attempts.
+/// `PORTMORTEM_ROUNDS=30` makes 300 attempts; `PORTMORTEM_SEED` is what a failure has printed.
 #[test]
 fn killed_while_stubs_are_made() {
     let rounds = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
     let program = repository("tests/programs/new_code.pl");
+    let random = Random::new();
     for _ in 0..10 * rounds {
         let sandbox = Sandbox::new();
         let arguments = ["record", "-o", "run.pmt", program.to_str().unwrap()];
@@ -142,11 +143,40 @@ fn killed_while_stubs_are_made() {
             .args(arguments)
             .start();
         running.wait_for_output("working");
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        thread::sleep(Duration::from_millis(u64::from(now.subsec_nanos()) % 300));
+        random.nap(Duration::from_millis(300));
         running.signal_group(libc::SIGKILL);
         let _ = running.wait();
         let verified = sandbox.portmortem(["verify", "run.pmt"]);
         verified.exits(3).hides("damaged");
+    }
+}
+
+/// The engine tells of the end of a thread before it runs the goal of its `at_exit` option. What
+/// that calls is no part of the next thread of the same number.
+#[test]
+fn goals_at_the_exit_of_a_thread() {
+    let program = "
+:- initialization(main, main).
+main :- forall(between(1, 6, N), round(N)).
+round(N) :-
+    thread_create(work(N), A, [at_exit(bye(N))]), thread_join(A),
+    thread_create(true, B, [at_exit(bye(N))]), thread_join(B),
+    thread_create(work(N), C, []), thread_join(C).
+work(N) :- step(N), step(N), true.
+bye(N) :- step(N), true.
+step(_).
+";
+    for options in [&[][..], &["--no-boundary"], &["--ports"]] {
+        let sandbox = Sandbox::new();
+        let profiled = sandbox.record("exits", program, options);
+        sandbox.portmortem(["verify", "exits.pmt"]).succeeds();
+        let of = |name| calls(&profiled, name);
+        assert_eq!([of("work/1"), of("bye/1"), of("step/1")], [12, 12, 36]);
+        let streams = profiled.trace.streams();
+        let ran = streams.iter().zip(&profiled.profile.streams);
+        let ran = ran.filter(|(_, figures)| figures.events > 0);
+        let kinds: Vec<StreamKind> = ran.map(|(stream, _)| stream.kind()).collect();
+        // Main, and of each round two that work and two exits.
+        assert_eq!(kinds, [StreamKind::Thread; 1 + 6 * 4], "{options:?}");
     }
 }

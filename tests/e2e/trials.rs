@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use portmortem_analyzer::Trace;
 use portmortem_tests::{Outcome, Profiled, Sandbox, built};
-use portmortem_tracer::format::{Technique, Trials};
+use portmortem_tracer::format::{Record, Technique, Trials, crc32, encode_record, read_record};
+
+use crate::library::with_pack;
 
 const PROGRAM: &str = "
 :- initialization(main, main).
@@ -45,18 +47,46 @@ fn kept(cache: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Records until so many files are kept: trials that say that a recorded program is faster are
-/// not, and others that use the machine make such.
-fn record_until(number: usize, sandbox: &Sandbox, cache: &Path, options: &[&str]) -> Vec<PathBuf> {
-    for _ in 0..50 {
-        says_what_it_says(&record(sandbox, cache, options));
-        let files = kept(cache);
-        if files.len() == number {
-            return files;
+/// The only file that is kept.
+fn only_one(cache: &Path) -> PathBuf {
+    let [file] = &kept(cache)[..] else {
+        panic!("one is kept: {:?}", kept(cache));
+    };
+    file.clone()
+}
+
+/// The notes of a file that is kept, its trials last: for whom they are, and how fast the engine
+/// was then.
+fn decode(file: &[u8]) -> (String, String, Trials) {
+    let (records, _) = file.split_last_chunk::<4>().unwrap();
+    let mut at = 0;
+    let mut next = || read_record(records, &mut at).unwrap();
+    match (next(), next(), next()) {
+        (Record::Note { text: key }, Record::Note { text: pace }, Record::Trials(trials)) => {
+            (key, pace, trials)
         }
-        assert_eq!(files.len(), number - 1, "{options:?}");
+        other => panic!("{other:?}"),
     }
-    panic!("never kept: {options:?}");
+}
+
+fn encode(key: &str, pace: &str, trials: &Trials) -> Vec<u8> {
+    let mut file = Vec::new();
+    for text in [key, pace].map(str::to_owned) {
+        encode_record(&Record::Note { text }, &mut file).unwrap();
+    }
+    encode_record(&Record::Trials(trials.clone()), &mut file).unwrap();
+    let checksum = crc32(&file);
+    file.extend_from_slice(&checksum.to_le_bytes());
+    file
+}
+
+/// Records, and makes sure that the trace has the trials that are kept then: those that were kept
+/// before, or new ones, as fast as the machine is just now.
+fn has_what_is_kept(sandbox: &Sandbox, cache: &Path, options: &[&str], file: &Path) {
+    says_what_it_says(&record(sandbox, cache, options));
+    let (_, _, kept) = decode(&fs::read(file).unwrap());
+    assert_eq!(trials(sandbox), kept, "{options:?}");
+    assert!(kept.trials.len() > 2);
 }
 
 #[test]
@@ -88,32 +118,60 @@ fn they_are_recorded_as_the_program_is() {
     }
 }
 
+/// Whether they are of use is decided by times: `tracer/swi/tests/units.rs` tests that.
 #[test]
 fn they_are_kept() {
     let sandbox = Sandbox::with("a.pl", PROGRAM);
     let cache = sandbox.path("cache");
-    let mut before = Trials::default();
-    // They are measured again while the machine is much slower or quicker than it was.
-    for _ in 0..50 {
-        says_what_it_says(&record(&sandbox, &cache, &[]));
-        let now = trials(&sandbox);
-        if now == before {
-            return;
-        }
-        before = now;
+    says_what_it_says(&record(&sandbox, &cache, &[]));
+    let file = only_one(&cache);
+    for _ in 0..3 {
+        has_what_is_kept(&sandbox, &cache, &[], &file);
+        assert_eq!(only_one(&cache), file);
     }
-    panic!("never used");
+}
+
+/// Where the machine is as fast as then. A mark in them tells them from new ones.
+#[test]
+fn what_is_kept_is_used() {
+    let sandbox = with_pack("");
+    let cache = sandbox.path("cache");
+    let run = |goal: &str| {
+        let mut run = sandbox.command(Path::new("swipl"));
+        run.command.env("XDG_CACHE_HOME", &cache);
+        let run = run.args(["-g", goal, "-t", "halt", "program.pl"]);
+        run.wait().succeeds();
+    };
+    run("pm_record(one(_), [output('run.pmt')])");
+    let file = only_one(&cache);
+    let (key, _, mut marked) = decode(&fs::read(&file).unwrap());
+    marked.empty = 12_345_678;
+    // However busy the machine was.
+    for trial in &mut marked.trials {
+        trial.ticks = trial.untraced + 1;
+    }
+    let bytes = encode(&key, "1000", &marked);
+    fs::write(&file, &bytes).unwrap();
+    run("portmortem:'$kept_trials'(stubs, [], 1000), pm_record(one(_), [output('again.pmt')])");
+    let trace = Trace::open(&sandbox.path("again.pmt")).unwrap();
+    assert_eq!(trace.trials(), Some(&marked));
+    assert_eq!(fs::read(&file).unwrap(), bytes);
 }
 
 #[test]
 fn what_is_kept_is_of_one_way_to_record() {
     let sandbox = Sandbox::with("a.pl", PROGRAM);
     let cache = sandbox.path("cache");
-    for (index, options) in [&[][..], &["--wrappers-only"], &["--byrd"]]
-        .iter()
-        .enumerate()
-    {
-        record_until(index + 1, &sandbox, &cache, options);
+    let mut before: Vec<PathBuf> = Vec::new();
+    for options in [&[][..], &["--wrappers-only"], &["--byrd"]] {
+        says_what_it_says(&record(&sandbox, &cache, options));
+        let mut new = kept(&cache);
+        new.retain(|file| !before.contains(file));
+        let [file] = &new[..] else {
+            panic!("{options:?}: {new:?}");
+        };
+        has_what_is_kept(&sandbox, &cache, options, file);
+        before.push(file.clone());
     }
     // Nothing is measured.
     says_what_it_says(&record(&sandbox, &cache, &["--symbolic"]));
@@ -124,17 +182,15 @@ fn what_is_kept_is_of_one_way_to_record() {
 fn a_damaged_file_is_replaced() {
     let sandbox = Sandbox::with("a.pl", PROGRAM);
     let cache = sandbox.path("cache");
-    let [file] = &record_until(1, &sandbox, &cache, &[])[..] else {
-        panic!("one is kept");
-    };
-    let whole = fs::read(file).unwrap();
+    says_what_it_says(&record(&sandbox, &cache, &[]));
+    let file = only_one(&cache);
+    let whole = fs::read(&file).unwrap();
     let mut flipped = whole.clone();
     flipped[whole.len() / 2] ^= 1;
     for damaged in [&whole[..whole.len() - 1], &flipped, b"", &[0xff; 100_000]] {
-        fs::write(file, damaged).unwrap();
-        says_what_it_says(&record(&sandbox, &cache, &[]));
-        assert!(fs::read(file).ok().as_deref() != Some(damaged));
-        assert!(trials(&sandbox).trials.len() > 2);
+        fs::write(&file, damaged).unwrap();
+        has_what_is_kept(&sandbox, &cache, &[], &file);
+        assert_ne!(fs::read(&file).unwrap(), damaged);
     }
 }
 

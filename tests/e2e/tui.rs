@@ -399,7 +399,7 @@ fn a_terminal_that_answers_nothing() {
 /// keys. Says how the program ended, whether the settings are those of before, and whether the main
 /// screen is back.
 const STUCK: &str = r#"
-import fcntl, os, pty, struct, sys, termios, time
+import fcntl, os, pty, select, struct, sys, termios, time
 program, trace, signal = sys.argv[1], sys.argv[2], int(sys.argv[3])
 terminal, theirs = pty.openpty()
 fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 60, 200, 0, 0))
@@ -417,17 +417,25 @@ while b"permute/3" not in drawn:
     drawn += os.read(terminal, 65536)
 def unread():
     return struct.unpack("i", fcntl.ioctl(theirs, termios.FIONREAD, bytes(4)))[0]
-def is_taken():
-    # A key is not there at once.
-    for _ in range(100):
-        time.sleep(0.02)
-        if unread() == 0:
-            return True
-    return False
+def all_sleep():
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/stat") as stat:
+            if stat.read().rsplit(")", 1)[1].split()[0] != "S":
+                return False
+    return True
+def is_stuck():
+    # A thread that reads keys would not sleep beside one; the system tells it a moment later.
+    for _ in range(5):
+        full = select.select([], [theirs], [], 0)[1] == []
+        if not (full and unread() > 0 and all_sleep()):
+            return False
+        time.sleep(0.01)
+    return True
 REDRAW = b"\x0c"
-os.write(terminal, REDRAW)
-while is_taken():
-    os.write(terminal, REDRAW)
+while not is_stuck():
+    if unread() == 0:
+        os.write(terminal, REDRAW)
+    time.sleep(0.01)
 if signal == 0:
     os.write(terminal, b"\x03")
 else:

@@ -65,11 +65,27 @@ fn part(name: &str) -> PathBuf {
         .unwrap_or_else(|| panic!("no {name} beside the program or in ../lib/portmortem"))
 }
 
-/// Where recordings of tests keep what they measured of this machine, so that not every one
-/// measures it.
+/// Where the recordings of this process keep what they measured of this machine: not each of them
+/// measures it, and no test depends on what ran before it. With nextest a test is a process.
+///
+/// # Panics
+/// If what an earlier process of the same number has left cannot be removed.
 #[must_use]
-pub fn cache() -> PathBuf {
-    profile_directory().join("test-cache")
+pub fn cache() -> &'static Path {
+    static CACHE: OnceLock<PathBuf> = OnceLock::new();
+    CACHE.get_or_init(|| {
+        let all = profile_directory().join("test-cache");
+        for left in fs::read_dir(&all).into_iter().flatten().flatten() {
+            let process = Path::new("/proc").join(left.file_name());
+            if !process.exists() {
+                // Another test may be removing it, too.
+                let _ = fs::remove_dir_all(left.path());
+            }
+        }
+        let own = all.join(std::process::id().to_string());
+        assert!(!own.exists() || fs::remove_dir_all(&own).is_ok());
+        own
+    })
 }
 
 /// Where Cargo puts what it builds in the profile of this test: `target/PROFILE/deps/TEST-HASH` is

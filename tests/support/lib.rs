@@ -17,11 +17,13 @@ pub mod masks;
 pub mod outcome;
 pub mod patience;
 pub mod profiled;
+pub mod random;
 pub mod sandbox;
 pub mod terminal;
 
 pub use outcome::{Outcome, Status};
 pub use profiled::Profiled;
+pub use random::Random;
 pub use sandbox::Sandbox;
 
 use std::path::{Path, PathBuf};

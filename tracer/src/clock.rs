@@ -112,14 +112,17 @@ fn stated_by_cpuid() -> u64 {
 
 /// Both clocks at one moment.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pair {
-    pub(crate) tick: u64,
-    pub(crate) ns: u64,
+pub struct Pair {
+    /// Of the clock of events.
+    pub tick: u64,
+    /// Of the monotonic clock, in nanoseconds.
+    pub ns: u64,
 }
 
 /// Reads both clocks close together: the best of three tries, for a thread may lose the processor
 /// between the two.
-pub(crate) fn pair() -> Pair {
+#[must_use]
+pub fn pair() -> Pair {
     let mut best = Pair { tick: 0, ns: 0 };
     let mut best_width = u64::MAX;
     for _ in 0..3 {

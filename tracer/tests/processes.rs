@@ -194,31 +194,55 @@ fn endless_short_streams(directory: &Path) {
     });
 }
 
-/// Lets `check` see what each kill has left, if the recording had begun: the trace and the directory.
+/// A moment of the next kill; the seed is printed for the report of a failure, which
+/// `PORTMORTEM_SEED` takes again.
+struct Moments(u64);
+
+impl Moments {
+    fn new() -> Self {
+        let seed = std::env::var("PORTMORTEM_SEED").map(|text| text.parse().unwrap());
+        let seed = seed.unwrap_or_else(|_| u64::from(std::process::id()));
+        println!("PORTMORTEM_SEED={seed}");
+        Self(seed)
+    }
+
+    fn nap(&mut self) {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = self.0.wrapping_add(1);
+        std::thread::sleep(Duration::from_micros(2000 + (self.0 >> 33) % 60_000));
+    }
+}
+
+/// Lets `check` see what each kill has left: the trace and the directory. How long it takes until
+/// something is recorded is the machine's affair: half of the kills wait for it, and are sure to
+/// leave events. The others may come before the recording begins: then a new one can.
 fn kill_at_random_moments(job: &str, times: u64, check: impl Fn(&Trace, &Path)) {
-    let mut random = u64::from(std::process::id());
+    let mut moments = Moments::new();
     for time in 0..times {
         let directory = tempfile::tempdir().unwrap();
+        let progress = Progress::new(directory.path());
         let mut child = start(job, directory.path());
-        let path = directory.path().join("trace.pmt");
-        let begun = || fs::metadata(&path).is_ok_and(|file| file.len() > 0);
-        // Half of them after the recording began: how long that takes is the machine's affair.
-        while time % 2 == 0 && !begun() {
+        let is_told = || (0..=THREADS as u32).any(|at| progress.of(at).load(Ordering::Acquire) > 0);
+        while time % 2 == 0 && !is_told() {
             assert_eq!(child.try_wait().unwrap(), None, "it ended");
             std::thread::sleep(Duration::from_micros(100));
         }
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        std::thread::sleep(Duration::from_micros(2000 + (random >> 33) % 60_000));
+        moments.nap();
         child.kill().unwrap();
         child.wait().unwrap();
-        if !begun() {
-            continue; // killed before it began
+        let path = directory.path().join("trace.pmt");
+        if fs::metadata(&path).is_ok_and(|file| file.len() > 0) {
+            let trace = Trace::read(&path);
+            assert_eq!(trace.outcome(), None);
+            check(&trace, directory.path());
+        } else {
+            assert!(!is_told(), "events were told, and there is no trace");
+            let overwrite = Options {
+                overwrite: true,
+                ..Options::default()
+            };
+            record(directory.path(), &overwrite);
         }
-        let trace = Trace::read(&path);
-        assert_eq!(trace.outcome(), None);
-        check(&trace, directory.path());
     }
 }
 

@@ -128,7 +128,7 @@ pub(crate) fn is_calibrated(technique: Term, settings: Term) -> Foreign {
 static PACE: AtomicU32 = AtomicU32::new(0);
 
 /// `kept_trials(+Technique, +Settings, +Pace)`: another process had trials of such a recording,
-/// and they are of use. `Pace` are the ticks that a loop takes in this one, at its fastest.
+/// and they are of use. `Pace` are the ticks that a loop takes in this one.
 pub(crate) fn kept_trials(technique: Term, settings: Term, pace: Term) -> Foreign {
     let way = Way::of(technique, settings);
     let pace = integer(pace);

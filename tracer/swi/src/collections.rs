@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_int};
 use std::ptr;
 
-use portmortem_tracer::clock;
+use portmortem_tracer::clock::{self, Pair};
 
 use crate::ffi::{self, FALSE, Foreign, TRUE};
 use crate::waiting::Waiting;
@@ -35,7 +35,7 @@ pub(crate) struct Collections {
     /// both have added to it.
     pub(crate) seconds: Option<[f64; KINDS]>,
     /// Both clocks when the recording of this engine began: they say how long a tick is.
-    pub(crate) began: (u64, u64),
+    pub(crate) began: Pair,
     /// A stretch of so many ticks is asked about: 0 if any is, `u64::MAX` while a question is
     /// being asked.
     pub(crate) due: u64,
@@ -69,7 +69,7 @@ impl Collections {
     pub(crate) fn new(seconds: Option<[f64; KINDS]>) -> Self {
         Self {
             seconds,
-            began: (clock::ticks(), clock::monotonic_ns()),
+            began: clock::pair(),
             due: 0,
             waiting: Waiting::new(),
             waiting_id: None,
@@ -91,13 +91,14 @@ impl Collections {
         self.due = (LONG_NS as f64 * self.rate(now)) as u64;
     }
 
-    /// Ticks per nanosecond; 1 while that is not known.
+    /// Ticks per nanosecond; 1 while that is not known. `now` was read before: if the thread lost
+    /// the processor since, they are too few, never too many.
     pub(crate) fn rate(&self, now: u64) -> f64 {
-        let ns = clock::monotonic_ns().saturating_sub(self.began.1);
+        let ns = clock::monotonic_ns().saturating_sub(self.began.ns);
         if ns < RATIO_NS {
             return 1.0;
         }
-        now.saturating_sub(self.began.0) as f64 / ns as f64
+        now.saturating_sub(self.began.tick) as f64 / ns as f64
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn stop_by_itself() {
         let module = c"portmortem_wrap".as_ptr();
         let predicate = ffi::PL_predicate(c"stop_wrapping".as_ptr(), 0, module);
         let none = ffi::PL_new_term_ref();
-        ffi::PL_call_predicate(ptr::null_mut(), engine::QUIET, predicate, none);
+        ffi::PL_call_predicate(ptr::null_mut(), ffi::QUIET, predicate, none);
         ffi::PL_discard_foreign_frame(frame);
     }
 }

@@ -5,8 +5,9 @@
 //! thread number. Recording can stop and start; [`recording::epoch`] tells the state of one
 //! recording from that of the next.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::c_void;
 use std::ptr;
+use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use portmortem_tracer::Stream;
@@ -16,8 +17,10 @@ use portmortem_tracer::last_moments;
 use crate::boxes::{BoxId, Boxes, Pruned};
 use crate::collections::Collections;
 use crate::credit::Credit;
+use crate::describe::{describe, is_collector, name_of_thread};
 use crate::ffi;
 use crate::frames::{FrameCache, FrameId};
+use crate::leaving::{self, ARRIVED, LEFT};
 use crate::native::{self, Shadow, Standings, offsets};
 use crate::recording;
 use crate::symbolic::CostCounter;
@@ -26,6 +29,8 @@ use crate::symbolic::CostCounter;
 pub(crate) struct Engine {
     epoch: u32,
     kind: StreamKind,
+    /// Gone when the operating system's thread is in which it was made.
+    maker: Weak<()>,
     pub(crate) stream: Stream,
     pub(crate) boxes: Boxes,
     /// The boxes, as stubs see them. Never freed.
@@ -272,6 +277,43 @@ impl Slot {
         // SAFETY: null or a state that only this engine uses.
         unsafe { self.state.load(Ordering::Relaxed).as_mut() }.filter(|state| state.epoch == epoch)
     }
+
+    /// Whether the Prolog thread that runs here has this slot and has been told to end.
+    fn is_left(&self) -> bool {
+        ptr::eq(LEFT.get(), ptr::from_ref(self).cast())
+    }
+
+    /// Ends what an earlier thread of this number has left: see [`LEFT`].
+    fn end_left_over(&self) {
+        let state = self.state.load(Ordering::Acquire);
+        // SAFETY: null, or a state that is not freed but by whoever has the number.
+        let Some(left) = (unsafe { state.as_ref() }) else {
+            return;
+        };
+        if left.kind == StreamKind::Thread && left.maker.strong_count() == 0 {
+            self.data.store(ptr::null_mut(), Ordering::Relaxed);
+            self.state.store(ptr::null_mut(), Ordering::Release);
+            // SAFETY: its thread is gone. Another engine may have its shadow by now.
+            drop(unsafe { Box::from_raw(state) });
+        }
+    }
+}
+
+/// To be called first: what was left over for the calling engine's number is not taken for its
+/// own.
+#[inline(always)]
+fn arrive() {
+    if !ARRIVED.get() {
+        arrive_first();
+    }
+}
+
+#[cold]
+fn arrive_first() {
+    if let Some(slot) = own_slot() {
+        slot.end_left_over();
+        ARRIVED.set(true);
+    }
 }
 
 const CHUNK: usize = 1024;
@@ -299,6 +341,7 @@ static RECENTLY: [AtomicPtr<Slot>; RECENT] =
 #[inline]
 pub(crate) unsafe fn of_context(data: *mut c_void) -> Option<&'static mut Engine> {
     let epoch = recording::epoch()?;
+    arrive();
     // SAFETY: the caller's promise.
     if let Some(state) = unsafe { recent(data, epoch) } {
         return Some(state);
@@ -339,6 +382,7 @@ fn recent_place(data: *mut c_void) -> &'static AtomicPtr<Slot> {
 #[inline]
 pub(crate) unsafe fn current() -> Option<&'static mut Engine> {
     let epoch = recording::epoch()?;
+    arrive();
     let slot = own_slot()?;
     // SAFETY: our slot; the caller's promise.
     if let Some(state) = unsafe { slot.state(epoch) } {
@@ -355,6 +399,7 @@ pub(crate) unsafe fn current() -> Option<&'static mut Engine> {
 #[inline]
 pub(crate) unsafe fn existing() -> Option<&'static mut Engine> {
     let epoch = recording::epoch()?;
+    arrive();
     // SAFETY: our slot; the caller's promise.
     unsafe { own_slot()?.state(epoch) }
 }
@@ -365,6 +410,7 @@ pub(crate) unsafe fn existing() -> Option<&'static mut Engine> {
 /// As for [`of_context`].
 #[inline(always)]
 pub(crate) unsafe fn of_context_if_any(data: *mut c_void) -> Option<&'static mut Engine> {
+    arrive();
     // While nothing is recorded this is the number of no recording, and so of no state.
     // SAFETY: the caller's promise.
     match unsafe { recent(data, recording::last_epoch()) } {
@@ -417,6 +463,7 @@ fn add_chunk(place: &AtomicPtr<Chunk>) -> *mut Chunk {
 #[inline(always)]
 pub(crate) unsafe fn of_stub(data: usize, kind: fn() -> StreamKind) -> Option<&'static mut Engine> {
     let epoch = recording::epoch()?;
+    arrive();
     let data = data as *mut c_void;
     // SAFETY: the caller's promise.
     match unsafe { recent(data, epoch) } {
@@ -454,13 +501,17 @@ fn attach(
     if slot.attaching.swap(true, Ordering::Relaxed) {
         return ptr::null_mut();
     }
-    let (kind, name) = describe();
+    let (kind, name) = match describe() {
+        (_, name) if slot.is_left() => (StreamKind::Thread, name),
+        described => described,
+    };
     slot.attaching.store(false, Ordering::Relaxed);
     // Where it is not known where the data lies, no stub works.
     let data = offsets::known().map_or(ptr::from_ref(slot).addr(), offsets::running_engine);
     let made = recording::with(|current| Engine {
         epoch,
         kind,
+        maker: leaving::life(),
         stream: current.recorder.stream(kind, &name, Dialect::EveryRedo),
         boxes: Boxes::new(u64::from(epoch) << 16),
         shadow: native::shadow_of(data),
@@ -512,8 +563,11 @@ extern "C" fn detach(slot: *mut c_void) {
         return;
     };
     let ours = own_slot().is_some_and(|own| ptr::eq(own, slot));
-    if kind == StreamKind::Thread && !ours {
-        return;
+    if kind == StreamKind::Thread {
+        if !ours {
+            return;
+        }
+        LEFT.set(ptr::from_ref(slot).cast());
     }
     slot.data.store(ptr::null_mut(), Ordering::Relaxed);
     slot.state.store(ptr::null_mut(), Ordering::Release);
@@ -528,6 +582,8 @@ extern "C" fn detach(slot: *mut c_void) {
 pub(crate) fn detach_current() {
     if let Some(slot) = own_slot() {
         detach(ptr::from_ref(slot).cast_mut().cast());
+        // It may be recorded again.
+        LEFT.set(ptr::null());
     }
 }
 
@@ -540,57 +596,5 @@ pub(crate) fn end_current_in_place() {
         // reference to it is made but to its stream, which allows for that.
         let stream = unsafe { &(*state).stream };
         stream.end_in_place();
-    }
-}
-
-/// Whether the calling engine is a thread or a coroutining engine, and its alias, or its number.
-fn describe() -> (StreamKind, String) {
-    // SAFETY: plain calls of the interface on a thread that runs Prolog; the frame is closed again.
-    let is_engine = unsafe {
-        let frame = ffi::PL_open_foreign_frame();
-        let predicate = ffi::PL_predicate(c"engine_self".as_ptr(), 1, c"system".as_ptr());
-        let answer =
-            ffi::PL_call_predicate(ptr::null_mut(), QUIET, predicate, ffi::PL_new_term_ref());
-        ffi::PL_discard_foreign_frame(frame);
-        ffi::truth(answer)
-    };
-    let kind = if is_engine {
-        StreamKind::Engine
-    } else {
-        StreamKind::Thread
-    };
-    (kind, name_of_thread())
-}
-
-/// The alias of the calling thread, or its number.
-fn name_of_thread() -> String {
-    // SAFETY: called on a thread that runs Prolog.
-    let number = unsafe { ffi::PL_thread_self() };
-    alias(number).unwrap_or_else(|| number.to_string())
-}
-
-/// Whether the calling thread is the one in which the engine collects atoms and clauses. It runs
-/// nothing of the program's, and gets no stream.
-fn is_collector() -> bool {
-    // SAFETY: called on a thread that runs Prolog.
-    alias(unsafe { ffi::PL_thread_self() }).as_deref() == Some("gc")
-}
-
-/// `PL_Q_NODEBUG | PL_Q_CATCH_EXCEPTION`
-pub(crate) const QUIET: c_int = 0x0004 | 0x0008;
-
-fn alias(number: c_int) -> Option<String> {
-    let mut atom: ffi::Atom = 0;
-    let mut length = 0;
-    // SAFETY: the atom is valid while we copy its text.
-    unsafe {
-        if !ffi::truth(ffi::PL_get_thread_alias(number, &raw mut atom)) {
-            return None;
-        }
-        let text: *const c_char = ffi::PL_atom_nchars(atom, &raw mut length);
-        if text.is_null() {
-            return None;
-        }
-        Some(CStr::from_ptr(text).to_string_lossy().into_owned())
     }
 }

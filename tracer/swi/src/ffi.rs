@@ -41,6 +41,9 @@ pub(crate) const CVT_ATOM_OR_STRING: u32 = 0x01 | 0x02;
 /// `PL_get_nchars`: give UTF-8.
 pub(crate) const REP_UTF8: u32 = 0x0010_0000;
 
+/// `PL_Q_NODEBUG | PL_Q_CATCH_EXCEPTION`
+pub(crate) const QUIET: c_int = 0x0004 | 0x0008;
+
 /// `PL_term_type`: unbound, with attributes or without.
 pub(crate) const TYPE_VARIABLE: c_int = 1;
 /// `PL_term_type`: an integer of any size.

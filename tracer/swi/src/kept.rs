@@ -25,8 +25,12 @@ const LARGEST: u64 = 64 << 10;
 
 /// What was kept of these trials, if it is of use: `pace` are the ticks that a loop takes now.
 pub(crate) fn read(way: &str, pace: u32) -> Option<Trials> {
+    read_in(&cache()?, way, pace)
+}
+
+fn read_in(cache: &Path, way: &str, pace: u32) -> Option<Trials> {
     let key = key(way)?;
-    let path = path(&key)?;
+    let path = path(cache, &key);
     let about = fs::metadata(&path).ok()?;
     let age = about.modified().ok()?.elapsed().ok()?;
     if !about.is_file() || about.len() > LARGEST || age > LONGEST_LIFE {
@@ -36,14 +40,19 @@ pub(crate) fn read(way: &str, pace: u32) -> Option<Trials> {
     (holds(then, pace) && is_plausible(&trials)).then_some(trials)
 }
 
-/// Keeps trials, if that is possible, instead of others that were of no use. A limit on the size
-/// of files has let a larger one be written for
-/// them.
+/// Keeps trials, if that is possible, instead of others that were of no use. Whether they are of
+/// use is for [`read`] to say: so whether there is a file does not depend on the machine.
 pub(crate) fn write(way: &str, pace: u32, trials: &Trials) {
+    if let Some(cache) = cache() {
+        write_in(&cache, way, pace, trials);
+    }
+}
+
+fn write_in(cache: &Path, way: &str, pace: u32, trials: &Trials) {
     let Some(key) = key(way) else { return };
-    let Some(path) = path(&key) else { return };
+    let path = path(cache, &key);
     // Where this cannot be done there are new trials each time.
-    let _ = match encode(&key, pace, trials).filter(|_| is_plausible(trials)) {
+    let _ = match encode(&key, pace, trials) {
         Some(bytes) => replace(&path, &bytes),
         None => fs::remove_file(&path),
     };
@@ -72,15 +81,17 @@ fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// As the XDG base directory specification says: a relative path counts as none.
-fn path(key: &str) -> Option<PathBuf> {
+fn cache() -> Option<PathBuf> {
     let directory = |name| {
         let path = PathBuf::from(std::env::var_os(name)?);
         path.is_absolute().then_some(path)
     };
-    let cache = directory("XDG_CACHE_HOME")
-        .or_else(|| directory("HOME").map(|home| home.join(".cache")))?;
+    directory("XDG_CACHE_HOME").or_else(|| directory("HOME").map(|home| home.join(".cache")))
+}
+
+fn path(cache: &Path, key: &str) -> PathBuf {
     let name = format!("trials-{:08x}", crc32(key.as_bytes()));
-    Some(cache.join("portmortem").join(name))
+    cache.join("portmortem").join(name)
 }
 
 /// What trials hold for.
@@ -168,4 +179,97 @@ fn is_plausible(trials: &Trials) -> bool {
 fn holds(then: u32, now: u32) -> bool {
     let quicker = then - then / 8;
     (quicker..then.saturating_mul(2)).contains(&now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trials(ticks: u64, untraced: u64) -> Trials {
+        let trial = Trial {
+            counts: [1, 0, 1, 0, 0, 0, 0, 0],
+            ticks,
+            untraced,
+            ..Trial::default()
+        };
+        Trials {
+            empty: 7,
+            trials: vec![trial; 3],
+        }
+    }
+
+    /// The only file that is kept.
+    fn file(cache: &Path) -> PathBuf {
+        let mut files = fs::read_dir(cache.join("portmortem")).unwrap();
+        let file = files.next().unwrap().unwrap().path();
+        assert!(files.next().is_none());
+        file
+    }
+
+    #[test]
+    fn what_was_kept_is_read() {
+        let cache = tempfile::tempdir().unwrap();
+        let [first, second] = [trials(200, 100), trials(300, 100)];
+        assert_eq!(read_in(cache.path(), "way", 1000), None);
+        for trials in [first, second] {
+            write_in(cache.path(), "way", 1000, &trials);
+            assert_eq!(read_in(cache.path(), "way", 1000), Some(trials));
+        }
+        file(cache.path());
+        assert_eq!(read_in(cache.path(), "another way", 1000), None);
+    }
+
+    /// They are kept all the same, and replaced by the next ones.
+    #[test]
+    fn trials_that_cost_nothing_are_of_no_use() {
+        let cache = tempfile::tempdir().unwrap();
+        write_in(cache.path(), "way", 1000, &trials(100, 100));
+        assert!(file(cache.path()).is_file());
+        assert_eq!(read_in(cache.path(), "way", 1000), None);
+        write_in(cache.path(), "way", 1000, &trials(101, 100));
+        assert!(read_in(cache.path(), "way", 1000).is_some());
+    }
+
+    #[test]
+    fn trials_without_events_are_of_no_use() {
+        let whole = trials(200, 100);
+        assert!(is_plausible(&whole));
+        let mut two = whole.clone();
+        two.trials.pop();
+        assert!(!is_plausible(&two));
+        let mut empty = whole;
+        empty.trials[1].counts = [0; 8];
+        assert!(!is_plausible(&empty));
+    }
+
+    #[test]
+    fn they_hold_while_the_machine_is_about_as_fast() {
+        let cache = tempfile::tempdir().unwrap();
+        write_in(cache.path(), "way", 1000, &trials(200, 100));
+        for (now, of_use) in [(874, false), (875, true), (1999, true), (2000, false)] {
+            let read = read_in(cache.path(), "way", now);
+            assert_eq!(read.is_some(), of_use, "{now}");
+        }
+        assert!(holds(u32::MAX, u32::MAX - 1));
+    }
+
+    #[test]
+    fn damaged_and_old_files_are_of_no_use() {
+        let cache = tempfile::tempdir().unwrap();
+        write_in(cache.path(), "way", 1000, &trials(200, 100));
+        let path = file(cache.path());
+        let whole = fs::read(&path).unwrap();
+        let mut flipped = whole.clone();
+        flipped[whole.len() / 2] ^= 1;
+        for damaged in [&whole[..whole.len() - 1], &flipped, b"", &[0xff; 100_000]] {
+            fs::write(&path, damaged).unwrap();
+            assert_eq!(read_in(cache.path(), "way", 1000), None);
+        }
+        fs::write(&path, &whole).unwrap();
+        assert!(read_in(cache.path(), "way", 1000).is_some());
+        let long_ago = std::time::SystemTime::now() - LONGEST_LIFE - Duration::from_secs(60);
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(long_ago).unwrap();
+        assert_eq!(read_in(cache.path(), "way", 1000), None);
+    }
 }

@@ -74,8 +74,8 @@ mod tests {
     #[test]
     fn lines_are_counted_from_one_in_characters() {
         let starts = line_starts("a(X) :-\n  \u{e4}(X),\n  b.\n".as_bytes());
-        let lines: Vec<i64> = [0, 7, 10, 17, 22].map(|at| line_of(&starts, at)).to_vec();
-        assert_eq!(lines, [1, 1, 2, 2, 3]);
+        let lines = [0, 7, 10, 15, 16, 20].map(|at| line_of(&starts, at));
+        assert_eq!(lines, [1, 1, 2, 2, 3, 3]);
         assert_eq!(line_of(&line_starts(b""), 5), 0);
     }
 }

@@ -50,6 +50,9 @@ pub(crate) fn record(options: &str, program: &Path, more: &[&str]) -> (Output, T
         .arg(program)
         .args(more.iter().skip_while(|&&word| word != "--"))
         .env("LC_ALL", "C.UTF-8")
+        // Nothing of the user's, and nothing that an earlier test has measured.
+        .env("HOME", directory.path())
+        .env("XDG_CACHE_HOME", directory.path().join("cache"))
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

@@ -1,0 +1,21 @@
+//! What a thread of the operating system knows of the Prolog threads that end in it.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::{Arc, Weak};
+
+thread_local! {
+    /// The slot of a Prolog thread that has been told to end. That comes first, and then goals of
+    /// the `at_exit` option run, which may need a state again. Nothing tells of the end of that
+    /// one: the next thread with the number ends it.
+    pub(crate) static LEFT: Cell<*const c_void> = const { Cell::new(ptr::null()) };
+    /// Whether this thread has come to a port or stub before.
+    pub(crate) static ARRIVED: Cell<bool> = const { Cell::new(false) };
+    static LIFE: Arc<()> = Arc::new(());
+}
+
+/// Gone when the calling thread is.
+pub(crate) fn life() -> Weak<()> {
+    LIFE.try_with(Arc::downgrade).unwrap_or_default()
+}
