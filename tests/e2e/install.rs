@@ -165,3 +165,40 @@ fn names_that_need_quoting() {
     let profiled = Profiled::of(&directory.join("my 'prog'.pmt"));
     assert_eq!(profiled.row("main/0").file, Some("my 'prog'.pl"));
 }
+
+/// What is built goes where Cargo is told to put it, and is taken from there.
+#[test]
+fn another_target_directory() {
+    let sandbox = Sandbox::new();
+    let mut run = sandbox.command(Path::new("make"));
+    run.command
+        .current_dir(repository(""))
+        .env("CARGO_TARGET_DIR", "/elsewhere");
+    let goals = ["demo", "install", "pack", "samples", "bench-record"];
+    let outcome = run.args([&["--dry-run"], &goals[..]].concat()).wait();
+    outcome
+        .succeeds()
+        .shows("/elsewhere/debug/portmortem record");
+    for line in outcome.out().lines() {
+        let mut words = line.split(|c: char| c.is_whitespace() || c == '=');
+        assert!(words.all(|word| !word.starts_with("target/")), "{line}");
+    }
+}
+
+/// `make test` says what it has tested: a tree of git, if nothing differs from it.
+#[test]
+fn the_tree_of_a_checkout() {
+    let sandbox = Sandbox::new();
+    let script = format!(
+        "cp -r {} tools && git init -q . && git add -A && \
+         git -c user.name=a -c user.email=a@b commit -qm x && git rev-parse 'HEAD^{{tree}}' && tools/clean-tree && \
+         touch new && tools/clean-tree && rm new && echo >> tools/clean-tree && tools/clean-tree",
+        repository("tools").display()
+    );
+    let outcome = sandbox.sh(&format!("mkdir t && cd t && {script}"));
+    outcome.succeeds();
+    let told = outcome.out();
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines.len(), 2, "{told}");
+    assert_eq!(lines[0], lines[1]);
+}

@@ -225,15 +225,15 @@ fn end_epoch() {
 /// What cannot be written any more is missing from the trace, which says so; the program must not
 /// notice.
 pub(crate) fn close(recording: &Recording, outcome: Outcome) {
-    note_whether_shortened(recording.recorder.close(outcome));
+    note_whether_shortened(&recording.recorder.close(outcome));
 }
 
 /// [`close`], because the process ends: other threads wait at their next port.
 pub(crate) fn close_at_exit(recording: &Recording, outcome: Outcome) {
-    note_whether_shortened(recording.recorder.close_at_exit(outcome));
+    note_whether_shortened(&recording.recorder.close_at_exit(outcome));
 }
 
-fn note_whether_shortened(closed: Result<(), RecordError>) {
+fn note_whether_shortened(closed: &Result<(), RecordError>) {
     if let Err(RecordError::Shortened { .. }) = closed {
         SHORTENED.store(true, Ordering::Relaxed);
     }
