@@ -202,6 +202,26 @@ fn a_handler_of_the_program_runs_once() {
     }
 }
 
+/// The system gives a signal to another thread if main holds it back. The thread in which the
+/// engine collects atoms takes this one and never handles it. Small blocks: the recorder often
+/// takes a lock.
+#[test]
+fn no_signal_is_given_to_another_thread() {
+    let sandbox = Sandbox::with("busy.pl", BUSY);
+    let options = ["--max-size", "64K", "--keep", "last"];
+    let run = sandbox.command(built::portmortem());
+    let run = run.args(["record", "-o", "run.pmt"]).args(options);
+    let running = at_work(&sandbox, run.args(["busy.pl", "--", "prof"]));
+    let mut told = "running\n".to_owned();
+    for _ in 0..300 {
+        running.signal(libc::SIGPROF);
+        told.push_str("got(prof)\n");
+        running.wait_for_output(&told);
+    }
+    lets_go(&sandbox);
+    running.wait().exits(5).prints(&format!("{told}done\n"));
+}
+
 /// So there is nothing that a signal could miss, or leave behind.
 #[test]
 fn the_process_is_the_engine() {

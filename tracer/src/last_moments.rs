@@ -12,8 +12,9 @@ use std::time::Duration;
 /// The thread that ends the process. 0 while none does, or after it has let the others go.
 static ENDING: AtomicI32 = AtomicI32::new(0);
 
-/// How often a waiting thread looks whether it may go on. It need not be soon.
-const PAUSE: Duration = Duration::from_millis(1);
+/// How often a waiting thread looks whether it may go on. It need not be soon, and there may be
+/// thousands of threads.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The calling thread is about to end the process. Signal-safe.
 pub(crate) fn begin() {

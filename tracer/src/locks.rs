@@ -2,14 +2,18 @@
 //!
 //! A signal runs its handler in the middle of anything, and a handler may end the process, which
 //! closes the recording. If the interrupted code held a lock that closing needs, it would wait for
-//! ever. So signals are held back while such a lock is held. Locks are taken rarely: never for an event
-//! that fits the open block.
+//! ever. So signals are held back while such a lock is held. Locks are taken rarely: never for an
+//! event that fits the open block.
+//!
+//! The system gives a signal that one thread holds back to another one, if that takes it. An engine
+//! that only notes a signal, for the thread that got it to handle it later, would then have another
+//! thread handle it, or one that never will. Such signals need not wait ([`hold_back_only`]).
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::ptr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What a lock protects, while it is held.
 #[derive(Debug)]
@@ -63,7 +67,37 @@ const SYNCHRONOUS: [libc::c_int; 6] = [
     libc::SIGABRT,
 ];
 
-/// The calling thread gets no signals until this is dropped, by the same thread.
+/// Says of a signal whether its handler may do more than to note it.
+type WorksInHandler = fn(libc::c_int) -> bool;
+
+static WORKS_IN_HANDLER: OnceLock<WorksInHandler> = OnceLock::new();
+
+/// Only signals of which the engine says so now are held back from now on: those whose handler may
+/// call the recorder. Asked whenever a lock is taken, so it must be quick and take no lock. Calls
+/// after the first do nothing.
+pub fn hold_back_only(works_in_handler: WorksInHandler) {
+    let _ = WORKS_IN_HANDLER.set(works_in_handler);
+}
+
+/// The signals that are held back.
+fn held_back() -> libc::sigset_t {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: `sigfillset` fills the set in before it is changed and read.
+    unsafe {
+        libc::sigfillset(set.as_mut_ptr());
+        for signal in SYNCHRONOUS {
+            libc::sigdelset(set.as_mut_ptr(), signal);
+        }
+        if let Some(works_in_handler) = WORKS_IN_HANDLER.get() {
+            for signal in (1..=libc::SIGRTMAX()).filter(|&signal| !works_in_handler(signal)) {
+                libc::sigdelset(set.as_mut_ptr(), signal);
+            }
+        }
+        set.assume_init()
+    }
+}
+
+/// The calling thread gets none of these signals until this is dropped, by the same thread.
 #[derive(Debug)]
 struct HeldSignals {
     before: libc::sigset_t,
@@ -71,16 +105,12 @@ struct HeldSignals {
 
 impl HeldSignals {
     fn new() -> Self {
-        let mut all = MaybeUninit::uninit();
+        let held_back = held_back();
         let mut before = MaybeUninit::uninit();
-        // SAFETY: `sigfillset` fills the set in before it is changed and read; `pthread_sigmask` fails
-        // only for another first argument, so it has stored the mask that was in force.
+        // SAFETY: `pthread_sigmask` fails only for another first argument, so it has stored the mask
+        // that was in force.
         unsafe {
-            libc::sigfillset(all.as_mut_ptr());
-            for signal in SYNCHRONOUS {
-                libc::sigdelset(all.as_mut_ptr(), signal);
-            }
-            libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held_back, before.as_mut_ptr());
         }
         // Not before: a signal that comes first is handled still, by a handler that may take locks.
         HELD.set(HELD.get() + 1);
@@ -166,5 +196,15 @@ mod tests {
         }
         assert!(!is_blocked(libc::SIGTERM) && !is_held());
         assert_eq!(*lock(&mutex), 2);
+    }
+
+    #[test]
+    fn signals_that_are_only_noted_need_not_wait() {
+        hold_back_only(|signal| signal != libc::SIGUSR2);
+        let mutex = Mutex::new(());
+        let held = lock(&mutex);
+        assert!(is_blocked(libc::SIGTERM) && is_blocked(libc::SIGRTMAX()));
+        assert!(!is_blocked(libc::SIGUSR2) && !is_blocked(libc::SIGSEGV));
+        drop(held);
     }
 }

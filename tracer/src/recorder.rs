@@ -374,7 +374,6 @@ impl Recorder {
     /// # Errors
     /// As for [`Recorder::close`].
     pub fn close_at_exit(&self, outcome: Outcome) -> Result<(), RecordError> {
-        last_moments::begin();
         self.close_as(Phase::Ended, outcome)
     }
 
@@ -393,6 +392,9 @@ impl Recorder {
             self.inner.shortened(&mut shared);
         }
         let shortened = self.inner.phase() == Phase::Shortened;
+        if phase == Phase::Ended {
+            last_moments::begin();
+        }
         registry::stop_streams(&self.inner.life, phase);
         drop(guard);
         if shortened {

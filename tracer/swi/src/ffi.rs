@@ -41,6 +41,19 @@ pub(crate) const CVT_ATOM_OR_STRING: u32 = 0x01 | 0x02;
 /// `PL_get_nchars`: give UTF-8.
 pub(crate) const REP_UTF8: u32 = 0x0010_0000;
 
+/// `PLSIG_SYNC`: the signal is noted, and handled later by the thread that got it.
+pub(crate) const LATER: c_int = 0x0004;
+
+/// `pl_sigaction_t`: what the engine does at a signal. All is 0 if it leaves that to the system or
+/// to others.
+#[repr(C)]
+pub(crate) struct SignalAction {
+    pub(crate) function: *const c_void,
+    pub(crate) predicate: Predicate,
+    pub(crate) flags: c_int,
+    pub(crate) reserved: [*const c_void; 2],
+}
+
 /// `PL_Q_NODEBUG | PL_Q_CATCH_EXCEPTION`
 pub(crate) const QUIET: c_int = 0x0004 | 0x0008;
 
@@ -203,6 +216,11 @@ unsafe extern "C" {
         function: extern "C" fn(*mut c_void),
         closure: *mut c_void,
         global: c_int,
+    ) -> c_int;
+    pub(crate) fn PL_sigaction(
+        signal: c_int,
+        action: *const SignalAction,
+        old: *mut SignalAction,
     ) -> c_int;
     pub(crate) fn PL_exit_hook(
         function: extern "C" fn(c_int, *mut c_void) -> c_int,

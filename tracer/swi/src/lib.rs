@@ -36,6 +36,7 @@ mod native;
 mod panics;
 mod ports;
 mod recording;
+mod signals;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod stubs;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -49,6 +50,8 @@ mod watcher;
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
+
+use portmortem_tracer::locks;
 
 use crate::ffi::{Control, FALSE, Foreign, REDO, TRUE, Term};
 
@@ -85,6 +88,7 @@ pub extern "C" fn install() {
     install_counting();
     install_control();
     install_stubs();
+    locks::hold_back_only(signals::works_in_handler);
     // SAFETY: the hook is a static function.
     unsafe { ffi::PL_exit_hook(ending::at_exit, ptr::null_mut()) };
 }
