@@ -417,12 +417,14 @@ while b"permute/3" not in drawn:
     drawn += os.read(terminal, 65536)
 def unread():
     return struct.unpack("i", fcntl.ioctl(theirs, termios.FIONREAD, bytes(4)))[0]
-def all_sleep():
-    for task in os.listdir(f"/proc/{pid}/task"):
+def sleeps(task):
+    try:
         with open(f"/proc/{pid}/task/{task}/stat") as stat:
-            if stat.read().rsplit(")", 1)[1].split()[0] != "S":
-                return False
-    return True
+            return stat.read().rsplit(")", 1)[1].split()[0] == "S"
+    except (FileNotFoundError, ProcessLookupError):
+        return False  # It has just ended.
+def all_sleep():
+    return all(sleeps(task) for task in os.listdir(f"/proc/{pid}/task"))
 def is_stuck():
     # A thread that reads keys would not sleep beside one; the system tells it a moment later.
     for _ in range(5):
