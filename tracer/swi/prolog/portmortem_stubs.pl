@@ -136,14 +136,6 @@ start_stubs(Options) :-
     install_hooks,
     forall(rule(Options, Kind, A, B, C), portmortem:'$stub_rule'(Kind, A, B, C)),
     portmortem:'$stub_begin',
-    forall('$member'(Recovery, [fail, false]),
-           (   \+ call(Recovery),
-               portmortem:'$stub_recovery'(system, Recovery, 0)
-           )),
-    catch(rethrow(portmortem), portmortem, true),
-    portmortem:'$stub_recovery'(portmortem_stubs, rethrow, 1),
-    catch(system:'$recover_and_rethrow'(true, portmortem), portmortem, true),
-    portmortem:'$stub_recovery'(system, '$recover_and_rethrow', 2),
     forall(declared_center(M, Name, Arity, Center), portmortem:'$stub_in_center'(M, Name, Arity, Center)),
     forall(not_wanted(M, Name, Arity), portmortem:'$stub_leave_out'(M, Name, Arity)),
     forall(there_before(Options, M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)),
@@ -151,7 +143,15 @@ start_stubs(Options) :-
     ->  true
     ;   forall(observed(Options, M, Name, Arity, Goal, Foreign),
                portmortem:'$stub_observe'(M, Name, Arity, Goal, Foreign))
-    ).
+    ),
+    forall('$member'(Recovery, [fail, false]),
+           (   \+ call(Recovery),
+               portmortem:'$stub_recovery'(system, Recovery, 0)
+           )),
+    catch(rethrow(portmortem), portmortem, true),
+    portmortem:'$stub_recovery'(portmortem_stubs, rethrow, 1),
+    catch(system:'$recover_and_rethrow'(true, portmortem), portmortem, true),
+    portmortem:'$stub_recovery'(system, '$recover_and_rethrow', 2).
 
 %!  start_stubs_of(:Heads) is semidet.
 %

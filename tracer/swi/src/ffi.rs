@@ -130,6 +130,14 @@ unsafe extern "C" {
         flags: c_int,
         ...
     ) -> c_int;
+    pub(crate) fn PL_open_query(
+        module: *mut c_void,
+        flags: c_int,
+        predicate: *mut c_void,
+        arguments: Term,
+    ) -> usize;
+    pub(crate) fn PL_close_query(query: usize) -> c_int;
+    pub(crate) fn PL_cut_query(query: usize) -> c_int;
     pub(crate) fn PL_foreign_control(handle: Control) -> c_int;
     pub(crate) fn PL_foreign_context(handle: Control) -> isize;
     pub(crate) fn PL_foreign_context_predicate(handle: Control) -> Predicate;

@@ -3,7 +3,8 @@
 //!
 //! 1. [`image`] finds the engine's library in memory, [`instructions`] its tables of
 //!    instructions, [`offsets`] where its structures have what, [`mod@pauses`] where the engine
-//!    counts what it does for itself, [`known`] what handlers compare with; [`words`] and
+//!    counts what it does for itself, [`linkage`] where it has the addresses of functions,
+//!    [`known`] what handlers compare with; [`words`] and
 //!    [`terms`] read;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells;
 //! 3. [`predicates`] tells what calls of a predicate are to a recording, [`sites`] and [`names`]
@@ -18,6 +19,7 @@ pub(crate) mod identity;
 pub(crate) mod image;
 pub(crate) mod instructions;
 pub(crate) mod known;
+pub(crate) mod linkage;
 pub(crate) mod made;
 pub(crate) mod memory;
 pub(crate) mod names;

@@ -8,9 +8,16 @@
 //!   running one.
 //! - An exited box was entered again if the running frame lies within it: not older than its
 //!   frame, and older than the choicepoint that it had left.
-//! - An exited box was cut if that choicepoint is gone and control is elsewhere. Had it been
-//!   tried instead, a stub would have seen it: wherever a choicepoint that matters resumes there
-//!   is one.
+//! - An exited box was cut if that choicepoint is gone and control is elsewhere.
+//!
+//! This is exact because nothing is missed. While a box is open or can be entered again:
+//!
+//! - Wherever the newest choicepoint resumes there is a stub, also if its predicate has no box. So
+//!   whatever has failed was seen to fail, and what a stub finds gone elsewhere was left by an
+//!   exception.
+//! - Wherever an exception is caught there is a stub: at the recovery of `catch/3`.
+//! - The choicepoint of a query resumes in foreign code, and that of a cleanup handler calls one:
+//!   queries are seen to begin and to end ([`crate::stubs`]), and say what has happened.
 //!
 //! Frames and choicepoints are distances in bytes from the base of the local stack, which the
 //! engine moves when it grows. A frame that called another is older, and lies below.
@@ -49,6 +56,16 @@ pub(crate) struct Call {
     /// As in an [`OpenBox`].
     pub(crate) boundary: bool,
     pub(crate) given: Given,
+}
+
+/// How boxes were left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    ByFailure,
+    ByException,
+    /// Nobody has seen how: by an exception, or, from the outermost box on that foreign code
+    /// called, by failure. That is what foreign code goes on after; the engine's own is seen.
+    Unseen,
 }
 
 /// What events are written to.
@@ -296,6 +313,11 @@ impl Shadow {
         }
     }
 
+    /// Whether there is any box: active, or exited.
+    pub(crate) fn has_boxes(&self) -> bool {
+        self.boxes.len() > 1
+    }
+
     /// Whether there is an active box.
     pub(crate) fn is_active(&self) -> bool {
         self.active > 0
@@ -330,11 +352,27 @@ impl Shadow {
         }
     }
 
+    /// Boxes newer than `frame` were left.
+    pub(crate) fn left(&mut self, left: Left, frame: Offset, events: &mut impl Events) {
+        if self.active_frame() <= frame {
+            return;
+        }
+        // A box has a larger number than those around it.
+        let first_failed = match left {
+            Left::ByFailure => 0,
+            Left::ByException => u32::MAX,
+            Left::Unseen => self.outermost_foreign(frame),
+        };
+        while self.active_frame() > frame {
+            self.lose(first_failed, events);
+        }
+    }
+
     /// The outermost box around the active one that foreign code called and that is newer than
-    /// `frame`; 0 if there is none.
+    /// `frame`; `u32::MAX` if there is none.
     fn outermost_foreign(&self, frame: Offset) -> u32 {
         let mut at = self.active;
-        let mut outermost = 0;
+        let mut outermost = u32::MAX;
         while at > 0 && self.boxes[at as usize].frame > frame {
             if self.boxes[at as usize].marks & mark::FOREIGN != 0 {
                 outermost = at;
@@ -344,12 +382,10 @@ impl Shadow {
         outermost
     }
 
-    /// The active box was left while no stub saw it: by an exception; or, if foreign code had
-    /// called it or a box around it, because it failed. `foreign`
-    /// is that box, as [`Shadow::outermost_foreign`] tells it for all boxes that are left at once.
-    fn lose(&mut self, foreign: u32, events: &mut impl Events) {
-        // A box has a larger number than those around it.
-        if foreign > 0 && self.active >= foreign {
+    /// The active box was left: it failed, if it is one of those from `first_failed` on, or by an
+    /// exception.
+    fn lose(&mut self, first_failed: u32, events: &mut impl Events) {
+        if self.active >= first_failed {
             self.cut_all(events);
             self.fail(events);
         } else {
@@ -457,9 +493,9 @@ impl Shadow {
         while at > 0 {
             let open = self.boxes[at as usize];
             if Self::is_from(&open, frame, returns_to) {
-                let foreign = self.outermost_foreign(open.frame);
+                let first_failed = self.outermost_foreign(open.frame);
                 while self.active != at {
-                    self.lose(foreign, events);
+                    self.lose(first_failed, events);
                 }
                 return true;
             }
@@ -529,29 +565,16 @@ impl Shadow {
         }
     }
 
-    /// An exception was caught in the running frame.
-    pub(crate) fn caught(&mut self, frame: Offset, events: &mut impl Events) {
-        while self.active_box().frame > frame {
-            self.raise(events);
-        }
-    }
-
-    /// Unrecorded code calls a recorded predicate: what is newer than its frame was left by an
-    /// exception, or failed into C. `catches` tells that the caller is `catch/3`: what ran in the
-    /// same frame was left by an exception.
-    pub(crate) fn entered(&mut self, call: &Call, catches: bool, events: &mut impl Events) {
-        let foreign = if self.active_frame() > call.frame {
-            self.outermost_foreign(call.frame)
-        } else {
-            0
-        };
+    /// Unrecorded code calls a recorded predicate: what is newer than its frame was left.
+    pub(crate) fn entered(&mut self, call: &Call, events: &mut impl Events) {
+        let first_failed = self.outermost_foreign(call.frame);
         loop {
             let active = self.active_box();
-            let same = active.frame == call.frame && active.caller == call.caller && !catches;
+            let same = active.frame == call.frame && active.caller == call.caller;
             if active.frame < call.frame || same {
                 return self.cut_after(call.choice, events);
             }
-            self.lose(foreign, events);
+            self.lose(first_failed, events);
         }
     }
 }

@@ -122,19 +122,14 @@ impl Planter {
         }
     }
 
-    /// The predicate is not recorded: until it has another one, its supervisor gets no stub, or,
-    /// if the predicate may be a goal of the program (`boundary`), one that only looks at whether
-    /// it is.
+    /// The predicate is not recorded: until it has another one, its supervisor only looks at
+    /// whether the predicate is a goal of the program, or the recovery of `catch/3`.
     ///
     /// # Safety
     /// A definition, and the cell of its supervisor that has a stub for the instruction.
-    pub(super) unsafe fn pass(&mut self, definition: usize, cell: usize, op: Op, boundary: bool) {
+    pub(super) unsafe fn pass(&mut self, definition: usize, cell: usize, op: Op) {
         let label = self.instructions.get(op).label;
-        let first = if boundary {
-            self.stub(op, 0, Work::Boundary).unwrap_or(label)
-        } else {
-            label
-        };
+        let first = self.stub(op, 0, Work::Boundary).unwrap_or(label);
         if !self.shared.contains(&cell) {
             // SAFETY: the caller's promise.
             return unsafe { store(cell, first) };

@@ -13,9 +13,9 @@ use crate::native::offsets::{self, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN,
 use crate::native::open_box::Offset;
 use crate::native::place::{Goal, Place, Work, role};
 use crate::native::predicates::{self, Standing};
-use crate::native::shadow::{Call, Events, Expected, Shadow};
+use crate::native::shadow::{Call, Events, Expected, Left, Shadow};
 use crate::native::sites::Given;
-use crate::native::words::word;
+use crate::native::words::{WORD, word};
 use crate::panics::guarded;
 use crate::recording;
 
@@ -165,7 +165,7 @@ fn has_stopped(engine: &Engine) -> bool {
 }
 
 impl Visit {
-    fn begin() -> Option<Self> {
+    pub(super) fn begin() -> Option<Self> {
         let offsets = offsets::known()?;
         let data = offsets::running_engine(offsets);
         let block = emit::thread_block();
@@ -221,6 +221,9 @@ impl Visit {
         if roles & role::RETURN != 0 {
             let returned = self.shadow.returned(moment, returns_to, self.engine);
             if returned || roles & !role::SELDOM == role::RETURN {
+                if !returned {
+                    self.shadow.left(Left::Unseen, moment.frame, self.engine);
+                }
                 self.shadow.settle();
                 self.shadow.announced = -1;
                 if returned {
@@ -230,7 +233,8 @@ impl Visit {
             }
         }
         if roles & role::CAUGHT != 0 {
-            self.shadow.caught(moment.frame, self.engine);
+            self.shadow
+                .left(Left::ByException, moment.frame, self.engine);
         }
         if roles & (role::RESUME | role::CLAUSE) != 0 {
             let in_clause = roles & role::CLAUSE != 0;
@@ -261,7 +265,8 @@ impl Visit {
         };
         let frame = self.frame();
         let newest = self.newest();
-        if newest > frame && self.frame_of_choice(newest) == frame {
+        // What is older was seen to when the box opened that runs here.
+        if newest > frame {
             self.watch(newest);
         }
         let Some(goal) = goal else { return };
@@ -375,8 +380,11 @@ impl Visit {
             // The handler of a signal runs between a call and the beginning of its predicate.
             self.shadow.await_beginning();
         }
+        if !expected {
+            self.recovery();
+        }
         if !expected && self.engine.standings.is_at_boundary(definition) && !self.is_given(frame) {
-            return self.pass(place, cell, definition, true);
+            return self.pass(place, cell, definition);
         }
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing_of_running(definition) };
@@ -387,7 +395,7 @@ impl Visit {
         };
         let Some(id) = id else {
             if standing == Standing::Unrecorded {
-                self.pass(place, cell, definition, false);
+                self.pass(place, cell, definition);
             }
             return;
         };
@@ -437,12 +445,12 @@ impl Visit {
     }
 
     /// The predicate begins at this cell, and gets no box.
-    fn pass(&self, place: &Place, cell: usize, definition: usize, boundary: bool) {
-        if (place.work == Work::Select || !boundary)
+    fn pass(&self, place: &Place, cell: usize, definition: usize) {
+        if place.work == Work::Select
             && let Some(mut planter) = plant::planter()
         {
             // SAFETY: the running predicate, and the cell that control is at.
-            unsafe { planter.pass(definition, cell, place.op, boundary) };
+            unsafe { planter.pass(definition, cell, place.op) };
         }
     }
 
@@ -473,10 +481,8 @@ impl Visit {
             boundary,
             given,
         };
-        // SAFETY: a frame of the engine's.
-        let catches =
-            parent != 0 && unsafe { word(parent, FRAME_DEFINITION) } == catch_definition();
-        self.shadow.entered(&call, catches, self.engine);
+        self.recovery();
+        self.shadow.entered(&call, self.engine);
         self.demand(frame);
         self.watch(newest);
         self.called(id, &call);
@@ -541,7 +547,8 @@ impl Visit {
             return;
         };
         let moment = self.moment();
-        self.shadow.caught(moment.frame, self.engine);
+        self.shadow
+            .left(Left::ByException, moment.frame, self.engine);
         self.shadow.cut_after(moment.choice, self.engine);
         self.shadow.settle();
         // SAFETY: the running frame.
@@ -560,14 +567,18 @@ impl Visit {
     }
 
     /// A predicate begins. If it is the recovery of `catch/3`, an exception has left what is
-    /// newer than that.
+    /// newer. The goal of `catch/3` runs behind a choicepoint, its recovery in the place of that.
     pub(super) fn recovery(&mut self) {
-        // SAFETY: the running frame.
-        let parent = unsafe { word(self.frame(), FRAME_PARENT) };
-        // SAFETY: a frame of the engine's.
-        if parent != 0 && unsafe { word(parent, FRAME_DEFINITION) } == catch_definition() {
-            let at = self.offset(parent);
-            self.shadow.caught(at, self.engine);
+        let frame = self.frame();
+        // SAFETY: frames of the engine's.
+        let is_recovery = unsafe {
+            let parent = word(frame, FRAME_PARENT);
+            parent + self.offsets.arguments + 3 * WORD == frame
+                && word(parent, FRAME_DEFINITION) == catch_definition()
+        };
+        if is_recovery {
+            let at = self.offset(frame);
+            self.shadow.left(Left::ByException, at, self.engine);
             self.shadow.settle();
         }
     }

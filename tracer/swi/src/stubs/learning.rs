@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use portmortem_tracer::locks;
 
 use super::plant::{self, Planter};
-use super::{emit, exchange, handlers, labels};
+use super::{callbacks, emit, exchange, handlers, labels};
 use crate::ffi::{self, Foreign, Term};
 use crate::native::identity::system_definition;
 use crate::native::image::{self, Image};
@@ -187,6 +187,7 @@ fn try_work() -> Option<()> {
             .map(|arity| system_definition(c"call", arity))
             .collect(),
         catch: system_definition(c"catch", 3),
+        cleanup: system_definition(c"setup_call_catcher_cleanup", 4),
         foreign,
         dynamic,
         prefixes,
@@ -201,6 +202,7 @@ fn try_work() -> Option<()> {
         &handlers::HANDLERS,
     )?;
     labels::wrap_term_position(&planter)?;
+    callbacks::see_queries()?;
     exchange::watch_forks();
     plant::install(planter);
     Some(())

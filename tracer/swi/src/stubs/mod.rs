@@ -17,12 +17,14 @@
 //!    and takes them out; [`labels`] has places where the engine would notice;
 //! 4. [`handlers`] are what stubs call, where there is room ([`own_stack`]); they read the engine
 //!    ([`view`]) and put in more stubs ([`planting`], [`making`]); [`rereading`] hides stubs where
-//!    the engine compares clauses, which are [`held`] meanwhile; [`clauses`], [`arguments`] and
-//!    [`meta_calls`] are handlers of what is there only in some recordings, or at some goals.
+//!    the engine compares clauses, which are [`held`] meanwhile; [`callbacks`] are what
+//!    foreign code calls; [`clauses`], [`arguments`] and [`meta_calls`] are handlers of what
+//!    is there only in some recordings, or at some goals.
 
 mod adopting;
 mod arguments;
 mod beginning;
+mod callbacks;
 mod clauses;
 mod declared;
 #[allow(

@@ -83,14 +83,16 @@ impl Visit {
             | Standing::WithArguments(_)
             | Standing::Loader(_)
             | Standing::Boundary(_) => {
+                // `call/N` never begins: its goal gets its frame.
+                let begins = standing.is_always_called() && !kind.calls_goal();
                 GoalKind::Recorded(Goal {
                     callee,
                     id: standing.at_goal(),
-                    announce: standing.is_always_called(),
+                    announce: begins,
                     with_arguments: matches!(standing, Standing::WithArguments(_)),
                     // SAFETY: as above.
                     is_there: unsafe { predicates::is_there(callee) },
-                    boundary: !standing.is_always_called(),
+                    boundary: !begins,
                     given: Given::UNKNOWN,
                 })
             }

@@ -6,9 +6,7 @@ use super::fields::*;
 use super::parts::*;
 use super::{Callee, Departs, Setting};
 use crate::native::known;
-use crate::native::offsets::{
-    CLAUSE, DEBUGGER, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, Offsets,
-};
+use crate::native::offsets::{DEBUGGER, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, Offsets};
 
 /// Code of a call.
 pub(in super::super) fn call(
@@ -26,9 +24,6 @@ pub(in super::super) fn call(
         limit,
         ..
     } = offsets;
-    let (choice_frame, choice_value) = (offsets.choice_frame as i32, offsets.choice_value as i32);
-    let (clause, codes) = (offsets.clause as i32, offsets.codes as i32);
-    let first_stub = setting.first_stub as i64;
     // rax: the engine; rcx: the shadow; rdi: the place; rsi: the next cell; r8: the frame.
     load_counter(&mut ops, setting.counter);
     match callee {
@@ -60,16 +55,14 @@ pub(in super::super) fn call(
     if departs != Departs::Always {
         dynasm!(ops
             ; .arch x64
-            // If the clause has alternatives, there is a stub where the next one begins.
-            ; cmp r8, [r9 + choice_frame]
-            ; jne >watched
-            ; cmp DWORD [r9], CLAUSE as i32
-            ; jne >watched
-            ; mov rdx, [r9 + choice_value]
-            ; mov rdx, [rdx + clause]
-            ; mov r10, QWORD first_stub
-            ; cmp [rdx + codes], r10
-            ; jb >slow
+            // What is older was seen to when the box opened that runs here.
+            ; cmp r9, r8
+            ; jb >watched
+        );
+        watched(&mut ops, setting);
+        dynasm!(ops
+            ; .arch x64
+            ; mov r9, [rax + choice]
             ; watched:
             // A clause on the local stack moves, so its boxes return nowhere. If it has opened
             // the active box, that is for the handler to mark.

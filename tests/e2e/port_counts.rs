@@ -1,0 +1,142 @@
+//! Small programs in which it is hard to see how a box was left: into choicepoints of predicates
+//! that have no box, and by cleanup handlers that fail or throw. `--ports` counts them with
+//! wrappers; stubs must count the same.
+
+use portmortem_tests::{Profiled, Sandbox};
+
+/// A program, options of `record`, and of some predicates calls, exits, fails and exceptions.
+type Case = (
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+    &'static [(&'static str, [u64; 4])],
+);
+
+const CASES: &[Case] = &[
+    (
+        "a failure into choicepoints of a library predicate",
+        "main :- ( p4 ; true ), p3.
+         p3 :- findall(x, ( prolog_load_context(_, _), p4 ), _).
+         p4 :- fail.",
+        &[],
+        &[("p4/0", [5, 0, 5, 0])],
+    ),
+    (
+        "a failure into choicepoints of an excluded predicate",
+        "main :- ( p4 ; true ), p3.
+         p3 :- findall(x, ( two(_), p4 ), _).
+         two(1).
+         two(2).
+         p4 :- fail.",
+        &["--exclude", "two/1"],
+        &[("p4/0", [3, 0, 3, 0])],
+    ),
+    (
+        "a failure into choicepoints of a built-in predicate",
+        ":- use_module(library(lists)).
+         main :- ( q ; p ).
+         q :- ev.
+         p :- call(( member(_, [a,b]), ev )).
+         p.
+         ev :- fail.",
+        &["--no-boundary"],
+        &[("ev/0", [3, 0, 3, 0]), ("q/0", [1, 0, 1, 0])],
+    ),
+    (
+        "an exception that leaves a cleanup handler",
+        "main :- catch(p0, _, e).
+         p0 :- setup_call_cleanup(true, true, c), e.
+         c :- d(1), e.
+         d(_) :- throw(x).
+         e.",
+        &[],
+        &[("d/1", [1, 0, 0, 1]), ("c/0", [1, 0, 0, 1])],
+    ),
+    (
+        "a handler that throws after its goal has failed",
+        "main :-
+             catch(setup_call_cleanup(true, f(1), throw(x)), _, true),
+             catch(setup_call_cleanup(true, g(1), c), _, true),
+             ( setup_call_cleanup(true, f(1), true) -> true ; true ).
+         f(_) :- h, fail.
+         g(_) :- h, k.
+         h.
+         k :- h, fail.
+         c :- throw(x).",
+        &[],
+        &[
+            ("g/1", [1, 0, 1, 0]),
+            ("k/0", [1, 0, 1, 0]),
+            ("c/0", [1, 0, 0, 1]),
+        ],
+    ),
+    (
+        "two handlers that fail",
+        "main :- s(1), s(2), !.
+         s(X) :- setup_call_cleanup(true, m(_), c(X)).
+         m(_).
+         m(_).
+         c(X) :- e(X), d(X), e(X).
+         d(3).
+         e(_).",
+        &[],
+        &[("d/1", [2, 0, 2, 0]), ("c/1", [2, 0, 2, 0])],
+    ),
+    (
+        "handlers that fail and throw while an exception is on its way",
+        "main :- catch(s(throws), _, true), catch(s(fails), _, true).
+         s(How) :- setup_call_cleanup(true, throw(x), c(How)).
+         c(throws) :- throw(y).
+         c(fails) :- d.
+         d :- fail.",
+        &[],
+        &[("c/1", [2, 0, 1, 1]), ("d/0", [1, 0, 1, 0])],
+    ),
+    (
+        "an exception that an excluded predicate recovers from, and fails",
+        "main :- ( top ; true ), top(1).
+         top :- catch(ma(1), _, r).
+         top(_) :- catch(ma(1), _, fail).
+         top(_).
+         r :- fail.
+         ma(_) :- throw(x).",
+        &["--include", "ma/1"],
+        &[("ma/1", [2, 0, 0, 2])],
+    ),
+    (
+        "goals of call/1 with boxes of all built-in predicates",
+        "main :- findall(x, p(_), _), q(p(_)).
+         q(G) :- call(G), true.
+         p(1).
+         p(2).",
+        &["--builtins"],
+        &[("p/1", [2, 3, 0, 0])],
+    ),
+];
+
+#[test]
+fn ports_are_what_happened() {
+    let mut complaints = Vec::new();
+    for &(name, program, options, expected) in CASES {
+        for ports in [&[][..], &["--ports"]] {
+            let sandbox = Sandbox::with("program.pl", program);
+            let record = ["record", "-o", "run.pmt", "-g", "main", "program.pl"];
+            sandbox
+                .portmortem([&record[..], options, ports].concat())
+                .succeeds();
+            let recorded = Profiled::of(&sandbox.path("run.pmt"));
+            for &(predicate, right) in expected {
+                let seen = recorded.find(predicate).map(|row| {
+                    let exits = row.exits_det + row.exits_nondet;
+                    [row.calls, exits, row.fails, row.exceptions]
+                });
+                if seen != Some(right) {
+                    complaints.push(format!(
+                        "{name} {ports:?}: {predicate}: {seen:?}, not {right:?}"
+                    ));
+                }
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
