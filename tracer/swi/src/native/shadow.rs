@@ -183,6 +183,11 @@ impl Shadow {
         self.active_box().frame
     }
 
+    /// The newest choicepoint before the active box.
+    pub(crate) fn choice_before(&self) -> Offset {
+        self.active_box().choice
+    }
+
     /// The newest exited box inside the active one.
     fn newest_inside(&self) -> Option<&Exited> {
         let inside = self.exited.len() > self.active_box().exited as usize;

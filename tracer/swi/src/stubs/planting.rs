@@ -354,10 +354,13 @@ impl Visit {
         self.watch(newest);
     }
 
-    /// There is a stub where this choicepoint resumes, or the next one at which anything does.
+    /// There is a stub where this choicepoint resumes, or the next one at which anything does. Those
+    /// that were there before the active box were seen to when it opened.
     pub(super) fn watch(&mut self, mut choice: usize) {
+        let seen_to = self.shadow.choice_before();
         loop {
             match kind_of(choice) {
+                CATCH | DEBUGGER if self.offset(choice) <= seen_to => return,
                 CATCH | DEBUGGER => choice = self.older(choice),
                 JUMP => {
                     // SAFETY: such a choicepoint has a cell.
