@@ -85,7 +85,7 @@ fn after_program(
         Written::Whole => {}
     }
     if let Some(input) = input
-        && let Err(error) = baseline::add(args, start, output, end.status, input, line)
+        && let Err(error) = baseline::add(args, start, output, end, input, line)
     {
         say(&format!("no baseline: {}", super::one_line(&error)));
     }

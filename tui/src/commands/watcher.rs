@@ -12,11 +12,12 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
+use std::net::Shutdown;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use portmortem_tracer::program_end::{ProgramEnd, Written};
+use portmortem_tracer::program_end::{MESSAGE_BYTES, ProgramEnd, Written};
 use rustix::io::{FdFlags, fcntl_setfd};
 
 /// How long [`Line::is_open`] takes at most, if it is.
@@ -48,6 +49,7 @@ impl ProgramLine {
         let end = ProgramEnd {
             status: 0,
             trace: Written::Nothing,
+            inferences: None,
         };
         // A watcher that is gone does nothing, either.
         let _ = self.0.write_all(&end.encode());
@@ -57,9 +59,20 @@ impl ProgramLine {
 impl Line {
     /// Waits for the end of the program. `None` if it did not end in order.
     pub(crate) fn end_of_program(&mut self) -> Option<ProgramEnd> {
-        let mut message = [0; 2];
+        let mut message = [0; MESSAGE_BYTES];
         self.0.read_exact(&mut message).ok()?;
         ProgramEnd::decode(message)
+    }
+
+    /// Another end of the same socket, to [close](Self::close) it while its end is waited for.
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        self.0.try_clone().map(Self)
+    }
+
+    /// Nothing more comes, whoever has the other end.
+    pub(crate) fn close(&self) {
+        // It is closed if the other end is.
+        let _ = self.0.shutdown(Shutdown::Both);
     }
 
     /// Whether the process of the program still waits for us.
