@@ -53,7 +53,7 @@ test-cluster:
 
 # Every fuzz target for FUZZ_SECONDS, on one core; see fuzz/README.md. Stops at the first finding.
 FUZZ_SECONDS ?= 1200
-FUZZ_TARGETS ?= trace scope index condition
+FUZZ_TARGETS ?= trace scope index records condition
 fuzz:
 	$(CARGO) run --quiet --package portmortem-fuzzing -- fuzz/corpus
 	cd fuzz && for target in $(FUZZ_TARGETS); do \

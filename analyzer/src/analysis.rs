@@ -141,8 +141,19 @@ impl Analysis {
         filters: Filters,
         progress: &Progress,
     ) -> Option<Self> {
-        let found = Index::load(&trace, path);
-        let missing = matches!(found, Err(IndexError::Missing)) && trace.size() > LARGE;
+        let mut found = Index::load(&trace, path);
+        let is_missing = |found: &Result<Index, IndexError>| {
+            matches!(found, Err(IndexError::Missing)) && trace.size() > LARGE
+        };
+        let mut lock = None;
+        if is_missing(&found) {
+            let options = ReplayOptions {
+                cancel: Some(progress.stop_flag()),
+                ..ReplayOptions::default()
+            };
+            (found, lock) = Index::load_when_made(&trace, path, &options);
+        }
+        let missing = is_missing(&found);
         let found = match found {
             Err(_) if missing && filters.is_everything() => {
                 let options = ReplayOptions {
@@ -154,6 +165,7 @@ impl Analysis {
             }
             found => found,
         };
+        drop(lock);
         let options = ReplayOptions {
             progress: Some(progress.counter()),
             cancel: Some(progress.stop_flag()),

@@ -245,7 +245,10 @@ pub fn recording_share(analysis: &Analysis) -> String {
         sum.saturating_add(stream.waiting_ticks)
     });
     let is_known = most - least <= net.net_ticks.saturating_sub(waited) / KNOWN_WITHIN;
-    let whole = |ticks: u64| (ticks * 100 + recorded / 2) / recorded.max(1);
+    let whole = |ticks: u64| {
+        let (ticks, recorded) = (u128::from(ticks), u128::from(recorded));
+        (ticks * 100 + recorded / 2) / recorded.max(1)
+    };
     let took = match (whole(recorded - most), whole(recorded - least)) {
         (0, 0) => "less than 1 %".to_owned(),
         _ if is_known => format!("about {} %", whole(recorded - net.net_ticks)),

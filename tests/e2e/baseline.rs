@@ -163,6 +163,30 @@ fn without_a_baseline_the_recording_is_as_it_was() {
     assert_eq!(open(&sandbox).baseline(), None);
 }
 
+/// The second run finds what the first one left.
+const WITH_STATE: &str = "
+:- initialization(main, main).
+main :- exists_file(done), !, w(20_000).
+main :- open(done, write, S), close(S), w(200_000).
+w(0) :- !.
+w(N) :- M is N-1, w(M).
+";
+
+#[test]
+fn a_second_run_that_does_other_work_is_no_baseline() {
+    let sandbox = Sandbox::with("program.pl", WITH_STATE);
+    let recorded = record(&sandbox, "< /dev/null");
+    recorded
+        .exits(0)
+        .says("no baseline: the runs did different work: ")
+        .says("inferences, and then");
+    let trace = open(&sandbox);
+    assert_eq!((trace.baseline(), trace.fits()), (None, &[][..]));
+    // What the second run did is the same in a third one.
+    record(&sandbox, "< /dev/null").exits(0);
+    assert!(open(&sandbox).baseline().is_some());
+}
+
 #[test]
 fn an_outermost_predicate_that_calls_itself_cannot_be_timed() {
     let sandbox = Sandbox::with(

@@ -1,11 +1,13 @@
-//! Traces that were made to do harm: their names are commands of terminals, and their files are
-//! others than the program's.
+//! Traces that were made to do harm: their names are commands of terminals, their files are others
+//! than the program's, and their records contradict each other.
 
 use std::fs;
 use std::path::Path;
 
 use portmortem_analyzer::tables::Table;
-use portmortem_tests::{Outcome, Sandbox};
+use portmortem_fuzzing::mutation::{Random, mutate};
+use portmortem_fuzzing::{Target, records};
+use portmortem_tests::{Outcome, Sandbox, Status};
 use portmortem_tracer::format::{Clause, Dialect, Header, Outcome as Ending, Site, StreamKind};
 use portmortem_tracer::{Options, Recorder};
 
@@ -184,4 +186,54 @@ fn annotate_prints_no_file_of_others() {
     annotate("engine:../../../etc/passwd")
         .exits(0)
         .hides("root:");
+}
+
+/// Traces whose checksums are right, and whose records are others than a recorder writes.
+fn with_changed_records() -> Vec<Vec<u8>> {
+    const HOW_MANY: usize = 40;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/regressions/trace");
+    let known = ["a-site-for-a-cost-centre", "a-spliced-record"];
+    let known = known.map(|name| fs::read(folder.join(name)).unwrap()[1..].to_vec());
+    let seeds = Target::Records.seeds();
+    let mut random = Random::new(40);
+    let changed = std::iter::repeat_with(|| mutate(&mut random, &seeds));
+    let changed = changed.filter_map(|input| records::trace_of(&input));
+    known.into_iter().chain(changed.take(HOW_MANY)).collect()
+}
+
+#[test]
+fn what_records_say_never_ends_a_command() {
+    let sandbox = Sandbox::new();
+    let commands: [&[&str]; 11] = [
+        &["report", "x.pmt", "--top", "3"],
+        &["report", "x.pmt", "--all", "--sites"],
+        &["report", "x.pmt", "--predicate", "*"],
+        &["info", "x.pmt"],
+        &["verify", "x.pmt"],
+        &["advise", "x.pmt", "--least", "0"],
+        &["events", "x.pmt", "--stack"],
+        &["annotate", "x.pmt"],
+        &["diff", "x.pmt", "x.pmt"],
+        &["graph", "x.pmt", "--format", "firefox", "-o", "-"],
+        &["index", "x.pmt"],
+    ];
+    for trace in with_changed_records() {
+        sandbox.write("x.pmt", &trace);
+        for arguments in commands {
+            let outcome = sandbox.portmortem(arguments);
+            let status = [0, 1, 3].map(Status::Exit);
+            outcome.demand(status.contains(&outcome.status), "an answer or an error");
+            outcome.demand(!outcome.err().contains("panicked"), "no panic");
+        }
+    }
+}
+
+#[test]
+fn a_record_that_refers_to_nothing_is_left_out_and_reported() {
+    let sandbox = Sandbox::new();
+    sandbox.write("x.pmt", &with_changed_records()[1]);
+    sandbox
+        .portmortem(["verify", "x.pmt"])
+        .exits(3)
+        .shows("the cost centre of predicate 47 is declared nowhere");
 }

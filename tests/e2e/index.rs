@@ -1,11 +1,15 @@
 //! Indexes: where they are written, and that none is refused to a whole trace.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
-use portmortem_analyzer::Trace;
+use portmortem_analyzer::index::Index;
+use portmortem_analyzer::{ReplayOptions, Trace};
 use portmortem_tests::patience::wait_until;
 use portmortem_tests::{Sandbox, built, sample};
+use portmortem_tracer::IndexLock;
 
 /// Recorded it is a trace of more than 10 MB.
 const LONG: &str = "
@@ -35,10 +39,6 @@ fn files(sandbox: &Sandbox) -> Vec<String> {
     names
 }
 
-fn is_whole(path: &Path) -> bool {
-    Trace::open(path).is_ok_and(|trace| trace.end().is_some())
-}
-
 #[test]
 fn a_long_recording_has_one() {
     let sandbox = Sandbox::with("long.pl", LONG);
@@ -46,7 +46,8 @@ fn a_long_recording_has_one() {
         .portmortem(["record", "long.pl"])
         .succeeds()
         .prints("done\n");
-    assert_eq!(files(&sandbox), ["long.pl", "long.pmt", "long.pmt.index"]);
+    let names = ["long.pl", "long.pmt", "long.pmt.index"];
+    wait_until("the index is there", || files(&sandbox) == names);
     sandbox
         .portmortem(["index", "long.pmt"])
         .succeeds()
@@ -77,23 +78,77 @@ fn a_long_recording_has_one() {
     assert!(!sandbox.path("queens.pmt.index").exists());
 }
 
-/// The program has ended, and its process waits for the index.
+/// What a command would make is there when it has waited.
 #[test]
-fn an_interrupt_leaves_the_trace() {
+fn an_index_that_another_process_makes_is_waited_for() {
     let sandbox = Sandbox::with("long.pl", LONG);
-    let running = sandbox
-        .command(built::portmortem())
-        .args(["record", "long.pl"])
-        .start();
-    wait_until("the recording has ended", || {
-        is_whole(&sandbox.path("long.pmt"))
-    });
-    running.signal(libc::SIGINT);
-    let _ = running.wait();
-    let temporary = |name: &String| name.ends_with(".new");
-    wait_until("no file is half written", || {
-        !files(&sandbox).iter().any(temporary)
-    });
+    sandbox
+        .portmortem(["record", "--no-index", "long.pl"])
+        .exits(0);
+    let path = sandbox.path("long.pmt");
+    let lock = IndexLock::try_on(&path).unwrap();
+    let start = |command: &str| {
+        let run = sandbox.command(built::portmortem());
+        run.args([command, "long.pmt"]).start()
+    };
+    let (making, reporting) = (start("index"), start("report"));
+    let trace = Trace::open(&path).unwrap();
+    let index = Index::build(&trace, &path, &ReplayOptions::default()).unwrap();
+    index.save(&path).unwrap();
+    let made = fs::metadata(sandbox.path("long.pmt.index")).unwrap().ino();
+    drop(lock);
+    making
+        .wait()
+        .succeeds()
+        .prints("long.pmt.index: up to date\n");
+    reporting.wait().succeeds();
+    let now = fs::metadata(sandbox.path("long.pmt.index")).unwrap().ino();
+    assert_eq!(made, now);
+}
+
+/// The process that makes the index of a trace in this directory, as long as it is there.
+fn maker(sandbox: &Sandbox) -> Option<(i32, Vec<PathBuf>)> {
+    let program = sandbox.path("long.pl").into_os_string().into_vec();
+    let entries = fs::read_dir("/proc").unwrap();
+    let processes = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let is_maker = |pid: &i32| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let directory = fs::read_link(format!("/proc/{pid}/cwd"));
+        words.split(|byte| *byte == 0).any(|word| word == program)
+            && directory.is_ok_and(|directory| directory == Path::new("/"))
+    };
+    let pid = processes.into_iter().find(is_maker)?;
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    let open = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    Some((pid, open.collect()))
+}
+
+/// What waits for the end of the program does not wait for its index, and whatever becomes of that,
+/// the trace is whole.
+#[test]
+fn what_makes_an_index_holds_nothing_and_may_be_killed() {
+    let sandbox = Sandbox::with("long.pl", LONG);
+    let program = sandbox.path("long.pl");
+    let script = format!(
+        "exec 7>held; \"$portmortem\" record {} 2>&1 | cat",
+        program.display()
+    );
+    sandbox.sh(&script).exits(0).prints("done\n");
+    // On an idle machine it may be done.
+    if let Some((pid, open)) = maker(&sandbox) {
+        let own = [PathBuf::from("/dev/null"), sandbox.path("long.pmt")];
+        let is_own = |path: &&PathBuf| {
+            let name = path.to_string_lossy();
+            own.contains(path) || name.contains("long.pmt") || name.starts_with("/proc/")
+        };
+        let others: Vec<_> = open.iter().filter(|path| !is_own(path)).collect();
+        // The file descriptors of the system's own, such as those of timers, have no path.
+        let others = others.iter().filter(|path| path.is_absolute());
+        assert_eq!(others.count(), 0, "{open:?}");
+        // SAFETY: a plain system call. It is our own, or has just ended.
+        unsafe { libc::kill(pid, libc::SIGKILL) };
+    }
+    wait_until("nobody makes the index", || maker(&sandbox).is_none());
     sandbox
         .portmortem(["verify", "long.pmt"])
         .succeeds()

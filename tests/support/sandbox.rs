@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use portmortem_tracer::IndexLock;
 use tempfile::TempDir;
 
 use crate::built;
@@ -20,6 +21,21 @@ use crate::profiled::Profiled;
 #[derive(Debug)]
 pub struct Sandbox {
     directory: TempDir,
+}
+
+/// An index that is made in the background must not be written into a directory that is being
+/// removed.
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        let entries = fs::read_dir(self.directory()).into_iter().flatten();
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        for path in paths.filter(|path| path.extension().is_some_and(|pmt| pmt == "pmt")) {
+            let begin = Instant::now();
+            while IndexLock::try_on(&path).is_none() && begin.elapsed() < TIME_LIMIT {
+                thread::sleep(Duration::from_millis(5));
+            }
+        }
+    }
 }
 
 impl Default for Sandbox {

@@ -34,6 +34,7 @@ mod describe;
 mod ending;
 pub mod format;
 mod hot;
+mod index_lock;
 pub mod last_moments;
 pub mod locks;
 pub mod machine_code;
@@ -55,6 +56,7 @@ pub mod truncation;
 mod writer_lock;
 
 pub use amend::{AmendError, amend};
+pub use index_lock::IndexLock;
 pub use options::{Keep, MIN_MAX_SIZE, Options};
 pub use recorder::{RecordError, Recorder};
 pub use shared::NO_ID;

@@ -7,7 +7,16 @@ pub struct ProgramEnd {
     pub status: u8,
     /// What became of the trace.
     pub trace: Written,
+    /// How many inferences the engine made in threads with a stream, from its first event to its
+    /// end; `None` if that is not known.
+    pub inferences: Option<u64>,
 }
+
+/// How many bytes the message has.
+pub const MESSAGE_BYTES: usize = 10;
+
+/// Inferences that are not known.
+const UNKNOWN: u64 = u64::MAX;
 
 /// What became of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,16 +33,25 @@ pub enum Written {
 impl ProgramEnd {
     /// As it is sent.
     #[must_use]
-    pub fn encode(self) -> [u8; 2] {
-        [self.trace as u8, self.status]
+    pub fn encode(self) -> [u8; MESSAGE_BYTES] {
+        let mut message = [0; MESSAGE_BYTES];
+        message[..2].copy_from_slice(&[self.trace as u8, self.status]);
+        let inferences = self.inferences.unwrap_or(UNKNOWN);
+        message[2..].copy_from_slice(&inferences.to_le_bytes());
+        message
     }
 
     /// From what was received.
     #[must_use]
-    pub fn decode([trace, status]: [u8; 2]) -> Option<Self> {
+    pub fn decode([trace, status, inferences @ ..]: [u8; MESSAGE_BYTES]) -> Option<Self> {
         let known = [Written::Nothing, Written::Whole, Written::Shortened];
         let trace = known.into_iter().find(|&known| known as u8 == trace)?;
-        Some(Self { status, trace })
+        let inferences = u64::from_le_bytes(inferences);
+        Some(Self {
+            status,
+            trace,
+            inferences: Some(inferences).filter(|&known| known != UNKNOWN),
+        })
     }
 }
 
@@ -44,9 +62,15 @@ mod tests {
     #[test]
     fn what_is_sent_is_received() {
         for trace in [Written::Nothing, Written::Whole, Written::Shortened] {
-            let end = ProgramEnd { status: 143, trace };
-            assert_eq!(ProgramEnd::decode(end.encode()), Some(end));
+            for inferences in [None, Some(0), Some(1 << 40)] {
+                let end = ProgramEnd {
+                    status: 143,
+                    trace,
+                    inferences,
+                };
+                assert_eq!(ProgramEnd::decode(end.encode()), Some(end));
+            }
         }
-        assert_eq!(ProgramEnd::decode([3, 0]), None);
+        assert_eq!(ProgramEnd::decode([3; MESSAGE_BYTES]), None);
     }
 }

@@ -17,6 +17,10 @@ use super::{Graph, LeftOut, stacks};
 use crate::export::json::Escaped;
 use crate::trace::names::printable;
 
+/// All samples together weigh no more: three weeks in microseconds. Only a trace whose times are
+/// wrong has more; its units are larger.
+const MOST_WEIGHT: u64 = 1000 * i32::MAX as u64;
+
 /// Writes the call tree.
 ///
 /// # Errors
@@ -30,7 +34,10 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
     let process = profile.add_process(&name, 1, zero);
     let thread = profile.add_thread(process, 1, zero, true);
     profile.set_thread_name(thread, graph.metric.column());
+    let whole = frames.iter().map(|row| row.own);
+    let whole = whole.fold(0, u64::saturating_add);
     let unit = if graph.metric.is_time() { 1000 } else { 1 };
+    let unit = unit.max(whole / MOST_WEIGHT);
     let mut open: Vec<Option<StackHandle>> = Vec::new();
     // Of all rows so far: their sizes, and how many samples they have.
     let (mut size, mut samples) = (0_u64, 0_u64);

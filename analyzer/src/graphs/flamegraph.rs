@@ -11,14 +11,16 @@ use crate::trace::names::printable;
 /// Writes the picture.
 ///
 /// # Errors
-/// If the output fails, or nothing has a size.
+/// If the output fails, or nothing has a size, or sizes are too large to be added up.
 pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
     let (frames, left_out) = stacks::of(graph, folded::MOST_DEPTH);
     let mut names = Vec::new();
     let mut lines = Vec::new();
+    let mut all = 0_u64;
     for frame in &frames {
         names.truncate(frame.depth);
         names.push(frame.name(graph));
+        all = all.checked_add(frame.own).ok_or_else(too_large)?;
         if frame.own > 0 {
             let (outermost, below) = (names[0], names[1..].iter().copied());
             lines.push(folded::line(outermost, below, frame.own));
@@ -28,6 +30,11 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<LeftOut> {
     let lines = lines.iter().map(String::as_str);
     draw(lines, &title, graph.metric, out)?;
     Ok(left_out)
+}
+
+/// Times of a real run fit into 64 bits.
+fn too_large() -> io::Error {
+    io::Error::other("nothing to draw: times of the trace are too large to be true")
 }
 
 /// Draws folded stacks, as [`folded::line`] makes them.

@@ -16,6 +16,7 @@ mod contents;
 mod error;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -23,6 +24,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use portmortem_tracer::IndexLock;
 use rustix::fs::Access;
 
 use crate::figures::laws;
@@ -198,6 +200,19 @@ impl Index {
         Ok(index)
     }
 
+    /// The same, after a process that makes it now has ended. The index is to be made as long as
+    /// the lock is held.
+    pub fn load_when_made(
+        trace: &Trace,
+        path: &Path,
+        options: &ReplayOptions,
+    ) -> (Result<Self, IndexError>, Option<IndexLock>) {
+        match Self::load(trace, path) {
+            Err(_) if may_have_index(trace) => waiting::load(trace, path, options),
+            found => (found, None),
+        }
+    }
+
     /// Writes it beside the trace, which is the file at `path`; complete or not at all.
     ///
     /// # Errors
@@ -309,17 +324,21 @@ fn is_writable(path: &Path) -> bool {
 
 /// The profile of a trace, which is the file at `path`: from its index if it has a good one, else
 /// by replay. If all of the trace is replayed, and it is large or its index is stale or damaged, it
-/// gets an index.
+/// gets an index. If another process makes that, it is waited for.
 #[must_use]
 pub fn profile(trace: &Trace, path: &Path, options: &ReplayOptions) -> Profile {
     if !options.is_everything() {
         return replay::replay(trace, options);
     }
-    match Index::load(trace, path) {
+    let is_worth_it =
+        |reason: &IndexError| is_worth_writing(trace.size(), path, reason) && may_have_index(trace);
+    let (found, _lock) = match Index::load(trace, path) {
+        Err(reason) if is_worth_it(&reason) => waiting::load(trace, path, options),
+        found => (found, None),
+    };
+    match found {
         Ok(index) => index.profile(),
-        Err(reason) if is_worth_writing(trace.size(), path, &reason) && may_have_index(trace) => {
-            profile_and_index(trace, path, options)
-        }
+        Err(reason) if is_worth_it(&reason) => profile_and_index(trace, path, options),
         Err(_) => replay::replay(trace, options),
     }
 }

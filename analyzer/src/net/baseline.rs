@@ -60,32 +60,33 @@ impl Outermost {
             };
             if caller == Caller::Root && !info.is_engine_work() {
                 let sum = counts.entry(name(info)).or_default();
-                sum.calls += figures.calls;
-                sum.exits += figures.exits();
-                sum.fails += figures.fails;
+                sum.calls = sum.calls.saturating_add(figures.calls);
+                sum.exits = sum.exits.saturating_add(figures.exits());
+                sum.fails = sum.fails.saturating_add(figures.fails);
             }
         }
         let kinds = BoxKind::by_predicate(trace);
         let mut times: BTreeMap<String, u64> = BTreeMap::new();
-        let (mut all, mut waited, mut first) = (0, 0, 0);
+        let (mut all, mut waited, mut first) = (0_u64, 0_u64, 0);
         // The rows of each outermost predicate follow each other.
         for below in profile.contexts.chunk_by(|_, next| next.parent.is_some()) {
-            let mut worked = 0;
+            let mut worked = 0_u64;
             for (at, row) in below.iter().enumerate() {
                 let net = profile.net.as_ref();
                 let ticks = net.map_or(row.self_ticks, |net| net.contexts[first + at].self_ticks);
                 match BoxKind::of(&kinds, row.predicate) {
-                    BoxKind::Waiting => waited += ticks,
+                    BoxKind::Waiting => waited = waited.saturating_add(ticks),
                     BoxKind::SetUp => {}
-                    _ => worked += ticks,
+                    _ => worked = worked.saturating_add(ticks),
                 }
             }
             first += below.len();
-            all += worked;
+            all = all.saturating_add(worked);
             let info = trace.predicates().get(below[0].predicate as usize);
             if let Some(info) = info.filter(|info| !info.is_engine_work()) {
                 let ns = trace.clock().duration_ns(worked);
-                *times.entry(name(info)).or_default() += ns;
+                let sum = times.entry(name(info)).or_default();
+                *sum = sum.saturating_add(ns);
             }
         }
         let ticks_of = |wanted: &[BoxKind]| -> u64 {
@@ -93,7 +94,7 @@ impl Outermost {
             known
                 .filter(|(kind, _)| wanted.contains(kind))
                 .map(|(_, figures)| figures.self_ticks)
-                .sum()
+                .fold(0, u64::saturating_add)
         };
         let engine_ticks = ticks_of(&[BoxKind::EngineWork, BoxKind::Autoload]);
         Self {
@@ -143,10 +144,11 @@ impl Measured {
                 .entry(predicate.clone())
                 .and_modify(|least| *least = (*least).min(*time));
         }
-        let sum = |times: &BTreeMap<String, u64>| times.values().sum::<u64>();
+        let sum =
+            |times: &BTreeMap<String, u64>| times.values().copied().fold(0, u64::saturating_add);
         let baseline = Baseline {
             // The rest of that run is engine work at the top.
-            ns: sum(&times) + quickest.ns.saturating_sub(sum(&quickest.times)),
+            ns: sum(&times).saturating_add(quickest.ns.saturating_sub(sum(&quickest.times))),
             runs: u32::try_from(unrecorded.len()).unwrap_or(u32::MAX),
             engine_work: units(quickest.engine_ns, recorded.engine_ns),
         };
@@ -166,7 +168,8 @@ impl Measured {
             ..rates.clone()
         };
         let rows = &profile.contexts;
-        let all: u64 = rows.iter().map(|row| row.self_ticks).sum();
+        let all = rows.iter().map(|row| row.self_ticks);
+        let all = all.fold(0, u64::saturating_add);
         let mut fits = vec![fit(trace, None, (rows, 0), &rates, self.baseline.ns)];
         let mut first = 0;
         // The rows of each outermost predicate follow each other.

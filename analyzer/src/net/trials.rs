@@ -58,15 +58,18 @@ pub(crate) fn costs(found: &Trials) -> Option<PortCosts> {
 /// The least and the largest factor, in parts of [`COST_UNIT`], that the costs must have to explain what recording one of the trials cost.
 pub(crate) fn spread(found: &Trials, costs: &PortCosts) -> Option<(u32, u32)> {
     let factors = found.trials.iter().filter_map(|trial| {
-        let ports: u64 = (0..KINDS)
-            .map(|kind| trial.counts[kind] * u64::from(costs.inside[kind] + costs.outside[kind]))
+        let each = |kind| u128::from(costs.inside[kind]) + u128::from(costs.outside[kind]);
+        // Products of 64 and at most 33 bits: their sum is far from 128.
+        let ports: u128 = (0..KINDS)
+            .map(|kind| u128::from(trial.counts[kind]) * each(kind))
             .sum();
         let work = unknowns(trial, f64::from(costs.reach))[WORK] as u64;
-        let explained =
-            ports + trial.arguments * u64::from(costs.argument) + work * u64::from(costs.slowdown);
+        let explained = ports
+            + u128::from(trial.arguments) * u128::from(costs.argument)
+            + u128::from(work) * u128::from(costs.slowdown);
         let more = trial.ticks.saturating_sub(trial.untraced);
-        let factor = u128::from(more) * u128::from(COST_UNIT) * u128::from(COST_UNIT)
-            / u128::from(explained.max(1));
+        let factor =
+            u128::from(more) * u128::from(COST_UNIT) * u128::from(COST_UNIT) / explained.max(1);
         (explained > 0).then(|| u32::try_from(factor).unwrap_or(u32::MAX))
     });
     let factors: Vec<u32> = factors.collect();
@@ -98,7 +101,7 @@ fn fit(trials: &[Trial]) -> Option<Fit> {
     let (mut all, mut extra) = (0.0, 0.0);
     for trial in trials.iter().filter(|trial| trial.untraced > 0) {
         let weight = 1.0 / trial.untraced as f64;
-        let events = trial.counts.iter().sum::<u64>() as f64 * weight;
+        let events = trial.counts.iter().map(|count| *count as f64).sum::<f64>() * weight;
         all += events * events;
         extra += events * trial.ticks.saturating_sub(trial.untraced) as f64 * weight;
     }

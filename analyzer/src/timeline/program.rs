@@ -51,7 +51,7 @@ impl Piece {
         Self {
             from: self.from,
             until: self.until.max(next.until),
-            recorded: self.recorded + next.recorded,
+            recorded: self.recorded.saturating_add(next.recorded),
         }
     }
 
@@ -113,7 +113,10 @@ fn together(mut pieces: Vec<Piece>) -> Vec<Piece> {
 /// is short and far at its ends.
 fn longest(pieces: &[Piece], long: u64) -> Option<Piece> {
     let parts = pieces.chunk_by(|piece, next| piece.to(next) < long);
-    let recorded = |part: &&[Piece]| part.iter().map(|piece| piece.recorded).sum::<u64>();
+    let recorded = |part: &&[Piece]| {
+        let pieces = part.iter().map(|piece| piece.recorded);
+        pieces.fold(0, u64::saturating_add)
+    };
     let mut part = parts.max_by_key(recorded)?;
     let short = recorded(&part) / SHORT;
     let is_short = |piece: &Piece, gap: u64| piece.recorded < short && piece.recorded < gap;

@@ -21,6 +21,18 @@ pub struct Damage {
     pub events_lost: Option<u64>,
 }
 
+impl Damage {
+    /// Something is wrong with records at this place.
+    pub(super) fn of_records(offset: u64, what: DamageKind) -> Self {
+        Self {
+            offset,
+            what,
+            stream: None,
+            events_lost: None,
+        }
+    }
+}
+
 /// What can be wrong at a place of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DamageKind {
@@ -83,6 +95,14 @@ pub enum DamageKind {
         /// What is declared twice.
         what: &'static str,
         /// Its id.
+        id: u32,
+    },
+    /// A record refers to what no record declares; it was left out.
+    #[error("{what} {id} is declared nowhere; the record was left out")]
+    Undeclared {
+        /// What is not declared.
+        what: &'static str,
+        /// The id that the record is about.
         id: u32,
     },
     /// Events of a stream that no record announces.

@@ -1,155 +1,19 @@
 //! The names in a trace: predicates, files, texts, streams, notes, and how the run ended.
 
-use std::collections::BTreeSet;
-use std::ops::{Range, RangeInclusive};
+use std::collections::BTreeMap;
 
 use portmortem_tracer::format::{
-    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Clause, Cost, Dialect, Fit, PortCosts, Predicate,
-    Record, Site, StreamBegin, StreamKind, Technique, Trials, read_record,
+    BLOCK_HEADER_BYTES, Baseline, BlockHeader, Clause, Cost, Fit, PortCosts, Predicate, Record,
+    Site, Technique, Trials, read_record,
 };
 use rustc_hash::FxHashMap;
 
 use super::{Block, End};
 use crate::trace::clock::Pair;
 use crate::trace::damage::{Damage, DamageKind};
-use crate::trace::names;
+use crate::trace::declared::{ClauseInfo, PredicateInfo, SiteInfo, StreamEnd, StreamInfo};
+use crate::trace::ids::Ids;
 use crate::trace::{Callable, PredicateIndex};
-
-/// The module that stands in [`PredicateInfo::declared`] of a cost centre, so that patterns can mean it.
-pub const CENTER_MODULE: &str = "cost_center";
-
-/// Predicates that collect solutions, and the modules that an engine may have them in.
-const COLLECTORS: [(&str, RangeInclusive<u32>); 8] = [
-    ("findall", 3..=4),
-    ("findnsols", 4..=5),
-    ("forall", 2..=2),
-    ("foreach", 2..=2),
-    ("bagof", 3..=3),
-    ("setof", 3..=3),
-    ("aggregate_all", 3..=4),
-    ("aggregate", 3..=4),
-];
-const COLLECTOR_MODULES: [&str; 3] = ["system", "$bags", "aggregate"];
-
-/// A predicate of a trace, or a cost centre: what a box can be of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PredicateInfo {
-    /// What the recorder wrote. A cost centre has its name, arity 0 and the module [`CENTER_MODULE`].
-    pub declared: Predicate,
-    /// Its indicator as Prolog would write it ([`names::indicator`]); of a cost centre, the goal
-    /// `cost_center(name)`.
-    pub indicator: String,
-    /// The cost centre that its boxes enter: what `cost_center/2` runs in, the centre itself; what was
-    /// declared to be in one, that one.
-    pub center: Option<PredicateIndex>,
-    /// Whether this is a cost centre, and no predicate.
-    pub is_center: bool,
-}
-
-/// A goal in a clause that calls a predicate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SiteInfo {
-    /// The predicate whose clause it is in.
-    pub caller: PredicateIndex,
-    /// The predicate that it calls.
-    pub callee: PredicateIndex,
-    /// Number of the clause in its predicate, from 1.
-    pub clause: u32,
-    /// Number of the goal in the clause, from 1, in the order in which goals are written.
-    pub goal: u32,
-    /// File id of the clause.
-    pub file: Option<u32>,
-    /// Line of the goal, 0 if unknown.
-    pub line: u32,
-    /// The clause fails once the goal has succeeded, and nothing in between can fail by itself.
-    pub then_fails: bool,
-}
-
-/// A clause that boxes enter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClauseInfo {
-    /// What events call it.
-    pub id: u32,
-    /// The predicate that it is of.
-    pub predicate: PredicateIndex,
-    /// Its number in the predicate, from 1.
-    pub number: u32,
-    /// File id.
-    pub file: Option<u32>,
-    /// Line where it begins, 0 if unknown.
-    pub line: u32,
-}
-
-/// A stream of a trace: the events of one Prolog thread or engine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StreamInfo {
-    /// Stream id, from 1.
-    pub id: u32,
-    /// Its announcement; `None` if that was lost.
-    pub begin: Option<StreamBegin>,
-    /// Its end; `None` if it was never ended (or that was lost).
-    pub end: Option<StreamEnd>,
-    /// Its blocks, as a range of the trace's.
-    pub(crate) blocks: Range<usize>,
-}
-
-impl StreamInfo {
-    /// When it began; `None` if the announcement was lost.
-    pub(crate) fn begin_tick(&self) -> Option<u64> {
-        self.begin.as_ref().map(|begin| begin.tick)
-    }
-
-    /// Thread or engine; a thread if the announcement was lost.
-    #[must_use]
-    pub fn kind(&self) -> StreamKind {
-        self.begin
-            .as_ref()
-            .map_or(StreamKind::Thread, |begin| begin.kind)
-    }
-
-    /// Its name in the engine, empty if the announcement was lost.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        self.begin.as_ref().map_or("", |begin| &begin.name)
-    }
-
-    /// What texts call it: its number and its name in the engine, escaped; of one that has only a number what it is, too:
-    /// `stream 1 (main)`, `stream 2 (thread 5)`, `stream 3 (engine 1)`.
-    #[must_use]
-    pub fn title(&self) -> String {
-        let kind = match self.kind() {
-            StreamKind::Thread => "thread",
-            StreamKind::Engine => "engine",
-        };
-        let name = names::printable(self.name());
-        let is_number = name.chars().all(|c| c.is_ascii_digit());
-        match (self.kind(), is_number) {
-            (StreamKind::Thread, false) => format!("stream {} ({name})", self.id),
-            _ => format!(
-                "stream {} ({})",
-                self.id,
-                format!("{kind} {name}").trim_end()
-            ),
-        }
-    }
-
-    /// Which redos it has; all of them if the announcement was lost.
-    #[must_use]
-    pub fn dialect(&self) -> Dialect {
-        self.begin
-            .as_ref()
-            .map_or(Dialect::EveryRedo, |begin| begin.dialect)
-    }
-}
-
-/// The end of a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StreamEnd {
-    /// Tick of its end.
-    pub tick: u64,
-    /// Events it had, lost ones included.
-    pub events: u64,
-}
 
 /// Everything the records say.
 #[derive(Debug, Default)]
@@ -198,11 +62,11 @@ impl Directory {
             in_centers: FxHashMap::default(),
             sites: FxHashMap::default(),
             clauses: FxHashMap::default(),
-            with_arguments: BTreeSet::new(),
+            with_arguments: BTreeMap::new(),
             streams: FxHashMap::default(),
         };
         reader.blocks(bytes, file_id, records);
-        let mut directory = reader.finish();
+        let mut directory = reader.finish(before);
         directory.complete = damage.len() == before;
         directory
     }
@@ -245,62 +109,33 @@ impl Directory {
     }
 }
 
-/// From ids of predicates and sites, which a damaged or hostile file may choose freely, to indices.
-#[derive(Debug)]
-pub(super) enum Ids {
-    /// Recorders count from 0, so this is what there is in practice.
-    Dense(Vec<Callable>),
-    Sparse(FxHashMap<u32, Callable>),
-}
-
-const ABSENT: Callable = Callable::MAX;
-
-impl Default for Ids {
-    fn default() -> Self {
-        Self::Dense(Vec::new())
-    }
-}
-
-impl Ids {
-    /// From pairs of an id and its index.
-    fn new(pairs: &[(u32, Callable)]) -> Self {
-        let last = pairs.iter().map(|&(id, _)| id).max();
-        let size = last.map_or(0, |last| last as usize + 1);
-        let pairs = pairs.iter().copied();
-        if size > 2 * pairs.len() + 1024 {
-            return Self::Sparse(pairs.collect());
-        }
-        let mut dense = vec![ABSENT; size];
-        for (id, index) in pairs {
-            dense[id as usize] = index;
-        }
-        Self::Dense(dense)
-    }
-
-    #[inline]
-    pub(super) fn get(&self, id: u32) -> Option<Callable> {
-        match self {
-            Self::Dense(dense) => dense
-                .get(id as usize)
-                .copied()
-                .filter(|&index| index != ABSENT),
-            Self::Sparse(sparse) => sparse.get(&id).copied(),
-        }
-    }
-}
-
 /// Collects records; of two with the same id the first counts.
 struct Reader<'d> {
     damage: &'d mut Vec<Damage>,
     directory: Directory,
     predicates: FxHashMap<u32, Predicate>,
-    centers: FxHashMap<u32, String>,
+    centers: FxHashMap<u32, Said<String>>,
     /// From predicates to centres.
-    in_centers: FxHashMap<u32, u32>,
-    sites: FxHashMap<u32, Site>,
-    clauses: FxHashMap<u32, Clause>,
-    with_arguments: BTreeSet<u32>,
+    in_centers: FxHashMap<u32, Said<u32>>,
+    sites: FxHashMap<u32, Said<Site>>,
+    clauses: FxHashMap<u32, Said<Clause>>,
+    /// With the place of the first record that says so.
+    with_arguments: BTreeMap<u32, u64>,
     streams: FxHashMap<u32, StreamInfo>,
+}
+
+/// What a record says, and where it is in the file.
+#[derive(Clone, Copy)]
+struct Said<T> {
+    offset: u64,
+    value: T,
+}
+
+/// The same may be said twice.
+impl<T: PartialEq> PartialEq for Said<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
 }
 
 impl Reader<'_> {
@@ -342,23 +177,30 @@ impl Reader<'_> {
     }
 
     fn record(&mut self, offset: u64, record: Record) {
+        fn said<T>(offset: u64, value: T) -> Said<T> {
+            Said { offset, value }
+        }
         let conflict = match record {
             Record::File { id, path } => conflict(&mut self.directory.files, "file", id, path),
             Record::Text { id, text } => conflict(&mut self.directory.texts, "text", id, text),
             Record::Predicate(predicate) => {
                 conflict(&mut self.predicates, "predicate", predicate.id, predicate)
             }
-            Record::CostCenter { id, name } => conflict(&mut self.centers, "cost centre", id, name),
+            Record::CostCenter { id, name } => {
+                conflict(&mut self.centers, "cost centre", id, said(offset, name))
+            }
             Record::InCostCenter { predicate, center } => conflict(
                 &mut self.in_centers,
                 "cost centre of predicate",
                 predicate,
-                center,
+                said(offset, center),
             ),
-            Record::Site { id, site } => conflict(&mut self.sites, "site", id, site),
-            Record::Clause { id, clause } => conflict(&mut self.clauses, "clause", id, clause),
+            Record::Site { id, site } => conflict(&mut self.sites, "site", id, said(offset, site)),
+            Record::Clause { id, clause } => {
+                conflict(&mut self.clauses, "clause", id, said(offset, clause))
+            }
             Record::Arguments { predicate } => {
-                self.with_arguments.insert(predicate);
+                self.with_arguments.entry(predicate).or_insert(offset);
                 None
             }
             Record::Costs { costs, last } => {
@@ -421,8 +263,10 @@ impl Reader<'_> {
         }
     }
 
-    fn finish(self) -> Directory {
+    /// What was read means. There were `before` damages before it was read.
+    fn finish(self, before: usize) -> Directory {
         let Self {
+            damage,
             mut directory,
             predicates,
             centers,
@@ -431,48 +275,77 @@ impl Reader<'_> {
             clauses,
             with_arguments,
             streams,
-            ..
         } = self;
-        let centers = centers.into_iter();
-        let mut infos: Vec<PredicateInfo> = centers
-            .filter(|(id, _)| !predicates.contains_key(id))
-            .map(|(id, name)| PredicateInfo::of_center(id, name))
-            .collect();
+        let mut broken = Broken {
+            names_are_lost: damage.len() > before,
+            damage,
+        };
+        let mut infos = Vec::with_capacity(predicates.len() + centers.len());
+        for (id, Said { offset, value }) in centers {
+            if predicates.contains_key(&id) {
+                let what = "cost centre";
+                broken.report(offset, DamageKind::Conflict { what, id });
+            } else {
+                infos.push(PredicateInfo::of_center(id, value));
+            }
+        }
         infos.extend(predicates.into_values().map(PredicateInfo::new));
         infos.sort_unstable_by_key(|info| info.declared.id);
         let mut pairs: Vec<_> = infos.iter().map(|info| info.declared.id).zip(0..).collect();
+        // Of predicates and cost centres alone: nothing else is what a record may refer to.
         let ids = Ids::new(&pairs);
-        let mut sites: Vec<(u32, Site)> = sites.into_iter().collect();
+        let mut sites: Vec<(u32, Said<Site>)> = sites.into_iter().collect();
         sites.sort_unstable_by_key(|&(id, _)| id);
-        for (id, site) in sites {
-            if let (None, Some(info)) = (ids.get(id), SiteInfo::new(&site, &ids, &infos)) {
-                // After the predicates and the unknown one.
-                let callable = infos.len() + 1 + directory.sites.len();
-                pairs.push((id, callable as Callable));
-                directory.sites.push(info);
+        for (id, Said { offset, value }) in sites {
+            match (ids.get(id), SiteInfo::new(&value, &ids, &infos)) {
+                (None, Some(info)) => {
+                    // After the predicates and the unknown one.
+                    let callable = infos.len() + 1 + directory.sites.len();
+                    pairs.push((id, callable as Callable));
+                    directory.sites.push(info);
+                }
+                (Some(_), _) => broken.report(offset, DamageKind::Conflict { what: "site", id }),
+                (None, None) => broken.undeclared(offset, "the caller or callee of site", id),
             }
         }
-        directory.clauses = clauses
-            .iter()
-            .filter_map(|(&id, clause)| ClauseInfo::new(id, clause, &ids, &infos))
-            .collect();
+        for (id, Said { offset, value }) in clauses {
+            match ClauseInfo::new(id, &value, &ids, &infos) {
+                Some(info) => directory.clauses.push(info),
+                None => broken.undeclared(offset, "the predicate of clause", id),
+            }
+        }
         directory.clauses.sort_unstable_by_key(|info| info.id);
         // Both are in the order of ids.
-        directory.with_arguments = with_arguments
-            .iter()
-            .filter_map(|&id| ids.get(id))
-            .collect();
-        directory.ids = Ids::new(&pairs);
-        for at in 0..infos.len() {
-            let id = infos[at].declared.id;
-            let center = if infos[at].is_center {
-                Some(&id)
-            } else {
-                in_centers.get(&id)
-            };
-            let center = center.and_then(|&center| directory.ids.get(center));
-            infos[at].center = center.filter(|&center| infos[center as usize].is_center);
+        for (id, offset) in with_arguments {
+            match ids.get(id) {
+                Some(index) => directory.with_arguments.push(index),
+                None => broken.undeclared(offset, "a predicate with arguments, number", id),
+            }
         }
+        let center_of = |id: u32| {
+            let center = ids.get(id)?;
+            infos[center as usize].is_center.then_some(center)
+        };
+        let mut centers: Vec<Option<PredicateIndex>> = infos
+            .iter()
+            .map(|info| {
+                info.is_center
+                    .then_some(info.declared.id)
+                    .and_then(center_of)
+            })
+            .collect();
+        for (id, Said { offset, value }) in in_centers {
+            match (ids.get(id), center_of(value)) {
+                (Some(index), Some(center)) => {
+                    centers[index as usize].get_or_insert(center);
+                }
+                _ => broken.undeclared(offset, "the cost centre of predicate", id),
+            }
+        }
+        for (info, center) in infos.iter_mut().zip(centers) {
+            info.center = center;
+        }
+        directory.ids = Ids::new(&pairs);
         directory.predicates = infos;
         // A stream without an announcement matters only if it has blocks; those make one up.
         directory.streams = streams
@@ -484,102 +357,26 @@ impl Reader<'_> {
     }
 
     fn report(&mut self, offset: u64, what: DamageKind) {
-        self.damage.push(Damage {
-            offset,
-            what,
-            stream: None,
-            events_lost: None,
-        });
+        self.damage.push(Damage::of_records(offset, what));
     }
 }
 
-impl PredicateInfo {
-    /// Whether it asks a goal for one solution after the other, and keeps what it needs of each: then going back into the goal
-    /// throws away nothing that is missed.
-    #[must_use]
-    pub fn is_collector(&self) -> bool {
-        let Predicate {
-            module,
-            name,
-            arity,
-            ..
-        } = &self.declared;
-        COLLECTOR_MODULES.contains(&module.as_str())
-            && (COLLECTORS.iter()).any(|(known, arities)| known == name && arities.contains(arity))
-    }
+/// Reports records that refer to what no record declares.
+struct Broken<'d> {
+    damage: &'d mut Vec<Damage>,
+    /// Then it was declared, and that is reported already.
+    names_are_lost: bool,
+}
 
-    fn new(declared: Predicate) -> Self {
-        let indicator = names::indicator(&declared.module, &declared.name, declared.arity);
-        Self {
-            declared,
-            indicator,
-            center: None,
-            is_center: false,
+impl Broken<'_> {
+    fn undeclared(&mut self, offset: u64, what: &'static str, id: u32) {
+        if !self.names_are_lost {
+            self.report(offset, DamageKind::Undeclared { what, id });
         }
     }
 
-    /// Its centre is not set yet.
-    fn of_center(id: u32, name: String) -> Self {
-        Self {
-            indicator: names::center(&name),
-            declared: Predicate {
-                id,
-                module: CENTER_MODULE.to_owned(),
-                name,
-                arity: 0,
-                file: None,
-                line: 0,
-            },
-            center: None,
-            is_center: true,
-        }
-    }
-}
-
-impl ClauseInfo {
-    /// `None` if its predicate is not a known one.
-    fn new(id: u32, clause: &Clause, ids: &Ids, predicates: &[PredicateInfo]) -> Option<Self> {
-        let predicate = ids.get(clause.predicate)?;
-        let info = &predicates[predicate as usize];
-        (!info.is_center).then_some(Self {
-            id,
-            predicate,
-            number: clause.number,
-            file: clause.file.or(info.declared.file),
-            line: clause.line,
-        })
-    }
-}
-
-impl SiteInfo {
-    /// `None` if its caller or callee is not a known predicate.
-    fn new(site: &Site, ids: &Ids, predicates: &[PredicateInfo]) -> Option<Self> {
-        let predicate = |id| {
-            let index = ids.get(id)?;
-            let info = &predicates[index as usize];
-            (!info.is_center).then_some((index, &info.declared))
-        };
-        let ((caller, declared), (callee, _)) = (predicate(site.caller)?, predicate(site.callee)?);
-        Some(Self {
-            caller,
-            callee,
-            clause: site.clause,
-            goal: site.goal,
-            file: site.file.or(declared.file),
-            line: site.line,
-            then_fails: site.then_fails,
-        })
-    }
-}
-
-impl StreamInfo {
-    fn new(id: u32) -> Self {
-        Self {
-            id,
-            begin: None,
-            end: None,
-            blocks: 0..0,
-        }
+    fn report(&mut self, offset: u64, what: DamageKind) {
+        self.damage.push(Damage::of_records(offset, what));
     }
 }
 

@@ -7,9 +7,11 @@
 mod blocks;
 pub mod clock;
 pub mod damage;
+mod declared;
 mod directory;
 pub mod events;
 mod foreign;
+mod ids;
 mod kind;
 pub mod mapping;
 pub mod names;
@@ -31,7 +33,7 @@ use directory::Directory;
 use events::Events;
 use mapping::{Mapping, MappingError};
 
-pub use directory::{CENTER_MODULE, ClauseInfo, PredicateInfo, SiteInfo, StreamEnd, StreamInfo};
+pub use declared::{CENTER_MODULE, ClauseInfo, PredicateInfo, SiteInfo, StreamEnd, StreamInfo};
 pub use kind::BoxKind;
 
 /// Index into [`Trace::predicates`] and [`crate::Profile::predicates`].

@@ -13,6 +13,7 @@
 //! | `trace` | a byte of modes, then a packed trace | [`traces`] |
 //! | `scope` | a line of filters, then an input of `trace` | [`scopes`] |
 //! | `index` | a byte, then the contents of an index | [`indexes`] |
+//! | `records` | a choice of two traces, then changes to what the first says | [`records`] |
 //! | `condition` | text | [`conditions`] |
 //!
 //! A packed trace ([`packed`]) is a trace without padding; what is unpacked has its checksums repaired.
@@ -23,9 +24,12 @@ mod generated;
 pub mod indexes;
 pub mod mutation;
 pub mod packed;
+mod parts;
+pub mod records;
 pub mod scopes;
 pub mod seeds;
 pub mod traces;
+mod views;
 
 /// What is fuzzed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,13 +40,21 @@ pub enum Target {
     Scope,
     /// An index file beside a trace.
     Index,
+    /// Everything that is shown of a trace whose contents were changed.
+    Records,
     /// Conditions on events and on rows of tables.
     Condition,
 }
 
 impl Target {
     /// All of them.
-    pub const ALL: &[Self] = &[Self::Trace, Self::Scope, Self::Index, Self::Condition];
+    pub const ALL: &[Self] = &[
+        Self::Trace,
+        Self::Scope,
+        Self::Index,
+        Self::Records,
+        Self::Condition,
+    ];
 
     /// The name of its program in `fuzz/`, and of its folders.
     #[must_use]
@@ -51,6 +63,7 @@ impl Target {
             Self::Trace => "trace",
             Self::Scope => "scope",
             Self::Index => "index",
+            Self::Records => "records",
             Self::Condition => "condition",
         }
     }
@@ -64,6 +77,7 @@ impl Target {
             Self::Trace => traces::check(input),
             Self::Scope => scopes::check(input),
             Self::Index => indexes::check(input),
+            Self::Records => records::check(input),
             Self::Condition => conditions::check(input),
         }
     }
@@ -75,6 +89,7 @@ impl Target {
             Self::Trace => seeds::traces(),
             Self::Scope => seeds::scopes(),
             Self::Index => seeds::indexes(),
+            Self::Records => seeds::records(),
             Self::Condition => seeds::conditions(),
         }
     }

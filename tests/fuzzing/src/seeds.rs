@@ -4,6 +4,7 @@ use portmortem_tracer::format::Dialect;
 
 use crate::generated::{Shape, trace};
 use crate::indexes;
+use crate::mutation::Random;
 use crate::packed::{Modes, pack};
 
 macro_rules! samples {
@@ -83,6 +84,38 @@ pub fn indexes() -> Vec<Vec<u8>> {
         .iter()
         .flat_map(|index| [with_mode(0, indexes::contents(index)), with_mode(1, index)])
         .collect()
+}
+
+/// Traces that the target `records` changes: small ones, with all kinds of records.
+pub(crate) fn originals() -> Vec<Vec<u8>> {
+    let shapes = shapes().into_iter().filter(|shape| shape.costs);
+    let generated = shapes.take(3).map(trace);
+    let samples = SAMPLES.iter().map(|(_, sample)| sample.to_vec());
+    let hostile = HOSTILE.iter().map(|input| input[1..].to_vec());
+    samples.chain(generated).chain(hostile).collect()
+}
+
+/// Inputs of the target `trace` that are whole traces, with records of clauses, arguments and
+/// costs.
+const HOSTILE: [&[u8]; 2] = [
+    include_bytes!("../../../fuzz/regressions/trace/a-site-for-a-cost-centre"),
+    include_bytes!("../../../fuzz/regressions/trace/a-spliced-record"),
+];
+
+/// Of the target `records`: each trace as it is, and with some changes.
+#[must_use]
+pub fn records() -> Vec<Vec<u8>> {
+    let mut random = Random::new(1);
+    let mut seeds = Vec::new();
+    for first in 0..originals().len() {
+        seeds.push(vec![first as u8, 0]);
+        for length in [6, 20, 60] {
+            let mut seed = vec![first as u8];
+            seed.extend((0..length).map(|_| random.below(256) as u8));
+            seeds.push(seed);
+        }
+    }
+    seeds
 }
 
 /// Of the target `condition`.

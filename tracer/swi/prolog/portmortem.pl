@@ -226,7 +226,8 @@ boot(File, Options) :-
     ),
     catch(( restore_command(Options), pm_start(File, Options) ), Error, true),
     (   var(Error)
-    ->  load_site_file(Options)
+    ->  '$program_begins',
+        load_site_file(Options)
     ;   boot_error_text(Error, Text),
         format(user_error, 'error: ~w~n', [Text]),
         halt(1)

@@ -14,6 +14,7 @@ use crate::engine::{self, Engine};
 use crate::engine_work;
 use crate::entered::EnteredClause;
 use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
+use crate::native::inferences;
 use crate::recording::{self, Recording, Selection};
 use crate::symbolic;
 use crate::values::{integer, strings, text, unify_string};
@@ -140,6 +141,16 @@ pub(crate) fn recorded_with(technique: Term, settings: Term) -> Foreign {
 pub(crate) fn watched(descriptor: Term) -> Foreign {
     if let Ok(descriptor) = i32::try_from(integer(descriptor)) {
         watcher::begin(descriptor);
+    }
+    TRUE
+}
+
+/// `program_begins`: what this thread does from here on is the program's.
+pub(crate) fn program_begins() -> Foreign {
+    inferences::begin();
+    // SAFETY: the reference is used for one assignment.
+    if let Some(engine) = unsafe { engine::existing() } {
+        engine.inferences = inferences::made();
     }
     TRUE
 }

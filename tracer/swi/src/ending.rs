@@ -10,7 +10,7 @@ use crate::ffi::{self, FALSE};
 use crate::panics::guarded;
 use crate::recording;
 use crate::watcher;
-use crate::{engine, stubs, symbolic};
+use crate::{engine, native, stubs, symbolic};
 
 /// Ends the recording, if there is one. The program goes on.
 pub(crate) fn stop() -> bool {
@@ -70,7 +70,8 @@ pub(crate) extern "C" fn at_exit(status: c_int, _: *mut c_void) -> c_int {
     let (status, flags) = (status & 0xffff, status & !0xffff);
     guarded(FALSE, || {
         stop_at_exit(status);
-        watcher::end(status as u8, recording::written());
+        let written = recording::written();
+        watcher::end(status as u8, written, native::inferences::so_far());
         FALSE
     });
     // The engine gives flags of its clean-up only when it halts. What follows then are the hooks

@@ -16,10 +16,11 @@ use portmortem_tracer::last_moments;
 
 use crate::boxes::{BoxId, Boxes, Pruned};
 use crate::collections::Collections;
+use crate::coming::Coming;
 use crate::credit::Credit;
 use crate::describe::{describe, is_collector, name_of_thread};
 use crate::ffi;
-use crate::frames::{FrameCache, FrameId};
+use crate::frames::FrameCache;
 use crate::leaving::{self, ARRIVED, LEFT};
 use crate::native::{self, Shadow, Standings, offsets};
 use crate::recording;
@@ -55,6 +56,8 @@ pub(crate) struct Engine {
     pub(crate) tails: bool,
     /// Whether the clauses that are entered are recorded.
     pub(crate) clauses: bool,
+    /// Inferences that were made before the stream began.
+    pub(crate) inferences: Option<u64>,
     /// Garbage collections, stack shifts and waiting so far.
     pub(crate) collections: Collections,
     /// What is counted in a symbolic recording.
@@ -64,29 +67,6 @@ pub(crate) struct Engine {
     suspicious_depth: usize,
     /// If they take so much, it suspects the stack limit.
     suspicious_bytes: usize,
-}
-
-/// What an instrumented clause says of the call of a wrapper that comes next.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Coming {
-    /// Of which predicate the wrapper is.
-    pub(crate) predicate: u32,
-    /// [`Stream::position`] when it was said: it holds until the next event.
-    pub(crate) position: usize,
-    pub(crate) what: Announced,
-}
-
-/// What is announced of it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Announced {
-    /// At a goal. `id` is what the event is to carry; `frame` runs the clause if the goal is its
-    /// last one.
-    AtGoal { id: u32, frame: FrameId },
-    /// The call is recorded already, and the clause is gone or waits elsewhere.
-    Recorded,
-    /// The goal has opened a box, and ends it. The wrapper's frame is to stay meanwhile: last
-    /// calls of the predicate are told by it.
-    InBox,
 }
 
 /// What an open box costs on the engine's local stack if a wrapper opened it: the wrapper's
@@ -525,6 +505,7 @@ fn attach(
         quiet: false,
         tails: current.tails,
         clauses: current.clauses,
+        inferences: native::inferences::made(),
         collections: Collections::new(native::pauses()),
         symbolic: current.symbolic.then(|| Box::new(CostCounter::new())),
         suspicious_depth: current.stack_limit / WRAPPER_BYTES / SUSPICIOUS_PART,
@@ -569,6 +550,10 @@ extern "C" fn detach(slot: *mut c_void) {
         }
         LEFT.set(ptr::from_ref(slot).cast());
     }
+    if ours {
+        // SAFETY: as above.
+        native::inferences::ended(unsafe { (*state).inferences });
+    }
     slot.data.store(ptr::null_mut(), Ordering::Relaxed);
     slot.state.store(ptr::null_mut(), Ordering::Release);
     // SAFETY: only this engine used the state, and it has just been taken out. Its shadow stays.
@@ -594,7 +579,8 @@ pub(crate) fn end_current_in_place() {
     if !state.is_null() {
         // SAFETY: the state of this engine. A port of it may have been interrupted, so no
         // reference to it is made but to its stream, which allows for that.
-        let stream = unsafe { &(*state).stream };
+        let (stream, inferences) = unsafe { (&(*state).stream, (*state).inferences) };
         stream.end_in_place();
+        native::inferences::ended(inferences);
     }
 }

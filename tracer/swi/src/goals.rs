@@ -21,8 +21,9 @@
 
 use crate::boxes::BoxId;
 use crate::collections::Stop;
+use crate::coming::{Announced, Coming};
 use crate::ending;
-use crate::engine::{self, Announced, Coming, Engine};
+use crate::engine::{self, Engine};
 use crate::engine_work;
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term};
 use crate::frames::{FrameId, calling_frame};

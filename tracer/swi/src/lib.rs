@@ -15,6 +15,7 @@ mod boxes;
 mod calibrate;
 mod changes;
 mod collections;
+mod coming;
 mod control;
 mod credit;
 mod describe;
@@ -163,6 +164,11 @@ fn install_control() {
     let control = |name, arity, function| define(c"portmortem", name, arity, function, 0);
     control(c"$open", 2, deterministic!(c::open, (a, b), FALSE));
     control(c"$watched", 1, deterministic!(c::watched, (a), TRUE));
+    control(
+        c"$program_begins",
+        0,
+        deterministic!(c::program_begins, (), TRUE),
+    );
     control(c"$close", 0, deterministic!(c::close, (), TRUE));
     control(c"$recording", 0, deterministic!(c::is_recording, (), FALSE));
     control(

@@ -18,8 +18,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::boxes::{BoxId, Exit};
 use crate::collections::Stop;
+use crate::coming::{Announced, Coming};
 use crate::ending;
-use crate::engine::{self, Announced, Coming, Engine};
+use crate::engine::{self, Engine};
 use crate::engine_work;
 use crate::ffi::{self, Control, FALSE, Foreign, TRUE, Term, exception_is_pending};
 use crate::frames::{FrameId, calling_frame};

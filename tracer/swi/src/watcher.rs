@@ -45,13 +45,18 @@ pub(crate) fn begin(descriptor: RawFd) {
 }
 
 /// Says that this process ends in order, and waits until what is left to do is done.
-pub(crate) fn end(status: u8, trace: Written) {
+pub(crate) fn end(status: u8, trace: Written, inferences: Option<u64>) {
     let here = |line: &&Line| {
         line.process == std::process::id() && identity(line.descriptor) == Some(line.identity)
     };
     if let Some(line) = LINE.get().filter(here) {
         leave_signals_to_the_system();
-        line.send(&ProgramEnd { status, trace }.encode());
+        let end = ProgramEnd {
+            status,
+            trace,
+            inferences,
+        };
+        line.send(&end.encode());
         line.wait_for_its_end();
     }
 }

@@ -14,15 +14,17 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use portmortem_analyzer::net::Rates;
 use portmortem_analyzer::net::baseline::{Counts, Measured, Outermost};
+use portmortem_analyzer::text::count;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{Profile, ReplayOptions, replay};
 use portmortem_tracer::amend;
-use portmortem_tracer::format::Record;
+use portmortem_tracer::format::{Record, Technique};
+use portmortem_tracer::program_end::ProgramEnd;
 
 use super::engine::Engine;
 use super::start::Start;
-use super::watcher::Line;
+use super::watcher::{self, Line};
 use crate::cli::RecordArgs;
 
 /// The program runs again until that took so long, but not more often than this. Of quick runs one says little.
@@ -33,6 +35,12 @@ const MOST_RUNS: usize = 5;
 /// called too often to be a measure; unless it has hardly any.
 const FEWER_EVENTS: u64 = 10;
 const HARDLY_ANY: u64 = 1000;
+
+/// Runs whose inferences differ by less than one in so many did the same work.
+const SAME_WITHIN: u64 = 50;
+
+/// And by so many more: what a system does differently each time.
+const A_FEW: u64 = 1000;
 
 /// The exit statuses of an engine that a signal ends: the program may have had no end of its own.
 const OF_SIGNALS: RangeInclusive<u8> = 129..=192;
@@ -67,18 +75,18 @@ impl Input {
     }
 }
 
-/// Runs the program again and adds to the trace what it takes unrecorded. `status`: how the recorded run ended. That does
-/// not go on when the line to the process of that run is closed.
+/// Runs the program again and adds to the trace what it takes unrecorded. `end`: how the recorded
+/// run ended. That does not go on when the line to the process of that run is closed.
 pub(crate) fn add(
     args: &RecordArgs,
     start: &Start,
     output: &Path,
-    status: u8,
+    end: ProgramEnd,
     input: &Input,
     line: &mut Line,
 ) -> Result<()> {
     ensure!(
-        !OF_SIGNALS.contains(&status),
+        !OF_SIGNALS.contains(&end.status),
         "a signal ended the recorded run"
     );
     let trace = Trace::open(output)?;
@@ -94,8 +102,12 @@ pub(crate) fn add(
     let begin = Instant::now();
     while runs.len() < MOST_RUNS && (runs.is_empty() || begin.elapsed() < LONG_ENOUGH) {
         say_that_it_runs_again(runs.len());
-        let (again, events) = run_again(args, start, &whole, status, input, line)?;
+        let (again, events, inferences) = run_again(args, start, &whole, end.status, input, line)?;
         compare(&whole, &again)?;
+        // Copies of clauses make inferences of their own.
+        if trace.technique() == Some(Technique::Stubs) {
+            compare_work(end.inferences, inferences)?;
+        }
         ensure!(
             events <= HARDLY_ANY.max(recorded_events(&profile) / FEWER_EVENTS),
             "the outermost predicates are called too often to be timed ({events} events when only they are recorded): if \
@@ -121,7 +133,8 @@ fn recorded_events(profile: &Profile) -> u64 {
     profile.streams.iter().map(|stream| stream.events).sum()
 }
 
-/// One run in which only outermost predicates are recorded, and how many events it had.
+/// One run in which only outermost predicates are recorded, how many events it had, and how many
+/// inferences.
 fn run_again(
     args: &RecordArgs,
     start: &Start,
@@ -129,7 +142,7 @@ fn run_again(
     status: u8,
     input: &Input,
     line: &mut Line,
-) -> Result<(Outermost, u64)> {
+) -> Result<(Outermost, u64, Option<u64>)> {
     let directory = tempfile::tempdir()?;
     let output = directory.path().join("again.pmt");
     let args = RecordArgs {
@@ -138,13 +151,17 @@ fn run_again(
         keep_arguments: Vec::new(),
         ..args.clone()
     };
-    let again = Engine::new(&args, start, &output, None)?.run_apart(input.again()?, line)?;
+    let own = watcher::line()?;
+    let engine = Engine::new(&args, start, &output, Some(own.1.descriptor()))?;
+    let (again, end) = engine.run_apart(input.again()?, own, line)?;
     if again.code() != Some(status.into()) {
         bail!("the program ended differently when it ran again: {again}");
     }
     let trace = Trace::open(&output)?;
     let profile = replay(&trace, &ReplayOptions::default());
-    Ok((Outermost::new(&trace, &profile), recorded_events(&profile)))
+    let inferences = end.and_then(|end| end.inferences);
+    let events = recorded_events(&profile);
+    Ok((Outermost::new(&trace, &profile), events, inferences))
 }
 
 /// Whether the same happened in both runs, as far as one can see.
@@ -157,6 +174,19 @@ fn compare(whole: &Outermost, again: &Outermost) -> Result<()> {
             printable(predicate),
             in_words(*first),
             in_words(second)
+        );
+    }
+    Ok(())
+}
+
+/// Whether both runs did as much. Recording with stubs makes no inferences.
+fn compare_work(first: Option<u64>, second: Option<u64>) -> Result<()> {
+    if let (Some(first), Some(second)) = (first, second) {
+        ensure!(
+            first.abs_diff(second) <= A_FEW + first.max(second) / SAME_WITHIN,
+            "the runs did different work: {} inferences, and then {}",
+            count(first),
+            count(second)
         );
     }
     Ok(())

@@ -10,13 +10,15 @@ use std::os::fd::RawFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
+use portmortem_tracer::program_end::ProgramEnd;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
 use super::start::{Start, site_file};
-use super::watcher::Line;
+use super::watcher::{Line, ProgramLine};
 use crate::cli::{Keep, RecordArgs};
 use crate::engine_library;
 
@@ -61,17 +63,32 @@ impl Engine {
     }
 
     /// Runs it with another input, its output put away, and waits for its end: not longer than the
-    /// line is open.
-    pub(crate) fn run_apart(mut self, input: Stdio, line: &mut Line) -> Result<ExitStatus> {
+    /// line is open. `own` is its own line, which it was given, and tells how it ends.
+    pub(crate) fn run_apart(
+        mut self,
+        input: Stdio,
+        (mut own, of_program): (Line, ProgramLine),
+        line: &mut Line,
+    ) -> Result<(ExitStatus, Option<ProgramEnd>)> {
         let command = self.command.stdin(input);
         let command = command.stdout(Stdio::null()).stderr(Stdio::null());
         let spawned = command.process_group(0).spawn();
         let mut child = spawned.map_err(|error| not_started(&self.command, error))?;
+        drop(of_program);
+        let closing = own.again()?;
+        // It waits for the end of its line, which comes with that of the thread.
+        let telling = thread::spawn(move || {
+            let end = own.end_of_program();
+            own.close();
+            end
+        });
         while line.is_open() {
             if let Some(status) = child.try_wait()? {
-                return Ok(status);
+                closing.close();
+                return Ok((status, telling.join().ok().flatten()));
             }
         }
+        closing.close();
         let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         if let Some(group) = group {
             // It has not been waited for, so the group is still its own.

@@ -1,11 +1,9 @@
 //! `portmortem index`: keep the figures of a trace beside it.
 
 use std::io::{self, Write};
-use std::panic::resume_unwind;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
+use std::sync::atomic::AtomicU64;
 
 use anyhow::{Context, Result};
 use portmortem_analyzer::ReplayOptions;
@@ -14,7 +12,6 @@ use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
 
 use super::analysis::with_progress;
-use super::watcher::Line;
 use crate::size::format_size;
 
 /// Makes an index of each trace that has no good one, and says where they are.
@@ -25,12 +22,20 @@ pub(crate) fn run(traces: &[impl AsRef<Path>]) -> Result<ExitCode> {
         let trace = Trace::open(path)?;
         let place = Index::path_of(path);
         let shown = printable(&place.display().to_string());
-        if Index::load(&trace, path).is_ok() {
+        let options = ReplayOptions::default();
+        let (found, _lock) = Index::load_when_made(&trace, path, &options);
+        if found.is_ok() {
             writeln!(out, "{shown}: up to date")?;
             continue;
         }
-        let index = build(&trace, path, &AtomicBool::new(false))
-            .with_context(|| path.display().to_string())?;
+        let done = AtomicU64::new(0);
+        let options = ReplayOptions {
+            progress: Some(&done),
+            ..options
+        };
+        let build = || Index::build(&trace, path, &options);
+        let built = with_progress(trace.size(), &done, build);
+        let index = built.with_context(|| path.display().to_string())?;
         trace.check_whole(path)?;
         index
             .save(path)
@@ -41,42 +46,21 @@ pub(crate) fn run(traces: &[impl AsRef<Path>]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes an index of a trace, with a progress bar, unless it is cancelled.
-fn build(trace: &Trace, path: &Path, cancel: &AtomicBool) -> Result<Index, IndexError> {
-    let done = AtomicU64::new(0);
-    let options = ReplayOptions {
-        progress: Some(&done),
-        cancel: Some(cancel),
-        ..ReplayOptions::default()
+/// Writes the index of a trace that was just recorded. Nobody waits for it: reports say what is
+/// missing from a trace that can have none, and make it if this did not.
+pub(super) fn of_recording(path: &Path) -> Result<(), IndexError> {
+    let Ok(trace) = Trace::open(path) else {
+        return Ok(());
     };
-    with_progress(trace.size(), &done, || Index::build(trace, path, &options))
+    let index = Index::build(&trace, path, &ReplayOptions::default())?;
+    if trace.check_whole(path).is_ok() {
+        index.save(path)?;
+    }
+    Ok(())
 }
 
-/// Writes the index of a trace that was just recorded, if it is large. Gives up when the process of the program ends, which waits
-/// for us: a user had enough. The trace is what it was then.
-pub(super) fn of_recording(path: &Path, line: &mut Line) -> Result<()> {
-    let trace = Trace::open(path)?;
-    if trace.size() <= WORTH_BYTES {
-        return Ok(());
-    }
-    let cancel = AtomicBool::new(false);
-    let built = thread::scope(|scope| {
-        let work = scope.spawn(|| build(&trace, path, &cancel));
-        while !work.is_finished() && line.is_open() {}
-        cancel.store(true, Ordering::Relaxed);
-        work.join().unwrap_or_else(|panic| resume_unwind(panic))
-    });
-    match built {
-        Ok(index) => {
-            trace.check_whole(path)?;
-            let place = Index::path_of(path);
-            index
-                .save(path)
-                .with_context(|| format!("cannot write {}", place.display()))?;
-            Ok(())
-        }
-        // Reports say what is missing.
-        Err(IndexError::NotWhole | IndexError::Interrupted) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
+/// Whether a trace is so large that it gets an index when it has been recorded.
+pub(super) fn is_worth_it(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|file| file.is_file() && file.len() > WORTH_BYTES)
 }

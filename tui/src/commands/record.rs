@@ -11,10 +11,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::trace::{PredicateIndex, Trace};
-use portmortem_tracer::Recorder;
 use portmortem_tracer::format::FILE_MAGIC;
 use portmortem_tracer::pattern::PredicatePattern;
 use portmortem_tracer::program_end::Written;
+use portmortem_tracer::{IndexLock, Recorder};
 
 use super::baseline::{self, Input};
 use super::engine::{Engine, run_unrecorded};
@@ -54,10 +54,20 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     if watcher::fork().context("cannot start a process that waits for the program")? {
         drop(line_of_program);
         use_threads(threads)?;
-        after_program(args, &start, &output, input.as_ref(), &mut line);
+        let written = after_program(args, &start, &output, input.as_ref(), &mut line);
         // First its files, then the line: the program's process ends as soon as that is closed.
         drop(engine);
-        drop(line);
+        let path = std::path::absolute(&output)?;
+        let has_index = written && !args.no_index && index::is_worth_it(&path);
+        if has_index && line.let_go_of_others().is_ok() {
+            // Before the program ends, so that what comes next finds it locked.
+            let lock = IndexLock::try_on(&path);
+            drop(line);
+            if lock.is_some() {
+                // There is no place for a word any more.
+                let _ = index::of_recording(&path);
+            }
+        }
         return Ok(ExitCode::SUCCESS);
     }
     drop(line);
@@ -66,37 +76,35 @@ pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
     Err(error)
 }
 
-/// What is left to do when the program ends.
+/// What is left to do when the program ends, while its process waits. Whether there is a trace that
+/// is whole.
 fn after_program(
     args: &RecordArgs,
     start: &Start,
     output: &Path,
     input: Option<&Input>,
     line: &mut Line,
-) {
+) -> bool {
     // Otherwise its caller does something else already, and does not expect another word.
     let Some(end) = line.end_of_program() else {
-        return;
+        return false;
     };
     match end.trace {
         // The recorder has said why.
-        Written::Nothing => return,
-        Written::Shortened => return say_that_it_was_shortened(output),
+        Written::Nothing => return false,
+        Written::Shortened => {
+            say_that_it_was_shortened(output);
+            return false;
+        }
         Written::Whole => {}
     }
     if let Some(input) = input
-        && let Err(error) = baseline::add(args, start, output, end.status, input, line)
+        && let Err(error) = baseline::add(args, start, output, end, input, line)
     {
         say(&format!("no baseline: {}", super::one_line(&error)));
     }
-    // There is none if the engine could not begin to record.
-    if !args.no_index
-        && output.is_file()
-        && let Err(error) = index::of_recording(output, line)
-    {
-        say(&format!("no index: {}", super::one_line(&error)));
-    }
     say_what_was_written(args, output);
+    true
 }
 
 /// Tells something about the recording, after the program's last words.

@@ -52,7 +52,8 @@ pub(crate) fn table(report: &Analysis, top: usize) -> String {
     let more = (edges.len() - shown.len()) as u64;
     if more > 0 {
         let rest = edges[shown.len()..].iter();
-        let undone = rest.map(|(_, edge)| edge.undone_ticks).sum();
+        let undone = rest.map(|(_, edge)| edge.undone_ticks);
+        let undone = undone.fold(0, u64::saturating_add);
         text.push_str(&format!(
             "  … and {} more with {} % of the time\n",
             count(more),

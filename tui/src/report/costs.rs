@@ -20,7 +20,8 @@ pub(super) fn centers(report: &Analysis) -> String {
         return String::new();
     }
     let unit = unit(report);
-    let total = rows.iter().map(|row| row.self_ns).sum();
+    let total = rows.iter().map(|row| row.self_ns);
+    let total = total.fold(0, u64::saturating_add);
     let numbers =
         |cell: &dyn Fn(&CenterRow) -> String| -> Vec<String> { rows.iter().map(cell).collect() };
     let counts = |heading, value: fn(&CenterRow) -> u64| {

@@ -169,7 +169,8 @@ pub(crate) fn table(
             let figures = &report.profile.predicates[index as usize];
             figures.self_ticks
         };
-        let rest: u64 = order[shown.len()..].iter().map(self_ticks).sum();
+        let rest = order[shown.len()..].iter().map(self_ticks);
+        let rest = rest.fold(0, u64::saturating_add);
         text.push_str(&format!(
             "  … and {} more predicates with {} % of the {}; --top {} shows all\n",
             count((order.len() - shown.len()) as u64),

@@ -213,7 +213,8 @@ fn summed_up(mut groups: Vec<Vec<Line>>, mark: &'static str) -> Vec<Line> {
     if !rest.is_empty() {
         let mut figures = EdgeFigures::default();
         rest.iter().for_each(|group| figures.add(&group[0].figures));
-        let ticks = rest.iter().filter_map(|group| group[0].ticks).sum();
+        let ticks = rest.iter().filter_map(|group| group[0].ticks);
+        let ticks = ticks.fold(0, u64::saturating_add);
         lines.push(Line {
             mark,
             name: format!("… {} others", rest.len()),

@@ -2,9 +2,9 @@
 //! remembered of its predicates and boxes. Nothing here records, or changes what the engine has.
 //!
 //! 1. [`image`] finds the engine's library in memory, [`instructions`] its tables of
-//!    instructions, [`offsets`] where its structures have what, [`mod@pauses`] where the engine
-//!    counts what it does for itself, [`linkage`] where it has the addresses of functions,
-//!    [`known`] what handlers compare with; [`words`] and
+//!    instructions, [`offsets`] where its structures have what, [`mod@pauses`] and
+//!    [`inferences`] (by [`search`]) where the engine counts what it does, [`linkage`] where it
+//!    has the addresses of functions, [`known`] what handlers compare with; [`words`] and
 //!    [`terms`] read;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells;
 //! 3. [`predicates`] tells what calls of a predicate are to a recording, [`sites`] and [`names`]
@@ -17,6 +17,7 @@
 pub(crate) mod clause_numbers;
 pub(crate) mod identity;
 pub(crate) mod image;
+pub(crate) mod inferences;
 pub(crate) mod instructions;
 pub(crate) mod known;
 pub(crate) mod linkage;
@@ -29,6 +30,7 @@ pub(crate) mod pauses;
 pub(crate) mod place;
 pub(crate) mod plan;
 pub(crate) mod predicates;
+mod search;
 pub(crate) mod shadow;
 pub(crate) mod sites;
 pub(crate) mod stack;
