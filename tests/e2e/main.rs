@@ -35,6 +35,7 @@ mod hostile;
 mod index;
 mod install;
 mod library;
+mod noting;
 mod portable;
 mod predict;
 mod query;

@@ -14,6 +14,7 @@ time, less than a box costs, and leave no choicepoint.
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_terms, [name_arity/3]).
 :- use_module(portmortem_engine, [own_module/1]).
 
 %!  is_boundary(+Home, +Name, +Arity) is semidet.
@@ -27,7 +28,7 @@ is_boundary(Home, Name, Arity) :-
     \+ ( Home == system, frame_sensitive(Name) ),
     \+ sees_its_caller(Name, Arity),
     \+ constant_time(Name, Arity),
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     \+ '$get_predicate_attribute'(Home:Head, tabled, _),
     (   is_there(Home, Head)
     ->  module_property(Home, class(Class)),

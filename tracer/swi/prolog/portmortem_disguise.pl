@@ -10,6 +10,7 @@ A program that enumerates predicates, looks at the stack, or catches or prints a
 error finds what it would find without Portmortem.
 */
 
+:- use_module(portmortem_terms).
 :- use_module(portmortem_engine).
 :- use_module(portmortem_names).
 :- use_module(portmortem_goals, [original_place/4]).
@@ -72,7 +73,7 @@ own_head(Head) :-
     (   Head = _:Inner
     ->  own_head(Inner)
     ;   callable(Head),
-        functor(Head, Name, _),
+        name_arity(Head, Name, _),
         own_name(Name)
     ).
 
@@ -90,14 +91,14 @@ original_goal(M:Copy, M:Goal) :-
     original_goal(Copy, Goal).
 original_goal(Copy, Goal) :-
     callable(Copy),
-    Copy =.. [CopyName|Arguments],
+    name_arguments(Copy, CopyName, Arguments),
     original_name(CopyName, Name),
     (   more_arguments(CopyName, More)
     ->  '$append'(Own, Others, Arguments),
         length(Others, More),
         !,
-        Goal =.. [Name|Own]
-    ;   Goal =.. [Name|Arguments]
+        name_arguments(Goal, Name, Own)
+    ;   name_arguments(Goal, Name, Arguments)
     ).
 
 original_indicator(M:Copy, M:PI) :-
@@ -212,8 +213,8 @@ as_own_sizes([M|Ms], Goal) :-
 of_module(Property, Wrapped) :-
     with_own_size(Property),
     !,
-    functor(Property, Key, 1),
-    functor(All, Key, 1),
+    name_arity(Property, Key, 1),
+    name_arity(All, Key, 1),
     Wrapped = call(Call),
     with_last_argument(Call, All, Real),
     call(Real),
@@ -416,8 +417,8 @@ parent_goal(Key, Real, Frame, Value) :-
     Real = real(Wrapped, Context),
     strip_module(Context:Value, _, Goal),
     callable(Goal),
-    functor(Goal, Name, Arity),
-    functor(General, Name, Arity),
+    name_arity(Goal, Name, Arity),
+    name_arity(General, Name, Arity),
     (   '$get_predicate_attribute'(Context:General, imported, Home)
     ->  true
     ;   Home = Context

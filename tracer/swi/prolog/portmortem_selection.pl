@@ -14,6 +14,7 @@
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_terms, [name_arity/3]).
 :- use_module(portmortem_engine).
 :- use_module(portmortem_registry).
 :- use_module(portmortem_declared).
@@ -59,7 +60,7 @@ is_instrumented(M) :-
 %   Calls of the predicate, defined in this module, get boxes.
 
 is_recorded(M, Head) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   wrapped(Name, Arity, M, _, _, _)
     ->  true
     ;   \+ current_module(M)            % a library that is not loaded yet
@@ -122,7 +123,7 @@ scope_by_default(system)  :- scope(system).
 never(system, Head) :-
     (   '$get_predicate_attribute'(system:Head, transparent, 1)
     ->  true
-    ;   functor(Head, Name, _),
+    ;   name_arity(Head, Name, _),
         (   frame_sensitive(Name)
         ;   binds_linked(Name)
         )
@@ -148,7 +149,7 @@ binds_linked(read_pending_chars).
 %   The module where a predicate of this name is defined.
 
 home(M, Name, Arity, Home) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   '$get_predicate_attribute'(M:Head, imported, Home0)
     ->  Home = Home0
     ;   '$get_predicate_attribute'(M:Head, defined, 1),
@@ -216,7 +217,7 @@ note_predefined :-
         ->  '$get_predicate_attribute'(user:Head, (thread_local), 1)
         ;   true
         ),
-        functor(Head, Name, Arity),
+        name_arity(Head, Name, Arity),
         \+ predefined(Name, Arity, M),
         assertz(predefined(Name, Arity, M)),
         fail
