@@ -22,6 +22,7 @@ mod debray;
 mod diagnose;
 mod diff;
 mod documents;
+mod dollar_names;
 mod drivers;
 mod ends;
 mod events;

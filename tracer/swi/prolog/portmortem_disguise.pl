@@ -80,12 +80,6 @@ own_head(Head) :-
 own_property(Head, _) :-
     own_head(Head).
 
-own_name(Name) :-
-    added_name(Name),
-    !.
-own_name(Name) :-
-    copied_name(Name, _).
-
 original_goal(M:Copy, M:Goal) :-
     !,
     original_goal(Copy, Goal).

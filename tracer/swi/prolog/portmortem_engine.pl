@@ -233,6 +233,7 @@ own_module(portmortem_stubs).
 own_module(portmortem_arguments).
 own_module(portmortem_layout).
 own_module(portmortem_declared).
+own_module(portmortem_internal).
 
 %!  load_own(+Name) is det.
 %

@@ -23,6 +23,7 @@ and where they were copied, all predicates are looked at.
 :- set_module(class(library)).
 :- use_module(portmortem_terms, [name_arity/3]).
 :- use_module(portmortem_engine).
+:- use_module(portmortem_names, [own_name/1]).
 
 :- dynamic
     again/4,                    % File, Name, Arity, Module: see look_again/2
@@ -51,8 +52,7 @@ install_change_hooks :-
 attribute_change(M, Head) :-
     (   callable(Head),
         name_arity(Head, Name, _),
-        atom(Name),
-        sub_atom(Name, 0, _, _, $)      % a wrapper or a copy of ours
+        own_name(Name)
     ->  true
     ;   portmortem:'$changed'(M, Head)
     ).

@@ -18,6 +18,8 @@
 :- use_module(portmortem_engine).
 :- use_module(portmortem_registry).
 :- use_module(portmortem_declared).
+:- use_module(portmortem_internal, [is_internal/3]).
+:- use_module(portmortem_names, [own_name/1]).
 :- use_module(portmortem_boundary).
 
 :- dynamic
@@ -77,7 +79,8 @@ is_recorded(M, Head) :-
 selectable(M, Head, Name, Arity) :-
     \+ '$get_predicate_attribute'(M:Head, imported, _),
     '$get_predicate_attribute'(M:Head, defined, 1),
-    \+ own_or_system_name(Name),
+    \+ is_internal(M, Name, Arity),
+    \+ own_name(Name),
     \+ left_out(M, Name, Arity),
     \+ predefined(Name, Arity, M),
     \+ '$get_predicate_attribute'(M:Head, noprofile, 1),
@@ -90,11 +93,6 @@ selectable(M, Head, Name, Arity) :-
 
 is_thread_local(P) :-
     '$get_predicate_attribute'(P, (thread_local), 1).
-
-own_or_system_name(Name) :-
-    atom(Name),
-    Name \== [],
-    sub_atom(Name, 0, _, _, $).
 
 %!  selected(+Module, +Head, +Name, +Arity) is semidet.
 %

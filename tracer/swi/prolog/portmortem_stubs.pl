@@ -28,6 +28,7 @@ a stub can ask Prolog nothing. See `src/stubs`.
 :- use_module(portmortem_declared).
 :- use_module(portmortem_boundary, [no_box/2]).
 :- use_module(portmortem_drivers, [always/2]).
+:- use_module(portmortem_internal).
 
 :- dynamic works/1.             % Boolean: what was found out
 
@@ -296,6 +297,8 @@ system_rule(_, no_box, Name, Arity, 0) :-
     ->  Arity = -1
     ;   Arity = Arity0
     ).
+system_rule(_, of_engine, Name, Arity, 0) :- engine_named(Name, Arity).
+system_rule(_, of_system, Name, Arity, 0) :- system_named(Name, Arity).
 system_rule(_, elsewhere, Name, Arity, M) :- system_predicate(Name, Arity, M).
 
 widened(Options, Key) :-
@@ -375,7 +378,7 @@ observed(Options, M, Name, Arity, Goal, Foreign) :-
     name_arity(Head, Name, Arity),
     (   ( widened(Options, builtins) ; widened(Options, libraries) )
     ->  Goal = 2
-    ;   sub_atom(Name, 0, _, _, $)
+    ;   is_internal(M, Name, Arity)
     ->  Goal = 0
     ;   no_box(Name, Arity)
     ->  Goal = 0
