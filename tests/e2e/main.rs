@@ -52,6 +52,7 @@ mod starting;
 mod structure;
 mod stubs;
 mod stubs_end;
+mod tools;
 mod trials;
 mod try_changes;
 mod tui;

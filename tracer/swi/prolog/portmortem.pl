@@ -161,7 +161,8 @@ pm_start(File, Options) :-
 
 load_recorder(stubs).
 load_recorder(ports) :-
-    load_own(portmortem_hooks).
+    load_own(portmortem_hooks),
+    portmortem_selection:note_predefined.
 
 start_recorder(stubs, Options) :-
     start_stubs(Options).

@@ -26,6 +26,12 @@ install_disguise :-
     hide_results(system:current_predicate(_, Head), portmortem_disguise:own_head(Head)),
     hide_results(system:predicate_property(Head, Property),
                  portmortem_disguise:own_property(Head, Property)),
+    wrap_in_place(system:'$current_module'(Module, _), portmortem_disguise, Modules,
+                  (   var(Module)
+                  ->  Modules,
+                      portmortem_disguise:not_own(portmortem_engine:own_module(Module))
+                  ;   Modules
+                  )),
     wrap_in_place(system:prolog_frame_attribute(Frame, Key, Value), portmortem_disguise, Wrapped,
                    ( context_module(M),
                      portmortem_engine:as_own(
@@ -424,7 +430,8 @@ parent_goal(Key, Real, Frame, Value) :-
                  *            ERRORS            *
                  *******************************/
 
-%   The engine names the running predicate in the context of some errors.
+%   The engine names the running predicate in the context of some errors. A state that the program
+%   saves has these clauses, and not what they call.
 
 :- multifile
     prolog:prolog_exception_hook/5,         % later versions
@@ -433,6 +440,7 @@ parent_goal(Key, Real, Frame, Value) :-
     user:prolog_exception_hook/4.
 
 prolog:prolog_exception_hook(Error0, Error, Frame, Catcher, Debug) :-
+    '$get_predicate_attribute'(portmortem_disguise:original_error(_, _, _), defined, 1),
     portmortem_disguise:original_error(Error0, Frame, Error1),
     (   prolog:prolog_exception_hook(Error1, Error2, Frame, Catcher, Debug)
     ->  Error = Error2
@@ -440,6 +448,7 @@ prolog:prolog_exception_hook(Error0, Error, Frame, Catcher, Debug) :-
     ).
 
 user:prolog_exception_hook(Error0, Error, Frame, Catcher) :-
+    '$get_predicate_attribute'(portmortem_disguise:original_error(_, _, _), defined, 1),
     portmortem_disguise:original_error(Error0, Frame, Error1),
     (   user:prolog_exception_hook(Error1, Error2, Frame, Catcher)
     ->  Error = Error2

@@ -136,6 +136,8 @@ note_without_stubs(Options) :-
 start_stubs(Options) :-
     note_unread_pauses,
     install_hooks,
+    findall(M, own_module(M), Own),
+    portmortem:'$hide_modules'(Own),
     forall(rule(Options, Kind, A, B, C), portmortem:'$stub_rule'(Kind, A, B, C)),
     portmortem:'$stub_begin',
     forall('$member'(Recovery, [fail, false]),

@@ -587,7 +587,3 @@ note(What, M, Name, Arity, Reason0) :-
     ),
     format(string(Text), '~w: ~q (~W)', [What, M:Name/Arity, Reason, [max_depth(10), numbervars(true)]]),
     portmortem:'$note'(Text).
-
-%   Now all files of the recorder are loaded.
-
-:- initialization(note_predefined).
