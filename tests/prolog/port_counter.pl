@@ -301,8 +301,8 @@ resolve(G, M, Kind) :-
 
 classify_once(G, M, Kind) :- kind(G, M, Kind0), !, Kind = Kind0.
 classify_once(G, M, Kind) :-
-    functor(G, Name, Arity, Type),
-    functor(H, Name, Arity, Type),
+    functor(G, Name, Arity, _),
+    functor(H, Name, Arity),
     classify(H, M, Kind),
     (   Kind == undefined -> true ; assertz(kind(H, M, Kind)) ).
 
@@ -313,7 +313,7 @@ classify(H, M, meta(Spec)) :-
 classify(main, M, library_main) :-
     predicate_property(M:main, implementation_module(prolog_main)), !.
 classify(H, M, redefining) :-
-    functor(H, Name, _),
+    functor(H, Name, _, _),
     redefines(Name),
     predicate_property(M:H, implementation_module(DM)),
     \+ user_predicate(DM:H), !.
@@ -477,8 +477,8 @@ clauses(det(PI, Mode), G, M, CM) :-
 
 ssu_clauses(G, M, CM) :-
     prolog_current_choice(B),
-    functor(G, Name, Arity, Type),
-    functor(H, Name, Arity, Type),
+    functor(G, Name, Arity, _),
+    functor(H, Name, Arity),
     (   rule(M:H, Rule),
         ssu_parts(Rule, H1, Guard, Body),
         subsumes_term(H1, G),
@@ -503,7 +503,7 @@ ssu_head(H, H, true).
 %   come back here.
 
 closures(Spec, G0, CM, G) :-
-    functor(G0, Name, Arity),
+    functor(G0, Name, Arity, _),
     functor(G, Name, Arity),
     closures(1, Arity, Spec, G0, CM, G).
 
@@ -537,7 +537,7 @@ wrap(G, CM, A) :-
     ;   A = port_counter:'$run'(M, P)
     ).
 
-is_closure(P) :- functor(P, Name, _), memberchk(Name, ['$run', '$run_dcg']).
+is_closure(P) :- functor(P, Name, _, _), memberchk(Name, ['$run', '$run_dcg']).
 
 wrap_caret(G, _, G) :- var(G), !.
 wrap_caret(V^G0, CM, V^G) :- !, wrap_caret(G0, CM, G).

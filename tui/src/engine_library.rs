@@ -45,6 +45,14 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_names.pl"),
     ),
     (
+        "portmortem_terms.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_terms.pl"),
+    ),
+    (
+        "portmortem_internal.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_internal.pl"),
+    ),
+    (
         "portmortem_goals.pl",
         include_str!("../../tracer/swi/prolog/portmortem_goals.pl"),
     ),

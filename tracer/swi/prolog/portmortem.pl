@@ -83,6 +83,7 @@ and tail(false). Default: `false`.
    call_shared_object_function(Handle, install),
    assertz(engine_library(Path)).
 
+:- use_module(portmortem_terms, [name_arguments/3]).
 :- use_module(portmortem_engine, [exit/3, as_own/1, load_own/1]).
 :- use_module(portmortem_declared).
 :- use_module(portmortem_calibrate).
@@ -160,7 +161,8 @@ pm_start(File, Options) :-
 
 load_recorder(stubs).
 load_recorder(ports) :-
-    load_own(portmortem_hooks).
+    load_own(portmortem_hooks),
+    portmortem_selection:note_predefined.
 
 start_recorder(stubs, Options) :-
     start_stubs(Options).
@@ -187,7 +189,7 @@ settings(Options, Settings) :-
             Settings).
 
 option_setting(Option, Setting) :-
-    Option =.. [Key, Value],
+    name_arguments(Option, Key, [Value]),
     foreign_option(Key),
     (   is_list(Value)
     ->  '$member'(One, Value)

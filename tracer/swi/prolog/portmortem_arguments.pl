@@ -11,6 +11,7 @@ says.
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_terms).
 :- use_module(portmortem_lines, [control/1, plain_clause/5]).
 
 %!  clause_goals(+Clause, +Layout, +Module, -Head, -Goals) is semidet.
@@ -52,7 +53,7 @@ body(Body, term_position(_, _, _, _, Layouts), In, N0, N, Goals, Rest) :-
     nonvar(Body),
     control(Body),
     !,
-    Body =.. [_|Parts],
+    name_arguments(Body, _, Parts),
     bodies(Parts, Layouts, In, N0, N, Goals, Rest).
 body(Body, Layout, In, N0, N, Goals, Rest) :-
     (   var(Body)
@@ -92,13 +93,13 @@ setarg_in(in(_, Parent, Argument), M, in(M, Parent, Argument)).
 goal(Goal, Place, Layout, Extra, in(M, Parent, Argument), N0, N, Goals, Rest) :-
     callable(Goal),
     start(Place, Start),
-    functor(Goal, Name, Arity0),
+    name_arity(Goal, Name, Arity0),
     Arity is Arity0+Extra,
     Goals = [Name,Arity,Start,N0,Parent,Argument|Inner],
     N1 is N0+1,
     (   Layout = term_position(_, _, _, _, Layouts),
         meta(Goal, Extra, M, Specs)
-    ->  Goal =.. [_|Arguments],
+    ->  name_arguments(Goal, _, Arguments),
         arguments(Specs, Arguments, Layouts, in(M, N0, 1), N1, N, Inner, Rest)
     ;   Goal = call(Unknown),
         var(Unknown)
@@ -202,15 +203,15 @@ meta(_/_, Extra, _, [?,Extra]) :-
     Extra > 0,
     !.
 meta(Goal, Extra, M, Specs) :-
-    functor(Goal, Name, Arity0),
+    name_arity(Goal, Name, Arity0),
     Arity is Arity0+Extra,
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   '$get_predicate_attribute'(M:Head, meta_predicate, Spec)
     ->  true
     ;   \+ '$get_predicate_attribute'(M:Head, defined, 1),
         of_library(Head, Spec)
     ),
-    Spec =.. [_|Specs].
+    name_arguments(Spec, _, Specs).
 
 parameters(_/Parameters, Count) :-
     !,
@@ -224,8 +225,8 @@ parameters(Parameters, Count) :-
 %   Head is that of a meta-predicate of a library that is loaded when it is called.
 
 of_library(Head, Spec) :-
-    functor(Head, Name, Arity),
-    functor(Spec, Name, Arity),
+    name_arity(Head, Name, Arity),
+    name_arity(Spec, Name, Arity),
     library_meta(Spec),
     !.
 

@@ -14,7 +14,9 @@ time, less than a box costs, and leave no choicepoint.
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_terms, [name_arity/3]).
 :- use_module(portmortem_engine, [own_module/1]).
+:- use_module(portmortem_internal, [is_internal/3]).
 
 %!  is_boundary(+Home, +Name, +Arity) is semidet.
 %
@@ -23,11 +25,11 @@ time, less than a box costs, and leave no choicepoint.
 
 is_boundary(Home, Name, Arity) :-
     atom(Name),
-    \+ sub_atom(Name, 0, _, _, $),
+    \+ is_internal(Home, Name, Arity),
     \+ ( Home == system, frame_sensitive(Name) ),
     \+ sees_its_caller(Name, Arity),
     \+ constant_time(Name, Arity),
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     \+ '$get_predicate_attribute'(Home:Head, tabled, _),
     (   is_there(Home, Head)
     ->  module_property(Home, class(Class)),

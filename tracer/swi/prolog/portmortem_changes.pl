@@ -16,6 +16,7 @@ loading have hooks of their own
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_terms, [name_arity/3]).
 :- use_module(portmortem_engine).
 :- use_module(portmortem_wrap).
 :- use_module(portmortem_copies, [copy_was_called/1]).
@@ -69,13 +70,13 @@ watch(P, Argument, debugged) :-         % before it switches the debugger on
     !,
     wrap_in_place(P, portmortem_change, Wrapped,
                   ( strip_module(Argument, M, Plain),
-                    portmortem_changes:changed(predicates, M, Plain),
+                    portmortem_engine:noting(portmortem_changes:changed(predicates, M, Plain)),
                     Wrapped )).
 watch(P, Argument, What) :-
     wrap_in_place(P, portmortem_change, Wrapped,
                   ( Wrapped,
                     strip_module(Argument, M, Plain),
-                    portmortem_changes:changed(What, M, Plain) )).
+                    portmortem_engine:noting(portmortem_changes:changed(What, M, Plain)) )).
 
 :- public changed/3.
 
@@ -133,7 +134,7 @@ changed(Spec, M) :-
         atom(Name),
         integer(Arity),
         Arity >= 0
-    ->  functor(Head, Name, Arity),
+    ->  name_arity(Head, Name, Arity),
         call_itself(M:Head, always)
     ;   true
     ),
@@ -158,8 +159,8 @@ changed_modes((A,B), M) :-
     changed_modes(B, M).
 changed_modes(Head, M) :-
     (   callable(Head),
-        functor(Head, Name, Arity),
-        functor(General, Name, Arity),
+        name_arity(Head, Name, Arity),
+        name_arity(General, Name, Arity),
         \+ copy_was_called(M:General)
     ->  call_itself(M:General, always)
     ;   true
@@ -203,7 +204,7 @@ keep_wrappers :-
 
 newest_wrapper(Spec, M, Name) :-
     (   Spec = PredicateName/Arity
-    ->  functor(Head, PredicateName, Arity)
+    ->  name_arity(Head, PredicateName, Arity)
     ;   Head = Spec
     ),
     wrapper_of_program(M:Head, Name),

@@ -27,6 +27,7 @@ places in files are those of the original clauses.
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_terms).
 :- use_module(portmortem_names).
 
 :- dynamic
@@ -80,9 +81,9 @@ other(false, true).
 
 copy_clauses([], M:Head, CopyName, []) :-
     !,
-    functor(Head, _, Arity),
+    name_arity(Head, _, Arity),
     new_copy_name(M, Head, copy_name, CopyName),
-    functor(Copy, CopyName, Arity),
+    name_arity(Copy, CopyName, Arity),
     '$record_clause'(M:(Copy :- fail), '$portmortem', '$portmortem':1, _).
 copy_clauses(Refs, P, CopyName, Clauses) :-
     (   first_sources(Refs, P, Clauses)
@@ -118,7 +119,7 @@ is_copied(Refs, M:Head, Clauses, CopyName) :-
 
 same_code([], [], _, _).
 same_code([Ref|Refs], [Clause|Clauses], M:Head, CopyName) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     store(Ref, Clause, M, CopyName, Copy),
     (   same_layout(Ref, Copy, 0)
     ->  true
@@ -136,9 +137,9 @@ same_code([Ref|Refs], [Clause|Clauses], M:Head, CopyName) :-
 
 same_modes(M:Head, CopyName, More) :-
     (   '$get_predicate_attribute'(M:Head, meta_predicate, Spec)
-    ->  Spec =.. [_|Modes],
+    ->  name_arguments(Spec, _, Modes),
         '$append'(Modes, More, AllModes),
-        CopySpec =.. [CopyName|AllModes],
+        name_arguments(CopySpec, CopyName, AllModes),
         meta_predicate(M:CopySpec)
     ;   true
     ).
@@ -148,7 +149,7 @@ same_modes(M:Head, CopyName, More) :-
 %   Remove a copy that has never been called.
 
 remove_copy(M:Head, CopyName) :-
-    functor(Head, _, Arity),
+    name_arity(Head, _, Arity),
     catch(abolish(M:CopyName/Arity), error(_, _), true).
 
 without_warnings(Goal) :-
@@ -162,7 +163,7 @@ without_warnings(Goal) :-
 %   A name that no copy has had. Naming is copy_name or counted_name.
 
 new_copy_name(M, Head, Naming, CopyName) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   retract(copies(Name, Arity, M, N0))
     ->  N is N0+1
     ;   N = 1
@@ -175,15 +176,15 @@ new_copy_name(M, Head, Naming, CopyName) :-
 %   Goal as a call of its predicate's latest copy: of a plain one, and of one that counts.
 
 latest_copy_head(M:Goal, M:Copy) :-
-    functor(Goal, Name, Arity),
+    name_arity(Goal, Name, Arity),
     copies(Name, Arity, M, N),
-    Goal =.. [_|Arguments],
+    name_arguments(Goal, _, Arguments),
     (   copy_name(Name, N, CopyName),
         All = Arguments
     ;   counted_name(Name, N, CopyName),
         '$append'(Arguments, [_,_], All)
     ),
-    Copy =.. [CopyName|All].
+    name_arguments(Copy, CopyName, All).
 
 %!  copy_was_called(:Head) is semidet.
 %
@@ -217,8 +218,8 @@ renamed((Head => Body), Name, (CopyHead => Body)) :- renamed_head(Head, Name, Co
 renamed(?=>(Head, Body), Name, ?=>(CopyHead, Body)) :- renamed_head(Head, Name, CopyHead).
 
 renamed_head(Head, Name, CopyHead) :-
-    Head =.. [_|Arguments],
-    CopyHead =.. [Name|Arguments].
+    name_arguments(Head, _, Arguments),
+    name_arguments(CopyHead, Name, Arguments).
 
                  /*******************************
                  *           SOURCES            *
@@ -231,21 +232,21 @@ renamed_head(Head, Name, CopyHead) :-
 source(Ref, M:Head, Rule) :-
     '$get_predicate_attribute'(M:Head, ssu, 1),
     !,
-    functor(Head, Name, Arity),
-    functor(General, Name, Arity),
+    name_arity(Head, Name, Arity),
+    name_arity(General, Name, Arity),
     rule(M:General, Rule0, Ref),
     compiled_rule(Rule0, Rule).
 source(Ref, M:Head, (SourceHead :- SourceBody)) :-
-    functor(Head, Name, Arity),
-    functor(Decompiled, Name, Arity),
+    name_arity(Head, Name, Arity),
+    name_arity(Decompiled, Name, Arity),
     '$clause'(M:Decompiled, Body0, Ref, Variables),
     body(Body0, Decompiled, Body),
-    Decompiled =.. [_|Arguments],
+    name_arguments(Decompiled, _, Arguments),
     term_variables(Body, InBody),
     places(Arguments, 0, Variables, InBody, Places),
     moves(Places, Body, Moves),
     unmove(Moves, Body, SourceArguments, SourceBody),
-    SourceHead =.. [Name|SourceArguments].
+    name_arguments(SourceHead, Name, SourceArguments).
 
 %   The loader hands a rule with a guard to the compiler as one that commits later.
 
@@ -381,7 +382,7 @@ same_layout(Ref, Copy, PC) :-
 code(Ref, Self, Instructions) :-
     fetched(Ref, 0, 0, Fetched, Numbers, Last),
     Size is Last+1,
-    functor(Places, places, Size),
+    name_arity(Places, places, Size),
     numbered(Numbers, Places),
     instructions(Fetched, Places, Self, Instructions).
 
@@ -408,9 +409,9 @@ instructions([Next-Instruction0|Fetched], Places, Self, [Instruction|Instruction
     ->  arg(I, Instruction0, Distance),
         Target is Next+Distance+1,
         arg(Target, Places, N),
-        Instruction0 =.. [Name|Arguments0],
+        name_arguments(Instruction0, Name, Arguments0),
         replaced(I, Arguments0, label(N), Arguments),
-        Instruction =.. [Name|Arguments]
+        name_arguments(Instruction, Name, Arguments)
     ;   Instruction = Instruction0
     ),
     !,
@@ -427,7 +428,7 @@ calls_itself(i_lcall(PI), M:NameArity) :-
 
 jump_argument(Instruction, I) :-
     compound(Instruction),
-    functor(Instruction, Name, _),
+    name_arity(Instruction, Name, _),
     (   jump_place(Name, I0)
     ->  true
     ;   (   '$vmi_property'(Name, argv(Types)),

@@ -10,6 +10,7 @@ A program that enumerates predicates, looks at the stack, or catches or prints a
 error finds what it would find without Portmortem.
 */
 
+:- use_module(portmortem_terms).
 :- use_module(portmortem_engine).
 :- use_module(portmortem_names).
 :- use_module(portmortem_goals, [original_place/4]).
@@ -25,6 +26,12 @@ install_disguise :-
     hide_results(system:current_predicate(_, Head), portmortem_disguise:own_head(Head)),
     hide_results(system:predicate_property(Head, Property),
                  portmortem_disguise:own_property(Head, Property)),
+    wrap_in_place(system:'$current_module'(Module, _), portmortem_disguise, Modules,
+                  (   var(Module)
+                  ->  Modules,
+                      portmortem_disguise:not_own(portmortem_engine:own_module(Module))
+                  ;   Modules
+                  )),
     wrap_in_place(system:prolog_frame_attribute(Frame, Key, Value), portmortem_disguise, Wrapped,
                    ( context_module(M),
                      portmortem_engine:as_own(
@@ -72,32 +79,26 @@ own_head(Head) :-
     (   Head = _:Inner
     ->  own_head(Inner)
     ;   callable(Head),
-        functor(Head, Name, _),
+        name_arity(Head, Name, _),
         own_name(Name)
     ).
 
 own_property(Head, _) :-
     own_head(Head).
 
-own_name(Name) :-
-    added_name(Name),
-    !.
-own_name(Name) :-
-    copied_name(Name, _).
-
 original_goal(M:Copy, M:Goal) :-
     !,
     original_goal(Copy, Goal).
 original_goal(Copy, Goal) :-
     callable(Copy),
-    Copy =.. [CopyName|Arguments],
+    name_arguments(Copy, CopyName, Arguments),
     original_name(CopyName, Name),
     (   more_arguments(CopyName, More)
     ->  '$append'(Own, Others, Arguments),
         length(Others, More),
         !,
-        Goal =.. [Name|Own]
-    ;   Goal =.. [Name|Arguments]
+        name_arguments(Goal, Name, Own)
+    ;   name_arguments(Goal, Name, Arguments)
     ).
 
 original_indicator(M:Copy, M:PI) :-
@@ -212,8 +213,8 @@ as_own_sizes([M|Ms], Goal) :-
 of_module(Property, Wrapped) :-
     with_own_size(Property),
     !,
-    functor(Property, Key, 1),
-    functor(All, Key, 1),
+    name_arity(Property, Key, 1),
+    name_arity(All, Key, 1),
     Wrapped = call(Call),
     with_last_argument(Call, All, Real),
     call(Real),
@@ -416,8 +417,8 @@ parent_goal(Key, Real, Frame, Value) :-
     Real = real(Wrapped, Context),
     strip_module(Context:Value, _, Goal),
     callable(Goal),
-    functor(Goal, Name, Arity),
-    functor(General, Name, Arity),
+    name_arity(Goal, Name, Arity),
+    name_arity(General, Name, Arity),
     (   '$get_predicate_attribute'(Context:General, imported, Home)
     ->  true
     ;   Home = Context
@@ -429,7 +430,8 @@ parent_goal(Key, Real, Frame, Value) :-
                  *            ERRORS            *
                  *******************************/
 
-%   The engine names the running predicate in the context of some errors.
+%   The engine names the running predicate in the context of some errors. A state that the program
+%   saves has these clauses, and not what they call.
 
 :- multifile
     prolog:prolog_exception_hook/5,         % later versions
@@ -438,6 +440,7 @@ parent_goal(Key, Real, Frame, Value) :-
     user:prolog_exception_hook/4.
 
 prolog:prolog_exception_hook(Error0, Error, Frame, Catcher, Debug) :-
+    '$get_predicate_attribute'(portmortem_disguise:original_error(_, _, _), defined, 1),
     portmortem_disguise:original_error(Error0, Frame, Error1),
     (   prolog:prolog_exception_hook(Error1, Error2, Frame, Catcher, Debug)
     ->  Error = Error2
@@ -445,6 +448,7 @@ prolog:prolog_exception_hook(Error0, Error, Frame, Catcher, Debug) :-
     ).
 
 user:prolog_exception_hook(Error0, Error, Frame, Catcher) :-
+    '$get_predicate_attribute'(portmortem_disguise:original_error(_, _, _), defined, 1),
     portmortem_disguise:original_error(Error0, Frame, Error1),
     (   user:prolog_exception_hook(Error1, Error2, Frame, Catcher)
     ->  Error = Error2

@@ -8,6 +8,7 @@
             exit/3,                     % ?Box, ?Before, -Goal
             only_guards/2,              % +Choice, +Before
             as_own/1,                   % :Goal
+            noting/1,                   % :Goal
             own_module/1,               % ?Module
             load_own/1,                 % +Name
             rules_can_be_wrapped/0
@@ -17,6 +18,9 @@
 */
 
 :- set_module(class(library)).
+% Also where the program runs with --traditional.
+:- set_prolog_flag(double_quotes, string).
+:- use_module(portmortem_terms, [name_arity/3]).
 
 %!  wrap_in_place(:Head, +Name, -Wrapped, +Body) is det.
 %!  wrap_in_place(:Head, +Name, -Closure, -Wrapped, +Body) is det.
@@ -51,9 +55,9 @@ wrap_in_place(M:Head, Name, Closure, Wrapped, Body) :-
 opaque_wrapper(M:Head) :-
     (   '$get_predicate_attribute'(M:Head, transparent, 1)
     ->  true
-    ;   functor(Head, Name, Arity),
+    ;   name_arity(Head, Name, Arity),
         atom_concat('$wrap$', Name, WrapperName),
-        functor(Wrapper, WrapperName, Arity),
+        name_arity(Wrapper, WrapperName, Arity),
         '$set_predicate_attribute'(M:Wrapper, transparent, false)
     ).
 
@@ -158,6 +162,47 @@ as_own(Goal) :-
         fail
     ).
 
+:- meta_predicate noting(0).
+:- dynamic noted_error/1.               % Indicator: of an error that the trace has a note on
+
+%!  noting(:Goal) is det.
+%
+%   Run Goal, with which the recorder notes something of the program in the middle of the program's
+%   own work. That goes on whatever Goal does: if it fails, and if there is an error in it, on which
+%   the trace gets a note. Signals wait, so that none of the program's own is taken for an error.
+%   What is thrown and is no error is a limit of the program's.
+
+noting(Goal) :-
+    sig_atomic(catch(ignore(Goal), error(Formal, Context), failed_to_note(Formal, Context))).
+
+%   One note for each kind of error.
+
+failed_to_note(Formal, Context) :-
+    catch(note_error(Formal, Context),
+          error(_, _),
+          portmortem:'$note'("an error of the recorder: not all is recorded")).
+
+note_error(Formal, _) :-
+    name_arity(Formal, Name, Arity),
+    noted_error(Name/Arity),
+    !.
+note_error(Formal, Context) :-
+    name_arity(Formal, Name, Arity),
+    assertz(noted_error(Name/Arity)),
+    (   source_location(File, Line)
+    ->  format(string(Place), ' of ~w:~d', [File, Line])
+    ;   Place = ""
+    ),
+    (   nonvar(Context),
+        Context = context(PI, _),
+        nonvar(PI)
+    ->  format(string(In), ' in ~q', [PI])
+    ;   In = ""
+    ),
+    format(string(Text), 'an error of the recorder: not all~w is recorded: ~W~w',
+           [Place, Formal, [quoted(true), max_depth(10)], In]),
+    portmortem:'$note'(Text).
+
 %!  own_module(?Module) is nondet.
 %
 %   The modules of this library.
@@ -169,6 +214,7 @@ own_module(portmortem_selection).
 own_module(portmortem_ways).
 own_module(portmortem_wrapper).
 own_module(portmortem_names).
+own_module(portmortem_terms).
 own_module(portmortem_hooks).
 own_module(portmortem_queue).
 own_module(portmortem_changes).
@@ -187,6 +233,7 @@ own_module(portmortem_stubs).
 own_module(portmortem_arguments).
 own_module(portmortem_layout).
 own_module(portmortem_declared).
+own_module(portmortem_internal).
 
 %!  load_own(+Name) is det.
 %

@@ -34,6 +34,7 @@ where it is.
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_terms).
 :- use_module(portmortem_engine).
 :- use_module(portmortem_copies).
 :- use_module(portmortem_lines).
@@ -77,11 +78,11 @@ instrument_clause(Head, Body0, Ref, N, M, Id, Callee, Body) :-
     ->  true
     ;   LineList = []
     ),
-    Lines =.. [lines|LineList],
+    name_arguments(Lines, lines, LineList),
     (   var(File0)
     ->  File = ''
-    ;   functor(Head, Name, Arity),
-        functor(General, Name, Arity),
+    ;   name_arity(Head, Name, Arity),
+        name_arity(General, Name, Arity),
         '$get_predicate_attribute'(M:General, file, File0)      % where the predicate is
     ->  File = ''
     ;   File = File0
@@ -96,8 +97,8 @@ entry_port(M:Head, Ref, N, Id, '$pm_clause'(Clause)) :-
     ->  true
     ;   Line = 0
     ),
-    functor(Head, Name, Arity),
-    functor(General, Name, Arity),
+    name_arity(Head, Name, Arity),
+    name_arity(General, Name, Arity),
     (   clause_property(Ref, file(File)),
         \+ '$get_predicate_attribute'(M:General, file, File)
     ->  true
@@ -265,13 +266,13 @@ instrumented_arguments(Goal0, In, Goal) :-
     runs_arguments(Goal0, Places),
     callee(Goal0, In, _, itself),       % the box that theirs are in
     !,
-    Goal0 =.. [Name|Arguments0],
+    name_arguments(Goal0, Name, Arguments0),
     (   Name == findall
     ->  Cut = light
     ;   Cut = heavy
     ),
     instrumented_places(Arguments0, 1, Places, Cut, In, Arguments),
-    Goal =.. [Name|Arguments].
+    name_arguments(Goal, Name, Arguments).
 instrumented_arguments(Goal, In, Goal) :-
     count_arguments(Goal, In).
 
@@ -307,7 +308,7 @@ separate(Prefix, Goal0, Body, in(M, _, _), Goal) :-
     flag('$portmortem_separate', N, N+1),
     atom_concat(Prefix, N, Name),
     term_variables(Goal0, Variables),
-    Goal =.. [Name|Variables],
+    name_arguments(Goal, Name, Variables),
     '$record_clause'(M:(Goal :- Body), '$portmortem', '$portmortem':1, _).
 
 %   A predicate can have an argument for each variable of the goal.
@@ -343,7 +344,7 @@ count_arguments(Goal, In) :-
 
 callee(Goal0, in(M0, Callee, _), Id, How) :-
     plain(Goal0, M0, Goal, M),
-    functor(Goal, Name, Arity),
+    name_arity(Goal, Name, Arity),
     call(Callee, M, Name, Arity, Id, How).
 
 plain(Goal, M, Goal, M) :-
@@ -383,8 +384,8 @@ with_ports(wrapper, Goal, Place, _, _, Id, Site, (Mark, Goal)) :-
 with_ports(copy(Home, CopyName), Goal0, Place, Cut, In, Id, Site, Goal) :-
     In = in(M, _, _),
     plain(Goal0, M, Plain, _),
-    Plain =.. [_|Arguments],
-    Copy0 =.. [CopyName|Arguments],
+    name_arguments(Plain, _, Arguments),
+    name_arguments(Copy0, CopyName, Arguments),
     (   Home == M
     ->  Copy = Copy0
     ;   Copy = Home:Copy0
@@ -395,7 +396,7 @@ with_ports(inside, Goal0, Place, Cut, In, Id, Site, Goal) :-
 with_ports(itself, Goal0, Place0, Cut, In, Id, Site, Goal) :-
     In = in(M, _, _),
     plain(Goal0, M, Plain, _),
-    functor(Plain, Name, _),
+    name_arity(Plain, Name, _),
     (   Name == call                    % which is never a real last call
     ->  inner(Place0, Place)
     ;   Place = Place0
@@ -465,7 +466,7 @@ calls(Ref, PC, Calls) :-
 calls(_, _, []).
 
 called(Instruction, Called) :-
-    functor(Instruction, Name, Arity),
+    name_arity(Instruction, Name, Arity),
     '$member'(Prefix, [i_call, i_depart, i_usercall]),
     sub_atom(Name, 0, _, _, Prefix),
     !,
@@ -510,8 +511,8 @@ goal_calls([_|Calls], N, Places) :-
 %   copied before. From now on it calls the predicate.
 
 retire_copy(M, Head, CopyName, Id) :-
-    Head =.. [_|Arguments],
-    Copy =.. [CopyName|Arguments],
+    name_arguments(Head, _, Arguments),
+    name_arguments(Copy, CopyName, Arguments),
     (   portmortem:'$goal_port'(forward, Id, Id, Forward)
     ->  Body = (Forward, Head)
     ;   Body = Head

@@ -7,6 +7,7 @@ initialization goal or any other code of a file runs, all predicates known by th
 are wrapped.
 */
 
+:- use_module(portmortem_terms, [name_arity/3]).
 :- use_module(portmortem_engine).
 :- use_module(portmortem_queue).
 :- use_module(portmortem_wrap).
@@ -47,7 +48,7 @@ install_hooks :-
 
 hook(System:Head, Before) :-
     wrap_in_place(System:Head, portmortem_hook, Wrapped,
-                   ( portmortem_hooks:before(Before), Wrapped )).
+                   ( portmortem_engine:noting(portmortem_hooks:before(Before)), Wrapped )).
 
 %   strip_module/3 is not qualified: it finds the module that assert was called from.
 
@@ -56,11 +57,11 @@ hook(System:Head, Before) :-
 abolish_hook :-
     wrap_in_place(system:abolish(Spec), portmortem_hook, Wrapped,
                   ( strip_module(Spec, M, PI),
-                    portmortem_hooks:abolishing(M, PI),
+                    portmortem_engine:noting(portmortem_hooks:abolishing(M, PI)),
                     Wrapped )),
     wrap_in_place(system:abolish(Spec2, Arity2), portmortem_hook, Wrapped2,
                   ( strip_module(Spec2, M2, Name2),
-                    portmortem_hooks:abolishing(M2, Name2/Arity2),
+                    portmortem_engine:noting(portmortem_hooks:abolishing(M2, Name2/Arity2)),
                     Wrapped2 )).
 
 :- public abolishing/2.
@@ -78,7 +79,7 @@ abolishing(M, PI) :-
         atom(Name),
         integer(Arity),
         Arity >= 0
-    ->  functor(Head, Name, Arity),
+    ->  name_arity(Head, Name, Arity),
         forget_one(M:Head)
     ;   true
     ).
@@ -160,7 +161,7 @@ assert_hook(Head, Clause) :-
                      strip_module(Clause, M, Plain),
                      (   portmortem:'$seen'(M, Plain)
                      ->  true
-                     ;   portmortem_hooks:appeared(M, Plain)
+                     ;   portmortem_engine:noting(portmortem_hooks:appeared(M, Plain))
                      ) )).
 
 :- public before/1, appeared/2.
@@ -171,8 +172,8 @@ appeared(M0, Clause) :-
     ;   Head0 = Clause
     ),
     strip_module(M0:Head0, M, Head),
-    functor(Head, Name, Arity),
-    functor(General, Name, Arity),
+    name_arity(Head, Name, Arity),
+    name_arity(General, Name, Arity),
     wrap_one(M:General).
 
 before(loaded(File)) :-
@@ -202,7 +203,7 @@ before(directive(Goal)) :-
 
 declaration(Goal) :-
     callable(Goal),
-    functor(Goal, Name, _),
+    name_arity(Goal, Name, _),
     declares(Name).
 
 declares(module).

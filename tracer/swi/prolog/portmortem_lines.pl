@@ -17,6 +17,7 @@ that when a clause gets ports at its goals.
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_terms).
 
 :- dynamic noted/4.             % Line, File, Head, Goals: of the clause that begins there
 
@@ -30,7 +31,7 @@ note_clause(Clause, Layout) :-
     source_location(File, Line),
     goals(Body, BodyLayout, Goals, []),
     !,
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     assertz(noted(Line, File, Name/Arity, Goals)).
 note_clause(_, _).
 
@@ -74,7 +75,7 @@ goals(Body, term_position(_, _, _, _, Layouts), Goals, Rest) :-
     nonvar(Body),
     control(Body),
     !,
-    Body =.. [_|Parts],
+    name_arguments(Body, _, Parts),
     all_goals(Parts, Layouts, Goals, Rest).
 goals(Goal, Layout, [Functor-Start|Goals], Rest) :-
     (   Layout = Start-_
@@ -86,7 +87,7 @@ goals(Goal, Layout, [Functor-Start|Goals], Rest) :-
     (   runs_arguments(Goal, Places)
     ->  Layout = term_position(_, _, _, _, Layouts),
         nth_arguments(Places, Goal, Parts),
-        Positions =.. [layouts|Layouts],
+        name_arguments(Positions, layouts, Layouts),
         nth_arguments(Places, Positions, PartLayouts),
         all_goals(Parts, PartLayouts, Goals, Rest)
     ;   Goals = Rest
@@ -108,7 +109,7 @@ all_goals([Part|Parts], [Layout|Layouts], Goals, Rest) :-
 
 functor_of(Goal, Functor) :-
     (   callable(Goal)
-    ->  functor(Goal, Name, Arity),
+    ->  name_arity(Goal, Name, Arity),
         Functor = Name/Arity
     ;   Functor = variable
     ).
@@ -193,13 +194,13 @@ goal_lines(Ref, Body, File, Lines) :-
 clause_functor(Ref, Name/Arity) :-
     nth_clause(Head, _, Ref),
     unqualified(Head, Plain),
-    functor(Plain, Name, Arity).
+    name_arity(Plain, Name, Arity).
 
 body_goals(Goal, Goals, Rest) :-
     nonvar(Goal),
     control(Goal),
     !,
-    Goal =.. [_|Parts],
+    name_arguments(Goal, _, Parts),
     all_body_goals(Parts, Goals, Rest).
 body_goals(Goal, [Functor|Goals], Rest) :-
     functor_of(Goal, Functor),

@@ -5,6 +5,7 @@
             more_arguments/2,           % +CopyName, -More
             wrapper_name/1,             % +Name
             added_name/1,               % +Name
+            own_name/1,                 % +Name
             starts_with/2               % +Name, +Prefix
           ]).
 
@@ -67,6 +68,16 @@ added_name(Name) :-
     !.
 added_name(Name) :-
     starts_with(Name, '$pm_goal_').
+
+%!  own_name(+Name) is semidet.
+%
+%   The same, or the name of a copy.
+
+own_name(Name) :-
+    added_name(Name),
+    !.
+own_name(Name) :-
+    copied_name(Name, _).
 
 %!  starts_with(+Name, +Prefix) is semidet.
 

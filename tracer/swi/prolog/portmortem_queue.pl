@@ -21,7 +21,9 @@ and where they were copied, all predicates are looked at.
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_terms, [name_arity/3]).
 :- use_module(portmortem_engine).
+:- use_module(portmortem_names, [own_name/1]).
 
 :- dynamic
     again/4,                    % File, Name, Arity, Module: see look_again/2
@@ -35,11 +37,11 @@ install_change_hooks :-
     wrap_in_place(system:'$set_predicate_attribute'(P, _, _), portmortem_queue, Wrapped,
                   ( Wrapped,
                     strip_module(P, M, Head),
-                    portmortem_queue:attribute_change(M, Head) )),
+                    portmortem_engine:noting(portmortem_queue:attribute_change(M, Head)) )),
     wrap_in_place(system:set_module(Spec), portmortem_queue, WrappedSet,
                   ( WrappedSet,
                     strip_module(Spec, M2, Property),
-                    portmortem_queue:module_change(M2, Property) )),
+                    portmortem_engine:noting(portmortem_queue:module_change(M2, Property)) )),
     forall(( '$member'(Head, ['$qlf_load'(_, _), call_shared_object_function(_, _), copy_predicate_clauses(_, _)]),
              '$c_current_predicate'(_, system:Head) ),
            wrap_in_place(system:Head, portmortem_queue, WrappedHead,
@@ -49,9 +51,8 @@ install_change_hooks :-
 
 attribute_change(M, Head) :-
     (   callable(Head),
-        functor(Head, Name, _),
-        atom(Name),
-        sub_atom(Name, 0, _, _, $)      % a wrapper or a copy of ours
+        name_arity(Head, Name, _),
+        own_name(Name)
     ->  true
     ;   portmortem:'$changed'(M, Head)
     ).
@@ -80,7 +81,7 @@ note_clause_change(Clause) :-
 %   define it any more.
 
 look_again(File, M:Head) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     assertz(again(File, Name, Arity, M)).
 
 %!  something_changed(+When) is semidet.
@@ -145,5 +146,5 @@ of_file(File, M, Head) :-
     (   '$source_file_predicates'(File, Heads),
         '$member'(M:Head, Heads)
     ;   retract(again(File, Name, Arity, M)),
-        functor(Head, Name, Arity)
+        name_arity(Head, Name, Arity)
     ).

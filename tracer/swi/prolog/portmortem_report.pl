@@ -11,6 +11,7 @@ beside the engine library, in the directory `bin` beside that of the library, an
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_terms, [name_arity/3]).
 
 %!  print_report(+Library, +Trace, +Options) is det.
 %
@@ -67,7 +68,7 @@ arguments(PI, [Argument]) :-
 
 argument(Option, Argument) :-
     (   compound(Option),
-        functor(Option, Name, 1),
+        name_arity(Option, Name, 1),
         option_of_report(Name)
     ->  arg(1, Option, Value),
         (   Value == true

@@ -14,9 +14,12 @@
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_terms, [name_arity/3]).
 :- use_module(portmortem_engine).
 :- use_module(portmortem_registry).
 :- use_module(portmortem_declared).
+:- use_module(portmortem_internal, [is_internal/3]).
+:- use_module(portmortem_names, [own_name/1]).
 :- use_module(portmortem_boundary).
 
 :- dynamic
@@ -59,7 +62,7 @@ is_instrumented(M) :-
 %   Calls of the predicate, defined in this module, get boxes.
 
 is_recorded(M, Head) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   wrapped(Name, Arity, M, _, _, _)
     ->  true
     ;   \+ current_module(M)            % a library that is not loaded yet
@@ -76,7 +79,8 @@ is_recorded(M, Head) :-
 selectable(M, Head, Name, Arity) :-
     \+ '$get_predicate_attribute'(M:Head, imported, _),
     '$get_predicate_attribute'(M:Head, defined, 1),
-    \+ own_or_system_name(Name),
+    \+ is_internal(M, Name, Arity),
+    \+ own_name(Name),
     \+ left_out(M, Name, Arity),
     \+ predefined(Name, Arity, M),
     \+ '$get_predicate_attribute'(M:Head, noprofile, 1),
@@ -89,11 +93,6 @@ selectable(M, Head, Name, Arity) :-
 
 is_thread_local(P) :-
     '$get_predicate_attribute'(P, (thread_local), 1).
-
-own_or_system_name(Name) :-
-    atom(Name),
-    Name \== [],
-    sub_atom(Name, 0, _, _, $).
 
 %!  selected(+Module, +Head, +Name, +Arity) is semidet.
 %
@@ -122,7 +121,7 @@ scope_by_default(system)  :- scope(system).
 never(system, Head) :-
     (   '$get_predicate_attribute'(system:Head, transparent, 1)
     ->  true
-    ;   functor(Head, Name, _),
+    ;   name_arity(Head, Name, _),
         (   frame_sensitive(Name)
         ;   binds_linked(Name)
         )
@@ -148,7 +147,7 @@ binds_linked(read_pending_chars).
 %   The module where a predicate of this name is defined.
 
 home(M, Name, Arity, Home) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   '$get_predicate_attribute'(M:Head, imported, Home0)
     ->  Home = Home0
     ;   '$get_predicate_attribute'(M:Head, defined, 1),
@@ -216,7 +215,7 @@ note_predefined :-
         ->  '$get_predicate_attribute'(user:Head, (thread_local), 1)
         ;   true
         ),
-        functor(Head, Name, Arity),
+        name_arity(Head, Name, Arity),
         \+ predefined(Name, Arity, M),
         assertz(predefined(Name, Arity, M)),
         fail

@@ -21,12 +21,14 @@ a stub can ask Prolog nothing. See `src/stubs`.
 :- set_prolog_flag(double_quotes, string).
 % With -O the clauses that are looked at would be other ones.
 :- set_prolog_flag(optimise, false).
-:- use_module(portmortem_engine, [own_module/1, wrap_in_place/4]).
+:- use_module(portmortem_terms).
+:- use_module(portmortem_engine, [noting/1, own_module/1, wrap_in_place/4]).
 :- use_module(portmortem_arguments, [clause_goals/5]).
 :- use_module(portmortem_layout).
 :- use_module(portmortem_declared).
 :- use_module(portmortem_boundary, [no_box/2]).
 :- use_module(portmortem_drivers, [always/2]).
+:- use_module(portmortem_internal).
 
 :- dynamic works/1.             % Boolean: what was found out
 
@@ -134,6 +136,8 @@ note_without_stubs(Options) :-
 start_stubs(Options) :-
     note_unread_pauses,
     install_hooks,
+    findall(M, own_module(M), Own),
+    portmortem:'$hide_modules'(Own),
     forall(rule(Options, Kind, A, B, C), portmortem:'$stub_rule'(Kind, A, B, C)),
     portmortem:'$stub_begin',
     forall(declared_center(M, Name, Arity, Center), portmortem:'$stub_in_center'(M, Name, Arity, Center)),
@@ -168,7 +172,7 @@ start_stubs_of(M:Heads) :-
 
 of_each(Heads, M, Goal) :-
     forall(( '$member'(Head, Heads),
-             functor(Head, Name, Arity)
+             name_arity(Head, Name, Arity)
            ),
            call(portmortem:Goal, M, Name, Arity)).
 
@@ -201,20 +205,21 @@ install_hooks :-
 install_hooks :-
     assertz(installed),
     wrap_in_place(system:'$store_clause'(Clause, Layout, _, _), portmortem_hook, Storing,
-                  ( portmortem_stubs:storing(Clause, Layout), Storing )),
+                  ( portmortem_engine:noting(portmortem_stubs:storing(Clause, Layout)), Storing )),
     wrap_in_place(system:'$set_pi_attr'(PI, Key, Value), portmortem_hook, Setting,
-                  ( Setting, portmortem_stubs:attribute_set(PI, Key, Value) )),
+                  ( Setting, portmortem_engine:noting(portmortem_stubs:attribute_set(PI, Key, Value)) )),
     wrap_in_place(system:'$start_consult'(Again, _), portmortem_hook, Reading,
-                  ( portmortem:'$stub_forget'(Again), portmortem:'$forget_lines'(Again),
-                    portmortem_stubs:reading(Again), Reading )),
+                  ( portmortem_engine:noting(portmortem_stubs:reading(Again)), Reading )),
     wrap_in_place(system:'$end_consult'(Read), portmortem_hook, Ending,
-                  ( portmortem:'$stub_read'(Read), Ending )).
+                  ( portmortem_engine:noting(portmortem:'$stub_read'(Read)), Ending )).
 
 %   The engine compares the clauses of a file that it reads again with those that it has of it.
 
 :- public reading/1.
 
 reading(File) :-
+    portmortem:'$stub_forget'(File),
+    portmortem:'$forget_lines'(File),
     '$source_file_predicates'(File, Predicates),
     Predicates \== [],
     !,
@@ -257,15 +262,14 @@ storing(_, Layout) :-
     !.
 storing(Clause, Layout) :-
     portmortem:'$set_up_begin'(Begin),
-    note_goals(Clause, Layout),
-    portmortem:'$set_up_end'(Begin).
+    call_cleanup(note_goals(Clause, Layout), portmortem:'$set_up_end'(Begin)).
 
 note_goals(Clause, Layout) :-
     (   source_location(File, Line),
         '$current_source_module'(M0),
         clause_goals(Clause, Layout, M0, Head, Goals)
     ->  strip_module(M0:Head, M, Plain),
-        functor(Plain, Name, Arity),
+        name_arity(Plain, Name, Arity),
         portmortem:'$stub_note'(M, Name, Arity, File, Line, Goals)
     ;   true
     ).
@@ -282,7 +286,7 @@ rule(_, loader, '$autoload', '$autoload', 1).
 rule(_, center, portmortem, run_in_center, 2).
 rule(_, What, system, Name, Arity) :-
     always(Goal, What),
-    functor(Goal, Name, Arity).
+    name_arity(Goal, Name, Arity).
 rule(_, left_out, M, Name, Arity) :- system_hook(M, Name, Arity).
 rule(Options, Kind, A, B, C) :- system_rule(Options, Kind, A, B, C).
 
@@ -295,10 +299,12 @@ system_rule(_, no_box, Name, Arity, 0) :-
     ->  Arity = -1
     ;   Arity = Arity0
     ).
+system_rule(_, of_engine, Name, Arity, 0) :- engine_named(Name, Arity).
+system_rule(_, of_system, Name, Arity, 0) :- system_named(Name, Arity).
 system_rule(_, elsewhere, Name, Arity, M) :- system_predicate(Name, Arity, M).
 
 widened(Options, Key) :-
-    Option =.. [Key, true],
+    name_arguments(Option, Key, [true]),
     memberchk(Option, Options),
     !.
 widened(Options, _) :-
@@ -313,14 +319,14 @@ library_predicate(Name, Arity, M) :-
     Autoload \== false,
     ignore('$find_library'(user, append, 3, _, _)),
     '$autoload':library_index(Head, M, _),
-    functor(Head, Name, Arity).
+    name_arity(Head, Name, Arity).
 
 %   Most of them are known to the compiler only when they are called for the first time.
 
 system_predicate(Name, Arity, M) :-
     '$c_current_predicate'(_, system:Head),
     '$get_predicate_attribute'(system:Head, defined, 1),
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     \+ sub_atom(Name, 0, _, _, $),
     (   '$get_predicate_attribute'(system:Head, imported, M0)
     ->  M = M0
@@ -333,7 +339,7 @@ system_predicate(Name, Arity, M) :-
 
 system_hook(M, Name, Arity) :-
     user_predicate(M, Name, Arity),
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   is_thread_local(M, Name, Arity)
     ->  true
     ;   nth_clause(M:Head, _, _)
@@ -371,10 +377,10 @@ observed(Options, M, Name, Arity, Goal, Foreign) :-
     '$get_predicate_attribute'(M:Head, defined, 1),
     \+ '$get_predicate_attribute'(M:Head, imported, _),
     \+ '$get_predicate_attribute'(M:Head, thread_local, 1),
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   ( widened(Options, builtins) ; widened(Options, libraries) )
     ->  Goal = 2
-    ;   sub_atom(Name, 0, _, _, $)
+    ;   is_internal(M, Name, Arity)
     ->  Goal = 0
     ;   no_box(Name, Arity)
     ->  Goal = 0
@@ -406,20 +412,20 @@ predicate_of_class(Class, M, Name, Arity) :-
     '$get_predicate_attribute'(M:Head, defined, 1),
     \+ '$get_predicate_attribute'(M:Head, imported, _),
     \+ '$get_predicate_attribute'(M:Head, foreign, 1),
-    functor(Head, Name, Arity).
+    name_arity(Head, Name, Arity).
 
 %   Each thread has a definition of its own of such a predicate. What is common to them has
 %   something else where others have clauses.
 
 is_thread_local(M, Name, Arity) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     '$get_predicate_attribute'(M:Head, (thread_local), 1).
 
 not_wanted(M, Name, Arity) :-
     left_out(M, Name, Arity).
 not_wanted(M, Name, Arity) :-
     user_predicate(M, Name, Arity),
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     '$get_predicate_attribute'(M:Head, noprofile, 1).
 
 system_file(File) :-

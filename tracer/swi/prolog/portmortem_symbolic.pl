@@ -18,6 +18,7 @@ another one.
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_terms).
 :- use_module(portmortem_engine, [exit/3]).
 :- use_module(portmortem_lines, [holds_unknown_goal/1]).
 :- use_module(portmortem_selection, [is_recorded/2]).
@@ -58,7 +59,7 @@ counted_copy(M, CopyName, Id, Clauses, Set) :-
     ;   true
     ),
     (   Clauses = [(Head :- _)|_]
-    ->  functor(Head, _, Arity0),
+    ->  name_arity(Head, _, Arity0),
         Arity is Arity0+2,
         compile_predicates([M:CopyName/Arity])
     ;   true
@@ -71,9 +72,9 @@ counted_copy(M, CopyName, Id, Clauses, Set) :-
 %   Moved. Body is the rest.
 
 compiled((Head0 :- Body0), Head, Moved, Body) :-
-    Head0 =.. [Name|Arguments0],
+    name_arguments(Head0, Name, Arguments0),
     move(Body0, Arguments0, Arguments, Moved, Body),
-    Head =.. [Name|Arguments].
+    name_arguments(Head, Name, Arguments).
 
 move((Goal, Body0), Arguments0, Arguments, (Goal, Moved), Body) :-
     moves(Goal, Arguments0, Arguments1),
@@ -103,9 +104,9 @@ nth_element([_|Elements], N0, N, Element) :-
     nth_element(Elements, N1, N, Element).
 
 counted_head(CopyName, Head, Before, Serial, CopyHead) :-
-    Head =.. [_|Arguments],
+    name_arguments(Head, _, Arguments),
     '$append'(Arguments, [Before, Serial], More),
-    CopyHead =.. [CopyName|More].
+    name_arguments(CopyHead, CopyName, More).
 
 %!  counted_body(+Head, +Id, +Set, +CopyName, +Exits, -Body) is det.
 %
@@ -261,7 +262,7 @@ conjunction([Goal|Goals], Conjunction) :-
 %   or library predicate. Name is `none` for one of ours.
 
 external(M, Goal, Name) :-
-    functor(Goal, Plain, Arity),
+    name_arity(Goal, Plain, Arity),
     (   '$get_predicate_attribute'(M:Goal, imported, Home)
     ->  true
     ;   '$get_predicate_attribute'(M:Goal, defined, 1)
@@ -290,12 +291,12 @@ watched(Goal, clause(_, Set, N, _, _), After, Before) :-
     term_variables(Goal, Variables),
     (   (   Variables == []
         ;   silent(Goal)
-        ;   functor(Goal, Name, _),
+        ;   name_arity(Goal, Name, _),
             passes_on(Name)
         )
     ->  Before = true,
         After = true
-    ;   Term =.. [v|Variables],
+    ;   name_arguments(Term, v, Variables),
         Before = '$pm_unbound'(Term, Mask),
         After = '$pm_bound'(Set, N, Term, Mask)
     ).
@@ -397,7 +398,7 @@ built(Goal, Clause, Cells, Left) :-
         (   inline_arithmetic(Goal, Clause)
         ->  Cells = 0
         ;   compound(Goal)
-        ->  functor(Goal, _, Arity),
+        ->  name_arity(Goal, _, Arity),
             cells(Goal, All),
             Cells is All-Arity-1
         ;   Cells = 0
@@ -478,8 +479,8 @@ cells([Term|Terms], Cells0, Cells) :-
 count_arguments(Goal, Written0, Clause, Written) :-
     (   Written0 == Goal,
         calls(Goal, Parts)
-    ->  functor(Goal, Name, Arity),
-        functor(Written, Name, Arity),
+    ->  name_arity(Goal, Name, Arity),
+        name_arity(Written, Name, Arity),
         Clause = clause(M, Set, N, _, Text),
         Inner = clause(M, Set, N, argument, Text),
         count_parts(1, Arity, Parts, Goal, Inner, Written)

@@ -8,6 +8,7 @@
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_terms, [name_arity/3]).
 :- use_module(portmortem_engine).
 :- use_module(portmortem_registry).
 :- use_module(portmortem_copies).
@@ -70,7 +71,7 @@ uncopyable(_:_) :- !.
 uncopyable(Body) :-
     compound(Body),
     !,
-    (   functor(Body, Name, _),
+    (   name_arity(Body, Name, _),
         looks_at_frames(Name)
     ->  true
     ;   arg(_, Body, Part),
@@ -82,7 +83,7 @@ uncopyable(Body) :- looks_at_frames(Body).
 
 uncopyable_goal(Goal) :-
     callable(Goal),
-    functor(Goal, Name, _),
+    name_arity(Goal, Name, _),
     looks_at_frames(Name),
     !.
 uncopyable_goal(Goal) :-
@@ -102,7 +103,7 @@ looks_at_frames(get_prolog_backtrace).
 
 make_copy(M, Head, Id, Copy) :-
     copy_predicate(M:Head, CopyName, Refs, Clauses, Flag),
-    functor(Head, _, Arity),
+    name_arity(Head, _, Arity),
     (   mode(symbolic),
         can_be_counted(Clauses)
     ->  remove_copy(M:Head, CopyName),
@@ -120,7 +121,7 @@ make_copy(M, Head, Id, Copy) :-
         new_copy_name(M, Head, copy_name, InstrumentedName),
         Copy = to_instrument(InstrumentedName, Refs, Clauses, Flag)
     ;   same_modes(M:Head, CopyName, []),
-        functor(Copy, CopyName, Arity)
+        name_arity(Copy, CopyName, Arity)
     ).
 
 %   A program with delimited continuations gets no ports at goals, not even before the first

@@ -29,6 +29,7 @@ What it calls itself is not recorded: its work runs in as_own/1.
 :- set_module(class(library)).
 % Also where the program runs with --traditional.
 :- set_prolog_flag(double_quotes, string).
+:- use_module(portmortem_terms, [name_arity/3]).
 :- use_module(portmortem_engine).
 :- use_module(portmortem_registry).
 :- use_module(portmortem_selection).
@@ -82,7 +83,7 @@ stop_wrapping :-
 stop_wrapping_ :-
     retractall(active),
     (   wrapped(Name, Arity, M, _, _, _),
-        functor(Head, Name, Arity),
+        name_arity(Head, Name, Arity),
         withdraw(M, Head),
         retract(wrapped(Name, Arity, M, _, _, _)),
         catch(take_off(M:Head), error(_, _), true),
@@ -98,7 +99,7 @@ stop_wrapping_ :-
 %   abolishing it then can crash the collection of clauses in 9.2.9.
 
 forget_one(M:Head) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   wrapped(Name, Arity, M, _, _, _)
     ->  as_own(sig_atomic(with_mutex('$portmortem',
                                      ( withdraw(M, Head),
@@ -114,14 +115,14 @@ forget_one(M:Head) :-
 
 copied(M, Head) :-
     wrapped(Name, Arity, M, _, copy, _),
-    functor(Head, Name, Arity).
+    name_arity(Head, Name, Arity).
 
 %!  is_as_copied(:Head) is semidet.
 %
 %   The predicate, which has a copy, has not changed since, as far as the engine tells.
 
 is_as_copied(M:Head) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     wrapped(Name, Arity, M, _, copy, Generation),
     generation(M:Head, Generation),
     \+ needs_closure(M:Head).
@@ -133,9 +134,9 @@ is_as_copied(M:Head) :-
 %   `loading` if a new copy may be made when its file has been read.
 
 call_itself(M:Head, Why) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   wrapped(Name, Arity, M, _, copy, _)
-    ->  functor(General, Name, Arity),
+    ->  name_arity(General, Name, Arity),
         as_own(sig_atomic(with_mutex('$portmortem', through_closure(M:General, Why))))
     ;   true
     ).
@@ -177,7 +178,7 @@ read_again(File, P) :-
     through_closure(P, loading).
 
 through_closure(M:Head, Why) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   wrapped(Name, Arity, M, Id, copy, Generation)
     ->  withdraw(M, Head),
         retractall(wrapped(Name, Arity, M, _, _, _)),
@@ -199,7 +200,7 @@ through_closure(M:Head, Why) :-
 
 begins_as_declared(P) :-
     '$fetch_vm'(P, 0, _, Instruction),
-    functor(Instruction, Name, _),
+    name_arity(Instruction, Name, _),
     declaration(Name).
 
 declaration(s_det).
@@ -217,13 +218,13 @@ file_goes(File) :-
     of_file(File, Head, portmortem_wrap:goes(Head)).
 
 goes(M:Head) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   wrapped(Name, Arity, M, Id, copy, Generation),
         copy_was_called(M:Head)
     ->  withdraw(M, Head),
         retractall(wrapped(Name, Arity, M, _, _, _)),
         assertz(wrapped(Name, Arity, M, Id, closure(loading), Generation)),
-        functor(General, Name, Arity),
+        name_arity(General, Name, Arity),
         wrap_in_place(M:General, portmortem, _, fail),
         retire_withdrawn
     ;   forget_one(M:Head)
@@ -236,7 +237,7 @@ of_file(File, M:Head, Goal) :-
     ->  as_own(sig_atomic(with_mutex('$portmortem',
                                      forall(( '$source_file_predicates'(File, Heads),
                                               '$member'(M:Head, Heads),
-                                              functor(Head, Name, Arity),
+                                              name_arity(Head, Name, Arity),
                                               wrapped(Name, Arity, M, _, _, _),
                                               source_file(M:Head, File) ),  % not one that another file has redefined
                                             Goal))))
@@ -316,8 +317,8 @@ wrap_or_note(M, Head, When) :-
 %   An earlier wrapper would call a copy that others call no longer.
 
 unrecorded(M, Head, Error) :-
-    functor(Head, Name, Arity),
-    functor(General, Name, Arity),
+    name_arity(Head, Name, Arity),
+    name_arity(General, Name, Arity),
     withdraw(M, General),
     retractall(wrapped(Name, Arity, M, _, _, _)),
     (   has_wrapper(M:General, portmortem)
@@ -331,7 +332,7 @@ unrecorded(M, Head, Error) :-
 
 wrap_if_selected(M, Head, When) :-
     portmortem:'$look_at',
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   wrapped(Name, Arity, M, Id, How, Generation)
     ->  refresh(M, Head, When, Id, How, Generation)
     ;   selectable(M, Head, Name, Arity),
@@ -345,7 +346,7 @@ wrap_if_selected(M, Head, When) :-
     ).
 
 name_predicate(M, Head, Id) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   is_defined(M:Head),
         '$get_predicate_attribute'(M:Head, file, File)
     ->  true
@@ -403,8 +404,8 @@ wrap_as_fits(M, Head, When, Id) :-
 
 wrap_as_fits_(M, Head, When, Id) :-
     generation(M:Head, Generation),
-    functor(Head, Name, Arity),
-    functor(General, Name, Arity),
+    name_arity(Head, Name, Arity),
+    name_arity(General, Name, Arity),
     withdraw(M, General),
     note_arguments(M, Name, Arity, Id),
     how(M, General, When, Id, How, Copy),
@@ -461,8 +462,8 @@ wrap_prepared :-
            ;   wrap_uncopied(M, Name, Arity, Id, CopyName, failed)
            )),
     forall(retract(prepared(Name, Arity, M, Id, made(CopyName))),
-           (   functor(Head, Name, Arity),
-               functor(Copy, CopyName, Arity),
+           (   name_arity(Head, Name, Arity),
+               name_arity(Copy, CopyName, Arity),
                same_modes(M:Head, CopyName, []),
                as_own_size(M, wrap_or_give_up(copy, M, Head, Copy, Id))
            )),
@@ -472,7 +473,7 @@ wrap_prepared :-
 %   others already call.
 
 wrap_uncopied(M, Name, Arity, Id, CopyName, Error) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     remove_copy(M:Head, CopyName),
     withdraw(M, Head),
     (   retract(wrapped(Name, Arity, M, Id, _, Generation))
@@ -496,7 +497,7 @@ callee(M, Name, Arity, Id, How) :-
         (   Home == M,                  % else M may import another predicate while the clause runs
             instrumented(Name, Arity, Home, CopyName)
         ->  How = copy(Home, CopyName)
-        ;   functor(Head, Name, Arity),
+        ;   name_arity(Head, Name, Arity),
             records_calls(Home:Head, Id)
         ->  How = wrapper
         ;   How = inside
@@ -521,7 +522,7 @@ boundary_predicate(M, Name, Arity, Id) :-
     boundary_id(Name, Arity, M, Id),
     !.
 boundary_predicate(M, Name, Arity, Id) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     \+ portmortem:'$excluded'(M, Name, Arity),
     name_predicate(M, Head, Id),
     assertz(boundary_id(Name, Arity, M, Id)).
@@ -533,7 +534,7 @@ boundary_predicate(M, Name, Arity, Id) :-
 %   the predicate's wrapper has ceased to call the copy.
 
 withdraw(M, Head) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   retract(instrumented(Name, Arity, M, CopyName))
     ->  (   retract(prepared(Name, Arity, M, _, _))
         ->  true                        % never made
@@ -545,7 +546,7 @@ withdraw(M, Head) :-
 
 retire_withdrawn :-
     forall(retract(withdrawn(Name, Arity, M, Id, CopyName)),
-           (   functor(Head, Name, Arity),
+           (   name_arity(Head, Name, Arity),
                as_own_size(M, retire_copy(M, Head, CopyName, Id))
            )).
 
@@ -566,7 +567,7 @@ continuations_begin_ :-
     findall(M:Head-Id,
             ( instrumented(Name, Arity, M, _),
               wrapped(Name, Arity, M, Id, _, _),
-              functor(Head, Name, Arity) ),
+              name_arity(Head, Name, Arity) ),
             All),
     forall('$member'(M:Head-Id, All),
            wrap_as_fits(M, Head, loaded, Id)),
@@ -586,7 +587,3 @@ note(What, M, Name, Arity, Reason0) :-
     ),
     format(string(Text), '~w: ~q (~W)', [What, M:Name/Arity, Reason, [max_depth(10), numbervars(true)]]),
     portmortem:'$note'(Text).
-
-%   Now all files of the recorder are loaded.
-
-:- initialization(note_predefined).

@@ -10,6 +10,7 @@
 */
 
 :- set_module(class(library)).
+:- use_module(portmortem_terms).
 :- use_module(portmortem_engine).
 :- use_module(portmortem_registry).
 :- use_module(portmortem_disguise).
@@ -22,7 +23,7 @@
 %   predicate itself.
 
 wrap(How, M, Head, Copy, Id) :-
-    Head =.. [_|Arguments],
+    name_arguments(Head, _, Arguments),
     (   How == copy,
         Copy = counted(Set, CopyName)
     ->  (   mode(byrd)
@@ -31,7 +32,7 @@ wrap(How, M, Head, Copy, Id) :-
         ),
         counted_body(Head, Id, Set, CopyName, Exits, Body)
     ;   (   How == copy
-        ->  Copy =.. [_|Arguments],
+        ->  name_arguments(Copy, _, Arguments),
             Target = Copy
         ;   Target = Wrapped
         ),
@@ -90,11 +91,11 @@ body(P, Id, Target, Body) :-
 %   A foreign predicate cannot have a hundred arguments.
 
 arguments_port(_:Head, Port) :-
-    functor(Head, _, Arity),
+    name_arity(Head, _, Arity),
     (   Arity =< 64
     ->  portmortem:'$arguments_port'(Arity),
-        Head =.. [_|Arguments],
-        Port =.. ['$pm_arguments'|Arguments]
+        name_arguments(Head, _, Arguments),
+        name_arguments(Port, '$pm_arguments', Arguments)
     ;   Port = '$pm_many_arguments'
     ).
 
@@ -118,7 +119,7 @@ is_qualified(//).
 unless_cyclic([], _, Body, Body).
 unless_cyclic([Argument|Arguments], P, Body0, Body) :-
     P = M:Head,
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     (   M == user
     ->  PI = Name/Arity
     ;   PI = M:Name/Arity
@@ -149,7 +150,7 @@ take_off(M:Head) :-
 %   As take_off/1, of a predicate that no other thread runs.
 
 unwrap(M:Head) :-
-    functor(Head, Name, Arity),
+    name_arity(Head, Name, Arity),
     only_call(M:Head, Closure),
     portmortem:'$keep_atom'(Closure),
     portmortem:'$keep_atom'(portmortem),

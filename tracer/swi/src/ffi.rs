@@ -140,6 +140,8 @@ unsafe extern "C" {
     pub(crate) fn PL_cut_query(query: usize) -> c_int;
     pub(crate) fn PL_foreign_control(handle: Control) -> c_int;
     pub(crate) fn PL_foreign_context(handle: Control) -> isize;
+    pub(crate) fn PL_foreign_context_address(handle: Control) -> *mut c_void;
+    pub(crate) fn _PL_retry_address(address: *mut c_void) -> Foreign;
     pub(crate) fn PL_foreign_context_predicate(handle: Control) -> Predicate;
     pub(crate) fn _PL_retry(context: isize) -> Foreign;
     pub(crate) fn PL_get_int64(term: Term, value: *mut i64) -> c_int;

@@ -351,6 +351,8 @@ fn install_stubs() {
         0,
         deterministic!(stubs::stubs_record, (), FALSE),
     );
+    let hide_modules = deterministic!(stubs::hide_modules, (a), TRUE);
+    control(c"$hide_modules", 1, hide_modules);
     let leave_out = deterministic!(stubs::leave_out, (a, b, d), TRUE);
     control(c"$stub_leave_out", 3, leave_out);
     let in_center = deterministic!(stubs::in_center, (a, b, d, e), TRUE);

@@ -61,6 +61,10 @@ pub(crate) fn reread(_: Term, _: Term) -> Foreign {
     TRUE
 }
 
+pub(crate) fn hide_modules(_: Term) -> Foreign {
+    TRUE
+}
+
 pub(crate) fn read(_: Term) -> Foreign {
     TRUE
 }

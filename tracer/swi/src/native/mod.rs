@@ -7,9 +7,10 @@
 //!    has the addresses of functions, [`known`] what handlers compare with; [`words`] and
 //!    [`terms`] read;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells;
-//! 3. [`predicates`] tells what calls of a predicate are to a recording, [`sites`] and [`names`]
-//!    which goal of which clause calls, [`plan`] and [`place`] what cells of code are, [`made`]
-//!    what bodies of `call/1` were, [`clause_numbers`] which clause one is;
+//! 3. [`predicates`] tells what calls of a predicate are to a recording, by [`rules`],
+//!    [`internal`] which ones no program has written, [`sites`] and [`names`] which goal of which
+//!    clause calls, [`plan`] and [`place`] what cells of code are, [`made`] what bodies of
+//!    `call/1` were, [`clause_numbers`] which clause one is;
 //! 4. [`shadow`] tells from frames and choicepoints which boxes failed, exited, were cut or
 //!    entered again; [`stack`] is where
 //!    it keeps them, [`open_box`] what it keeps of one.
@@ -19,6 +20,7 @@ pub(crate) mod identity;
 pub(crate) mod image;
 pub(crate) mod inferences;
 pub(crate) mod instructions;
+pub(crate) mod internal;
 pub(crate) mod known;
 pub(crate) mod linkage;
 pub(crate) mod made;
@@ -30,6 +32,7 @@ pub(crate) mod pauses;
 pub(crate) mod place;
 pub(crate) mod plan;
 pub(crate) mod predicates;
+pub(crate) mod rules;
 mod search;
 pub(crate) mod shadow;
 pub(crate) mod sites;

@@ -14,6 +14,7 @@ use super::made::Made;
 use super::names::Names;
 use super::offsets::{self, Offsets};
 use super::plan::Always;
+use super::rules::Rules;
 use super::sites;
 use super::words::word;
 use crate::ffi;
@@ -63,38 +64,6 @@ impl Standing {
             Self::Center | Self::Unrecorded | Self::Untouched | Self::Undefined => None,
         }
     }
-}
-
-/// What Prolog says once, when a recording begins.
-#[derive(Debug, Default)]
-pub(crate) struct Rules {
-    /// Classes of modules, as atoms, whose predicates are recorded by default.
-    pub(crate) scope: Vec<ffi::Atom>,
-    /// Classes of modules whose predicates are called from recorded clauses with boxes of their
-    /// own. Empty if there is no boundary.
-    pub(crate) boundary: Vec<ffi::Atom>,
-    /// Names and arities of predicates that get no such box; any arity if there is none.
-    pub(crate) no_box: FxHashSet<(ffi::Atom, Option<usize>)>,
-    /// Built-in predicates that always succeed, or always fail.
-    pub(crate) always: FxHashMap<Identity, Always>,
-    /// Modules of this library.
-    pub(crate) own: FxHashSet<ffi::Atom>,
-    /// Modules of predicates that the engine looks for when they are called and not there, by
-    /// name and arity: those of `system`, and those that it loads libraries for.
-    pub(crate) elsewhere: FxHashMap<(ffi::Atom, usize), ffi::Atom>,
-    /// Predicates that are never recorded.
-    pub(crate) left_out: FxHashSet<Identity>,
-    /// The predicate that the engine calls to load a library.
-    pub(crate) loader: Option<Identity>,
-    /// The predicate that runs goals in cost centres.
-    pub(crate) center: Option<Identity>,
-    /// Predicates that the program does not want to have recorded.
-    pub(crate) not_wanted: FxHashSet<Identity>,
-    /// Cost centres that all boxes of a predicate are in.
-    pub(crate) centers: FxHashMap<Identity, String>,
-    /// If there are any, nothing else is recorded but the boundary, and the code of all others is
-    /// left as it is: these are trials.
-    pub(crate) trials: FxHashSet<Identity>,
 }
 
 #[derive(Default)]
@@ -158,6 +127,13 @@ pub(crate) fn leave_out(predicate: Identity) {
         known.rules.not_wanted.insert(predicate);
         known.by_definition.clear();
         GENERATION.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// A goal of the program calls a predicate, and gets no box.
+pub(crate) fn tell_internal(definition: usize) {
+    if let Some(known) = locks::lock(&KNOWN).as_mut() {
+        known.rules.internal.tell(identity(definition));
     }
 }
 
@@ -392,12 +368,6 @@ fn decide(definition: usize) -> Standing {
     }
 }
 
-impl Rules {
-    fn has_no_box(&self, name: ffi::Atom, arity: usize) -> bool {
-        self.no_box.contains(&(name, Some(arity))) || self.no_box.contains(&(name, None))
-    }
-}
-
 impl Known {
     /// What calls of a predicate are that is not there, if the engine finds it elsewhere.
     fn elsewhere(&mut self, identity: Identity) -> Standing {
@@ -525,7 +495,7 @@ impl Known {
             return Class::Unrecorded;
         }
         let (text, module_text) = (atom_text(name), atom_text(module_name));
-        if text.starts_with('$') {
+        if rules.internal.has(name, &text, arity, class) {
             return Class::Unrecorded;
         }
         let of_trials = !rules.trials.is_empty();

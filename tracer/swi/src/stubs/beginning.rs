@@ -6,10 +6,11 @@ use portmortem_tracer::locks;
 
 use super::{labels, plant};
 use crate::engine;
-use crate::ffi::{FALSE, Foreign, TRUE, Term};
+use crate::ffi::{Atom, FALSE, Foreign, TRUE, Term};
 use crate::native::identity::{definition, identity};
 use crate::native::plan::Always;
-use crate::native::predicates::{self, Rules};
+use crate::native::predicates;
+use crate::native::rules::Rules;
 use crate::recording;
 use crate::values::{int64, kept_atom, text};
 
@@ -17,9 +18,10 @@ static RULES: Mutex<Option<Rules>> = Mutex::new(None);
 
 /// `stub_rule(+Kind, +A, +B, +C)`: what the next recording records: `scope(Class)`,
 /// `boundary(Class)`, `no_box(Name, Arity)`, any arity if it is negative, `elsewhere(Name, Arity,
-/// Module)`, `own(Module)`, `succeeds(Module, Name, Arity)`, `fails(Module, Name, Arity)`,
-/// `left_out(Module, Name, Arity)`, `loader(Module, Name, Arity)`, `center(Module, Name, Arity)`,
-/// `trial(Module, Name, Arity)`. What is not needed is 0.
+/// Module)`, `of_engine(Name, Arity)`, `of_system(Name, Arity)`, `own(Module)`, `succeeds(Module,
+/// Name, Arity)`, `fails(Module, Name, Arity)`, `left_out(Module, Name, Arity)`, `loader(Module,
+/// Name, Arity)`, `center(Module, Name, Arity)`, `trial(Module, Name, Arity)`. What is not needed
+/// is 0.
 pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
     let mut rules = locks::lock(&RULES);
     let rules = rules.get_or_insert_default();
@@ -31,10 +33,9 @@ pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
             let arity = int64(b).and_then(|arity| usize::try_from(arity).ok());
             rules.no_box.extend(kept_atom(a).map(|name| (name, arity)));
         }
-        "elsewhere" => {
-            let key = kept_atom(a).zip(int64(b).and_then(|arity| usize::try_from(arity).ok()));
-            rules.elsewhere.extend(key.zip(kept_atom(c)));
-        }
+        "elsewhere" => rules.elsewhere.extend(name_arity(a, b).zip(kept_atom(c))),
+        "of_engine" => rules.internal.of_engine.extend(name_arity(a, b)),
+        "of_system" => rules.internal.of_system.extend(name_arity(a, b)),
         "succeeds" | "fails" => {
             let always = if text(kind) == "fails" {
                 Always::Fails
@@ -51,6 +52,11 @@ pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
         _ => return FALSE,
     }
     TRUE
+}
+
+fn name_arity(name: Term, arity: Term) -> Option<(Atom, usize)> {
+    let arity = int64(arity).and_then(|arity| usize::try_from(arity).ok());
+    kept_atom(name).zip(arity)
 }
 
 /// `stub_begin`: from now on stubs record, by the rules that were said. Fails if nothing is being

@@ -19,7 +19,8 @@
 //!    ([`view`]) and put in more stubs ([`planting`], [`making`]); [`rereading`] hides stubs where
 //!    the engine compares clauses, which are [`held`] meanwhile; [`callbacks`] are what
 //!    foreign code calls; [`clauses`], [`arguments`] and [`meta_calls`] are handlers of what
-//!    is there only in some recordings, or at some goals.
+//!    is there only in some recordings, or at some goals;
+//! 5. [`hidden_modules`] keeps the recorder's modules out of what enumerates all.
 
 mod adopting;
 mod arguments;
@@ -40,6 +41,7 @@ mod exchange;
 mod fast;
 mod handlers;
 mod held;
+mod hidden_modules;
 mod labels;
 mod learning;
 mod making;
@@ -55,6 +57,7 @@ mod view;
 pub(crate) use adopting::{adopt, observe, recovery};
 pub(crate) use beginning::{begin, rule};
 pub(crate) use declared::{in_center, leave_out, stubs_record};
+pub(crate) use hidden_modules::hide as hide_modules;
 pub(crate) use learning::{learn, sample, work};
 pub(crate) use noting::{forget, note};
 pub(crate) use rereading::{begin as reread, end as read};

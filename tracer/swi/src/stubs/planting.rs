@@ -63,6 +63,9 @@ impl Visit {
         };
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing(callee) };
+        if matches!(standing, Standing::Unrecorded | Standing::Undefined) {
+            predicates::tell_internal(callee);
+        }
         match standing {
             Standing::Unrecorded | Standing::Untouched => match foreign_kind(callee) {
                 Some(ForeignKind::Semidet) => GoalKind::Constant,
