@@ -41,6 +41,7 @@ mod portable;
 mod predict;
 mod query;
 mod random_programs;
+mod reloading;
 mod run_time_goals;
 mod same_behaviour;
 mod selection;
