@@ -43,6 +43,7 @@ mod predict;
 mod query;
 mod random_control;
 mod random_programs;
+mod reloading;
 mod run_time_goals;
 mod same_behaviour;
 mod selection;
