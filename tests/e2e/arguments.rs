@@ -233,6 +233,28 @@ count(_).
     }
 }
 
+/// Hashes have a credit for the whole run, and small terms are always hashed.
+#[test]
+fn a_term_that_each_call_passes_on() {
+    for profiled in both(
+        "\
+:- initialization(main, main).
+main :- numlist(1, 500, L), pass(60000, t(L)), small(60000, t(L)).
+pass(0, _) :- !.
+pass(N, T) :- M is N-1, pass(M, T).
+small(0, _) :- !.
+small(N, T) :- M is N-1, of(T, X), same(X), small(M, T).
+of(t([X|_]), X).
+same(_).
+",
+        &["--arguments", "pass/2", "--arguments", "same/1"],
+    ) {
+        let [hashed, distinct, _, _, too_large] = counts(&profiled, "pass/2");
+        assert_eq!((hashed, distinct, too_large), (17_849, 17_849, 42_152));
+        assert_eq!(counts(&profiled, "same/1"), [60_000, 1, 60_000, 0, 0]);
+    }
+}
+
 /// A foreign predicate cannot have as many arguments as one of the program.
 #[test]
 fn many_arguments() {

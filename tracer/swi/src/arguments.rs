@@ -16,7 +16,8 @@
 //! handle, which another blob may get once they are gone. A variable inside of an argument, or
 //! one with attributes, has no value that another call could be compared by: then there is no
 //! hash. Nor is there one if the walk meets more than [`MOST_CELLS`] cells, as with every cyclic
-//! term, or goes deeper than [`MOST_DEPTH`] in arguments that are not the last ones.
+//! term, or fewer once much was spent on hashes ([`Credits`]), or goes deeper than [`MOST_DEPTH`]
+//! in arguments that are not the last ones.
 
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::{c_char, c_void};
@@ -25,7 +26,7 @@ use std::{ptr, slice};
 
 use portmortem_tracer::format::Arguments;
 
-use crate::credit::Credit;
+use crate::credit::Credits;
 use crate::engine::{self, Engine};
 use crate::engine_work;
 use crate::ffi::{self, Atom, Control, FALSE, Foreign, TRUE, Term, exception_is_pending, truth};
@@ -50,7 +51,9 @@ const MOST_ELEMENTS: usize = MOST_CELLS / 2;
 /// `'$pm_arguments'(A1, ..., An)`: what the call was made with that has just been recorded, if it
 /// has.
 pub(crate) extern "C" fn arguments_port(first: Term, arity: i32, handle: Control) -> Foreign {
-    guarded(TRUE, || record(handle, |credit| look(first, arity, credit)))
+    guarded(TRUE, || {
+        record(handle, |credits| look(first, arity, credits))
+    })
 }
 
 /// `'$pm_many_arguments'`: the same of a predicate with more arguments than the port can have.
@@ -65,23 +68,27 @@ pub(crate) const TOO_LARGE: Known = ([None; SIZED], Arguments::TooLarge);
 pub(crate) type Known = ([Option<Arguments>; SIZED], Arguments);
 
 /// What is known of the arguments of a call. Reads terms only. [`MOST_REFERENCES`] must be free.
-pub(crate) fn look(first: Term, arity: i32, credit: &mut Credit) -> Known {
+pub(crate) fn look(first: Term, arity: i32, credits: &mut Credits) -> Known {
     let arity = usize::try_from(arity).unwrap_or(0);
     // SAFETY: a frame of our own, which is closed below; nothing is bound in it.
     let frame = unsafe { ffi::PL_open_foreign_frame() };
     let mut is_long = false;
-    let sizes = sizes(first, arity, credit, &mut is_long);
+    let sizes = sizes(first, arity, credits, &mut is_long);
     let hash = if is_long {
         Arguments::TooLarge
     } else {
-        Walk::new().of_call(first, arity)
+        let cells = credits.cells(MOST_CELLS);
+        let mut walk = Walk::new(cells);
+        let hash = walk.of_call(first, arity);
+        credits.spend_cells(cells - walk.left);
+        hash
     };
     // SAFETY: opened above.
     unsafe { ffi::PL_close_foreign_frame(frame) };
     (sizes, hash)
 }
 
-fn record(handle: Control, look: impl FnOnce(&mut Credit) -> Known) -> Foreign {
+fn record(handle: Control, look: impl FnOnce(&mut Credits) -> Known) -> Foreign {
     if exception_is_pending() {
         return FALSE;
     }
@@ -93,7 +100,7 @@ fn record(handle: Control, look: impl FnOnce(&mut Credit) -> Known) -> Foreign {
     if !is_due(engine) {
         return TRUE;
     }
-    let (sizes, hash) = look(&mut engine.list_credit);
+    let (sizes, hash) = look(&mut engine.credits);
     if let Err(stop) = engine_work::look_if_long() {
         return stop.answer();
     }
@@ -124,10 +131,10 @@ fn is_due(engine: &mut Engine) -> bool {
 fn sizes(
     first: Term,
     arity: usize,
-    credit: &mut Credit,
+    credits: &mut Credits,
     is_long: &mut bool,
 ) -> [Option<Arguments>; SIZED] {
-    let has_credit = credit.of_call();
+    let has_credit = credits.counts_lists();
     std::array::from_fn(|at| {
         let argument = (at + 1) as u8;
         if at >= arity {
@@ -147,7 +154,7 @@ fn sizes(
                     some_elements(term)?
                 };
                 let length = elements as u64;
-                credit.spend(length);
+                credits.spend_elements(length);
                 *is_long |= elements > MOST_ELEMENTS;
                 is_whole.then_some(Arguments::List { argument, length })
             }
@@ -227,7 +234,8 @@ struct Above {
 type Unhashed = Arguments;
 
 impl Walk {
-    fn new() -> Self {
+    /// Of at most so many cells.
+    fn new(cells: usize) -> Self {
         let nothing = Above {
             term: 0,
             next: 0,
@@ -236,14 +244,14 @@ impl Walk {
         Self {
             // Always the same keys.
             hash: DefaultHasher::new(),
-            left: MOST_CELLS,
+            left: cells,
             above: [nothing; MOST_DEPTH],
             depth: 0,
             made: 0,
         }
     }
 
-    fn of_call(mut self, first: Term, arity: usize) -> Arguments {
+    fn of_call(&mut self, first: Term, arity: usize) -> Arguments {
         match self.arguments(first, arity) {
             Ok(()) => Arguments::Hash(self.hash.finish()),
             Err(unhashed) => unhashed,

@@ -17,7 +17,7 @@ use portmortem_tracer::last_moments;
 use crate::boxes::{BoxId, Boxes, Pruned};
 use crate::collections::Collections;
 use crate::coming::Coming;
-use crate::credit::Credit;
+use crate::credit::Credits;
 use crate::describe::{describe, is_collector, name_of_thread};
 use crate::ffi;
 use crate::frames::FrameCache;
@@ -44,8 +44,8 @@ pub(crate) struct Engine {
     /// A wrapper was entered, and the event of the call is recorded: what its arguments are may
     /// follow.
     pub(crate) entered: bool,
-    /// What may be spent on the lengths of lists that are arguments.
-    pub(crate) list_credit: Credit,
+    /// What may be spent on looking at arguments.
+    pub(crate) credits: Credits,
     /// The program has paused recording.
     paused: bool,
     /// How deep we are in code of our own, which may call predicates that are recorded.
@@ -499,7 +499,7 @@ fn attach(
         frames: FrameCache::new(),
         coming: None,
         entered: false,
-        list_credit: Credit::new(),
+        credits: Credits::new(),
         paused: false,
         own: 0,
         quiet: false,

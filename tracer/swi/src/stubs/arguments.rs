@@ -38,7 +38,7 @@ impl Visit {
         unsafe {
             let before = top.read();
             top.write(behind);
-            let known = arguments::look(reference, arity as i32, &mut self.engine.list_credit);
+            let known = arguments::look(reference, arity as i32, &mut self.engine.credits);
             top.write(before);
             known
         }

@@ -357,8 +357,8 @@ impl Visit {
         self.watch(newest);
     }
 
-    /// There is a stub where this choicepoint resumes, or the next one at which anything does. Those
-    /// that were there before the active box were seen to when it opened.
+    /// There is a stub where this choicepoint resumes, or the next one at which anything does.
+    /// Those that were there before the active box were seen to when it opened.
     pub(super) fn watch(&mut self, mut choice: usize) {
         let seen_to = self.shadow.choice_before();
         loop {
