@@ -18,7 +18,7 @@ use super::sites;
 use super::words::word;
 use crate::ffi;
 use crate::recording;
-use crate::values::atom_text;
+use crate::values::{atom_text, name_text};
 
 /// What a call of a predicate is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -406,7 +406,7 @@ impl Known {
         let Some(&module) = rules.elsewhere.get(&(name, arity)) else {
             return Standing::Undefined;
         };
-        let (text, module_text) = (atom_text(name), atom_text(module));
+        let (text, module_text) = (name_text(name), atom_text(module));
         let number = u32::try_from(arity).unwrap_or(u32::MAX);
         // Its module is there only once the library is loaded.
         let class = if module_text == "system" {
@@ -457,7 +457,7 @@ impl Known {
         let Some(module) = module_name(module) else {
             return Standing::Unrecorded;
         };
-        let (text, module_text) = (atom_text(name), atom_text(module));
+        let (text, module_text) = (name_text(name), atom_text(module));
         let (ids, centers) = (&mut self.ids, &self.rules.centers);
         let id = recording::with(|current| {
             if class == Class::Loader {
@@ -524,7 +524,7 @@ impl Known {
         {
             return Class::Unrecorded;
         }
-        let (text, module_text) = (atom_text(name), atom_text(module_name));
+        let (text, module_text) = (name_text(name), atom_text(module_name));
         if text.starts_with('$') {
             return Class::Unrecorded;
         }
