@@ -219,48 +219,56 @@ pub fn modes(trace: &Trace) -> String {
 /// of that part.
 const KNOWN_WITHIN: u64 = 10;
 
-/// How much of the time recording took, and what is left: measured, estimated, or a range.
+/// Waiting is named where it is more than one in so many parts of the time.
+const WORTH_SAYING: u64 = 100;
+
+/// How much of the time recording took, and what is left: measured, estimated, or a range. Waiting
+/// is neither.
 #[must_use]
 pub fn recording_share(analysis: &Analysis) -> String {
     let Some(net) = &analysis.profile.net else {
         return "it is not known how much of the time recording took".to_owned();
     };
-    let recorded = net.recorded_ticks;
+    let recorded = (net.recorded_ticks).saturating_sub(net.recorded_waiting_ticks);
+    let without_waiting = |ticks: u64| {
+        let worked = ticks.saturating_sub(net.net_waiting_ticks);
+        worked.min(recorded)
+    };
+    let left = without_waiting(net.net_ticks);
+    let of_time = match net.recorded_waiting_ticks > net.recorded_ticks / WORTH_SAYING {
+        true => "of the time without waiting",
+        false => "of the time",
+    };
     let time = |ticks| {
         let ns = analysis.ns(ticks);
         TimeUnit::for_longest(ns).with_unit(ns)
     };
     if let Some(baseline) = analysis.trace.baseline() {
         let runs = counted(baseline.runs.into(), "unrecorded run", "unrecorded runs");
-        let own = percent(recorded - net.net_ticks, recorded);
-        let left = time(net.net_ticks);
-        return format!("net {left}: recording took {own} % of the time, by {runs}");
+        let own = percent(recorded - left, recorded);
+        let left = time(left);
+        return format!("net {left}: recording took {own} % {of_time}, by {runs}");
     }
-    let range = analysis
-        .net_range()
-        .unwrap_or(net.net_ticks..=net.net_ticks);
-    let (least, most) = (*range.start(), *range.end());
-    let streams = analysis.profile.streams.iter();
-    let waited = streams.fold(0_u64, |sum, stream| {
-        sum.saturating_add(stream.waiting_ticks)
-    });
-    let is_known = most - least <= net.net_ticks.saturating_sub(waited) / KNOWN_WITHIN;
+    let range = analysis.net_range();
+    let range = range.unwrap_or(net.net_ticks..=net.net_ticks);
+    let [least, most] = [range.start(), range.end()].map(|ticks| without_waiting(*ticks));
+    let is_known = most - least <= left / KNOWN_WITHIN;
     let whole = |ticks: u64| {
         let (ticks, recorded) = (u128::from(ticks), u128::from(recorded));
         (ticks * 100 + recorded / 2) / recorded.max(1)
     };
     let took = match (whole(recorded - most), whole(recorded - least)) {
         (0, 0) => "less than 1 %".to_owned(),
-        _ if is_known => format!("about {} %", whole(recorded - net.net_ticks)),
+        _ if is_known => format!("about {} %", whole(recorded - left)),
         (least, most) if least == most => format!("about {most} %"),
         (least, most) => format!("{least} to {most} %"),
     };
     let left = if is_known {
-        format!(", net {}", time(net.net_ticks))
+        format!(", net {}", time(left))
     } else {
         String::new()
     };
-    format!("recording took {took} of the time{left} (estimated; see record --baseline)")
+    format!("recording took {took} {of_time}{left} (estimated; see record --baseline)")
 }
 
 /// What was lost: one line each. More than `most` of a kind are only counted.
@@ -347,7 +355,44 @@ pub fn defects(analysis: &Analysis, most: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use portmortem_tracer::format::{
+        COST_UNIT, Dialect, Event, Header, Outcome, PortCosts, Record, StreamKind, WAITING,
+    };
+    use portmortem_tracer::{Options, Recorder};
+
     use super::*;
+
+    /// A quarter of what is no waiting, however long the program waits.
+    #[test]
+    fn waiting_is_no_part_of_what_recording_took() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("w.pmt");
+        let header = Header::of_this_process("some engine");
+        let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
+        recorder.recording_costs(&Record::PortCosts(PortCosts {
+            inside: [1_000_000 * COST_UNIT as u32; 8],
+            ..PortCosts::default()
+        }));
+        let main = recorder.predicate("user", "main", 0, None, 0);
+        let waiting = recorder.predicate("system", WAITING, 0, None, 0);
+        let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+        let begin = portmortem_tracer::clock::ticks();
+        for (event, at) in [
+            (Event::Call { predicate: main }, 0),
+            (Event::Call { predicate: waiting }, 4_000_000),
+            (Event::ExitDet, 900_000_000),
+            (Event::ExitDet, 904_000_000),
+        ] {
+            stream.record_at(event, begin + at);
+        }
+        stream.end();
+        recorder.close(Outcome::Exited(0)).unwrap();
+        let trace = Trace::open(&path).unwrap();
+        let done = std::sync::atomic::AtomicU64::new(0);
+        let analysis = Analysis::replayed(trace, &path, &done).unwrap();
+        let share = recording_share(&analysis);
+        assert!(share.starts_with("recording took about 25 % of the time without waiting, net "));
+    }
 
     #[test]
     fn the_hottest_path_leads_to_where_most_time_is() {

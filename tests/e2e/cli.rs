@@ -880,11 +880,3 @@ fn more_threads_than_the_system_has() {
         outcome.exits(2).says("--threads");
     }
 }
-
-#[test]
-#[ignore = "defect: a predicate named [] is not recorded, and nothing says so"]
-fn a_predicate_named_nil() {
-    let program = ":- initialization(main, main).\nmain :- call([], X), print(X), nl.\n[](12).\n";
-    let profiled = Sandbox::new().record("nil", program, &[]);
-    assert_eq!(profiled.row("[]/1").calls, 1);
-}

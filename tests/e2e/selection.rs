@@ -568,3 +568,16 @@ fn goals_with_every_kind_of_character() {
         assert_eq!(plain.status, recorded.status, "{goal}");
     }
 }
+
+/// The empty list and the atom are two names.
+#[test]
+fn a_predicate_named_nil() {
+    let program = ":- initialization(main, main).\nmain :- call([], X), print(X), nl, '[]'(Y), '[]'(Y).\n[](12).\n'[]'(13).\n";
+    let profiled = Sandbox::new().record("nil", program, &[]);
+    assert_eq!(profiled.row("[]/1").calls, 1);
+    assert_eq!(profiled.row("'[]'/1").calls, 2);
+    let one = ["--include", "user:'[]'/1", "--no-boundary"];
+    let profiled = Sandbox::new().record("nil", program, &one);
+    assert_eq!(profiled.row("'[]'/1").calls, 2);
+    assert!(profiled.find("[]/1").is_none());
+}

@@ -182,11 +182,19 @@ def block_at(data, offset, file_id):
         closing = False
     begin = offset + BLOCK_HEADER
     wanted = min(committed, room)
-    payload = data[begin : begin + wanted]
+    payload = data[begin : min(begin + wanted, end_of_blocks(data))]
     return Block(
         offset, size, kind, stream, sequence, first_event, base_tick, base_ns,
         closing, payload, len(payload) == wanted, dropped,
     )
+
+
+def end_of_blocks(data):
+    """Where no block can be any more: a valid footer belongs to none."""
+    footer = data[-FOOTER:]
+    is_footer = len(footer) == FOOTER and footer[:8] == b"PMTRACE."
+    is_valid = is_footer and zlib.crc32(footer[:24]) == struct.unpack_from("<I", footer, 24)[0]
+    return len(data) - FOOTER if is_valid else len(data)
 
 
 def blocks_by_index(data, file_id):

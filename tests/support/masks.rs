@@ -2,11 +2,15 @@
 
 use portmortem_tracer::format::ENGINE_WORK;
 
-/// Standard error without what is by chance: names of variables, and a remark on the collector's thread.
+/// Standard error without what is by chance: names of variables, and a remark on the collector's
+/// thread.
 ///
-/// SWI-Prolog prints a variable as `_` or `_G` and where it lies on the stack (`_123`, `_G123`), which differs
-/// as soon as anything else is on the stack. A traced run has the recorder's frames there, as a run with an
-/// `init.pl` would have others. And on a busy machine 9.0.4 ends now and then, recorded or not, with the remark
+/// SWI-Prolog prints a variable as `_` or `_G` and where it lies on the stack (`_123`, `_G123`),
+/// which differs
+/// as soon as anything else is on the stack. A traced run has the recorder's frames there, as a run
+/// with an
+/// `init.pl` would have others. And on a busy machine 9.0.4 ends now and then, recorded or not,
+/// with the remark
 /// that its thread for collecting atoms and clauses would not die in time.
 #[must_use]
 pub fn stderr(text: &[u8]) -> String {
@@ -49,7 +53,8 @@ fn variable(text: &str) -> Option<usize> {
     (digits > 0 && ends).then(|| text.len() - name.len() + digits)
 }
 
-/// The headline without the version of the engine and the number of events, which has the recorder's own pauses
+/// The headline without the version of the engine and the number of events, which has the
+/// recorder's own pauses
 /// in it: `SWI-Prolog VERSION, exit status 0: # events in …`.
 #[must_use]
 pub fn headline(text: &str) -> String {
@@ -67,12 +72,16 @@ pub fn headline(text: &str) -> String {
 
 /// A report for a golden file: without its times, and without what depends on them.
 ///
-/// Which columns are times the headings say: numbers under a unit of time, `%`, `incl.` or `recorded` become `#`. Columns of times
-/// are as wide as their headings, and all columns are two blanks apart: both depend on times. Else columns keep their
-/// width and alignment. Callers and callees of a predicate are in the order of their times, so they are put into the
+/// Which columns are times the headings say: numbers under a unit of time, `%`, `incl.` or
+/// `recorded` become `#`. Columns of times
+/// are as wide as their headings, and all columns are two blanks apart: both depend on times. Else
+/// columns keep their
+/// width and alignment. Callers and callees of a predicate are in the order of their times, so they
+/// are put into the
 /// order of their text. All counts and names stay.
 #[must_use]
 pub fn times(report: &str) -> String {
+    let report = &unfolded(report);
     let mut masked: Vec<String> = Vec::new();
     // Whether there were garbage collections and stack shifts depends on time, too.
     let program = |line: &&str| !ENGINE_WORK.iter().any(|name| line.contains(name));
@@ -94,12 +103,22 @@ pub fn times(report: &str) -> String {
             .chunk_by_mut(|a, b| a.contains(mark) && b.contains(mark))
             .for_each(<[String]>::sort);
     }
-    let masked: String = masked.iter().map(|line| format!("{line}\n")).collect();
-    // Where that line is folded depends on times.
-    masked.replace(
-        "(estimated; see record\n--baseline)",
-        "(estimated; see record --baseline)",
-    )
+    masked.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// What recording took on one line, which is folded where times say; whether waiting is named
+/// depends
+/// on the machine.
+fn unfolded(text: &str) -> String {
+    const ENDS: [&str; 2] = ["recording took ", "--baseline)"];
+    let Some((before, rest)) = text.split_once(ENDS[0]) else {
+        return text.to_owned();
+    };
+    let Some((share, after)) = rest.split_once(ENDS[1]) else {
+        return text.to_owned();
+    };
+    let share = share.replace('\n', " ").replace(" without waiting", "");
+    format!("{before}{}{share}{}{after}", ENDS[0], ENDS[1])
 }
 
 /// Whether a table with counts begins with this line.

@@ -38,4 +38,8 @@ pub struct NetTimes {
     pub recorded_ticks: u64,
     /// Ticks that are left of them.
     pub net_ticks: u64,
+    /// The part of `recorded_ticks` in which threads waited, or had no processor.
+    pub recorded_waiting_ticks: u64,
+    /// The same of `net_ticks`.
+    pub net_waiting_ticks: u64,
 }

@@ -435,6 +435,8 @@ mod tests {
             let net = found.predicates[at].self_ticks;
             assert!(net.abs_diff(wanted) <= 9_000, "{net} for {wanted}");
         }
+        assert_eq!(found.recorded_waiting_ticks, 8_000_000);
+        assert_eq!(found.net_waiting_ticks, found.predicates[1].self_ticks);
     }
 
     #[test]

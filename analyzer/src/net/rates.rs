@@ -138,6 +138,19 @@ impl Rates {
         self.outermost.get(&outermost).unwrap_or(&self.other)
     }
 
+    /// How long the row waited, and what is left of that.
+    pub(crate) fn waiting(&self, row: &ContextFigures) -> (u64, u64) {
+        let waited = match BoxKind::of(&self.kinds, row.predicate) {
+            BoxKind::Waiting => row.self_ticks,
+            BoxKind::Call { .. } => {
+                let set_up = row.hidden.set_up_ticks.min(row.self_ticks);
+                row.hidden.waiting_ticks.min(row.self_ticks - set_up)
+            }
+            _ => 0,
+        };
+        (waited, part(waited, self.waiting))
+    }
+
     /// What is left of the row's own time, and what is missing: so much less did it take than recording it costs.
     pub(crate) fn left(&self, row: &ContextFigures, rate: &Rate, missing: u64) -> (u64, u64) {
         match BoxKind::of(&self.kinds, row.predicate) {

@@ -44,6 +44,9 @@ impl NetTimes {
             add(&mut times[at].inclusive_ticks, own);
             add(&mut self.recorded_ticks, row.self_ticks);
             add(&mut self.net_ticks, own);
+            let (waited, left) = rates.waiting(row);
+            add(&mut self.recorded_waiting_ticks, waited);
+            add(&mut self.net_waiting_ticks, left);
             let inclusive = times[at].inclusive_ticks;
             if let Some(above) = above(row) {
                 missing[above] = missing[above].saturating_add(short);

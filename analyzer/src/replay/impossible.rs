@@ -77,6 +77,13 @@ impl Chunk<'_> {
         figures.ports.calls += count;
         figures.ports.exits_nondet += count;
         figures.ports.cuts += count;
+        // Each is the only box on the choice stack, for the moment that it is known.
+        let height = self.height() + 1;
+        self.max_height = self.max_height.max(height);
+        if !self.early {
+            let arc = &mut self.books.arcs[arc as usize];
+            arc.height = arc.height.max(height);
+        }
         let cut = Who::Predicate(self.unknown());
         *self.cuts.entry((by, cut)).or_default() += count;
     }

@@ -88,7 +88,7 @@ impl Blocks {
             sequence: block.sequence,
             size: block.size,
         };
-        let missing = (at + block.size as usize).saturating_sub(bytes.len()) as u64;
+        let missing = (at + block.size as usize).saturating_sub(end_of_blocks(bytes)) as u64;
         if missing > 0 {
             let stream = (block.stream != 0).then_some(block.stream);
             self.report(place.offset, DamageKind::CutOff { missing }, stream);
@@ -140,12 +140,19 @@ fn index(bytes: &[u8], footer: &Footer) -> Option<Vec<IndexEntry>> {
     Some(entries)
 }
 
-/// The committed payload of a block as far as it is in the file, and whether all of it is.
+/// The committed payload of a block as far as it is in the file, and whether all of it is. What
+/// stands behind all blocks, the footer, belongs to none.
 pub(crate) fn payload<'b>(bytes: &'b [u8], at: usize, block: &BlockHeader) -> (&'b [u8], bool) {
-    let start = bytes.len().min(at.saturating_add(BLOCK_HEADER_BYTES));
+    let end = end_of_blocks(bytes);
+    let start = end.min(at.saturating_add(BLOCK_HEADER_BYTES));
     let wanted = start.saturating_add(block.committed as usize);
-    (
-        &bytes[start..bytes.len().min(wanted)],
-        wanted <= bytes.len(),
-    )
+    (&bytes[start..end.min(wanted)], wanted <= end)
+}
+
+/// Where no block can be any more.
+fn end_of_blocks(bytes: &[u8]) -> usize {
+    match Footer::decode(bytes) {
+        Some(_) => bytes.len() - FOOTER_BYTES,
+        None => bytes.len(),
+    }
 }

@@ -164,6 +164,8 @@ fn is_operator(name: &str) -> bool {
 fn is_plain(name: &str) -> bool {
     match name {
         "[]" | "{}" | "!" | ";" => return true,
+        // The atom, and not the empty list: recorders leave it its quotes.
+        "'[]'" => return true,
         // The end of a clause, and nothing.
         "." | "" => return false,
         _ => {}
@@ -231,6 +233,7 @@ mod tests {
             ("foo", "foo/0", "m:foo/0"),
             ("-", "(-)/0", "m:(-)/0"),
             ("[]", "[]/0", "m:[]/0"),
+            ("'[]'", "'[]'/0", "m:'[]'/0"),
             ("{}", "{}/0", "m:{}/0"),
             ("hello world", "'hello world'/0", "m:'hello world'/0"),
             ("dynamic", "(dynamic)/0", "m:(dynamic)/0"),

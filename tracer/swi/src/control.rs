@@ -17,7 +17,7 @@ use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
 use crate::native::inferences;
 use crate::recording::{self, Recording, Selection};
 use crate::symbolic;
-use crate::values::{integer, strings, text, unify_string};
+use crate::values::{self, integer, strings, text, unify_string};
 use crate::watcher;
 
 /// `open(+Settings, -Error)`: begins a recording. `Settings` is a list of texts `key=value`;
@@ -167,7 +167,7 @@ pub(crate) fn is_recording() -> Foreign {
 
 /// `selected(+Module, +Name, +Arity, +Default)`: whether to record a predicate.
 pub(crate) fn selected(module: Term, name: Term, arity: Term, default: Term) -> Foreign {
-    let (module, name) = (text(module), text(name));
+    let (module, name) = (text(module), values::name(name));
     let by_default = text(default) == "true";
     let arity = integer(arity);
     let chosen =
@@ -177,7 +177,7 @@ pub(crate) fn selected(module: Term, name: Term, arity: Term, default: Term) -> 
 
 /// `excluded(+Module, +Name, +Arity)`: whether a predicate is to be left out by name.
 pub(crate) fn excluded(module: Term, name: Term, arity: Term) -> Foreign {
-    let (module, name, arity) = (text(module), text(name), integer(arity));
+    let (module, name, arity) = (text(module), values::name(name), integer(arity));
     let excluded = recording::with(|current| current.selection.excludes(&module, &name, arity));
     Foreign::from(excluded == Some(true))
 }
@@ -199,7 +199,7 @@ pub(crate) fn predicate(
     line: Term,
     id: Term,
 ) -> Foreign {
-    let (module, name, file) = (text(module), text(name), text(file));
+    let (module, name, file) = (text(module), values::name(name), text(file));
     let (arity, line) = (integer(arity), integer(line));
     let given = recording::with(|current| {
         let file = current.file_name(&file);

@@ -210,6 +210,8 @@ unsafe extern "C" {
     ) -> c_int;
     pub(crate) fn PL_thread_self() -> c_int;
     pub(crate) fn PL_get_thread_alias(thread: c_int, alias: *mut Atom) -> c_int;
+    /// The first one is the empty list.
+    pub(crate) fn _PL_atoms() -> *const Atom;
     pub(crate) fn PL_atom_nchars(atom: Atom, length: *mut usize) -> *const c_char;
     /// Null if all characters of the text are in ISO Latin 1.
     pub(crate) fn PL_atom_wchars(atom: Atom, length: *mut usize) -> *const u32;

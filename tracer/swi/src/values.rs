@@ -116,6 +116,22 @@ pub(crate) fn atoms(list: Term) -> Vec<ffi::Atom> {
     atoms
 }
 
+/// The name of a predicate, without a term, as the trace has it: the atom `'[]'` has its quotes,
+/// because it is not the empty list `[]`.
+pub(crate) fn name_text(name: ffi::Atom) -> String {
+    let text = atom_text(name);
+    // SAFETY: the engine's table of atoms, which is never freed.
+    if text == "[]" && name != unsafe { *ffi::_PL_atoms() } {
+        return "'[]'".to_owned();
+    }
+    text
+}
+
+/// The same of a term.
+pub(crate) fn name(term: Term) -> String {
+    atom(term).map_or_else(|| text(term), name_text)
+}
+
 /// The text of an atom, without a term: where terms cannot be made.
 pub(crate) fn atom_text(atom: ffi::Atom) -> String {
     let mut length = 0;

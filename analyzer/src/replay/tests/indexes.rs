@@ -1,6 +1,6 @@
 //! The index of blocks at the end of a file, and what it says of blocks that are not there.
 
-use portmortem_tracer::format::{BLOCK_ALIGN, BLOCK_HEADER_BYTES, Event, Footer};
+use portmortem_tracer::format::{BLOCK_ALIGN, BLOCK_HEADER_BYTES, Event, FOOTER_BYTES, Footer};
 
 use super::Script;
 use super::damaged::{event_blocks, flat};
@@ -9,7 +9,7 @@ use crate::figures::laws;
 use crate::figures::profile::Profile;
 use crate::replay::{ReplayOptions, replay};
 use crate::tables::Tables;
-use crate::trace::damage::DamageKind;
+use crate::trace::damage::{Damage, DamageKind};
 
 fn replayed(bytes: Vec<u8>) -> Profile {
     let profile = replay(&trace(bytes), &ReplayOptions::default());
@@ -53,6 +53,22 @@ fn a_damaged_index_costs_nothing() {
         assert_eq!(profile.streams, expected.streams);
         assert_eq!(profile.predicates, expected.predicates);
     }
+}
+
+/// The end of the last block is lost, with the index; the footer is there and is no event.
+#[test]
+fn a_footer_behind_half_a_block_is_no_event() {
+    let whole = flat(100_000);
+    let (at, _) = *event_blocks(&whole).last().unwrap();
+    let half = &whole[..at + BLOCK_HEADER_BYTES + 400];
+    let footer = &whole[whole.len() - FOOTER_BYTES..];
+    let without = replayed(half.to_vec());
+    let with = replayed([half, footer].concat());
+    assert_eq!(with.streams, without.streams);
+    assert_eq!(with.predicates, without.predicates);
+    let is_index = |damage: &&Damage| damage.what == DamageKind::Index;
+    let others: Vec<_> = with.damage.iter().filter(|one| !is_index(one)).collect();
+    assert_eq!(others, without.damage.iter().collect::<Vec<_>>());
 }
 
 /// Time after a gap belongs to the unknown predicate, which was not called.

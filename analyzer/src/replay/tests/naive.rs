@@ -585,9 +585,6 @@ impl<'f> Stream<'f> {
                 self.somebody();
                 let outermost = self.frames[self.active.unwrap()].boxes.first().copied();
                 self.way_out(event);
-                if event == Event::ExitNondet {
-                    self.note_height();
-                }
                 self.failed = outermost
                     .filter(|_| event == Event::Fail)
                     .map(|at| (Caller::Predicate(self.boxes[at].predicate), Why::Recorded));
@@ -798,6 +795,7 @@ impl<'f> Stream<'f> {
             }
             self.frames[frame].before = self.work.len();
             self.choices.push(frame);
+            self.note_height();
         }
         let inside = self.own_spot();
         self.active = self.frames[frame].parent;
@@ -822,7 +820,6 @@ impl<'f> Stream<'f> {
         if self.choices.is_empty() {
             self.call(self.figures.unknown);
             self.way_out(Event::ExitNondet);
-            self.note_height();
         }
         self.enter(failed);
         if self.dialect == Dialect::InnermostRedo {

@@ -19,7 +19,7 @@ use super::sites;
 use super::words::word;
 use crate::ffi;
 use crate::recording;
-use crate::values::atom_text;
+use crate::values::{atom_text, name_text};
 
 /// What a call of a predicate is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -376,7 +376,7 @@ impl Known {
         let Some(&module) = rules.elsewhere.get(&(name, arity)) else {
             return Standing::Undefined;
         };
-        let (text, module_text) = (atom_text(name), atom_text(module));
+        let (text, module_text) = (name_text(name), atom_text(module));
         let number = u32::try_from(arity).unwrap_or(u32::MAX);
         // Its module is there only once the library is loaded.
         let class = if module_text == "system" {
@@ -427,7 +427,7 @@ impl Known {
         let Some(module) = module_name(module) else {
             return Standing::Unrecorded;
         };
-        let (text, module_text) = (atom_text(name), atom_text(module));
+        let (text, module_text) = (name_text(name), atom_text(module));
         let (ids, centers) = (&mut self.ids, &self.rules.centers);
         let id = recording::with(|current| {
             if class == Class::Loader {
@@ -494,7 +494,7 @@ impl Known {
         {
             return Class::Unrecorded;
         }
-        let (text, module_text) = (atom_text(name), atom_text(module_name));
+        let (text, module_text) = (name_text(name), atom_text(module_name));
         if rules.internal.has(name, &text, arity, class) {
             return Class::Unrecorded;
         }
