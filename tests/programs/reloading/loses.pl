@@ -1,5 +1,5 @@
 % A file that does not change is read again while a predicate of it runs, 30 times. 9.0.4 loses
-% solutions of that predicate once, where it is not recorded.
+% solutions of that predicate twice, where it is not recorded.
 
 :- initialization(main, main).
 

@@ -228,12 +228,22 @@ boot(File, Options) :-
     ),
     catch(( restore_command(Options), pm_start(File, Options) ), Error, true),
     (   var(Error)
-    ->  '$program_begins',
+    ->  collect_atoms,
+        '$program_begins',
         load_site_file(Options)
     ;   boot_error_text(Error, Text),
         format(user_error, 'error: ~w~n', [Text]),
         halt(1)
     ).
+
+%   Another thread collects atoms, so it depends on the scheduler which handles are free when the
+%   program begins, and the order of tabled answers depends on handles. None are collected while the
+%   recorder is loaded; then this thread does it.
+
+collect_atoms :-
+    garbage_collect_atoms,
+    flag('$portmortem_agc_margin', Margin, 0),
+    set_prolog_flag(agc_margin, Margin).
 
 %   The flags of the command line are those of the command without us. A state that is run by its
 %   name

@@ -61,8 +61,10 @@ hide_results(M:Head, Own) :-
 
 :- public not_own/1.
 
+%   An error of the recorder takes no answer of the program's.
+
 not_own(Own) :-
-    as_own(\+ Own).
+    as_own(\+ catch(Own, error(_, _), fail)).
 
 :- public own_indicator/1, own_head/1, own_property/2.
 

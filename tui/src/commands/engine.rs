@@ -165,7 +165,8 @@ fn boot_script(
         options.push(format!("max_size({limit}), keep({keep})"));
     }
     format!(
-        ":- asserta(user:file_search_path(library, {sources})).\n\
+        ":- current_prolog_flag(agc_margin, Margin), flag('$portmortem_agc_margin', _, Margin), set_prolog_flag(agc_margin, 0).\n\
+         :- asserta(user:file_search_path(library, {sources})).\n\
          :- asserta(user:file_search_path(foreign, {library})).\n\
          :- use_module(library(portmortem), []).\n\
          :- portmortem:boot({output}, [{options}]).\n",
