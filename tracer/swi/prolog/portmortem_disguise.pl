@@ -26,8 +26,9 @@ install_disguise :-
     hide_results(system:current_predicate(_, Head), portmortem_disguise:own_head(Head)),
     hide_results(system:predicate_property(Head, Property),
                  portmortem_disguise:own_property(Head, Property)),
-    wrap_in_place(system:'$current_module'(Module, _), portmortem_disguise, Modules,
-                  (   var(Module)
+    wrap_in_place(system:'$current_module'(Module, File), portmortem_disguise, Modules,
+                  (   var(Module),
+                      var(File)              % otherwise the module of a file is asked for
                   ->  Modules,
                       portmortem_disguise:not_own(portmortem_engine:own_module(Module))
                   ;   Modules

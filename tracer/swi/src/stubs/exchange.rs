@@ -27,6 +27,11 @@ impl Planter {
                 self.give(op, stub);
             }
         }
+        // Stubs there went where they were met while nothing was being recorded.
+        for (&first, plain) in &self.plain {
+            // SAFETY: the cell of a supervisor that stays.
+            unsafe { store(std::ptr::from_ref(&plain[1]) as usize, first) };
+        }
         self.exchanged = true;
         Some(())
     }
