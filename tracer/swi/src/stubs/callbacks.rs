@@ -1,10 +1,10 @@
 //! What foreign code calls: cleanup handlers, goals of predicates in C, hooks.
 //!
 //! The engine begins and ends a query for each, by functions that it calls through a table of
-//! addresses ([`linkage`]); ours stand there before them. In a query the engine notes in which
-//! frame control was: boxes that are newer are gone. If a cleanup handler is called, the catcher
-//! of its `setup_call_catcher_cleanup/4` says why. When a query ends, boxes that are open in it
-//! have failed, or an exception has left them, which the query says.
+//! addresses ([`crate::native::linkage`]); ours stand there before them. In a query the engine
+//! notes in which frame control was: boxes that are newer are gone. If a cleanup handler is
+//! called, the catcher of its `setup_call_catcher_cleanup/4` says why. When a query ends, boxes
+//! that are open in it have failed, or an exception has left them, which the query says.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
