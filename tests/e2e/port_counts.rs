@@ -3,6 +3,7 @@
 //! wrappers; stubs must count the same.
 
 use portmortem_tests::{Profiled, Sandbox};
+use portmortem_tracer::format::Event;
 
 /// A program, options of `record`, and of some predicates calls, exits, fails and exceptions.
 type Case = (
@@ -113,6 +114,48 @@ const CASES: &[Case] = &[
         &[("p/1", [2, 3, 0, 0])],
     ),
 ];
+
+/// What was cut is told before the last call that comes after it.
+#[test]
+fn a_cut_comes_before_a_last_call() {
+    let program = "
+        :- use_module(library(lists)).
+        main :- p(1), q(1), r(1).
+        p(X) :- once(( f(X), f(_) )), g(_).
+        q(X) :- once(f(X)), g(_).
+        r(X) :- ( f(X) -> true ; true ), g(_).
+        f(_).
+        f(_).
+        g(1).
+        g(2).";
+    let mut told = Vec::new();
+    for ports in [&[][..], &["--ports"]] {
+        let sandbox = Sandbox::with("program.pl", program);
+        let record = [
+            "record",
+            "-o",
+            "run.pmt",
+            "-g",
+            "main",
+            "--no-boundary",
+            "program.pl",
+        ];
+        sandbox.portmortem([&record[..], ports].concat()).succeeds();
+        let trace = Profiled::of(&sandbox.path("run.pmt")).trace;
+        let events = trace.events(&trace.streams()[0]);
+        let ports = events.filter_map(|timed| match timed.event {
+            Event::Tail { .. } => Some("tail"),
+            Event::Cut { .. } => Some("cut"),
+            _ => None,
+        });
+        told.push(ports.collect::<Vec<_>>());
+    }
+    assert_eq!(
+        told[0],
+        ["cut", "tail", "cut", "tail", "cut", "tail", "cut"]
+    );
+    assert_eq!(told[0], told[1]);
+}
 
 #[test]
 fn ports_are_what_happened() {

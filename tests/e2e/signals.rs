@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use portmortem_analyzer::Trace;
 use portmortem_tests::patience::wait_until;
 use portmortem_tests::sandbox::{Run, Running};
 use portmortem_tests::terminal::Terminal;
@@ -25,6 +26,20 @@ reversed([], []).
 reversed([H|T], R) :- reversed(T, R0), appended(R0, [H], R).
 appended([], L, L).
 appended([H|T], L, [H|R]) :- appended(T, L, R).
+";
+
+/// Sends itself the signal of a number, and works on.
+const FATAL: &str = "
+:- initialization(main, main).
+main :- current_prolog_flag(argv, [Goal, Signal]), call(Goal, Signal), work.
+inside(Signal) :- send(Signal), work.
+thread(Signal) :- thread_create(send(Signal), Id), thread_join(Id, _), work.
+send(Signal) :-
+    current_prolog_flag(pid, Pid),
+    format(string(Command), \"kill -~w ~w\", [Signal, Pid]),
+    shell(Command).
+work :- step(_), work.
+step(1).
 ";
 
 /// The program as the engine runs it, and recorded.
@@ -153,6 +168,31 @@ fn signals_of_defects() {
                 .demand(ends.contains(&outcome.status), "the end of a defect");
         }
         leaves_nothing(&sandbox);
+    }
+}
+
+/// The program sends itself a signal that kills: in a predicate, and in another thread.
+#[test]
+fn fatal_signals_from_within() {
+    for signal in [libc::SIGABRT, libc::SIGTRAP, libc::SIGQUIT, libc::SIGKILL] {
+        for goal in ["inside", "thread"] {
+            let sandbox = Sandbox::with("fatal.pl", FATAL);
+            let arguments = [goal, &signal.to_string()];
+            let plain = sandbox.swipl([&["fatal.pl", "--"], &arguments[..]].concat());
+            let record = [
+                "record",
+                "-o",
+                "run.pmt",
+                "--max-size",
+                "50M",
+                "fatal.pl",
+                "--",
+            ];
+            let recorded = sandbox.portmortem([&record[..], &arguments[..]].concat());
+            assert_eq!(plain.status, Status::Signal(signal), "{plain}");
+            same(&[plain, recorded]);
+            Trace::open(&sandbox.path("run.pmt")).unwrap();
+        }
     }
 }
 

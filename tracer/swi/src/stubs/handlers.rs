@@ -304,6 +304,8 @@ impl Visit {
         if made || self.shadow.active_frame() != at {
             self.enter(id, frame, goal.boundary, goal.given);
         } else {
+            // Whatever exited inside was cut, or this were no last call.
+            self.shadow.cut_after(at, self.engine);
             let silent = self.shadow.is_silent() || self.engine.quiet;
             if !silent && !self.engine.stream.tail_if_soon(id) {
                 self.engine.note_pauses(self.shadow.is_active());
@@ -558,8 +560,10 @@ impl Visit {
             || self.has_goals(frame, &code);
         self.plant_made(&code, goals);
         if goals {
-            // The body has no box of its own: what is older than its boxes is watched from here.
+            // The body has no box of its own: what is older than its boxes is watched from here,
+            // and so are the clauses that it returns to.
             self.watch_newest();
+            self.demand(frame);
         }
         if goals && let Some(goal) = self.goal(code.definition, place.kind, cell).recorded() {
             self.call(place, cell, goal);

@@ -130,6 +130,10 @@ pub(in super::super) fn call(
             ; jne >made
             ; test DWORD [r10 + BOX_MARKS], SILENT
             ; jne >slow
+            // Whatever exited inside was cut, or this were no last call.
+            ; mov edx, [rcx + EXITED]
+            ; cmp edx, [r10 + BOX_EXITED]
+            ; jne >slow
         );
         event(&mut ops, |ops| {
             dynasm!(ops; .arch x64; mov rax, [rdi + TAIL_WORD]);
