@@ -10,6 +10,7 @@
 //! write goes to the system at once, so the bytes outlive the kill and count what certainly happened before it.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use portmortem_tests::patience::wait_until;
@@ -221,6 +222,76 @@ fn a_signal_ends_every_kind_of_recording_in_order() {
             assert!(profiled.events() >= rounds, "{options:?}");
         }
     }
+}
+
+/// Sends the program a signal in the middle of a `free()` of the recorder's, once it has written
+/// something. The process ends with status 9 if the recorder takes or frees memory then. (The
+/// engine frees what it has noted of the recorder's hook.)
+const SIGNAL_IN_FREE: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static __thread int inside;
+static int recorder_calls(void *caller) {
+  Dl_info from;
+  return dladdr(caller, &from) && strstr(from.dli_fname, "portmortem");
+}
+static int is_due(void) {
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, 0, &mask);
+  return !sigismember(&mask, SIGTERM) && access("main.bytes", F_OK) == 0;
+}
+#define BEGIN(name) \
+  static __typeof__(name) *real; \
+  if (!real) real = dlsym(RTLD_NEXT, #name); \
+  if (inside && recorder_calls(__builtin_return_address(0))) _exit(9)
+void *malloc(size_t size) {
+  BEGIN(malloc);
+  return real(size);
+}
+void *realloc(void *memory, size_t size) {
+  BEGIN(realloc);
+  return real(memory, size);
+}
+void free(void *memory) {
+  BEGIN(free);
+  if (!inside && recorder_calls(__builtin_return_address(0)) && is_due()) {
+    inside = 1;
+    raise(SIGTERM);
+    inside = 0;
+  }
+  real(memory);
+}
+"#;
+
+#[test]
+fn a_signal_in_the_middle_of_free_ends_the_recording_in_order() {
+    let sandbox = Sandbox::with("rounds.pl", ONE_THREAD);
+    sandbox.write("in_free.c", SIGNAL_IN_FREE);
+    let arguments = ["-shared", "-fPIC", "-o", "in_free.so", "in_free.c"];
+    sandbox.run(Path::new("cc"), arguments).succeeds();
+    let mut run = sandbox.command(built::portmortem());
+    run.command.env("LD_PRELOAD", sandbox.path("in_free.so"));
+    let arguments = [
+        "record",
+        "--no-boundary",
+        "--symbolic",
+        "-o",
+        "run.pmt",
+        "rounds.pl",
+    ];
+    let outcome = run.args(arguments).wait();
+    outcome.demand(
+        outcome.status == Status::Signal(libc::SIGTERM),
+        "death by the signal",
+    );
+    sandbox.portmortem(["verify", "run.pmt"]).exits(0);
+    let profiled = Profiled::of(&sandbox.path("run.pmt"));
+    assert!(profiled.trace.end().is_some());
+    assert!(profiled.row("work/1").calls > 0);
 }
 
 #[test]

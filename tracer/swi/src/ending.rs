@@ -7,6 +7,7 @@ use portmortem_tracer::format::Outcome;
 use portmortem_tracer::{last_moments, locks};
 
 use crate::ffi::{self, FALSE};
+use crate::memory_at_exit;
 use crate::panics::guarded;
 use crate::recording;
 use crate::watcher;
@@ -67,6 +68,7 @@ pub(crate) extern "C" fn at_exit(status: c_int, _: *mut c_void) -> c_int {
     if locks::is_held() {
         return 0;
     }
+    memory_at_exit::begin();
     let (status, flags) = (status & 0xffff, status & !0xffff);
     guarded(FALSE, || {
         stop_at_exit(status);

@@ -33,6 +33,7 @@ mod kept;
 mod layout;
 mod leaving;
 mod lines;
+mod memory_at_exit;
 mod native;
 mod panics;
 mod ports;
