@@ -59,11 +59,11 @@ pub(crate) enum Kind {
     Cut,
     /// `catch/3` calls its goal.
     Catch,
-    /// `setup_call_catcher_cleanup/4` calls its goal.
+    /// `setup_call_cleanup/3` or one of its kind calls its goal.
     CallCleanup,
     /// The goal of `catch/3` has exited.
     ExitCatch,
-    /// The goal of `setup_call_catcher_cleanup/4` has exited.
+    /// That goal has exited.
     ExitCleanup,
     /// The body of a clause begins (`I_ENTER`, `I_SSU_COMMIT`, `I_SSU_CHOICE`).
     Enter,

@@ -11,8 +11,6 @@ pub(crate) struct Known {
     /// `call/1`, `call/2`, …
     pub(crate) call: Vec<usize>,
     pub(crate) catch: usize,
-    /// `setup_call_catcher_cleanup/4`
-    pub(crate) cleanup: usize,
     /// Instructions with which the code of a predicate in C begins.
     pub(crate) foreign: Vec<(Op, ForeignKind)>,
     /// Those with which the code of a dynamic predicate begins that has been called.

@@ -63,7 +63,7 @@ pub(crate) struct Call {
 pub(crate) enum Left {
     ByFailure,
     ByException,
-    /// Nobody has seen how: by an exception, or, from the outermost box on that foreign code
+    /// No stub has seen how: by an exception, or, from the outermost box on that foreign code
     /// called, by failure. That is what foreign code goes on after; the engine's own is seen.
     Unseen,
 }

@@ -39,10 +39,6 @@ struct Terms {
     qualified: ffi::Functor,
     /// Of `G, H` and the like: goals of which the first argument is one.
     control: [ffi::Functor; 5],
-    /// Why `setup_call_catcher_cleanup/4` calls its handler: the functors of terms for that an
-    /// exception is on its way, and the atom for that its goal has failed.
-    exception: [ffi::Functor; 2],
-    fail: ffi::Atom,
 }
 
 static FOUND: OnceLock<Terms> = OnceLock::new();
@@ -80,9 +76,6 @@ pub(crate) fn learn(engine: usize, local: usize, cells: &[usize], functor: ffi::
                 functor(c"*->", 2),
                 functor(c"\\+", 1),
             ],
-            exception: [functor(c"exception", 1), functor(c"external_exception", 1)],
-            // SAFETY: an atom that is never freed.
-            fail: unsafe { ffi::PL_new_atom(c"fail".as_ptr()) },
         });
     }
 }
@@ -162,45 +155,6 @@ impl Terms {
             }
             content
         }
-    }
-}
-
-/// Why a cleanup handler is called, as far as that matters to what is inside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reason {
-    /// The goal has failed.
-    Failed,
-    /// An exception leaves the goal, or what called it after it had exited.
-    Exception,
-    /// The goal has exited, or what it left is cut.
-    Other,
-}
-
-/// What the catcher of `setup_call_catcher_cleanup/4` says, in a cell. `None` if it says nothing,
-/// or cannot be read.
-///
-/// # Safety
-/// As for [`module_of`].
-pub(crate) unsafe fn reason(engine: usize, cell: usize) -> Option<Reason> {
-    let terms = FOUND.get()?;
-    // SAFETY: the caller's promise; a compound term begins with its functor.
-    unsafe {
-        let catcher = terms.follow(engine, cell);
-        if catcher & TAG == ATOM {
-            return Some(if catcher == terms.fail {
-                Reason::Failed
-            } else {
-                Reason::Other
-            });
-        }
-        if catcher & (TAG | STORAGE) != COMPOUND | GLOBAL {
-            return None;
-        }
-        let functor = word(address(engine, terms.addresses, catcher), 0);
-        terms
-            .exception
-            .contains(&functor)
-            .then_some(Reason::Exception)
     }
 }
 

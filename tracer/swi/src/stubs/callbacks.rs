@@ -2,21 +2,22 @@
 //!
 //! The engine begins and ends a query for each, by functions that it calls through a table of
 //! addresses ([`crate::native::linkage`]); ours stand there before them. In a query the engine
-//! notes in which frame control was: boxes that are newer are gone. If a cleanup handler is
-//! called, the catcher of its `setup_call_catcher_cleanup/4` says why. When a query ends, boxes
-//! that are open in it have failed, or an exception has left them, which the query says.
+//! notes in which frame control was: boxes that are newer are gone. They have failed if a cleanup
+//! handler is called because its goal has failed: the newest choicepoint is still the one that
+//! `setup_call_cleanup/3` left before its goal. In all other cases an exception has left them.
+//! When a query ends, boxes that are open in it have failed, or an exception has left them, which
+//! the query says.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
 use super::handlers::Visit;
+use super::view::kind_of;
 use crate::engine;
 use crate::ffi::{self, TRUE, Term};
-use crate::native::known::KNOWN;
 use crate::native::linkage::Slots;
-use crate::native::offsets::{self, FRAME_DEFINITION, FRAME_PARENT};
+use crate::native::offsets::{self, CATCH, FRAME_PARENT};
 use crate::native::shadow::Left;
-use crate::native::terms::{self, Reason};
 use crate::native::words::{WORD, word};
 use crate::panics::guarded;
 
@@ -118,7 +119,7 @@ impl Visit {
     fn query_begins(&mut self, top: usize) {
         // SAFETY: in a query, the frame that control was in lies before its own frame, and its
         // choicepoint before that.
-        let (environment, mut newest) = unsafe {
+        let (environment, newest) = unsafe {
             let choice = top - WORD - self.offsets.choice_size;
             (word(top - WORD, 0), word(choice - QUERY_CHOICE, 0))
         };
@@ -126,39 +127,17 @@ impl Visit {
         if environment == 0 {
             return;
         }
-        if self.shadow.active_frame() <= at {
-            return self.shadow.cut_after(choice, self.engine);
+        if self.shadow.active_frame() > at {
+            let has_failed =
+                kind_of(newest) == CATCH && self.frame_of_choice(newest) == environment;
+            let left = if has_failed {
+                Left::ByFailure
+            } else {
+                Left::ByException
+            };
+            self.shadow.left(left, at, self.engine);
         }
-        let mut reason = self.reason(environment);
-        // A handler may be called for a frame that was left with a choicepoint.
-        while reason.is_none() && newest > environment {
-            let mut frame = self.frame_of_choice(newest);
-            while reason.is_none() && frame > environment {
-                reason = self.reason(frame);
-                // SAFETY: as above.
-                frame = unsafe { word(frame, FRAME_PARENT) };
-            }
-            newest = self.older(newest);
-        }
-        let left = match reason {
-            Some(Reason::Failed) => Left::ByFailure,
-            Some(Reason::Exception | Reason::Other) | None => Left::ByException,
-        };
-        self.shadow.left(left, at, self.engine);
         self.shadow.cut_after(choice, self.engine);
-    }
-
-    /// Why the cleanup handler of a frame is called, if it is one of
-    /// `setup_call_catcher_cleanup/4` whose handler is called or has been.
-    fn reason(&self, frame: usize) -> Option<Reason> {
-        let cleanup = KNOWN.get()?.cleanup;
-        // SAFETY: a frame of the engine's, with four arguments.
-        unsafe {
-            if word(frame, FRAME_DEFINITION) != cleanup {
-                return None;
-            }
-            terms::reason(self.data, frame + self.offsets.arguments + 2 * WORD)
-        }
     }
 
     /// Foreign code ends a query: what is open in it has failed, or thrown.

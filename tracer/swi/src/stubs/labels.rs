@@ -160,18 +160,25 @@ fn is_of_tabling(definition: usize) -> bool {
     arity == 2 && atom_text(name) == "$tabled"
 }
 
-/// Puts the stub at `I_EXITCLEANUP` into the clause that has the instruction.
+/// Puts the stub at `I_EXITCLEANUP` into the clauses that have the instruction: up to 9.0 the
+/// other two call `setup_call_catcher_cleanup/4`.
 pub(super) fn plant_exit_cleanup(planter: &mut Planter) {
     let Some(offsets) = offsets::known() else {
         return;
     };
-    let definition = system_definition(c"setup_call_catcher_cleanup", 4);
-    // SAFETY: a predicate with one clause, or none.
-    unsafe {
-        let reference = word(definition, offsets.first_clause);
-        if reference != 0 {
-            let codes = offsets.code_of(word(reference, offsets.clause));
-            plant_kind(planter, codes, Kind::ExitCleanup, EXIT_CLEANUP, Work::Look);
+    for (name, arity) in [
+        (c"call_cleanup", 2),
+        (c"setup_call_cleanup", 3),
+        (c"setup_call_catcher_cleanup", 4),
+    ] {
+        let definition = system_definition(name, arity);
+        // SAFETY: a predicate with one clause, or none.
+        unsafe {
+            let reference = word(definition, offsets.first_clause);
+            if reference != 0 {
+                let codes = offsets.code_of(word(reference, offsets.clause));
+                plant_kind(planter, codes, Kind::ExitCleanup, EXIT_CLEANUP, Work::Look);
+            }
         }
     }
 }

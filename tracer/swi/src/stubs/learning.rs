@@ -187,7 +187,6 @@ fn try_work() -> Option<()> {
             .map(|arity| system_definition(c"call", arity))
             .collect(),
         catch: system_definition(c"catch", 3),
-        cleanup: system_definition(c"setup_call_catcher_cleanup", 4),
         foreign,
         dynamic,
         prefixes,
