@@ -55,6 +55,7 @@ mod starting;
 mod structure;
 mod stubs;
 mod stubs_end;
+mod tabling;
 mod tools;
 mod trials;
 mod try_changes;

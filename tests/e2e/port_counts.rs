@@ -113,7 +113,78 @@ const CASES: &[Case] = &[
         &["--builtins"],
         &[("p/1", [2, 3, 0, 0])],
     ),
+    (
+        "boxes that shift/1 leaves have exited",
+        "main :- handle(steps, 1), handle(many, 1).
+         handle(G, S) :- reset(G, ask(S), C), ( C == 0 -> true ; T is S+1, handle(C, T) ).
+         steps :- get(X), X == 1, get(Y), Y == 2.
+         get(X) :- inner(X), done.
+         inner(X) :- shift(ask(X)).
+         done.
+         many :- get(_), get(_).",
+        &[],
+        &[
+            ("inner/1", [4, 4, 0, 0]),
+            ("steps/0", [1, 1, 0, 0]),
+            ("done/0", [4, 4, 0, 0]),
+        ],
+    ),
+    (
+        "a tabled predicate that many things call",
+        ":- table a/1.
+         main :-
+             ( a(_), fail ; true ), ( a(_), fail ; true ),
+             findall(X, a(X), _), findall(X, a(X), _),
+             forall(a(X), true), aggregate_all(count, a(_), _).
+         a(1). a(2). a(3).",
+        &[],
+        &[("a/1", [6, 18, 0, 0])],
+    ),
+    (
+        "incremental tabling",
+        ":- dynamic d/1 as incremental.
+         :- table (p/1, q/1) as incremental.
+         d(1). d(2).
+         p(X) :- q(X), X > 0.
+         q(X) :- d(X).
+         main :-
+             findall(X, p(X), _), assertz(d(3)), findall(X, p(X), _),
+             retract(d(1)), forall(p(X), true), forall(q(_), true).",
+        &[],
+        &[
+            ("p/1", [5, 9, 1, 0]),
+            ("q/1", [6, 11, 2, 0]),
+            ("d/1", [3, 7, 0, 0]),
+        ],
+    ),
 ];
+
+/// A predicate with wrappers of the program's is one box of each call, and what the wrappers call
+/// is in it. (`--ports` counts some of them twice.)
+#[test]
+fn wrappers_of_the_program_are_in_the_box_of_the_call() {
+    let program = "
+        p(1). p(2).
+        p(X) :- q(X).
+        q(3).
+        log(_).
+        main :-
+            wrap_predicate(p(X), w1, W, ( log(X), W )),
+            findall(X, p(X), _), maplist(p, [1,2]), forall(p(_), true),
+            wrap_predicate(p(Y), w2, W2, ( log(Y), catch(W2, _, true), log(Y) )),
+            findall(Z, p(Z), _), once(p(_)), call(p, 3),
+            wrap_predicate(q(A), w3, W3, ( W3 ; W3 )),
+            findall(A, q(A), _),
+            unwrap_predicate(p/1, w1),
+            findall(Z, p(Z), _).";
+    let recorded = Sandbox::new().record("run", program, &["-g", "main"]);
+    assert_eq!(recorded.row("p/1").calls, 8);
+    assert_eq!(recorded.row("q/1").calls, 6);
+    assert_eq!(
+        recorded.edge("p/1", "log/1").calls,
+        recorded.row("log/1").calls
+    );
+}
 
 /// What was cut is told before the last call that comes after it.
 #[test]

@@ -195,6 +195,7 @@ unsafe extern "C" {
     pub(crate) fn PL_get_arg(index: usize, term: Term, argument: Term) -> c_int;
     pub(crate) fn PL_unify_atom_chars(term: Term, text: *const c_char) -> c_int;
     pub(crate) fn PL_new_atom(text: *const c_char) -> Atom;
+    pub(crate) fn PL_new_atom_mbchars(encoding: c_int, length: usize, text: *const c_char) -> Atom;
     pub(crate) fn PL_new_functor(name: Atom, arity: usize) -> Functor;
     pub(crate) fn PL_new_term_ref() -> Term;
     pub(crate) fn PL_unify_list(list: Term, head: Term, tail: Term) -> c_int;

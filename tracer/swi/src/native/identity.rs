@@ -80,6 +80,21 @@ pub(crate) fn definition(module: Term, name: Term, arity: Term) -> Option<usize>
     }
 }
 
+/// The same by the text of its name, where terms cannot be made.
+pub(crate) fn find(module: usize, name: &str, arity: usize) -> Option<usize> {
+    if module == 0 {
+        return None;
+    }
+    // SAFETY: text and length belong together; a module of the engine's; a procedure begins with
+    // its definition.
+    unsafe {
+        let utf8 = ffi::REP_UTF8 as c_int;
+        let atom = ffi::PL_new_atom_mbchars(utf8, name.len(), name.as_ptr().cast());
+        let procedure = ffi::PL_pred(ffi::PL_new_functor(atom, arity), module as ffi::Module);
+        (!procedure.is_null()).then(|| word(procedure as usize, 0))
+    }
+}
+
 pub(crate) fn system_definition(name: &CStr, arity: c_int) -> usize {
     // SAFETY: a predicate of module system, which is made if it is not there. A procedure begins
     // with its definition.

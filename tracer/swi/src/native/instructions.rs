@@ -70,6 +70,8 @@ pub(crate) enum Kind {
     /// Selects the clauses of a predicate, after its arguments were qualified (`S_STATIC` and the
     /// like).
     Select,
+    /// Leaves the frames up to that of `reset/3` (`I_SHIFT`, `I_SHIFTCP`).
+    Shift,
     /// The supervisor of the closure that a wrapper calls (`S_WRAP`).
     Wrap,
     /// The wrapper of a predicate is called (`S_CALLWRAPPER`).
@@ -123,7 +125,7 @@ impl Kind {
     }
 }
 
-const KINDS: [(&str, Kind); 49] = [
+const KINDS: [(&str, Kind); 51] = [
     ("I_CALL", Kind::Call),
     ("I_CALLM", Kind::CallInModule),
     ("I_CALLATM", Kind::CallAtModule),
@@ -163,6 +165,8 @@ const KINDS: [(&str, Kind); 49] = [
     ("S_MULTIFILE", Kind::Select),
     ("S_TRUSTME", Kind::Select),
     ("S_LIST", Kind::Select),
+    ("I_SHIFT", Kind::Shift),
+    ("I_SHIFTCP", Kind::Shift),
     ("S_WRAP", Kind::Wrap),
     ("S_CALLWRAPPER", Kind::CallWrapper),
     ("I_FOPEN", Kind::ForeignOpen),

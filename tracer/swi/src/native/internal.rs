@@ -11,6 +11,11 @@ use crate::values::atom_text;
 /// Wrappers of predicates.
 const WRAPPER: &str = "$wrap$";
 
+/// The name of the predicate that a wrapper is around, by the name of the wrapper.
+pub(crate) fn wrapped_name(wrapper: &str) -> Option<&str> {
+    wrapper.strip_prefix(WRAPPER)
+}
+
 /// What Prolog says of them, by name and arity.
 #[derive(Debug, Default)]
 pub(crate) struct Internal {

@@ -11,6 +11,7 @@ pub(crate) struct Known {
     /// `call/1`, `call/2`, …
     pub(crate) call: Vec<usize>,
     pub(crate) catch: usize,
+    pub(crate) reset: usize,
     /// Instructions with which the code of a predicate in C begins.
     pub(crate) foreign: Vec<(Op, ForeignKind)>,
     /// Those with which the code of a dynamic predicate begins that has been called.
@@ -30,6 +31,10 @@ pub(crate) fn call_definition(arity: usize) -> Option<usize> {
 
 pub(crate) fn catch_definition() -> usize {
     KNOWN.get().map_or(0, |known| known.catch)
+}
+
+pub(crate) fn reset_definition() -> usize {
+    KNOWN.get().map_or(0, |known| known.reset)
 }
 
 /// What a predicate in C leaves whose code begins with this cell. `None` if it is not one.

@@ -35,6 +35,7 @@ pub(crate) mod predicates;
 pub(crate) mod rules;
 mod search;
 pub(crate) mod shadow;
+pub(crate) mod shadows;
 pub(crate) mod sites;
 pub(crate) mod stack;
 pub(crate) mod terms;
@@ -42,4 +43,5 @@ pub(crate) mod words;
 
 pub(crate) use pauses::seconds as pauses;
 pub(crate) use predicates::Memory as Standings;
-pub(crate) use shadow::{Shadow, shadow_of};
+pub(crate) use shadow::Shadow;
+pub(crate) use shadows::shadow_of;

@@ -21,6 +21,8 @@ pub(crate) mod mark {
     /// Its predicate begins later: a library is loaded for it, or the handler of a signal runs
     /// first.
     pub(crate) const AWAITED: u32 = 8;
+    /// The wrapper of its predicate runs, or has run.
+    pub(crate) const WRAPPED: u32 = 16;
     /// The box that called it returns to the same cell: it runs in the frame of a last call.
     pub(crate) const STACKED: u32 = 4;
 }

@@ -36,6 +36,10 @@ pub(crate) enum Work {
     Select,
     /// The predicate that a wrapper is around is about to run, in the wrapper's box.
     Wrapped,
+    /// A wrapper begins, in place of its predicate.
+    Wrapper,
+    /// `shift/1` leaves what it is called in.
+    Shift,
     /// A body begins that has not been seen.
     NewBody,
     /// An instruction of a body that has not been seen: `call/1` has made it.

@@ -37,6 +37,8 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
     /// The cell at which the clause is entered, and its id in the trace.
     pub(crate) entry: Option<(usize, u32)>,
+    /// The clause is that of a wrapper.
+    pub(crate) is_wrapper: bool,
 }
 
 /// What a step does whenever control is there.

@@ -170,6 +170,8 @@ pub(crate) struct Memory {
     own: FxHashMap<(usize, Identity), bool>,
     names: Names,
     made: Made,
+    /// By definition of a wrapper: the predicate that it is around.
+    wrapped: FxHashMap<(usize, Identity), Option<usize>>,
 }
 
 /// Standings by definition. A definition may lie where another one was freed, so they have what
@@ -249,6 +251,16 @@ impl Memory {
                 known.as_ref().is_some_and(is_own) && atom_text(module) != "portmortem"
             })
         })
+    }
+
+    /// The predicate that a wrapper is around, as `find` has said once.
+    pub(crate) fn wrapped_by(
+        &mut self,
+        definition: usize,
+        find: impl FnOnce() -> Option<usize>,
+    ) -> Option<usize> {
+        let key = (definition, identity(definition));
+        *self.wrapped.entry(key).or_insert_with(find)
     }
 
     /// Forgets what was said before answers may have changed.

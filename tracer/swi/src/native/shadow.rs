@@ -25,9 +25,7 @@
 use std::iter;
 use std::mem::offset_of;
 use std::ptr;
-use std::sync::Mutex;
 
-use portmortem_tracer::locks;
 use rustc_hash::FxHashMap;
 
 use super::open_box::{Exited, NOWHERE, Offset, OpenBox, ROOT, Return, mark};
@@ -115,6 +113,10 @@ pub(crate) struct Shadow {
     pub(crate) boxes: Stack<OpenBox>,
     exited: Stack<Exited>,
     pub(crate) active: u32,
+    /// The newest choicepoint when `shift/1` was called, if no stub has been met since.
+    pub(crate) shifted: Option<Offset>,
+    /// The definitions of predicates whose wrappers run, by the numbers of their boxes.
+    wrapped: FxHashMap<u32, usize>,
 }
 
 /// What machine code needs of exited boxes, in bytes.
@@ -127,24 +129,6 @@ pub(crate) mod exited {
     pub(crate) const OPEN: usize = offset_of!(Exited, open);
     pub(crate) const BOXES: usize = offset_of!(Exited, boxes);
     pub(crate) const CHOICE: usize = offset_of!(Exited, choice);
-}
-
-/// Addresses of shadows, by the addresses of their engines' data.
-static SHADOWS: Mutex<Option<FxHashMap<usize, usize>>> = Mutex::new(None);
-
-/// An empty shadow for the engine whose data lies at `data`. It is never freed, because a thread
-/// remembers which engine it has run, and its shadow. So a later engine at that address gets the
-/// same one.
-pub(crate) fn shadow_of(data: usize) -> *mut Shadow {
-    let mut shadows = locks::lock(&SHADOWS);
-    let address = shadows
-        .get_or_insert_default()
-        .entry(data)
-        .or_insert_with(|| Box::into_raw(Box::new(Shadow::new())) as usize);
-    let shadow = *address as *mut Shadow;
-    // SAFETY: the engine that had it is gone, or begins another recording.
-    unsafe { (*shadow).retire() };
-    shadow
 }
 
 impl Shadow {
@@ -161,6 +145,8 @@ impl Shadow {
             boxes,
             exited: Stack::new(),
             active: 0,
+            shifted: None,
+            wrapped: FxHashMap::default(),
         }
     }
 
@@ -192,6 +178,14 @@ impl Shadow {
     fn newest_inside(&self) -> Option<&Exited> {
         let inside = self.exited.len() > self.active_box().exited as usize;
         inside.then(|| self.exited.last()).flatten()
+    }
+
+    /// `shift/1` leaves boxes. Which ones the next stub sees, so machine code leaves it to
+    /// handlers.
+    pub(crate) fn shift(&mut self, choice: Offset) {
+        self.shifted = Some(choice);
+        self.quiet = NOT_QUIET;
+        self.leave_to_handlers();
     }
 
     /// What stubs compare is set again after anything has changed.
@@ -231,13 +225,22 @@ impl Shadow {
             )
     }
 
-    /// Whether an open box runs in this frame.
-    pub(crate) fn has_open(&self, frame: Offset) -> bool {
+    /// The wrapper of a predicate begins in a frame. If a box runs there, it is that of the call.
+    pub(crate) fn wrapper_begins(&mut self, frame: Offset, definition: usize) {
+        let active = self.active;
+        if active > 0 && self.active_frame() == frame {
+            self.boxes[active as usize].marks |= mark::WRAPPED;
+            self.wrapped.insert(active, definition);
+        }
+    }
+
+    /// Whether the wrapper of this predicate runs in an open box.
+    pub(crate) fn has_wrapper_of(&self, definition: usize) -> bool {
         let mut at = self.active;
         while at > 0 {
             let open = &self.boxes[at as usize];
-            if open.frame <= frame {
-                return open.frame == frame;
+            if open.marks & mark::WRAPPED != 0 && self.wrapped.get(&at) == Some(&definition) {
+                return true;
             }
             at = open.parent;
         }
@@ -435,7 +438,7 @@ impl Shadow {
     }
 
     /// The active box exits.
-    fn exit(&mut self, choice: Offset, events: &mut impl Events) {
+    pub(crate) fn exit(&mut self, choice: Offset, events: &mut impl Events) {
         self.cut_after(choice, events);
         let active = *self.active_box();
         if choice <= active.choice {

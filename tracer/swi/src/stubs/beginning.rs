@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use portmortem_tracer::locks;
 
-use super::{labels, plant};
+use super::{continuations, labels, plant};
 use crate::engine;
 use crate::ffi::{Atom, FALSE, Foreign, TRUE, Term};
 use crate::native::identity::{definition, identity};
@@ -70,6 +70,7 @@ pub(crate) fn begin() -> Foreign {
     let facts = recording::with(|current| current.clauses).unwrap_or(false);
     let exchanged = plant::planter().is_some_and(|mut planter| {
         labels::plant_exit_cleanup(&mut planter);
+        continuations::plant(&mut planter);
         planter.withdraw();
         planter.exchange(facts).is_some()
     });

@@ -25,6 +25,8 @@ pub(super) const HANDLERS: Handlers = Handlers {
     call: on_call,
     select: on_select,
     wrapped: on_wrapped,
+    wrapper: on_wrapper,
+    shift: on_shift,
     new_body: on_new_body,
     new_code: on_new_code,
     recovery: on_recovery,
@@ -75,8 +77,16 @@ extern "C" fn on_wrapped(place: usize, cell: usize) {
     visit(place, cell, |visit, _| visit.wrapped());
 }
 
+extern "C" fn on_wrapper(place: usize, cell: usize) {
+    visit(place, cell, |visit, place| visit.wrapper(place, cell));
+}
+
+extern "C" fn on_shift(place: usize, cell: usize) {
+    visit(place, cell, |visit, _| visit.shift());
+}
+
 extern "C" fn on_new_body(place: usize, cell: usize) {
-    visit(place, cell, |visit, _| visit.new_body(cell));
+    visit(place, cell, |visit, place| visit.new_body(place, cell));
 }
 
 extern "C" fn on_new_code(place: usize, cell: usize) {
@@ -199,13 +209,15 @@ impl Visit {
         };
         // SAFETY: the engine's data.
         let base = unsafe { word(data, offsets.base as usize) };
-        Some(Self {
+        let mut visit = Self {
             offsets,
             data,
             base,
             shadow,
             engine,
-        })
+        };
+        visit.see_shift();
+        Some(visit)
     }
 
     /// The thread runs an engine that is not recorded.
@@ -363,11 +375,16 @@ impl Visit {
     /// A predicate begins, and no stub has recorded its call: its clauses are about to be
     /// selected, or its function is about to be called.
     fn select(&mut self, place: &Place, cell: usize) {
+        // SAFETY: the running frame.
+        let definition = unsafe { word(self.frame(), FRAME_DEFINITION) };
+        self.begins(definition, place, cell);
+    }
+
+    /// A predicate begins in the running frame: it, or its wrapper.
+    pub(super) fn begins(&mut self, definition: usize, place: &Place, cell: usize) {
         let frame = self.frame();
         let at = self.offset(frame);
         // SAFETY: the running frame.
-        let definition = unsafe { word(frame, FRAME_DEFINITION) };
-        // SAFETY: as above.
         let returns_to = self.fixed(unsafe { word(frame, FRAME_RETURN) });
         let expected = match self.shadow.take_expected(at, returns_to) {
             Expected::Goal => true,
@@ -491,45 +508,15 @@ impl Visit {
         self.shadow.announced = -1;
     }
 
-    /// The predicate of a wrapper's closure is about to run. If its wrapper has a box, that is
-    /// the box of the call.
-    fn wrapped(&mut self) {
-        let frame = self.frame();
-        // SAFETY: the closure's definition, and the predicate that it is of.
-        let (definition, standing) = unsafe {
-            let closure = word(frame, FRAME_DEFINITION);
-            let definition = word(closure, self.offsets.first_clause);
-            (definition, self.engine.standings.standing(definition))
-        };
-        let Some(wrapper) = self.wrapper_of(definition) else {
-            return;
-        };
-        if !standing.is_recorded() {
-            return;
-        }
-        let mut ancestor = frame;
-        loop {
-            // SAFETY: a frame of the engine's.
-            ancestor = unsafe { word(ancestor, FRAME_PARENT) };
-            if ancestor == 0 {
-                return;
-            }
-            // SAFETY: as above.
-            if unsafe { word(ancestor, FRAME_DEFINITION) } == wrapper {
-                break;
-            }
-        }
-        if self.shadow.has_open(self.offset(ancestor)) {
-            self.shadow.announced = self.offset(frame);
-        }
-    }
-
     /// The body of a clause begins for the first time, or a fact ends.
-    fn new_body(&mut self, cell: usize) {
+    fn new_body(&mut self, place: &Place, cell: usize) {
         let frame = self.frame();
         let Some(code) = self.clause_of(frame).filter(|code| code.contains(cell)) else {
             return;
         };
+        if self.wrapped_by(code.definition).is_some() {
+            return self.new_wrapper(place, cell);
+        }
         if cell == code.start {
             self.look(role::CLAUSE, cell);
         }

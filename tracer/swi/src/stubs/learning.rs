@@ -187,6 +187,7 @@ fn try_work() -> Option<()> {
             .map(|arity| system_definition(c"call", arity))
             .collect(),
         catch: system_definition(c"catch", 3),
+        reset: system_definition(c"reset", 3),
         foreign,
         dynamic,
         prefixes,

@@ -27,6 +27,7 @@ mod arguments;
 mod beginning;
 mod callbacks;
 mod clauses;
+mod continuations;
 mod declared;
 #[allow(
     clippy::useless_conversion,
@@ -53,6 +54,7 @@ mod planting;
 mod rereading;
 mod survey;
 mod view;
+mod wrappers;
 
 pub(crate) use adopting::{adopt, observe, recovery};
 pub(crate) use beginning::{begin, rule};

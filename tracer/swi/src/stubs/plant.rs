@@ -42,6 +42,8 @@ pub(super) struct Handlers {
     pub(super) call: Handler,
     pub(super) select: Handler,
     pub(super) wrapped: Handler,
+    pub(super) wrapper: Handler,
+    pub(super) shift: Handler,
     pub(super) new_body: Handler,
     pub(super) new_code: Handler,
     pub(super) recovery: Handler,
@@ -60,6 +62,8 @@ struct Gates {
     call: usize,
     select: usize,
     wrapped: usize,
+    wrapper: usize,
+    shift: usize,
     new_body: usize,
     new_code: usize,
     recovery: usize,
@@ -183,6 +187,8 @@ impl Planter {
             call: gate(handlers.call)?,
             select: gate(handlers.select)?,
             wrapped: gate(handlers.wrapped)?,
+            wrapper: gate(handlers.wrapper)?,
+            shift: gate(handlers.shift)?,
             new_body: gate(handlers.new_body)?,
             new_code: gate(handlers.new_code)?,
             recovery: gate(handlers.recovery)?,
@@ -261,6 +267,8 @@ impl Planter {
             Work::Call(goal) => (self.call_gate(op, goal)?, Glance::None),
             Work::Select => (self.gates.select, Glance::Announced),
             Work::Wrapped => (self.gates.wrapped, Glance::None),
+            Work::Wrapper => (self.gates.wrapper, Glance::None),
+            Work::Shift => (self.gates.shift, Glance::None),
             Work::NewBody => (self.gates.new_body, Glance::None),
             Work::NewCode => (self.gates.new_code, Glance::None),
             Work::Recovery => (self.gates.recovery, Glance::None),
@@ -461,6 +469,10 @@ impl Planter {
                 (Some(goal), entry) => (Some(Work::Call(goal)), entry),
                 (None, entry) if step.kind.calls_goal() => (Some(Work::MetaCall), entry),
                 (None, Some(clause)) => (Some(Work::Entry(clause)), None),
+                (None, None) if step.kind == Kind::Shift => (Some(Work::Shift), None),
+                (None, None) if plan.is_wrapper && step.kind == Kind::Enter => {
+                    (Some(Work::Wrapper), None)
+                }
                 (None, None) if roles != 0 => (Some(Work::Look), None),
                 (None, None) => (None, None),
             };

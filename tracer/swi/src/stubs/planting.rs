@@ -150,6 +150,7 @@ impl Visit {
         };
         // SAFETY: the code of a clause.
         let mut plan = unsafe { planter.plan(&cells, goal) }?;
+        plan.is_wrapper = self.wrapped_by(code.definition).is_some();
         if goals {
             self.name(&mut planter, &mut plan, code);
         }

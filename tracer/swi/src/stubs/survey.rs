@@ -26,6 +26,7 @@ impl Planter {
             roles: vec![0; count + 1],
             steps: Vec::new(),
             entry: None,
+            is_wrapper: false,
         };
         // A stub stays where the clause is tried after another one. If its first instruction
         // enters the body, it had one from the beginning. SAFETY: within the code.

@@ -1,0 +1,168 @@
+//! Tabled predicates: each call is one box, wherever it comes from, and filling a table is none.
+//!
+//! Random programs count the calls of their predicates themselves. The order of answers may differ
+//! from run to run, so each run is compared with what it has counted.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use portmortem_tests::{Profiled, Sandbox};
+
+use crate::random_programs::{Dice, IN_A_FILE};
+
+/// Tabled predicates of one program, which may call each other in circles.
+const TABLED: u64 = 3;
+
+/// `PORTMORTEM_ROUNDS=10` makes 1,000 programs.
+#[test]
+fn calls_are_those_that_programs_count() {
+    let rounds = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
+    let first = std::env::var("PORTMORTEM_SEED").map_or(70_000, |text| text.parse().unwrap());
+    let mut compared = 0;
+    let mut differences = Vec::new();
+    for first in (first..first + 100 * rounds).step_by(IN_A_FILE as usize) {
+        let programs = file(first);
+        for options in [&[][..], &["--no-boundary"], &["--libraries"], &["--ports"]] {
+            let (counted, recorded) = counts(&programs, options);
+            for (name, count) in counted {
+                compared += 1;
+                let calls = recorded.find(&name).map_or(0, |row| row.calls);
+                if calls != count {
+                    let what = format!("programs from {first}, {options:?}");
+                    differences.push(format!("{what}: {name}: {calls} calls, not {count}"));
+                }
+            }
+        }
+    }
+    println!("{compared} counts, {} differ", differences.len());
+    assert!(compared > 1_000, "{compared} counts");
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// What a file of programs has counted, and its recording.
+fn counts(programs: &str, options: &[&str]) -> (BTreeMap<String, u64>, Profiled) {
+    let sandbox = Sandbox::with("tabled.pl", programs);
+    let arguments = [&["record", "-o", "run.pmt"], options, &["tabled.pl"]].concat();
+    let outcome = sandbox.portmortem(arguments);
+    let printed = outcome.succeeds().out();
+    let counted = printed.lines().map(|line| {
+        let (name, count) = line.rsplit_once(' ').unwrap();
+        (name.to_owned(), count.parse().unwrap())
+    });
+    (counted.collect(), Profiled::of(&sandbox.path("run.pmt")))
+}
+
+fn file(first: u64) -> String {
+    let mut text = String::from(
+        ":- initialization(main, main).
+:- style_check(-singleton).
+:- style_check(-discontiguous).
+:- dynamic count/2.
+c(P) :- c(P, 1).
+c(P, K) :- ( retract(count(P, N)) -> true ; N = 0 ), N1 is N+K, assertz(count(P, N1)).
+d(0). d(1). d(2). d(3).
+",
+    );
+    let mut mains = Vec::new();
+    for number in first..first + IN_A_FILE {
+        let program = Program {
+            number,
+            dice: Dice::of_program(number),
+        };
+        text += &program.text();
+        mains.push(format!("main{number}"));
+    }
+    let _ = writeln!(
+        text,
+        "main :- {}, forall(count(P, N), format('~w ~w~n', [P, N])).",
+        mains.join(", ")
+    );
+    text
+}
+
+struct Program {
+    number: u64,
+    dice: Dice,
+}
+
+impl Program {
+    fn text(mut self) -> String {
+        let n = self.number;
+        let mut text = String::new();
+        for _ in 0..2 + self.dice.below(5) {
+            let (from, to) = (self.dice.below(4), self.dice.below(4));
+            let _ = writeln!(text, "e{n}({from}, {to}).");
+        }
+        let _ = writeln!(text, ":- table s{n}(_, min).");
+        let _ = writeln!(text, "s{n}(0, 0).");
+        let again = self.counted(&format!("s{n}/2"), &format!("s{n}(Y, M)"));
+        let _ = writeln!(text, "s{n}(X, N) :- {again}, e{n}(Y, X), N is M+1, N < 6.");
+        for tabled in 0..TABLED {
+            let _ = writeln!(text, ":- table p{n}_{tabled}/1.");
+            for _ in 0..1 + self.dice.below(3) {
+                let body = self.body();
+                let _ = writeln!(text, "p{n}_{tabled}(X) :- {body}.");
+            }
+        }
+        let called = self.call("X");
+        let _ = writeln!(text, "q{n}(X) :- {called}, X > 0.");
+        let goals: Vec<String> = (0..3 + self.dice.below(5)).map(|_| self.driver()).collect();
+        let _ = writeln!(text, "main{n} :- {}.", goals.join(",\n    "));
+        text
+    }
+
+    /// A goal that is counted before it is called.
+    fn counted(&self, predicate: &str, goal: &str) -> String {
+        format!("c('{predicate}'), {goal}")
+    }
+
+    fn tabled(&mut self) -> String {
+        format!("p{}_{}", self.number, self.dice.below(TABLED))
+    }
+
+    fn call(&mut self, argument: &str) -> String {
+        let name = self.tabled();
+        self.counted(&format!("{name}/1"), &format!("{name}({argument})"))
+    }
+
+    fn body(&mut self) -> String {
+        let n = self.number;
+        match self.dice.below(6) {
+            0 => "d(X)".to_owned(),
+            1 => format!("e{n}(0, X)"),
+            2 => self.call("X"),
+            3 => self.counted(&format!("q{n}/1"), &format!("q{n}(X)")),
+            4 => format!("{}, X < 3", self.call("X")),
+            _ => format!("{}, e{n}(Y, X)", self.call("Y")),
+        }
+    }
+
+    /// What main does with a tabled predicate, and that it has no other solution.
+    fn driver(&mut self) -> String {
+        let n = self.number;
+        let name = self.tabled();
+        let value = self.dice.below(5);
+        let goal = match self.dice.below(15) {
+            0 => format!("findall(x, {name}(_), _)"),
+            1 => format!("forall({name}(_), true)"),
+            2 => format!("( {name}({value}) -> true ; true )"),
+            3 => format!("( {name}(_), fail ; true )"),
+            4 => format!("\\+ \\+ ignore({name}({value}))"),
+            5 => format!("ignore(call({name}, {value}))"),
+            6 => format!("ignore(once({name}(_)))"),
+            7 => format!("catch(ignore({name}({value})), _, true)"),
+            8 => format!("aggregate_all(count, {name}(_), _)"),
+            9 => format!("ignore(maplist({name}, [{value}]))"),
+            10 => format!("setup_call_cleanup(true, ignore({name}({value})), true)"),
+            11 => return format!("c('{name}/1', 4), findall(X, ( d(X), {name}(X) ), _)"),
+            12 => return format!("c('{name}/1', 4), forall(d(X), ignore({name}(X)))"),
+            13 => return format!("c('s{n}/2'), findall(X-N, s{n}(X, N), _)"),
+            _ => "abolish_all_tables".to_owned(),
+        };
+        if goal == "abolish_all_tables" {
+            goal
+        } else {
+            self.counted(&format!("{name}/1"), &goal)
+        }
+    }
+}
