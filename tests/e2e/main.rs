@@ -36,6 +36,7 @@ mod hostile;
 mod index;
 mod install;
 mod library;
+mod names;
 mod noting;
 mod port_counts;
 mod portable;

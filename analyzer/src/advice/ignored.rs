@@ -14,7 +14,7 @@ const COMMENT: &str = "portmortem: ignore ";
 #[derive(Debug, Clone)]
 pub struct Ignored {
     cause: Cause,
-    predicates: Option<PredicatePattern>,
+    predicates: Option<(String, PredicatePattern)>,
 }
 
 impl Ignored {
@@ -24,17 +24,23 @@ impl Ignored {
     /// If no cause has that name; the text lists those that there are.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (name, predicates) = match text.split_once(':') {
-            Some((name, predicates)) => (name, Some(PredicatePattern::new(predicates))),
+            Some((name, text)) => (name, Some((text.to_owned(), PredicatePattern::new(text)))),
             None => (text, None),
         };
         let cause = Cause::named(name)?;
         Ok(Self { cause, predicates })
     }
 
+    /// The pattern of the predicates, if not all are meant.
+    #[must_use]
+    pub fn predicates(&self) -> Option<&str> {
+        self.predicates.as_ref().map(|(text, _)| text.as_str())
+    }
+
     /// Whether a finding is one of these: by the predicate whose clause it stands in.
     #[must_use]
     pub fn matches(&self, analysis: &Analysis, finding: &Finding) -> bool {
-        let is_in = |pattern: &PredicatePattern| {
+        let is_in = |(_, pattern): &(String, PredicatePattern)| {
             (0..).zip(analysis.trace.predicates()).any(|(index, info)| {
                 let of = &info.declared;
                 analysis.predicate(index) == finding.place.predicate

@@ -224,6 +224,8 @@ fn deceives(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use portmortem_tracer::pattern::PredicatePattern;
+
     use super::*;
 
     /// What `writeq/1` of SWI-Prolog 9.0.4 prints for `Name/0` and for `m:Name/0`.
@@ -276,6 +278,10 @@ mod tests {
         ] {
             assert_eq!(indicator("user", name, 0), user);
             assert_eq!(indicator("m", name, 0), qualified);
+            // Whoever copies it means the predicate.
+            let meant = |text, module| PredicatePattern::new(text).matches(module, name, 0);
+            assert!(meant(user, "user") && meant(qualified, "m"), "{user}");
+            assert!(!meant(qualified, "other"), "{qualified}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use portmortem_analyzer::advice::{Finding, findings};
+use portmortem_analyzer::advice::{Finding, Ignored, findings};
 use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::{Analysis, remarks};
 use serde_json::json;
@@ -22,6 +22,9 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
     }
     let trace = args.trace.as_deref().context("no trace is named")?;
     let analysis = analyse(trace, |trace| scope::filters(&args.scope, trace))?;
+    for pattern in args.ignore.iter().filter_map(Ignored::predicates) {
+        scope::matching(&analysis.trace, pattern)?;
+    }
     let mut found = findings(&analysis, args.least);
     let ignored = |finding: &Finding| {
         let mut all = args.ignore.iter();

@@ -27,9 +27,13 @@ const MOST_NAMED: usize = 5;
 pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode> {
     let mut kinds = Vec::new();
     let mut is_whole = true;
+    let mut unmatched: Vec<&String> = args.scope.hide.iter().collect();
     let mut side = |of: &Recordings| {
         let read = |path: &PathBuf| {
-            let analysis = analyse(path, |trace| scope::filters(&args.scope, trace))?;
+            let analysis = analyse(path, |trace| {
+                unmatched.retain(|pattern| scope::matching(trace, pattern).is_err());
+                scope::filters_of_one(&args.scope, trace)
+            })?;
             is_whole &= !warn_of_losses(&analysis);
             kinds.push(modes_and_technique(&analysis.trace));
             let recorded = Recorded::of(&analysis);
@@ -39,6 +43,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode> {
         of.0.iter().map(read).collect::<Result<Vec<Recorded>>>()
     };
     let (before, after) = (side(&args.before)?, side(&args.after)?);
+    if let Some(pattern) = unmatched.first() {
+        bail!("no predicate of these traces matches --hide {pattern}");
+    }
     let comparison = Comparison::of(&before, &after);
     kinds.sort();
     kinds.dedup();

@@ -19,8 +19,17 @@ pub(crate) const NOT_RECORDED: &str = "not recorded: ";
 /// What the options ask for.
 ///
 /// # Errors
-/// If the time is no range of time, the focus is not one predicate of the trace, or it has no such stream.
+/// If the time is no range of time, the focus is not one predicate of the trace, a pattern hides
+/// nothing, or the trace has no such stream.
 pub(crate) fn filters(args: &ScopeArgs, trace: &Trace) -> Result<Filters> {
+    for pattern in &args.hide {
+        matching(trace, pattern)?;
+    }
+    filters_of_one(args, trace)
+}
+
+/// The same for one of several traces: another one may have what is to be hidden.
+pub(crate) fn filters_of_one(args: &ScopeArgs, trace: &Trace) -> Result<Filters> {
     let mut filters = Filters::default();
     for pattern in &args.hide {
         filters.push(Filter::Hide(pattern.clone()));
@@ -38,11 +47,16 @@ pub(crate) fn filters(args: &ScopeArgs, trace: &Trace) -> Result<Filters> {
     Ok(filters)
 }
 
-/// The streams of a trace that a number or a name means.
+/// The streams of a trace that a name means, or the one that a number means: a thread may have
+/// another one's number for a name.
 pub(crate) fn streams(trace: &Trace, asked: &str) -> Result<Vec<u32>> {
     let number: Option<u32> = asked.parse().ok();
     let known = trace.streams().iter();
-    let is = |info: &&StreamInfo| Some(info.id) == number || info.name() == asked;
+    let has_number = number.is_some_and(|number| known.clone().any(|info| info.id == number));
+    let is = |info: &&StreamInfo| match number {
+        Some(number) if has_number => info.id == number,
+        _ => info.name() == asked,
+    };
     let found: Vec<u32> = known.clone().filter(is).map(|info| info.id).collect();
     if found.is_empty() {
         let names = known
