@@ -9,7 +9,7 @@ const PROGRAM: &str = "\
 :- initialization(main, main).
 main :- forall(loop(Goal), ( Goal -> true ; true )).
 loop(plain). loop(printing). loop(branch). loop(pairs). loop(negated). loop(of_facts). loop(soft). loop(of_a_library).
-loop(filtering). loop(testing). loop(test_between). loop(unifying). loop(goes_on). loop(cutting).
+loop(filtering). loop(for_all). loop(for_each). loop(counting). loop(rejecting). loop(testing). loop(test_between). loop(unifying). loop(goes_on). loop(cutting).
 :- dynamic fact/1.
 fact(1). fact(2). fact(3).
 gen(1). gen(2). gen(3).
@@ -26,6 +26,10 @@ of_facts :- fact(X), work(X), fail.
 soft :- ( gen(X) *-> work(X) ; true ), fail.
 of_a_library :- member(X, [1,2,3]), work(X), fail.
 filtering :- gen(X), odd(X), work(X), fail.
+for_all :- \\+ ( gen(X), \\+ work(X) ).
+for_each :- forall(gen(X), work(X)).
+counting :- aggregate_all(count, ( gen(X), work(X) ), _).
+rejecting :- gen(X), \\+ work(X).
 
 testing :- gen(X), work(X), X > 3.
 test_between :- gen(X), work(X), X > 3, fail.
@@ -64,13 +68,22 @@ fn what_a_driver_loop_did_is_collected() {
         "negated",
         "soft",
         "filtering",
+        "for_all",
     ] {
         let pair = (&*format!("{driver}/0"), "gen/1");
         assert_eq!(found.get(&pair), Some(&COLLECTED), "{driver}");
     }
     assert_eq!(found[&("of_facts/0", "fact/1")], COLLECTED);
+    assert_eq!(found[&("'$apply':forall/2", "gen/1")], COLLECTED);
+    assert_eq!(found[&("aggregate:aggregate_all/3", "gen/1")], COLLECTED);
     assert_eq!(found[&("of_a_library/0", "lists:member/2")], COLLECTED);
-    for waste in ["testing", "test_between", "unifying", "goes_on"] {
+    for waste in [
+        "testing",
+        "test_between",
+        "unifying",
+        "goes_on",
+        "rejecting",
+    ] {
         let pair = (&*format!("{waste}/0"), "gen/1");
         assert_eq!(found.get(&pair), Some(&UNDONE), "{waste}");
     }
@@ -115,28 +128,38 @@ soft_branches :- ( p, q *-> r ; q ), fail.
 condition :- ( p -> fail ; true ).
 without :- \\+ p, fail.
 twice :- \\+ \\+ p, fail.
+unless :- p, \\+ q.
+for_all :- \\+ ( p, \\+ q ).
+for_all_then(X) :- \\+ ( p, \\+ q ), X > 1.
+for_either :- \\+ ( p, \\+ ( q ; r ) ).
 argument :- findall(X, ( p, fail ; q, X = 1 ), _), fail.
 a_variable(G) :- p, G, fail.
 arithmetic(X) :- p, _ is X, fail.
 qualified :- p, user:fail.
 last :- p, q.
 ";
-    let profiled = Sandbox::new().record("p", program, &[]);
-    let found = marked(&profiled);
     let wanted = [
         ("a_variable/1", vec![2]),
         ("alternatives/0", vec![1, 2]),
         ("argument/0", vec![1, 2]),
         ("both_ends/0", vec![2, 3]),
         ("conjunction/0", vec![2]),
+        ("for_all/0", vec![2]),
+        ("for_either/0", vec![2, 3]),
         ("otherwise/0", vec![1]),
         ("qualified/0", vec![1]),
         ("soft_branches/0", vec![3, 4]),
         ("the_rest_calls/0", vec![1]),
         ("the_rest_ends/0", vec![1]),
         ("the_rest_fails/0", vec![1, 3]),
+        ("twice/0", vec![1]),
+        ("without/0", vec![1]),
     ];
-    assert_eq!(found, BTreeMap::from(wanted));
+    let wanted = BTreeMap::from(wanted);
+    for options in [&[][..], &["--ports"]] {
+        let profiled = Sandbox::new().record("p", program, options);
+        assert_eq!(marked(&profiled), wanted, "{options:?}");
+    }
 }
 
 /// Goals that nobody records may fail, unless it is known that they cannot.

@@ -22,7 +22,7 @@ const COLLECTORS: [(&str, RangeInclusive<u32>); 8] = [
     ("aggregate_all", 3..=4),
     ("aggregate", 3..=4),
 ];
-const COLLECTOR_MODULES: [&str; 3] = ["system", "$bags", "aggregate"];
+const COLLECTOR_MODULES: [&str; 4] = ["system", "$apply", "$bags", "aggregate"];
 
 /// A predicate of a trace, or a cost centre: what a box can be of.
 #[derive(Debug, Clone, PartialEq, Eq)]

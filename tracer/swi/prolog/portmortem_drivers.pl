@@ -23,7 +23,8 @@ After is what comes after a goal: after(Next, Instead). Next is what runs once t
 succeeded; Instead is a list of what runs if
 the branches that the goal is in fail, and each of these must begin with a port, or fail. Otherwise
 a test there might be what
-has failed in the end. Both are next(Goal, Next), `end` of the body, which is a port, or `unknown`.
+has failed in the end. Both are next(Goal, Next), `end` of the body, which is a port, `unknown`, or
+negation(Rest, Instead): the end of a negated goal, where \+ fails, with what comes after the \+.
 */
 
 :- set_module(class(library)).
@@ -62,7 +63,7 @@ after_condition(after(_, Instead), after(unknown, Instead)).
 %
 %   After G in \+G.
 
-after_negated(after(Rest, Instead), after(unknown, [Rest|Instead])).
+after_negated(after(Rest, Instead), after(negation(Rest, Instead), [Rest|Instead])).
 
 :- meta_predicate then_fails(+, +, 1).
 
@@ -71,23 +72,41 @@ after_negated(after(Rest, Instead), after(unknown, [Rest|Instead])).
 %   The clause fails after a goal, and nothing in between can fail by itself. call(Recorded, Goal)
 %   is true if calls of Goal have ports.
 
-then_fails(after(Next, Instead), M, Recorded) :-
-    first(Next, M, Recorded, fails),
+then_fails(after(Next, Instead0), M, Recorded) :-
+    first(Next, M, Recorded, First0),
+    fails(First0, Instead0, Instead, M, Recorded),
     \+ ( '$member'(Other, Instead),
          first(Other, M, Recorded, First),
          \+ is_certain(First, Recorded) ).
 
+%   fails(+First, +Instead0, -Instead, +Module, :Recorded) is semidet.
+%
+%   The clause fails. A goal that makes a \+ fail may be a test that rejects; but what fails in any
+%   case is a loop, as \+ ( G, \+ T ), which asks G for all its solutions. The branches inside of
+%   the \+ are gone then.
+
+fails(fails, Instead, Instead, _, _).
+fails(negation(Rest, Instead), _, Instead, M, Recorded) :-
+    first(Rest, M, Recorded, First),
+    is_failure(First).
+
+is_failure(fails).
+is_failure(negation(_, _)).
+
 is_certain(fails, _).
+is_certain(negation(_, _), _).
 is_certain(port, _).
 is_certain(goal(Goal), Recorded) :-
     call(Recorded, Goal).
 
 %   first(+Next, +Module, :Recorded, -First) is det
 %
-%   What happens first: `fails`, `port`, `unknown`, or goal(Goal), which may do anything.
+%   What happens first: `fails`, `port`, `unknown`, negation(Rest, Instead), or goal(Goal), which
+%   may do anything.
 
 first(end, _, _, port).
 first(unknown, _, _, unknown).
+first(negation(Rest, Instead), _, _, negation(Rest, Instead)).
 first(next(Goal, Next), M, Recorded, First) :-
     first_of_goals(Goal, 64, M, Recorded, First0),
     (   First0 == succeeds

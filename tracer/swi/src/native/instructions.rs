@@ -82,7 +82,7 @@ pub(crate) enum Kind {
     ForeignRedo,
     /// The first call of a predicate (`S_VIRGIN`).
     Virgin,
-    /// `fail` (`I_FAIL`).
+    /// `fail` (`I_FAIL`), and the end of a negated goal (`C_FAIL`).
     Fail,
     /// The end of a clause.
     Exit,
@@ -125,7 +125,7 @@ impl Kind {
     }
 }
 
-const KINDS: [(&str, Kind); 51] = [
+const KINDS: [(&str, Kind); 52] = [
     ("I_CALL", Kind::Call),
     ("I_CALLM", Kind::CallInModule),
     ("I_CALLATM", Kind::CallAtModule),
@@ -177,6 +177,7 @@ const KINDS: [(&str, Kind); 51] = [
     ("I_EXITFACT", Kind::ExitFact),
     ("D_BREAK", Kind::Break),
     ("I_FAIL", Kind::Fail),
+    ("C_FAIL", Kind::Fail),
 ];
 
 /// Of an instruction, as far as a recorder must know it.

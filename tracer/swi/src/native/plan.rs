@@ -90,12 +90,53 @@ impl Plan {
     /// other after it but one that begins with a port, or fails: otherwise a test there might be
     /// what has failed in the end.
     /// `always` tells of a step whether it always succeeds or always fails, without a port.
+    ///
+    /// A goal that makes a `\+` fail may be a test that rejects; but what fails in any case is a
+    /// loop, as `\+ ( G, \+ T )`, which asks `G` for all its solutions. The branches inside of the
+    /// `\+` are gone then.
     pub(crate) fn then_fails(&self, goal: usize, always: impl Fn(&Step) -> Option<Always>) -> bool {
-        let next = self.first_to_fail(goal + 1, &always);
-        next.is_some_and(|step| step.kind == Kind::Fail || always(step) == Some(Always::Fails))
-            && self
-                .alternatives_around(goal)
-                .all(|at| self.begins_with_port(at, &always))
+        let Some(next) = self.first_to_fail(goal + 1, &always) else {
+            return false;
+        };
+        let branch = if self.ends_negation(next) {
+            let negation = (0..goal)
+                .rev()
+                .find(|&at| self.is_condition_around(at, goal));
+            negation.filter(|&at| self.fails_instead(at, &always))
+        } else {
+            let fails = next.kind == Kind::Fail || always(next) == Some(Always::Fails);
+            fails.then_some(goal)
+        };
+        branch.is_some_and(|branch| {
+            let mut alternatives = self.alternatives_around(branch);
+            alternatives.all(|at| self.begins_with_port(at, &always))
+        })
+    }
+
+    /// Whether a step is the end of a negated goal, where `\+` fails.
+    fn ends_negation(&self, step: &Step) -> bool {
+        let at = self.step_at(step.index);
+        let next = at.and_then(|at| self.steps.get(at + 1));
+        step.kind == Kind::Cut && next.is_some_and(|next| next.kind == Kind::Fail)
+    }
+
+    /// Whether a step begins a condition that another one stands in.
+    fn is_condition_around(&self, at: usize, inner: usize) -> bool {
+        let alternative = self.steps[at].alternative;
+        let end = alternative.and_then(|index| self.step_at(index));
+        self.steps[at].kind == Kind::Condition && end.is_some_and(|end| end > inner)
+    }
+
+    /// Whether the clause fails in any case if a condition does not hold.
+    fn fails_instead(&self, condition: usize, always: impl Fn(&Step) -> Option<Always>) -> bool {
+        let alternative = self.steps[condition].alternative;
+        let at = alternative.and_then(|index| self.step_at(index));
+        let first = at.and_then(|at| self.first_to_fail(at, &always));
+        first.is_some_and(|step| {
+            step.kind == Kind::Fail
+                || always(step) == Some(Always::Fails)
+                || self.ends_negation(step)
+        })
     }
 
     /// The steps at which alternatives to the branches begin that a step stands in.
@@ -112,6 +153,7 @@ impl Plan {
     fn begins_with_port(&self, at: usize, always: impl Fn(&Step) -> Option<Always>) -> bool {
         self.first_to_fail(at, &always).is_some_and(|step| {
             matches!(step.kind, Kind::Fail | Kind::Exit)
+                || self.ends_negation(step)
                 || step.goal.is_some()
                 || always(step) == Some(Always::Fails)
         })
