@@ -184,7 +184,7 @@ fn threads_that_wait() {
     let sandbox = Sandbox::new();
     record(&sandbox, "pool", &[], &[]);
     let waiting = finding(&findings(&sandbox), "waiting", "handle/2", 57);
-    says(&waiting, "system:with_mutex/2 was called 400 times");
+    says(&waiting, "system:with_mutex/2 was called 400 times there");
 }
 
 /// Whether times grow is decided by times: so these traces are given (`tests/programs/slow/record`).

@@ -61,4 +61,5 @@ mod tools;
 mod trials;
 mod try_changes;
 mod tui;
+mod waiting;
 mod width;

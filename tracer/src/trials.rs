@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use crate::format::{
-    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Event, INSTRUMENT, Predicate, Record,
-    Trial, WAITING, decode_header, is_engine_work, read_record,
+    BLOCK_ALIGN, BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Event, INSTRUMENT, PREEMPTED,
+    Predicate, Record, Trial, WAITING, decode_header, is_engine_work, read_record,
 };
 
 const EXIT_DET: usize = 2;
@@ -111,7 +111,7 @@ impl EngineWork {
     fn of(predicate: &Predicate) -> Option<Self> {
         let name = predicate.name.as_str();
         let work = match name {
-            WAITING | INSTRUMENT => Self::Untimed,
+            WAITING | PREEMPTED | INSTRUMENT => Self::Untimed,
             _ => Self::Other,
         };
         is_engine_work(&predicate.module, name, predicate.arity).then_some(work)

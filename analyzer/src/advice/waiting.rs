@@ -1,10 +1,12 @@
 //! Threads without a processor: what they wait for.
 
 use std::collections::BTreeMap;
+use std::iter;
 
-use super::evidence::Evidence;
+use super::evidence::{Evidence, part_of};
 use super::{Cause, Certainty, Finding};
 use crate::figures::Caller;
+use crate::tables::Site;
 use crate::text::counted;
 use crate::trace::{PredicateIndex, PredicateInfo};
 
@@ -17,10 +19,12 @@ enum WaitsFor {
     Input,
     /// Until some time has passed.
     Time,
+    /// For something that its name does not say: another process, a server, a disk.
+    Something,
 }
 
 impl WaitsFor {
-    /// `None`: the processor was busy with something else, or the system with the thread's output.
+    /// `None` if its name does not say.
     fn of(info: &PredicateInfo) -> Option<Self> {
         let module = info.declared.module.as_str();
         let name = info.declared.name.as_str();
@@ -52,11 +56,27 @@ impl WaitsFor {
     }
 }
 
-/// A finding for each predicate that waits for a mutex, input or time; one for all that wait for threads.
+/// Who waited: the calls of a predicate by a goal, or those without a known one.
+struct Waiter<'e> {
+    predicate: PredicateIndex,
+    goal: Option<&'e Site<'e>>,
+    ticks: u64,
+}
+
+impl Waiter<'_> {
+    /// " at line 4 of slow/2", if that is known.
+    fn at(&self, evidence: &Evidence) -> String {
+        let at = self.goal.map(|goal| format!(" {}", evidence.at(goal)));
+        at.unwrap_or_default()
+    }
+}
+
+/// A finding for each goal that waits; one for all that wait for threads.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
-    let mut waiting =
-        BTreeMap::<(WaitsFor, Option<PredicateIndex>), Vec<(PredicateIndex, u64)>>::new();
+    let mut waited = BTreeMap::<(WaitsFor, PredicateIndex), u64>::new();
     let trace = &evidence.analysis.trace;
+    // Otherwise a busy machine looks the same as waiting.
+    let is_told_apart = trace.predicates().iter().any(PredicateInfo::is_preempted);
     for (&(caller, callee), edge) in &evidence.analysis.profile.edges {
         let is_waiting = |index: PredicateIndex| trace.predicates().get(index as usize);
         let Caller::Predicate(caller) = caller else {
@@ -66,32 +86,72 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             continue;
         };
         // A busy machine is a remark of the report, and no fault of the program.
-        if let (true, Some(what)) = (info.is_waiting(), WaitsFor::of(by)) {
-            let alone = what != WaitsFor::Thread;
-            let group = waiting.entry((what, alone.then_some(caller))).or_default();
-            group.push((caller, edge.spent_ticks));
+        if !info.is_waiting() || info.is_preempted() {
+            continue;
+        }
+        if let Some(what) = WaitsFor::of(by).or(is_told_apart.then_some(WaitsFor::Something)) {
+            let sum = waited.entry((what, caller)).or_default();
+            *sum = sum.saturating_add(edge.spent_ticks);
         }
     }
-    waiting
-        .into_iter()
-        .map(|((what, _), mut by)| {
-            by.sort_by_key(|&(index, ticks)| (std::cmp::Reverse(ticks), index));
-            finding(evidence, what, &by)
-        })
-        .collect()
+    let mut findings = Vec::new();
+    let mut for_threads = Vec::new();
+    for ((what, predicate), ticks) in waited {
+        let waiters = waiters(evidence, predicate, ticks);
+        if what == WaitsFor::Thread {
+            for_threads.extend(waiters);
+        } else {
+            findings.extend(waiters.iter().map(|one| finding(evidence, what, one, &[])));
+        }
+    }
+    for_threads.sort_by_key(|waiter| std::cmp::Reverse(waiter.ticks));
+    if let Some((longest, others)) = for_threads.split_first() {
+        findings.push(finding(evidence, WaitsFor::Thread, longest, others));
+    }
+    findings
 }
 
-/// `by` is not empty, the predicate that waited longest first.
-fn finding(evidence: &Evidence, what: WaitsFor, by: &[(PredicateIndex, u64)]) -> Finding {
-    let (longest, _) = by[0];
-    let name = evidence.name(longest);
-    let cost_ticks = by
-        .iter()
-        .fold(0_u64, |sum, (_, ticks)| sum.saturating_add(*ticks));
-    let goal = evidence.dearest_goal(longest);
-    let place = goal.map_or_else(|| evidence.place(longest), |goal| evidence.place_of(goal));
-    let at = goal.map_or_else(String::new, |goal| format!(" {}", evidence.at(goal)));
-    let calls = counted(evidence.figures(longest).calls, "time", "times");
+/// Who has called a predicate that waited: each goal has the part of that which it has of the
+/// time in all its calls.
+fn waiters<'e>(evidence: &'e Evidence, predicate: PredicateIndex, ticks: u64) -> Vec<Waiter<'e>> {
+    let inclusive = evidence.figures(predicate).inclusive_ticks;
+    let goals = evidence.sites().filter(|goal| goal.callee == predicate);
+    let mut all: Vec<Waiter> = goals
+        .map(|goal| Waiter {
+            predicate,
+            goal: Some(goal),
+            ticks: part_of(ticks, goal.figures.served_ticks, inclusive),
+        })
+        .filter(|waiter| waiter.ticks > 0)
+        .collect();
+    let told = all.iter().map(|waiter| waiter.ticks);
+    let left = ticks.saturating_sub(told.fold(0, u64::saturating_add));
+    // Less than this is what rounding leaves.
+    if left > all.len() as u64 {
+        all.push(Waiter {
+            predicate,
+            goal: None,
+            ticks: left,
+        });
+    }
+    all
+}
+
+/// `longest` waited for at least as long as each of the others.
+fn finding(evidence: &Evidence, what: WaitsFor, longest: &Waiter, others: &[Waiter]) -> Finding {
+    let name = evidence.name(longest.predicate);
+    let all = || iter::once(longest).chain(others);
+    let cost_ticks = all().fold(0_u64, |sum, waiter| sum.saturating_add(waiter.ticks));
+    let place = match longest.goal {
+        Some(goal) => evidence.place_of(goal),
+        None => evidence.place(longest.predicate),
+    };
+    let at = longest.at(evidence);
+    let calls = match longest.goal {
+        Some(goal) => goal.figures.calls,
+        None => evidence.figures(longest.predicate).calls,
+    };
+    let calls = counted(calls, "time", "times");
     let waited = evidence.time(cost_ticks);
     let (title, remedy) = match what {
         WaitsFor::Mutex => (
@@ -111,6 +171,11 @@ fn finding(evidence: &Evidence, what: WaitsFor, by: &[(PredicateIndex, u64)]) ->
             "read more at once, or let another thread read ahead; no change of the program makes the input come sooner."
                 .to_owned(),
         ),
+        WaitsFor::Something => (
+            format!("{name}{at} waits"),
+            "call it less often, or ask for more at once; or let another thread wait, and work meanwhile."
+                .to_owned(),
+        ),
         WaitsFor::Time => (
             format!("{name}{at} waits for time to pass"),
             "wait for the event itself (thread_get_message/3 with a timeout, thread_wait/2) instead of asking again and again."
@@ -119,33 +184,42 @@ fn finding(evidence: &Evidence, what: WaitsFor, by: &[(PredicateIndex, u64)]) ->
     };
     let evidence_text = match what {
         WaitsFor::Thread => {
-            let most = by.iter().take(4).map(|&(index, ticks)| {
-                let at = evidence.dearest_goal(index);
-                let at = at.map_or_else(String::new, |goal| format!(" {}", evidence.at(goal)));
-                format!("{} in {}{at}", evidence.time(ticks), evidence.name(index))
+            let most = all().take(4).map(|waiter| {
+                let name = evidence.name(waiter.predicate);
+                format!(
+                    "{} in {name}{}",
+                    evidence.time(waiter.ticks),
+                    waiter.at(evidence)
+                )
             });
             let most: Vec<String> = most.collect();
             format!("Threads waited {waited} in all: {}.", most.join("; "))
         }
         WaitsFor::Mutex => format!(
-            "{name} was called {calls} and waited {waited} in all; what it then did is not in that."
+            "{name} was called {calls} there and waited {waited} in all; what it then did is not in that."
         ),
-        WaitsFor::Input | WaitsFor::Time => {
-            format!("{name} was called {calls} and waited {waited} in all.")
+        WaitsFor::Input | WaitsFor::Time | WaitsFor::Something => {
+            format!("{name} was called {calls} there and waited {waited} in all.")
         }
     };
+    let mut predicates: Vec<PredicateIndex> = Vec::new();
+    for waiter in all() {
+        if !predicates.contains(&waiter.predicate) && predicates.len() < 4 {
+            predicates.push(waiter.predicate);
+        }
+    }
     Finding {
         cause: Cause::Waiting,
         place,
         cost_ticks,
         certainty: match what {
             WaitsFor::Mutex | WaitsFor::Time => Certainty::Counted,
-            WaitsFor::Thread | WaitsFor::Input => Certainty::ToCheck,
+            WaitsFor::Thread | WaitsFor::Input | WaitsFor::Something => Certainty::ToCheck,
         },
         title,
         evidence: evidence_text,
         remedy,
-        predicates: by.iter().take(4).map(|&(index, _)| index).collect(),
+        predicates,
         needs: Vec::new(),
     }
 }

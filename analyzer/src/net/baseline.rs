@@ -185,7 +185,7 @@ impl Measured {
             }
             first += below.len();
         }
-        let waiting = trace.predicates().iter().find(|info| info.is_waiting());
+        let waiting = trace.predicates().iter().filter(|info| info.is_waiting());
         fits.extend(waiting.map(|info| Fit {
             predicate: Some(info.declared.id),
             costs: COST_UNIT as u32,

@@ -96,8 +96,8 @@ pub(super) struct Books {
     /// What hidden boxes did, by the place of the visible ones whose work that is.
     pub(super) hidden: FxHashMap<PlaceId, HiddenFigures>,
     begin: PredicateIndex,
-    /// The predicate whose boxes are time without a processor, and the arcs that lead to it.
-    waiting: Option<PredicateIndex>,
+    /// The predicates whose boxes are time without a processor, and the arcs that lead to them.
+    waiting: Vec<PredicateIndex>,
     waiting_arcs: Vec<ArcId>,
 }
 
@@ -223,7 +223,7 @@ impl Books {
             chains: NONE,
         });
         self.arc_ids.insert(from, callable, arc);
-        if Some(predicate) == self.waiting {
+        if self.waiting.contains(&predicate) {
             self.waiting_arcs.push(arc);
         }
         arc

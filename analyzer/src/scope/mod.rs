@@ -157,10 +157,13 @@ impl Scope {
         BoxKind::of(&self.kinds, predicate)
     }
 
-    /// The predicate whose boxes are time without a processor, if there is one.
-    pub(crate) fn waiting(&self) -> Option<PredicateIndex> {
-        let place = self.kinds.iter().position(|kind| *kind == BoxKind::Waiting);
-        place.map(|place| place as PredicateIndex)
+    /// The predicates whose boxes are time without a processor.
+    pub(crate) fn waiting(&self) -> Vec<PredicateIndex> {
+        (0..)
+            .zip(self.kinds.iter())
+            .filter(|&(_, kind)| *kind == BoxKind::Waiting)
+            .map(|(predicate, _)| predicate)
+            .collect()
     }
 
     /// Whether the window has begun.

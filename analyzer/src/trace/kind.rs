@@ -2,7 +2,7 @@
 
 use bincode::{Decode, Encode};
 
-use portmortem_tracer::format::{AUTOLOAD, INSTRUMENT, WAITING, is_engine_work};
+use portmortem_tracer::format::{AUTOLOAD, INSTRUMENT, PREEMPTED, WAITING, is_engine_work};
 
 use super::{PredicateIndex, PredicateInfo, Trace};
 
@@ -36,7 +36,7 @@ impl BoxKind {
                 };
             }
             match info.declared.name.as_str() {
-                WAITING => Self::Waiting,
+                WAITING | PREEMPTED => Self::Waiting,
                 AUTOLOAD => Self::Autoload,
                 INSTRUMENT => Self::SetUp,
                 _ => Self::EngineWork,
@@ -94,6 +94,12 @@ impl PredicateInfo {
     /// Whether its boxes are time without a processor.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        self.is_engine_work() && self.declared.name == WAITING
+        self.is_engine_work() && matches!(self.declared.name.as_str(), WAITING | PREEMPTED)
+    }
+
+    /// Whether its boxes are time in which the thread could have run.
+    #[must_use]
+    pub fn is_preempted(&self) -> bool {
+        self.is_engine_work() && self.declared.name == PREEMPTED
     }
 }

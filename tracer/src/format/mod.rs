@@ -39,19 +39,21 @@ pub use wire::{MAX_RECORD_BYTES, WireError, decode_record, encode_record, read_r
 pub const ENGINE_HOME: &str = "engine:";
 
 /// Predicates of arity 0 that stand for what is done without a call of the program: garbage
-/// collections, stack shifts, waiting, loading a library when one of its predicates is first
-/// called, and set-up of the recorder's own. How many there are of the first three depends on
-/// time and load, as nothing else in a trace. All are of the module `system`, but for
-/// [`INSTRUMENT`].
-pub const ENGINE_WORK: [&str; 5] = [
+/// collections, stack shifts, waiting for something or for a processor, loading a library when one
+/// of its predicates is first called, and set-up of the recorder's own. How many there are of the
+/// first four depends on time and load, as nothing else in a trace. All are of the module `system`,
+/// but for [`INSTRUMENT`].
+pub const ENGINE_WORK: [&str; 6] = [
     "stack_shift",
     "garbage_collect",
     WAITING,
+    PREEMPTED,
     AUTOLOAD,
     INSTRUMENT,
 ];
 
-/// What the recorder does to the program while that runs or is loaded: it is of the module [`RECORDER`].
+/// What the recorder does to the program while that runs or is loaded: it is of the module
+/// [`RECORDER`].
 pub const INSTRUMENT: &str = "instrument";
 
 /// The recorder's own module.
@@ -76,5 +78,9 @@ pub fn is_engine_work(module: &str, name: &str, arity: u32) -> bool {
 /// Loading a library.
 pub const AUTOLOAD: &str = "autoload";
 
-/// The one whose boxes are no work: the thread had no processor.
+/// No work: the thread had no processor, because it waited for something. In a trace without
+/// [`PREEMPTED`] it may also have waited for a processor.
 pub const WAITING: &str = "waiting";
+
+/// No work either: the thread could have run, and had no processor.
+pub const PREEMPTED: &str = "preempted";

@@ -21,7 +21,7 @@ use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
 use crate::kept;
 use crate::recording::{self, Recording, Selection};
 use crate::values::{integer, integers, strings, text};
-use crate::waiting::Waiting;
+use crate::waiting::{Waited, Waiting};
 
 /// How a recording is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,8 @@ pub(crate) fn stretch_ends(term: Term) -> Foreign {
         return FALSE;
     };
     let ticks = end.saturating_sub(stretch.begin);
-    let waited = u128::from(stretch.waiting.since_last()) * u128::from(ticks)
+    let waited_ns = stretch.waiting.since_last().map_or(0, Waited::all_ns);
+    let waited = u128::from(waited_ns) * u128::from(ticks)
         / u128::from(end_ns.saturating_sub(stretch.begin_ns).max(1));
     let worked = ticks.saturating_sub(waited as u64);
     // SAFETY: a term of our own argument list.

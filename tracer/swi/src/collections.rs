@@ -40,8 +40,8 @@ pub(crate) struct Collections {
     /// being asked.
     pub(crate) due: u64,
     pub(crate) waiting: Waiting,
-    /// The predicate of its boxes, once there was one.
-    pub(crate) waiting_id: Option<u32>,
+    /// The predicates of its boxes, for something and for a processor, once there was one.
+    pub(crate) waiting_ids: Option<(u32, Option<u32>)>,
     /// The same of set-up.
     pub(crate) set_up_id: Option<u32>,
 }
@@ -72,7 +72,7 @@ impl Collections {
             began: clock::pair(),
             due: 0,
             waiting: Waiting::new(),
-            waiting_id: None,
+            waiting_ids: None,
             set_up_id: None,
         }
     }

@@ -26,7 +26,7 @@
 use std::ops::Range;
 
 use portmortem_tracer::clock;
-use portmortem_tracer::format::{ENGINE_WORK, Event, INSTRUMENT, WAITING};
+use portmortem_tracer::format::{ENGINE_WORK, Event, INSTRUMENT, PREEMPTED, WAITING};
 
 use crate::collections::{KINDS, SHORT_TICKS, SHORTEST_NS, Stop, ask};
 use crate::engine::{self, Engine};
@@ -134,19 +134,33 @@ impl Engine {
 
     /// [`Engine::note_waiting`], of what has come since a tick.
     fn note_waiting_since(&mut self, begin: u64, active: bool) {
-        let mut ns = self.collections.waiting.since_last();
+        let Some(waited) = self.collections.waiting.since_last() else {
+            return;
+        };
         // Time while no box is open is nobody's anyway.
-        if ns == 0 || self.quiet || !active {
+        if self.quiet || !active {
             return;
         }
-        if self.collections.waiting_id.is_none() {
-            self.collections.waiting_id = recording::with(|current| current.pseudo(WAITING));
-            ns += self.collections.waiting.since_last();
-        }
+        let ids = self.collections.waiting_ids.or_else(|| {
+            let told = waited.preempted_ns.is_some();
+            recording::with(|current| {
+                let preempted = told.then(|| current.pseudo(PREEMPTED));
+                (current.pseudo(WAITING), preempted)
+            })
+        });
+        self.collections.waiting_ids = ids;
+        let Some((blocked, preempted)) = ids else {
+            return;
+        };
         let now = clock::ticks();
-        if let Some(id) = self.collections.waiting_id {
-            let ticks = ns as f64 * self.collections.rate(now);
-            self.note_work(id, ticks as u64, begin..now);
+        let rate = self.collections.rate(now);
+        let ticks = |ns: u64| (ns as f64 * rate) as u64;
+        match (preempted, waited.preempted_ns) {
+            (Some(preempted), Some(ns)) => {
+                self.note_work(blocked, ticks(waited.blocked_ns), begin..now);
+                self.note_work(preempted, ticks(ns), begin..now);
+            }
+            _ => self.note_work(blocked, ticks(waited.all_ns()), begin..now),
         }
     }
 

@@ -7,6 +7,9 @@
 //! collections and stack shifts ([`crate::collections`]) are processor time, so nothing is in
 //! both.
 //!
+//! The system counts for how long a thread could have run and had no processor. That part is a box
+//! of `system:preempted/0`.
+//!
 //! The clocks are the system's, and Prolog is not asked: so they are read also where it may not
 //! be called.
 
@@ -23,6 +26,26 @@ const TOGETHER_NS: u64 = 5_000;
 /// How long one engine has waited, from one reading of the clocks to the next.
 pub(crate) struct Waiting {
     last: Reading,
+    /// For how long the thread could have run without a processor, in ns, when that was read
+    /// last. `None` if the system does not say.
+    ready_ns: Option<u64>,
+    /// What it has waited since then and was too little to be recorded, for whatever reason.
+    unrecorded_ns: u64,
+}
+
+/// Time without a processor, in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Waited {
+    /// The thread waited for something; for a processor, too, if it is not known for how long.
+    pub(crate) blocked_ns: u64,
+    /// It could have run. `None` if that is not known.
+    pub(crate) preempted_ns: Option<u64>,
+}
+
+impl Waited {
+    pub(crate) fn all_ns(self) -> u64 {
+        self.blocked_ns + self.preempted_ns.unwrap_or(0)
+    }
 }
 
 /// Both clocks at one moment.
@@ -38,25 +61,70 @@ impl Waiting {
     pub(crate) fn new() -> Self {
         Self {
             last: Reading::now(),
+            ready_ns: ready_ns(),
+            unrecorded_ns: 0,
         }
     }
 
-    /// How long the thread has waited since it was asked last, in ns; 0 if that is too little to
-    /// be recorded, or was another thread.
-    pub(crate) fn since_last(&mut self) -> u64 {
+    /// How long the thread has waited since it was asked last; `None` if that is too little to be
+    /// recorded, or was another thread.
+    pub(crate) fn since_last(&mut self) -> Option<Waited> {
         let now = Reading::now();
         let last = std::mem::replace(&mut self.last, now);
-        if now.thread != last.thread {
-            return 0;
-        }
         // The place of a thread that has ended may be that of a new one, which has run for less.
-        let Some(worked) = now.processor_ns.checked_sub(last.processor_ns) else {
-            return 0;
+        let worked = now.processor_ns.checked_sub(last.processor_ns);
+        let Some(worked) = worked.filter(|_| now.thread == last.thread) else {
+            self.ready_ns = ready_ns();
+            self.unrecorded_ns = 0;
+            return None;
         };
         let elapsed = now.elapsed_ns.saturating_sub(last.elapsed_ns);
         let waited = elapsed.saturating_sub(worked);
-        if waited < SHORTEST_NS { 0 } else { waited }
+        if waited < SHORTEST_NS {
+            self.unrecorded_ns += waited;
+            return None;
+        }
+        let before = std::mem::replace(&mut self.ready_ns, ready_ns());
+        let unrecorded = std::mem::take(&mut self.unrecorded_ns);
+        let ready = before.zip(self.ready_ns);
+        let preempted = ready.map(|(before, now)| {
+            let grown = now.saturating_sub(before);
+            grown.saturating_sub(unrecorded).min(waited)
+        });
+        Some(Waited {
+            blocked_ns: waited - preempted.unwrap_or(0),
+            preempted_ns: preempted,
+        })
     }
+}
+
+/// For how long the calling thread could have run and had no processor, in ns. Signal-safe.
+/// `None` if the system does not say.
+fn ready_ns() -> Option<u64> {
+    let mut text = [0_u8; 64];
+    // SAFETY: a path that ends with a zero, and room for so many bytes; the descriptor is closed.
+    let length = unsafe {
+        let file = libc::open(
+            c"/proc/thread-self/schedstat".as_ptr(),
+            libc::O_RDONLY | libc::O_CLOEXEC,
+        );
+        if file < 0 {
+            return None;
+        }
+        let length = libc::read(file, text.as_mut_ptr().cast(), text.len());
+        libc::close(file);
+        usize::try_from(length).ok()?
+    };
+    // Time on a processor, time ready for one, and how often it had one.
+    let mut numbers = text[..length].split(|&byte| byte == b' ');
+    let ran: u64 = number(numbers.next()?)?;
+    let ready = number(numbers.next()?)?;
+    // A kernel that does not count says zero.
+    (ran > 0).then_some(ready)
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 impl Reading {
@@ -98,13 +166,13 @@ mod tests {
         let (begin, worked_before) = (clock::monotonic_ns(), clock::thread_cpu_ns());
         let mut waiting = Waiting::new();
         thread::sleep(nap);
-        let waited = waiting.since_last();
+        let waited = waiting.since_last().unwrap();
         let elapsed = clock::monotonic_ns() - begin;
         let worked = clock::thread_cpu_ns() - worked_before;
         let least = (nap.as_nanos() as u64).saturating_sub(worked);
         assert!(
-            (least..=elapsed).contains(&waited),
-            "{waited} of {elapsed}, worked {worked}"
+            (least..=elapsed).contains(&waited.all_ns()),
+            "{waited:?} of {elapsed}, worked {worked}"
         );
     }
 
@@ -115,6 +183,7 @@ mod tests {
         let worked = clock::thread_cpu_ns();
         while clock::thread_cpu_ns() < worked + 5_000_000 {}
         let waited = waiting.since_last();
+        let waited = waited.map_or(0, Waited::all_ns);
         let elapsed = clock::monotonic_ns() - begin;
         assert!(waited + 5_000_000 <= elapsed, "{waited} of {elapsed}");
     }
@@ -124,6 +193,6 @@ mod tests {
         let mut waiting = Waiting::new();
         thread::sleep(Duration::from_millis(5));
         let waited = thread::scope(|scope| scope.spawn(|| waiting.since_last()).join().unwrap());
-        assert_eq!(waited, 0);
+        assert_eq!(waited, None);
     }
 }

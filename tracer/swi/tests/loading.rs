@@ -26,6 +26,7 @@ fn counts(options: &str) -> BTreeMap<String, (u64, u64, u64)> {
         "system:garbage_collect/0",
         "system:stack_shift/0",
         "system:waiting/0",
+        "system:preempted/0",
     ];
     let rows = trace.predicates().iter().zip(&profile.predicates);
     rows.filter(|(info, figures)| figures.calls > 0 && !of_time.contains(&info.indicator.as_str()))

@@ -1,0 +1,99 @@
+//! What a thread waits for, and what for a processor: each is in a row of its own, and belongs to
+//! its goal. No bound here depends on how busy the machine is: a sleep takes at least its time.
+
+use std::fs;
+
+use portmortem_analyzer::figures::Caller;
+use portmortem_tests::{Profiled, Sandbox};
+use serde_json::Value;
+
+const PROGRAM: &str = "
+:- initialization(main, main).
+main :-
+    nap(0.2),
+    ask,
+    sleep(0.3),
+    busy(300000).
+nap(Time) :-
+    sleep(Time).
+ask :-
+    shell('sleep 0.25').
+busy(0) :- !.
+busy(N) :- M is N-1, busy(M).
+";
+
+fn record() -> (Sandbox, Profiled) {
+    let sandbox = Sandbox::with("program.pl", PROGRAM);
+    sandbox
+        .portmortem(["record", "-o", "run.pmt", "program.pl"])
+        .exits(0);
+    let recorded = Profiled::of(&sandbox.path("run.pmt"));
+    (sandbox, recorded)
+}
+
+#[test]
+fn each_goal_that_waits_is_named() {
+    let (sandbox, _) = record();
+    let command = [
+        "advise", "run.pmt", "--format", "json", "--least", "0", "--top", "100",
+    ];
+    let report: Value = serde_json::from_slice(&sandbox.portmortem(command).stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    for (predicate, line, waits, ms) in [
+        ("nap/1", 9, "system:sleep/1", 200),
+        ("main/0", 6, "system:sleep/1", 300),
+        ("ask/0", 11, "'$syspreds':shell/1", 250),
+    ] {
+        let found = findings.iter().find(|finding| {
+            finding["cause"] == "waiting"
+                && finding["predicate"] == predicate
+                && finding["line"] == line
+        });
+        let found = found.unwrap_or_else(|| panic!("no {predicate} among {findings:#?}"));
+        let evidence = found["evidence"].as_str().unwrap();
+        let wanted = format!("{waits} was called 1 time there");
+        assert!(evidence.contains(&wanted), "{evidence}");
+        // The clocks are not read at one moment.
+        let least = (ms - 20) * 1_000_000;
+        assert!(found["cost_ns"].as_u64().unwrap() >= least, "{found}");
+    }
+}
+
+/// Where the system says for how long a thread was ready to run, that is no waiting for something.
+#[test]
+fn waiting_for_a_processor_is_a_row_of_its_own() {
+    let (_, recorded) = record();
+    let is_told = fs::read_to_string("/proc/thread-self/schedstat").is_ok();
+    let names = recorded.trace.predicates().iter();
+    let has_row = names
+        .clone()
+        .any(|info| info.indicator == "system:preempted/0");
+    assert_eq!(has_row, is_told);
+    let waiting: u64 = names
+        .zip(&recorded.profile.predicates)
+        .filter(|(info, _)| info.is_waiting())
+        .map(|(_, figures)| figures.self_ticks)
+        .sum();
+    let streams = recorded.profile.streams.iter();
+    assert_eq!(
+        streams.map(|stream| stream.waiting_ticks).sum::<u64>(),
+        waiting
+    );
+    // Who is preempted works: it has no row of waiting that is as long as its sleep.
+    let edges = &recorded.profile.edges;
+    let of = |caller: &str, callee: &str| {
+        let index = |name: &str| {
+            let mut all = recorded.trace.predicates().iter();
+            all.position(|info| info.indicator == name)
+                .map(|at| at as u32)
+        };
+        let edge = index(caller)
+            .zip(index(callee))
+            .and_then(|(caller, callee)| edges.get(&(Caller::Predicate(caller), callee)));
+        recorded
+            .trace
+            .clock()
+            .duration_ns(edge.map_or(0, |edge| edge.spent_ticks))
+    };
+    assert!(of("system:sleep/1", "system:waiting/0") >= 460_000_000);
+}
