@@ -51,6 +51,7 @@ mod set_up_row;
 mod setup;
 mod shortened;
 mod signals;
+mod sites;
 mod starting;
 mod structure;
 mod stubs;

@@ -1,6 +1,5 @@
 :- module(portmortem_lines,
           [ note_clause/2,              % +Clause, +Layout
-            plain_clause/5,             % +Clause, +Layout, -Head, -Body, -Layout
             forget_lines/1,             % +File
             goal_lines/4,               % +Ref, +Body, -File, -Lines
             control/1,                  % ?Goal
@@ -35,7 +34,7 @@ note_clause(Clause, Layout) :-
     assertz(noted(Line, File, Name/Arity, Goals)).
 note_clause(_, _).
 
-%!  plain_clause(+Clause, +Layout, -Head, -Body, -BodyLayout) is semidet.
+%   plain_clause(+Clause, +Layout, -Head, -Body, -BodyLayout) is semidet
 %
 %   Clause is a rule, with this head and body.
 

@@ -23,7 +23,7 @@ a stub can ask Prolog nothing. See `src/stubs`.
 :- set_prolog_flag(optimise, false).
 :- use_module(portmortem_terms).
 :- use_module(portmortem_engine, [noting/1, own_module/1, wrap_in_place/4]).
-:- use_module(portmortem_arguments, [clause_goals/5]).
+:- use_module(portmortem_arguments, [clause_goals/5, written_goals/4]).
 :- use_module(portmortem_layout).
 :- use_module(portmortem_declared).
 :- use_module(portmortem_boundary, [no_box/2]).
@@ -204,8 +204,10 @@ install_hooks :-
     !.
 install_hooks :-
     assertz(installed),
-    wrap_in_place(system:'$store_clause'(Clause, Layout, _, _), portmortem_hook, Storing,
-                  ( portmortem_engine:noting(portmortem_stubs:storing(Clause, Layout)), Storing )),
+    wrap_in_place(system:'$expanded_term'(_, Term, TermLayout, _, _, _, _, _, _, _), portmortem_hook, Expanding,
+                  ( portmortem_engine:noting(portmortem_stubs:expanding(Term, TermLayout)), Expanding )),
+    wrap_in_place(system:'$store_clause'(Clause, Layout, _, Source), portmortem_hook, Storing,
+                  ( portmortem_engine:noting(portmortem_stubs:storing(Clause, Layout, Source)), Storing )),
     wrap_in_place(system:'$set_pi_attr'(PI, Key, Value), portmortem_hook, Setting,
                   ( Setting, portmortem_engine:noting(portmortem_stubs:attribute_set(PI, Key, Value)) )),
     wrap_in_place(system:'$start_consult'(Again, _), portmortem_hook, Reading,
@@ -253,25 +255,50 @@ attribute_set(PI, noprofile, true) :-
     portmortem:'$stub_leave_out'(M, Name, Arity).
 attribute_set(_, _, _).
 
-:- public storing/2.
+:- public expanding/2, storing/3.
+
+%   A term was read. What is stored of it may be something else.
+
+expanding(Term, Layout) :-
+    source_location(File, Line),
+    portmortem:'$stub_keep_term'(term(File, Line, Term, Layout)).
 
 %   What that takes is a box of its own.
 
-storing(_, Layout) :-
-    var(Layout),
-    !.
-storing(Clause, Layout) :-
+storing(Clause, Layout, Source) :-
     portmortem:'$set_up_begin'(Begin),
-    call_cleanup(note_goals(Clause, Layout), portmortem:'$set_up_end'(Begin)).
+    call_cleanup(note_goals(Clause, Layout, Source), portmortem:'$set_up_end'(Begin)).
 
-note_goals(Clause, Layout) :-
-    (   source_location(File, Line),
-        '$current_source_module'(M0),
-        clause_goals(Clause, Layout, M0, Head, Goals)
-    ->  strip_module(M0:Head, M, Plain),
-        name_arity(Plain, Name, Arity),
-        portmortem:'$stub_note'(M, Name, Arity, File, Line, Goals)
-    ;   true
+%   Expansion may say where a clause is from: that is all which is known of its place then.
+
+note_goals(Clause, _, File:Line) :-
+    !,
+    note_goals(Clause, _, File, Line, []).
+note_goals(Clause, Layout, _) :-
+    source_location(File, Line),
+    written(File, Line, Clause, Written),
+    note_goals(Clause, Layout, File, Line, Written).
+
+note_goals(Clause, Layout, File, Line, Written) :-
+    '$current_source_module'(M0),
+    clause_goals(Clause, Layout, M0, Head, Goals),
+    strip_module(M0:Head, M, Plain),
+    callable(Plain),
+    name_arity(Plain, Name, Arity),
+    portmortem:'$stub_note'(M, Name, Arity, File, Line, Goals, Written).
+
+%   written(+File, +Line, +Clause, -Written) is det
+%
+%   The goals of the term that was read there, if Clause was made from it by expansion. Then its
+%   layout may be that of a term of another shape.
+
+written(File, Line, Clause, Written) :-
+    (   portmortem:'$stub_kept_term'(term(File, Line, Term, Layout)),
+        \+ Term =@= Clause,
+        '$current_source_module'(M),
+        written_goals(Term, Layout, M, Goals)
+    ->  Written = Goals
+    ;   Written = []
     ).
 
 %   rule(+Options, -Kind, -A, -B, -C) is nondet
