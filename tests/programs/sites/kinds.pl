@@ -21,6 +21,7 @@ main :-
     semantics,                                          % semantics/0
     lambdas,                                            % lambdas/0
     from_other(1),                                      % from_other/1
+    called(user),                                       % called/1
     pair_a,                                             % pair_a/0
     pair_b,                                             % pair_b/0
     gcd(9),                                             % gcd/1
@@ -131,6 +132,12 @@ lambdas :-
             ), [1]),                                    % second/1
     maplist(step, [1,2]),                               % step/1
     once(( step(1), last )).                            % step/1 last/0
+
+called(M) :-
+    M:step(1),                                          % call/1 step/1
+    findall(x, M:step(2), _),                           % findall/3 step/1
+    forall(member(G, [last]), (G, step(3))),            % member/2 call/1 step/1
+    step(4).                                            % step/1
 
 term_expansion(other(X), (from_other(X) :- step(X), last)).
 term_expansion(pair(X), [(A :- step(X), last), (B :- last)]) :-

@@ -144,14 +144,25 @@ within(in(M, Parent, Argument, Around), Layout0, in(M, Parent, Argument, Place),
 
 body(Body, Layout0, In0, N0, N, Goals, Rest) :-
     within(In0, Layout0, In, Layout),
-    (   var(Body)
-    ->  goal(call(Body), _, 0, In, N0, N, Goals, Rest)
+    (   is_called(Body)
+    ->  goal(call(Body), term_position(_, _, _, _, [Layout]), 0, In, N0, N, Goals, Rest)
     ;   control(Body)
     ->  name_arguments(Body, _, Parts),
         part_layouts(Body, Layout, Layouts),
         bodies(Parts, Layouts, In, N0, N, Goals, Rest)
     ;   closure(Body, Layout, 0, In, N0, N, Goals, Rest)
     ).
+
+%   is_called(?Body) is semidet
+%
+%   The engine calls Body by call/1.
+
+is_called(Body) :-
+    var(Body),
+    !.
+is_called(M:Goal) :-
+    ( var(M) ; var(Goal) ),
+    !.
 
 bodies([], _, _, N, N, Goals, Goals).
 bodies([Part|Parts], [Layout|Layouts], In, N0, N, Goals, Rest) :-
@@ -160,7 +171,9 @@ bodies([Part|Parts], [Layout|Layouts], In, N0, N, Goals, Rest) :-
 
 %   A grammar's `\+` is followed by a unification, which has no place.
 
-part_layouts((\+_, _), Layout, [Layout,_]) :-
+part_layouts((First, _), Layout, [Layout,_]) :-
+    nonvar(First),
+    First = (\+_),
     nonvar(Layout),
     Layout = term_position(_, _, _, _, Layouts),
     is_list(Layouts),
@@ -212,11 +225,14 @@ closure(Closure, Layout0, Extra, In0, N0, N, Goals, Rest) :-
     within(In0, Layout0, In1, Layout),
     (   nonvar(Closure),
         Closure = M:Plain,
-        atom(M),
         callable(Plain)
     ->  In1 = in(_, Parent, Argument, Place),
+        (   atom(M)
+        ->  In = in(M, Parent, Argument, Place)
+        ;   In = In1                    % M is a variable of the clause
+        ),
         layouts(Layout, 2, [_,PlainLayout]),
-        closure(Plain, PlainLayout, Extra, in(M, Parent, Argument, Place), N0, N, Goals, Rest)
+        closure(Plain, PlainLayout, Extra, In, N0, N, Goals, Rest)
     ;   goal(Closure, Layout, Extra, In1, N0, N, Goals, Rest)
     ).
 
@@ -237,10 +253,6 @@ goal(Goal, Layout, Extra, in(M, Parent, Argument, Place), N0, N, Goals, Rest) :-
     ->  name_arguments(Goal, _, Arguments),
         layouts(Layout, Arity0, Layouts),
         arguments(Specs, Arguments, Layouts, in(M, N0, 1, Place), N1, N, Inner, Rest)
-    ;   Goal = call(Unknown),
-        var(Unknown)
-    ->  N = N1,
-        unknown(N0, 1, Inner, Rest)
     ;   N = N1,
         Inner = Rest
     ).
@@ -271,7 +283,10 @@ argument(Spec, Argument, _, in(_, Parent, Number, _), N, N, Goals, Rest) :-
     !,
     unknown(Parent, Number, Goals, Rest).
 argument(0, Argument, Layout, In, N0, N, Goals, Rest) :-
-    body(Argument, Layout, In, N0, N, Goals, Rest).
+    (   Argument = _:_
+    ->  closure(Argument, Layout, 0, In, N0, N, Goals, Rest)
+    ;   body(Argument, Layout, In, N0, N, Goals, Rest)
+    ).
 argument(^, Argument, Layout, In, N0, N, Goals, Rest) :-
     quantified(Argument, Layout, In, N0, N, Goals, Rest).
 argument(//, Argument, Layout, In, N0, N, Goals, Rest) :-
@@ -342,6 +357,10 @@ meta(Goal, Extra, M, Specs) :-
     ),
     name_arguments(Spec, _, Specs).
 
+parameters(Parameters, _) :-
+    var(Parameters),
+    !,
+    fail.
 parameters(_/Parameters, Count) :-
     !,
     parameters(Parameters, Count).
