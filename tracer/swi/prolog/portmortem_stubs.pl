@@ -22,9 +22,10 @@ a stub can ask Prolog nothing. See `src/stubs`.
 % With -O the clauses that are looked at would be other ones.
 :- set_prolog_flag(optimise, false).
 :- use_module(portmortem_terms).
-:- use_module(portmortem_engine, [noting/1, own_module/1, wrap_in_place/4]).
+:- use_module(portmortem_engine, [noting/1, own_module/1, system_file/1, beside_us/1, wrap_in_place/4]).
 :- use_module(portmortem_arguments, [clause_goals/5, written_goals/4]).
 :- use_module(portmortem_layout).
+:- use_module(portmortem_loaded).
 :- use_module(portmortem_declared).
 :- use_module(portmortem_boundary, [no_box/2]).
 :- use_module(portmortem_drivers, [always/2]).
@@ -143,6 +144,7 @@ start_stubs(Options) :-
     forall(declared_center(M, Name, Arity, Center), portmortem:'$stub_in_center'(M, Name, Arity, Center)),
     forall(not_wanted(M, Name, Arity), portmortem:'$stub_leave_out'(M, Name, Arity)),
     forall(there_before(Options, M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)),
+    noting(note_loaded),
     (   memberchk(boundary(false), Options)
     ->  true
     ;   forall(observed(Options, M, Name, Arity, Goal, Foreign),
@@ -220,6 +222,7 @@ install_hooks :-
 :- public reading/1.
 
 reading(File) :-
+    known_file(File),
     portmortem:'$stub_forget'(File),
     portmortem:'$forget_lines'(File),
     '$source_file_predicates'(File, Predicates),
@@ -372,7 +375,8 @@ system_hook(M, Name, Arity) :-
     ;   nth_clause(M:Head, _, _)
     ->  \+ ( nth_clause(M:Head, _, Ref),
              clause_property(Ref, file(File)),
-             \+ system_file(File)
+             \+ system_file(File),
+             \+ beside_us(File)
            )
     ;   '$get_predicate_attribute'(M:Head, (multifile), 1)
     ).
@@ -454,12 +458,3 @@ not_wanted(M, Name, Arity) :-
     user_predicate(M, Name, Arity),
     name_arity(Head, Name, Arity),
     '$get_predicate_attribute'(M:Head, noprofile, 1).
-
-system_file(File) :-
-    current_prolog_flag(home, Home),
-    sub_atom(File, 0, _, _, Home),
-    !.
-system_file(File) :-
-    module_property(portmortem_stubs, file(Own)),
-    file_directory_name(Own, Directory),
-    file_directory_name(File, Directory).
