@@ -31,8 +31,8 @@ clause_goals(Clause, Layout, M, Head, Goals) :-
     nonvar(Clause),
     plain_layout(Layout, Plain),
     (   rule(Clause, Plain, Head, Body, BodyLayout)
-    ->  place(Plain, nowhere, Place),
-        body(Body, BodyLayout, in(M, 0, 0, Place), 1, _, Goals, [])
+    ->  within(in(M, 0, 0, nowhere), Plain, In, _),
+        body(Body, BodyLayout, In, 1, _, Goals, [])
     ;   Clause \= (:- _),
         Clause \= (?- _),
         Clause \= ?=>(_, _),            % what the engine makes of a rule with a guard
@@ -48,11 +48,12 @@ clause_goals(Clause, Layout, M, Head, Goals) :-
 written_goals(Term, Layout, M, ['',-2,Start,End,0,0,0|Goals]) :-
     nonvar(Term),
     plain_layout(Layout, Plain),
-    place(Plain, nowhere, Place),
-    Place = Start-End,
-    In = in(M, 0, 0, Place),
+    start_end(Plain, Start, End),
+    Start >= 0,
+    In = in(M, 0, 0, Plain),
     (   Term = (Head --> Body)
-    ->  layouts(Plain, 2, [HeadLayout,BodyLayout]),
+    ->  layouts(Plain, 2, [HeadLayout0,BodyLayout]),
+        plain_layout(HeadLayout0, HeadLayout),
         grammar(Body, BodyLayout, In, 1, N, Goals, Goals1),
         (   nonvar(Head),
             Head = (_, Pushback)
@@ -72,7 +73,8 @@ written_goals(Term, Layout, M, ['',-2,Start,End,0,0,0|Goals]) :-
 rule((Head :- Body), Layout, Head, Body, BodyLayout) :-
     layouts(Layout, 2, [_,BodyLayout]).
 rule((Left => Body0), Layout, Head, Body, BodyLayout) :-
-    layouts(Layout, 2, [LeftLayout,BodyLayout0]),
+    layouts(Layout, 2, [LeftLayout0,BodyLayout0]),
+    plain_layout(LeftLayout0, LeftLayout),
     (   nonvar(Left),
         Left = (Head, Guard)
     ->  Body = (Guard, Body0),
@@ -92,47 +94,55 @@ rule((Left => Body0), Layout, Head, Body, BodyLayout) :-
 %   Plain is Layout without parentheses.
 
 plain_layout(Layout, Plain) :-
-    (   nonvar(Layout),
-        Layout = parentheses_term_position(_, _, Layout1)
-    ->  plain_layout(Layout1, Plain)
-    ;   Plain = Layout
-    ).
+    var(Layout),
+    !,
+    Plain = Layout.
+plain_layout(parentheses_term_position(_, _, Layout), Plain) :-
+    !,
+    plain_layout(Layout, Plain).
+plain_layout(Layout, Layout).
 
-%   layouts(?Layout, +Count, -Layouts) is det
+%   layouts(?Plain, +Count, -Layouts) is det
 %
 %   Those of so many arguments. They are not known if the term has another shape.
 
-layouts(Layout0, Count, Layouts) :-
-    plain_layout(Layout0, Layout),
-    (   nonvar(Layout),
-        Layout = term_position(_, _, _, _, Layouts0),
+layouts(Plain, Count, Layouts) :-
+    (   nonvar(Plain),
+        Plain = term_position(_, _, _, _, Layouts0),
         is_list(Layouts0),
         length(Layouts0, Count)
     ->  Layouts = Layouts0
     ;   length(Layouts, Count)
     ).
 
-%   place(?Layout, +Around, -Place) is det
+%   start_end(+Place, -Start, -End) is det
 %
-%   From where to where a term stands. Around is where the term stands that it is a part of.
+%   Place is the layout of a term.
 
-place(Layout, Around, Place) :-
-    (   compound(Layout),
-        arg(1, Layout, Start),
-        integer(Start),
-        arg(2, Layout, End),
-        integer(End)
-    ->  Place = Start-End
-    ;   Place = Around
+start_end(Place, Start, End) :-
+    (   compound(Place),
+        arg(1, Place, Start0),
+        integer(Start0),
+        arg(2, Place, End0),
+        integer(End0)
+    ->  Start = Start0,
+        End = End0
+    ;   Start = -1,
+        End = -1
     ).
 
 %   within(+In0, ?Layout0, -In, -Layout) is det
 %
-%   A term that stands in In0 is where In says.
+%   A term that stands in In0 is where In says: where it stands itself, or the term that it is a
+%   part of.
 
-within(in(M, Parent, Argument, Around), Layout0, in(M, Parent, Argument, Place), Layout) :-
+within(In0, Layout0, In, Layout) :-
     plain_layout(Layout0, Layout),
-    place(Layout, Around, Place).
+    (   nonvar(Layout)
+    ->  In0 = in(M, Parent, Argument, _),
+        In = in(M, Parent, Argument, Layout)
+    ;   In = In0
+    ).
 
                  /*******************************
                  *             GOALS            *
@@ -150,7 +160,7 @@ body(Body, Layout0, In0, N0, N, Goals, Rest) :-
     ->  name_arguments(Body, _, Parts),
         part_layouts(Body, Layout, Layouts),
         bodies(Parts, Layouts, In, N0, N, Goals, Rest)
-    ;   closure(Body, Layout, 0, In, N0, N, Goals, Rest)
+    ;   called(Body, Layout, 0, In, N0, N, Goals, Rest)
     ).
 
 %   is_called(?Body) is semidet
@@ -209,7 +219,7 @@ grammar(Body, Layout0, In0, N0, N, Goals, Rest) :-
     ->  goal('$append'(_, _, _), _, 0, In, N0, N, Goals, Rest)
     ;   ( Body == ! ; Body == {} )
     ->  goal(Body, _, 0, In, N0, N, Goals, Rest)
-    ;   closure(Body, Layout, 2, In, N0, N, Goals, Rest)
+    ;   called(Body, Layout, 2, In, N0, N, Goals, Rest)
     ).
 
 grammars([], _, _, N, N, Goals, Goals).
@@ -222,18 +232,21 @@ grammars([Part|Parts], [Layout|Layouts], In, N0, N, Goals, Rest) :-
 %   Closure is called with so many arguments more.
 
 closure(Closure, Layout0, Extra, In0, N0, N, Goals, Rest) :-
-    within(In0, Layout0, In1, Layout),
+    within(In0, Layout0, In, Layout),
+    called(Closure, Layout, Extra, In, N0, N, Goals, Rest).
+
+called(Closure, Layout, Extra, In0, N0, N, Goals, Rest) :-
     (   nonvar(Closure),
         Closure = M:Plain,
         callable(Plain)
-    ->  In1 = in(_, Parent, Argument, Place),
-        (   atom(M)
-        ->  In = in(M, Parent, Argument, Place)
-        ;   In = In1                    % M is a variable of the clause
+    ->  (   atom(M)
+        ->  In0 = in(_, Parent, Argument, Place),
+            In = in(M, Parent, Argument, Place)
+        ;   In = In0                    % M is a variable of the clause
         ),
         layouts(Layout, 2, [_,PlainLayout]),
         closure(Plain, PlainLayout, Extra, In, N0, N, Goals, Rest)
-    ;   goal(Closure, Layout, Extra, In1, N0, N, Goals, Rest)
+    ;   goal(Closure, Layout, Extra, In0, N0, N, Goals, Rest)
     ).
 
 %   goal(+Goal, ?Layout, +Extra, +In, +N0, -N, -Goals, ?Rest) is det
@@ -257,9 +270,6 @@ goal(Goal, Layout, Extra, in(M, Parent, Argument, Place), N0, N, Goals, Rest) :-
         Inner = Rest
     ).
 goal(_, _, _, _, N, N, Goals, Goals).
-
-start_end(nowhere, -1, -1).
-start_end(Start-End, Start, End).
 
 unknown(Parent, Argument, ['',-1,-1,-1,0,Parent,Argument|Rest], Rest).
 
