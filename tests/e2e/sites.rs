@@ -46,3 +46,14 @@ fn a_file_that_was_changed_after_it_was_loaded_has_no_lines() {
     let called = called_after_loading(&sandbox, touch);
     assert!(called.is_empty(), "{called:?}");
 }
+
+/// A goal without a place takes none from the others.
+#[test]
+fn goals_of_clauses_that_expansion_made_have_lines_with_ports() {
+    let program = program("grammar.pl");
+    for options in [&["--ports"][..], &[]] {
+        let sandbox = Sandbox::new();
+        let profiled = sandbox.record("run", &program, options);
+        assert_lines(&program, &called(&profiled, &sandbox));
+    }
+}
