@@ -11,8 +11,8 @@ gcd(0) <=> true.
 gcd(N) \ gcd(M) <=>
     N =< M |
     L is M mod N,
-    step(L),
-    gcd(L).
+    step(L),                                            % step/1
+    gcd(L).                                             % gcd/1
 
 main :-
     grammars,                                           % grammars/0

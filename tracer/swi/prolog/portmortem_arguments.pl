@@ -1,6 +1,7 @@
 :- module(portmortem_arguments,
           [ clause_goals/5,             % +Clause, +Layout, +Module, -Head, -Goals
-            written_goals/4             % +Term, +Layout, +Module, -Goals
+            written_goals/4,            % +Term, +Layout, +Module, -Goals
+            constraint_rule/1           % +Term
           ]).
 
 /** <module> The goals of a clause, those in arguments of meta-predicates among them
@@ -61,9 +62,42 @@ written_goals(Term, Layout, M, ['',-2,Start,End,0,0,0|Goals]) :-
             grammar(Pushback, PushbackLayout, In, N, _, Goals1, [])
         ;   Goals1 = []
         )
-    ;   rule(Term, Plain, _, Body, BodyLayout)
+    ;   (   rule(Term, Plain, _, Body, BodyLayout)
+        ;   constraint_rule(Term, Plain, Body, BodyLayout)
+        )
     ->  body(Body, BodyLayout, In, 1, _, Goals, [])
     ;   Goals = []
+    ).
+
+%!  constraint_rule(+Term) is semidet.
+%
+%   Term is a constraint handling rule.
+
+constraint_rule(Term) :-
+    compound(Term),
+    constraint_rule(Term, _, _, _).
+
+%   constraint_rule(+Term, ?Layout, -Body, -BodyLayout) is semidet
+%
+%   The guard of a rule is a part of its body.
+
+constraint_rule(Term, Layout, Body, BodyLayout) :-
+    compound(Term),
+    name_arguments(Term, Name, [Left,Right]),
+    layouts(Layout, 2, [LeftLayout0,RightLayout0]),
+    plain_layout(LeftLayout0, LeftLayout),
+    plain_layout(RightLayout0, RightLayout),
+    (   Name == (@)
+    ->  constraint_rule(Right, RightLayout, Body, BodyLayout)
+    ;   Name == pragma
+    ->  constraint_rule(Left, LeftLayout, Body, BodyLayout)
+    ;   ( Name == (<=>) ; Name == (==>) ),
+        (   nonvar(Right),
+            Right = '|'(Guard, Goal)
+        ->  Body = (Guard, Goal)
+        ;   Body = Right
+        ),
+        BodyLayout = RightLayout
     ).
 
 %   rule(+Clause, ?Layout, -Head, -Body, -BodyLayout) is semidet

@@ -235,6 +235,7 @@ own_module(portmortem_stubs).
 own_module(portmortem_arguments).
 own_module(portmortem_layout).
 own_module(portmortem_loaded).
+own_module(portmortem_rules).
 own_module(portmortem_declared).
 own_module(portmortem_internal).
 

@@ -26,6 +26,7 @@ a stub can ask Prolog nothing. See `src/stubs`.
 :- use_module(portmortem_arguments, [clause_goals/5, written_goals/4]).
 :- use_module(portmortem_layout).
 :- use_module(portmortem_loaded).
+:- use_module(portmortem_rules).
 :- use_module(portmortem_declared).
 :- use_module(portmortem_boundary, [no_box/2]).
 :- use_module(portmortem_drivers, [always/2]).
@@ -223,6 +224,7 @@ install_hooks :-
 
 reading(File) :-
     known_file(File),
+    forget_rules(File),
     portmortem:'$stub_forget'(File),
     portmortem:'$forget_lines'(File),
     '$source_file_predicates'(File, Predicates),
@@ -264,7 +266,9 @@ attribute_set(_, _, _).
 
 expanding(Term, Layout) :-
     source_location(File, Line),
-    portmortem:'$stub_keep_term'(term(File, Line, Term, Layout)).
+    portmortem:'$stub_keep_term'(term(File, Line, Term, Layout)),
+    '$current_source_module'(M),
+    keep_rule(File, Term, Layout, M).
 
 %   What that takes is a box of its own.
 
@@ -276,33 +280,39 @@ storing(Clause, Layout, Source) :-
 
 note_goals(Clause, _, File:Line) :-
     !,
-    note_goals(Clause, _, File, Line, []).
+    goals(Clause, _, P, Goals),
+    note_goals(P, Goals, File, Line, []).
 note_goals(Clause, Layout, _) :-
     source_location(File, Line),
-    written(File, Line, Clause, Written),
-    note_goals(Clause, Layout, File, Line, Written).
+    goals(Clause, Layout, P, Goals),
+    (   rule_of_clause(File, Goals, Written)
+    ->  true
+    ;   written(File, Line, Clause, Written)
+    ->  true
+    ;   Written = []
+    ),
+    note_goals(P, Goals, File, Line, Written).
 
-note_goals(Clause, Layout, File, Line, Written) :-
-    '$current_source_module'(M0),
-    clause_goals(Clause, Layout, M0, Head, Goals),
-    strip_module(M0:Head, M, Plain),
-    callable(Plain),
-    name_arity(Plain, Name, Arity),
+note_goals(M:Head, Goals, File, Line, Written) :-
+    name_arity(Head, Name, Arity),
     portmortem:'$stub_note'(M, Name, Arity, File, Line, Goals, Written).
 
-%   written(+File, +Line, +Clause, -Written) is det
+goals(Clause, Layout, M:Head, Goals) :-
+    '$current_source_module'(M0),
+    clause_goals(Clause, Layout, M0, Head0, Goals),
+    strip_module(M0:Head0, M, Head),
+    callable(Head).
+
+%   written(+File, +Line, +Clause, -Written) is semidet.
 %
 %   The goals of the term that was read there, if Clause was made from it by expansion. Then its
 %   layout may be that of a term of another shape.
 
 written(File, Line, Clause, Written) :-
-    (   portmortem:'$stub_kept_term'(term(File, Line, Term, Layout)),
-        \+ Term =@= Clause,
-        '$current_source_module'(M),
-        written_goals(Term, Layout, M, Goals)
-    ->  Written = Goals
-    ;   Written = []
-    ).
+    portmortem:'$stub_kept_term'(term(File, Line, Term, Layout)),
+    \+ Term =@= Clause,
+    '$current_source_module'(M),
+    written_goals(Term, Layout, M, Written).
 
 %   rule(+Options, -Kind, -A, -B, -C) is nondet
 
