@@ -93,7 +93,7 @@ greeting(x) --> "hi".
 "#;
 
 /// What is called in each line, of those that say so.
-fn called(profiled: &Profiled, sandbox: &Sandbox) -> BTreeMap<usize, BTreeSet<String>> {
+pub(crate) fn called(profiled: &Profiled, sandbox: &Sandbox) -> BTreeMap<usize, BTreeSet<String>> {
     assert!(profiled.events() > 0);
     let events = sandbox
         .portmortem(["events", "run.pmt", "--format", "csv"])
@@ -121,10 +121,14 @@ fn called(profiled: &Profiled, sandbox: &Sandbox) -> BTreeMap<usize, BTreeSet<St
 fn goals_in_arguments_have_boxes_and_sites() {
     let sandbox = Sandbox::new();
     let profiled = sandbox.record("run", PROGRAM, &[]);
-    let called = called(&profiled, &sandbox);
+    assert_lines(PROGRAM, &called(&profiled, &sandbox));
+}
+
+/// Each line of a program calls what it says behind `% `, and nothing else.
+pub(crate) fn assert_lines(program: &str, called: &BTreeMap<usize, BTreeSet<String>>) {
     let nothing = BTreeSet::new();
     let mut complaints = Vec::new();
-    for (index, text) in PROGRAM.lines().enumerate() {
+    for (index, text) in program.lines().enumerate() {
         if let Some((_, wanted)) = text.split_once("% ") {
             let wanted: BTreeSet<String> = wanted.split_whitespace().map(str::to_owned).collect();
             let found = called.get(&(index + 1)).unwrap_or(&nothing);

@@ -52,6 +52,7 @@ mod set_up_row;
 mod setup;
 mod shortened;
 mod signals;
+mod sites;
 mod starting;
 mod structure;
 mod stubs;

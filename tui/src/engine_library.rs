@@ -105,6 +105,14 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         include_str!("../../tracer/swi/prolog/portmortem_layout.pl"),
     ),
     (
+        "portmortem_loaded.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_loaded.pl"),
+    ),
+    (
+        "portmortem_rules.pl",
+        include_str!("../../tracer/swi/prolog/portmortem_rules.pl"),
+    ),
+    (
         "portmortem_declared.pl",
         include_str!("../../tracer/swi/prolog/portmortem_declared.pl"),
     ),

@@ -37,6 +37,6 @@ unwrapped(M:Head, Name) :-
 
 storing(P) :-
     (   current_module(portmortem_stubs)
-    ->  P = portmortem_stubs:note_goals(_, _)
+    ->  P = portmortem_stubs:note_goals(_, _, _)
     ;   P = system:'$store_clause'(_, _, _, _)
     ).

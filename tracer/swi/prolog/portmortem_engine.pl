@@ -10,6 +10,8 @@
             as_own/1,                   % :Goal
             noting/1,                   % :Goal
             own_module/1,               % ?Module
+            system_file/1,              % +File
+            beside_us/1,                % +File
             load_own/1,                 % +Name
             rules_can_be_wrapped/0
           ]).
@@ -232,8 +234,28 @@ own_module(portmortem_report).
 own_module(portmortem_stubs).
 own_module(portmortem_arguments).
 own_module(portmortem_layout).
+own_module(portmortem_loaded).
+own_module(portmortem_rules).
 own_module(portmortem_declared).
 own_module(portmortem_internal).
+
+%!  system_file(+File) is semidet.
+%
+%   File is one of the engine's.
+
+system_file(File) :-
+    current_prolog_flag(home, Home),
+    sub_atom(File, 0, _, _, Home).
+
+%!  beside_us(+File) is semidet.
+%
+%   File is one of this library's, or the script beside it with which `portmortem record` starts the
+%   engine.
+
+beside_us(File) :-
+    module_property(portmortem_engine, file(Own)),
+    file_directory_name(Own, Directory),
+    file_directory_name(File, Directory).
 
 %!  load_own(+Name) is det.
 %

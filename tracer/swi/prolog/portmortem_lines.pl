@@ -1,6 +1,5 @@
 :- module(portmortem_lines,
           [ note_clause/2,              % +Clause, +Layout
-            plain_clause/5,             % +Clause, +Layout, -Head, -Body, -Layout
             forget_lines/1,             % +File
             goal_lines/4,               % +Ref, +Body, -File, -Lines
             control/1,                  % ?Goal
@@ -35,7 +34,7 @@ note_clause(Clause, Layout) :-
     assertz(noted(Line, File, Name/Arity, Goals)).
 note_clause(_, _).
 
-%!  plain_clause(+Clause, +Layout, -Head, -Body, -BodyLayout) is semidet.
+%   plain_clause(+Clause, +Layout, -Head, -Body, -BodyLayout) is semidet
 %
 %   Clause is a rule, with this head and body.
 
@@ -60,37 +59,54 @@ unqualified(Head0, Head) :-
         Head = Head0
     ).
 
-%   goals(+Body, +Layout, ?Goals, ?Rest) is semidet
+%   goals(+Body, ?Layout, ?Goals, ?Rest) is det
 %
-%   The goals in the order in which they are written, each as Functor-Characters.
+%   The goals in the order in which they are written, each as Functor-Characters, -1 if expansion
+%   has lost the place.
 
-goals(_, Layout, _, _) :-
-    var(Layout),
+goals(Body, Layout, Goals, Rest) :-
+    nonvar(Layout),
+    Layout = parentheses_term_position(_, _, Inner),
     !,
-    fail.
-goals(Body, parentheses_term_position(_, _, Layout), Goals, Rest) :-
-    !,
-    goals(Body, Layout, Goals, Rest).
-goals(Body, term_position(_, _, _, _, Layouts), Goals, Rest) :-
+    goals(Body, Inner, Goals, Rest).
+goals(Body, Layout, Goals, Rest) :-
     nonvar(Body),
     control(Body),
     !,
     name_arguments(Body, _, Parts),
+    layouts(Layout, Parts, Layouts),
     all_goals(Parts, Layouts, Goals, Rest).
 goals(Goal, Layout, [Functor-Start|Goals], Rest) :-
-    (   Layout = Start-_
-    ->  true
-    ;   arg(1, Layout, Start)
+    (   compound(Layout),
+        arg(1, Layout, Start0),
+        integer(Start0)
+    ->  Start = Start0
+    ;   Start = -1
     ),
-    integer(Start),
     functor_of(Goal, Functor),
     (   runs_arguments(Goal, Places)
-    ->  Layout = term_position(_, _, _, _, Layouts),
+    ->  name_arguments(Goal, _, Arguments),
+        layouts(Layout, Arguments, Layouts),
         nth_arguments(Places, Goal, Parts),
         name_arguments(Positions, layouts, Layouts),
         nth_arguments(Places, Positions, PartLayouts),
         all_goals(Parts, PartLayouts, Goals, Rest)
     ;   Goals = Rest
+    ).
+
+%   layouts(?Layout, +Arguments, -Layouts) is det
+%
+%   Those of arguments, which are not known if the term that was there had another shape.
+
+layouts(Layout, Arguments, Layouts) :-
+    (   nonvar(Layout),
+        Layout = term_position(_, _, _, _, Layouts0),
+        is_list(Layouts0),
+        length(Layouts0, Count),
+        length(Arguments, Count)
+    ->  Layouts = Layouts0
+    ;   length(Arguments, Count),
+        length(Layouts, Count)
     ).
 
 %!  nth_arguments(+Places, +Term, -Arguments) is semidet.

@@ -188,17 +188,6 @@ program_clause(P) :-
     \+ beside_us(File),
     !.
 
-system_file(File) :-
-    current_prolog_flag(home, Home),
-    sub_atom(File, 0, _, _, Home).
-
-%   `portmortem record` starts the engine with a script beside this file.
-
-beside_us(File) :-
-    module_property(portmortem_selection, file(Own)),
-    file_directory_name(Own, Directory),
-    file_directory_name(File, Directory).
-
 %!  note_predefined is det.
 %
 %   What exists before the program is loaded and belongs to no file, or to us, is not part of it.

@@ -22,9 +22,11 @@ a stub can ask Prolog nothing. See `src/stubs`.
 % With -O the clauses that are looked at would be other ones.
 :- set_prolog_flag(optimise, false).
 :- use_module(portmortem_terms).
-:- use_module(portmortem_engine, [noting/1, own_module/1, wrap_in_place/4]).
-:- use_module(portmortem_arguments, [clause_goals/5]).
+:- use_module(portmortem_engine, [noting/1, own_module/1, system_file/1, beside_us/1, wrap_in_place/4]).
+:- use_module(portmortem_arguments, [clause_goals/5, written_goals/4]).
 :- use_module(portmortem_layout).
+:- use_module(portmortem_loaded).
+:- use_module(portmortem_rules).
 :- use_module(portmortem_declared).
 :- use_module(portmortem_boundary, [no_box/2]).
 :- use_module(portmortem_drivers, [always/2]).
@@ -143,6 +145,7 @@ start_stubs(Options) :-
     forall(declared_center(M, Name, Arity, Center), portmortem:'$stub_in_center'(M, Name, Arity, Center)),
     forall(not_wanted(M, Name, Arity), portmortem:'$stub_leave_out'(M, Name, Arity)),
     forall(there_before(Options, M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)),
+    noting(note_loaded),
     (   memberchk(boundary(false), Options)
     ->  true
     ;   forall(observed(Options, M, Name, Arity, Goal, Foreign),
@@ -204,8 +207,10 @@ install_hooks :-
     !.
 install_hooks :-
     assertz(installed),
-    wrap_in_place(system:'$store_clause'(Clause, Layout, _, _), portmortem_hook, Storing,
-                  ( portmortem_engine:noting(portmortem_stubs:storing(Clause, Layout)), Storing )),
+    wrap_in_place(system:'$expanded_term'(_, Term, TermLayout, _, _, _, _, _, _, _), portmortem_hook, Expanding,
+                  ( portmortem_engine:noting(portmortem_stubs:expanding(Term, TermLayout)), Expanding )),
+    wrap_in_place(system:'$store_clause'(Clause, Layout, _, Source), portmortem_hook, Storing,
+                  ( portmortem_engine:noting(portmortem_stubs:storing(Clause, Layout, Source)), Storing )),
     wrap_in_place(system:'$set_pi_attr'(PI, Key, Value), portmortem_hook, Setting,
                   ( Setting, portmortem_engine:noting(portmortem_stubs:attribute_set(PI, Key, Value)) )),
     wrap_in_place(system:'$start_consult'(Again, _), portmortem_hook, Reading,
@@ -218,6 +223,8 @@ install_hooks :-
 :- public reading/1.
 
 reading(File) :-
+    known_file(File),
+    forget_rules(File),
     portmortem:'$stub_forget'(File),
     portmortem:'$forget_lines'(File),
     '$source_file_predicates'(File, Predicates),
@@ -253,26 +260,59 @@ attribute_set(PI, noprofile, true) :-
     portmortem:'$stub_leave_out'(M, Name, Arity).
 attribute_set(_, _, _).
 
-:- public storing/2.
+:- public expanding/2, storing/3.
+
+%   A term was read. What is stored of it may be something else.
+
+expanding(Term, Layout) :-
+    source_location(File, Line),
+    portmortem:'$stub_keep_term'(term(File, Line, Term, Layout)),
+    '$current_source_module'(M),
+    keep_rule(File, Term, Layout, M).
 
 %   What that takes is a box of its own.
 
-storing(_, Layout) :-
-    var(Layout),
-    !.
-storing(Clause, Layout) :-
+storing(Clause, Layout, Source) :-
     portmortem:'$set_up_begin'(Begin),
-    call_cleanup(note_goals(Clause, Layout), portmortem:'$set_up_end'(Begin)).
+    call_cleanup(note_goals(Clause, Layout, Source), portmortem:'$set_up_end'(Begin)).
 
-note_goals(Clause, Layout) :-
-    (   source_location(File, Line),
-        '$current_source_module'(M0),
-        clause_goals(Clause, Layout, M0, Head, Goals)
-    ->  strip_module(M0:Head, M, Plain),
-        name_arity(Plain, Name, Arity),
-        portmortem:'$stub_note'(M, Name, Arity, File, Line, Goals)
-    ;   true
-    ).
+%   Expansion may say where a clause is from: that is all which is known of its place then.
+
+note_goals(Clause, _, File:Line) :-
+    !,
+    goals(Clause, _, P, Goals),
+    note_goals(P, Goals, File, Line, []).
+note_goals(Clause, Layout, _) :-
+    source_location(File, Line),
+    goals(Clause, Layout, P, Goals),
+    (   rule_of_clause(File, Goals, Written)
+    ->  true
+    ;   written(File, Line, Clause, Written)
+    ->  true
+    ;   Written = []
+    ),
+    note_goals(P, Goals, File, Line, Written).
+
+note_goals(M:Head, Goals, File, Line, Written) :-
+    name_arity(Head, Name, Arity),
+    portmortem:'$stub_note'(M, Name, Arity, File, Line, Goals, Written).
+
+goals(Clause, Layout, M:Head, Goals) :-
+    '$current_source_module'(M0),
+    clause_goals(Clause, Layout, M0, Head0, Goals),
+    strip_module(M0:Head0, M, Head),
+    callable(Head).
+
+%   written(+File, +Line, +Clause, -Written) is semidet.
+%
+%   The goals of the term that was read there, if Clause was made from it by expansion. Then its
+%   layout may be that of a term of another shape.
+
+written(File, Line, Clause, Written) :-
+    portmortem:'$stub_kept_term'(term(File, Line, Term, Layout)),
+    \+ Term =@= Clause,
+    '$current_source_module'(M),
+    written_goals(Term, Layout, M, Written).
 
 %   rule(+Options, -Kind, -A, -B, -C) is nondet
 
@@ -345,7 +385,8 @@ system_hook(M, Name, Arity) :-
     ;   nth_clause(M:Head, _, _)
     ->  \+ ( nth_clause(M:Head, _, Ref),
              clause_property(Ref, file(File)),
-             \+ system_file(File)
+             \+ system_file(File),
+             \+ beside_us(File)
            )
     ;   '$get_predicate_attribute'(M:Head, (multifile), 1)
     ).
@@ -427,12 +468,3 @@ not_wanted(M, Name, Arity) :-
     user_predicate(M, Name, Arity),
     name_arity(Head, Name, Arity),
     '$get_predicate_attribute'(M:Head, noprofile, 1).
-
-system_file(File) :-
-    current_prolog_flag(home, Home),
-    sub_atom(File, 0, _, _, Home),
-    !.
-system_file(File) :-
-    module_property(portmortem_stubs, file(Own)),
-    file_directory_name(Own, Directory),
-    file_directory_name(File, Directory).

@@ -183,6 +183,8 @@ unsafe extern "C" {
     pub(crate) fn PL_compare(one: Term, other: Term) -> c_int;
     pub(crate) fn PL_record(term: Term) -> Record;
     pub(crate) fn PL_recorded(record: Record, term: Term) -> c_int;
+    pub(crate) fn PL_erase(record: Record);
+    pub(crate) fn PL_unify(one: Term, other: Term) -> c_int;
     pub(crate) fn PL_register_atom(atom: Atom);
     pub(crate) fn PL_unregister_atom(atom: Atom);
     pub(crate) fn PL_unify_atom(term: Term, atom: Atom) -> c_int;

@@ -316,9 +316,19 @@ fn install_stubs() {
         deterministic!(stubs::learn, (a, b, d, e, f), FALSE),
     );
     control(
+        c"$stub_keep_term",
+        1,
+        deterministic!(stubs::keep_term, (a), TRUE),
+    );
+    control(
+        c"$stub_kept_term",
+        1,
+        deterministic!(stubs::kept_term, (a), FALSE),
+    );
+    control(
         c"$stub_note",
-        6,
-        deterministic!(stubs::note, (a, b, d, e, f, g), TRUE),
+        7,
+        deterministic!(stubs::note, (a, b, d, e, f, g, h), TRUE),
     );
     control(
         c"$set_up_begin",

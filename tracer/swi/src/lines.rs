@@ -13,13 +13,13 @@ use crate::values::{integers, text};
 static STARTS: Mutex<Option<HashMap<String, Vec<u32>>>> = Mutex::new(None);
 
 /// `lines(+File, +Characters, -Lines)`: in which lines of a file the goals are that begin after
-/// so many characters. All are 0 if the file cannot be read.
+/// so many characters. Those are 0 that have less than 0, and all if the file cannot be read.
 pub(crate) fn lines(file: Term, characters: Term, lines: Term) -> Foreign {
     unify_integers(lines, &of_goals(&text(file), &integers(characters)))
 }
 
-/// In which lines of a file the goals are that begin after so many characters. All are 0 if the
-/// file cannot be read.
+/// In which lines of a file the goals are that begin after so many characters. Those are 0 that
+/// have less than 0, and all if the file cannot be read.
 pub(crate) fn of_goals(file: &str, characters: &[i64]) -> Vec<i64> {
     let mut starts = locks::lock(&STARTS);
     let starts = starts.get_or_insert_default();
@@ -47,7 +47,7 @@ fn line_starts(bytes: &[u8]) -> Vec<u32> {
 }
 
 fn line_of(starts: &[u32], character: i64) -> i64 {
-    if starts.is_empty() {
+    if starts.is_empty() || character < 0 {
         return 0;
     }
     let before = starts.partition_point(|&start| i64::from(start) <= character);
@@ -77,5 +77,6 @@ mod tests {
         let lines = [0, 7, 10, 15, 16, 20].map(|at| line_of(&starts, at));
         assert_eq!(lines, [1, 1, 2, 2, 3, 3]);
         assert_eq!(line_of(&line_starts(b""), 5), 0);
+        assert_eq!(line_of(&starts, -1), 0);
     }
 }

@@ -8,13 +8,14 @@
 //!    [`terms`] read;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells;
 //! 3. [`predicates`] tells what calls of a predicate are to a recording, by [`rules`],
-//!    [`internal`] which ones no program has written, [`sites`] and [`names`] which goal of which
-//!    clause calls, [`plan`] and [`place`] what cells of code are, [`made`] what bodies of
-//!    `call/1` were, [`clause_numbers`] which clause one is;
+//!    [`internal`] which ones no program has written, [`sites`], [`alignment`] and [`names`] which
+//!    goal of which clause calls, [`plan`] and [`place`] what cells of code are, [`made`] what
+//!    bodies of `call/1` were, [`clause_numbers`] which clause one is;
 //! 4. [`shadow`] tells from frames and choicepoints which boxes failed, exited, were cut or
 //!    entered again; [`stack`] is where
 //!    it keeps them, [`open_box`] what it keeps of one.
 
+pub(crate) mod alignment;
 pub(crate) mod clause_numbers;
 pub(crate) mod identity;
 pub(crate) mod image;

@@ -27,8 +27,11 @@ pub(crate) struct NotedGoal {
     /// That of the predicate, with arguments that a meta-predicate adds. Negative for an argument
     /// that is a goal which the source does not tell.
     pub(crate) arity: i64,
-    /// How many characters of the file come before it.
+    /// How many characters of the file come before it. If only the line is known, that line, less
+    /// than 0.
     pub(crate) start: i64,
+    /// How many come before its end.
+    pub(crate) end: i64,
     /// Its number in the clause, from 1; goals in arguments of goals are counted, too.
     pub(crate) number: u32,
     /// The number of the goal in whose argument it stands, and which argument that is, from 1.
@@ -38,8 +41,13 @@ pub(crate) struct NotedGoal {
 }
 
 impl NotedGoal {
-    fn is_unknown(&self) -> bool {
+    pub(crate) fn is_unknown(&self) -> bool {
         self.arity < 0
+    }
+
+    /// Whether both call the same predicate.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        !self.is_unknown() && (self.name, self.arity) == (other.name, other.arity)
     }
 
     fn calls(&self, name: ffi::Atom, arity: usize) -> bool {
@@ -53,12 +61,17 @@ pub(crate) struct Noted {
     file: Arc<str>,
     goals: Vec<NotedGoal>,
     lines: OnceLock<Vec<i64>>,
-    number: Option<u32>,
+    /// Its number among the clauses of its predicate that were loaded, from 1.
+    number: u32,
 }
 
 impl Noted {
     /// The line of a goal, 0 if it is not known.
     fn line(&self, index: usize) -> u32 {
+        let start = self.goals[index].start;
+        if start < 0 {
+            return u32::try_from(-start).unwrap_or(0);
+        }
         let lines = self.lines.get_or_init(|| {
             let starts: Vec<i64> = self.goals.iter().map(|goal| goal.start).collect();
             lines::of_goals(&self.file, &starts)
@@ -70,17 +83,76 @@ impl Noted {
         &self.file
     }
 
-    /// Its number among the clauses of its predicate that were loaded, from 1. `None` if others
-    /// begin in the same line.
-    pub(crate) fn number(&self) -> Option<u32> {
+    /// The first goal of these from a position on that calls a predicate.
+    fn following(
+        &self,
+        goals: &[usize],
+        from: usize,
+        name: ffi::Atom,
+        arity: usize,
+    ) -> Option<usize> {
+        let calls = |&index: &usize| self.goals[index].calls(name, arity);
+        Some(from + goals[from..].iter().position(calls)?)
+    }
+
+    /// Its number among the clauses of its predicate that were loaded, from 1.
+    pub(crate) fn number(&self) -> u32 {
         self.number
+    }
+
+    /// Whether these goals call these predicates, in this order.
+    fn has(&self, goals: &[usize], called: &[Identity]) -> bool {
+        let mut next = 0;
+        called.iter().all(|goal| {
+            let position = self.following(goals, next, goal.name, goal.arity);
+            next = position.map_or(next, |position| position + 1);
+            position.is_some()
+        })
+    }
+
+    /// The goals of the clause itself.
+    fn own(&self) -> Vec<usize> {
+        let is_own = |&index: &usize| self.goals[index].parent == 0;
+        (0..self.goals.len()).filter(is_own).collect()
+    }
+}
+
+/// What is known of the clauses of a predicate that begin in one line: expansion may make several
+/// from one term.
+pub(crate) struct InLine(Vec<Arc<Noted>>);
+
+impl InLine {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The clause that has this number and calls these predicates: the only one that may be it.
+    pub(crate) fn clause(
+        &self,
+        number: Option<u32>,
+        called: impl FnOnce() -> Vec<Identity>,
+    ) -> Option<Arc<Noted>> {
+        if let [only] = &self.0[..] {
+            return Some(Arc::clone(only));
+        }
+        let called = called();
+        let mut fits = self
+            .0
+            .iter()
+            .filter(|noted| noted.has(&noted.own(), &called));
+        let first = fits.next()?;
+        let Some(second) = fits.next() else {
+            return Some(Arc::clone(first));
+        };
+        let mut all = [first, second].into_iter().chain(fits);
+        all.find(|noted| Some(noted.number) == number).cloned()
     }
 }
 
 #[derive(Default)]
 struct Notes {
     /// By the predicate and the line in which the clause begins.
-    clauses: FxHashMap<(Identity, u32), Arc<Noted>>,
+    clauses: FxHashMap<(Identity, u32), Vec<Arc<Noted>>>,
     /// By the predicate: where its first clause begins.
     predicates: FxHashMap<Identity, (Arc<str>, u32)>,
     /// By the predicate: how many clauses were loaded.
@@ -108,27 +180,27 @@ pub(crate) fn note(predicate: Identity, file: &str, line: u32, goals: Vec<NotedG
     notes.predicates.entry(predicate).or_insert_with(first);
     let count = notes.counts.entry(predicate).or_default();
     *count += 1;
-    let key = (predicate, line);
-    let number = Some(*count).filter(|_| !notes.clauses.contains_key(&key));
     let noted = Noted {
         file,
         goals,
         lines: OnceLock::new(),
-        number,
+        number: *count,
     };
-    notes.clauses.insert(key, Arc::new(noted));
+    let in_line = notes.clauses.entry((predicate, line)).or_default();
+    in_line.push(Arc::new(noted));
 }
 
 /// A file is about to be read again, or to be unloaded.
 pub(crate) fn forget(file: &str) {
     if let Some(notes) = locks::lock(&NOTES).as_mut() {
         let counts = &mut notes.counts;
-        notes.clauses.retain(|(predicate, _), noted| {
-            let stays = &*noted.file != file;
-            if !stays {
+        notes.clauses.retain(|(predicate, _), in_line| {
+            let before = in_line.len();
+            in_line.retain(|noted| &*noted.file != file);
+            if in_line.len() < before {
                 counts.remove(predicate);
             }
-            stays
+            !in_line.is_empty()
         });
         notes.predicates.retain(|_, (of, _)| &**of != file);
     }
@@ -144,13 +216,13 @@ pub(crate) fn place_of(predicate: Identity) -> (String, u32) {
     place.map_or_else(Default::default, |(file, line)| (file.to_string(), *line))
 }
 
-/// What is known of the clause of a predicate that begins in a line.
-pub(crate) fn of_clause(predicate: Identity, line: u32) -> Option<Arc<Noted>> {
-    locks::lock(&NOTES)
-        .as_ref()?
-        .clauses
-        .get(&(predicate, line))
-        .cloned()
+/// What is known of the clauses of a predicate that begin in a line.
+pub(crate) fn of_line(predicate: Identity, line: u32) -> InLine {
+    let notes = locks::lock(&NOTES);
+    let in_line = notes
+        .as_ref()
+        .and_then(|notes| notes.clauses.get(&(predicate, line)));
+    InLine(in_line.cloned().unwrap_or_default())
 }
 
 /// A clause whose goals are named in the trace.
@@ -257,7 +329,7 @@ static NO_GOALS: LazyLock<Arguments> = LazyLock::new(|| {
         file: Arc::from(""),
         goals: Vec::new(),
         lines: OnceLock::new(),
-        number: None,
+        number: 0,
     });
     let nowhere = Origin {
         caller: 0,
@@ -321,7 +393,7 @@ impl Given {
                 goals: goals.to_vec(),
                 next: 0,
             })
-            .filter(|body| body.has(called));
+            .filter(|body| body.origin.noted.has(&body.goals, called));
         let body = found.next()?;
         found.next().is_none().then_some(body)
     }
@@ -356,9 +428,7 @@ pub(crate) struct Sites {
 impl Sites {
     /// The goals of a clause itself.
     pub(crate) fn new(caller: u32, clause: u32, noted: Arc<Noted>) -> Self {
-        let goals = (0..noted.goals.len())
-            .filter(|&index| noted.goals[index].parent == 0)
-            .collect();
+        let goals = noted.own();
         Self {
             origin: Origin {
                 caller,
@@ -370,13 +440,6 @@ impl Sites {
         }
     }
 
-    /// The first goal from a position on that calls this predicate. `None` if the source has no
-    /// such goal.
-    fn following(&self, from: usize, name: ffi::Atom, arity: usize) -> Option<usize> {
-        let calls = |&index: &usize| self.origin.noted.goals[index].calls(name, arity);
-        Some(from + self.goals[from..].iter().position(calls)?)
-    }
-
     /// The number of the next goal that calls this predicate, and what it is given. That of the
     /// predicate itself if the source has no such goal.
     pub(crate) fn site(
@@ -386,22 +449,13 @@ impl Sites {
         callee: u32,
         then_fails: bool,
     ) -> (u32, Given) {
-        let Some(position) = self.following(self.next, name, arity) else {
+        let noted = &self.origin.noted;
+        let Some(position) = noted.following(&self.goals, self.next, name, arity) else {
             return (callee, Given::UNKNOWN);
         };
         self.next = position + 1;
         let index = self.goals[position];
         let site = self.origin.site(index, callee, then_fails);
         (site, self.origin.given(index))
-    }
-
-    /// Whether the source has goals that call these predicates, in this order.
-    fn has(&self, called: &[Identity]) -> bool {
-        let mut next = 0;
-        called.iter().all(|goal| {
-            let position = self.following(next, goal.name, goal.arity);
-            next = position.map_or(next, |position| position + 1);
-            position.is_some()
-        })
     }
 }

@@ -61,7 +61,7 @@ pub(crate) use beginning::{begin, rule};
 pub(crate) use declared::{in_center, leave_out, stubs_record};
 pub(crate) use hidden_modules::hide as hide_modules;
 pub(crate) use learning::{learn, sample, work};
-pub(crate) use noting::{forget, note};
+pub(crate) use noting::{forget, keep_term, kept_term, note};
 pub(crate) use rereading::{begin as reread, end as read};
 
 /// The recording has ended: nothing of it holds any more.

@@ -1,18 +1,46 @@
 //! What the loader says of clauses that it is about to store: where their goals are.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use super::adopting::adopt;
 use crate::ffi::{self, Foreign, TRUE, Term};
 use crate::native::identity::Identity;
-use crate::native::{predicates, sites};
+use crate::native::{alignment, predicates, sites};
 use crate::recording;
 use crate::values::{atom, int64, integer, kept_atom, text};
 
-/// `stub_note(+Module, +Name, +Arity, +File, +Line, +Goals)`: a clause of a file is about to be
-/// stored. `Goals` has six elements for each goal: name, arity, the characters of the file before
-/// it, its number, the number of the goal in whose argument it stands, and which argument that
-/// is.
+thread_local! {
+    /// The term of a file that this thread has read last, and may be expanding.
+    static TERM: Cell<Option<ffi::Record>> = const { Cell::new(None) };
+}
+
+/// `stub_keep_term(+Term)`: a term of a file was read.
+pub(crate) fn keep_term(term: Term) -> Foreign {
+    // SAFETY: a term of our own argument list; a record that is not used any more.
+    unsafe {
+        if let Some(old) = TERM.replace(Some(ffi::PL_record(term))) {
+            ffi::PL_erase(old);
+        }
+    }
+    TRUE
+}
+
+/// `stub_kept_term(-Term)`: the term that was read last.
+pub(crate) fn kept_term(term: Term) -> Foreign {
+    // SAFETY: a term of our own argument list, and a record that is there.
+    let unified = TERM.get().is_some_and(|record| unsafe {
+        let copy = ffi::PL_new_term_ref();
+        ffi::truth(ffi::PL_recorded(record, copy)) && ffi::truth(ffi::PL_unify(copy, term))
+    });
+    Foreign::from(unified)
+}
+
+/// `stub_note(+Module, +Name, +Arity, +File, +Line, +Goals, +Written)`: a clause of a file is
+/// about to be stored. `Goals` has seven elements for each goal: name, arity, the characters of
+/// the file before its beginning and its end, its number, the number of the goal in whose argument
+/// it stands, and which argument that is. `Written` has those of the term that the clause was made
+/// from, if that is another one.
 pub(crate) fn note(
     module: Term,
     name: Term,
@@ -20,6 +48,7 @@ pub(crate) fn note(
     file: Term,
     line: Term,
     goals: Term,
+    written: Term,
 ) -> Foreign {
     let Some((of, called)) = atom(module).zip(atom(name)) else {
         return TRUE;
@@ -37,7 +66,10 @@ pub(crate) fn note(
     if !is_of_engine(&file) && predicates::take_in(predicate) {
         adopt(module, name, arity);
     }
-    sites::note(predicate, &file, integer(line), noted_goals(goals));
+    let line = integer(line);
+    let mut goals = noted_goals(goals);
+    alignment::place(&mut goals, &noted_goals(written), line);
+    sites::note(predicate, &file, line, goals);
     TRUE
 }
 
@@ -54,12 +86,13 @@ fn noted_goals(list: Term) -> Vec<sites::NotedGoal> {
         while next() {
             let name = kept_atom(head);
             let number = || if next() { int64(head) } else { None };
-            let numbers: [Option<i64>; 5] = std::array::from_fn(|_| number());
+            let numbers: [Option<i64>; 6] = std::array::from_fn(|_| number());
             if let (
                 Some(name),
                 [
                     Some(arity),
                     Some(start),
+                    Some(end),
                     Some(ordinal),
                     Some(parent),
                     Some(argument),
@@ -70,6 +103,7 @@ fn noted_goals(list: Term) -> Vec<sites::NotedGoal> {
                     name,
                     arity,
                     start,
+                    end,
                     number: ordinal as u32,
                     parent: parent as u32,
                     argument: argument as u32,

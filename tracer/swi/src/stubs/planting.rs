@@ -19,7 +19,7 @@ use crate::native::offsets::{
 use crate::native::place::{Goal, Place, Work, role};
 use crate::native::plan::{Always, GoalKind, Plan, Step};
 use crate::native::predicates::{self, Standing};
-use crate::native::sites::{self, Given, Noted, Sites};
+use crate::native::sites::{self, Given, Sites};
 use crate::native::words::{WORD, word};
 
 impl Visit {
@@ -174,17 +174,19 @@ impl Visit {
         };
         let identity = identity(code.definition);
         let line = code.line.unwrap_or(0);
-        let noted = sites::of_clause(identity, line);
-        if noted.is_none() && !self.engine.clauses {
+        let in_line = sites::of_line(identity, line);
+        if in_line.is_empty() && !self.engine.clauses {
             return;
         }
         let number = if clauses::is_dynamic(planter, code.definition) {
-            noted.as_deref().and_then(Noted::number)
+            None
         } else {
             planter
                 .numbers
                 .of(self.offsets, code.definition, code.start)
         };
+        let noted = in_line.clause(number, || self.goals_of(plan, code));
+        let number = number.or_else(|| Some(noted.as_deref()?.number()));
         if self.engine.clauses
             && let Some(number) = number
         {
@@ -213,15 +215,19 @@ impl Visit {
         predicates::always(callee)
     }
 
-    /// What the recorded goals of some code call.
+    /// What the recorded goals of some code call. A last call is compiled twice.
     fn goals_of(&self, plan: &Plan, code: &Code) -> Vec<Identity> {
-        let steps = plan.steps.iter().filter(|step| step.goal.is_some());
-        steps
-            .filter_map(|step| {
-                self.called_definition(code.definition, step.kind, code.start + step.index * WORD)
-            })
-            .map(identity)
-            .collect()
+        let mut goals = Vec::new();
+        let mut last_call = None;
+        for step in plan.steps.iter().filter(|step| step.goal.is_some()) {
+            let cell = code.start + step.index * WORD;
+            let called = self.called_definition(code.definition, step.kind, cell);
+            let is_last = matches!(step.kind, Kind::LastCall | Kind::LastCallSelf);
+            let again = last_call.is_some() && last_call == called;
+            last_call = called.filter(|_| is_last);
+            goals.extend(called.filter(|_| !again).map(identity));
+        }
+        goals
     }
 
     /// What the source says of a body that `call/1` has made: the only argument that has its goals.
