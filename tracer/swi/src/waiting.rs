@@ -23,6 +23,9 @@ const SHORTEST_NS: u64 = 20_000;
 /// Both clocks are read again if that took longer: the thread lost the processor in between.
 const TOGETHER_NS: u64 = 5_000;
 
+/// So often all is read again if the thread loses the processor meanwhile.
+const ATTEMPTS: u32 = 4;
+
 /// How long one engine has waited, from one reading of the clocks to the next.
 pub(crate) struct Waiting {
     last: Reading,
@@ -59,9 +62,10 @@ struct Reading {
 
 impl Waiting {
     pub(crate) fn new() -> Self {
+        let (last, ready_ns) = Reading::with_ready();
         Self {
-            last: Reading::now(),
-            ready_ns: ready_ns(),
+            last,
+            ready_ns,
             unrecorded_ns: 0,
         }
     }
@@ -70,23 +74,18 @@ impl Waiting {
     /// recorded, or was another thread.
     pub(crate) fn since_last(&mut self) -> Option<Waited> {
         let now = Reading::now();
-        let last = std::mem::replace(&mut self.last, now);
-        // The place of a thread that has ended may be that of a new one, which has run for less.
-        let worked = now.processor_ns.checked_sub(last.processor_ns);
-        let Some(worked) = worked.filter(|_| now.thread == last.thread) else {
-            self.ready_ns = ready_ns();
-            self.unrecorded_ns = 0;
-            return None;
-        };
-        let elapsed = now.elapsed_ns.saturating_sub(last.elapsed_ns);
-        let waited = elapsed.saturating_sub(worked);
-        if waited < SHORTEST_NS {
+        let waited = now.waited_since(&self.last);
+        if let Some(waited) = waited.filter(|&waited| waited < SHORTEST_NS) {
+            self.last = now;
             self.unrecorded_ns += waited;
             return None;
         }
-        let before = std::mem::replace(&mut self.ready_ns, ready_ns());
+        let (now, ready_ns) = Reading::with_ready();
+        let last = std::mem::replace(&mut self.last, now);
+        let before = std::mem::replace(&mut self.ready_ns, ready_ns);
         let unrecorded = std::mem::take(&mut self.unrecorded_ns);
-        let ready = before.zip(self.ready_ns);
+        let waited = now.waited_since(&last)?;
+        let ready = before.zip(ready_ns);
         let preempted = ready.map(|(before, now)| {
             let grown = now.saturating_sub(before);
             grown.saturating_sub(unrecorded).min(waited)
@@ -128,6 +127,29 @@ fn number(digits: &[u8]) -> Option<u64> {
 }
 
 impl Reading {
+    /// For how long the thread had no processor since an earlier reading, in ns. `None` if that
+    /// was another thread's.
+    fn waited_since(&self, earlier: &Self) -> Option<u64> {
+        // The place of a thread that has ended may be that of a new one, which has run for less.
+        let worked = self.processor_ns.checked_sub(earlier.processor_ns)?;
+        let elapsed = self.elapsed_ns.saturating_sub(earlier.elapsed_ns);
+        (self.thread == earlier.thread).then(|| elapsed.saturating_sub(worked))
+    }
+
+    /// Both clocks, and for how long the thread was ready at that moment: it is read before and
+    /// after, and again if the thread lost the processor in between.
+    fn with_ready() -> (Self, Option<u64>) {
+        let mut ready = ready_ns();
+        for _ in 0..ATTEMPTS {
+            let (now, before) = (Self::now(), ready);
+            ready = ready_ns();
+            if ready == before {
+                return (now, ready);
+            }
+        }
+        (Self::now(), ready)
+    }
+
     fn now() -> Self {
         let mut reading = Self::once();
         for _ in 0..2 {
