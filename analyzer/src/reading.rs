@@ -41,7 +41,7 @@ pub(crate) fn read(
     let new = || {
         let clauses = clauses::Books::of(trace, scope);
         let arguments = arguments::Books::of(trace, scope, &room);
-        let calls = timing.as_ref().map(|timing| timing.timer(scope));
+        let calls = timing.as_ref().map(|timing| timing.observer(scope));
         (clauses, (arguments, calls))
     };
     let (clauses, pages, calls) = over_streams(
@@ -52,7 +52,7 @@ pub(crate) fn read(
         |(clauses, (arguments, calls))| {
             let clauses = clauses.map(clauses::Books::counted);
             let pages = arguments.map(arguments::Books::into_pages);
-            let calls = calls.map(|timer| timer.into_books().into_calls());
+            let calls = calls.map(Calls::observed);
             (
                 clauses.unwrap_or_default(),
                 pages.unwrap_or_default(),

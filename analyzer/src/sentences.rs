@@ -145,7 +145,7 @@ mod tests {
             verdict,
             ends: Some((tick(1200), tick(310))),
             calls: 2000,
-            ticks: 0,
+            grown_ticks: 0,
         };
         let said = |verdict| sentence(&report, "p/1 at line 4 of q/2", &trend(verdict));
         assert_eq!(

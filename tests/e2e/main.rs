@@ -28,6 +28,7 @@ mod ends;
 mod events;
 mod export;
 mod failures;
+mod false_findings;
 mod generated;
 mod generator;
 mod goals;

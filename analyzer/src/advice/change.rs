@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::evidence::Evidence;
-use super::{Cause, Finding, source};
+use super::{Cause, Finding, effects, source};
 use crate::Analysis;
 use crate::trace::PredicateIndex;
 
@@ -264,9 +264,7 @@ pub fn state(analysis: &Analysis, change: &Change) -> State {
     let below: BTreeSet<PredicateIndex> = tabled
         .flat_map(|(index, _)| evidence.called(index))
         .collect();
-    let has_effects =
-        |&inner: &PredicateIndex| evidence.has_effects(inner) || evidence.names_effects(inner);
-    if below.iter().any(has_effects) {
+    if effects::do_more(&evidence, &below) {
         return State::Effects;
     }
     let dynamic = below

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, part_of, share};
 use super::{Cause, Certainty, Finding, Need};
+use crate::calls::behaviour::OwnChoicepoints;
 use crate::figures::{Caller, PredicateFigures};
 use crate::tables::{Clause, Site};
 use crate::text::{count, counted};
@@ -34,70 +35,96 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     if evidence.analysis.ns(cost_ticks) < LEAST_NS {
         return Vec::new();
     }
-    let mut leaving: Vec<_> = evidence
-        .predicates()
-        .filter(|(_, info, figures)| {
-            info.is_called_by_program()
-                && unused(figures) >= LEAST
-                && figures.max_height >= LEAST
-                && unused(figures) >= figures.exits_nondet / 2
-        })
-        .map(|(index, _, figures)| (index, figures))
-        .collect();
-    leaving.sort_by_key(|(_, figures)| Reverse(unused(figures)));
+    let leaving = leaving(evidence);
     if leaving.is_empty() {
         return memory(evidence, cost_ticks).into_iter().collect();
     }
     vec![choicepoints(evidence, &leaving, cost_ticks)]
 }
 
-fn unused(figures: &PredicateFigures) -> u64 {
-    figures.cuts.saturating_add(figures.pending)
+/// A predicate that leaves choicepoints: its own, and not those of goals in its clauses.
+#[derive(Debug)]
+struct Leaving<'a> {
+    predicate: PredicateIndex,
+    figures: &'a PredicateFigures,
+    own: OwnChoicepoints,
+}
+
+/// Those that leave the most, if many choicepoints are there at once that nothing uses.
+fn leaving<'a>(evidence: &Evidence<'a>) -> Vec<Leaving<'a>> {
+    let are_many = |figures: &PredicateFigures| {
+        let unused = figures.cuts.saturating_add(figures.pending);
+        unused >= LEAST && figures.max_height >= LEAST && unused >= figures.exits_nondet / 2
+    };
+    let mut predicates = evidence.predicates();
+    if !predicates.any(|(_, info, figures)| info.is_called_by_program() && are_many(figures)) {
+        return Vec::new();
+    }
+    let behaviour = &evidence.analysis.calls().behaviour;
+    let of = |(predicate, _, figures)| Leaving {
+        predicate,
+        figures,
+        own: behaviour.left_by(predicate),
+    };
+    let all = evidence.predicates().map(of);
+    let mut leaving: Vec<Leaving> = all
+        .filter(|of| of.own.unused > 0 && of.own.unused >= of.own.left / 2)
+        .collect();
+    leaving.sort_by_key(|of| (Reverse(of.own.unused), of.predicate));
+    let most = leaving.first().map_or(0, |of| of.own.unused);
+    leaving.retain(|of| of.own.unused >= most / 10);
+    leaving
 }
 
 /// `leaving` is not empty.
-fn choicepoints(
-    evidence: &Evidence,
-    leaving: &[(PredicateIndex, &PredicateFigures)],
-    cost_ticks: u64,
-) -> Finding {
-    let (first, figures) = leaving[0];
-    let name = evidence.name(first);
+fn choicepoints(evidence: &Evidence, leaving: &[Leaving], cost_ticks: u64) -> Finding {
+    let first = &leaving[0];
+    let name = evidence.name(first.predicate);
+    let is_of_program = evidence.is_of_program(first.predicate);
+    let goal = match is_of_program {
+        true => None,
+        false => goal_that_leaves(evidence, first.predicate),
+    };
+    let at = goal.map_or_else(String::new, |goal| format!(" {}", evidence.at(goal)));
+    let OwnChoicepoints { left, unused } = first.own;
     let mut text = format!(
-        "{name} left a choicepoint at {} of {} exits; {} of them ({}) were never used, but cut or there at the end. Up to {} were there \
-         at once, and what lies below them on the stacks cannot be freed: {} in collections and stack shifts.",
-        count(figures.exits_nondet),
-        count(figures.exits()),
-        count(unused(figures)),
-        share(unused(figures), figures.exits_nondet),
-        count(figures.max_height),
+        "{name} left a choicepoint of its own at {} of {} exits; {} of them ({}) were never used, but cut or there at the end. Up to {} \
+         were there at once, and what lies below them on the stacks cannot be freed: {} in collections and stack shifts.",
+        count(left),
+        count(first.figures.exits()),
+        count(unused),
+        share(unused, left),
+        count(first.figures.max_height),
         evidence.time(cost_ticks),
     );
-    let others = leaving
-        .iter()
-        .skip(1)
-        .take(NAMED - 1)
-        .map(|&(index, figures)| {
-            format!(
-                "{} ({} unused)",
-                evidence.name(index),
-                count(unused(figures))
-            )
-        });
+    let others = leaving.iter().skip(1).take(NAMED - 1).map(|of| {
+        let name = evidence.name(of.predicate);
+        format!("{name} ({} unused)", count(of.own.unused))
+    });
     let others: Vec<String> = others.collect();
     if !others.is_empty() {
         text.push_str(&format!(" So did {}.", others.join(" and ")));
     }
-    text.push_str(&clauses(evidence, leaving));
+    let asks_for_clauses = evidence.analysis.tables().clause_list().is_empty()
+        && leaving
+            .iter()
+            .any(|of| evidence.is_of_program(of.predicate));
+    text.push_str(&match asks_for_clauses {
+        true => " Recorded with --clauses, the trace says which clauses.".to_owned(),
+        false => clauses(evidence, leaving),
+    });
     text.push_str(&lost_last_calls(evidence));
     Finding {
         cause: Cause::UnusedChoicepoints,
-        place: evidence.place(first),
+        place: goal.map_or_else(
+            || evidence.place(first.predicate),
+            |goal| evidence.place_of(goal),
+        ),
         cost_ticks,
         certainty: Certainty::Likely,
-        title: format!("choicepoints that {name} leaves are never used"),
+        title: format!("choicepoints that {name}{at} leaves are never used"),
         evidence: text,
-        remedy: if evidence.is_of_program(first) {
+        remedy: if is_of_program {
             format!(
                 "make the clauses of {name} exclude one another by their first argument, or commit with a cut or an if-then-else as \
                  soon as the right clause is known."
@@ -107,21 +134,28 @@ fn choicepoints(
                 "where one solution of {name} is enough, say so: once/1, an if-then-else, memberchk/2 for member/2."
             )
         },
-        predicates: leaving
-            .iter()
-            .take(NAMED)
-            .map(|&(index, _)| index)
-            .collect(),
-        needs: match evidence.analysis.tables().clause_list().is_empty() {
+        predicates: leaving.iter().take(NAMED).map(|of| of.predicate).collect(),
+        needs: match asks_for_clauses {
             true => vec![Need::Clauses],
             false => Vec::new(),
         },
     }
 }
 
+/// The goal whose calls of a predicate left the most choicepoints that were never used.
+fn goal_that_leaves<'e, 'a>(
+    evidence: &'e Evidence<'a>,
+    predicate: PredicateIndex,
+) -> Option<&'e Site<'a>> {
+    let own = &evidence.analysis.calls().behaviour.choicepoints;
+    let unused = |goal: &&Site| own.get(&(predicate, goal.site)).map_or(0, |own| own.unused);
+    let goals = evidence.sites().filter(|goal| goal.callee == predicate);
+    goals.max_by_key(unused).filter(|goal| unused(goal) > 0)
+}
+
 /// Which clauses left the most, if the trace says so.
-fn clauses(evidence: &Evidence, leaving: &[(PredicateIndex, &PredicateFigures)]) -> String {
-    let is_leaving = |clause: &Clause| leaving.iter().any(|&(index, _)| index == clause.predicate);
+fn clauses(evidence: &Evidence, leaving: &[Leaving]) -> String {
+    let is_leaving = |clause: &Clause| (leaving.iter()).any(|of| of.predicate == clause.predicate);
     let mut clauses = evidence.analysis.tables().clause_list();
     clauses.retain(|clause| is_leaving(clause) && clause.figures.left_unused() > 0);
     clauses.sort_by_key(|clause| Reverse(clause.figures.left_unused()));
@@ -138,10 +172,9 @@ fn clauses(evidence: &Evidence, leaving: &[(PredicateIndex, &PredicateFigures)])
         ))
     });
     let named: Vec<String> = named.collect();
-    if named.is_empty() {
-        " Recorded with --clauses, the trace says which clauses.".to_owned()
-    } else {
-        format!(" Of their own clauses left unused: {}.", named.join(", "))
+    match named.is_empty() {
+        true => String::new(),
+        false => format!(" Of their own clauses left unused: {}.", named.join(", ")),
     }
 }
 

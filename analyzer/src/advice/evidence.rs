@@ -1,8 +1,9 @@
 //! The figures in the order in which findings read them: goals by clause, and the words for places, times and shares.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Place, source};
+use super::Place;
 use crate::Analysis;
 use crate::figures::whole::Whole;
 use crate::figures::work::Work;
@@ -10,48 +11,10 @@ use crate::figures::{BacktrackFigures, Caller, PredicateFigures};
 use crate::tables::Site;
 use crate::text::{percent, time};
 use crate::trace::names::printable;
-use crate::trace::{PredicateIndex, PredicateInfo};
+use crate::trace::{PredicateIndex, PredicateInfo, SiteIndex};
 
 /// How the names of files begin that came with the engine.
 const ENGINE_FILES: &str = "engine:";
-
-/// How the names begin of built-in predicates that do more than compute: what calls them cannot be called less often, nor in another order.
-const EFFECTS: [&str; 34] = [
-    "abolish",
-    "assert",
-    "await",
-    "b_getval",
-    "b_setval",
-    "close",
-    "concurrent",
-    "consult",
-    "cputime",
-    "erase",
-    "flag",
-    "flush_output",
-    "format",
-    "gensym",
-    "get_",
-    "halt",
-    "message_queue_",
-    "mutex_",
-    "nb_",
-    "nl",
-    "open",
-    "print",
-    "process_create",
-    "put_",
-    "random",
-    "read",
-    "record",
-    "reset_gensym",
-    "retract",
-    "shell",
-    "sleep",
-    "statistics",
-    "thread_",
-    "write",
-];
 
 /// A clause: its predicate, and its number there.
 pub(super) type ClauseKey = (PredicateIndex, u32);
@@ -62,12 +25,16 @@ pub(super) struct Evidence<'a> {
     pub(super) analysis: &'a Analysis,
     /// By clause: its goals that made calls, in the order in which they are written.
     pub(super) clauses: BTreeMap<ClauseKey, Vec<Site<'a>>>,
+    /// Goals that another predicate called than that of their clause: they stand in an argument.
+    in_arguments: BTreeSet<SiteIndex>,
     /// What the time was, in all streams.
     pub(super) whole: Whole,
     /// Ticks of work.
     pub(super) total_ticks: u64,
     /// Where it was done.
     work: Work,
+    /// By predicate: whether it does more than compute, once that was asked for.
+    pub(super) effects: RefCell<BTreeMap<PredicateIndex, bool>>,
     /// Modules of the program: those that its source files define predicates of, and `user`.
     modules: BTreeSet<&'a str>,
 }
@@ -96,7 +63,14 @@ impl<'a> Evidence<'a> {
         let of_program = predicates.iter().filter(is_in_program);
         let modules = of_program.map(|info| info.declared.module.as_str());
         let whole = analysis.whole();
+        let called = analysis.profile.sites.keys();
+        let in_arguments = called.filter_map(|&(by, _, site)| {
+            let info = analysis.trace.sites().get(site? as usize)?;
+            (by != Caller::Predicate(info.caller)).then_some(site?)
+        });
         Self {
+            in_arguments: in_arguments.collect(),
+            effects: RefCell::default(),
             modules: modules.chain(["user"]).collect(),
             analysis,
             clauses,
@@ -114,6 +88,13 @@ impl<'a> Evidence<'a> {
             goal.figures.served_ticks,
             self.figures(goal.callee).inclusive_ticks,
         )
+    }
+
+    /// Whether a goal is called by the goal in whose argument it stands, and is no step of its
+    /// clause.
+    pub(super) fn is_in_argument(&self, goal: &Site) -> bool {
+        goal.site
+            .is_some_and(|site| self.in_arguments.contains(&site))
     }
 
     /// The goals of all clauses of a predicate that made calls.
@@ -145,27 +126,6 @@ impl<'a> Evidence<'a> {
         let info = self.analysis.trace.predicates().get(predicate as usize);
         info.is_some_and(|info| {
             info.is_called_by_program() && self.modules.contains(info.declared.module.as_str())
-        })
-    }
-
-    /// Whether it is a built-in or library predicate that does more than compute.
-    pub(super) fn has_effects(&self, predicate: PredicateIndex) -> bool {
-        let info = self.analysis.trace.predicates().get(predicate as usize);
-        !self.is_of_program(predicate)
-            && info.is_some_and(|info| {
-                let name = &info.declared.name;
-                EFFECTS.iter().any(|effect| name.starts_with(effect))
-            })
-    }
-
-    /// Whether the source of a predicate has a word that one of [`EFFECTS`] begins, as far as it is
-    /// there to read: the recorder does not
-    /// record built-ins that take next to no time, such as those of global variables.
-    pub(super) fn names_effects(&self, predicate: PredicateIndex) -> bool {
-        let text = source::of_predicate(self.analysis, predicate);
-        text.is_some_and(|text| {
-            let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-            words.any(|word| EFFECTS.iter().any(|effect| word.starts_with(effect)))
         })
     }
 
@@ -210,8 +170,11 @@ impl<'a> Evidence<'a> {
             .max_by_key(|site| (site.figures.served_ticks, site.figures.calls))
     }
 
-    /// Where a goal is.
+    /// Where a goal is; where the clauses of its caller begin, if calls do not say their goal.
     pub(super) fn place_of(&self, site: &Site) -> Place {
+        if let (None, Some(caller)) = (site.info(), site.caller.predicate()) {
+            return self.clauses_of(caller);
+        }
         Place {
             predicate: self.analysis.caller(site.caller).to_owned(),
             file: site.file().map(printable),
@@ -226,11 +189,17 @@ impl<'a> Evidence<'a> {
             self.dearest_goal(predicate),
         ) {
             (None, Some(site)) => self.place_of(site),
-            (source, _) => Place {
-                predicate: self.name(predicate).to_owned(),
-                file: source.map(|(file, _)| printable(file)),
-                line: source.map(|(_, line)| line).filter(|&line| line > 0),
-            },
+            _ => self.clauses_of(predicate),
+        }
+    }
+
+    /// Where the first clause of a predicate is, as far as it is known.
+    fn clauses_of(&self, predicate: PredicateIndex) -> Place {
+        let source = self.analysis.source(predicate);
+        Place {
+            predicate: self.name(predicate).to_owned(),
+            file: source.map(|(file, _)| printable(file)),
+            line: source.map(|(_, line)| line).filter(|&line| line > 0),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A goal that fails after dear ones: if it does not need them, it should come first (Debray 1988, section 4).
 
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding, source};
+use super::{Cause, Certainty, Finding, effects, source};
 use crate::tables::Site;
 use crate::text::count;
 use crate::trace::{PredicateIndex, PredicateInfo};
@@ -21,7 +21,9 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
 
 /// `before` are the goals of the clause before `test`.
 ///
-/// That a goal fails says nothing of its clause if it is a condition or negated, so the predicate must have failed as often.
+/// That a goal fails says nothing of its clause if it is a condition or negated. So the predicate
+/// must have failed as often; as others of its goals fail, too, the text must not say that the
+/// clause goes on.
 fn finding(
     evidence: &Evidence,
     predicate: PredicateIndex,
@@ -33,15 +35,19 @@ fn finding(
     if failed < LEAST || failed < test.figures.calls / 4 || !ends_clause {
         return None;
     }
+    if evidence.is_in_argument(test) {
+        return None;
+    }
     // What was called as often as the test, and never redone for it.
     let dear = before.iter().filter(|goal| {
         goal.figures.redos == 0
+            && !evidence.is_in_argument(goal)
             && goal.figures.calls >= test.figures.calls
             && goal.callee != test.callee
             && !evidence
                 .called(goal.callee)
                 .iter()
-                .any(|&callee| evidence.has_effects(callee))
+                .any(|&callee| effects::has_effects(evidence, callee))
     });
     let dear = dear.max_by_key(|goal| evidence.work_of(goal))?;
     // A recursion works on what the goals before it left.
@@ -59,7 +65,8 @@ fn finding(
         return None;
     }
     // A test of what the dear goal binds cannot come first.
-    if source::needs(evidence.analysis, test, dear, predicate)
+    let written = source::between(evidence.analysis, dear, test);
+    if written.is_some_and(|written| written.needs || !written.fails_with)
         || source::is_grammar(evidence.analysis, predicate)
     {
         return None;

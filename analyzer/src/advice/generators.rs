@@ -46,6 +46,21 @@ fn is_search(evidence: &Evidence, predicate: PredicateIndex, goals: &[Site], at:
     })
 }
 
+/// Whether a goal has solutions to choose from. What has hardly more than one a call is asked once
+/// more in vain, and what has no arguments, such as `repeat/0`, gives nothing.
+fn generates(goal: &Site) -> bool {
+    goal.has_arguments() && goal.figures.exits() >= goal.figures.calls.saturating_mul(2)
+}
+
+/// How often the goal `test` failed at once, and then `generator` was redone.
+fn rejections(evidence: &Evidence, test: &Site, generator: &Site) -> u64 {
+    let (Some(test), Some(generator)) = (test.site, generator.site) else {
+        return 0;
+    };
+    let all = &evidence.analysis.calls().behaviour.rejections;
+    all.get(&(test, generator)).copied().unwrap_or(0)
+}
+
 /// The goal at `test` rejects what the one at `generator` gave: it fails at once more often than not, and then the generator is redone.
 fn by_goal(
     evidence: &Evidence,
@@ -54,9 +69,12 @@ fn by_goal(
     (generator_at, test_at): (usize, usize),
 ) -> Option<Finding> {
     let (generator, test) = (&goals[generator_at], &goals[test_at]);
-    let backtracks = evidence.backtracks(test.callee, generator.callee);
-    let rejected = test.figures.fails_dry.min(backtracks.count);
+    let rejected = rejections(evidence, test, generator);
     if rejected < LEAST || rejected < test.figures.calls / 2 {
+        return None;
+    }
+    // A loop asks for the next solution, whether or not its last goal fails.
+    if !generates(generator) || test.info().is_some_and(|test| test.then_fails) {
         return None;
     }
     // What a recursion fails at is in the clause that it enters.
@@ -64,18 +82,14 @@ fn by_goal(
         return None;
     }
     let (from, by) = (evidence.name(generator.callee), evidence.name(test.callee));
+    let written = source::between(evidence.analysis, generator, test);
     if is_search(evidence, predicate, goals, test_at)
-        || source::is_condition(evidence.analysis, test)
+        || written.is_some_and(|written| !written.fails_with)
     {
         return None;
     }
     let is_next = test_at == generator_at + 1;
-    // With goals between, what has hardly more than one solution a call generates nothing: it is
-    // asked once more in vain, as a parser does.
-    let is_single = generator.figures.exits() < generator.figures.calls.saturating_mul(2);
-    if !is_next && is_single {
-        return None;
-    }
+    let backtracks = evidence.backtracks(test.callee, generator.callee);
     let remedy = match is_next {
         true => format!(
             "generate less: let {from} give only what {by} accepts: compute it, or look it up by a key that is bound \
@@ -136,14 +150,10 @@ fn by_test(
 ) -> Option<Finding> {
     let generator = &goals[at];
     let backtracks = evidence.backtracks(predicate, generator.callee);
-    // Boxes of the predicate that its own clauses called, and that failed, are no tests.
-    let own = evidence.goals_of(predicate);
-    let own = own.filter(|goal| goal.callee == predicate);
-    let own = own.fold(0_u64, |sum, goal| sum.saturating_add(goal.figures.fails));
-    let rejected = backtracks.count.saturating_sub(own);
-    let rejected = rejected.min(generator.figures.redos);
-    let is_collected = backtracks.collected_ticks > backtracks.undone_ticks;
-    if rejected < LEAST || rejected < generator.figures.exits() / 2 || is_collected {
+    let tests = &evidence.analysis.calls().behaviour.tests;
+    let rejected = generator.site.and_then(|site| tests.get(&site)).copied();
+    let rejected = rejected.unwrap_or(0);
+    if rejected < LEAST || rejected < generator.figures.exits() / 2 || !generates(generator) {
         return None;
     }
     if is_search(evidence, predicate, goals, at) {

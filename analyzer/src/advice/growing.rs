@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::evidence::Evidence;
-use super::{Cause, Certainty, Finding};
+use super::{Cause, Certainty, Finding, source};
 use crate::calls::Goal;
 use crate::calls::figures::CallFigures;
 use crate::calls::growth::Verdict;
@@ -16,6 +16,10 @@ use crate::trace::PredicateIndex;
 /// What grows with the number of calls from the beginning grows sevenfold from the first eighth of them to the last, after the warming up that a
 /// trend leaves out. What grows by less than this does so for another reason, such as another phase of the program.
 const LEAST_FACTOR: u64 = 4;
+
+/// Of the time of all calls, in percent: where growth is less of it, something else takes the time,
+/// such as one long call.
+const LEAST_GROWN: u64 = 25;
 
 /// A goal whose calls take longer and longer.
 struct Growing<'e, 'a> {
@@ -41,9 +45,8 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         let trend = figures.trend();
         if let (true, Some((first, last))) = (trend.verdict.grows(), trend.ends)
             && last >= first.saturating_mul(LEAST_FACTOR)
+            && trend.grown_ticks >= site.figures.served_ticks / 100 * LEAST_GROWN
         {
-            let least = first.saturating_mul(trend.calls);
-            let more = trend.ticks.saturating_sub(least);
             let Caller::Predicate(caller) = site.caller else {
                 continue;
             };
@@ -51,7 +54,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 site,
                 figures,
                 // Calls inside one another are counted with both.
-                cost_ticks: more.min(site.figures.served_ticks),
+                cost_ticks: trend.grown_ticks.min(site.figures.served_ticks),
             });
         }
     }
@@ -153,12 +156,17 @@ fn last_called(evidence: &Evidence, predicate: PredicateIndex) -> PredicateIndex
 fn remedy(evidence: &Evidence, predicate: PredicateIndex) -> (String, Certainty) {
     let info = evidence.analysis.trace.predicates().get(predicate as usize);
     let name = info.map_or("", |info| info.declared.name.as_str());
-    let is_fact = evidence.goals_of(predicate).next().is_none();
+    let calls_nothing = evidence.goals_of(predicate).next().is_none();
+    let is_table = calls_nothing && source::may_have_many_clauses(evidence.analysis, predicate);
     let text = match name {
-        _ if evidence.is_of_program(predicate) && is_fact => {
+        _ if evidence.is_of_program(predicate) && is_table => {
             "each call looks at more clauses than the one before. Give it a first argument that the engine can look up: an atom or a number \
              that is bound at the call (variant_sha1/2 or term_hash/2 make one of a term); or keep the data in library(assoc) or \
              library(rbtrees)."
+        }
+        _ if evidence.is_of_program(predicate) && calls_nothing => {
+            "what it compares or computes grows from call to call: hand it only what is new, or keep what was found before. If the problem is \
+             made larger from call to call, it is as it should be."
         }
         _ if evidence.is_of_program(predicate) => {
             "what it works on grows from call to call: pass on what was computed before instead of computing it again from all of it. If the \
@@ -191,7 +199,7 @@ fn remedy(evidence: &Evidence, predicate: PredicateIndex) -> (String, Certainty)
         }
         _ => "its input grows from call to call: hand it only what is new.",
     };
-    let certainty = match evidence.is_of_program(predicate) && !is_fact {
+    let certainty = match evidence.is_of_program(predicate) && !is_table {
         true => Certainty::ToCheck,
         false => Certainty::Likely,
     };

@@ -3,47 +3,91 @@
 
 use std::collections::BTreeMap;
 
-use super::evidence::{Evidence, part_of, share};
+use super::evidence::{Evidence, share};
 use super::{Cause, Certainty, Finding, Need, may_repeat};
 use crate::remarks::hottest_path;
 use crate::tables::Site;
-use crate::text::{counted, shell_quoted};
+use crate::text::{count, counted, shell_quoted};
 use crate::trace::{PredicateIndex, PredicateInfo};
 
 /// From such a part of the work on, in percent, what runs inside one library is worth another
 /// recording.
 const MOST_IN_LIBRARY: u64 = 50;
 
-/// The goal whose callee worked longest itself. One finding, unless nothing worked.
-pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
-    // A goal's part of the self time of what it calls, by its part of the inclusive time.
-    let own = |site: &Site| {
-        let figures = evidence.figures(site.callee);
-        let served = site.figures.served_ticks;
-        part_of(figures.self_ticks, served, figures.inclusive_ticks)
-    };
-    let infos = evidence.analysis.trace.predicates();
-    let is_work = |predicate: PredicateIndex| {
-        let info = infos.get(predicate as usize);
-        info.is_some_and(PredicateInfo::is_called_by_program)
-    };
-    let goals = evidence.sites().filter(|site| is_work(site.callee));
-    let goal = goals.max_by_key(|site| own(site));
-    let predicates = evidence.predicates().filter(|&(index, ..)| is_work(index));
-    let hottest = predicates.max_by_key(|(_, _, figures)| figures.self_ticks);
-    match (goal, hottest) {
-        (Some(goal), _) if own(goal) > 0 => vec![of_goal(evidence, goal, own(goal))],
-        (_, Some((index, _, figures))) if figures.self_ticks > 0 => {
-            vec![of_predicate(evidence, index, figures.self_ticks)]
-        }
-        _ => Vec::new(),
-    }
+/// Calls whose callee worked itself: those of a goal, or of a caller that does not say its goal; of
+/// a predicate that calls itself all of them, wherever they are made.
+struct Hot<'e, 'a> {
+    callee: PredicateIndex,
+    /// The dearest of the outermost calls; `None` if no caller is known.
+    site: Option<&'e Site<'a>>,
+    calls: u64,
+    /// Of a predicate that calls itself: those of them inside of another one.
+    recursive: Option<u64>,
+    own_ticks: u64,
 }
 
-fn of_goal(evidence: &Evidence, goal: &Site, own_ticks: u64) -> Finding {
-    let name = evidence.name(goal.callee);
-    let calls = goal.figures.calls;
-    let (library, remedy, mut needs) = library(evidence, goal.callee);
+/// The calls whose callee worked longest itself. One finding, unless nothing worked.
+pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let sites = evidence.analysis.tables().site_list();
+    let mut by_callee = BTreeMap::<PredicateIndex, Vec<&Site>>::new();
+    for site in &sites {
+        by_callee.entry(site.callee).or_default().push(site);
+    }
+    let is_work = |&(_, info, _): &(_, &PredicateInfo, _)| info.is_called_by_program();
+    let hot = evidence.predicates().filter(is_work);
+    let hot = hot.flat_map(|(callee, ..)| {
+        let sites = by_callee.get(&callee).map_or(&[][..], Vec::as_slice);
+        hot_calls(evidence, callee, sites)
+    });
+    let hottest = hot.max_by_key(|hot| hot.own_ticks);
+    let hottest = hottest.filter(|hot| hot.own_ticks > 0);
+    hottest
+        .map(|hot| finding(evidence, &hot))
+        .into_iter()
+        .collect()
+}
+
+fn hot_calls<'e, 'a>(
+    evidence: &Evidence,
+    callee: PredicateIndex,
+    sites: &[&'e Site<'a>],
+) -> Vec<Hot<'e, 'a>> {
+    let below = evidence.called(callee);
+    let is_recursive = |site: &Site| {
+        let caller = site.caller.predicate();
+        caller.is_some_and(|caller| below.contains(&caller))
+    };
+    if !sites.is_empty() && !sites.iter().any(|site| is_recursive(site)) {
+        let hot = |&site: &&'e Site<'a>| Hot {
+            callee,
+            site: Some(site),
+            calls: site.figures.calls,
+            recursive: None,
+            own_ticks: site.figures.self_ticks,
+        };
+        return sites.iter().map(hot).collect();
+    }
+    let outermost = sites.iter().filter(|site| !is_recursive(site));
+    let outermost = outermost.max_by_key(|site| site.figures.served_ticks);
+    let figures = evidence.figures(callee);
+    let recursion = evidence.analysis.calls().behaviour.recursion_of(callee);
+    vec![Hot {
+        callee,
+        // Of predicates that call each other, all may be inside of another one.
+        site: outermost
+            .or_else(|| sites.iter().max_by_key(|site| site.figures.self_ticks))
+            .copied(),
+        calls: figures.calls,
+        recursive: Some(recursion.calls),
+        own_ticks: figures.self_ticks,
+    }]
+}
+
+fn finding(evidence: &Evidence, hot: &Hot) -> Finding {
+    let name = evidence.name(hot.callee);
+    let site = hot.site.filter(|site| site.caller.predicate().is_some());
+    let at = site.map_or_else(String::new, |site| format!(" {}", evidence.at(site)));
+    let (library, remedy, mut needs) = library(evidence, hot.callee);
     let remedy = match may_repeat::recursive(evidence) {
         Some(again) => {
             let name = evidence.name(again);
@@ -56,45 +100,31 @@ fn of_goal(evidence: &Evidence, goal: &Site, own_ticks: u64) -> Finding {
         }
         None => remedy,
     };
+    let calls = counted(hot.calls, "call", "calls");
+    let calls = match hot.recursive {
+        None if at.is_empty() => calls,
+        None => format!("{calls} there"),
+        Some(recursive) => format!("{calls}, {} of them recursive", count(recursive)),
+    };
     Finding {
         cause: Cause::Hottest,
-        place: evidence.place_of(goal),
-        cost_ticks: own_ticks,
+        place: match site {
+            Some(site) => evidence.place_of(site),
+            None => evidence.place(hot.callee),
+        },
+        cost_ticks: hot.own_ticks,
         certainty: Certainty::Counted,
-        title: format!("most of the work: {name} {}", evidence.at(goal)),
+        title: format!("most of the work: {name}{at}"),
         evidence: format!(
-            "{name} itself worked {} in {} there, {} a call: {} of the work, which is what would be saved at most if it cost nothing. \
+            "{name} itself worked {} in {calls}, {} a call: {} of the work, which is what would be saved at most if it cost nothing. \
              {}{library}",
-            evidence.time(own_ticks),
-            counted(calls, "call", "calls"),
-            evidence.time(own_ticks / calls.max(1)),
-            share(own_ticks, evidence.total_ticks),
+            evidence.time(hot.own_ticks),
+            evidence.time(hot.own_ticks / hot.calls.max(1)),
+            share(hot.own_ticks, evidence.total_ticks),
             path(evidence),
         ),
         remedy,
-        predicates: vec![goal.callee],
-        needs,
-    }
-}
-
-/// What no goal is known to call.
-fn of_predicate(evidence: &Evidence, predicate: PredicateIndex, own_ticks: u64) -> Finding {
-    let name = evidence.name(predicate);
-    let (library, remedy, needs) = library(evidence, predicate);
-    Finding {
-        cause: Cause::Hottest,
-        place: evidence.place(predicate),
-        cost_ticks: own_ticks,
-        certainty: Certainty::Counted,
-        title: format!("most of the work: {name}"),
-        evidence: format!(
-            "{name} itself worked {}: {} of the work, which is what would be saved at most if it cost nothing. {}{library}",
-            evidence.time(own_ticks),
-            share(own_ticks, evidence.total_ticks),
-            path(evidence),
-        ),
-        remedy,
-        predicates: vec![predicate],
+        predicates: vec![hot.callee],
         needs,
     }
 }
@@ -124,8 +154,7 @@ fn library(evidence: &Evidence, hottest: PredicateIndex) -> (String, String, Vec
     }
     let enough = evidence.total_ticks / 100 * MOST_IN_LIBRARY;
     let most = modules.into_iter().max_by_key(|&(_, ticks)| ticks);
-    let most = most
-        .filter(|&(module, ticks)| ticks > 0 && ticks >= enough && !is_recorded(evidence, module));
+    let most = most.filter(|&(_, ticks)| ticks > 0 && ticks >= enough && !are_recorded(evidence));
     if let Some((module, ticks)) = most {
         let share = share(ticks, evidence.total_ticks);
         let text = format!(
@@ -143,13 +172,9 @@ fn library(evidence: &Evidence, hottest: PredicateIndex) -> (String, String, Vec
     (String::new(), remedy.to_owned(), Vec::new())
 }
 
-/// Whether calls of a library's predicates among themselves are in the trace.
-fn is_recorded(evidence: &Evidence, module: &str) -> bool {
-    let infos = evidence.analysis.trace.predicates();
-    let is_in = |index: PredicateIndex| {
-        let info = infos.get(index as usize);
-        info.is_some_and(|info| info.declared.module == module)
-    };
+/// Whether calls that the clauses of libraries make are in the trace: if some are, those of a
+/// library that has none are not missing, as it is not written in Prolog.
+fn are_recorded(evidence: &Evidence) -> bool {
     let mut clauses = evidence.clauses.keys();
-    clauses.any(|&(predicate, _)| is_in(predicate))
+    clauses.any(|&(predicate, _)| evidence.foreign_name(predicate).is_some())
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::{Evidence, reached};
-use super::{Cause, Certainty, Finding, Need, source};
+use super::{Cause, Certainty, Finding, Need, effects, source};
 use crate::text::{count, shell_quoted};
 use crate::trace::{PredicateIndex, PredicateInfo};
 
@@ -82,36 +82,41 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     }]
 }
 
-/// The dearest predicate that calls itself other than by last calls, far more often than the
-/// recursion is deep, returns one result and changes nothing: its calls make a tree, in which the
-/// same ones may come again. A tree of data looks the same, so this is no finding.
+/// The dearest predicate that calls itself in a tree, returns one result and changes nothing: the
+/// same calls may come again. A tree of data looks the same, so this is no finding.
 pub(super) fn recursive(evidence: &Evidence) -> Option<PredicateIndex> {
     let callees = callees(evidence);
     let called = |index| callees.get(&index).into_iter().flatten().copied();
-    let has_effects = |&index: &PredicateIndex| {
-        evidence.has_effects(index)
-            || (evidence.is_of_program(index) && evidence.names_effects(index))
-    };
-    let streams = evidence.analysis.profile.streams.iter();
-    let depth = streams.map(|stream| stream.max_depth).max().unwrap_or(0);
     let enough = evidence.total_ticks / 100 * LEAST_SHARE;
     let calling_itself = evidence.predicates().filter(|&(index, info, figures)| {
+        let recursion = evidence.analysis.calls().behaviour.recursion_of(index);
         evidence.is_of_program(index)
             && info.declared.arity > 0
             && !evidence.analysis.arguments().contains_key(&index)
             && figures.redos == 0
-            && figures.tail_calls < figures.calls / 10
-            && figures.calls >= LEAST.max(depth.saturating_mul(100))
+            && recursion.calls >= LEAST
+            && recursion.is_a_tree()
             && figures.inclusive_ticks >= enough
             && {
-                let below = reached(called(index), called);
-                below.contains(&index) && !below.iter().any(has_effects)
+                let mut below = reached(called(index), called);
+                below.insert(index);
+                !effects::do_more(evidence, &below)
+                    && !effects::change_under(evidence, index, &below)
             }
             && !source::is_grammar(evidence.analysis, index)
     });
     let dearest =
         calling_itself.max_by_key(|&(index, _, figures)| (figures.inclusive_ticks, Reverse(index)));
     dearest.map(|(index, ..)| index)
+}
+
+/// Whether the result of a predicate depends on more than its arguments, as far as the trace and
+/// the source say: it does more than compute, or clauses that it calls change.
+pub(super) fn depends_on_more(evidence: &Evidence, predicate: PredicateIndex) -> bool {
+    let callees = callees(evidence);
+    let called = |index| callees.get(&index).into_iter().flatten().copied();
+    let below = reached([predicate], called);
+    effects::do_more(evidence, &below) || effects::change_under(evidence, predicate, &below)
 }
 
 /// By predicate of the program: what its clauses call, in arguments of other goals, too.
@@ -148,10 +153,8 @@ fn computes(
     if called(predicate).all(is_fact) {
         return false;
     }
-    let below = reached(called(predicate), called);
-    let has_effects = |&index: &PredicateIndex| {
-        evidence.has_effects(index)
-            || (evidence.is_of_program(index) && evidence.names_effects(index))
-    };
-    !below.contains(&predicate) && !has_effects(&predicate) && !below.iter().any(has_effects)
+    let mut below = reached(called(predicate), called);
+    below.insert(predicate)
+        && !effects::do_more(evidence, &below)
+        && !effects::change_under(evidence, predicate, &below)
 }

@@ -4,9 +4,11 @@
 //! What a finding costs is time that a change of the program may save, no more; findings overlap, so their costs do not sum to anything.
 
 mod change;
+mod clause_text;
 mod collected;
 mod comparisons;
 mod copied;
+mod effects;
 mod engine_memory;
 mod evidence;
 mod exceptions;
@@ -22,6 +24,8 @@ mod prefixes;
 mod read_again;
 mod repeats;
 mod source;
+#[cfg(test)]
+mod tests;
 mod waiting;
 mod walked;
 

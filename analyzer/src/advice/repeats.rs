@@ -1,7 +1,7 @@
 //! Calls that were made before with the same arguments.
 
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding};
+use super::{Cause, Certainty, Finding, may_repeat};
 use crate::text::count;
 
 /// At least so many of a hundred calls must be repetitions.
@@ -15,6 +15,9 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             let figures = evidence.figures(predicate);
             let repeated = arguments.hashed.saturating_sub(arguments.distinct);
             if arguments.cut_short || repeated < figures.calls / 100 * LEAST_SHARE || repeated == 0 {
+                return None;
+            }
+            if may_repeat::depends_on_more(evidence, predicate) {
                 return None;
             }
             let name = evidence.name(predicate);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use super::clause_text::{self, Written};
 use crate::Analysis;
 use crate::tables::Site;
 use crate::trace::{PredicateIndex, PredicateInfo};
@@ -56,92 +57,75 @@ pub(super) fn is_declared_dynamic(analysis: &Analysis, predicate: PredicateIndex
     })
 }
 
-/// Whether `later` shares a variable with `earlier` that the head of the clause does not have: then
-/// it needs what `earlier` binds, most likely.
-pub(super) fn needs(
-    analysis: &Analysis,
-    later: &Site,
-    earlier: &Site,
-    caller: PredicateIndex,
-) -> bool {
-    let name = |site: &Site| {
-        let info = analysis.trace.predicates().get(site.callee as usize)?;
-        Some(info.declared.name.clone())
+/// So few clauses are looked at in no time.
+const FEW_CLAUSES: usize = 8;
+
+/// Whether a predicate may have more clauses at each call, or so many that a call may look at ever
+/// more of them. A predicate of which its file has no clause gets them while the program runs.
+pub(super) fn may_have_many_clauses(analysis: &Analysis, predicate: PredicateIndex) -> bool {
+    let Some(info) = analysis.trace.predicates().get(predicate as usize) else {
+        return false;
     };
-    let place = |site: &Site| Some((site.file()?.to_owned(), site.line()? as usize));
-    let read = || {
-        let (file, at) = place(earlier)?;
-        let text = fs::read_to_string(analysis.locate(&file)).ok()?;
-        let lines: Vec<&str> = text.lines().collect();
-        let of_caller = analysis.trace.predicates().get(caller as usize)?;
-        let head = lines.get(..at)?.iter().rposition(|line| {
-            line.strip_prefix(of_caller.declared.name.as_str())
-                .is_some_and(|rest| rest.starts_with('('))
-        })?;
-        let head = variables(&call(&lines, head, &of_caller.declared.name)?.0);
-        let goal = |site: &Site, line: usize| {
-            let (text, _) = call(&lines, line.checked_sub(1)?, &name(site)?)?;
-            Some(variables(&text))
-        };
-        let (_, then) = place(later)?;
-        let (first, second) = (goal(earlier, at)?, goal(later, then)?);
-        Some(first.intersection(&second).any(|name| !head.contains(name)))
+    let declared = &info.declared;
+    let file = declared.file.and_then(|file| analysis.trace.file(file));
+    let text = file.and_then(|file| fs::read_to_string(analysis.locate(file)).ok());
+    let Some(text) = text else {
+        return true;
     };
-    read().unwrap_or(false)
+    let clauses = clause_text::clauses(&text);
+    let of_predicate = clauses
+        .iter()
+        .filter(|clause| clause_text::head_name(clause) == Some(declared.name.as_str()))
+        .count();
+    of_predicate == 0 || of_predicate > FEW_CLAUSES || is_declared_dynamic(analysis, predicate)
 }
 
-/// Whether the goal is the whole condition of an if-then-else: that it fails rejects nothing then.
-pub(super) fn is_condition(analysis: &Analysis, goal: &Site) -> bool {
-    let read = || {
-        let (file, line) = (goal.file()?, goal.line()?);
-        let text = fs::read_to_string(analysis.locate(file)).ok()?;
-        let lines: Vec<&str> = text.lines().collect();
-        let callee = analysis.trace.predicates().get(goal.callee as usize)?;
-        let line = (line as usize).checked_sub(1)?;
-        let (_, rest) = call(&lines, line, &callee.declared.name)?;
-        let rest = rest.trim_start();
-        Some(rest.starts_with("->") || rest.starts_with("*->"))
-    };
-    read().unwrap_or(false)
+/// What the text of a clause says of a goal and an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Between {
+    /// The later goal has a variable that the earlier one has, and the head has not: then it needs
+    /// what the earlier one binds, most likely.
+    pub(super) needs: bool,
+    /// If the later goal fails, so does the conjunction that the earlier one stands in.
+    pub(super) fails_with: bool,
 }
 
-/// The text of a compound term, from the first `name(` of a line to the bracket that closes it, and
-/// what follows.
-fn call(lines: &[&str], line: usize, name: &str) -> Option<(String, String)> {
-    let text = lines.get(line..)?.join("\n");
-    let begin = format!("{name}(");
-    let is_begin = |&(at, _): &(usize, &str)| {
-        let before = text[..at].chars().next_back();
-        !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
-    };
-    let (at, _) = text.match_indices(&begin).find(is_begin)?;
-    if text[..at].contains('\n') {
+/// What the text says of two goals of one clause; `None` if it does not say where they stand.
+pub(super) fn between(analysis: &Analysis, earlier: &Site, later: &Site) -> Option<Between> {
+    let file = later.file()?;
+    if earlier.file() != Some(file) {
         return None;
     }
-    let mut depth = 0_u32;
-    for (end, c) in text[at..].char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' if depth == 1 => {
-                let (whole, rest) = text[at..].split_at(end + 1);
-                return Some((whole.to_owned(), rest.to_owned()));
-            }
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The named variables in a text.
-fn variables(text: &str) -> BTreeSet<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-    let is_variable = |word: &&str| {
-        let mut letters = word.chars();
-        match letters.next() {
-            Some('_') => letters.next().is_some(),
-            first => first.is_some_and(char::is_uppercase),
-        }
+    let text = fs::read_to_string(analysis.locate(file)).ok()?;
+    let clauses = clause_text::clauses(&text);
+    let all = |site: &Site| {
+        let callee = analysis.trace.predicates().get(site.callee as usize)?;
+        let name = callee.declared.name.as_str();
+        Some(Written::all(&clauses, site.line()?, name))
     };
-    words.filter(is_variable).map(str::to_owned).collect()
+    let (earlier, later) = (all(earlier)?, all(later)?);
+    if earlier.is_empty() || later.is_empty() {
+        return None;
+    }
+    let pairs = || {
+        later
+            .iter()
+            .flat_map(|one| earlier.iter().map(move |other| (one, other)))
+    };
+    let is_new = |later: &Written, name: &&str| !later.head_variables().contains(name);
+    let needs = pairs().any(|(later, earlier)| {
+        let binds = earlier.variables();
+        let mut shared = later
+            .variables()
+            .into_iter()
+            .filter(|name| binds.contains(name));
+        shared.any(|name| is_new(later, &name))
+    });
+    Some(Between {
+        needs,
+        // Which of several goals of a line it is, its site does not say.
+        fails_with: later
+            .iter()
+            .all(|one| earlier.iter().any(|other| one.fails_with(other))),
+    })
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use super::behaviour::Behaviour;
 use super::figures::{Bins, CallFigures, SlowCall};
 use super::{Calls, Goal};
 use crate::figures::Caller;
@@ -173,6 +174,10 @@ impl<'s> Books<'s> {
                 goals.insert(goal, row.figures);
             }
         }
-        Calls { predicates, goals }
+        Calls {
+            predicates,
+            goals,
+            behaviour: Behaviour::default(),
+        }
     }
 }

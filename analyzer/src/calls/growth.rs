@@ -55,6 +55,14 @@ struct Piece {
     max: u64,
 }
 
+/// An eighth of the ordinals, without the leading ones.
+#[derive(Debug, Clone, Copy)]
+struct Stretch {
+    /// Of a call: the median over pieces of the mean without the slowest call.
+    ticks: f64,
+    calls: u64,
+}
+
 /// How the time of a call changed with its ordinal. Each is certain; where nothing is, it is
 /// unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -105,8 +113,9 @@ pub struct Trend {
     pub ends: Option<(u64, u64)>,
     /// Calls that it is based on: outermost ones that ended.
     pub calls: u64,
-    /// Ticks of all these calls.
-    pub ticks: u64,
+    /// Ticks that they took more than if all had taken what the first ones took, rounded down:
+    /// what has grown. An outlier has not.
+    pub grown_ticks: u64,
 }
 
 impl Piece {
@@ -175,39 +184,49 @@ impl Growth {
     pub fn trend(&self) -> Trend {
         let calls = self.pieces.iter().map(|piece| piece.calls).sum();
         let stretches = (calls >= LEAST_CALLS).then(|| self.stretches()).flatten();
+        let ticks = stretches.map(|stretches| stretches.map(|stretch| stretch.ticks));
         Trend {
-            verdict: stretches.map_or(Verdict::Unknown, |ticks| verdict(&ticks)),
-            ends: stretches.map(|ticks| {
+            verdict: ticks.map_or(Verdict::Unknown, |ticks| verdict(&ticks)),
+            ends: ticks.map(|ticks| {
                 let round = |ticks: f64| ticks.round() as u64;
                 (round(ticks[0]), round(ticks[STRETCHES - 1]))
             }),
             calls,
-            ticks: self
-                .pieces
-                .iter()
-                .fold(0, |sum, piece| sum.saturating_add(piece.ticks)),
+            grown_ticks: stretches.map_or(0, |stretches| grown(&stretches)),
         }
     }
 
-    /// Ticks of a call in each stretch of ordinals; `None` if too many calls are missing.
-    fn stretches(&self) -> Option<[f64; STRETCHES]> {
+    /// The stretches of ordinals; `None` if too many calls are missing.
+    fn stretches(&self) -> Option<[Stretch; STRETCHES]> {
         let leading = self.pieces.len().div_ceil(LEADING);
-        let times = self.pieces.iter().skip(leading).filter_map(Piece::typical);
-        let times: Vec<f64> = times.collect();
+        let pieces = self.pieces.iter().skip(leading);
+        let times = pieces.filter_map(|piece| Some((piece.typical()?, piece.calls)));
+        let times: Vec<(f64, u64)> = times.collect();
         if times.len() < 2 * STRETCHES {
             return None;
         }
-        let mut stretches = [0.0; STRETCHES];
-        for (at, stretch) in stretches.iter_mut().enumerate() {
-            let place = |at: usize| at * times.len() / STRETCHES;
-            *stretch = median(&times[place(at)..place(at + 1)]);
-        }
-        Some(stretches)
+        let place = |at: usize| at * times.len() / STRETCHES;
+        Some(std::array::from_fn(|at| {
+            let part = &times[place(at)..place(at + 1)];
+            Stretch {
+                ticks: median(part.iter().map(|&(ticks, _)| ticks)),
+                calls: part.iter().map(|&(_, calls)| calls).sum(),
+            }
+        }))
     }
 }
 
-fn median(times: &[f64]) -> f64 {
-    let mut times = times.to_vec();
+/// Ticks beyond those that all calls would have taken at the pace of the first stretch.
+fn grown(stretches: &[Stretch; STRETCHES]) -> u64 {
+    let first = stretches[0].ticks;
+    let more = stretches
+        .iter()
+        .map(|stretch| (stretch.ticks - first).max(0.0) * stretch.calls as f64);
+    more.sum::<f64>() as u64
+}
+
+fn median(times: impl Iterator<Item = f64>) -> f64 {
+    let mut times: Vec<f64> = times.collect();
     times.sort_by(f64::total_cmp);
     let middle = times.len() / 2;
     match times.len() % 2 {
@@ -380,6 +399,35 @@ mod tests {
         let (first, last) = trend.ends.unwrap();
         assert_eq!((trend.verdict, trend.calls), (Verdict::Linear, 2000));
         assert!((3_000..5_000).contains(&first) && (18_000..21_000).contains(&last));
+    }
+
+    /// Each call takes 10 more than the one before, from 1,000 on; or one of them takes very long.
+    #[test]
+    fn what_has_grown_is_no_outlier() {
+        let time = |at| 1000 + 10 * at;
+        let grown = |outlier: Option<u64>, calls: u64| {
+            let time = |at| {
+                if outlier == Some(at) {
+                    1 << 40
+                } else {
+                    time(at)
+                }
+            };
+            let trend = growth((0..calls).map(time)).trend();
+            assert!(trend.verdict.grows());
+            trend.grown_ticks
+        };
+        let beyond: u64 = (0..2000).map(|at| time(at) - time(0)).sum();
+        assert!((beyond * 7 / 10..=beyond).contains(&grown(None, 2000)));
+        for calls in [500, 2000] {
+            let none = grown(None, calls);
+            for outlier in [0, calls / 2, calls - 1] {
+                let some = grown(Some(outlier), calls);
+                assert!(some.abs_diff(none) <= none / 10, "{calls}: {some} {none}");
+            }
+        }
+        assert_eq!(growth((0..500).map(|_| 1000)).trend().grown_ticks, 0);
+        assert_eq!(Growth::default().trend().grown_ticks, 0);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! The pass is not part of the replay: it is made when the times are asked for. Memory is that of
 //! the open boxes, and of a row for each predicate and goal.
 
+pub mod behaviour;
 mod books;
 pub mod figures;
 pub mod growth;
@@ -18,6 +19,7 @@ use crate::machine::pass::{Watch, over_streams};
 use crate::progress::Progress;
 use crate::scope::Scope;
 use crate::trace::{PredicateIndex, SiteIndex, Trace};
+use behaviour::{Behaviour, Follower};
 pub(crate) use books::Books;
 use figures::{Bins, CallFigures};
 use pass::Timer;
@@ -39,6 +41,8 @@ pub struct Goal {
 pub struct Calls {
     predicates: Vec<CallFigures>,
     goals: BTreeMap<Goal, CallFigures>,
+    /// What was gone back to, by goal.
+    pub behaviour: Behaviour,
 }
 
 impl Calls {
@@ -62,10 +66,18 @@ impl Calls {
             trace,
             scope,
             watch,
-            || timing.timer(scope),
-            |timer| timer.into_books().into_calls(),
+            || timing.observer(scope),
+            Self::observed,
             Self::and,
         )
+    }
+
+    /// What the observers of some streams found.
+    pub(crate) fn observed((timer, follower): (Timer, Follower)) -> Self {
+        Self {
+            behaviour: follower.into_behaviour(),
+            ..timer.into_books().into_calls()
+        }
     }
 
     /// The figures of the calls of a predicate; `None` if it has none.
@@ -116,6 +128,7 @@ impl Calls {
         for (goal, part) in &other.goals {
             self.goals.entry(*goal).or_default().add(part);
         }
+        self.behaviour = self.behaviour.and(other.behaviour);
         self
     }
 }
@@ -139,8 +152,10 @@ impl Timing {
     }
 
     /// One for some streams.
-    pub(crate) fn timer<'s>(&'s self, scope: &'s Scope) -> Timer<'s> {
-        Timer::new(Books::new(scope, &self.bins, &self.callers, self.unknown))
+    pub(crate) fn observer<'s>(&'s self, scope: &'s Scope) -> (Timer<'s>, Follower<'s>) {
+        let books = Books::new(scope, &self.bins, &self.callers, self.unknown);
+        let follower = Follower::new(scope, &self.callers, self.unknown);
+        (Timer::new(books), follower)
     }
 }
 

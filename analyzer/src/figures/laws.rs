@@ -207,15 +207,14 @@ fn of_edges(
     of_ports(balance, Law::Edges, &served.ports, &p.ports);
 }
 
-/// Sites of each caller and callee sum to its edge, those of each callee to what redos into it
-/// threw away.
+/// Sites of each caller and callee sum to its edge, those of each callee to its self time and to
+/// what redos into it threw away.
 fn of_sites(balance: &mut Balance, profile: &Profile) {
     let mut pairs: BTreeMap<(Caller, PredicateIndex), SiteFigures> = BTreeMap::new();
-    let mut undone: BTreeMap<PredicateIndex, u64> = BTreeMap::new();
+    let mut callees: BTreeMap<PredicateIndex, SiteFigures> = BTreeMap::new();
     for (&(caller, callee, _), figures) in &profile.sites {
         pairs.entry((caller, callee)).or_default().add(figures);
-        let sum = undone.entry(callee).or_default();
-        *sum = sum.saturating_add(figures.undone_ticks);
+        callees.entry(callee).or_default().add(figures);
     }
     for pair in profile.edges.keys() {
         pairs.entry(*pair).or_default();
@@ -229,9 +228,13 @@ fn of_sites(balance: &mut Balance, profile: &Profile) {
     }
     for (figures, predicate) in profile.predicates.iter().zip(0..) {
         balance.subject = Subject::Predicate(predicate);
-        let sites = undone.get(&predicate).copied().unwrap_or_default();
-        let law = Law::Sites("undone time");
-        balance.equal(law, sites, figures.undone_ticks);
+        let sites = callees.get(&predicate).copied().unwrap_or_default();
+        for (name, sites, all) in [
+            ("self time", sites.self_ticks, figures.self_ticks),
+            ("undone time", sites.undone_ticks, figures.undone_ticks),
+        ] {
+            balance.equal(Law::Sites(name), sites, all);
+        }
     }
 }
 

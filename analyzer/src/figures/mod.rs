@@ -144,6 +144,9 @@ pub struct SiteFigures {
     /// Ticks of outermost activations of the callee entered there. Sums to
     /// [`EdgeFigures::served_ticks`].
     pub served_ticks: u64,
+    /// Ticks while a box called there, outermost or not, was the active one. Sums over callers to
+    /// [`PredicateFigures::self_ticks`] of the callee.
+    pub self_ticks: u64,
     /// Ticks thrown away by redos into boxes called there. Sums over callers to
     /// [`PredicateFigures::undone_ticks`] of the callee.
     pub undone_ticks: u64,
@@ -372,6 +375,7 @@ impl SiteFigures {
         self.ports.add(&other.ports);
         for (sum, part) in [
             (&mut self.served_ticks, other.served_ticks),
+            (&mut self.self_ticks, other.self_ticks),
             (&mut self.undone_ticks, other.undone_ticks),
         ] {
             *sum = sum.saturating_add(part);

@@ -82,6 +82,7 @@ fn by_site(books: &Books) -> BTreeMap<At, (SiteFigures, u64)> {
         sum.add(&SiteFigures {
             ports: figures.ports,
             served_ticks: served,
+            self_ticks: figures.self_by.iter().sum(),
             undone_ticks: figures.undone,
         });
         *spent = spent

@@ -98,6 +98,13 @@ impl<'t> Site<'t> {
         self.tables.trace.sites().get(self.site? as usize)
     }
 
+    /// Whether its callee has arguments.
+    #[must_use]
+    pub fn has_arguments(&self) -> bool {
+        let callee = self.tables.trace.predicates().get(self.callee as usize);
+        callee.is_some_and(|callee| callee.declared.arity > 0)
+    }
+
     /// Path of the source file of the clause.
     #[must_use]
     pub fn file(&self) -> Option<&'t str> {

@@ -100,7 +100,7 @@ fn record(handle: Control, look: impl FnOnce(&mut Credits) -> Known) -> Foreign 
     if !is_due(engine) {
         return TRUE;
     }
-    let (sizes, hash) = look(&mut engine.credits);
+    let (sizes, hash) = engine.look_at_arguments(look);
     if let Err(stop) = engine_work::look_if_long() {
         return stop.answer();
     }
@@ -112,6 +112,15 @@ fn record(handle: Control, look: impl FnOnce(&mut Credits) -> Known) -> Foreign 
 }
 
 impl Engine {
+    /// What a call was made with. To look at it is no work of the program: the time belongs to no
+    /// box.
+    pub(crate) fn look_at_arguments(&mut self, look: impl FnOnce(&mut Credits) -> Known) -> Known {
+        self.stream.pause();
+        let known = look(&mut self.credits);
+        self.stream.resume();
+        known
+    }
+
     /// The events of what the call was made with that has just been recorded.
     pub(crate) fn note_arguments(&self, (sizes, hash): Known) {
         for size in sizes.into_iter().flatten() {

@@ -7,8 +7,7 @@ use portmortem_tracer::format::{Dialect, Event};
 
 use super::{Events, Script, collects, kind, then_fails};
 use crate::figures::centers::CenterFigures;
-use crate::figures::clauses::ClauseFigures;
-use crate::figures::clauses::Clauses;
+use crate::figures::clauses::{ClauseFigures, Clauses};
 use crate::figures::contexts::{ContextFigures, HiddenFigures};
 use crate::figures::profile::Profile;
 use crate::figures::{
@@ -308,9 +307,8 @@ impl<'f> Stream<'f> {
             add(&mut self.figures.context(&spot.0).hidden);
             add(&mut self.figures.center_of(&spot).hidden);
         }
-        if self.figures.kind(innermost) == BoxKind::Waiting {
-            self.stream.waiting_ticks += ticks;
-        }
+        let is_waiting = self.figures.kind(innermost) == BoxKind::Waiting;
+        self.stream.waiting_ticks += ticks * u64::from(is_waiting);
         self.work.push(ticks);
         let center = self.center();
         self.figures.center(center, innermost).self_ticks += ticks;
@@ -321,16 +319,19 @@ impl<'f> Stream<'f> {
         }
         match self.stack().last() {
             Some(&innermost) => {
-                self.boxes[innermost].own += ticks;
-                let path = self.boxes[innermost].path.clone();
-                let row = self.figures.context(&path);
+                let one = &mut self.boxes[innermost];
+                one.own += ticks;
+                let site = self.figures.site(one.caller, one.predicate, one.site);
+                site.self_ticks += ticks;
+                let row = self.figures.context(&one.path);
                 row.self_ticks += ticks;
-                if path != context {
+                if one.path != context {
                     row.inclusive_ticks += ticks;
                 }
             }
             None => {
                 self.figures.context(&context).self_ticks += ticks;
+                self.figures.site(Caller::Root, innermost, None).self_ticks += ticks;
                 self.figures.predicates[innermost as usize].self_open_ticks += ticks;
             }
         }
@@ -448,8 +449,7 @@ impl<'f> Stream<'f> {
                 }
             };
             self.figures.edge(caller, predicate).served_ticks += ticks;
-            let at_site = self.figures.site(caller, predicate, site);
-            at_site.served_ticks += ticks;
+            self.figures.site(caller, predicate, site).served_ticks += ticks;
             let last = stack.iter().rposition(|&p| p == predicate).unwrap();
             if let Some(&child) = stack.get(last + 1) {
                 self.figures

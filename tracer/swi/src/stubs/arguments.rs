@@ -38,7 +38,8 @@ impl Visit {
         unsafe {
             let before = top.read();
             top.write(behind);
-            let known = arguments::look(reference, arity as i32, &mut self.engine.credits);
+            let look = |credits: &mut _| arguments::look(reference, arity as i32, credits);
+            let known = self.engine.look_at_arguments(look);
             top.write(before);
             known
         }

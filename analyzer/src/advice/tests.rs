@@ -1,0 +1,193 @@
+//! Findings that depend on times: of traces whose ticks are given.
+
+use std::fs;
+use std::sync::atomic::AtomicU64;
+
+use portmortem_tracer::format::{Dialect, Event, Header, Outcome, Site, StreamKind};
+use portmortem_tracer::{Options, Recorder};
+
+use super::{Cause, Finding, findings};
+use crate::Analysis;
+use crate::trace::Trace;
+
+/// A goal of a clause: the caller, the line, and what it calls. Predicates are `module:name`, of
+/// no arguments; those of other modules than `user` are of a library.
+type Goal<'a> = (&'a str, u32, &'a str);
+
+/// What happens, and how many ticks pass before.
+enum Step<'a> {
+    Call(&'a str),
+    Goal(usize),
+    Exit,
+}
+
+use Step::{Call, Exit, Goal as At};
+
+/// The findings on a trace of these goals and steps, beside a source file.
+fn of(source: &str, goals: &[Goal], steps: &[(u64, Step)]) -> Vec<Finding> {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("p.pl"), source).unwrap();
+    let path = directory.path().join("p.pmt");
+    let header = Header {
+        directory: ".".to_owned(),
+        ..Header::of_this_process("some engine")
+    };
+    let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
+    let (own, library) = ("p.pl", "engine:library/l.pl");
+    let predicate = |of: &str| {
+        let (module, name) = of.split_once(':').unwrap_or(("user", of));
+        let file = if module == "user" { own } else { library };
+        recorder.predicate(module, name, 0, Some(file), 1)
+    };
+    let sites: Vec<u32> = (1..)
+        .zip(goals)
+        .map(|(goal, &(caller, line, callee))| {
+            recorder.site(Site {
+                callee: predicate(callee),
+                caller: predicate(caller),
+                clause: 1,
+                goal,
+                line,
+                file: None,
+                then_fails: false,
+            })
+        })
+        .collect();
+    let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+    let mut tick = portmortem_tracer::clock::ticks();
+    for (ticks, step) in steps {
+        tick += ticks;
+        let event = match step {
+            Call(callee) => Event::Call {
+                predicate: predicate(callee),
+            },
+            At(goal) => Event::Call {
+                predicate: sites[*goal],
+            },
+            Exit => Event::ExitDet,
+        };
+        stream.record_at(event, tick);
+    }
+    stream.end();
+    recorder.close(Outcome::Exited(0)).unwrap();
+    let trace = Trace::open(&path).unwrap();
+    let filters = crate::Filters::default();
+    let analysis = Analysis::of(trace, &path, filters, &AtomicU64::new(0)).unwrap();
+    findings(&analysis, 0.0)
+}
+
+fn one(findings: &[Finding], cause: Cause) -> &Finding {
+    let mut of_cause = findings.iter().filter(|finding| finding.cause == cause);
+    of_cause.next().unwrap_or_else(|| panic!("{findings:#?}"))
+}
+
+/// `run/0` calls `step/0` so often, each call longer than the one before; one may take very long.
+fn growing(source: &str, long: Option<u64>) -> Vec<Finding> {
+    let mut steps = vec![(0, Call("run"))];
+    for at in 0..200 {
+        steps.push((10, At(0)));
+        let ticks = if long == Some(at) {
+            1 << 30
+        } else {
+            1000 + 100 * at
+        };
+        steps.push((ticks, Exit));
+    }
+    steps.push((10, Exit));
+    of(source, &[("run", 2, "step")], &steps)
+}
+
+#[test]
+fn one_long_call_is_no_growth() {
+    let grows = growing("run :-\n    step.\nstep.\n", None);
+    let finding = one(&grows, Cause::GrowingCalls);
+    let most: u64 = (0..200).map(|at| 100 * at).sum();
+    assert!(
+        (most / 2..=most).contains(&finding.cost_ticks),
+        "{finding:#?}"
+    );
+    let long = growing("run :-\n    step.\nstep.\n", Some(100));
+    assert!(
+        long.iter().all(|one| one.cause != Cause::GrowingCalls),
+        "{long:#?}"
+    );
+}
+
+#[test]
+fn more_clauses_are_looked_at_only_where_there_are_more() {
+    let facts = "step(1).\n".repeat(20);
+    for (source, has_more) in [
+        ("run :-\n    step.\nstep :- a == b.\n", false),
+        ("run :-\n    step.\nstep :- a == b, !.\nstep.\n", false),
+        (":- dynamic step/0.\nrun :-\n    step.\nstep.\n", true),
+        ("run :-\n    step.\n", true),
+        (facts.as_str(), true),
+    ] {
+        let found = growing(source, None);
+        let remedy = &one(&found, Cause::GrowingCalls).remedy;
+        assert_eq!(
+            remedy.contains("more clauses"),
+            has_more,
+            "{source}: {remedy}"
+        );
+    }
+}
+
+#[test]
+fn work_without_a_site_is_compared_too() {
+    let steps = [
+        (0, Call("main")),
+        (5, At(0)),
+        (50, Exit),
+        (5, Call("l:propagate")),
+        (5000, Exit),
+        (5, Exit),
+    ];
+    let found = of("main :-\n    walk.\n", &[("main", 2, "walk")], &steps);
+    let hottest = one(&found, Cause::Hottest);
+    assert_eq!(hottest.title, "most of the work: l:propagate/0 in main/0");
+    assert_eq!((hottest.place.line, hottest.cost_ticks), (Some(1), 5000));
+    assert!(hottest.remedy.contains("--libraries"), "{hottest:#?}");
+}
+
+/// Calls inside one another, from goals of two clauses: each has its own time.
+#[test]
+fn a_goal_inside_another_one_of_its_predicate_has_its_time() {
+    let goals = [("main", 2, "l:collect"), ("inner", 4, "l:collect")];
+    let steps = [
+        (0, Call("main")),
+        (5, At(0)),
+        (100, Call("inner")),
+        (5, At(1)),
+        (2000, Exit),
+        (5, Exit),
+        (100, Exit),
+        (5, Exit),
+    ];
+    let found = of(
+        "main :-\n    collect.\ninner :-\n    collect.\n",
+        &goals,
+        &steps,
+    );
+    let hottest = one(&found, Cause::Hottest);
+    assert_eq!((hottest.place.line, hottest.cost_ticks), (Some(4), 2000));
+    assert!(hottest.evidence.contains("in 1 call there"), "{hottest:#?}");
+}
+
+/// If calls of libraries were recorded, a library without any is not written in Prolog.
+#[test]
+fn libraries_are_not_recorded_twice() {
+    let steps = [
+        (0, Call("main")),
+        (5, At(0)),
+        (5, At(1)),
+        (5000, Exit),
+        (5, Exit),
+        (5, Exit),
+    ];
+    let recorded = [("main", 2, "l:digest"), ("l:digest", 7, "foreign:hash")];
+    let found = of("main :-\n    digest.\n", &recorded, &steps);
+    let hottest = one(&found, Cause::Hottest);
+    assert!(!hottest.remedy.contains("--libraries"), "{hottest:#?}");
+    assert!(hottest.needs.is_empty(), "{hottest:#?}");
+}
