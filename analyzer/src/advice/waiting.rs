@@ -56,6 +56,9 @@ impl WaitsFor {
     }
 }
 
+/// What is not known to wait is named if it has waited for more than so many times its work.
+const MOSTLY: u64 = 4;
+
 /// Who waited: the calls of a predicate by a goal, or those without a known one.
 struct Waiter<'e> {
     predicate: PredicateIndex,
@@ -86,7 +89,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             continue;
         };
         // A busy machine is a remark of the report, and no fault of the program.
-        if !info.is_waiting() || info.is_preempted() {
+        if !info.is_waiting() || info.is_preempted() || by.is_engine_work() {
             continue;
         }
         if let Some(what) = WaitsFor::of(by).or(is_told_apart.then_some(WaitsFor::Something)) {
@@ -97,6 +100,12 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut for_threads = Vec::new();
     for ((what, predicate), ticks) in waited {
+        // A page that is not there yet, or a processor that the machine itself has lost, is no wait
+        // of the program's: who works meanwhile is not named.
+        let worked = evidence.figures(predicate).self_ticks;
+        if what == WaitsFor::Something && ticks / MOSTLY < worked {
+            continue;
+        }
         let waiters = waiters(evidence, predicate, ticks);
         if what == WaitsFor::Thread {
             for_threads.extend(waiters);

@@ -234,6 +234,12 @@ impl Shadow {
         }
     }
 
+    /// Whether the active box is that of this predicate's wrapper.
+    pub(crate) fn is_in_wrapper_of(&self, definition: usize) -> bool {
+        self.active_box().marks & mark::WRAPPED != 0
+            && self.wrapped.get(&self.active) == Some(&definition)
+    }
+
     /// Whether the wrapper of this predicate runs in an open box.
     pub(crate) fn has_wrapper_of(&self, definition: usize) -> bool {
         let mut at = self.active;

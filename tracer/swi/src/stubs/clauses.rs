@@ -12,6 +12,7 @@ use super::plant::Planter;
 use super::view::Code;
 use crate::native::identity::Identity;
 use crate::native::instructions::{Instructions, Kind};
+use crate::native::offsets::FRAME_DEFINITION;
 use crate::native::place::Place;
 use crate::native::plan::{Plan, Step};
 use crate::native::sites::{self, Noted};
@@ -94,9 +95,14 @@ impl Visit {
         }
     }
 
-    /// The box of the running frame enters a clause.
+    /// The box of the running frame enters a clause; or that of its wrapper, as of a tabled
+    /// predicate.
     pub(super) fn enter_clause(&mut self, clause: u32) {
-        let is_active = self.shadow.active_frame() == self.offset(self.frame());
+        let frame = self.frame();
+        // SAFETY: the running frame.
+        let definition = unsafe { word(frame, FRAME_DEFINITION) };
+        let is_active = self.shadow.active_frame() == self.offset(frame)
+            || self.shadow.is_in_wrapper_of(definition);
         if !is_active || self.shadow.is_silent() || self.engine.quiet {
             return;
         }
