@@ -39,7 +39,9 @@ pub fn wait_unless_ending() {
     }
 }
 
-fn this_thread() -> i32 {
+/// The calling thread, as the system numbers threads. Signal-safe.
+#[must_use]
+pub fn this_thread() -> i32 {
     // SAFETY: a system call without arguments that cannot fail.
     unsafe { libc::gettid() }
 }

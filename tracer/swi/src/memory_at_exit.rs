@@ -8,6 +8,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
+use portmortem_tracer::last_moments::this_thread;
+
 /// Addresses that are set aside, in bytes. Pages that are not used cost nothing. If there are not
 /// so many, half as many will do, and so on.
 const MOST: usize = 1 << 30;
@@ -54,11 +56,6 @@ fn is_ending() -> bool {
         0 => false,
         thread => thread == this_thread(),
     }
-}
-
-fn this_thread() -> i32 {
-    // SAFETY: a system call without arguments that cannot fail.
-    unsafe { libc::gettid() }
 }
 
 /// Whether the memory is of those pages. It may be used, and be freed, by other threads.
