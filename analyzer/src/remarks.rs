@@ -88,11 +88,11 @@ pub fn undone_ticks(profile: &Profile) -> u64 {
     pairs.fold(0, |sum, pair| sum.saturating_add(pair.undone_ticks))
 }
 
-/// The same as time and as a share of all; `None` if nothing was undone.
+/// The same as time and as a share of the work; `None` if nothing was undone.
 #[must_use]
 pub fn undone(analysis: &Analysis) -> Option<String> {
     let ticks = undone_ticks(&analysis.profile);
-    let share = percent(ticks, analysis.profile.total_ticks());
+    let share = percent(ticks, analysis.whole().work_ticks);
     (ticks > 0).then(|| format!("{} ({share} %)", time(analysis.ns(ticks))))
 }
 

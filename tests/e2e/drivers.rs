@@ -42,7 +42,7 @@ cutting :- gen(X), work(X), !, fail.
 fn backtracks(profiled: &Profiled) -> BTreeMap<(&str, &str), (bool, bool)> {
     let name = |predicate| profiled.trace.predicate_name(predicate);
     let rows = profiled.profile.backtracks.iter();
-    rows.filter(|(_, row)| row.all_ticks() > 0)
+    rows.filter(|(_, row)| row.undone_ticks > 0 || row.collected_ticks > 0)
         .map(|(&(failed, resumed), row)| {
             let failed = match failed {
                 Caller::Predicate(failed) => name(failed),

@@ -40,6 +40,34 @@ class Frame:
         self.undone = 0
 
 
+BETWEEN_PORTS = {
+    "system:garbage_collect/0",
+    "system:stack_shift/0",
+    "system:waiting/0",
+    "system:preempted/0",
+    "portmortem:instrument/0",
+}
+LEFT_OUT = BETWEEN_PORTS | {"system:autoload/0"}
+COLLECTORS = {
+    f"{module}:{name}"
+    for module in ("system", "$apply", "$bags", "aggregate")
+    for name in (
+        "findall/3",
+        "findall/4",
+        "findnsols/4",
+        "findnsols/5",
+        "forall/2",
+        "foreach/2",
+        "bagof/3",
+        "setof/3",
+        "aggregate_all/3",
+        "aggregate_all/4",
+        "aggregate/3",
+        "aggregate/4",
+    )
+}
+
+
 class Figures:
     """Sums over all streams: counters by predicate, by (caller, callee), by site: (caller, callee, id of the site), and by
     clause: (predicate, id of the clause)."""
@@ -64,6 +92,12 @@ class Replay:
         self.paused = False
         self.work = 0
         self.undone = 0
+        # Ticks in `work` that are no work of the program, and cannot be undone.
+        self.left_out = 0
+        # By the last port, what a redo throws away: undone or collected; or the port drove a loop.
+        self.reason = None
+        # That reason before so many boxes, inside one another, of what comes between two ports.
+        self.held = None
         # By clause: stretches of work that came to nothing.
         self.vain = defaultdict(list)
 
@@ -77,16 +111,57 @@ class Replay:
             else:
                 self.pass_time(tick - now)
                 port = getattr(self, name)
+                if name == "redo":
+                    self.collect()
+                outermost = self.active and self.active.boxes[0]
                 if name in ("call", "tail"):
                     port(*argument)
                 elif name in ("cut", "mark", "clause"):
                     port(argument)
                 else:
                     port()
+                self.note_reason(name, argument, outermost)
             now = max(now, tick)
         if self.stream.end:
             self.pass_time(max(self.stream.end[0] - now, 0))
         self.abandon()
+
+    # why boxes are re-entered
+
+    def name(self, predicate):
+        found = self.trace.predicates.get(predicate)
+        return f"{found.module}:{found.name}/{found.arity}" if found else predicate
+
+    def is_left_out(self, chain):
+        return bool(chain) and self.name(chain[-1].predicate) in LEFT_OUT
+
+    def collect(self):
+        """A redo is next: whether what it throws away was collected."""
+        if self.reason in (None, "drove"):
+            is_collector = self.name(self.caller()) in COLLECTORS
+            self.reason = "collected" if self.reason == "drove" or is_collector else "undone"
+
+    def note_reason(self, port, argument, outermost):
+        if port == "redo":
+            self.held = None
+        elif port == "call" and self.name(argument[0]) in BETWEEN_PORTS:
+            reason, inside = self.held or (self.reason, 0)
+            self.reason, self.held = None, (reason, inside + 1)
+        elif port in ("call", "tail", "cut", "exception"):
+            self.reason, self.held = None, None
+        elif port == "fail":
+            self.reason, self.held = "undone", None
+        elif port in ("exit_det", "exit_nondet"):
+            drives = outermost and outermost.site and outermost.site.then_fails
+            drives = drives and self.name(outermost.predicate) not in BETWEEN_PORTS
+            self.reason = "drove" if drives else None
+            held, self.held = self.held, None
+            if held and port == "exit_det":
+                reason, inside = held
+                if inside == 1:
+                    self.reason = reason
+                else:
+                    self.reason, self.held = None, (reason, inside - 1)
 
     # the chain
 
@@ -110,6 +185,7 @@ class Replay:
         if self.paused or not ticks or not (chain or self.lost):
             return
         self.work += ticks
+        self.left_out += ticks * self.is_left_out(chain)
         predicates = [box.predicate for box in chain]
         if self.lost:
             predicates.insert(0, UNKNOWN)
@@ -188,7 +264,7 @@ class Replay:
         frame.left = len(self.choices) <= frame.base
         self.in_clause(frame.boxes[-1])["left"] += frame.left
         self.leave("exit_nondet")
-        frame.work, frame.undone = self.work, self.undone
+        frame.work, frame.undone = self.work - self.left_out, self.undone
         self.choices.append(frame)
 
     def fail(self):
@@ -278,10 +354,10 @@ class Replay:
         frame.parent = self.active
         self.active = frame
         # All work since the exit is thrown away, less the work that redos in between have undone already.
-        undone = (self.work - frame.work) - (self.undone - frame.undone)
+        undone = (self.work - self.left_out - frame.work) - (self.undone - frame.undone)
         self.undone += undone
         for sums in self.sums(frame.boxes[0]):
-            sums["undone"] += undone
+            sums["undone"] += undone * (self.reason != "collected")
         self.in_clause(frame.boxes[-1])["left_redos"] += frame.left
         frame.left = False
         for box in frame.boxes:
@@ -314,6 +390,7 @@ class Replay:
         pass
 
     def gap(self):
+        self.reason, self.held = None, None
         self.abandon()
         self.paused = False
         self.lost = True

@@ -231,7 +231,7 @@ pub fn collected(analysis: &Analysis) -> Vec<(Change, u64)> {
             file: site.file()?.to_owned(),
             line: site.line()?,
         };
-        is_findall.then_some((Change::Exists(spot), site.figures.served_ticks))
+        is_findall.then_some((Change::Exists(spot), site.figures.served_work_ticks))
     });
     all.collect()
 }

@@ -42,7 +42,7 @@ fn finding(evidence: &Evidence, collector: &Site, test: &Site) -> Option<Finding
         return None;
     }
     let (from, by) = (evidence.name(collector.callee), evidence.name(test.callee));
-    let cost_ticks = part_of(collector.figures.served_ticks, failed, calls);
+    let cost_ticks = part_of(collector.figures.served_work_ticks, failed, calls);
     Some(Finding {
         cause: Cause::CollectedToTest,
         place: evidence.place_of(collector),
@@ -53,7 +53,7 @@ fn finding(evidence: &Evidence, collector: &Site, test: &Site) -> Option<Finding
             "{from} {} took {} in {} calls; then {by} {} failed at {} of {} calls ({}). A solution too many decides that, and all \
              others are found for nothing.",
             evidence.at(collector),
-            evidence.time(collector.figures.served_ticks),
+            evidence.time(collector.figures.served_work_ticks),
             count(collector.figures.calls),
             evidence.at(test),
             count(failed),

@@ -29,7 +29,7 @@ fn finding(evidence: &Evidence, comparison: PredicateIndex, compared: u64) -> Op
     let computing: Vec<_> = computing.collect();
     let dearest = computing
         .iter()
-        .max_by_key(|goal| goal.figures.served_ticks)?;
+        .max_by_key(|goal| goal.figures.served_work_ticks)?;
     let of_same = computing
         .iter()
         .filter(|goal| goal.callee == dearest.callee);
@@ -37,7 +37,7 @@ fn finding(evidence: &Evidence, comparison: PredicateIndex, compared: u64) -> Op
         let figures = &goal.figures;
         (
             calls.saturating_add(figures.calls),
-            ticks.saturating_add(figures.served_ticks),
+            ticks.saturating_add(figures.served_work_ticks),
         )
     });
     // Both elements of a comparison have a key; what is called less often is a special case.

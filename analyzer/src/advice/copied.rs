@@ -39,8 +39,8 @@ fn lambdas(evidence: &Evidence) -> Vec<Finding> {
         let goal = evidence.dearest_goal(index)?;
         let cost_ticks = part_of(
             figures.self_ticks,
-            goal.figures.served_ticks,
-            figures.inclusive_ticks,
+            goal.figures.served_work_ticks,
+            figures.inclusive_work_ticks,
         );
         Some(Finding {
             cause: Cause::CopiedData,

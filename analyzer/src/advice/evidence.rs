@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Place;
 use crate::Analysis;
-use crate::figures::whole::Whole;
-use crate::figures::work::Work;
 use crate::figures::{BacktrackFigures, Caller, PredicateFigures};
 use crate::tables::Site;
 use crate::text::{percent, time};
@@ -27,12 +25,8 @@ pub(super) struct Evidence<'a> {
     pub(super) clauses: BTreeMap<ClauseKey, Vec<Site<'a>>>,
     /// Goals that another predicate called than that of their clause: they stand in an argument.
     in_arguments: BTreeSet<SiteIndex>,
-    /// What the time was, in all streams.
-    pub(super) whole: Whole,
     /// Ticks of work.
     pub(super) total_ticks: u64,
-    /// Where it was done.
-    work: Work,
     /// By predicate: whether it does more than compute, once that was asked for.
     pub(super) effects: RefCell<BTreeMap<PredicateIndex, bool>>,
     /// Modules of the program: those that its source files define predicates of, and `user`.
@@ -62,7 +56,6 @@ impl<'a> Evidence<'a> {
         };
         let of_program = predicates.iter().filter(is_in_program);
         let modules = of_program.map(|info| info.declared.module.as_str());
-        let whole = analysis.whole();
         let called = analysis.profile.sites.keys();
         let in_arguments = called.filter_map(|&(by, _, site)| {
             let info = analysis.trace.sites().get(site? as usize)?;
@@ -74,20 +67,8 @@ impl<'a> Evidence<'a> {
             modules: modules.chain(["user"]).collect(),
             analysis,
             clauses,
-            total_ticks: whole.work_ticks,
-            work: analysis.work(None),
-            whole,
+            total_ticks: analysis.whole().work_ticks,
         }
-    }
-
-    /// Ticks of work in what a goal called: its part of the work of its callee, by its part of the
-    /// inclusive time. Waiting and collections are not in it.
-    pub(super) fn work_of(&self, goal: &Site) -> u64 {
-        part_of(
-            self.work.of_predicate(goal.callee),
-            goal.figures.served_ticks,
-            self.figures(goal.callee).inclusive_ticks,
-        )
     }
 
     /// Whether a goal is called by the goal in whose argument it stands, and is no step of its
@@ -167,7 +148,7 @@ impl<'a> Evidence<'a> {
         let goals = self.clauses.values().flatten();
         goals
             .filter(|site| site.callee == callee)
-            .max_by_key(|site| (site.figures.served_ticks, site.figures.calls))
+            .max_by_key(|site| (site.figures.served_work_ticks, site.figures.calls))
     }
 
     /// Where a goal is; where the clauses of its caller begin, if calls do not say their goal.

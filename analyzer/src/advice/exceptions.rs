@@ -29,7 +29,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             && figures.exceptions > 0
             && left_for_another(evidence, *index) >= LEAST
     });
-    let left = raising.max_by_key(|(_, _, figures)| figures.raised_ticks);
+    let left = raising.max_by_key(|(_, _, figures)| figures.raised_work_ticks);
     let source = of_program.iter().max_by_key(|&(_, raised)| *raised);
     let (Some((left, _, figures)), Some((&source, &times))) = (left, source) else {
         return Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     vec![Finding {
         cause: Cause::Exceptions,
         place: evidence.place(left),
-        cost_ticks: figures.raised_ticks,
+        cost_ticks: figures.raised_work_ticks,
         certainty: Certainty::Likely,
         title: format!("calls of {name} end in exceptions"),
         evidence: format!(
@@ -46,7 +46,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             count(figures.exceptions),
             count(figures.calls),
             share(figures.exceptions, figures.calls),
-            evidence.time(figures.raised_ticks),
+            evidence.time(figures.raised_work_ticks),
             count(times),
         ),
         remedy: format!(

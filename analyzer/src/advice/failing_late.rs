@@ -49,13 +49,16 @@ fn finding(
                 .iter()
                 .any(|&callee| effects::has_effects(evidence, callee))
     });
-    let dear = dear.max_by_key(|goal| evidence.work_of(goal))?;
+    let dear = dear.max_by_key(|goal| goal.figures.served_work_ticks)?;
     // A recursion works on what the goals before it left.
     if evidence.called(test.callee).contains(&predicate) {
         return None;
     }
     // Debray's comparison: called first, the test sees all calls, and what it fails at does not come to the other goal.
-    let (dear_work, test_work) = (evidence.work_of(dear), evidence.work_of(test));
+    let (dear_work, test_work) = (
+        dear.figures.served_work_ticks,
+        test.figures.served_work_ticks,
+    );
     let spared = part_of(dear_work, failed, test.figures.calls);
     let more = dear.figures.calls - test.figures.calls;
     let tested = (test_work / test.figures.calls.max(1)).saturating_mul(more);

@@ -19,7 +19,8 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let flushes = evidence
         .sites()
         .filter(|site| named(site.callee).is_some_and(is_flush) && site.figures.calls >= LEAST);
-    let Some(flush) = flushes.max_by_key(|site| (site.figures.served_ticks, Reverse(site.site)))
+    let Some(flush) =
+        flushes.max_by_key(|site| (site.figures.served_work_ticks, Reverse(site.site)))
     else {
         return Vec::new();
     };
@@ -32,7 +33,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     vec![Finding {
         cause: Cause::Flushes,
         place: evidence.place_of(flush),
-        cost_ticks: flush.figures.served_ticks,
+        cost_ticks: flush.figures.served_work_ticks,
         certainty: Certainty::Likely,
         title: format!("output is flushed {} times {}", count(calls), evidence.at(flush)),
         evidence: format!(
@@ -40,8 +41,8 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
              write is a call of the system.",
             evidence.at(flush),
             count(calls),
-            evidence.time(flush.figures.served_ticks),
-            evidence.time(flush.figures.served_ticks / calls.max(1)),
+            evidence.time(flush.figures.served_work_ticks),
+            evidence.time(flush.figures.served_work_ticks / calls.max(1)),
             count(writes),
         ),
         remedy: "leave the flush out, or flush once after a line or a page: the engine flushes a full buffer, at the end, and before \

@@ -136,7 +136,7 @@ fn cost(
 ) -> u64 {
     let undone = part_of(backtracks.undone_ticks, rejected, backtracks.count);
     let exits = generator.figures.exits();
-    let generated = part_of(generator.figures.served_ticks, rejected, exits);
+    let generated = part_of(generator.figures.served_work_ticks, rejected, exits);
     // A generator that goes on in itself undoes some of what it generated: the larger of the two is in both.
     undone.max(generated).min(evidence.total_ticks)
 }

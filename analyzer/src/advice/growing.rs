@@ -45,7 +45,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         let trend = figures.trend();
         if let (true, Some((first, last))) = (trend.verdict.grows(), trend.ends)
             && last >= first.saturating_mul(LEAST_FACTOR)
-            && trend.grown_ticks >= site.figures.served_ticks / 100 * LEAST_GROWN
+            && trend.grown_ticks >= site.figures.served_work_ticks / 100 * LEAST_GROWN
         {
             let Caller::Predicate(caller) = site.caller else {
                 continue;
@@ -54,7 +54,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 site,
                 figures,
                 // Calls inside one another are counted with both.
-                cost_ticks: trend.grown_ticks.min(site.figures.served_ticks),
+                cost_ticks: trend.grown_ticks.min(site.figures.served_work_ticks),
             });
         }
     }
@@ -124,7 +124,7 @@ fn finding(evidence: &Evidence, goal: &Growing) -> Finding {
             evidence.time(first),
             evidence.time(then),
             count(trend.calls),
-            evidence.time(site.figures.served_ticks),
+            evidence.time(site.figures.served_work_ticks),
         ),
         remedy,
         predicates: vec![site.callee, last],
@@ -139,7 +139,8 @@ fn last_called(evidence: &Evidence, predicate: PredicateIndex) -> PredicateIndex
     for _ in 0..8 {
         let clauses = evidence.clauses.range((at, 0)..=(at, u32::MAX));
         let goals = clauses.flat_map(|(_, goals)| goals);
-        let Some(goal) = goals.max_by_key(|goal| (goal.figures.served_ticks, Reverse(goal.callee)))
+        let Some(goal) =
+            goals.max_by_key(|goal| (goal.figures.served_work_ticks, Reverse(goal.callee)))
         else {
             break;
         };

@@ -68,7 +68,7 @@ fn hot_calls<'e, 'a>(
         return sites.iter().map(hot).collect();
     }
     let outermost = sites.iter().filter(|site| !is_recursive(site));
-    let outermost = outermost.max_by_key(|site| site.figures.served_ticks);
+    let outermost = outermost.max_by_key(|site| site.figures.served_work_ticks);
     let figures = evidence.figures(callee);
     let recursion = evidence.analysis.calls().behaviour.recursion_of(callee);
     vec![Hot {

@@ -32,16 +32,16 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 && !evidence.analysis.arguments().contains_key(&index)
                 && figures.redos == 0
                 && figures.calls >= LEAST
-                && figures.inclusive_ticks >= enough
+                && figures.inclusive_work_ticks >= enough
                 && evidence
                     .analysis
-                    .ns(figures.inclusive_ticks / figures.calls)
+                    .ns(figures.inclusive_work_ticks / figures.calls)
                     >= LEAST_NS
                 && computes(evidence, &callees, index)
                 && !source::is_grammar(evidence.analysis, index)
         })
         .collect();
-    may.sort_by_key(|(_, _, figures)| Reverse(figures.inclusive_ticks));
+    may.sort_by_key(|(_, _, figures)| Reverse(figures.inclusive_work_ticks));
     may.truncate(NAMED);
     let Some(&(first, _, figures)) = may.first() else {
         return Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
         .iter()
         .map(|&(index, _, figures)| {
             let (name, calls) = (evidence.name(index), count(figures.calls));
-            let time = evidence.time(figures.inclusive_ticks);
+            let time = evidence.time(figures.inclusive_work_ticks);
             format!("{name} ({calls} calls, {time})")
         })
         .collect();
@@ -61,7 +61,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     vec![Finding {
         cause: Cause::MayRepeat,
         place: evidence.place(first),
-        cost_ticks: figures.inclusive_ticks,
+        cost_ticks: figures.inclusive_work_ticks,
         certainty: Certainty::ToCheck,
         title: "calls may repeat one another; the trace does not say".to_owned(),
         evidence: format!(
@@ -96,7 +96,7 @@ pub(super) fn recursive(evidence: &Evidence) -> Option<PredicateIndex> {
             && figures.redos == 0
             && recursion.calls >= LEAST
             && recursion.is_a_tree()
-            && figures.inclusive_ticks >= enough
+            && figures.inclusive_work_ticks >= enough
             && {
                 let mut below = reached(called(index), called);
                 below.insert(index);
@@ -105,8 +105,8 @@ pub(super) fn recursive(evidence: &Evidence) -> Option<PredicateIndex> {
             }
             && !source::is_grammar(evidence.analysis, index)
     });
-    let dearest =
-        calling_itself.max_by_key(|&(index, _, figures)| (figures.inclusive_ticks, Reverse(index)));
+    let dearest = calling_itself
+        .max_by_key(|&(index, _, figures)| (figures.inclusive_work_ticks, Reverse(index)));
     dearest.map(|(index, ..)| index)
 }
 

@@ -34,7 +34,6 @@ use std::cmp::Reverse;
 use serde::Serialize;
 
 use crate::Analysis;
-use crate::figures::whole::Whole;
 use crate::trace::PredicateIndex;
 pub use change::{Change, Goal, Spot, State, Written, changes, collected, state};
 use evidence::Evidence;
@@ -230,13 +229,12 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// What its cost is a share of, in ticks: the work, or all time of what is no work.
-    #[must_use]
-    pub fn whole_ticks(&self, whole: &Whole) -> u64 {
-        match self.cause {
-            Cause::Waiting | Cause::Memory | Cause::UnusedChoicepoints => whole.all_ticks(),
-            _ => whole.work_ticks,
-        }
+    /// Whether its cost is some of the work. Waiting and collections are beside that.
+    fn is_work(&self) -> bool {
+        !matches!(
+            self.cause,
+            Cause::Waiting | Cause::Memory | Cause::UnusedChoicepoints
+        )
     }
 
     /// Its place among others, before what they cost: what is not known to be a fault of the
@@ -252,7 +250,7 @@ impl Finding {
     }
 }
 
-/// All findings that cost at least `least` percent of the time, the dearest first. What may be a
+/// All findings that cost at least `least` percent of the work, the dearest first. What may be a
 /// fault of the program but for evidence that
 /// was not recorded comes later, and the goal with most of the work last, whatever it costs: so
 /// there is an answer wherever something ran.
@@ -284,19 +282,16 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     // That its calls grow says more of a goal than that they are long.
     all.retain(|one| one.cause != Cause::WalkedAgain || !growing.contains(&one.place));
     let is_worth_it = |finding: &Finding| {
-        let whole = finding.whole_ticks(&evidence.whole).max(1);
-        let share = finding.cost_ticks as f64 / whole as f64;
+        let share = finding.cost_ticks as f64 / evidence.total_ticks.max(1) as f64;
         let is_dear = share * 100.0 >= least || finding.cause == Cause::Hottest;
         finding.cost_ticks > 0 && is_dear
     };
-    // A call cannot save what threads waited in it.
-    let within_whole = |finding: Finding| Finding {
-        cost_ticks: finding.cost_ticks.min(finding.whole_ticks(&evidence.whole)),
-        ..finding
-    };
-    all.retain(|one| !ignored::in_source(analysis, one));
-    let worth = all.into_iter().map(within_whole).filter(is_worth_it);
-    let mut findings: Vec<Finding> = worth.collect();
+    // Times of calls inside one another are counted with each of them.
+    for one in all.iter_mut().filter(|one| one.is_work()) {
+        one.cost_ticks = one.cost_ticks.min(evidence.total_ticks);
+    }
+    all.retain(|one| !ignored::in_source(analysis, one) && is_worth_it(one));
+    let mut findings = all;
     findings.sort_by_key(|finding| {
         (
             finding.rank(),

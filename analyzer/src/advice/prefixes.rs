@@ -45,7 +45,7 @@ fn finding(
         .skip(1)
         .map(|goal| goal.figures.calls.saturating_sub(failed));
     let repeated = repeated.min(later.fold(0_u64, u64::saturating_add));
-    let cost_ticks = part_of(sum(|goal| goal.figures.served_ticks), repeated, calls);
+    let cost_ticks = part_of(sum(|goal| goal.figures.served_work_ticks), repeated, calls);
     let (name, first) = (evidence.name(predicate), evidence.name(callee));
     let lines: Vec<String> = goals
         .iter()

@@ -55,7 +55,7 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
         () => return None,
     };
     let (name, calls) = (evidence.name(site.callee), site.figures.calls);
-    let served = site.figures.served_ticks;
+    let served = site.figures.served_work_ticks;
     Some(Finding {
         cause: Cause::ReadAgain,
         place: evidence.place_of(site),

@@ -29,7 +29,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             Some(Finding {
                 cause: Cause::RepeatedCalls,
                 place: evidence.place(predicate),
-                cost_ticks: part_of(figures.inclusive_ticks, repeated, figures.calls),
+                cost_ticks: part_of(figures.inclusive_work_ticks, repeated, figures.calls),
                 certainty: Certainty::Likely,
                 title: format!("{name} is called again with the same arguments"),
                 evidence: format!(
@@ -40,7 +40,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                     share(repeated, arguments.hashed),
                     count(arguments.distinct),
                     count(arguments.most_repeated),
-                    evidence.time(figures.inclusive_ticks),
+                    evidence.time(figures.inclusive_work_ticks),
                 ),
                 remedy: format!(
                     "if its result depends on nothing but its arguments, compute it once: before the loop that calls it, or with \

@@ -50,8 +50,8 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
         return None;
     }
     let figures = evidence.figures(site.callee);
-    let served = site.figures.served_ticks;
-    let own = part_of(figures.self_ticks, served, figures.inclusive_ticks);
+    let served = site.figures.served_work_ticks;
+    let own = part_of(figures.self_ticks, served, figures.inclusive_work_ticks);
     let calls = site.figures.calls;
     let a_call = own / calls.max(1);
     if calls < LEAST || evidence.analysis.ns(a_call) < LEAST_NS {

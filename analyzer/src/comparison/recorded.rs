@@ -69,7 +69,7 @@ impl Recorded {
             let pair = (goal.caller.clone(), goal.callee.clone());
             let calls = recorded.edges.entry(pair).or_default();
             add(calls, values(&site.figures.ports, 0, 0));
-            let time = analysis.ns(site.figures.served_ticks);
+            let time = analysis.ns(site.figures.served_work_ticks);
             let row = recorded.goals.entry(goal).or_default();
             add(row, values(&site.figures.ports, time, 0));
         }

@@ -11,9 +11,7 @@ use crate::figures::centers::CenterFigures;
 use crate::figures::clauses::ClauseFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::profile::Profile;
-use crate::figures::{
-    BacktrackFigures, Caller, EdgeFigures, PortTotals, PredicateFigures, SiteFigures,
-};
+use crate::figures::{Caller, EdgeFigures, PortTotals, PredicateFigures, SiteFigures};
 use crate::trace::PredicateIndex;
 
 /// Which sum does not come out.
@@ -37,6 +35,15 @@ pub enum Law {
     /// A predicate's inclusive time is its own or spent in its callees.
     #[error("self time + time spent in all callees = inclusive time")]
     Spent,
+    /// The same of work.
+    #[error("served work over all callers = inclusive work")]
+    ServedWork,
+    /// The same of work: the time of a box itself is work, or none of it is.
+    #[error("self time, if it is work, + work spent in all callees = inclusive work")]
+    SpentWork,
+    /// Work is some of the time.
+    #[error("inclusive work <= inclusive time")]
+    Work,
     /// Ports are counted alike for predicates and for their callers.
     #[error("{0} over all callers = {0}")]
     Edges(&'static str),
@@ -62,7 +69,7 @@ pub enum Law {
     #[error("self time + inclusive time of all contexts below = inclusive time")]
     Tree,
     /// What redos throw away is some failure's fault.
-    #[error("undone and collected time over all that failed = undone time")]
+    #[error("undone time over all that failed = undone time")]
     Backtracks,
     /// A box is cut while somebody is active.
     #[error("cuts over all that cut = cuts")]
@@ -107,7 +114,7 @@ pub fn check(profile: &Profile) -> Vec<Imbalance> {
     };
     let (by_callee, by_caller) = sums(&profile.edges);
     let contexts = by_predicate(&profile.contexts, profile.predicates.len());
-    let backtracks = by_second(&profile.backtracks, BacktrackFigures::all_ticks);
+    let backtracks = by_second(&profile.backtracks, |edge| edge.undone_ticks);
     let cuts = by_second(&profile.cuts, |boxes| *boxes);
     let mut centers = BTreeMap::<PredicateIndex, CenterFigures>::new();
     for ((_, predicate), figures) in &profile.centers {
@@ -191,6 +198,13 @@ fn of_predicate(balance: &mut Balance, p: &PredicateFigures) {
     );
     let parts = sum([p.failed_ticks, p.raised_ticks, p.open_ticks]);
     balance.at_most(Law::Outcomes("inclusive time"), parts, p.inclusive_ticks);
+    let parts = sum([p.failed_work_ticks, p.raised_work_ticks, p.open_work_ticks]);
+    balance.at_most(
+        Law::Outcomes("inclusive work"),
+        parts,
+        p.inclusive_work_ticks,
+    );
+    balance.at_most(Law::Work, p.inclusive_work_ticks, p.inclusive_ticks);
     let parts = sum([p.self_failed_ticks, p.self_raised_ticks, p.self_open_ticks]);
     balance.at_most(Law::Outcomes("self time"), parts, p.self_ticks);
 }
@@ -204,6 +218,13 @@ fn of_edges(
     balance.equal(Law::Served, served.served_ticks, p.inclusive_ticks);
     let left = sum([p.self_ticks, spent.spent_ticks]);
     balance.equal(Law::Spent, left, p.inclusive_ticks);
+    let work = p.inclusive_work_ticks;
+    balance.equal(Law::ServedWork, served.served_work_ticks, work);
+    // Time of waiting itself is no work.
+    if spent.spent_work_ticks != work {
+        let left = sum([p.self_ticks, spent.spent_work_ticks]);
+        balance.equal(Law::SpentWork, left, work);
+    }
     of_ports(balance, Law::Edges, &served.ports, &p.ports);
 }
 
@@ -225,6 +246,8 @@ fn of_sites(balance: &mut Balance, profile: &Profile) {
         of_ports(balance, Law::Sites, &sites.ports, &edge.ports);
         let served = (sites.served_ticks, edge.served_ticks);
         balance.equal(Law::Sites("served time"), served.0, served.1);
+        let served = (sites.served_work_ticks, edge.served_work_ticks);
+        balance.equal(Law::Sites("served work"), served.0, served.1);
     }
     for (figures, predicate) in profile.predicates.iter().zip(0..) {
         balance.subject = Subject::Predicate(predicate);

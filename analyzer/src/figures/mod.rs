@@ -92,24 +92,33 @@ pub struct PredicateFigures {
     pub self_ticks: u64,
     /// Ticks while a box of the predicate was on the active chain; recursion counted once.
     pub inclusive_ticks: u64,
+    /// The work in them: those while the active box was of a predicate that the program calls, and
+    /// no waiting, loading, collection or set-up.
+    pub inclusive_work_ticks: u64,
     /// The part of `inclusive_ticks` in outermost activations that ended in failure. What is in
     /// none of the three parts ended in exits.
     pub failed_ticks: u64,
+    /// The work in them.
+    pub failed_work_ticks: u64,
     /// The part of `inclusive_ticks` in outermost activations left by an exception.
     pub raised_ticks: u64,
+    /// The work in them.
+    pub raised_work_ticks: u64,
     /// The part of `inclusive_ticks` in outermost activations that did not end (or where the trace
     /// lost track).
     pub open_ticks: u64,
+    /// The work in them.
+    pub open_work_ticks: u64,
     /// The part of `self_ticks` in activations, outermost or not, that ended in failure.
     pub self_failed_ticks: u64,
     /// The part of `self_ticks` in activations left by an exception.
     pub self_raised_ticks: u64,
     /// The part of `self_ticks` in activations that did not end.
     pub self_open_ticks: u64,
-    /// Ticks that boxes ran, of any predicate, thrown away by redos into boxes of this one: all
-    /// since the box exited, less what redos in between had thrown away already. Where one event
-    /// re-enters several boxes the outermost is charged first. What was collected is in it
-    /// ([`BacktrackFigures::collected_ticks`]).
+    /// Ticks of work, of any predicate, thrown away by redos into boxes of this one because
+    /// something failed: all since the box exited, less what redos in between had thrown away
+    /// already. Where one event re-enters several boxes the outermost is charged first. What was
+    /// collected is not in it ([`BacktrackFigures::collected_ticks`]).
     pub undone_ticks: u64,
     /// Ticks that choicepoints of the predicate lived: for each re-enterable box from its exit
     /// until it was re-entered or cut, or the end; pauses and gaps not counted.
@@ -126,9 +135,13 @@ pub struct EdgeFigures {
     /// Ticks of outermost activations of the callee entered from this caller. Sums over callers to
     /// the callee's inclusive time.
     pub served_ticks: u64,
+    /// The work in them. Sums over callers to the callee's.
+    pub served_work_ticks: u64,
     /// Ticks while the caller's innermost box waits for the callee. Sums over callees, with self,
     /// to the caller's inclusive time.
     pub spent_ticks: u64,
+    /// The work in them. Sums over callees, with self if that is work, to the caller's.
+    pub spent_work_ticks: u64,
 }
 
 /// The figures of one site: a goal in a clause. Calls of a predicate by a caller that do not say
@@ -144,10 +157,12 @@ pub struct SiteFigures {
     /// Ticks of outermost activations of the callee entered there. Sums to
     /// [`EdgeFigures::served_ticks`].
     pub served_ticks: u64,
+    /// The work in them. Sums to [`EdgeFigures::served_work_ticks`].
+    pub served_work_ticks: u64,
     /// Ticks while a box called there, outermost or not, was the active one. Sums over callers to
     /// [`PredicateFigures::self_ticks`] of the callee.
     pub self_ticks: u64,
-    /// Ticks thrown away by redos into boxes called there. Sums over callers to
+    /// Ticks of work thrown away by redos into boxes called there, likewise. Sums over callers to
     /// [`PredicateFigures::undone_ticks`] of the callee.
     pub undone_ticks: u64,
 }
@@ -183,22 +198,14 @@ impl Caller {
 pub struct BacktrackFigures {
     /// Boxes, outermost logical ones, that were re-entered.
     pub count: u64,
-    /// Ticks undone because something failed.
+    /// Ticks of work undone because something failed. They sum over what failed to
+    /// [`PredicateFigures::undone_ticks`] of what was re-entered.
     pub undone_ticks: u64,
-    /// Ticks undone where nothing failed: a collector (`findall/3` and the like,
+    /// Ticks of work undone where nothing failed: a collector (`findall/3` and the like,
     /// [`crate::trace::PredicateInfo::is_collector`]) was active and asked for the next solution;
     /// or a driver loop was, which the call that exited last says
-    /// ([`crate::trace::SiteInfo::then_fails`]). With `undone_ticks` they sum over what failed to
-    /// [`PredicateFigures::undone_ticks`] of what was re-entered.
+    /// ([`crate::trace::SiteInfo::then_fails`]).
     pub collected_ticks: u64,
-}
-
-impl BacktrackFigures {
-    /// Ticks thrown away, for whatever reason.
-    #[must_use]
-    pub fn all_ticks(&self) -> u64 {
-        self.undone_ticks.saturating_add(self.collected_ticks)
-    }
 }
 
 /// What happened to one stream.
@@ -325,9 +332,13 @@ impl PredicateFigures {
             pending_before,
             self_ticks,
             inclusive_ticks,
+            inclusive_work_ticks,
             failed_ticks,
+            failed_work_ticks,
             raised_ticks,
+            raised_work_ticks,
             open_ticks,
+            open_work_ticks,
             self_failed_ticks,
             self_raised_ticks,
             self_open_ticks,
@@ -342,9 +353,13 @@ impl PredicateFigures {
             (pending_before, other.pending_before),
             (self_ticks, other.self_ticks),
             (inclusive_ticks, other.inclusive_ticks),
+            (inclusive_work_ticks, other.inclusive_work_ticks),
             (failed_ticks, other.failed_ticks),
+            (failed_work_ticks, other.failed_work_ticks),
             (raised_ticks, other.raised_ticks),
+            (raised_work_ticks, other.raised_work_ticks),
             (open_ticks, other.open_ticks),
+            (open_work_ticks, other.open_work_ticks),
             (self_failed_ticks, other.self_failed_ticks),
             (self_raised_ticks, other.self_raised_ticks),
             (self_open_ticks, other.self_open_ticks),
@@ -362,7 +377,9 @@ impl EdgeFigures {
         self.ports.add(&other.ports);
         for (sum, part) in [
             (&mut self.served_ticks, other.served_ticks),
+            (&mut self.served_work_ticks, other.served_work_ticks),
             (&mut self.spent_ticks, other.spent_ticks),
+            (&mut self.spent_work_ticks, other.spent_work_ticks),
         ] {
             *sum = sum.saturating_add(part);
         }
@@ -375,6 +392,7 @@ impl SiteFigures {
         self.ports.add(&other.ports);
         for (sum, part) in [
             (&mut self.served_ticks, other.served_ticks),
+            (&mut self.served_work_ticks, other.served_work_ticks),
             (&mut self.self_ticks, other.self_ticks),
             (&mut self.undone_ticks, other.undone_ticks),
         ] {

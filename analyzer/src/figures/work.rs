@@ -1,5 +1,4 @@
-//! How much of the work of a run was done in which boxes. Inclusive times are all that passes in a
-//! box, waiting and collections, too; what is below here is that without what is no work.
+//! How much of the work of a run was done in which boxes: by recorded times, or by net ones.
 
 use super::net_times::NetTimes;
 use super::profile::Profile;
@@ -22,7 +21,7 @@ impl Work {
     pub fn of(trace: &Trace, profile: &Profile, net: Option<&NetTimes>) -> Self {
         let kinds = BoxKind::by_predicate(trace);
         Self::sum(profile, net, |predicate| {
-            matches!(BoxKind::of(&kinds, predicate), BoxKind::Call { .. })
+            BoxKind::of(&kinds, predicate).is_work()
         })
     }
 
@@ -98,6 +97,12 @@ mod tests {
             }
             let work = Work::of(&analysis.trace, profile, None);
             assert_eq!(work.ticks, analysis.whole().work_ticks, "{name}");
+            for (index, figures) in profile.predicates.iter().enumerate() {
+                assert_eq!(
+                    work.predicates[index], figures.inclusive_work_ticks,
+                    "{name}"
+                );
+            }
             let pairs = work.contexts.iter().zip(&all.contexts);
             assert!(pairs.into_iter().all(|(work, all)| work <= all), "{name}");
             if let Some(net) = &profile.net {

@@ -5,7 +5,10 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::books::{Books, CallArc, Figures, NEVER, NONE, Place, PlaceId, SHARED, SHARED_PORTS};
+use super::books::{
+    Books, CallArc, Figures, NEVER, NONE, Place, PlaceId, SHARED, SHARED_PORTS, add,
+};
+use super::clock::Ticks;
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::profile::Profile;
@@ -45,16 +48,21 @@ fn predicates(books: &Books) -> Vec<PredicateFigures> {
 
 fn predicate(arc: &CallArc, figures: &Figures) -> PredicateFigures {
     let [_, failed, raised, open] = figures.outer_by;
+    let inclusive = figures.outer();
     let [self_exited, self_failed, self_raised, self_open] = figures.self_by;
     PredicateFigures {
         ports: figures.ports,
         open_before: 0,
         pending_before: 0,
         self_ticks: self_exited + self_failed + self_raised + self_open,
-        inclusive_ticks: figures.outer(),
-        failed_ticks: failed,
-        raised_ticks: raised,
-        open_ticks: open,
+        inclusive_ticks: inclusive.all,
+        inclusive_work_ticks: inclusive.work(),
+        failed_ticks: failed.all,
+        failed_work_ticks: failed.work(),
+        raised_ticks: raised.all,
+        raised_work_ticks: raised.work(),
+        open_ticks: open.all,
+        open_work_ticks: open.work(),
         self_failed_ticks: self_failed,
         self_raised_ticks: self_raised,
         self_open_ticks: self_open,
@@ -73,36 +81,36 @@ type At = (Caller, PredicateIndex, Option<SiteIndex>);
 
 /// By caller, callee and site: its figures, and the ticks that the caller's innermost boxes waited for boxes called there, modulo
 /// 2⁶⁴. Those are right only in sums over the sites of a pair: a chunk does not tell by which of them a box of before was left.
-fn by_site(books: &Books) -> BTreeMap<At, (SiteFigures, u64)> {
-    let mut all: FxHashMap<_, (SiteFigures, u64)> = FxHashMap::default();
+fn by_site(books: &Books) -> BTreeMap<At, (SiteFigures, Ticks)> {
+    let mut all: FxHashMap<_, (SiteFigures, Ticks)> = FxHashMap::default();
     for (arc, figures) in books.totals() {
         let key = (caller(books, arc), arc.predicate, books.site(arc.callable));
         let (sum, spent) = all.entry(key).or_default();
         let served = figures.outer();
         sum.add(&SiteFigures {
             ports: figures.ports,
-            served_ticks: served,
+            served_ticks: served.all,
+            served_work_ticks: served.work(),
             self_ticks: figures.self_by.iter().sum(),
             undone_ticks: figures.undone,
         });
-        *spent = spent
-            .wrapping_add(served)
-            .wrapping_add(figures.inner)
-            .wrapping_sub(figures.less);
+        *spent = spent.plus(served).plus(figures.inner).minus(figures.less);
     }
     all.into_iter().collect()
 }
 
 /// By caller and callee.
 fn edges(
-    by_site: &BTreeMap<At, (SiteFigures, u64)>,
+    by_site: &BTreeMap<At, (SiteFigures, Ticks)>,
 ) -> BTreeMap<(Caller, PredicateIndex), EdgeFigures> {
     let mut all: BTreeMap<_, EdgeFigures> = BTreeMap::new();
     for (&(caller, callee, _), (figures, spent)) in by_site {
         let edge = all.entry((caller, callee)).or_default();
         edge.ports.add(&figures.ports);
-        edge.served_ticks = edge.served_ticks.saturating_add(figures.served_ticks);
-        edge.spent_ticks = edge.spent_ticks.wrapping_add(*spent);
+        add(&mut edge.served_ticks, figures.served_ticks);
+        add(&mut edge.served_work_ticks, figures.served_work_ticks);
+        add(&mut edge.spent_ticks, spent.all);
+        add(&mut edge.spent_work_ticks, spent.work());
     }
     // An arc may stand for a moment in which nothing happened: where track was lost.
     all.retain(|_, figures| *figures != EdgeFigures::default());
@@ -110,7 +118,7 @@ fn edges(
 }
 
 /// By caller, callee and site.
-fn sites(by_site: BTreeMap<At, (SiteFigures, u64)>) -> BTreeMap<At, SiteFigures> {
+fn sites(by_site: BTreeMap<At, (SiteFigures, Ticks)>) -> BTreeMap<At, SiteFigures> {
     let figures = by_site
         .into_iter()
         .map(|(key, (figures, _))| (key, figures));

@@ -5,7 +5,7 @@
 
 use super::books::{CUT, NONE, REDO, add};
 use super::boxes::{BoxId, PhysicalBox, RootId, logical};
-use super::choices::{Cause, Choice, Failed, Idle, Live, Reason, Taken, Who};
+use super::choices::{Cause, Choice, Failed, Idle, Live, Reason, Resumed, Taken, Who};
 use super::chunk::Chunk;
 use crate::figures::Port;
 use crate::trace::PredicateIndex;
@@ -32,7 +32,7 @@ impl Chunk<'_> {
             self.boxes.get(outermost).own
         };
         Live {
-            ticks: self.now - self.undone,
+            ticks: self.now.work() - self.undone,
             idle: idle.saturating_sub(self.idle_undone),
             level: self.levels.len() as u32,
         }
@@ -177,23 +177,19 @@ impl Chunk<'_> {
         let level = self.levels.len() as u32;
         let boxed = self.boxes.get_mut(choice.id);
         let id = boxed.arc;
-        let resumed = if boxed.root == NONE {
-            Who::Predicate(self.books.arcs[id as usize].predicate)
-        } else {
-            Who::Outer(boxed.root)
+        let resumed = match boxed.root {
+            NONE => Resumed::By(id),
+            root => Resumed::Root(root),
         };
-        add(&mut self.books.figures(id).undone, undone);
         let edge = self.backtracks.entry((cause, resumed)).or_default();
         edge.count += 1;
         add(&mut edge.undone, undone);
         if idle > 0 {
-            let idle = Idle { ticks: idle, level };
-            edge.idle.add(idle);
-            self.idle.entry(id).or_default().add(idle);
+            edge.idle.add(Idle { ticks: idle, level });
         }
         self.slots[caller as usize] = id;
         boxed.since = self.now;
-        let lived = self.now - choice.pushed;
+        let lived = self.now.all - choice.pushed;
         for (arc, boxes) in logical(boxed) {
             let figures = self.books.figures(arc);
             figures.ports.redos += boxes;
@@ -202,7 +198,7 @@ impl Chunk<'_> {
         if let Some(chain) = &mut boxed.chain {
             self.books.figures(id).count_shared(REDO, 0, 1);
             for (at, ((arc, ..), group)) in chain.groups.iter_mut().enumerate() {
-                group.entered = group.boxes.wrapping_mul(self.now);
+                group.entered = self.now.times(group.boxes);
                 let covered = group.boxes - u64::from(at == chain.last);
                 self.books
                     .figures(*arc)
@@ -236,7 +232,7 @@ impl Chunk<'_> {
         self.popped += 1;
         self.taken.push(Taken::Redo {
             root,
-            now: self.now,
+            now: self.now.all,
             live,
             cause,
         });
@@ -263,7 +259,7 @@ impl Chunk<'_> {
                     self.cut_before(count - done, by)
                 };
             };
-            let lived = self.now - choice.pushed;
+            let lived = self.now.all - choice.pushed;
             let boxed = self.boxes.get(choice.id);
             for (at, (id, boxes)) in logical(boxed).enumerate() {
                 let figures = self.books.figures(id);
@@ -293,7 +289,7 @@ impl Chunk<'_> {
     #[cold]
     fn cut_before(&mut self, count: u32, by: Who) {
         self.popped += i64::from(count);
-        let now = self.now;
+        let now = self.now.all;
         self.taken.push(Taken::Cut { count, now, by });
     }
 }

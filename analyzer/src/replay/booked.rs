@@ -1,6 +1,7 @@
 //! Figures of boxes that were entered by one arc.
 
 use super::arc_table::PlaceId;
+use super::clock::Ticks;
 use crate::figures::{Port, PortTotals};
 pub(super) use crate::machine::WayOut;
 use crate::trace::PredicateIndex;
@@ -68,11 +69,12 @@ impl WayOut {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Figures {
-    pub(super) inner: u64,
-    pub(super) less: u64,
+    pub(super) inner: Ticks,
+    pub(super) less: Ticks,
     pub(super) self_by: [u64; OUTCOMES],
-    pub(super) outer_by: [u64; OUTCOMES],
+    pub(super) outer_by: [Ticks; OUTCOMES],
     pub(super) ports: PortTotals,
+    /// Work that was thrown away by redos, and not collected.
     pub(super) undone: u64,
     pub(super) lifetime: u64,
     /// Ports at which others than the outermost box of a chain were counted: with the outermost
@@ -84,7 +86,7 @@ pub(super) struct Figures {
 
 /// Figures of usual boxes: those that exit once, determinately, or fail without an exit. They
 /// departed into no other box, and no box of their predicate waits for them, unless by the same
-/// arc.
+/// arc. While those were on the chain that are the outermost of their predicate, all was work.
 ///
 /// A usual box touches this one cache line of its arc.
 /// [`Books::total`](super::books::Books::total) adds it to [`Figures`].
@@ -126,7 +128,7 @@ impl Usual {
         for (way_out, left) in [(WayOut::ExitDet, &self.exits), (WayOut::Fail, &self.fails)] {
             figures.count_way_out(way_out, left.boxes, left.boxes);
             add(&mut figures.self_by[way_out.outcome()], left.own);
-            add(&mut figures.outer_by[way_out.outcome()], left.outer);
+            add(&mut figures.outer_by[way_out.outcome()].all, left.outer);
         }
     }
 }
@@ -186,7 +188,7 @@ impl UsualChains {
             figures.count_way_out(way_out, left.boxes, left.boxes);
             figures.count_shared_way_out(way_out, left.boxes, covered);
             add(&mut figures.self_by[way_out.outcome()], left.own);
-            add(&mut figures.outer_by[way_out.outcome()], left.outer);
+            add(&mut figures.outer_by[way_out.outcome()].all, left.outer);
         }
     }
 }
@@ -239,10 +241,9 @@ impl Figures {
     }
 
     /// Time of outermost activations.
-    pub(super) fn outer(&self) -> u64 {
-        self.outer_by
-            .iter()
-            .fold(0, |sum, part| sum.wrapping_add(*part))
+    pub(super) fn outer(&self) -> Ticks {
+        let parts = self.outer_by.iter();
+        parts.fold(Ticks::default(), |sum, part| sum.plus(*part))
     }
 
     /// Counts calls that were last ones.
@@ -279,14 +280,14 @@ impl Figures {
         self.add_counts(other, 1);
         for outcome in 0..OUTCOMES {
             add(&mut self.self_by[outcome], other.self_by[outcome]);
-            add(&mut self.outer_by[outcome], other.outer_by[outcome]);
+            self.outer_by[outcome].add(other.outer_by[outcome]);
         }
         for port in 0..SHARED_PORTS {
             add(&mut self.followed[port], other.followed[port]);
             add(&mut self.covered[port], other.covered[port]);
         }
-        add(&mut self.inner, other.inner);
-        add(&mut self.less, other.less);
+        self.inner.add(other.inner);
+        self.less.add(other.less);
         add(&mut self.undone, other.undone);
     }
 

@@ -14,7 +14,7 @@
 //!   call `w` is `a`, and nothing need be booked.
 //!
 //! Time spent by the caller is then `outer + inner − less`, summed over arcs. Sums are taken modulo
-//! 2⁶⁴, which the results fit in whatever happens in between.
+//! 2⁶⁴, which the results fit in whatever happens in between. All are by both clocks ([`Ticks`]).
 
 use std::sync::Arc;
 
@@ -25,6 +25,7 @@ use super::arc_table::{ArcTable, key};
 pub(super) use super::booked::{
     CUT, Figures, OUTCOMES, REDO, SHARED, SHARED_PORTS, Usual, UsualChains, WayOut, add,
 };
+use super::clock::Ticks;
 use super::routes::{Route, Routes};
 use crate::figures::contexts::HiddenFigures;
 use crate::scope::Scope;
@@ -410,12 +411,12 @@ impl Books {
     /// Books `lasted` ticks that boxes entered by `arc` were on the chain together. Meanwhile those entered by
     /// `waits` were not the innermost of their predicate.
     #[inline]
-    pub(super) fn book_stretch(&mut self, arc: ArcId, waits: ArcId, outcome: usize, lasted: u64) {
+    pub(super) fn book_stretch(&mut self, arc: ArcId, waits: ArcId, outcome: usize, lasted: Ticks) {
         if waits == NONE {
-            add(&mut self.figures(arc).outer_by[outcome], lasted);
+            self.figures(arc).outer_by[outcome].add(lasted);
         } else if waits != arc {
-            add(&mut self.figures(arc).inner, lasted);
-            add(&mut self.figures(waits).less, lasted);
+            self.figures(arc).inner.add(lasted);
+            self.figures(waits).less.add(lasted);
         }
     }
 }

@@ -4,6 +4,7 @@
 //! on the active chain nor on the choice stack is used again for the next.
 
 use super::books::{ArcId, NONE, PlaceId};
+use super::clock::Ticks;
 use super::small_map::SmallMap;
 use crate::trace::{BoxKind, Callable, PredicateIndex};
 
@@ -40,8 +41,10 @@ pub(super) struct PhysicalBox {
     pub(super) chain: Option<Box<Chain>>,
     /// Number of the event by which it was called, in the chunk or in the stream.
     pub(super) called: u64,
+    /// Its innermost visible logical box is no work.
+    pub(super) is_left_out: bool,
     /// Begin of its activation.
-    pub(super) since: u64,
+    pub(super) since: Ticks,
     /// Ticks of this activation while its innermost logical box was active itself, since the last departure.
     pub(super) own: u64,
 }
@@ -61,7 +64,11 @@ impl PhysicalBox {
         moved: false,
         chain: None,
         called: 0,
-        since: 0,
+        is_left_out: false,
+        since: Ticks {
+            all: 0,
+            left_out: 0,
+        },
         own: 0,
     };
 
@@ -89,8 +96,8 @@ pub(super) struct Group {
     /// Those of them whose call is not booked yet. None of a box that is on the choice stack, or
     /// was handed on.
     pub(super) unbooked: u64,
-    /// The sum of the begins of their activations, modulo 2⁶⁴.
-    pub(super) entered: u64,
+    /// The sum of the begins of their activations.
+    pub(super) entered: Ticks,
     /// Ticks of the activation while the innermost box was one of them.
     pub(super) own: u64,
 }
@@ -98,11 +105,11 @@ pub(super) struct Group {
 impl Group {
     /// Boxes are departed into; `entered`: the sum of the times.
     #[inline]
-    fn enter(&mut self, boxes: u64, entered: u64) {
+    fn enter(&mut self, boxes: u64, entered: Ticks) {
         self.boxes += boxes;
         self.fresh += boxes;
         self.unbooked += boxes;
-        self.entered = self.entered.wrapping_add(entered);
+        self.entered.add(entered);
     }
 }
 
@@ -122,7 +129,7 @@ pub(super) struct Chain {
     /// A departure into this is one like the last: from and to the same place.
     pub(super) again: Callable,
     /// Such departures that are not yet in the group, and the sum of their times.
-    pub(super) run: (u64, u64),
+    pub(super) run: (u64, Ticks),
 }
 
 impl Default for Chain {
@@ -133,7 +140,7 @@ impl Default for Chain {
             last: 0,
             base_own: 0,
             again: NONE,
-            run: (0, 0),
+            run: (0, Ticks::default()),
         }
     }
 }
@@ -142,14 +149,15 @@ impl Chain {
     fn clear(&mut self) {
         self.groups.clear();
         self.rest.clear();
-        (self.last, self.base_own, self.again, self.run) = (0, 0, NONE, (0, 0));
+        (self.last, self.base_own, self.again) = (0, 0, NONE);
+        self.run = (0, Ticks::default());
     }
 
     /// A departure like the last.
     #[inline]
-    pub(super) fn depart_again(&mut self, now: u64) {
+    pub(super) fn depart_again(&mut self, now: Ticks) {
         self.run.0 += 1;
-        self.run.1 = self.run.1.wrapping_add(now);
+        self.run.1.add(now);
     }
 
     /// Puts repeated departures into their group.
@@ -167,7 +175,7 @@ impl Chain {
         from: PredicateIndex,
         arc: ArcId,
         waits: ArcId,
-        now: u64,
+        now: Ticks,
         own: u64,
     ) {
         match self.groups.get_mut(self.last) {

@@ -1,6 +1,6 @@
 //! The terms of backtracking: entries of the choice stack, and the causes of redos and cuts.
 
-use super::books::add;
+use super::books::{ArcId, add};
 use super::boxes::{BoxId, RootId};
 use crate::trace::PredicateIndex;
 
@@ -56,6 +56,15 @@ pub(super) enum Who {
         exited: RootId,
         active: RootId,
     },
+}
+
+/// What is re-entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Resumed {
+    /// A box that was entered by this arc.
+    By(ArcId),
+    /// A box of before the chunk.
+    Root(RootId),
 }
 
 /// Why a box is re-entered.

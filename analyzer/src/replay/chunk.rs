@@ -10,7 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::books::{ArcId, Books, NEVER, NONE, PlaceId, WayOut};
 use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
-use super::choices::{Backtrack, Cause, Choice, Failed, Idle, Taken, Who};
+use super::choices::{Backtrack, Cause, Choice, Failed, Resumed, Taken, Who};
+use super::clock::Ticks;
 use super::routes::Route;
 use crate::figures::StreamFigures;
 use crate::figures::profile::ViolationKind;
@@ -36,11 +37,20 @@ pub(super) struct Root {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct First {
     pub(super) way_out: WayOut,
-    pub(super) now: u64,
+    pub(super) now: Ticks,
     /// Ticks of it in the chunk, of the logical box that was innermost at the beginning.
     pub(super) own: u64,
     /// It departed in the chunk: another logical box was innermost at the end.
     pub(super) departed: bool,
+}
+
+/// What a part of a stream has to be told of what came before it, if that matters.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Before {
+    /// Time does not count when it begins.
+    pub(super) paused: bool,
+    /// Roots that are no work, so that their time is left out.
+    pub(super) left_out: Vec<RootId>,
 }
 
 /// Events that cannot happen where they stand.
@@ -70,10 +80,8 @@ pub(super) struct Chunk<'c> {
     pub(super) levels: Vec<RootId>,
     pub(super) choices: Vec<Choice>,
     pub(super) taken: Vec<Taken>,
-    pub(super) backtracks: FxHashMap<(Cause, Who), Backtrack>,
+    pub(super) backtracks: FxHashMap<(Cause, Resumed), Backtrack>,
     pub(super) cuts: FxHashMap<(Who, Who), u64>,
-    /// By arc: undone work that is perhaps none.
-    pub(super) idle: FxHashMap<ArcId, Idle>,
     /// By predicate: the arc by which its innermost box was left; [`NONE`] if none is known.
     pub(super) slots: Vec<ArcId>,
     pub(super) active: BoxId,
@@ -87,7 +95,9 @@ pub(super) struct Chunk<'c> {
     /// Events so far.
     pub(super) events: u64,
     /// Ticks of the chunk that belong to a box.
-    pub(super) now: u64,
+    pub(super) now: Ticks,
+    /// Roots that are no work, as far as that was told when the chunk began.
+    left_out: Vec<RootId>,
     pub(super) paused: bool,
     pub(super) paused_ticks: u64,
     pub(super) undone: u64,
@@ -129,7 +139,6 @@ impl<'c> Chunk<'c> {
             taken: Vec::new(),
             backtracks: FxHashMap::default(),
             cuts: FxHashMap::default(),
-            idle: FxHashMap::default(),
             slots: vec![NONE; predicates + 1],
             active: NONE,
             popped: 0,
@@ -138,7 +147,8 @@ impl<'c> Chunk<'c> {
             max_height: 0,
             tick: 0,
             events: 0,
-            now: 0,
+            now: Ticks::default(),
+            left_out: Vec::new(),
             paused: false,
             paused_ticks: 0,
             undone: 0,
@@ -158,9 +168,10 @@ impl<'c> Chunk<'c> {
     }
 
     /// Begins at `tick` in the middle of a stream.
-    pub(super) fn begin_part(&mut self, tick: u64, paused: bool) {
+    pub(super) fn begin_part(&mut self, tick: u64, before: &Before) {
         self.tick = tick;
-        self.paused = paused;
+        self.paused = before.paused;
+        self.left_out.clone_from(&before.left_out);
         self.failed = Failed::AsBefore;
         self.active = self.new_level();
     }
@@ -170,7 +181,7 @@ impl<'c> Chunk<'c> {
         self.whole = true;
         self.early = self.scope.window.is_some();
         self.tick = self.scope.nearest(tick);
-        self.now = 0;
+        self.now = Ticks::default();
         self.paused = false;
         self.paused_ticks = 0;
         self.waited_before = self.books.waited();
@@ -214,7 +225,7 @@ impl<'c> Chunk<'c> {
         StreamFigures {
             first_tick: self.scope.nearest(first_tick),
             last_tick: self.tick,
-            self_ticks: self.now - untraced,
+            self_ticks: self.now.all - untraced,
             untraced_ticks: untraced,
             paused_ticks: self.paused_ticks,
             waiting_ticks: self.books.waited().wrapping_sub(self.waited_before),
@@ -282,7 +293,6 @@ impl<'c> Chunk<'c> {
             self.paused_ticks += stretch;
             return;
         }
-        self.now += stretch;
         let id = if HIDES {
             self.note_engine_work(stretch);
             let visible = self.visible(self.active);
@@ -291,7 +301,9 @@ impl<'c> Chunk<'c> {
         } else {
             self.active
         };
-        self.boxes.get_mut(id).own += stretch;
+        let active = self.boxes.get_mut(id);
+        active.own += stretch;
+        self.now.add(Ticks::new(stretch, active.is_left_out));
     }
 
     /// The place of the active box.
@@ -328,6 +340,7 @@ impl<'c> Chunk<'c> {
         let id = self.boxes.next();
         let mut kind = BoxKind::Call { arity: 0 };
         let mut then_fails = false;
+        let mut is_left_out = false;
         let (arc, place, waits) = if HIDES && self.is_transparent(parent, id, callable) {
             let predicate = self.books.callee(callable);
             let place = self.books.place_of_hidden(from, predicate);
@@ -345,6 +358,7 @@ impl<'c> Chunk<'c> {
                 self.forget_failure(predicate);
             }
             then_fails = self.scope.fails_after(callable);
+            is_left_out = !self.scope.kind_of(predicate).is_work();
             (arc, place, waits)
         };
         self.depth += 1;
@@ -362,6 +376,7 @@ impl<'c> Chunk<'c> {
         made.then_fails = then_fails;
         made.kind = kind;
         made.moved = false;
+        made.is_left_out = is_left_out;
         made.called = self.events;
         made.since = self.now;
         made.own = 0;
@@ -409,7 +424,12 @@ impl<'c> Chunk<'c> {
 
     pub(super) fn new_root(&mut self, boxed: PhysicalBox) -> BoxId {
         let root = self.roots.len() as RootId;
-        let id = self.boxes.put(PhysicalBox { root, ..boxed });
+        let is_left_out = self.left_out.contains(&root);
+        let id = self.boxes.put(PhysicalBox {
+            root,
+            is_left_out,
+            ..boxed
+        });
         let id = id.unwrap_or_else(|| {
             self.unusual = true;
             self.active

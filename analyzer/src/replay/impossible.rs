@@ -173,7 +173,7 @@ impl Chunk<'_> {
         }
         self.depth = 0;
         for choice in std::mem::take(&mut self.choices) {
-            let lived = self.now - choice.pushed;
+            let lived = self.now.all - choice.pushed;
             for (arc, boxes) in logical(self.boxes.get(choice.id)) {
                 let figures = self.books.figures(arc);
                 figures.ports.pending += boxes;
@@ -187,7 +187,7 @@ impl Chunk<'_> {
     pub(super) fn leave_bottom(&mut self) {
         let bottom = self.boxes.get(self.bottom);
         let (arc, own, parent) = (bottom.arc, bottom.own, bottom.parent);
-        let lasted = self.now - bottom.since;
+        let lasted = self.now.minus(bottom.since);
         if arc == NONE {
             return;
         }

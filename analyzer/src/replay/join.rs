@@ -10,8 +10,9 @@ use std::sync::Arc;
 use super::assemble;
 use super::books::{ArcId, Books, CUT, Figures, NEVER, NONE, OUTCOMES, PlaceId, WayOut, add};
 use super::boxes::{BoxId, RootId, logical};
-use super::choices::{Cause, Failed, Reason, Taken, Who};
-use super::chunk::{Chunk, First};
+use super::choices::{Cause, Failed, Reason, Resumed, Taken, Who};
+use super::chunk::{Before, Chunk, First};
+use super::clock::Ticks;
 use super::roots::{book_later, leave};
 use super::state::{Blame, Choice, Meaning, NOBODY, NOBODY_FAILED, State};
 use crate::figures::profile::Profile;
@@ -76,9 +77,18 @@ impl Join {
         self.state = State::new(tick, self.books.waited());
     }
 
-    /// Whether time does not count at the end of the last chunk.
-    pub(super) fn is_paused(&self) -> bool {
-        self.state.paused
+    /// What the next chunk of the stream has to know, and could not when it was replayed.
+    pub(super) fn not_foreseen(&self, chunk: &Chunk) -> Before {
+        let roots = self.find_roots(chunk).unwrap_or_default();
+        let is_left_out = |&(_, id): &(RootId, BoxId)| self.state.boxes.get(id).is_left_out;
+        Before {
+            paused: self.state.paused,
+            left_out: (0..)
+                .zip(roots)
+                .filter(is_left_out)
+                .map(|(root, _)| root)
+                .collect(),
+        }
     }
 
     /// Adds what a chunk of whole streams booked.
@@ -88,9 +98,7 @@ impl Join {
         }
         self.state = State::new(0, 0);
         let meaning = if self.books.take_over(&mut chunk.books) {
-            let mut meaning = self.same(&chunk);
-            self.take_back_idle(&chunk, &mut meaning);
-            meaning
+            self.same(&chunk)
         } else {
             self.book_arcs(&chunk, vec![NOBODY], 0)
         };
@@ -106,7 +114,7 @@ impl Join {
             waits: vec![NONE; self.books.arcs.len()],
             ends_in_nobody: !chunk.levels.is_empty(),
             first: 0,
-            begin: 0,
+            begin: Ticks::default(),
             height: 0,
         }
     }
@@ -151,7 +159,7 @@ impl Join {
                 figures.ports.pending += boxes;
                 add(
                     &mut figures.lifetime,
-                    (now - choice.pushed).wrapping_mul(boxes),
+                    (now.all - choice.pushed).wrapping_mul(boxes),
                 );
             }
         }
@@ -238,7 +246,7 @@ impl Join {
             let spent = self.books.elsewhere.entry((own, place)).or_default();
             add(spent, *ticks);
         }
-        let mut meaning = Meaning {
+        Meaning {
             boxes,
             places,
             arcs,
@@ -247,9 +255,7 @@ impl Join {
             first,
             begin: self.state.now,
             height,
-        };
-        self.take_back_idle(chunk, &mut meaning);
-        meaning
+        }
     }
 
     /// What a place of a chunk is here. No arc may lead to it, if only its centre differs: then it is of a hidden box,
@@ -289,13 +295,13 @@ impl Join {
         let figures = books.total(of);
         let lasted = figures.outer();
         self.books.figures(id).add(&Figures {
-            outer_by: [0; OUTCOMES],
+            outer_by: [Ticks::default(); OUTCOMES],
             ..figures
         });
         let waits = self.waiting(root, arc.predicate, way);
         if waits != id && waits != NONE {
-            add(&mut self.books.figures(id).inner, lasted);
-            add(&mut self.books.figures(waits).less, lasted);
+            self.books.figures(id).inner.add(lasted);
+            self.books.figures(waits).less.add(lasted);
         }
         waits
     }
@@ -318,25 +324,17 @@ impl Join {
         NONE
     }
 
-    /// Time of no box is not work, so it cannot be undone.
-    fn take_back_idle(&mut self, chunk: &Chunk, meaning: &mut Meaning) {
-        if !meaning.ends_in_nobody {
-            return;
-        }
-        for (arc, idle) in &chunk.idle {
-            if idle.level == chunk.levels.len() as u32 && meaning.arcs[*arc as usize] != NONE {
-                let undone = &mut self.books.figures(meaning.arcs[*arc as usize]).undone;
-                *undone = undone.wrapping_sub(idle.ticks);
-            }
-        }
-    }
-
     /// Books backtracks and cuts.
     fn book_pairs(&mut self, chunk: &Chunk, meaning: &Meaning) {
         for ((cause, resumed), edge) in &chunk.backtracks {
-            let Caller::Predicate(resumed) = self.who(*resumed, meaning) else {
-                continue;
+            let resumed = match resumed {
+                Resumed::By(arc) => meaning.arcs[*arc as usize],
+                Resumed::Root(root) => {
+                    let id = meaning.boxes[*root as usize];
+                    self.state.boxes.get(id).arc
+                }
             };
+            // Time of no box is not work, so it cannot be undone.
             let mut undone = edge.undone;
             if meaning.ends_in_nobody && edge.idle.level == chunk.levels.len() as u32 {
                 undone = undone.wrapping_sub(edge.idle.ticks);
@@ -357,18 +355,19 @@ impl Join {
         }
     }
 
-    /// Books that a predicate was re-entered so often, and what that threw away.
+    /// Books how often boxes of an arc were re-entered, and what work that threw away.
     fn book_backtracks(
         &mut self,
         (who, reason): (Caller, Reason),
-        resumed: PredicateIndex,
+        resumed: ArcId,
         count: u64,
         ticks: u64,
     ) {
         let collector = who
             .predicate()
             .and_then(|who| self.collectors.get(who as usize));
-        let sum = self.backtracks.entry((who, resumed)).or_default();
+        let predicate = self.books.arcs[resumed as usize].predicate;
+        let sum = self.backtracks.entry((who, predicate)).or_default();
         sum.count += count;
         let is_collected = match reason {
             Reason::Drove => true,
@@ -379,6 +378,7 @@ impl Join {
             add(&mut sum.collected_ticks, ticks);
         } else {
             add(&mut sum.undone_ticks, ticks);
+            add(&mut self.books.figures(resumed).undone, ticks);
         }
     }
 
@@ -500,7 +500,7 @@ impl Join {
 
     /// Takes those entries off the choice stack that the chunk took.
     fn take_choices(&mut self, chunk: &Chunk, meaning: &Meaning) {
-        let begin = meaning.begin;
+        let begin = meaning.begin.all;
         // The lowest entry inside of a box that was cut.
         let mut inside = i64::MAX;
         for taken in &chunk.taken {
@@ -519,10 +519,8 @@ impl Join {
                     self.state.live = choice.live;
                     let id = meaning.boxes[root as usize];
                     let arc = self.state.boxes.get(id).arc;
-                    add(&mut self.books.figures(arc).undone, undone);
-                    let resumed = self.books.arcs[arc as usize].predicate;
                     let cause = self.cause(cause, meaning);
-                    self.book_backtracks(cause, resumed, 1, undone);
+                    self.book_backtracks(cause, arc, 1, undone);
                     self.end_choice(&choice, begin + now, |_, _, _| {});
                 }
                 Taken::Cut { count, now, by } => {
@@ -580,19 +578,13 @@ impl Join {
                     &mut self.books,
                     boxed,
                     way_out,
-                    begin + now,
+                    begin.plus(now),
                     (own, departed),
                 );
             }
             if root.later != NONE {
                 let later = &chunk.books.arcs[root.later as usize];
-                let mut figures = chunk.books.total(root.later);
-                let idle = chunk.idle.get(&root.later);
-                if let Some(idle) = idle.filter(|idle| {
-                    meaning.ends_in_nobody && idle.level == chunk.levels.len() as u32
-                }) {
-                    figures.undone = figures.undone.wrapping_sub(idle.ticks);
-                }
+                let figures = chunk.books.total(root.later);
                 let height = (later.height != NEVER).then(|| height + later.height);
                 book_later(&mut self.books, boxed, &figures, height);
             }

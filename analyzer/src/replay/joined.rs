@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::chunk::Before;
 use super::join::{GiveUp, Join};
 use super::plan::Work;
 use super::reader::Found;
@@ -117,11 +118,9 @@ impl<'t> Joined<'t> {
         }
         (self.number, self.tick) = (part.next, part.end_tick);
         self.events += part.events;
-        // A pause that began in another chunk was not to be foreseen.
-        let again = self
-            .join
-            .is_paused()
-            .then(|| worker.replay(work, true).chunk);
+        // It was not to be foreseen.
+        let before = self.join.not_foreseen(&done.chunk);
+        let again = (before != Before::default()).then(|| worker.replay(work, &before).chunk);
         let chunk = again.as_ref().unwrap_or(&done.chunk);
         let wanted = self.checkpoints.is_some();
         let change = self

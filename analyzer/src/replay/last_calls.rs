@@ -41,6 +41,7 @@ impl Chunk<'_> {
         self.books.routes.fetch(route.place);
         self.slots[caller as usize] = route.arc;
         let waits = self.slots[self.books.callee(callable) as usize];
+        let is_left_out = !self.scope.kind_of(self.books.callee(callable)).is_work();
         let active = self.boxes.get_mut(self.active);
         active.place = route.place;
         if active.is_hidden() {
@@ -48,10 +49,12 @@ impl Chunk<'_> {
             active.arc = route.arc;
             active.waits = waits;
             active.since = self.now;
+            active.is_left_out = is_left_out;
             active.exited = false;
             active.then_fails = self.scope.fails_after(callable);
             return self.books.figures(route.arc).count_last_calls(1);
         }
+        active.is_left_out = is_left_out;
         let own = std::mem::take(&mut active.own);
         let again = if from == active.place { callable } else { NONE };
         let chain = self.boxes.chain(self.active);
@@ -84,6 +87,8 @@ impl Chunk<'_> {
             || arc == NONE
             || !(waits == NONE || waits == arc)
             || height > boxed.base
+            // All of its logical boxes were entered later.
+            || now.left_out != boxed.since.left_out
         {
             return None;
         }
@@ -99,7 +104,7 @@ impl Chunk<'_> {
             let innermost = at == chain.last;
             let own = group.own + if innermost { boxed.own } else { 0 };
             let outer = if waits == NONE {
-                group.boxes.wrapping_mul(now).wrapping_sub(group.entered)
+                now.times(group.boxes).minus(group.entered).all
             } else {
                 0
             };
@@ -108,7 +113,11 @@ impl Chunk<'_> {
             chains.cover(way_out, group.boxes - u64::from(innermost));
             self.slots[self.books.arcs[id as usize].predicate as usize] = waits;
         }
-        let outer = if waits == NONE { now - boxed.since } else { 0 };
+        let outer = if waits == NONE {
+            now.minus(boxed.since).all
+        } else {
+            0
+        };
         self.books.chains(arc).cover(way_out, 1);
         let usual = &mut self.books.usual[arc as usize];
         usual.count(way_out, chain.base_own, outer);
@@ -144,10 +153,8 @@ impl Chunk<'_> {
                 std::mem::take(&mut group.own),
             );
             self.slots[self.books.arcs[id as usize].predicate as usize] = waits;
-            let lasted = group
-                .boxes
-                .wrapping_mul(now)
-                .wrapping_sub(std::mem::take(&mut group.entered));
+            let entered = std::mem::take(&mut group.entered);
+            let lasted = now.times(group.boxes).minus(entered);
             self.books
                 .book_stretch(id, waits, way_out.outcome(), lasted);
         }

@@ -49,6 +49,7 @@ mod books;
 mod boxes;
 mod choices;
 mod chunk;
+mod clock;
 mod feed;
 mod impossible;
 mod join;

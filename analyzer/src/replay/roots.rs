@@ -2,6 +2,7 @@
 
 use super::books::{Books, Figures, NONE, OUTCOMES, WayOut, add};
 use super::boxes::{PhysicalBox, logical};
+use super::clock::Ticks;
 
 /// Books that the logical boxes of a box are left; `own` ticks of it were in the chunk, where it
 /// may have departed into others.
@@ -9,7 +10,7 @@ pub(super) fn leave(
     books: &mut Books,
     boxed: &mut PhysicalBox,
     way_out: WayOut,
-    now: u64,
+    now: Ticks,
     (own, departed): (u64, bool),
 ) {
     let mut own = std::mem::take(&mut boxed.own) + own;
@@ -23,7 +24,7 @@ pub(super) fn leave(
         for (at, ((arc, waits, _), group)) in chain.groups.iter_mut().enumerate() {
             let (arc, waits) = (*arc, *waits);
             let innermost = at == chain.last && !departed;
-            let lasted = group.boxes.wrapping_mul(now).wrapping_sub(group.entered);
+            let lasted = now.times(group.boxes).minus(group.entered);
             let fresh = std::mem::take(&mut group.fresh);
             let figures = books.figures(arc);
             figures.count_way_out(way_out, group.boxes, fresh);
@@ -41,7 +42,7 @@ pub(super) fn leave(
     figures.count_way_out(way_out, 1, fresh);
     figures.count_shared_way_out(way_out, 0, covered);
     add(&mut figures.self_by[way_out.outcome()], own);
-    let lasted = now.wrapping_sub(boxed.since);
+    let lasted = now.minus(boxed.since);
     books.book_stretch(boxed.arc, boxed.waits, way_out.outcome(), lasted);
 }
 
@@ -78,9 +79,6 @@ pub(super) fn book_later(
             let followed = if at == 0 { 0 } else { passed * boxes };
             figures.count_shared(port, followed, covered);
         }
-        if at == 0 {
-            add(&mut figures.undone, later.undone);
-        }
         for outcome in 0..OUTCOMES {
             if at == innermost {
                 add(
@@ -88,7 +86,7 @@ pub(super) fn book_later(
                     later.self_by[outcome],
                 );
             }
-            let lasted = later.outer_by[outcome].wrapping_mul(boxes);
+            let lasted = later.outer_by[outcome].times(boxes);
             books.book_stretch(arc, waits(boxed, at), outcome, lasted);
         }
     }

@@ -8,6 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::ReplayOptions;
+use super::chunk::Before;
 use super::join::GiveUp;
 use super::joined::{Checkpoints, Joined};
 use super::plan::{Work, plan};
@@ -123,7 +124,7 @@ impl<'t> Run<'t> {
             let Some(work) = self.works.get(at) else {
                 return;
             };
-            let done = self.worker.replay(work, false);
+            let done = self.worker.replay(work, &Before::default());
             let mut joined = self.lock();
             joined.ready.insert(at, done);
             self.join(&mut joined);

@@ -6,6 +6,7 @@ use super::books::{ArcId, Books, NONE, PlaceId, add};
 use super::boxes::{BoxId, Boxes, Chain, PhysicalBox};
 use super::choices::{Live, Reason};
 use super::chunk::Chunk;
+use super::clock::Ticks;
 use crate::figures::{Caller, StreamFigures};
 use crate::moment::OpenBox;
 use crate::moment::checkpoint::Change;
@@ -23,7 +24,7 @@ pub(super) struct State {
     pub(super) max_height: i64,
     pub(super) first_tick: u64,
     pub(super) tick: u64,
-    pub(super) now: u64,
+    pub(super) now: Ticks,
     pub(super) paused: bool,
     pub(super) paused_ticks: u64,
     /// Work that is not undone, modulo 2⁶⁴.
@@ -73,7 +74,7 @@ pub(super) struct Meaning {
     pub(super) ends_in_nobody: bool,
     /// Where the chunk begins: number of its first event, time, height of the choice stack.
     pub(super) first: u64,
-    pub(super) begin: u64,
+    pub(super) begin: Ticks,
     pub(super) height: i64,
 }
 
@@ -106,7 +107,7 @@ impl State {
             max_height: 0,
             first_tick: tick,
             tick,
-            now: 0,
+            now: Ticks::default(),
             paused: false,
             paused_ticks: 0,
             live: 0,
@@ -127,10 +128,12 @@ impl State {
             self.paused_ticks += stretch;
             return;
         }
-        self.now += stretch;
-        self.boxes.get_mut(self.active).own += stretch;
+        let active = self.boxes.get_mut(self.active);
+        active.own += stretch;
+        let stretch = Ticks::new(stretch, active.is_left_out);
+        self.now.add(stretch);
         if self.active != NOBODY {
-            add(&mut self.live, stretch);
+            add(&mut self.live, stretch.work());
         }
     }
 
@@ -140,7 +143,7 @@ impl State {
         StreamFigures {
             first_tick: self.first_tick,
             last_tick: self.tick,
-            self_ticks: self.now - untraced,
+            self_ticks: self.now.all - untraced,
             untraced_ticks: untraced,
             paused_ticks: self.paused_ticks,
             waiting_ticks: waited.wrapping_sub(self.waited_before),
@@ -169,7 +172,7 @@ impl State {
             let live = self.live.wrapping_add(meaning.work(chunk, &choice.live));
             self.choices.push(Choice {
                 id: kept.ids[choice.id as usize],
-                pushed: meaning.begin + choice.pushed,
+                pushed: meaning.begin.all + choice.pushed,
                 live,
             });
         }
@@ -178,7 +181,7 @@ impl State {
         self.max_depth = self.max_depth.max(self.depth + chunk.max_depth);
         self.depth += chunk.depth;
         self.max_height = self.max_height.max(meaning.height + chunk.max_height);
-        self.now = meaning.begin + chunk.now;
+        self.now = meaning.begin.plus(chunk.now);
         self.tick = chunk.tick;
         self.paused = chunk.paused;
         self.paused_ticks += chunk.paused_ticks;
@@ -315,7 +318,8 @@ impl Translate<'_> {
                 .as_ref()
                 .map(|chain| Box::new(self.chain(chain, NONE))),
             called: self.meaning.first + from.called,
-            since: self.meaning.begin + from.since,
+            is_left_out: from.is_left_out,
+            since: self.meaning.begin.plus(from.since),
             own: from.own,
         };
     }
@@ -326,10 +330,10 @@ impl Translate<'_> {
         if root.later != NONE {
             // Its activation is a later one.
             to.exited = true;
-            to.since = self.meaning.begin + from.since;
+            to.since = self.meaning.begin.plus(from.since);
             if let Some(chain) = &mut to.chain {
                 for (_, group) in chain.groups.iter_mut() {
-                    group.entered = group.boxes.wrapping_mul(to.since);
+                    group.entered = to.since.times(group.boxes);
                     group.fresh = 0;
                 }
             }
@@ -341,6 +345,7 @@ impl Translate<'_> {
         let departed = self.books.places[to.place as usize].predicate;
         let more = self.chain(chain, departed);
         to.place = self.meaning.places[from.place as usize];
+        to.is_left_out = from.is_left_out;
         let own = std::mem::take(&mut to.own) + more.base_own;
         let all = to.chain.get_or_insert_default();
         match all.groups.get_mut(all.last) {
@@ -351,7 +356,7 @@ impl Translate<'_> {
             let sum = all.groups.entry(*key);
             sum.boxes += group.boxes;
             sum.fresh += group.fresh;
-            add(&mut sum.entered, group.entered);
+            sum.entered.add(group.entered);
             sum.own += group.own;
         }
         for (predicate, arc) in more.rest.iter() {
@@ -381,12 +386,8 @@ impl Translate<'_> {
             let sum = here.groups.entry(key);
             sum.boxes += group.boxes;
             sum.fresh += group.fresh;
-            add(
-                &mut sum.entered,
-                group
-                    .entered
-                    .wrapping_add(group.boxes.wrapping_mul(self.meaning.begin)),
-            );
+            let begin = self.meaning.begin.times(group.boxes);
+            sum.entered.add(group.entered.plus(begin));
             sum.own += group.own;
         }
         for (predicate, arc) in chain.rest.iter() {

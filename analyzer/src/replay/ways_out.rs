@@ -90,11 +90,17 @@ impl Chunk<'_> {
             || arc == NONE
             || !(outermost || waits == arc)
             || self.height() > base
+            || (outermost && self.now.left_out != since.left_out)
         {
             return None;
         }
         let usual = &mut self.books.usual[arc as usize];
-        usual.count(way_out, own, if outermost { self.now - since } else { 0 });
+        let outer = if outermost {
+            self.now.all - since.all
+        } else {
+            0
+        };
+        usual.count(way_out, own, outer);
         self.slots[usual.predicate as usize] = waits;
         let predicate = usual.predicate;
         self.active = parent;
@@ -143,7 +149,7 @@ impl Chunk<'_> {
         self.depth -= 1;
         self.choices.push(Choice {
             id: left,
-            pushed: self.now,
+            pushed: self.now.all,
             live,
         });
         let height = self.height();
@@ -180,7 +186,7 @@ impl Chunk<'_> {
         figures.count_way_out(way_out, 1, fresh);
         add(&mut figures.self_by[way_out.outcome()], own);
         self.slots[self.books.arcs[id as usize].predicate as usize] = waits;
-        let lasted = now.wrapping_sub(since);
+        let lasted = now.minus(since);
         self.books
             .book_stretch(id, waits, way_out.outcome(), lasted);
     }

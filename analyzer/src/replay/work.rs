@@ -7,7 +7,7 @@ use std::time::Instant;
 use portmortem_tracer::format::Dialect;
 
 use super::ReplayOptions;
-use super::chunk::Chunk;
+use super::chunk::{Before, Chunk};
 use super::plan::Work;
 use super::reader::{Found, Reader, offsets};
 use crate::figures::StreamFigures;
@@ -51,7 +51,7 @@ pub(super) struct Part {
 }
 
 impl<'t> Worker<'t> {
-    pub(super) fn replay(&self, work: &Work, paused: bool) -> Done<'t> {
+    pub(super) fn replay(&self, work: &Work, before: &Before) -> Done<'t> {
         let begin = Instant::now();
         let mut chunk = Chunk::new(self.scope);
         let mut figures = Vec::new();
@@ -66,7 +66,7 @@ impl<'t> Worker<'t> {
                 }
             }
             Work::Part { stream, blocks } => {
-                part = Some(self.part(&mut chunk, *stream, blocks.clone(), paused));
+                part = Some(self.part(&mut chunk, *stream, blocks.clone(), before));
             }
         }
         if part.is_some() {
@@ -118,7 +118,7 @@ impl<'t> Worker<'t> {
         chunk: &mut Chunk<'t>,
         stream: usize,
         blocks: Range<usize>,
-        paused: bool,
+        before: &Before,
     ) -> Part {
         let info = &self.trace.streams()[stream];
         let is_first = blocks.start == info.blocks.start;
@@ -129,7 +129,7 @@ impl<'t> Worker<'t> {
         let begin_tick = reader.events.tick();
         let event = reader.events.next();
         let first_tick = event.map_or(0, |event| event.tick);
-        chunk.begin_part(first_tick, paused);
+        chunk.begin_part(first_tick, before);
         if let Some(event) = event {
             reader.step(chunk, Dialect::EveryRedo, event);
             self.steps(chunk, Dialect::EveryRedo, &mut reader, first_tick);

@@ -22,12 +22,12 @@ rows! {
         "into what" None resumed: &'t str = b.tables.trace.predicate_name(b.resumed);
         /// How many times.
         "times" Count count: u64 = b.figures.count;
-        /// Time of work thrown away because something failed, in ns.
+        /// Time of work thrown away because something failed, in ns. It sums over `failed` to the
+        /// undone time of `resumed`.
         "undone" Time undone_ns: u64 = b.tables.ns(b.figures.undone_ticks);
         /// Time of work thrown away where nothing failed, in ns: `failed` is a collector like
         /// `findall/3`, which asked for the next solution, or a driver loop, whose clause ends in
-        /// `fail` after the goal that exited last. With `undone_ns` it sums over `failed` to the
-        /// undone time of `resumed`.
+        /// `fail` after the goal that exited last.
         "collected" Time collected_ns: u64 = b.tables.ns(b.figures.collected_ticks);
     }
 }

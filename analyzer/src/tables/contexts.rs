@@ -36,7 +36,8 @@ rows! {
         "self" Time self_ns: u64 = c.tables.ns(c.figures.self_ticks);
         /// `self_ns` and that of all rows below.
         "incl" Time inclusive_ns: u64 = c.tables.ns(c.figures.inclusive_ticks);
-        /// Time of work thrown away by redos into boxes counted here, in ns.
+        /// Time of work thrown away by redos into boxes counted here because something failed,
+        /// in ns.
         "undone" Time undone_ns: u64 = c.tables.ns(c.figures.undone_ticks);
         /// `self_ns` less the cost of recording, if that is known.
         "self net" Time self_comp_ns: Option<u64> = c.net(|times| times.self_ticks);

@@ -65,7 +65,7 @@ rows! {
         "self raised" Time self_raised_ns: u64 = p.tables.ns(p.figures.self_raised_ticks);
         /// Part of `self_ns` in activations that did not end.
         "self open" Time self_open_ns: u64 = p.tables.ns(p.figures.self_open_ticks);
-        /// Time of work thrown away by redos into it, in ns.
+        /// Time of work thrown away by redos into it because something failed, in ns.
         "undone" Time undone_ns: u64 = p.tables.ns(p.figures.undone_ticks);
         /// Determinism as observed: `det`, `semidet`, `multi`, `nondet` or `failing`; empty if no
         /// box ended.

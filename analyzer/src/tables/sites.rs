@@ -44,7 +44,8 @@ rows! {
         /// Time of outermost activations of the callee entered there, in ns. Sums over all sites to
         /// the callee's inclusive time.
         "served" Time served_ns: u64 = s.tables.ns(s.figures.served_ticks);
-        /// Time of work thrown away by redos into boxes called there, in ns.
+        /// Time of work thrown away by redos into boxes called there because something failed,
+        /// in ns.
         "undone" Time undone_ns: u64 = s.tables.ns(s.figures.undone_ticks);
     }
 }

@@ -45,6 +45,11 @@ impl BoxKind {
         trace.predicates().iter().map(of).collect()
     }
 
+    /// Whether time while it is active is work of the program. Shares are of that.
+    pub(crate) fn is_work(self) -> bool {
+        matches!(self, Self::Call { .. })
+    }
+
     /// Whether it happens between two ports, wherever the program is then, and is no step of the
     /// program.
     pub(crate) fn is_between_ports(self) -> bool {

@@ -24,7 +24,7 @@ pub(crate) fn table(report: &Analysis, top: usize) -> String {
         return String::new();
     }
     let unit = unit(report);
-    let total = report.profile.total_ticks();
+    let total = report.whole().work_ticks;
     let numbers = |cell: &dyn Fn(&BacktrackFigures) -> String| -> Vec<String> {
         shown.iter().map(|(_, edge)| cell(edge)).collect()
     };
@@ -55,7 +55,7 @@ pub(crate) fn table(report: &Analysis, top: usize) -> String {
         let undone = rest.map(|(_, edge)| edge.undone_ticks);
         let undone = undone.fold(0, u64::saturating_add);
         text.push_str(&format!(
-            "  … and {} more with {} % of the time\n",
+            "  … and {} more with {} % of the work\n",
             count(more),
             percent(undone, total)
         ));

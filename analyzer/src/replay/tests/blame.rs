@@ -16,7 +16,10 @@ use crate::figures::profile::Profile;
 fn backtracks(profile: &Profile) -> Vec<(Caller, u32, u64, u64)> {
     let figures = profile.backtracks.iter();
     figures
-        .map(|(&(failed, resumed), figures)| (failed, resumed, figures.count, figures.all_ticks()))
+        .map(|(&(failed, resumed), figures)| {
+            let ticks = figures.undone_ticks + figures.collected_ticks;
+            (failed, resumed, figures.count, ticks)
+        })
         .collect()
 }
 
@@ -225,7 +228,7 @@ fn other_ports_end_a_failure() {
 /// the cut of `n` proves that control went on after the failure of `f`.
 #[test]
 fn a_cut_ends_a_failure() {
-    const S: u32 = 3;
+    const S: u32 = 5;
     let before = [
         (call(S), 0),
         (call(P), 1),
@@ -238,7 +241,7 @@ fn a_cut_ends_a_failure() {
     let after = [(Redo, 8)];
     let with_cut = [&before[..], &[(Cut { count: 1 }, 7)], &after].concat();
     let without = [&before[..], &after].concat();
-    let [with_cut, without] = [with_cut, without].map(|events| valid(&Script::new(4, events)));
+    let [with_cut, without] = [with_cut, without].map(|events| valid(&Script::new(6, events)));
     assert_eq!(backtracks(&with_cut), [(by(S), P, 1, 8 - 2)]);
     // Without it the failure goes into n.
     assert_eq!(backtracks(&without), [(by(R), Q, 1, 8 - 4)]);
@@ -266,6 +269,40 @@ fn a_cut_between_redos_ends_a_failure() {
     ];
     let first_and_second = [(by(Q), P, 1, 3), (by(R), P, 1, 14 - 4 - 3)];
     assert_eq!(backtracks(&profile(&events)), first_and_second);
+}
+
+/// Time without a processor is thrown away by nobody, and no work of the boxes around it.
+#[test]
+fn waiting_is_no_work() {
+    const WAITING: u32 = 4;
+    let events = [
+        (call(P), 0),
+        (call(Q), 1),
+        (ExitNondet, 3),
+        (call(R), 4),
+        (call(WAITING), 5),
+        (ExitDet, 105),
+        (Fail, 107),
+        (Redo, 107),
+        (call(WAITING), 108),
+        (ExitDet, 208),
+        (Fail, 209),
+    ];
+    let profile = valid(&Script::new(5, events.to_vec()));
+    assert_eq!(backtracks(&profile), [(by(R), Q, 1, 4)]);
+    let works = [P, Q, R].map(|predicate| {
+        let p = profile.predicates[predicate as usize];
+        let times = (p.inclusive_ticks, p.inclusive_work_ticks);
+        (times, p.undone_ticks, (p.failed_ticks, p.failed_work_ticks))
+    });
+    let expected = [
+        ((209, 9), 0, (0, 0)),
+        ((104, 4), 4, (102, 2)),
+        ((103, 3), 0, (103, 3)),
+    ];
+    assert_eq!(works, expected);
+    let waited = profile.edges[&(by(R), WAITING)];
+    assert_eq!((waited.spent_ticks, waited.spent_work_ticks), (100, 0));
 }
 
 /// A chain that fails or is re-entered is spoken of by its outermost box.
@@ -437,7 +474,7 @@ fn what_a_driver_loop_did_is_collected() {
     assert_eq!(run(R, &[], ExitDet), (6, 0));
     // What comes between two ports changes nothing; a step of the program does.
     let between = [(call(COLLECTION), 5), (ExitDet, 6)];
-    assert_eq!(run(DRIVEN, &between, ExitDet), (0, 6));
+    assert_eq!(run(DRIVEN, &between, ExitDet), (0, 6 - 1));
     let called = [(call(P), 5), (ExitDet, 6)];
     assert_eq!(run(DRIVEN, &called, ExitDet), (6, 0));
     // `r` has left a choicepoint, and fails in the end.

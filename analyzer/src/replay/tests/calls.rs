@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use portmortem_tracer::format::{Dialect, Event};
 use proptest::prelude::*;
 
-use super::naive::in_focus;
+use super::chains::in_focus;
 use super::{Script, files, kind, parallel, parts};
 use crate::calls::figures::{BINS, Bins, CallFigures, SLOWEST, SlowCall, bin_begin_ns};
 use crate::calls::growth::Growth;

@@ -3,6 +3,7 @@
 mod blame;
 mod calls;
 mod centers;
+mod chains;
 mod contexts;
 mod damaged;
 mod files;

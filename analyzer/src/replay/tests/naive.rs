@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use portmortem_tracer::format::{Dialect, Event};
 
+use super::chains::{Path, distinct, in_focus, path};
 use super::{Events, Script, collects, kind, then_fails};
 use crate::figures::centers::CenterFigures;
 use crate::figures::clauses::{ClauseFigures, Clauses};
@@ -14,7 +15,6 @@ use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, Port, PortTotals, PredicateFigures, SiteFigures,
     StreamFigures,
 };
-use crate::scope::focus::FocusOn;
 use crate::trace::{BoxKind, Center};
 
 /// The figures of a script of events that can happen where they stand.
@@ -75,9 +75,6 @@ fn replay_all(script: &Script, valid: bool) -> Profile {
     }
 }
 
-/// A row of the call tree: the context of the caller, then the predicate. The order of these lists is
-/// that of the rows.
-type Path = Vec<u32>;
 /// Where something is booked: a row of the call tree, and a cost centre.
 type Spot = (Path, Center);
 
@@ -106,9 +103,16 @@ struct Logical {
     exits: u64,
     /// Time of this activation while it was the active one.
     own: u64,
-    /// Time of this activation while it was the outermost of its predicate.
-    outermost: u64,
+    /// Time of this activation while it was the outermost of its predicate, and the work in it.
+    outermost: Passed,
     clause: InClause,
+}
+
+/// Some time, and the work in it.
+#[derive(Clone, Copy, Default)]
+struct Passed {
+    ticks: u64,
+    work: u64,
 }
 
 /// The clause that a logical box is in.
@@ -167,7 +171,7 @@ struct Stream<'f> {
     frames: Vec<Frame>,
     active: Option<usize>,
     choices: Vec<usize>,
-    /// Slices of work, 0 once undone.
+    /// Slices of time of boxes: the work in each, 0 once undone.
     work: Vec<u64>,
     paused: bool,
     lost: bool,
@@ -309,7 +313,12 @@ impl<'f> Stream<'f> {
         }
         let is_waiting = self.figures.kind(innermost) == BoxKind::Waiting;
         self.stream.waiting_ticks += ticks * u64::from(is_waiting);
-        self.work.push(ticks);
+        let is_work = self.figures.kind(innermost).is_work();
+        let passed = Passed {
+            ticks,
+            work: if is_work { ticks } else { 0 },
+        };
+        self.work.push(passed.work);
         let center = self.center();
         self.figures.center(center, innermost).self_ticks += ticks;
         self.figures.predicates[innermost as usize].self_ticks += ticks;
@@ -335,7 +344,7 @@ impl<'f> Stream<'f> {
                 self.figures.predicates[innermost as usize].self_open_ticks += ticks;
             }
         }
-        self.pass_on_chain(&stack, ticks);
+        self.pass_on_chain(&stack, passed);
     }
 
     fn pass_in_clauses(&mut self, ticks: u64) {
@@ -430,33 +439,45 @@ impl<'f> Stream<'f> {
         self.frames[frame].left.then(|| self.in_clause(at))
     }
 
-    fn pass_on_chain(&mut self, stack: &[u32], ticks: u64) {
+    fn pass_on_chain(&mut self, stack: &[u32], passed: Passed) {
         let boxes = self.stack();
         let below = usize::from(self.lost);
-        self.figures.edge(Caller::Root, stack[0]).spent_ticks += ticks;
+        self.spend(Caller::Root, stack[0], passed);
         for &predicate in &stack.iter().copied().collect::<BTreeSet<_>>() {
-            self.figures.predicates[predicate as usize].inclusive_ticks += ticks;
+            let figures = &mut self.figures.predicates[predicate as usize];
+            figures.inclusive_ticks += passed.ticks;
+            figures.inclusive_work_ticks += passed.work;
             let outermost = stack.iter().position(|&p| p == predicate).unwrap();
             let (caller, site) = match outermost.checked_sub(below) {
                 Some(at) => {
                     let outermost = &mut self.boxes[boxes[at]];
-                    outermost.outermost += ticks;
+                    outermost.outermost.ticks += passed.ticks;
+                    outermost.outermost.work += passed.work;
                     (outermost.caller, outermost.site)
                 }
                 None => {
-                    self.figures.predicates[predicate as usize].open_ticks += ticks;
+                    figures.open_ticks += passed.ticks;
+                    figures.open_work_ticks += passed.work;
                     (Caller::Root, None)
                 }
             };
-            self.figures.edge(caller, predicate).served_ticks += ticks;
-            self.figures.site(caller, predicate, site).served_ticks += ticks;
+            let edge = self.figures.edge(caller, predicate);
+            edge.served_ticks += passed.ticks;
+            edge.served_work_ticks += passed.work;
+            let site = self.figures.site(caller, predicate, site);
+            site.served_ticks += passed.ticks;
+            site.served_work_ticks += passed.work;
             let last = stack.iter().rposition(|&p| p == predicate).unwrap();
             if let Some(&child) = stack.get(last + 1) {
-                self.figures
-                    .edge(Caller::Predicate(predicate), child)
-                    .spent_ticks += ticks;
+                self.spend(Caller::Predicate(predicate), child, passed);
             }
         }
+    }
+
+    fn spend(&mut self, caller: Caller, callee: u32, passed: Passed) {
+        let edge = self.figures.edge(caller, callee);
+        edge.spent_ticks += passed.ticks;
+        edge.spent_work_ticks += passed.work;
     }
 
     fn context(&self) -> Caller {
@@ -507,7 +528,7 @@ impl<'f> Stream<'f> {
             from: called_in,
             exits: 0,
             own: 0,
-            outermost: 0,
+            outermost: Passed::default(),
             clause: InClause {
                 number: None,
                 before: self.passed.len(),
@@ -764,11 +785,13 @@ impl<'f> Stream<'f> {
             match event {
                 Event::ExitDet | Event::ExitNondet => b.exits += 1,
                 Event::Exception => {
-                    figures.raised_ticks += outermost;
+                    figures.raised_ticks += outermost.ticks;
+                    figures.raised_work_ticks += outermost.work;
                     figures.self_raised_ticks += own;
                 }
                 _ => {
-                    figures.failed_ticks += outermost;
+                    figures.failed_ticks += outermost.ticks;
+                    figures.failed_work_ticks += outermost.work;
                     figures.self_failed_ticks += own;
                 }
             }
@@ -894,10 +917,6 @@ impl<'f> Stream<'f> {
             path,
             ..
         } = &self.boxes[outermost];
-        self.figures.predicates[*predicate as usize].undone_ticks += undone;
-        let at_site = self.figures.site(*caller, *predicate, *site);
-        at_site.undone_ticks += undone;
-        self.figures.context(path).undone_ticks += undone;
         let backtrack = self.figures.backtracks.entry((failed, *predicate));
         let backtrack = backtrack.or_default();
         backtrack.count += 1;
@@ -909,6 +928,10 @@ impl<'f> Stream<'f> {
             backtrack.collected_ticks += undone;
         } else {
             backtrack.undone_ticks += undone;
+            self.figures.predicates[*predicate as usize].undone_ticks += undone;
+            let at_site = self.figures.site(*caller, *predicate, *site);
+            at_site.undone_ticks += undone;
+            self.figures.context(path).undone_ticks += undone;
         }
     }
 
@@ -954,7 +977,8 @@ impl<'f> Stream<'f> {
                 ..
             } = self.boxes[at];
             let figures = &mut self.figures.predicates[predicate as usize];
-            figures.open_ticks += outermost;
+            figures.open_ticks += outermost.ticks;
+            figures.open_work_ticks += outermost.work;
             figures.self_open_ticks += own;
             self.count_entry(at);
             self.in_clause(at).open += 1;
@@ -970,24 +994,6 @@ impl<'f> Stream<'f> {
             }
         }
     }
-}
-
-/// The distinct predicates of a chain by their first box.
-fn distinct(stack: &[u32]) -> Path {
-    let mut context = Path::new();
-    for predicate in stack {
-        if !context.contains(predicate) {
-            context.push(*predicate);
-        }
-    }
-    context
-}
-
-/// The row of a box called from this chain.
-fn path(stack: &[u32], predicate: u32) -> Path {
-    let mut path = distinct(stack);
-    path.push(predicate);
-    path
 }
 
 impl Figures {
@@ -1041,26 +1047,4 @@ impl Figures {
         };
         paths.iter().map(row).collect()
     }
-}
-
-/// Whether the last box of a chain is in the focus: below the first box that is in the first place, and from there
-/// below the first that is in the next.
-pub(super) fn in_focus(
-    chain: &[u32],
-    places: &[FocusOn],
-    hidden: impl Fn(u32) -> bool + Copy,
-) -> bool {
-    let Some((place, inside)) = places.split_first() else {
-        return true;
-    };
-    let is_there = |chain: &[u32]| match place {
-        FocusOn::Predicate(predicate) => chain.last() == Some(predicate),
-        FocusOn::Context(path) => {
-            let counts = |predicate: &&u32| path.contains(predicate) || !hidden(**predicate);
-            distinct(&chain.iter().filter(counts).copied().collect::<Vec<_>>()) == *path
-        }
-    };
-    (1..=chain.len())
-        .find(|&length| is_there(&chain[..length]))
-        .is_some_and(|length| in_focus(&chain[length - 1..], inside, hidden))
 }

@@ -8,7 +8,7 @@ use super::{Events, Script, files, naive};
 use crate::figures::StreamFigures;
 use crate::figures::profile::{Profile, ViolationKind};
 use crate::reading;
-use crate::replay::chunk::Chunk;
+use crate::replay::chunk::{Before, Chunk};
 use crate::replay::join::{GiveUp, Join};
 use crate::replay::{ReplayOptions, schedule};
 use crate::scope::Scope;
@@ -83,16 +83,24 @@ fn parts(
     join.begin_stream(first);
     for part in events.chunks(size) {
         let tick = part[0].1;
-        let mut chunk = Chunk::new(scope);
-        chunk.begin_part(tick, join.is_paused());
-        for &(event, tick) in part {
-            chunk.step(Dialect::EveryRedo, event, tick);
-            if chunk.unusual {
-                return Err(GiveUp::Unusual);
+        let replay = |before: &Before| {
+            let mut chunk = Chunk::new(scope);
+            chunk.begin_part(tick, before);
+            for &(event, tick) in part {
+                chunk.step(Dialect::EveryRedo, event, tick);
+                if chunk.unusual {
+                    return Err(GiveUp::Unusual);
+                }
             }
+            chunk.end_part();
+            chunk.books.finish();
+            Ok(chunk)
+        };
+        let mut chunk = replay(&Before::default())?;
+        let before = join.not_foreseen(&chunk);
+        if before != Before::default() {
+            chunk = replay(&before)?;
         }
-        chunk.end_part();
-        chunk.books.finish();
         join.add_part(&chunk, 0, tick, true)?;
     }
     Ok(join.finish_stream(last))

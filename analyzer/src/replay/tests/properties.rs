@@ -172,7 +172,7 @@ fn without_physical_boxes(mut profile: Profile) -> Profile {
         .for_each(|figures| figures.count = 0);
     profile
         .backtracks
-        .retain(|_, figures| figures.all_ticks() > 0);
+        .retain(|_, figures| figures.undone_ticks > 0 || figures.collected_ticks > 0);
     without_tail_counts(profile)
 }
 

@@ -136,7 +136,7 @@ impl Advice {
         let (Some(finding), Some(analysis)) = (self.finding(), &self.analysis) else {
             return Vec::new();
         };
-        let total = finding.whole_ticks(&analysis.whole());
+        let total = analysis.whole().work_ticks;
         let ns = analysis.ns(finding.cost_ticks);
         let cost = format!("{} %, {}", percent(finding.cost_ticks, total), time(ns));
         let mut place = printable(&finding.place.predicate);
@@ -286,21 +286,12 @@ struct Rows {
     whole: Whole,
 }
 
-impl Rows {
-    /// Ticks that are as much of the work as the cost of a finding is of what it is a share of.
-    fn share(&self, finding: &Finding) -> u64 {
-        let of = finding.whole_ticks(&self.whole).max(1);
-        let share = u128::from(finding.cost_ticks) * u128::from(self.whole.work_ticks);
-        u64::try_from(share / u128::from(of)).unwrap_or(u64::MAX)
-    }
-}
-
 const COLUMNS: &[Column] = &[
     Column::new(
         "share",
         "cost %",
         Kind::Share,
-        "What a change may save at most: of the work, or of all time where it is no work.",
+        "What a change may save at most, as a share of the work. Waiting and collections are beside the work, and may be more.",
     ),
     Column::new("cost_ns", "cost", Kind::Time, "The same as a time."),
     Column::new(
@@ -324,8 +315,7 @@ impl Source for Rows {
     fn cell(&self, row: usize, column: usize) -> Cell<'_> {
         let finding = &self.findings[row];
         match column {
-            0 => integer(self.analysis.ns(self.share(finding))),
-            1 => integer(self.analysis.ns(finding.cost_ticks)),
+            0 | 1 => integer(self.analysis.ns(finding.cost_ticks)),
             2 => Cell::Text(finding.certainty.name()),
             _ => Cell::Text(&finding.title),
         }

@@ -34,7 +34,7 @@ impl Evidence {
         let Some(first) = about.next() else {
             return Self::default();
         };
-        let share = percent(first.cost_ticks, first.whole_ticks(&analysis.whole()));
+        let share = percent(first.cost_ticks, analysis.whole().work_ticks);
         let more = match about.count() as u64 {
             0 => String::new(),
             more => format!(" (7: {} more)", counted(more, "finding", "findings")),
