@@ -303,7 +303,11 @@ impl<'c> Chunk<'c> {
         };
         let active = self.boxes.get_mut(id);
         active.own += stretch;
-        self.now.add(Ticks::new(stretch, active.is_left_out));
+        self.now.all += stretch;
+        // Seldom, and so cheaper than to add 0.
+        if active.is_left_out {
+            self.now.left_out += stretch;
+        }
     }
 
     /// The place of the active box.
