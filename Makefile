@@ -6,7 +6,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Of this checkout, so two users of a machine do not write one file.
 TRACE := $(TARGET)/demo.pmt
 
-.PHONY: demo test test-engine test-arm64 test-cluster install pack bench-record bench-real bench-truth bench-recorder bench-replay bench-models bench-screens pictures samples engine test-packages check test-memory fuzz
+.PHONY: demo test test-engine test-arm64 test-cluster install pack bench-record bench-real bench-truth bench-depths bench-recorder bench-replay bench-models bench-screens pictures samples engine test-packages check test-memory fuzz
 
 demo: engine
 	$(CARGO) build --quiet --package portmortem --package portmortem-swi
@@ -95,6 +95,12 @@ bench-truth: engine test-packages
 	$(CARGO) build --release --package portmortem-swi
 	$(CARGO) build --release --package portmortem-tests --bin bench-truth
 	$(TARGET)/release/bench-truth $(BENCH)
+
+# Exceptions through many levels of catch/3, findall/3 and others: recorded over unrecorded.
+bench-depths: engine
+	$(CARGO) build --release --package portmortem --package portmortem-swi
+	$(CARGO) build --release --package portmortem-tests --bin bench-depths
+	$(TARGET)/release/bench-depths
 
 # The recorder alone, called in a loop from C.
 bench-recorder:

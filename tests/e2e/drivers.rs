@@ -9,7 +9,7 @@ const PROGRAM: &str = "\
 :- initialization(main, main).
 main :- forall(loop(Goal), ( Goal -> true ; true )).
 loop(plain). loop(printing). loop(branch). loop(pairs). loop(negated). loop(of_facts). loop(soft). loop(of_a_library).
-loop(filtering). loop(for_all). loop(for_each). loop(counting). loop(rejecting). loop(testing). loop(test_between). loop(unifying). loop(goes_on). loop(cutting).
+loop(chosen). loop(filtering). loop(for_all). loop(for_each). loop(counting). loop(rejecting). loop(testing). loop(test_between). loop(unifying). loop(goes_on). loop(cutting).
 :- dynamic fact/1.
 fact(1). fact(2). fact(3).
 gen(1). gen(2). gen(3).
@@ -20,6 +20,7 @@ plain :- gen(X), work(X), fail.
 plain.
 printing :- gen(X), work(X), write(X), nl, fail.
 branch :- ( gen(X), work(X), fail ; true ).
+chosen :- gen(X), ( X = 1 -> work(X) ; X = 2 -> work(0) ; work(X) ), fail.
 pairs :- gen(X), gen(Y), work(X-Y), false.
 negated :- \\+ ( gen(X), work(X), fail ), work(0).
 of_facts :- fact(X), work(X), fail.
@@ -64,6 +65,7 @@ fn what_a_driver_loop_did_is_collected() {
         "plain",
         "printing",
         "branch",
+        "chosen",
         "pairs",
         "negated",
         "soft",
@@ -115,6 +117,7 @@ main :-
 p. q. r.
 conjunction :- p, q, true, nl, fail.
 both_ends :- ( p -> q ; r ), fail.
+chosen(X) :- ( p -> q ; X > 1 -> r ; q ), fail.
 alternatives :- ( p ; q ), fail.
 the_rest_fails :- ( p, fail ; q ), nl, fail.
 the_rest_calls :- ( p, fail ; true ), q.
@@ -143,6 +146,7 @@ last :- p, q.
         ("alternatives/0", vec![1, 2]),
         ("argument/0", vec![1, 2]),
         ("both_ends/0", vec![2, 3]),
+        ("chosen/1", vec![2, 4, 5]),
         ("conjunction/0", vec![2]),
         ("for_all/0", vec![2]),
         ("for_either/0", vec![2, 3]),

@@ -219,6 +219,52 @@ fn choicepoints_are_of_what_leaves_them() {
     }
 }
 
+/// What runs directives of the files that it reads loads a program: another file each time.
+#[test]
+fn what_loads_parts_of_the_program_reads_nothing_again() {
+    let sandbox = Sandbox::new();
+    let found = findings_on(
+        &sandbox,
+        "
+        :- initialization(main, main).
+        main :- forall(between(1, 30, I), part(I)).
+        part(I) :-
+            atom_concat(part, I, Name),
+            atom_concat(Name, '.pl', File),
+            setup_call_cleanup(open(File, write, Out), format(Out, ':- work(~d).~n', [I]), close(Out)),
+            consult(File).
+        work(I) :- numlist(1, 2000, L), foldl([X,A,B]>>(B is A+X), L, I, _).
+        ",
+    );
+    assert!(!causes(&found).contains(&"read-again"), "{found:#?}");
+}
+
+/// Each branch of a loop that ends in `fail` asks for the next solution, and rejects none.
+#[test]
+fn a_loop_with_branches_rejects_nothing() {
+    let sandbox = Sandbox::new();
+    let program = "
+        :- initialization(main, main).
+        :- dynamic([item/1, odd/1, even/1]).
+        main :- forall(between(1, 3000, I), assertz(item(I))), sorts.
+        sorts :-
+            retract(item(I)),
+            ( I mod 2 =:= 1 -> work(I), assertz(odd(I)) ; I mod 4 =:= 2 -> assertz(even(I)) ; assertz(even(0)) ),
+            fail.
+        sorts.
+        work(_) :- w(50).
+        w(0) :- !.
+        w(N) :- M is N-1, w(M).
+        ";
+    for options in [&[][..], &["--ports"]] {
+        let found = findings_with(&sandbox, options, program);
+        assert!(
+            !causes(&found).contains(&"generator"),
+            "{options:?} {found:#?}"
+        );
+    }
+}
+
 /// To look at arguments takes long where they are large: it is no work.
 #[test]
 fn time_of_hashing_belongs_to_no_box() {

@@ -58,6 +58,7 @@ mod starting;
 mod structure;
 mod stubs;
 mod stubs_end;
+mod table_order;
 mod tabling;
 mod tools;
 mod trials;

@@ -59,10 +59,11 @@ fn goals_of_clauses_that_expansion_made_have_lines_with_ports() {
 }
 
 /// What happens beside the goals of a program.
-const OF_NO_GOAL: [&str; 5] = [
+const OF_NO_GOAL: [&str; 6] = [
     "portmortem:instrument/0",
     "system:autoload/0",
     "system:garbage_collect/0",
+    "system:preempted/0",
     "system:stack_shift/0",
     "system:waiting/0",
 ];

@@ -4,6 +4,7 @@ use super::evidence::{Evidence, part_of};
 use super::{Cause, Certainty, Finding};
 use crate::tables::Site;
 use crate::text::count;
+use crate::trace::PredicateIndex;
 
 /// Fewer calls are different files or texts, most likely.
 const LEAST: u64 = 20;
@@ -35,9 +36,19 @@ const OF_TEXTS: [&str; 7] = [
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let goals = evidence.sites();
     goals
-        .filter(|site| site.figures.calls >= LEAST)
+        .filter(|site| site.figures.calls >= LEAST && !loads_program(evidence, site.callee))
         .filter_map(|site| finding(evidence, site))
         .collect()
+}
+
+/// Whether it has run goals of the program: directives of what it loads, which is no data then, and
+/// hardly the same file again.
+fn loads_program(evidence: &Evidence, reader: PredicateIndex) -> bool {
+    let edges = evidence.analysis.profile.edges.keys();
+    let called = edges.filter(|(caller, _)| caller.predicate() == Some(reader));
+    called
+        .map(|&(_, callee)| callee)
+        .any(|callee| evidence.is_of_program(callee))
 }
 
 fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {

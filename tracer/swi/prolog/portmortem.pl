@@ -228,7 +228,7 @@ boot(File, Options) :-
     ),
     catch(( restore_command(Options), pm_start(File, Options) ), Error, true),
     (   var(Error)
-    ->  collect_atoms,
+    ->  keep_atoms,
         '$program_begins',
         load_site_file(Options)
     ;   boot_error_text(Error, Text),
@@ -236,14 +236,23 @@ boot(File, Options) :-
         halt(1)
     ).
 
-%   Another thread collects atoms, so it depends on the scheduler which handles are free when the
-%   program begins, and the order of tabled answers depends on handles. None are collected while the
-%   recorder is loaded; then this thread does it.
+%   The order of tabled answers depends on handles of atoms, and so on those that are free when the
+%   program begins. So that these are the same in each recording, no other thread collects while the
+%   recorder is loaded, and no atom is collected then: the recorder's garbage stays. The engine
+%   counts garbage, to know when to collect. This collection frees nothing, and makes that count
+%   begin anew.
 
-collect_atoms :-
-    garbage_collect_atoms,
+keep_atoms :-
+    setup_call_cleanup(
+        '$keep_atoms'(1),
+        garbage_collect_atoms,
+        '$keep_atoms'(0)),
     flag('$portmortem_agc_margin', Margin, 0),
-    set_prolog_flag(agc_margin, Margin).
+    set_prolog_flag(agc_margin, Margin),
+    (   flag('$portmortem_gc_thread', 1, 0)
+    ->  set_prolog_flag(gc_thread, true)
+    ;   true
+    ).
 
 %   The flags of the command line are those of the command without us. A state that is run by its
 %   name

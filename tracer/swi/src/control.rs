@@ -1,7 +1,9 @@
 //! The foreign predicates behind `library(portmortem)`: beginning and ending a recording, naming
 //! predicates.
 
+use std::ffi::c_int;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use portmortem_tracer::format::{Clause, Header, Mode, Record, Site};
 use portmortem_tracer::pattern::PredicatePattern;
@@ -13,7 +15,7 @@ use crate::ending;
 use crate::engine::{self, Engine};
 use crate::engine_work;
 use crate::entered::EnteredClause;
-use crate::ffi::{self, FALSE, Foreign, TRUE, Term};
+use crate::ffi::{self, AgcHook, Atom, FALSE, Foreign, TRUE, Term};
 use crate::native::inferences;
 use crate::recording::{self, Recording, Selection};
 use crate::symbolic;
@@ -151,6 +153,26 @@ pub(crate) fn program_begins() -> Foreign {
     // SAFETY: the reference is used for one assignment.
     if let Some(engine) = unsafe { engine::existing() } {
         engine.inferences = inferences::made();
+    }
+    TRUE
+}
+
+/// `keep_atoms(+Yes)`: while this is 1, a collection of atoms frees none that has a name.
+pub(crate) fn keep_atoms(yes: Term) -> Foreign {
+    extern "C" fn none(_: Atom) -> c_int {
+        0
+    }
+    static OF_THE_PROGRAM: Mutex<Option<AgcHook>> = Mutex::new(None);
+    let mut kept = OF_THE_PROGRAM
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: both are functions of the kind that the engine calls, and the library stays loaded.
+    unsafe {
+        if integer(yes) == 1 {
+            *kept = ffi::PL_agc_hook(Some(none));
+        } else {
+            ffi::PL_agc_hook(kept.take());
+        }
     }
     TRUE
 }

@@ -17,6 +17,9 @@ pub(crate) type Foreign = usize;
 pub(crate) type Control = *mut c_void;
 pub(crate) type Record = *mut c_void;
 
+/// Is asked whether an atom may be freed.
+pub(crate) type AgcHook = extern "C" fn(Atom) -> c_int;
+
 /// A foreign predicate's answer.
 pub(crate) const TRUE: Foreign = 1;
 /// A foreign predicate's answer.
@@ -187,6 +190,7 @@ unsafe extern "C" {
     pub(crate) fn PL_unify(one: Term, other: Term) -> c_int;
     pub(crate) fn PL_register_atom(atom: Atom);
     pub(crate) fn PL_unregister_atom(atom: Atom);
+    pub(crate) fn PL_agc_hook(hook: Option<AgcHook>) -> Option<AgcHook>;
     pub(crate) fn PL_unify_atom(term: Term, atom: Atom) -> c_int;
     pub(crate) fn PL_unify_functor(term: Term, functor: Functor) -> c_int;
     pub(crate) fn PL_functor_arity(functor: Functor) -> usize;

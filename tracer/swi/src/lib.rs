@@ -170,6 +170,7 @@ fn install_control() {
         0,
         deterministic!(c::program_begins, (), TRUE),
     );
+    control(c"$keep_atoms", 1, deterministic!(c::keep_atoms, (a), TRUE));
     control(c"$close", 0, deterministic!(c::close, (), TRUE));
     control(c"$recording", 0, deterministic!(c::is_recording, (), FALSE));
     control(

@@ -166,6 +166,7 @@ fn boot_script(
     }
     format!(
         ":- current_prolog_flag(agc_margin, Margin), flag('$portmortem_agc_margin', _, Margin), set_prolog_flag(agc_margin, 0).\n\
+         :- current_prolog_flag(gc_thread, true) -> set_prolog_flag(gc_thread, false), flag('$portmortem_gc_thread', _, 1) ; true.\n\
          :- asserta(user:file_search_path(library, {sources})).\n\
          :- asserta(user:file_search_path(foreign, {library})).\n\
          :- use_module(library(portmortem), []).\n\

@@ -57,6 +57,9 @@ pub(crate) enum Kind {
     Condition,
     /// Removes choicepoints (`I_CUT` and the like).
     Cut,
+    /// The condition that began last has held: its alternative is removed with its other
+    /// choicepoints (`C_CUT`).
+    Commit,
     /// `catch/3` calls its goal.
     Catch,
     /// `setup_call_cleanup/3` or one of its kind calls its goal.
@@ -146,7 +149,7 @@ const KINDS: [(&str, Kind); 52] = [
     ("C_IFTHENELSE", Kind::Condition),
     ("C_SOFTIF", Kind::Condition),
     ("I_CUT", Kind::Cut),
-    ("C_CUT", Kind::Cut),
+    ("C_CUT", Kind::Commit),
     ("C_LCUT", Kind::Cut),
     ("C_LSCUT", Kind::Cut),
     ("C_LCUTIFTHEN", Kind::Cut),

@@ -117,7 +117,7 @@ impl Plan {
     fn ends_negation(&self, step: &Step) -> bool {
         let at = self.step_at(step.index);
         let next = at.and_then(|at| self.steps.get(at + 1));
-        step.kind == Kind::Cut && next.is_some_and(|next| next.kind == Kind::Fail)
+        step.kind == Kind::Commit && next.is_some_and(|next| next.kind == Kind::Fail)
     }
 
     /// Whether a step begins a condition that another one stands in.
@@ -139,9 +139,16 @@ impl Plan {
         })
     }
 
-    /// The steps at which alternatives to the branches begin that a step stands in.
+    /// The steps at which alternatives to the branches begin that a step stands in. A condition
+    /// that held has none.
     fn alternatives_around(&self, step: usize) -> impl Iterator<Item = usize> + '_ {
-        let before = self.steps[..step].iter();
+        let mut held = 0_usize;
+        let before = self.steps[..step].iter().rev().filter(move |other| {
+            held += usize::from(other.kind == Kind::Commit);
+            let has_held = other.kind == Kind::Condition && held > 0;
+            held -= usize::from(has_held);
+            !has_held
+        });
         before
             .filter_map(|other| other.alternative)
             .filter_map(|index| self.step_at(index))

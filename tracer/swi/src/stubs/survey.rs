@@ -67,7 +67,7 @@ impl Planter {
                 Kind::Alternative | Kind::Condition => {
                     plan.mark(alternative.unwrap_or(next), role::RESUME);
                 }
-                Kind::Cut => plan.mark(next, role::AFTER_CUT),
+                Kind::Cut | Kind::Commit => plan.mark(next, role::AFTER_CUT),
                 // The goal returns to this cell, and the recovery to the next one.
                 Kind::ExitCatch => {
                     plan.mark(index, role::RETURN | role::CAUGHT);
