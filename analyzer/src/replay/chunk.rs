@@ -304,10 +304,15 @@ impl<'c> Chunk<'c> {
         let active = self.boxes.get_mut(id);
         active.own += stretch;
         self.now.all += stretch;
-        // Seldom, and so cheaper than to add 0.
         if active.is_left_out {
-            self.now.left_out += stretch;
+            self.leave_out(stretch);
         }
+    }
+
+    /// The time that passed was no work. Apart, because it is seldom.
+    #[cold]
+    fn leave_out(&mut self, stretch: u64) {
+        self.now.left_out += stretch;
     }
 
     /// The place of the active box.
