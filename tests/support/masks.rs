@@ -15,7 +15,23 @@ use portmortem_tracer::format::ENGINE_WORK;
 #[must_use]
 pub fn stderr(text: &[u8]) -> String {
     const SLOW_COLLECTOR: &str = "% The following threads wouldn't die: [gc]\n";
-    variables(text).replace(SLOW_COLLECTOR, "")
+    let text = variables(text);
+    // After output without a line's end, the engine ends the line first.
+    let rest = text.strip_prefix('\n').unwrap_or(&text);
+    if rest.starts_with(SLOW_COLLECTOR) {
+        return rest.replacen(SLOW_COLLECTOR, "", 1);
+    }
+    text.replace(SLOW_COLLECTOR, "")
+}
+
+#[test]
+fn a_remark_on_the_collector_is_no_output() {
+    let remark = "% The following threads wouldn't die: [gc]\n";
+    for before in ["", "\n"] {
+        assert_eq!(stderr(format!("{before}{remark}").as_bytes()), "");
+    }
+    assert_eq!(stderr(format!("Warning\n{remark}").as_bytes()), "Warning\n");
+    assert_eq!(stderr(b"\nWarning\n"), "\nWarning\n");
 }
 
 /// Text without the names of variables.

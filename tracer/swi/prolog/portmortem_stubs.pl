@@ -322,7 +322,7 @@ rule(Options, scope, library, 0, 0) :- widened(Options, libraries).
 rule(Options, scope, system, 0, 0)  :- widened(Options, builtins).
 rule(_, own, M, 0, 0) :- own_module(M).
 rule(_, elsewhere, Name, Arity, M) :- library_predicate(Name, Arity, M).
-rule(_, loader, '$autoload', do_autoload, 3).
+rule(_, loader, '$autoload', '$autoload', 1).
 rule(_, center, portmortem, run_in_center, 2).
 rule(_, What, system, Name, Arity) :-
     always(Goal, What),
@@ -391,7 +391,7 @@ system_hook(M, Name, Arity) :-
     ;   '$get_predicate_attribute'(M:Head, (multifile), 1)
     ).
 
-there_before(_, '$autoload', do_autoload, 3).
+there_before(_, '$autoload', '$autoload', 1).
 there_before(_, portmortem, run_in_center, 2).
 there_before(_, M, Name, Arity) :-
     user_predicate(M, Name, Arity),

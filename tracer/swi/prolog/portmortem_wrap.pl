@@ -56,7 +56,7 @@ start_wrapping(Options) :-
     set_scope(Options),
     assertz(active),
     wrap_autoloader(Id),
-    assertz(wrapped(do_autoload, 3, '$autoload', Id, closure(always), 0)),
+    assertz(wrapped('$autoload', 1, '$autoload', Id, closure(always), 0)),
     portmortem:'$all_changed',
     wrap_new(loaded).
 

@@ -60,17 +60,3 @@ fn loading_a_library_is_a_box_and_hooks_in_it_are_recorded() {
         assert_eq!(of(&indicator), counted, "{indicator}");
     }
 }
-
-/// A program may ask again and again for what no library has.
-#[test]
-fn a_search_that_finds_no_library_loads_nothing() {
-    for options in ["boundary(true)", "ports(true)", "libraries(true)"] {
-        let (output, trace) = record(options, &program("searches.pl"), &[]);
-        assert_eq!(output.stdout, b"none of 100\n");
-        let profile = replay(&trace, &ReplayOptions::default());
-        let mut rows = trace.predicates().iter().zip(&profile.predicates);
-        let loaded = rows.find(|(info, _)| info.indicator == "system:autoload/0");
-        let loaded = loaded.map_or(0, |(_, figures)| figures.calls);
-        assert_eq!(loaded, 0, "{options}");
-    }
-}
