@@ -97,3 +97,36 @@ fn waiting_for_a_processor_is_a_row_of_its_own() {
     };
     assert!(of("system:sleep/1", "system:waiting/0") >= 460_000_000);
 }
+
+/// What is thrown away in 250 ms is some 25 ms of work.
+#[test]
+fn undone_is_never_above_the_work() {
+    let program = "
+:- initialization(main, main).
+main :- findall(X, found(X), Xs), length(Xs, N), writeln(N).
+found(X) :- between(1, 60, Y), candidate(Y, X), fits(X).
+candidate(Y, X) :- member(X, [Y, Y, Y, Y]), sleep(0.001), busy(2000).
+fits(X) :- busy(10), X mod 20 =:= 0.
+busy(0) :- !.
+busy(N) :- M is N-1, busy(M).
+";
+    let sandbox = Sandbox::with("program.pl", program);
+    sandbox
+        .portmortem(["record", "-o", "run.pmt", "program.pl"])
+        .prints("12\n");
+    let json = |command: &str| -> Value {
+        let outcome = sandbox.portmortem([command, "run.pmt", "--format", "json"]);
+        serde_json::from_str(&outcome.out()).unwrap()
+    };
+    let advice = json("advise");
+    let work = advice["work_ns"].as_u64().unwrap();
+    let report = json("report");
+    let rows = report["predicates"].as_array().unwrap().iter();
+    let undone: u64 = rows.map(|row| row["undone_ns"].as_u64().unwrap()).sum();
+    assert!(undone > 0 && undone <= work, "{undone} of {work}");
+    for finding in advice["findings"].as_array().unwrap() {
+        let cost = finding["cost_ns"].as_u64().unwrap();
+        let is_no_work = ["waiting", "memory"].contains(&finding["cause"].as_str().unwrap());
+        assert!(is_no_work || cost <= work, "more than {work}: {finding}");
+    }
+}
