@@ -51,7 +51,7 @@ fn before_rounds(program: &str, stream: &str) -> u64 {
 
 /// So many attempts, times `PORTMORTEM_ROUNDS`.
 fn attempts(times: u64) -> std::ops::Range<u64> {
-    let factor = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
+    let factor = portmortem_tests::rounds();
     0..times * factor
 }
 

@@ -23,8 +23,8 @@ type Ports = [u64; 4];
 /// `PORTMORTEM_ROUNDS=10` makes 2,000 programs.
 #[test]
 fn counts_are_those_of_wrappers_and_of_the_debugger() {
-    let rounds = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
-    let first = std::env::var("PORTMORTEM_SEED").map_or(20_000, |text| text.parse().unwrap());
+    let rounds = portmortem_tests::rounds();
+    let first = portmortem_tests::first_program(20_000);
     let mut compared = 0;
     let mut differences = Vec::new();
     for first in (first..first + 200 * rounds).step_by(IN_A_FILE as usize) {

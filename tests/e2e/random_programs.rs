@@ -30,7 +30,7 @@ fn they_do_the_same() {
 /// Calls and exits of the program's predicates, as the engine's own debugger counts them. `PORTMORTEM_ROUNDS=50` makes 2,000 programs.
 #[test]
 fn calls_and_exits_are_those_of_the_debugger() {
-    let rounds = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
+    let rounds = portmortem_tests::rounds();
     for first in (5000..5000 + 40 * rounds).step_by(IN_A_FILE as usize) {
         let recorded = check(first, &[], true).calls_and_exits();
         let sandbox = Sandbox::with("random.pl", &file(first, true));

@@ -39,7 +39,7 @@ const GOALS: [&str; 24] = [
 /// `PORTMORTEM_ROUNDS=10` makes 2,000 programs.
 #[test]
 fn they_mean_what_they_mean_when_they_are_called() {
-    let rounds = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
+    let rounds = portmortem_tests::rounds();
     let modes: [&[&str]; 9] = [
         &[],
         &["--ports"],

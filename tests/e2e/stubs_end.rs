@@ -113,7 +113,7 @@ a(N) :- N1 is N-1, a(N1), true.
 /// `PORTMORTEM_ROUNDS=20` makes 60 rounds.
 #[test]
 fn threads_that_load_and_collect() {
-    let rounds = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
+    let rounds = portmortem_tests::rounds();
     let program = repository("tests/programs/stress.pl");
     for _ in 0..3 * rounds {
         let sandbox = Sandbox::new();
@@ -132,7 +132,7 @@ fn threads_that_load_and_collect() {
 /// `PORTMORTEM_ROUNDS=30` makes 300 attempts; `PORTMORTEM_SEED` is what a failure has printed.
 #[test]
 fn killed_while_stubs_are_made() {
-    let rounds = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
+    let rounds = portmortem_tests::rounds();
     let program = repository("tests/programs/new_code.pl");
     let random = Random::new();
     for _ in 0..10 * rounds {

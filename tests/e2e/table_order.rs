@@ -10,7 +10,7 @@ use crate::random_programs::{Dice, IN_A_FILE};
 /// `PORTMORTEM_ROUNDS=16` makes the 320 programs that `docs/limits.md` speaks of.
 #[test]
 fn each_recording_has_the_same_order() {
-    let rounds: u64 = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
+    let rounds = portmortem_tests::rounds();
     let (mut tables, mut others, mut changing) = (0, 0, 0);
     for options in [&[][..], &["--libraries"], &["--ports"]] {
         for first in (0..rounds).map(|round| round * IN_A_FILE) {

@@ -16,8 +16,8 @@ const TABLED: u64 = 3;
 /// `PORTMORTEM_ROUNDS=10` makes 1,000 programs.
 #[test]
 fn calls_are_those_that_programs_count() {
-    let rounds = std::env::var("PORTMORTEM_ROUNDS").map_or(1, |text| text.parse().unwrap());
-    let first = std::env::var("PORTMORTEM_SEED").map_or(70_000, |text| text.parse().unwrap());
+    let rounds = portmortem_tests::rounds();
+    let first = portmortem_tests::first_program(70_000);
     let mut compared = 0;
     let mut differences = Vec::new();
     for first in (first..first + 100 * rounds).step_by(IN_A_FILE as usize) {

@@ -18,12 +18,14 @@ pub mod outcome;
 pub mod patience;
 pub mod profiled;
 pub mod random;
+pub mod rounds;
 pub mod sandbox;
 pub mod terminal;
 
 pub use outcome::{Outcome, Status};
 pub use profiled::Profiled;
 pub use random::Random;
+pub use rounds::{first_program, rounds};
 pub use sandbox::Sandbox;
 
 use std::path::{Path, PathBuf};

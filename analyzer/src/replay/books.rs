@@ -14,7 +14,8 @@
 //!   call `w` is `a`, and nothing need be booked.
 //!
 //! Time spent by the caller is then `outer + inner − less`, summed over arcs. Sums are taken modulo
-//! 2⁶⁴, which the results fit in whatever happens in between. All are by both clocks ([`Ticks`]).
+//! 2⁶⁴, which the results fit in whatever happens in between. All are by both clocks
+//! ([`Ticks`]).
 
 use std::sync::Arc;
 

@@ -40,8 +40,9 @@ impl Chunk<'_> {
         let (caller, route) = self.books.route(from, callable);
         self.books.routes.fetch(route.place);
         self.slots[caller as usize] = route.arc;
-        let waits = self.slots[self.books.callee(callable) as usize];
-        let is_left_out = !self.scope.kind_of(self.books.callee(callable)).is_work();
+        let predicate = self.books.callee(callable);
+        let waits = self.slots[predicate as usize];
+        let is_left_out = !self.scope.kind_of(predicate).is_work();
         let active = self.boxes.get_mut(self.active);
         active.place = route.place;
         if active.is_hidden() {

@@ -278,7 +278,7 @@ mod tests {
         ] {
             assert_eq!(indicator("user", name, 0), user);
             assert_eq!(indicator("m", name, 0), qualified);
-            // Whoever copies it means the predicate.
+            // A user who copies it means the predicate.
             let meant = |text, module| PredicatePattern::new(text).matches(module, name, 0);
             assert!(meant(user, "user") && meant(qualified, "m"), "{user}");
             assert!(!meant(qualified, "other"), "{qualified}");

@@ -271,7 +271,7 @@ fn a_cut_between_redos_ends_a_failure() {
     assert_eq!(backtracks(&profile(&events)), first_and_second);
 }
 
-/// Time without a processor is thrown away by nobody, and no work of the boxes around it.
+/// No redo throws away the time that a box waits, and it is no work of the boxes around it.
 #[test]
 fn waiting_is_no_work() {
     const WAITING: u32 = 4;
