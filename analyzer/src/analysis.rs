@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 
 use crate::calls::{Calls, CallsOnRequest};
 use crate::figures::Caller;
 use crate::figures::arguments::Arguments;
 use crate::figures::contexts::way_up;
+use crate::figures::counted::Counted;
 use crate::figures::laws::{self, Imbalance};
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
@@ -54,6 +55,8 @@ pub struct Analysis {
     /// Places from which any event is near, if it has no index, or to follow the focus.
     scanned: Option<Trail>,
     calls: CallsOnRequest,
+    /// Where the work was done, as recorded.
+    work: OnceLock<Work>,
 }
 
 impl Analysis {
@@ -214,6 +217,7 @@ impl Analysis {
             profile,
             index: None,
             scanned: None,
+            work: OnceLock::new(),
         }
     }
 
@@ -295,14 +299,28 @@ impl Analysis {
         Tables::new(&self.name, &self.trace, &self.profile).with_calls(&self.calls)
     }
 
-    /// As tables that never read the events: times of single calls are missing until they are
-    /// [known](Self::known_calls).
+    /// The same; inclusive times and times of calls are of what counts.
     #[must_use]
-    pub fn known_tables(&self) -> Tables<'_> {
+    pub fn tables_of(&self, counted: Counted) -> Tables<'_> {
+        self.count(self.tables(), counted)
+    }
+
+    /// The same, as tables that never read the events: times of single calls are missing until they
+    /// are [known](Self::known_calls).
+    #[must_use]
+    pub fn known_tables_of(&self, counted: Counted) -> Tables<'_> {
         let tables = Tables::new(&self.name, &self.trace, &self.profile);
+        let tables = self.count(tables, counted);
         match self.known_calls() {
             Some(_) => tables.with_calls(&self.calls),
             None => tables,
+        }
+    }
+
+    fn count<'t>(&'t self, tables: Tables<'t>, counted: Counted) -> Tables<'t> {
+        match counted {
+            Counted::All => tables,
+            Counted::Work => tables.of_work(self.work(None)),
         }
     }
 
@@ -312,10 +330,12 @@ impl Analysis {
         Whole::of(&self.trace, &self.profile)
     }
 
-    /// Where the work was done; with net times if `net` is given.
+    /// Where the work was done: as recorded, or `net`.
     #[must_use]
-    pub fn work(&self, net: Option<&NetTimes>) -> Work {
-        Work::of(&self.trace, &self.profile, net)
+    pub fn work<'a>(&'a self, net: Option<&'a NetTimes>) -> &'a Work {
+        let profile = &self.profile;
+        let recorded = || Work::of(&self.trace, &profile.contexts, profile.predicates.len());
+        net.map_or_else(|| self.work.get_or_init(recorded), |net| &net.work)
     }
 
     /// Nanoseconds of a number of ticks.

@@ -26,6 +26,8 @@ pub(crate) struct Books<'s> {
     /// By predicate, the unknown one included: the row of its boxes while no clause is known.
     without: Vec<Row>,
     rows: Vec<ClauseFigures>,
+    /// Ticks so far in which what was active was no work, modulo 2⁶⁴.
+    left_out: u64,
     /// By row: failed ticks so far, modulo 2⁶⁴.
     failed: Vec<u64>,
     /// By row: how many boxes on the active chain are in it, and since when some are.
@@ -101,6 +103,7 @@ impl<'s> Books<'s> {
             predicates,
             without,
             rows: vec![ClauseFigures::default(); rows],
+            left_out: 0,
             failed: vec![0; rows],
             on_chain: vec![(0, 0); rows],
             nobody: next,
@@ -167,17 +170,23 @@ impl<'s> Books<'s> {
         }
     }
 
-    /// All that ran since an entry came to nothing; what did inside already is not counted again.
+    /// All work since an entry that came to nothing; what did inside already is not counted again.
     fn lose(&mut self, row: Row, entry: Entry, now: u64) {
         let before = self.failed[row as usize].wrapping_sub(entry.failed);
-        let lost = (now - entry.at).saturating_sub(before);
+        let work = self.work(now).wrapping_sub(entry.work);
+        let lost = work.saturating_sub(before);
         self.failed[row as usize] = self.failed[row as usize].wrapping_add(lost);
         add(&mut self.row(row).failed_ticks, lost);
     }
 
+    /// Ticks of work so far, modulo 2⁶⁴.
+    fn work(&self, now: u64) -> u64 {
+        now.wrapping_sub(self.left_out)
+    }
+
     fn entry(&self, row: Row, now: u64) -> Entry {
         Entry {
-            at: now,
+            work: self.work(now),
             failed: self.failed[row as usize],
         }
     }
@@ -190,7 +199,8 @@ fn add(sum: &mut u64, part: u64) {
 /// When a clause was entered.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    at: u64,
+    /// Ticks of work until then.
+    work: u64,
     /// Failed ticks of the row until then.
     failed: u64,
 }
@@ -231,6 +241,8 @@ pub(crate) struct Frame {
     departed: BTreeMap<Row, Departed>,
     /// It exited, and left a choicepoint of its own.
     left: bool,
+    /// The program works while it is active.
+    is_work: bool,
 }
 
 impl Observer for Books<'_> {
@@ -247,6 +259,9 @@ impl Observer for Books<'_> {
     fn passed(&mut self, ticks: u64, active: Option<&Frame>) {
         if let Some(frame) = active {
             add(&mut self.row(frame.row).self_ticks, ticks);
+            if !frame.is_work {
+                self.left_out = self.left_out.wrapping_add(ticks);
+            }
         }
     }
 
@@ -257,6 +272,7 @@ impl Observer for Books<'_> {
             innermost: None,
             departed: BTreeMap::new(),
             left: false,
+            is_work: true,
         };
         self.open(at, open, &mut frame);
         frame
@@ -373,6 +389,7 @@ impl Books<'_> {
 
     /// The box has a new logical box.
     fn open(&mut self, at: &At, open: &OpenBox, frame: &mut Frame) {
+        frame.is_work = self.scope.kind_of(open.predicate).is_work();
         if open.is_shown(self.scope) {
             let row = self.without[open.predicate as usize];
             self.come(row, 1, at.now);

@@ -118,7 +118,7 @@ const LEAST_BESIDE: u64 = 20;
 /// work is done there: predicates and the work in them, in ticks, net if `net` is given.
 #[must_use]
 pub fn hottest_path(analysis: &Analysis, net: Option<&NetTimes>) -> Vec<(PredicateIndex, u64)> {
-    let mut paths = hottest_paths(&analysis.profile, &analysis.work(net)).into_iter();
+    let mut paths = hottest_paths(&analysis.profile, analysis.work(net)).into_iter();
     paths.next().unwrap_or_default()
 }
 

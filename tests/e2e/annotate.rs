@@ -45,7 +45,7 @@ fn lines_have_the_figures_of_their_goals() {
     // The library's work that it called counts, too.
     let shares = text.lines().next().unwrap().strip_prefix("small.pl: ");
     let shares = shares.and_then(|shares| shares.strip_suffix(" % with what it called"));
-    let shares = shares.and_then(|shares| shares.split_once(" % of the time, "));
+    let shares = shares.and_then(|shares| shares.split_once(" % of the work, "));
     let (own, all) = shares.unwrap_or_else(|| panic!("{text}"));
     let number = |text: &str| text.parse::<f64>().unwrap();
     assert!(number(own) < number(all) && number(all) <= 100.0, "{text}");

@@ -214,6 +214,10 @@ class Replay:
             if innermost + 1 < len(predicates):
                 self.edge(predicate, predicates[innermost + 1])["spent"] += ticks
 
+    def real_work(self):
+        """Ticks so far that were work of the program."""
+        return self.work - self.left_out
+
     def predicate(self, id):
         return self.figures.predicates[id]
 
@@ -237,7 +241,7 @@ class Replay:
     # events
 
     def call(self, predicate, site=None, tail=False):
-        box = Box(predicate, self.caller(), site, self.work)
+        box = Box(predicate, self.caller(), site, self.real_work())
         if not tail:
             self.active = Frame(self.active, len(self.choices))
         self.active.boxes.append(box)
@@ -264,7 +268,7 @@ class Replay:
         frame.left = len(self.choices) <= frame.base
         self.in_clause(frame.boxes[-1])["left"] += frame.left
         self.leave("exit_nondet")
-        frame.work, frame.undone = self.work - self.left_out, self.undone
+        frame.work, frame.undone = self.real_work(), self.undone
         self.choices.append(frame)
 
     def fail(self):
@@ -304,7 +308,7 @@ class Replay:
             return
         if box.counted:
             self.end_clause(box)
-        box.clause, box.entry = clause and clause.id, self.work
+        box.clause, box.entry = clause and clause.id, self.real_work()
         box.exited = box.counted = False
         self.count_entry(box)
 
@@ -322,12 +326,13 @@ class Replay:
             sums["exhausted"] += 1
             return
         sums["failed"] += 1
-        ticks = self.work - box.entry
+        now = self.real_work()
+        ticks = now - box.entry
         stretches = self.vain[box.predicate, box.clause]
         while stretches and stretches[-1][0] >= box.entry:
             begin, end = stretches.pop()
             ticks -= end - begin
-        stretches.append((box.entry, self.work))
+        stretches.append((box.entry, now))
         sums["failed_time"] += ticks
 
     def leave_clause(self, box, way):
@@ -354,7 +359,7 @@ class Replay:
         frame.parent = self.active
         self.active = frame
         # All work since the exit is thrown away, less the work that redos in between have undone already.
-        undone = (self.work - self.left_out - frame.work) - (self.undone - frame.undone)
+        undone = (self.real_work() - frame.work) - (self.undone - frame.undone)
         self.undone += undone
         for sums in self.sums(frame.boxes[0]):
             sums["undone"] += undone * (self.reason != "collected")

@@ -26,14 +26,14 @@ td.line { opacity: 0.6; }
 /// # Errors
 /// If the output fails.
 pub fn write(analysis: &Analysis, files: &[&SourceFile], out: &mut dyn Write) -> io::Result<()> {
-    let total = analysis.profile.total_ticks();
+    let total = analysis.work(None).ticks;
     let unit = TimeUnit::for_longest(analysis.ns(total));
     let title = text(&printable(&analysis.name));
     let command = printable(&analysis.trace.header().command.join(" "));
     write!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n\
-         </head>\n<body>\n<h1>{title}</h1>\n<p>{}: {}, {} traced. Times are as recorded. \
+         </head>\n<body>\n<h1>{title}</h1>\n<p>{}: {}, {} of work. Times are of work, as recorded. \
          A line has the time served by the predicates that its goals called.</p>\n",
         text(&command),
         counted(analysis.events(), "event", "events"),

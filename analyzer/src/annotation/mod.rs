@@ -1,5 +1,5 @@
 //! Source files with figures beside their lines: those of the goals on a line, and those of the
-//! predicates that begin there. Times are as recorded: sites have no others.
+//! predicates that begin there. Times are of work, as recorded: sites have no net ones.
 
 pub mod html;
 #[cfg(test)]
@@ -11,6 +11,7 @@ use std::fs;
 use std::time::SystemTime;
 
 use crate::Analysis;
+use crate::figures::counted::Counted;
 use crate::figures::{Caller, SiteFigures};
 use crate::sources;
 use crate::text::{count, counted, percent, time};
@@ -25,13 +26,15 @@ const WITHHELD: &str = "it is neither in the program's directory nor one of the 
 pub struct SourceFile<'a> {
     /// As the trace names it.
     pub file: &'a str,
-    /// By line: what its goals called. Time is served by outermost activations of what they called.
+    /// By line: what its goals called. Time is work, served by outermost activations of what they
+    /// called.
     pub goals: BTreeMap<u32, SiteFigures>,
     /// By line of their first clauses: predicates that ran.
     pub predicates: BTreeMap<u32, Vec<PredicateIndex>>,
     /// Ticks of self time of all these predicates.
     pub self_ticks: u64,
-    /// Ticks while a box of one of them is active or around the active one, each moment once.
+    /// Ticks of work while a box of one of them is active or around the active one, each moment
+    /// once.
     pub inclusive_ticks: u64,
     /// Its text is not shown: it is neither of the program nor of the engine
     /// ([`Analysis::is_of_program`]).
@@ -91,13 +94,15 @@ pub fn files(analysis: &Analysis) -> Vec<SourceFile<'_>> {
     files
 }
 
-/// By file: ticks in and below the outermost rows of the call tree whose predicate is of the file.
+/// By file: ticks of work in and below the outermost rows of the call tree whose predicate is of
+/// the file.
 fn inclusive_ticks(analysis: &Analysis) -> BTreeMap<&str, u64> {
     let mut all = BTreeMap::<_, u64>::new();
     // The files of the rows around the present one, and how often each is among them.
     let mut around = Vec::new();
     let mut often = BTreeMap::<_, usize>::new();
-    for row in &analysis.profile.contexts {
+    let rows = analysis.profile.contexts.iter();
+    for (row, work) in rows.zip(&analysis.work(None).contexts) {
         for left in around.drain((row.depth as usize).min(around.len())..) {
             often.entry(left).and_modify(|times| *times -= 1);
         }
@@ -105,7 +110,7 @@ fn inclusive_ticks(analysis: &Analysis) -> BTreeMap<&str, u64> {
         let times = often.entry(file).or_default();
         if let (Some(file), 0) = (file, *times) {
             let sum = all.entry(file).or_default();
-            *sum = sum.saturating_add(row.inclusive_ticks);
+            *sum = sum.saturating_add(*work);
         }
         *times += 1;
         around.push(file);
@@ -113,12 +118,12 @@ fn inclusive_ticks(analysis: &Analysis) -> BTreeMap<&str, u64> {
     all
 }
 
-/// The shares of a file in all time: of itself, and with all that it called.
+/// The shares of a file in the work: of itself, and with all that it called.
 #[must_use]
 pub fn file_shares(analysis: &Analysis, source: &SourceFile) -> String {
-    let share = |ticks| percent(ticks, analysis.profile.total_ticks());
+    let share = |ticks| percent(ticks, analysis.work(None).ticks);
     format!(
-        "{} % of the time, {} % with what it called",
+        "{} % of the work, {} % with what it called",
         share(source.self_ticks),
         share(source.inclusive_ticks)
     )
@@ -139,7 +144,7 @@ fn goals(analysis: &Analysis) -> BTreeMap<(&str, u32), SiteFigures> {
         {
             let is_inside = caller != Caller::Predicate(info.caller);
             let of_line = lines.entry((file, info.line)).or_default();
-            of_line[usize::from(is_inside)].add(figures);
+            of_line[usize::from(is_inside)].add(&Counted::Work.site(figures));
         }
     }
     let sum = |[mut outside, inside]: [SiteFigures; 2]| {
@@ -222,7 +227,7 @@ pub fn predicate_line(analysis: &Analysis, predicate: PredicateIndex) -> String 
         "{}: self {} ({} %), {}, {} failed",
         analysis.predicate(predicate),
         time(analysis.ns(figures.self_ticks)),
-        percent(figures.self_ticks, analysis.profile.total_ticks()),
+        percent(figures.self_ticks, analysis.work(None).ticks),
         counted(figures.calls, "call", "calls"),
         count(figures.fails),
     )

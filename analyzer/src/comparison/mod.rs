@@ -191,6 +191,18 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// How long a side (before 0, after 1) waited, loaded, collected or set up: a sum of medians,
+    /// in ns.
+    #[must_use]
+    pub fn left_out(&self, side: usize) -> u64 {
+        let rows = self
+            .predicates
+            .iter()
+            .filter(|change| change.is_engine_work);
+        let times = rows.map(|change| change.get(self.time)[side].median);
+        times.fold(0, u64::saturating_add)
+    }
+
     /// Compares the recordings before with those after.
     #[must_use]
     pub fn of(before: &[Recorded], after: &[Recorded]) -> Self {

@@ -56,8 +56,8 @@ counters! {
             self_ticks,
             /// Ticks while a box in it was on the active chain; recursion counted once.
             inclusive_ticks,
-            /// Ticks from the entry to the end of those that `failed` counts, whatever ran then;
-            /// recursion counted once.
+            /// Ticks of work from the entry to the end of those that `failed` counts, whatever ran
+            /// then; recursion counted once.
             failed_ticks,
         }
     }

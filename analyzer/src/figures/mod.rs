@@ -10,6 +10,7 @@ pub mod arguments;
 pub mod centers;
 pub mod clauses;
 pub mod contexts;
+pub mod counted;
 mod difference;
 pub mod laws;
 pub mod net_times;

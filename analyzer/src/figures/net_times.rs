@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Caller;
+use super::work::Work;
 use crate::trace::PredicateIndex;
 
 /// Net times of a predicate or context, in ticks.
@@ -23,6 +24,9 @@ pub struct EdgeTimes {
     pub spent_ticks: u64,
 }
 
+/// Net times by caller and callee.
+pub type EdgesOfTimes = BTreeMap<(Caller, PredicateIndex), EdgeTimes>;
+
 /// The net times of a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NetTimes {
@@ -31,7 +35,11 @@ pub struct NetTimes {
     /// As [`super::profile::Profile::contexts`].
     pub contexts: Vec<Times>,
     /// As [`super::profile::Profile::edges`].
-    pub edges: BTreeMap<(Caller, PredicateIndex), EdgeTimes>,
+    pub edges: EdgesOfTimes,
+    /// The same of work alone.
+    pub work_edges: EdgesOfTimes,
+    /// Where work was done.
+    pub work: Work,
     /// Rows of the call tree that took less than recording them costs.
     pub clamps: u64,
     /// Ticks that boxes ran, as recorded.

@@ -1,7 +1,6 @@
 //! How much of the work of a run was done in which boxes: by recorded times, or by net ones.
 
-use super::net_times::NetTimes;
-use super::profile::Profile;
+use super::contexts::ContextFigures;
 use crate::trace::{BoxKind, PredicateIndex, Trace};
 
 /// Work in boxes, in ticks: self times of calls ([`BoxKind::Call`]), and of nothing else.
@@ -9,37 +8,36 @@ use crate::trace::{BoxKind, PredicateIndex, Trace};
 pub struct Work {
     /// All of it: what shares are of.
     pub ticks: u64,
-    /// As [`Profile::contexts`]: what was done there and below.
+    /// As [`contexts`](super::profile::Profile::contexts): what was done there and below.
     pub contexts: Vec<u64>,
     /// By [`PredicateIndex`]: what was done while a box of it was on the active chain.
     pub predicates: Vec<u64>,
 }
 
 impl Work {
-    /// With the self times of `net`, if it is given.
+    /// As recorded, by the rows of a profile with so many predicates.
     #[must_use]
-    pub fn of(trace: &Trace, profile: &Profile, net: Option<&NetTimes>) -> Self {
+    pub fn of(trace: &Trace, rows: &[ContextFigures], predicates: usize) -> Self {
         let kinds = BoxKind::by_predicate(trace);
-        Self::sum(profile, net, |predicate| {
-            BoxKind::of(&kinds, predicate).is_work()
+        Self::sum(rows, predicates, |row| {
+            let figures = &rows[row];
+            match BoxKind::of(&kinds, figures.predicate).is_work() {
+                true => figures.self_ticks,
+                false => 0,
+            }
         })
     }
 
-    fn sum(
-        profile: &Profile,
-        net: Option<&NetTimes>,
-        is_work: impl Fn(PredicateIndex) -> bool,
+    /// `own` says how much work was done in a row itself.
+    pub(crate) fn sum(
+        rows: &[ContextFigures],
+        predicates: usize,
+        own: impl Fn(usize) -> u64,
     ) -> Self {
-        let rows = &profile.contexts;
-        let own = |row: usize| match net {
-            _ if !is_work(rows[row].predicate) => 0,
-            Some(net) => net.contexts.get(row).map_or(0, |times| times.self_ticks),
-            None => rows[row].self_ticks,
-        };
         let mut work = Self {
             ticks: 0,
             contexts: (0..rows.len()).map(own).collect(),
-            predicates: vec![0; profile.predicates.len()],
+            predicates: vec![0; predicates],
         };
         // Those below come later.
         for (row, figures) in rows.iter().enumerate().rev() {
@@ -84,7 +82,8 @@ mod tests {
         for name in SAMPLES {
             let analysis = Analysis::of_sample(name);
             let profile = &analysis.profile;
-            let all = Work::sum(profile, None, |_| true);
+            let (rows, predicates) = (&profile.contexts[..], profile.predicates.len());
+            let all = Work::sum(rows, predicates, |row| rows[row].self_ticks);
             assert_eq!(all.ticks, profile.total_ticks(), "{name}");
             for (row, figures) in profile.contexts.iter().enumerate() {
                 assert_eq!(
@@ -95,7 +94,7 @@ mod tests {
             for (index, figures) in profile.predicates.iter().enumerate() {
                 assert_eq!(all.predicates[index], figures.inclusive_ticks, "{name}");
             }
-            let work = Work::of(&analysis.trace, profile, None);
+            let work = Work::of(&analysis.trace, rows, predicates);
             assert_eq!(work.ticks, analysis.whole().work_ticks, "{name}");
             for (index, figures) in profile.predicates.iter().enumerate() {
                 assert_eq!(
@@ -106,10 +105,9 @@ mod tests {
             let pairs = work.contexts.iter().zip(&all.contexts);
             assert!(pairs.into_iter().all(|(work, all)| work <= all), "{name}");
             if let Some(net) = &profile.net {
-                let all = Work::sum(profile, Some(net), |_| true);
+                let all = Work::sum(rows, predicates, |row| net.contexts[row].self_ticks);
                 assert_eq!(all.ticks, net.net_ticks, "{name}");
-                let work = Work::of(&analysis.trace, profile, Some(net));
-                assert!(work.ticks <= net.net_ticks, "{name}");
+                assert!(net.work.ticks <= net.net_ticks, "{name}");
             }
         }
     }
@@ -117,7 +115,7 @@ mod tests {
     #[test]
     fn waiting_is_no_work_of_whoever_waits() {
         let analysis = Analysis::of_sample("scan.pmt");
-        let work = Work::of(&analysis.trace, &analysis.profile, None);
+        let work = analysis.work(None);
         let infos = analysis.trace.predicates().iter();
         let waiting = infos
             .zip(&work.predicates)

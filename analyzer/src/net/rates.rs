@@ -138,6 +138,11 @@ impl Rates {
         self.outermost.get(&outermost).unwrap_or(&self.other)
     }
 
+    /// Whether boxes of a predicate are work.
+    pub(crate) fn is_work(&self, predicate: PredicateIndex) -> bool {
+        BoxKind::of(&self.kinds, predicate).is_work()
+    }
+
     /// How long the row waited, and what is left of that.
     pub(crate) fn waiting(&self, row: &ContextFigures) -> (u64, u64) {
         let waited = match BoxKind::of(&self.kinds, row.predicate) {

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use super::Rates;
 use crate::figures::Caller;
 use crate::figures::contexts::ContextFigures;
-use crate::figures::net_times::{NetTimes, Times};
+use crate::figures::counted::Counted;
+use crate::figures::net_times::{EdgesOfTimes, NetTimes, Times};
 use crate::figures::profile::Profile;
+use crate::figures::work::Work;
 use crate::trace::PredicateIndex;
 
 impl NetTimes {
@@ -16,9 +18,44 @@ impl NetTimes {
         let mut net = Self::default();
         net.contexts(&profile.contexts, 0, rates);
         net.predicates(profile);
-        net.served(profile);
-        net.spent(profile);
-        net
+        let rows = &profile.contexts;
+        net.work = Work::sum(rows, profile.predicates.len(), |row| {
+            match rates.is_work(rows[row].predicate) {
+                true => net.contexts[row].self_ticks,
+                false => 0,
+            }
+        });
+        let inside = |times: &[Times]| times.iter().map(|times| times.inclusive_ticks).collect();
+        let own = |counts: fn(&Rates, PredicateIndex) -> bool| {
+            let times = (0..).zip(&net.predicates);
+            times.map(move |(index, times)| {
+                if counts(rates, index) {
+                    times.self_ticks
+                } else {
+                    0
+                }
+            })
+        };
+        let all = Inside {
+            profile,
+            counted: Counted::All,
+            contexts: inside(&net.contexts),
+            predicates: inside(&net.predicates),
+            own: own(|_, _| true).collect(),
+        };
+        let work = Inside {
+            profile,
+            counted: Counted::Work,
+            contexts: net.work.contexts.clone(),
+            predicates: net.work.predicates.clone(),
+            own: own(Rates::is_work).collect(),
+        };
+        let (edges, work_edges) = (all.edges(), work.edges());
+        Self {
+            edges,
+            work_edges,
+            ..net
+        }
     }
 
     /// What is left of the time of some rows: outermost ones with all below them. The `first` of the profile is the first of them.
@@ -68,65 +105,88 @@ impl NetTimes {
             }
         }
     }
+}
 
-    /// The inclusive time of a row is served for whoever called it: the row above, or boxes of recursive rows beside it, which
-    /// call from the same context.
-    fn served(&mut self, profile: &Profile) {
+/// Net times in boxes with all that they call, as far as they count.
+struct Inside<'p> {
+    profile: &'p Profile,
+    counted: Counted,
+    /// As [`Profile::contexts`].
+    contexts: Vec<u64>,
+    /// By predicate.
+    predicates: Vec<u64>,
+    /// By predicate, without what they call.
+    own: Vec<u64>,
+}
+
+impl Inside<'_> {
+    /// By caller and callee.
+    fn edges(&self) -> EdgesOfTimes {
+        let mut edges = EdgesOfTimes::new();
+        self.served(&mut edges);
+        self.spent(&mut edges);
+        edges
+    }
+
+    /// The time of a row is served for whoever called it: the row above, or boxes of recursive rows beside it, which call from
+    /// the same context.
+    fn served(&self, edges: &mut EdgesOfTimes) {
+        let rows = &self.profile.contexts;
         let mut recursive: BTreeMap<Option<u32>, Vec<Caller>> = BTreeMap::new();
-        for row in profile.contexts.iter().filter(|row| row.recursive) {
+        for row in rows.iter().filter(|row| row.recursive) {
             let callers = recursive.entry(row.parent).or_default();
             callers.push(Caller::Predicate(row.predicate));
         }
-        for (row, times) in profile.contexts.iter().zip(&self.contexts) {
+        for (row, &inside) in rows.iter().zip(&self.contexts) {
             if row.recursive {
                 continue;
             }
-            let above = row.parent.and_then(|at| profile.contexts.get(at as usize));
+            let above = row.parent.and_then(|at| rows.get(at as usize));
             let above = above.map_or(Caller::Root, |row| Caller::Predicate(row.predicate));
             let beside = recursive.get(&row.parent).into_iter().flatten().copied();
             let callers = std::iter::once(above).chain(beside);
             let weighted: Vec<_> = callers
                 .filter_map(|caller| {
                     let pair = (caller, row.predicate);
-                    Some((pair, profile.edges.get(&pair)?.served_ticks))
+                    let figures = self.profile.edges.get(&pair)?;
+                    Some((pair, self.counted.edge(figures).served_ticks))
                 })
                 .collect();
-            for (pair, ticks) in share(times.inclusive_ticks, &weighted) {
-                add(&mut self.edges.entry(pair).or_default().served_ticks, ticks);
+            for (pair, ticks) in share(inside, &weighted) {
+                add(&mut edges.entry(pair).or_default().served_ticks, ticks);
             }
         }
     }
 
     /// What is not a predicate's own is spent in its callees: by recorded time, less what recording took of each.
-    fn spent(&mut self, profile: &Profile) {
+    fn spent(&self, edges: &mut EdgesOfTimes) {
         let mut callees: BTreeMap<PredicateIndex, Vec<_>> = BTreeMap::new();
-        for (&(caller, callee), figures) in &profile.edges {
-            let (Some(recorded), Some(times)) = (
-                profile.predicates.get(callee as usize),
+        for (&(caller, callee), figures) in &self.profile.edges {
+            let (Some(recorded), Some(&inside)) = (
+                self.profile.predicates.get(callee as usize),
                 self.predicates.get(callee as usize),
             ) else {
                 continue;
             };
-            let weight = u128::from(figures.spent_ticks) * u128::from(times.inclusive_ticks)
-                / u128::from(recorded.inclusive_ticks.max(1));
+            let recorded = self.counted.predicate(recorded).inclusive_ticks;
+            let spent = self.counted.edge(figures).spent_ticks;
+            let weight = u128::from(spent) * u128::from(inside) / u128::from(recorded.max(1));
             let weight = u64::try_from(weight).unwrap_or(u64::MAX);
             match caller {
                 Caller::Predicate(caller) => callees
                     .entry(caller)
                     .or_default()
                     .push(((Caller::Predicate(caller), callee), weight)),
-                Caller::Root => {
-                    self.edges.entry((caller, callee)).or_default().spent_ticks = weight;
-                }
+                Caller::Root => edges.entry((caller, callee)).or_default().spent_ticks = weight,
             }
         }
         for (caller, weighted) in callees {
-            let Some(times) = self.predicates.get(caller as usize) else {
+            let at = caller as usize;
+            let (Some(inside), Some(own)) = (self.predicates.get(at), self.own.get(at)) else {
                 continue;
             };
-            let spent = times.inclusive_ticks.saturating_sub(times.self_ticks);
-            for (pair, ticks) in share(spent, &weighted) {
-                add(&mut self.edges.entry(pair).or_default().spent_ticks, ticks);
+            for (pair, ticks) in share(inside.saturating_sub(*own), &weighted) {
+                add(&mut edges.entry(pair).or_default().spent_ticks, ticks);
             }
         }
     }
@@ -162,6 +222,7 @@ mod tests {
     use portmortem_tracer::format::{COST_UNIT, PortCosts};
 
     use super::*;
+    use crate::figures::net_times::EdgeTimes;
     use crate::figures::{EdgeFigures, Port, PredicateFigures};
     use crate::net::Rate;
     use crate::trace::BoxKind;
@@ -223,6 +284,7 @@ mod tests {
         for (at, (own, inclusive)) in [(1000, 1625), (500, 535), (125, 125)].iter().enumerate() {
             profile.predicates[at].self_ticks = *own;
             profile.predicates[at].inclusive_ticks = *inclusive;
+            profile.predicates[at].inclusive_work_ticks = *inclusive;
         }
         for (caller, callee, served, spent) in [
             (Caller::Root, 0, 1625, 1625),
@@ -232,7 +294,9 @@ mod tests {
         ] {
             let edge = EdgeFigures {
                 served_ticks: served,
+                served_work_ticks: served,
                 spent_ticks: spent,
+                spent_work_ticks: spent,
                 ..EdgeFigures::default()
             };
             profile.edges.insert((caller, callee), edge);
@@ -304,7 +368,7 @@ mod tests {
             other.map(|times| times.self_ticks).sum()
         };
         assert_eq!(found.net_ticks, left(&found));
-        keeps_sums(&found);
+        keeps_sums(&found, |_| true);
         let mut hidden = profile();
         hidden.contexts[1].hidden.set_up_ticks = u64::MAX;
         assert_eq!(NetTimes::of(&hidden, &rates).contexts[1].self_ticks, 0);
@@ -317,28 +381,35 @@ mod tests {
             let mut collections = calls.clone();
             collections.kinds[2] = BoxKind::EngineWork;
             collections.engine_work = engine_work;
-            keeps_sums(&NetTimes::of(&profile(), &collections));
+            keeps_sums(&NetTimes::of(&profile(), &collections), |index| index != 2);
         }
-        keeps_sums(&NetTimes::of(&profile(), &calls));
+        keeps_sums(&NetTimes::of(&profile(), &calls), |_| true);
     }
 
-    fn keeps_sums(found: &NetTimes) {
+    fn keeps_sums(found: &NetTimes, is_work: impl Fn(u32) -> bool) {
+        let sum = |edges: &EdgesOfTimes,
+                   of: &dyn Fn(Caller, u32) -> bool,
+                   ticks: fn(&EdgeTimes) -> u64| {
+            let chosen = edges
+                .iter()
+                .filter(|((caller, callee), _)| of(*caller, *callee));
+            chosen.map(|(_, edge)| ticks(edge)).sum::<u64>()
+        };
         for (at, times) in found.predicates.iter().enumerate() {
-            let at = at as u32;
-            let served: u64 = found
-                .edges
-                .iter()
-                .filter(|((_, callee), _)| *callee == at)
-                .map(|(_, edge)| edge.served_ticks)
-                .sum();
-            assert_eq!(served, times.inclusive_ticks);
-            let spent: u64 = found
-                .edges
-                .iter()
-                .filter(|((caller, _), _)| *caller == Caller::Predicate(at))
-                .map(|(_, edge)| edge.spent_ticks)
-                .sum();
-            assert_eq!(times.self_ticks + spent, times.inclusive_ticks);
+            let (own, index) = (times.self_ticks, at as u32);
+            let own_work = if is_work(index) { own } else { 0 };
+            for (edges, inclusive, own) in [
+                (&found.edges, times.inclusive_ticks, own),
+                (&found.work_edges, found.work.predicates[at], own_work),
+            ] {
+                let served = sum(edges, &|_, callee| callee == index, |edge| {
+                    edge.served_ticks
+                });
+                assert_eq!(served, inclusive);
+                let me = Caller::Predicate(index);
+                let spent = sum(edges, &|caller, _| caller == me, |edge| edge.spent_ticks);
+                assert_eq!(own + spent, inclusive);
+            }
         }
         assert!(found.net_ticks <= found.recorded_ticks);
     }

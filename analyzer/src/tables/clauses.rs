@@ -51,7 +51,7 @@ rows! {
         "self" Time self_ns: u64 = c.tables.ns(c.figures.self_ticks);
         /// Time while a box in it was on the active chain, in ns; recursion counted once.
         "inclusive" Time inclusive_ns: u64 = c.tables.ns(c.figures.inclusive_ticks);
-        /// Time from the entry to the end of those entries that `failed` counts, in ns, whatever
+        /// Work from the entry to the end of those entries that `failed` counts, in ns, whatever
         /// ran then; recursion counted once.
         "failed" Time failed_ns: u64 = c.tables.ns(c.figures.failed_ticks);
     }

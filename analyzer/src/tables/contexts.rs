@@ -3,6 +3,7 @@
 use super::Tables;
 use super::row::{Row, rows};
 use crate::figures::contexts::ContextFigures;
+use crate::figures::counted::Counted;
 use crate::figures::net_times::Times;
 
 rows! {
@@ -35,14 +36,14 @@ rows! {
         /// Time while a box counted here was the active one, in ns.
         "self" Time self_ns: u64 = c.tables.ns(c.figures.self_ticks);
         /// `self_ns` and that of all rows below.
-        "incl" Time inclusive_ns: u64 = c.tables.ns(c.figures.inclusive_ticks);
+        "incl" Time inclusive_ns: u64 = c.tables.ns(c.inclusive_ticks());
         /// Time of work thrown away by redos into boxes counted here because something failed,
         /// in ns.
         "undone" Time undone_ns: u64 = c.tables.ns(c.figures.undone_ticks);
         /// `self_ns` less the cost of recording, if that is known.
         "self net" Time self_comp_ns: Option<u64> = c.net(|times| times.self_ticks);
         /// `inclusive_ns` less the cost of recording, if that is known.
-        "incl net" Time inclusive_comp_ns: Option<u64> = c.net(|times| times.inclusive_ticks);
+        "incl net" Time inclusive_comp_ns: Option<u64> = c.net_inclusive();
     }
 }
 
@@ -76,6 +77,20 @@ pub struct Context<'t> {
 }
 
 impl Context<'_> {
+    fn inclusive_ticks(&self) -> u64 {
+        let work = self.tables.work;
+        let work = work.map(|work| work.contexts.get(self.id).copied().unwrap_or(0));
+        work.unwrap_or(self.figures.inclusive_ticks)
+    }
+
+    fn net_inclusive(&self) -> Option<u64> {
+        let net = self.tables.profile.net.as_ref()?;
+        match self.tables.counted() {
+            Counted::All => self.net(|times| times.inclusive_ticks),
+            Counted::Work => Some(self.tables.ns(*net.work.contexts.get(self.id)?)),
+        }
+    }
+
     fn net(&self, ticks: fn(&Times) -> u64) -> Option<u64> {
         let times = self.tables.profile.net.as_ref()?.contexts.get(self.id)?;
         Some(self.tables.ns(ticks(times)))

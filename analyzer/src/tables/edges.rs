@@ -2,6 +2,7 @@
 
 use super::Tables;
 use super::row::{Row, rows};
+use crate::figures::counted::Counted;
 use crate::figures::net_times::EdgeTimes;
 use crate::figures::{Caller, EdgeFigures};
 use crate::trace::PredicateIndex;
@@ -58,7 +59,7 @@ impl<'t> Tables<'t> {
             tables: self,
             caller,
             callee,
-            figures,
+            figures: self.counted().edge(&figures),
         }
     }
 }
@@ -75,7 +76,11 @@ pub struct Edge<'t> {
 impl Edge<'_> {
     fn net(&self, ticks: fn(&EdgeTimes) -> u64) -> Option<u64> {
         let net = self.tables.profile.net.as_ref()?;
-        let times = net.edges.get(&(self.caller, self.callee)).copied();
+        let edges = match self.tables.counted() {
+            Counted::All => &net.edges,
+            Counted::Work => &net.work_edges,
+        };
+        let times = edges.get(&(self.caller, self.callee)).copied();
         Some(self.tables.ns(ticks(&times.unwrap_or_default())))
     }
 }

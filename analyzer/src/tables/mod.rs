@@ -27,7 +27,9 @@ mod tests;
 
 use crate::calls::{Calls, CallsOnRequest};
 use crate::figures::Caller;
+use crate::figures::counted::Counted;
 use crate::figures::profile::Profile;
+use crate::figures::work::Work;
 use crate::trace::Trace;
 
 pub use arguments::{ArgumentRow, SizeRow};
@@ -196,6 +198,8 @@ pub struct Tables<'t> {
     trace: &'t Trace,
     profile: &'t Profile,
     calls: Option<&'t CallsOnRequest>,
+    /// Where the work was done, if that alone counts.
+    work: Option<&'t Work>,
 }
 
 impl<'t> Tables<'t> {
@@ -208,6 +212,7 @@ impl<'t> Tables<'t> {
             trace,
             profile,
             calls: None,
+            work: None,
         }
     }
 
@@ -218,6 +223,20 @@ impl<'t> Tables<'t> {
             calls: Some(calls),
             ..self
         }
+    }
+
+    /// The same; inclusive times and times of calls are of work alone, done as `work` says.
+    /// Files have all time.
+    #[must_use]
+    pub fn of_work(self, work: &'t Work) -> Self {
+        Self {
+            work: Some(work),
+            ..self
+        }
+    }
+
+    fn counted(self) -> Counted {
+        self.work.map_or(Counted::All, |_| Counted::Work)
     }
 
     fn calls(self) -> Option<&'t Calls> {

@@ -7,6 +7,7 @@ use portmortem_tracer::format::Predicate as Declared;
 use super::Tables;
 use super::row::{Row, rows};
 use crate::calls::figures::CallFigures;
+use crate::figures::counted::Counted;
 use crate::figures::net_times::Times;
 use crate::figures::{Determinism, PredicateFigures};
 use crate::trace::PredicateIndex;
@@ -52,7 +53,7 @@ rows! {
         /// `self_ns` less the cost of recording, if that is known.
         "self net" Time self_comp_ns: Option<u64> = p.net(|times| times.self_ticks);
         /// `inclusive_ns` less the cost of recording, if that is known.
-        "incl net" Time inclusive_comp_ns: Option<u64> = p.net(|times| times.inclusive_ticks);
+        "incl net" Time inclusive_comp_ns: Option<u64> = p.net_inclusive();
         /// Part of `inclusive_ns` in activations that failed.
         "failed" Time failed_ns: u64 = p.tables.ns(p.figures.failed_ticks);
         /// Part of `inclusive_ns` in activations left by an exception.
@@ -129,7 +130,9 @@ impl<'t> Tables<'t> {
         Predicate {
             tables: self,
             index,
-            figures: &self.profile.predicates[index as usize],
+            figures: self
+                .counted()
+                .predicate(&self.profile.predicates[index as usize]),
         }
     }
 }
@@ -139,7 +142,7 @@ impl<'t> Tables<'t> {
 pub struct Predicate<'t> {
     pub(super) tables: Tables<'t>,
     pub(super) index: PredicateIndex,
-    pub(super) figures: &'t PredicateFigures,
+    pub(super) figures: PredicateFigures,
 }
 
 impl<'t> Predicate<'t> {
@@ -161,6 +164,14 @@ impl<'t> Predicate<'t> {
         let net = self.tables.profile.net.as_ref()?;
         let times = net.predicates.get(self.index as usize)?;
         Some(self.tables.ns(ticks(times)))
+    }
+
+    fn net_inclusive(&self) -> Option<u64> {
+        let net = self.tables.profile.net.as_ref()?;
+        match self.tables.counted() {
+            Counted::All => self.net(|times| times.inclusive_ticks),
+            Counted::Work => Some(self.tables.ns(net.work.of_predicate(self.index))),
+        }
     }
 
     /// The times of its single calls.

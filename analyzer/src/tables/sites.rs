@@ -72,7 +72,7 @@ impl<'t> Tables<'t> {
                 site,
                 figures: SiteFigures::default(),
             });
-            row.figures.add(figures);
+            row.figures.add(&self.counted().site(figures));
         }
         sums.into_values().collect()
     }

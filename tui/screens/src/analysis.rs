@@ -4,16 +4,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use portmortem_analyzer::advice::Finding;
+use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::figures::net_times::{NetTimes, Times};
 use portmortem_analyzer::figures::whole::Whole;
 use portmortem_analyzer::figures::work::Work;
 use portmortem_analyzer::remarks;
 use portmortem_analyzer::trace::names::qualifier;
-use portmortem_analyzer::trace::{PredicateIndex, PredicateInfo, Trace};
+use portmortem_analyzer::trace::{PredicateIndex, Trace};
 use portmortem_analyzer::{Analysis, Filters, Tables};
 
 use crate::call_times::CallTimes;
@@ -39,8 +40,6 @@ pub struct AnalysisView {
     findings: Arc<Findings>,
     /// What is no work is shown, too, and shares are of all time.
     all: bool,
-    /// Where the work was done, with the times that are shown.
-    work: Arc<OnceLock<Work>>,
     /// The module of most predicates: its name may be left out.
     module: Option<Arc<str>>,
 }
@@ -62,7 +61,6 @@ impl AnalysisView {
             of,
             net: false,
             all: false,
-            work: Arc::default(),
             sources,
             before: None,
             followed: false,
@@ -93,7 +91,6 @@ impl AnalysisView {
     pub fn with_net(&self, net: bool) -> Self {
         Self {
             net,
-            work: Arc::default(),
             ..self.clone()
         }
     }
@@ -107,6 +104,27 @@ impl AnalysisView {
         }
     }
 
+    /// The same as recorded.
+    pub(crate) fn recorded_work(&self) -> &Work {
+        self.of.work(None)
+    }
+
+    /// What inclusive times and times of calls are of.
+    pub(crate) fn counted(&self) -> Counted {
+        match self.all {
+            false => Counted::Work,
+            true => Counted::All,
+        }
+    }
+
+    /// The same on the page of a predicate: of what is no work all time is shown.
+    pub(crate) fn counted_of(&self, index: PredicateIndex) -> Counted {
+        match self.leaves_out(index) {
+            true => Counted::All,
+            false => self.counted(),
+        }
+    }
+
     /// Whether waiting, loading, collections and set-up are shown, and part of the whole.
     #[must_use]
     pub fn is_all(&self) -> bool {
@@ -116,14 +134,13 @@ impl AnalysisView {
     /// Where the work was done, with the times that are shown.
     #[must_use]
     pub fn work(&self) -> &Work {
-        self.work.get_or_init(|| self.of.work(self.net_times()))
+        self.of.work(self.net_times())
     }
 
     /// Whether boxes of a predicate are no work, and not shown.
     #[must_use]
     pub fn leaves_out(&self, index: PredicateIndex) -> bool {
-        let info = self.trace.predicates().get(index as usize);
-        !self.all && info.is_some_and(PredicateInfo::is_engine_work)
+        !self.counted().has(&self.trace, index)
     }
 
     /// In a row of the call tree, in ns: work, or time if all is shown. Shares are made of it and
@@ -153,7 +170,7 @@ impl AnalysisView {
     /// [`Analysis::tables`] may.
     #[must_use]
     pub fn tables(&self) -> Tables<'_> {
-        self.of.known_tables()
+        self.of.known_tables_of(self.counted())
     }
 
     /// Begins to find the times of single calls, unless they are known or that has begun.
@@ -282,14 +299,21 @@ impl AnalysisView {
     #[must_use]
     pub fn predicate_times(&self, index: PredicateIndex) -> Times {
         let at = index as usize;
-        if let Some(net) = self.net_times() {
-            return net.predicates.get(at).copied().unwrap_or_default();
+        let times = match self.net_times() {
+            Some(net) => net.predicates.get(at).copied(),
+            None => self.profile.predicates.get(at).map(|figures| Times {
+                self_ticks: figures.self_ticks,
+                inclusive_ticks: figures.inclusive_ticks,
+            }),
+        };
+        let times = times.unwrap_or_default();
+        match self.counted_of(index) {
+            Counted::All => times,
+            Counted::Work => Times {
+                inclusive_ticks: self.work().of_predicate(index),
+                ..times
+            },
         }
-        let figures = self.profile.predicates.get(at);
-        figures.map_or_else(Times::default, |figures| Times {
-            self_ticks: figures.self_ticks,
-            inclusive_ticks: figures.inclusive_ticks,
-        })
     }
 }
 

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use portmortem_analyzer::export::Csv;
 use portmortem_analyzer::export::json::Escaped;
+use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::tables::{ClauseRow, EdgeRow, PredicateRow, Row, SiteRow, Table};
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::{Analysis, Tables};
@@ -15,7 +16,7 @@ use super::analysis::{exit_code, read};
 use super::scope;
 use crate::cli::{AskedColumn, ReportArgs, ReportFormat, USUAL_SORT};
 use crate::report::{
-    Whole, as_list, clause_order, clause_table, headline, order, overview, page_width, predicates,
+    as_list, clause_order, clause_table, headline, order, overview, page_width, predicates,
     remarks, site_order, site_table, work,
 };
 
@@ -63,13 +64,14 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         return Ok(exit_code(&analysis));
     }
     let sort = place_in(Table::Predicates, sort_column(args, &analysis))?;
+    let counted = counted(args);
     let rows = Rows {
         tables: analysis.tables(),
-        order: order(analysis.tables(), chosen.as_deref(), sort),
+        order: order(analysis.tables_of(counted), chosen.as_deref(), sort),
         is_chosen: chosen.is_some(),
         columns,
         top: args.top,
-        whole: if args.all { Whole::All } else { Whole::Work },
+        counted,
     };
     // Cost centres are read from the events: nothing is printed before it is known that they were all there.
     match args.format {
@@ -105,6 +107,15 @@ fn column_help() -> String {
         .collect()
 }
 
+/// What inclusive times and shares are of: for people work, unless they want all. Files have all
+/// time.
+fn counted(args: &ReportArgs) -> Counted {
+    match args.format {
+        ReportFormat::Text if !args.all => Counted::Work,
+        _ => Counted::All,
+    }
+}
+
 /// What to print of the table of predicates.
 struct Rows<'t> {
     tables: Tables<'t>,
@@ -116,7 +127,7 @@ struct Rows<'t> {
     columns: Vec<usize>,
     /// How many are printed, if that was said.
     top: Option<usize>,
-    whole: Whole,
+    counted: Counted,
 }
 
 impl Rows<'_> {
@@ -147,8 +158,9 @@ fn sites(
         other => other,
     };
     let sort = place_in(Table::Sites, sort)?;
-    let sites = site_order(analysis, chosen, sort);
-    let text = |top| site_table(analysis, &sites, sort, top);
+    let counted = counted(args);
+    let sites = site_order(analysis, chosen, sort, counted);
+    let text = |top| site_table(analysis, &sites, sort, counted, top);
     listing::<SiteRow>(analysis, "sites", &sites, text, args, out)
 }
 
@@ -221,18 +233,23 @@ fn listing<'t, R: Row<'t>>(
 }
 
 fn text(analysis: &Analysis, rows: &Rows, out: &mut impl Write) -> Result<()> {
-    let shows_all = rows.is_chosen || rows.whole == Whole::All;
+    let shows_all = rows.is_chosen || rows.counted == Counted::All;
     let left_out = work(analysis).filter(|_| !shows_all).unwrap_or_default();
     writeln!(out, "{}{left_out}", headline(analysis))?;
     let body = if rows.is_chosen {
-        predicates(analysis, &rows.columns, rows.shown(usize::MAX))
+        predicates(
+            analysis,
+            &rows.columns,
+            rows.shown(usize::MAX),
+            rows.counted,
+        )
     } else {
         overview(
             analysis,
             &rows.columns,
             &rows.order,
             rows.top.unwrap_or(USUAL_TOP),
-            rows.whole,
+            rows.counted,
         )
     };
     writeln!(out, "{body}")?;

@@ -3,6 +3,7 @@
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::annotation::{SourceFile, SourceLine, file_shares, predicate_line};
 use portmortem_analyzer::figures::SiteFigures;
+use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::text::{percent, shorten};
 use portmortem_analyzer::trace::names::printable;
 
@@ -15,8 +16,8 @@ const LEAST_SOURCE: usize = 32;
 /// The lines of a file; longer ones are cut at `width`. Figures are left blank beside lines without goals that called.
 pub(crate) fn listing(analysis: &Analysis, source: &SourceFile, width: usize) -> String {
     let annotated = source.annotated(analysis);
-    let unit = unit(analysis);
-    let total = analysis.profile.total_ticks();
+    let unit = unit(analysis, Counted::Work);
+    let total = analysis.work(None).ticks;
     let time = |ticks| unit.format(analysis.ns(ticks));
     let cells = |cell: &dyn Fn(&SourceLine) -> String| -> Vec<String> {
         annotated.lines.iter().map(cell).collect()

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::figures::BacktrackFigures;
+use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::text::{count, percent};
 
 use super::{page_width, unit};
@@ -23,7 +24,7 @@ pub(crate) fn table(report: &Analysis, top: usize) -> String {
     if shown.is_empty() {
         return String::new();
     }
-    let unit = unit(report);
+    let unit = unit(report, Counted::Work);
     let total = report.whole().work_ticks;
     let numbers = |cell: &dyn Fn(&BacktrackFigures) -> String| -> Vec<String> {
         shown.iter().map(|(_, edge)| cell(edge)).collect()

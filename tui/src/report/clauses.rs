@@ -1,6 +1,7 @@
 //! The clauses that were entered: a line for each, and one for boxes of their predicates while no clause of them is known.
 
 use portmortem_analyzer::Analysis;
+use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::tables::{Clause, ClauseRow, Row};
 use portmortem_analyzer::text::percent;
 use portmortem_analyzer::trace::PredicateIndex;
@@ -35,8 +36,8 @@ pub(crate) fn table(report: &Analysis, clauses: &[Clause], top: usize) -> String
             .to_owned();
     }
     let shown = &clauses[..clauses.len().min(top)];
-    let unit = unit(report);
-    let total = report.profile.total_ticks();
+    let unit = unit(report, Counted::Work);
+    let total = report.work(None).ticks;
     let cells = |cell: &dyn Fn(&Clause) -> String| shown.iter().map(cell).collect::<Vec<_>>();
     let counts = |heading, value: fn(&Clause) -> u64| {
         Column::counts(heading, &shown.iter().map(value).collect::<Vec<u64>>())

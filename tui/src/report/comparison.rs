@@ -7,7 +7,8 @@ use portmortem_analyzer::trace::names::printable;
 use super::page_width;
 use crate::text_table::{Column, render};
 
-/// What both sides are, in a line or more each. `names` are those of their recordings.
+/// What both sides are, in a line or more each: the work, and what is none. `names` are those of
+/// their recordings.
 pub(crate) fn headline(comparison: &Comparison, names: [&str; 2]) -> String {
     let [calls, times] = [Figure::Calls, comparison.time].map(|figure| comparison.all.get(figure));
     let net = match comparison.time {
@@ -23,8 +24,13 @@ pub(crate) fn headline(comparison: &Comparison, names: [&str; 2]) -> String {
                 time(times[side].most)
             ),
         };
+        let beside = comparison.left_out(side);
+        let beside = match beside {
+            0 => String::new(),
+            ns => format!(", and {} that is no work", time(ns)),
+        };
         let line = format!(
-            "{} {}: {}, self {net}{}{spread}",
+            "{} {}: {}, self {net}{}{spread}{beside}",
             ["before:", "after: "][side],
             printable(names[side]),
             counted(calls[side].median, "call", "calls"),
@@ -97,7 +103,8 @@ fn table<K>(
     let &Layout {
         time, name_heading, ..
     } = layout;
-    let changed = changes.iter().filter(|change| change.is_change(time));
+    let shown = |change: &&Change<K>| !change.is_engine_work && change.is_change(time);
+    let changed = changes.iter().filter(shown);
     let changed: Vec<&Change<K>> = changed.collect();
     let shown = &changed[..changed.len().min(top)];
     if changed.is_empty() {
@@ -112,8 +119,7 @@ fn table<K>(
     let value = |figure: Figure, side: usize, text: &dyn Fn(u64) -> String| {
         cells(&|change| {
             let is_there = [&change.before, &change.after][side].is_some();
-            let is_known = is_there && !(change.is_engine_work && figure != time);
-            match is_known {
+            match is_there {
                 true => text(change.get(figure)[side].median),
                 false => "–".to_owned(),
             }
@@ -128,10 +134,7 @@ fn table<K>(
         if figure == Figure::Exceptions && !shown.iter().any(differs) {
             continue;
         }
-        let cell = |change: &Change<K>| match change.is_engine_work {
-            true => "–".to_owned(),
-            false => difference(change.difference(figure)),
-        };
+        let cell = |change: &Change<K>| difference(change.difference(figure));
         columns.push(Column::right(heading, cells(&cell)).dispensable(rank));
     }
     columns.push(Column::right(

@@ -2,6 +2,7 @@
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::costs::{Component, Costs};
+use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::tables::CenterRow;
 use portmortem_analyzer::text::percent;
 use portmortem_analyzer::trace::PredicateIndex;
@@ -19,7 +20,7 @@ pub(super) fn centers(report: &Analysis) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let unit = unit(report);
+    let unit = unit(report, Counted::All);
     let total = rows.iter().map(|row| row.self_ns);
     let total = total.fold(0, u64::saturating_add);
     let numbers =

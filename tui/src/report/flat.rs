@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::Tables;
+use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::tables::{Cell, Kind, PredicateRow, Row, Table, Unit};
 use portmortem_analyzer::text::{count, percent};
-use portmortem_analyzer::trace::{PredicateIndex, PredicateInfo};
+use portmortem_analyzer::trace::PredicateIndex;
 
 use super::{page_width, unit};
 use crate::text_table::{Column, render};
@@ -16,7 +17,7 @@ struct Printed {
     place: usize,
     /// Instead of its title.
     heading: Option<&'static str>,
-    /// As a share of what is shown ([`Whole`]).
+    /// As a share of what counts ([`whole`]).
     share: bool,
     /// Whether the heading names the unit.
     unit: bool,
@@ -84,37 +85,13 @@ const COUNTS: &[Printed] = &[
     printed("predicate"),
 ];
 
-/// What shares of time are of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whole {
-    /// Work: what is none is left out.
-    Work,
-    /// All time of boxes.
-    All,
-}
-
-impl Whole {
-    /// Whether boxes of a predicate are part of it.
-    pub(crate) fn has(self, report: &Analysis, index: PredicateIndex) -> bool {
-        let info = report.trace.predicates().get(index as usize);
-        self == Self::All || !info.is_some_and(PredicateInfo::is_engine_work)
-    }
-
-    /// As recorded, or net where that is known.
-    fn ticks(self, report: &Analysis, net: bool) -> u64 {
-        let net = report.profile.net.as_ref().filter(|_| net);
-        match (self, net) {
-            (Self::Work, net) => report.work(net).ticks,
-            (Self::All, Some(net)) => net.net_ticks,
-            (Self::All, None) => report.profile.total_ticks(),
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Work => "work",
-            Self::All => "time",
-        }
+/// What shares of time are of, in ticks: as recorded, or net where that is known.
+pub(super) fn whole(report: &Analysis, counted: Counted, net: bool) -> u64 {
+    let net = report.profile.net.as_ref().filter(|_| net);
+    match (counted, net) {
+        (Counted::Work, net) => report.work(net).ticks,
+        (Counted::All, Some(net)) => net.net_ticks,
+        (Counted::All, None) => report.profile.total_ticks(),
     }
 }
 
@@ -153,14 +130,14 @@ pub(crate) fn table(
     columns: &[usize],
     order: &[PredicateIndex],
     top: usize,
-    whole: Whole,
+    counted: Counted,
 ) -> String {
     let shown = &order[..order.len().min(top)];
     let columns = match columns {
-        [] => usual(report, shown, whole),
+        [] => usual(report, shown, counted),
         asked => asked
             .iter()
-            .map(|&place| column(report, shown, &of_user(place), whole))
+            .map(|&place| column(report, shown, &of_user(place), counted))
             .collect(),
     };
     let mut text = render(&columns, page_width());
@@ -174,8 +151,12 @@ pub(crate) fn table(
         text.push_str(&format!(
             "  … and {} more predicates with {} % of the {}; --top {} shows all\n",
             count((order.len() - shown.len()) as u64),
-            percent(rest, whole.ticks(report, false)),
-            whole.name(),
+            percent(rest, whole(report, counted, false)),
+            if counted == Counted::Work {
+                "work"
+            } else {
+                "time"
+            },
             order.len()
         ));
     }
@@ -183,7 +164,7 @@ pub(crate) fn table(
 }
 
 /// The usual columns: net times first if they are measured, exceptions if there were some.
-fn usual(report: &Analysis, shown: &[PredicateIndex], whole: Whole) -> Vec<Column> {
+fn usual(report: &Analysis, shown: &[PredicateIndex], counted: Counted) -> Vec<Column> {
     let raised = |&index: &PredicateIndex| report.profile.predicates[index as usize].exceptions > 0;
     let raised = shown.iter().any(raised);
     let times = if report.net_is_measured() {
@@ -195,7 +176,7 @@ fn usual(report: &Analysis, shown: &[PredicateIndex], whole: Whole) -> Vec<Colum
         .iter()
         .chain(COUNTS)
         .filter(|printed| raised || PredicateRow::ALL[printed.place].name != "exceptions")
-        .map(|printed| column(report, shown, printed, whole).dispensable(printed.rank))
+        .map(|printed| column(report, shown, printed, counted).dispensable(printed.rank))
         .collect()
 }
 
@@ -209,17 +190,22 @@ fn of_user(place: usize) -> Printed {
     }
 }
 
-fn column(report: &Analysis, shown: &[PredicateIndex], printed: &Printed, whole: Whole) -> Column {
+fn column(
+    report: &Analysis,
+    shown: &[PredicateIndex],
+    printed: &Printed,
+    counted: Counted,
+) -> Column {
     let about = &PredicateRow::ALL[printed.place];
     let is_time = matches!(about.unit, Unit::Time | Unit::Clock);
-    let unit = unit(report);
+    let unit = unit(report, counted);
     let heading = match printed.heading.unwrap_or(about.title) {
         title if printed.unit && is_time => format!("{title} {}", unit.name()),
         title => title.to_owned(),
     };
-    let cell = |&index: &PredicateIndex| {
-        PredicateRow::cell(&report.tables().predicate(index), printed.place)
-    };
+    let tables = report.tables_of(counted);
+    let cell =
+        |&index: &PredicateIndex| PredicateRow::cell(&tables.predicate(index), printed.place);
     let cells = shown.iter().map(cell);
     if about.unit == Unit::Count {
         let counts = cells.map(|cell| match cell {
@@ -229,7 +215,7 @@ fn column(report: &Analysis, shown: &[PredicateIndex], printed: &Printed, whole:
         return Column::counts(heading, &counts.collect::<Vec<_>>());
     }
     let total = report.ns(if printed.share {
-        whole.ticks(report, about.name == "self_comp_ns")
+        whole(report, counted, about.name == "self_comp_ns")
     } else {
         0
     });

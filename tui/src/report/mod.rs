@@ -21,6 +21,7 @@ use std::env;
 use std::io::{self, IsTerminal};
 
 use portmortem_analyzer::Analysis;
+use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::text::{TimeUnit, count};
 use portmortem_analyzer::trace::{PredicateIndex, PredicateInfo};
 use rustix::termios::tcgetwinsize;
@@ -32,7 +33,7 @@ pub(crate) use comparison::{
     goals as compared_goals, headline as compared_headline, predicates as compared_predicates,
 };
 pub(crate) use events::{Lines, life as life_of_box};
-pub(crate) use flat::{Whole, order};
+pub(crate) use flat::order;
 pub(crate) use remarks::{as_list, headline, losses, remarks, work};
 pub(crate) use sites::{order as site_order, table as site_table};
 
@@ -80,11 +81,13 @@ pub(crate) fn overview(
     columns: &[usize],
     order: &[PredicateIndex],
     top: usize,
-    whole: Whole,
+    counted: Counted,
 ) -> String {
     let order = order.iter().copied();
-    let order: Vec<_> = order.filter(|&index| whole.has(analysis, index)).collect();
-    let mut tables = vec![flat::table(analysis, columns, &order, top, whole)];
+    let order: Vec<_> = order
+        .filter(|&index| counted.has(&analysis.trace, index))
+        .collect();
+    let mut tables = vec![flat::table(analysis, columns, &order, top, counted)];
     // What the recorder did is of interest to those who ask for it.
     let infos = analysis.trace.predicates();
     let is_set_up = |index: PredicateIndex| {
@@ -93,7 +96,7 @@ pub(crate) fn overview(
     };
     let hottest = order.iter().filter(|&&index| !is_set_up(index));
     let hottest = hottest.take(3.min(top));
-    tables.extend(hottest.map(|&index| neighbours::block(analysis, index)));
+    tables.extend(hottest.map(|&index| neighbours::block(analysis, index, counted)));
     tables.push(backtracking::table(analysis, top.min(BACKTRACKS)));
     tables.push(costs::centers(analysis));
     // These are of the whole trace.
@@ -109,12 +112,13 @@ pub(crate) fn predicates(
     analysis: &Analysis,
     columns: &[usize],
     indices: &[PredicateIndex],
+    counted: Counted,
 ) -> String {
-    let lines = (!columns.is_empty())
-        .then(|| flat::table(analysis, columns, indices, usize::MAX, Whole::All));
+    let lines =
+        (!columns.is_empty()).then(|| flat::table(analysis, columns, indices, usize::MAX, counted));
     let blocks = indices.iter().flat_map(|&index| {
         [
-            neighbours::block(analysis, index),
+            neighbours::block(analysis, index, counted),
             calls::block(analysis, index),
         ]
     });
@@ -124,8 +128,8 @@ pub(crate) fn predicates(
 }
 
 /// One unit for all times of a report.
-fn unit(analysis: &Analysis) -> TimeUnit {
+fn unit(analysis: &Analysis, counted: Counted) -> TimeUnit {
     let figures = analysis.profile.predicates.iter();
-    let longest = figures.map(|figures| figures.inclusive_ticks).max();
-    TimeUnit::for_longest(analysis.ns(longest.unwrap_or(0)))
+    let longest = figures.map(|figures| counted.predicate(figures).inclusive_ticks);
+    TimeUnit::for_longest(analysis.ns(longest.max().unwrap_or(0)))
 }

@@ -5,6 +5,7 @@
 use std::cmp::Reverse;
 
 use portmortem_analyzer::Analysis;
+use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::figures::{Caller, EdgeFigures};
 use portmortem_analyzer::text::{count, percent, shorten};
 use portmortem_analyzer::trace::{PredicateIndex, SiteIndex};
@@ -27,9 +28,14 @@ struct Line {
 }
 
 /// The whole block.
-pub(crate) fn block(report: &Analysis, index: PredicateIndex) -> String {
-    let figures = &report.profile.predicates[index as usize];
-    let mut lines = callers(report, index);
+pub(crate) fn block(report: &Analysis, index: PredicateIndex, counted: Counted) -> String {
+    // Of what is no work all time is shown.
+    let counted = match counted.has(&report.trace, index) {
+        true => counted,
+        false => Counted::All,
+    };
+    let figures = counted.predicate(&report.profile.predicates[index as usize]);
+    let mut lines = callers(report, index, counted);
     lines.push(Line {
         mark: "",
         name: report.trace.predicate_name(index).to_owned(),
@@ -39,18 +45,19 @@ pub(crate) fn block(report: &Analysis, index: PredicateIndex) -> String {
         },
         ticks: Some(figures.self_ticks),
     });
-    lines.extend(callees(report, index));
+    lines.extend(callees(report, index, counted));
     format!(
         "{}{}",
-        title(report, index),
-        table(report, &lines, figures.inclusive_ticks)
+        title(report, index, counted),
+        table(report, &lines, counted, figures.inclusive_ticks)
     )
 }
 
 /// The predicate's own figures that have no column.
-fn title(report: &Analysis, index: PredicateIndex) -> String {
-    let figures = &report.profile.predicates[index as usize];
-    let unit = unit(report);
+fn title(report: &Analysis, index: PredicateIndex, counted: Counted) -> String {
+    let recorded = &report.profile.predicates[index as usize];
+    let figures = counted.predicate(recorded);
+    let unit = unit(report, counted);
     let mut more = String::new();
     if let Some(place) = place(report, index) {
         more.push_str(&format!("  {place}"));
@@ -64,8 +71,12 @@ fn title(report: &Analysis, index: PredicateIndex) -> String {
     let more = shorten(&more, page_width() / 2);
     let mut text = format!("{}{more}\n", shorten(name, page_width() - more.width()));
     let time = |ticks| unit.with_unit(report.ns(ticks));
+    let elapsed = match recorded.inclusive_ticks - figures.inclusive_ticks {
+        0 => String::new(),
+        _ => format!(" ({} with what is no work)", time(recorded.inclusive_ticks)),
+    };
     text.push_str(&format!(
-        "  inclusive {}, self {}\n  in activations that failed {}, undone by redos into it {}\n",
+        "  inclusive {}{elapsed}, self {}\n  in activations that failed {}, undone by redos into it {}\n",
         time(figures.inclusive_ticks),
         time(figures.self_ticks),
         time(figures.failed_ticks),
@@ -108,7 +119,7 @@ fn place(report: &Analysis, index: PredicateIndex) -> Option<String> {
     ))
 }
 
-fn callers(report: &Analysis, index: PredicateIndex) -> Vec<Line> {
+fn callers(report: &Analysis, index: PredicateIndex, counted: Counted) -> Vec<Line> {
     let edges = report.profile.edges.iter();
     let callers = edges.filter(|((_, callee), _)| *callee == index);
     let lines = callers.map(|(&(caller, _), edge)| {
@@ -118,32 +129,37 @@ fn callers(report: &Analysis, index: PredicateIndex) -> Vec<Line> {
         } else {
             report.caller(caller).to_owned()
         };
+        let edge = counted.edge(edge);
         let line = Line {
             mark: "<",
             name,
-            figures: *edge,
+            figures: edge,
             ticks: (!recursive).then_some(edge.served_ticks),
         };
-        with_sites(report, (caller, index), line, !recursive)
+        with_sites(report, (caller, index), line, counted, !recursive)
     });
     summed_up(lines.collect(), "<")
 }
 
-fn callees(report: &Analysis, index: PredicateIndex) -> Vec<Line> {
+fn callees(report: &Analysis, index: PredicateIndex, counted: Counted) -> Vec<Line> {
     let me = Caller::Predicate(index);
     let edges = &report.profile.edges;
     let callees = edges.range((me, 0)..=(me, PredicateIndex::MAX));
     let others = callees.filter(|((_, callee), _)| *callee != index);
-    let lines = others.map(|(&(_, callee), edge)| {
+    let others = others.map(|(&(_, callee), edge)| (callee, counted.edge(edge)));
+    // Loading may call what is work.
+    let others =
+        others.filter(|(callee, edge)| counted.has(&report.trace, *callee) || edge.spent_ticks > 0);
+    let lines = others.map(|(callee, edge)| {
         let line = Line {
             mark: ">",
             name: report.predicate(callee).to_owned(),
-            figures: *edge,
+            figures: edge,
             ticks: Some(edge.spent_ticks),
         };
         // Of sites it is known what they served. Where each of the two calls the other, that is not what was spent there.
         let is_spent = edge.served_ticks == edge.spent_ticks;
-        with_sites(report, (me, callee), line, is_spent)
+        with_sites(report, (me, callee), line, counted, is_spent)
     });
     summed_up(lines.collect(), ">")
 }
@@ -154,6 +170,7 @@ fn with_sites(
     report: &Analysis,
     (caller, callee): (Caller, PredicateIndex),
     mut line: Line,
+    counted: Counted,
     timed: bool,
 ) -> Vec<Line> {
     let key = |site| (caller, callee, site);
@@ -179,7 +196,7 @@ fn with_sites(
                     ports: figures.ports,
                     ..EdgeFigures::default()
                 },
-                ticks: timed.then_some(figures.served_ticks),
+                ticks: timed.then_some(counted.site(figures).served_ticks),
             });
             let below = below.map(|line| vec![line]).collect();
             [vec![line], summed_up(below, "")].concat()
@@ -225,8 +242,8 @@ fn summed_up(mut groups: Vec<Vec<Line>>, mark: &'static str) -> Vec<Line> {
     lines
 }
 
-fn table(report: &Analysis, lines: &[Line], whole: u64) -> String {
-    let unit = unit(report);
+fn table(report: &Analysis, lines: &[Line], counted: Counted, whole: u64) -> String {
+    let unit = unit(report, counted);
     let cells = |cell: &dyn Fn(&Line) -> String| lines.iter().map(cell).collect::<Vec<_>>();
     let counts = |heading, value: fn(&EdgeFigures) -> u64| {
         let values: Vec<u64> = lines.iter().map(|line| value(&line.figures)).collect();

@@ -1,12 +1,13 @@
 //! The goals of clauses that made calls: a line for each, and one for the calls of each caller and callee that do not say their goal.
 
 use portmortem_analyzer::Analysis;
+use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::tables::{Row, Site, SiteRow};
 use portmortem_analyzer::text::percent;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
-use super::flat::compare;
+use super::flat::{compare, whole};
 use super::{page_width, shown_of, unit};
 use crate::text_table::{Column, render};
 
@@ -16,8 +17,10 @@ pub(crate) fn order<'t>(
     report: &'t Analysis,
     chosen: Option<&[PredicateIndex]>,
     sort: usize,
+    counted: Counted,
 ) -> Vec<Site<'t>> {
-    let mut sites = report.tables().site_list();
+    let mut sites = report.tables_of(counted).site_list();
+    sites.retain(|site| counted.has(&report.trace, site.callee) || site.figures.served_ticks > 0);
     if let Some(chosen) = chosen {
         sites.retain(|site| {
             let caller = site.caller.predicate();
@@ -29,12 +32,18 @@ pub(crate) fn order<'t>(
 }
 
 /// The first `top` of these sites, in the order of a column, and a line on the rest.
-pub(crate) fn table(report: &Analysis, sites: &[Site], sort: usize, top: usize) -> String {
+pub(crate) fn table(
+    report: &Analysis,
+    sites: &[Site],
+    sort: usize,
+    counted: Counted,
+    top: usize,
+) -> String {
     // What the order is by is shown.
     let rank_of_undone = u8::from(SiteRow::ALL[sort].name != "undone_ns");
     let shown = &sites[..sites.len().min(top)];
-    let unit = unit(report);
-    let total = report.profile.total_ticks();
+    let unit = unit(report, counted);
+    let total = whole(report, counted, false);
     let cells = |cell: &dyn Fn(&Site) -> String| shown.iter().map(cell).collect::<Vec<_>>();
     let counts = |heading, value: fn(&Site) -> u64| {
         Column::counts(heading, &shown.iter().map(value).collect::<Vec<u64>>())

@@ -165,10 +165,11 @@ impl Changes {
                     let name = change.key.to_string();
                     Row::of(change, name, index(&change.key.callee))
                 };
-                let changed = comparison.predicates.iter().filter(|of| of.is_change(time));
+                let changed = comparison.predicates.iter();
+                let changed = changed.filter(|of| !of.is_engine_work && of.is_change(time));
                 let predicates = rows(changed.map(of_predicate).collect());
                 let changed = comparison.goals.iter();
-                let changed = changed.filter(|of| of.is_change(Figure::Time));
+                let changed = changed.filter(|of| !of.is_engine_work && of.is_change(Figure::Time));
                 let goals = rows(changed.map(of_goal).collect());
                 // In the order of the comparison: what a predicate does differently itself comes first.
                 let tables = [predicates, goals].into_iter();
@@ -329,8 +330,7 @@ impl Row {
     /// What was measured of a side; nothing if it was not called there.
     fn side(&self, figure: Figure, side: usize) -> Cell<'static> {
         let is_there = [&self.change.before, &self.change.after][side].is_some();
-        let is_time = matches!(figure, Figure::Time | Figure::Net);
-        match is_there && (is_time || !self.change.is_engine_work) {
+        match is_there {
             true => integer(self.change.get(figure)[side].median),
             false => Cell::Missing,
         }
@@ -356,10 +356,7 @@ impl Row {
 
     fn difference(&self, figure: Figure) -> Cell<'static> {
         let difference = self.change.difference(figure);
-        match i64::try_from(difference) {
-            Ok(difference) if !self.change.is_engine_work => Cell::Integer(difference),
-            _ => Cell::Missing,
-        }
+        i64::try_from(difference).map_or(Cell::Missing, Cell::Integer)
     }
 }
 
@@ -379,13 +376,13 @@ const COLUMNS: &[Column] = &[
         "delta_ns",
         "Δ",
         Kind::Delta,
-        "How much longer it takes itself; of goals how much more time is served.",
+        "How much longer it takes itself; of goals how much more work is served.",
     ),
     Column::new(
         "before_ns",
         "before",
         Kind::Time,
-        "Self time before, net if it was measured on both sides; of goals the time served.",
+        "Self time before, net if it was measured on both sides; of goals the work served.",
     ),
     Column::new("after_ns", "after", Kind::Time, "The same after."),
     Column::new(

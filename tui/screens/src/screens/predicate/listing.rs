@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use portmortem_analyzer::Tables;
 use portmortem_analyzer::calls::Goal;
 use portmortem_analyzer::figures::clauses::ClauseFigures;
 use portmortem_analyzer::figures::{Caller, SiteFigures};
@@ -67,7 +68,7 @@ impl Listing {
         };
         if let Some((file, begin)) = own {
             let me = Caller::Predicate(predicate);
-            listing.goals = goals(analysis, file, |site| site.caller == me);
+            listing.goals = goals(analysis.tables(), file, |site| site.caller == me);
             listing.read(analysis, file, begin, &clauses(analysis, predicate, file));
         }
         if listing.rows.is_empty() {
@@ -78,7 +79,8 @@ impl Listing {
 
     /// Lists the lines where the predicate is called, if they can be read: those of the file with the goal that takes most of its time.
     fn show_callers(&mut self, analysis: &AnalysisView, predicate: PredicateIndex) {
-        let sites = analysis.tables().site_list().into_iter().rev();
+        let tables = analysis.tables_of(analysis.counted_of(predicate));
+        let sites = tables.site_list().into_iter().rev();
         let sites = sites.filter(|site| site.callee == predicate);
         let places = sites.filter_map(|site| {
             let place = (site.file()?, site.line()?);
@@ -89,7 +91,7 @@ impl Listing {
         };
         self.read(analysis, file, line, &BTreeMap::new());
         if !self.rows.is_empty() {
-            self.goals = goals(analysis, file, |site| site.callee == predicate);
+            self.goals = goals(tables, file, |site| site.callee == predicate);
             let called = format!("called at {}:{line}", printable(file));
             self.place = match analysis.source(predicate) {
                 Some(_) => format!("{}; {called}", self.place),
@@ -129,12 +131,12 @@ impl Listing {
 
 /// By line: what the goals of a file called that are asked for, as far as the trace says which did.
 fn goals(
-    analysis: &AnalysisView,
+    tables: Tables,
     file: &str,
     is_asked: impl Fn(&Site) -> bool,
 ) -> BTreeMap<u32, GoalsOfLine> {
     let mut lines = BTreeMap::<u32, GoalsOfLine>::new();
-    for site in analysis.tables().site_list() {
+    for site in tables.site_list() {
         if is_asked(&site)
             && site.file() == Some(file)
             && let Some(line) = site.line()

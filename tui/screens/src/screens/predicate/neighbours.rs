@@ -88,6 +88,11 @@ impl Neighbours {
         });
         let callees = edges.range((me, 0)..=(me, PredicateIndex::MAX));
         let callees = callees.filter(|((_, callee), _)| *callee != subject);
+        // Loading may call what is work.
+        let counted = analysis.counted_of(subject);
+        let callees = callees.filter(|((_, callee), edge)| {
+            counted.has(&analysis.trace, *callee) || counted.edge(edge).spent_ticks > 0
+        });
         let callees = callees.map(|(&(_, callee), &edge)| Row {
             role: Role::Callee,
             who: Caller::Predicate(callee),
@@ -141,7 +146,10 @@ impl Neighbours {
             Caller::Predicate(callee) if row.role == Role::Callee => (me, callee),
             who => (who, self.subject),
         };
-        let of = self.analysis.tables().edge(pair, row.edge);
+        let tables = self
+            .analysis
+            .tables_of(self.analysis.counted_of(self.subject));
+        let of = tables.edge(pair, row.edge);
         column.cell(self.is_net(), |at| EdgeRow::cell(&of, at))
     }
 

@@ -123,7 +123,8 @@ impl View {
     pub(super) fn figures(&self) -> PredicateFigures {
         let predicates = &self.analysis.profile.predicates;
         let figures = predicates.get(self.subject as usize);
-        figures.copied().unwrap_or_default()
+        let counted = self.analysis.counted_of(self.subject);
+        figures.map_or_else(PredicateFigures::default, |of| counted.predicate(of))
     }
 
     /// What is said where nothing of the predicate is looked at.

@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use portmortem_analyzer::figures::Caller;
+use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::tables::{self, Cell, Row as _, Site, SiteNames, SiteRow};
 use portmortem_analyzer::trace::PredicateIndex;
 
@@ -50,7 +51,7 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
             "share",
             "served %",
             Kind::Share,
-            "Time in what it calls, of all time: waiting in it is part of that.",
+            "Work in what it calls, of all work; with w time, of all time.",
         ),
         of("served_ns"),
         of("calls"),
@@ -76,7 +77,9 @@ impl Goals {
         let places: Vec<&str> = names.names().map(|(place, _)| place).collect();
         let tables = analysis.tables();
         let goals = tables.site_list().into_iter();
-        let goals = goals.filter(|goal| !analysis.leaves_out(goal.callee));
+        let is_shown =
+            |goal: &Site| !analysis.leaves_out(goal.callee) || goal.figures.served_ticks > 0;
+        let goals = goals.filter(is_shown);
         let rows = goals.map(|goal| Goal::of(analysis, &goal, &places));
         Self {
             rows: rows.collect(),
@@ -162,9 +165,12 @@ impl Source for Goals {
         self.rows[row].key
     }
 
-    /// Time served is known as it was recorded, with what waited in it.
+    /// Time served is known as it was recorded.
     fn whole(&self) -> u64 {
-        self.analysis.ns(self.analysis.profile.total_ticks())
+        self.analysis.ns(match self.analysis.counted() {
+            Counted::Work => self.analysis.recorded_work().ticks,
+            Counted::All => self.analysis.profile.total_ticks(),
+        })
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {
