@@ -257,11 +257,11 @@ impl Analysis {
         self.index.as_ref().map(Index::pyramids)
     }
 
-    /// What ran in each cost centre; nothing if the trace has none.
+    /// What ran in each cost centre, as far as it counts; nothing if the trace has none.
     #[must_use]
-    pub fn centers(&self) -> BTreeMap<Center, CenterSum> {
+    pub fn centers(&self, counted: Counted) -> BTreeMap<Center, CenterSum> {
         if self.trace.has_centers() {
-            by_center(&self.trace, &self.profile)
+            by_center(&self.trace, &self.profile, counted)
         } else {
             BTreeMap::new()
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{Rates, share};
 use crate::figures::centers::CenterFigures;
 use crate::figures::contexts::ContextFigures;
+use crate::figures::counted::Counted;
 use crate::figures::profile::Profile;
 use crate::trace::{Center, PredicateIndex, PredicateInfo, Trace};
 
@@ -19,13 +20,20 @@ pub struct CenterSum {
     pub net_ticks: Option<u64>,
 }
 
-/// The figures of each centre: sums over its rows, and how often it was entered. The boxes of the
+/// The figures of each centre: sums over those of its rows whose time counts, and how often it was
+/// entered. The boxes of the
 /// centre itself, garbage collections and stack shifts are no calls of the program's: of them only the time is counted.
 #[must_use]
-pub fn by_center(trace: &Trace, profile: &Profile) -> BTreeMap<Center, CenterSum> {
+pub fn by_center(
+    trace: &Trace,
+    profile: &Profile,
+    counted: Counted,
+) -> BTreeMap<Center, CenterSum> {
     let net = net(trace, profile);
     let mut sums = BTreeMap::<Center, CenterSum>::new();
-    for (key, figures) in &profile.centers {
+    let rows = profile.centers.iter();
+    let rows = rows.filter(|((_, predicate), _)| counted.has(trace, *predicate));
+    for (key, figures) in rows {
         let sum = sums.entry(key.0).or_default();
         let info = trace.predicates().get(key.1 as usize);
         if info.is_some_and(|info| info.center.is_some()) {

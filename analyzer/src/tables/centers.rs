@@ -81,7 +81,7 @@ rows! {
 impl<'t> Tables<'t> {
     /// By self time, the most first; then in the order of the trace.
     pub fn centers(self) -> impl Iterator<Item = CenterRow<'t>> {
-        let sums = by_center(self.trace, self.profile);
+        let sums = by_center(self.trace, self.profile, self.counted());
         let mut order: Vec<_> = sums.into_iter().collect();
         order.sort_by_key(|(_, sum)| Reverse(sum.figures.self_ticks));
         let rows = order.into_iter();

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicU64;
 
 use portmortem_analyzer::comparison::{Comparison, Recorded};
 use portmortem_analyzer::condition::ListedCondition;
+use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::graphs::{
     Graph, Metric, WriteGraph, callgrind, dot, firefox, flamegraph, folded, speedscope,
 };
@@ -139,7 +140,7 @@ fn report(analysis: &Analysis) {
     for net in [None, analysis.profile.net.as_ref()] {
         let _ = remarks::hottest_path(analysis, net);
     }
-    let _ = (analysis.centers(), analysis.net_range());
+    let _ = (analysis.centers(Counted::Work), analysis.net_range());
     for row in 0..analysis.profile.contexts.len() {
         let _ = analysis.place(row);
     }

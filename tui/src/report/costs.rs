@@ -12,15 +12,15 @@ use super::{page_width, unit};
 use crate::text_table::{Column, render};
 
 /// Time and counts of each cost centre, the most time first; nothing if the program has none.
-pub(super) fn centers(report: &Analysis) -> String {
+pub(super) fn centers(report: &Analysis, counted: Counted) -> String {
     if !report.trace.has_centers() {
         return String::new();
     }
-    let rows: Vec<CenterRow> = report.tables().centers().collect();
+    let rows: Vec<CenterRow> = report.tables_of(counted).centers().collect();
     if rows.is_empty() {
         return String::new();
     }
-    let unit = unit(report, Counted::All);
+    let unit = unit(report, counted);
     let total = rows.iter().map(|row| row.self_ns);
     let total = total.fold(0, u64::saturating_add);
     let numbers =

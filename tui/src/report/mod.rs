@@ -98,7 +98,7 @@ pub(crate) fn overview(
     let hottest = hottest.take(3.min(top));
     tables.extend(hottest.map(|&index| neighbours::block(analysis, index, counted)));
     tables.push(backtracking::table(analysis, top.min(BACKTRACKS)));
-    tables.push(costs::centers(analysis));
+    tables.push(costs::centers(analysis, counted));
     // These are of the whole trace.
     if analysis.filters.is_everything() {
         tables.push(costs::symbolic(analysis, &order, top));

@@ -10,6 +10,7 @@ use portmortem_tracer::{Options, Recorder, clock};
 use proptest::prelude::*;
 
 use super::random::{self, Choice, Limits};
+use crate::figures::counted::Counted;
 use crate::figures::laws;
 use crate::figures::profile::Profile;
 use crate::net::centers::by_center;
@@ -132,7 +133,7 @@ fn collections_take_time_in_a_centre_and_are_no_calls() {
     ];
     let trace = trace(&[events], Dialect::EveryRedo);
     let profile = replay(&trace, &ReplayOptions::default());
-    let sum = by_center(&trace, &profile)[&Some(A)];
+    let sum = by_center(&trace, &profile, Counted::All)[&Some(A)];
     assert_eq!((sum.entered, sum.figures.calls), (1, 1));
     assert_eq!(sum.figures.self_ticks, 3 + 5 + 7 + 9 + 11);
 }
@@ -229,7 +230,7 @@ fn the_boxes_of_centres_are_entries_and_no_calls() {
     let events = vec![call(A), call(IN_B), Event::ExitDet, Event::ExitDet];
     let trace = trace(&[events], Dialect::EveryRedo);
     let profile = replay(&trace, &ReplayOptions::default());
-    let sums = by_center(&trace, &profile);
+    let sums = by_center(&trace, &profile, Counted::All);
     let calls = |center| {
         sums.get(&center)
             .map(|sum| (sum.entered, sum.figures.calls))
@@ -243,7 +244,7 @@ fn the_boxes_of_centres_are_entries_and_no_calls() {
 fn agrees(trace: &Trace, options: &ReplayOptions) {
     let profile: Profile = replay(trace, options);
     assert_eq!(laws::check(&profile), []);
-    let sums = by_center(trace, &profile);
+    let sums = by_center(trace, &profile, Counted::All);
     let net: Option<u64> = sums.values().map(|sum| sum.net_ticks).sum();
     let all = profile.net.as_ref().unwrap().net_ticks;
     assert_eq!(net, Some(all));

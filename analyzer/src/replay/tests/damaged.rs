@@ -14,6 +14,7 @@ use super::files::{record, trace};
 use super::random::{self, Limits};
 use super::{Events, Script};
 use crate::export::{self, Exporter, Table};
+use crate::figures::counted::Counted;
 use crate::figures::laws;
 use crate::net::centers::by_center;
 use crate::replay::{ReplayOptions, replay};
@@ -482,7 +483,7 @@ fn ticks_that_do_not_fit() {
         assert_eq!(profile.predicates[1].calls, 8);
         assert_eq!(profile.predicates[1].self_ticks, u64::MAX);
         assert!(profile.net.is_some());
-        let _ = by_center(&trace, &profile);
+        let _ = by_center(&trace, &profile, Counted::All);
         let tables = Tables::new("a", &trace, &profile);
         for &table in Table::ALL {
             export::Csv.write(&tables, table, &mut Vec::new()).unwrap();

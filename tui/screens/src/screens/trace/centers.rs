@@ -25,7 +25,7 @@ const COLUMNS: &[Column] = &[
         "share",
         "self %",
         Kind::Share,
-        "Time in the centre and in none inside it, of all time.",
+        "Work in the centre and in none inside it, of all work; with w time, of all time.",
     ),
     of("self_ns"),
     of("entered"),
@@ -42,7 +42,7 @@ impl Centers {
     pub(super) fn new(analysis: &Arc<AnalysisView>) -> Self {
         Self {
             analysis: Arc::clone(analysis),
-            sums: analysis.centers().into_iter().collect(),
+            sums: analysis.centers(analysis.counted()).into_iter().collect(),
         }
     }
 }
