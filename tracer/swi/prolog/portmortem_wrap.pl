@@ -57,6 +57,9 @@ start_wrapping(Options) :-
     assertz(active),
     wrap_autoloader(Id),
     assertz(wrapped('$autoload', 1, '$autoload', Id, closure(always), 0)),
+    wrap_fillers(Filling),
+    forall(( fills_table(M:Head), name_arity(Head, Name, Arity) ),
+           assertz(wrapped(Name, Arity, M, Filling, closure(always), 0))),
     portmortem:'$all_changed',
     wrap_new(loaded).
 

@@ -30,6 +30,8 @@ pub(crate) struct Rules {
     pub(crate) left_out: FxHashSet<Identity>,
     /// The predicate that the engine calls to load a library.
     pub(crate) loader: Option<Identity>,
+    /// Predicates that the engine calls to fill a table.
+    pub(crate) fills: FxHashSet<Identity>,
     /// The predicate that runs goals in cost centres.
     pub(crate) center: Option<Identity>,
     /// Predicates that the program does not want to have recorded.

@@ -363,7 +363,7 @@ impl Visit {
         self.shadow.expects_written = false;
     }
 
-    fn called(&mut self, id: u32, call: &Call) {
+    pub(super) fn called(&mut self, id: u32, call: &Call) {
         let silent = self.engine.quiet;
         if !silent && !self.engine.stream.call_if_soon(id) {
             self.engine.note_pauses(self.shadow.is_active());
@@ -407,6 +407,9 @@ impl Visit {
         }
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing_of_running(definition) };
+        if let Standing::FillsTable(id) = standing {
+            return self.note_filling(id, frame);
+        }
         let id = if standing == Standing::Center {
             self.center(frame)
         } else {
@@ -484,14 +487,37 @@ impl Visit {
 
     /// Unrecorded code has called a predicate that gets a box.
     fn enter(&mut self, id: u32, frame: usize, boundary: bool, given: Given) {
-        // SAFETY: the running frame; a recorded predicate has been called by one.
-        let (parent, returns_to) =
-            unsafe { (word(frame, FRAME_PARENT), word(frame, FRAME_RETURN)) };
+        let newest = self.newest_before(frame);
+        let call = self.call_in(frame, newest, boundary, given);
+        self.recovery();
+        self.shadow.entered(&call, self.engine);
+        self.demand(frame);
+        self.watch(newest);
+        self.called(id, &call);
+        self.shadow.announced = -1;
+    }
+
+    /// The newest choicepoint before the call that runs in a frame.
+    pub(super) fn newest_before(&self, frame: usize) -> usize {
         let mut newest = self.newest();
         while newest > frame && self.frame_of_choice(newest) == frame {
             newest = self.older(newest);
         }
-        let call = Call {
+        newest
+    }
+
+    /// The call by unrecorded code that runs in a frame.
+    pub(super) fn call_in(
+        &self,
+        frame: usize,
+        newest: usize,
+        boundary: bool,
+        given: Given,
+    ) -> Call {
+        // SAFETY: the running frame; a recorded predicate has been called by one.
+        let (parent, returns_to) =
+            unsafe { (word(frame, FRAME_PARENT), word(frame, FRAME_RETURN)) };
+        Call {
             frame: self.offset(frame),
             caller: if parent == 0 { -1 } else { self.offset(parent) },
             choice: self.offset(newest),
@@ -499,13 +525,7 @@ impl Visit {
             foreign: self.is_from_foreign(frame),
             boundary,
             given,
-        };
-        self.recovery();
-        self.shadow.entered(&call, self.engine);
-        self.demand(frame);
-        self.watch(newest);
-        self.called(id, &call);
-        self.shadow.announced = -1;
+        }
     }
 
     /// The body of a clause begins for the first time, or a fact ends.
