@@ -323,7 +323,8 @@ rule(Options, scope, library, 0, 0) :- widened(Options, libraries).
 rule(Options, scope, system, 0, 0)  :- widened(Options, builtins).
 rule(_, own, M, 0, 0) :- own_module(M).
 rule(_, elsewhere, Name, Arity, M) :- library_predicate(Name, Arity, M).
-rule(_, loader, '$autoload', '$autoload', 1).
+rule(_, search, '$autoload', '$autoload', 1).
+rule(_, loader, '$autoload', do_autoload, 3).
 rule(_, fills, M, Name, Arity) :- fills_table(M:Head), name_arity(Head, Name, Arity).
 rule(_, center, portmortem, run_in_center, 2).
 rule(_, What, system, Name, Arity) :-
@@ -394,6 +395,7 @@ system_hook(M, Name, Arity) :-
     ).
 
 there_before(_, '$autoload', '$autoload', 1).
+there_before(_, '$autoload', do_autoload, 3).
 there_before(_, M, Name, Arity) :- fills_table(M:Head), name_arity(Head, Name, Arity).
 there_before(_, portmortem, run_in_center, 2).
 there_before(_, M, Name, Arity) :-

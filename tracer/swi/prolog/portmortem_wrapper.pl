@@ -48,10 +48,11 @@ wrap(How, M, Head, Copy, Id) :-
 
 %!  wrap_autoloader(-Id) is det.
 %
-%   Loading a library is no work of the predicate that is the first to call it.
+%   Loading a library is no work of the predicate that is the first to call it. To search for one
+%   is: a program may ask again and again for what no library has.
 
 wrap_autoloader(Id) :-
-    P = '$autoload':'$autoload'(_),
+    P = '$autoload':do_autoload(_, _, _),
     portmortem:'$predicate'(system, autoload, 0, '', 0, Id),
     body(P, Id, Wrapped, Body),
     wrap_in_place(P, portmortem, Wrapped, Body).

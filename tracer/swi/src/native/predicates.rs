@@ -28,8 +28,10 @@ pub(crate) enum Standing {
     Recorded(u32),
     /// The same, and what its calls are made with is recorded, too.
     WithArguments(u32),
-    /// All calls get boxes, and the goals of its clauses get none: the engine calls it to load a
-    /// library.
+    /// All calls get boxes that are in no trace, and the goals of its clauses get none: the engine
+    /// calls it where a predicate is not there.
+    Search,
+    /// All calls get boxes, and the goals of its clauses get none: it loads a library.
     Loader(u32),
     /// Each call fills a table, which is noted, and gets no box.
     FillsTable(u32),
@@ -63,7 +65,8 @@ impl Standing {
             | Self::WithArguments(id)
             | Self::Loader(id)
             | Self::Boundary(id) => Some(id),
-            Self::FillsTable(_)
+            Self::Search
+            | Self::FillsTable(_)
             | Self::Center
             | Self::Unrecorded
             | Self::Untouched
@@ -433,6 +436,7 @@ impl Known {
     fn decide(&mut self, identity: Identity, offsets: &Offsets) -> Standing {
         let class = self.classify(identity, offsets);
         match class {
+            Class::Search => return Standing::Search,
             Class::Unrecorded => return Standing::Unrecorded,
             Class::Untouched => return Standing::Untouched,
             Class::Center => return Standing::Center,
@@ -507,6 +511,9 @@ impl Known {
         // SAFETY: a module of the engine's, whose class is one of its words.
         let class = unsafe { word(module, offsets.class) };
         let rules = &self.rules;
+        if rules.search == Some(identity) {
+            return Class::Search;
+        }
         if rules.loader == Some(identity) {
             return Class::Loader;
         }
@@ -556,6 +563,7 @@ impl Known {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Recorded,
+    Search,
     Loader,
     FillsTable,
     Center,

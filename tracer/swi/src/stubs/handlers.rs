@@ -407,13 +407,11 @@ impl Visit {
         }
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing_of_running(definition) };
-        if let Standing::FillsTable(id) = standing {
-            return self.note_filling(id, frame);
-        }
-        let id = if standing == Standing::Center {
-            self.center(frame)
-        } else {
-            standing.at_goal()
+        let id = match standing {
+            Standing::FillsTable(id) => return self.note_filling(id, frame),
+            Standing::Search => return self.search(frame),
+            Standing::Center => self.center(frame),
+            _ => standing.at_goal(),
         };
         let Some(id) = id else {
             if standing == Standing::Unrecorded {
@@ -482,49 +480,6 @@ impl Visit {
         unsafe {
             let parent = word(frame, FRAME_PARENT);
             parent == 0 || word(parent, FRAME_PARENT) == 0
-        }
-    }
-
-    /// Unrecorded code has called a predicate that gets a box.
-    fn enter(&mut self, id: u32, frame: usize, boundary: bool, given: Given) {
-        let newest = self.newest_before(frame);
-        let call = self.call_in(frame, newest, boundary, given);
-        self.recovery();
-        self.shadow.entered(&call, self.engine);
-        self.demand(frame);
-        self.watch(newest);
-        self.called(id, &call);
-        self.shadow.announced = -1;
-    }
-
-    /// The newest choicepoint before the call that runs in a frame.
-    pub(super) fn newest_before(&self, frame: usize) -> usize {
-        let mut newest = self.newest();
-        while newest > frame && self.frame_of_choice(newest) == frame {
-            newest = self.older(newest);
-        }
-        newest
-    }
-
-    /// The call by unrecorded code that runs in a frame.
-    pub(super) fn call_in(
-        &self,
-        frame: usize,
-        newest: usize,
-        boundary: bool,
-        given: Given,
-    ) -> Call {
-        // SAFETY: the running frame; a recorded predicate has been called by one.
-        let (parent, returns_to) =
-            unsafe { (word(frame, FRAME_PARENT), word(frame, FRAME_RETURN)) };
-        Call {
-            frame: self.offset(frame),
-            caller: if parent == 0 { -1 } else { self.offset(parent) },
-            choice: self.offset(newest),
-            returns_to: self.fixed(returns_to),
-            foreign: self.is_from_foreign(frame),
-            boundary,
-            given,
         }
     }
 
