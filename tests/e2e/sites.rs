@@ -103,10 +103,11 @@ fn calling_clauses(sandbox: &Sandbox) -> [BTreeSet<(String, String)>; 2] {
     found
 }
 
-/// Constraints over integers, constraint handling rules, and a grammar with strings.
+/// Constraints over integers, constraint handling rules, and a grammar with strings. Before 9.2,
+/// `library(clpfd)` made clauses of the calls of `maplist/2` in the first program, too.
 #[test]
 fn all_clauses_that_call_something_have_sites() {
-    for (name, at_least) in [("puzzles.pl", 9), ("constraints.pl", 40), ("parser.pl", 20)] {
+    for (name, at_least) in [("puzzles.pl", 7), ("constraints.pl", 40), ("parser.pl", 20)] {
         let sandbox = Sandbox::new();
         let profiled = sandbox.record("run", &program(name), &["--clauses"]);
         assert!(profiled.events() > 0);

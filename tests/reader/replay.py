@@ -46,6 +46,7 @@ BETWEEN_PORTS = {
     "system:waiting/0",
     "system:preempted/0",
     "portmortem:instrument/0",
+    "system:fill_table/0",
 }
 LEFT_OUT = BETWEEN_PORTS | {"system:autoload/0"}
 COLLECTORS = {

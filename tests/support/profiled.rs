@@ -102,12 +102,13 @@ impl Profiled {
             .unwrap_or_else(|| panic!("no edge from {caller} to {callee} in {:#?}", self.edges()))
     }
 
-    /// The program's predicates that ran, alphabetically: without the engine's own work, which depends on time.
+    /// The program's predicates that ran, alphabetically: without the engine's own work, which
+    /// depends on time, and notes on tables.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let engine = self.trace.predicates().iter();
         let engine: Vec<&str> = engine
-            .filter(|info| info.is_engine_work())
+            .filter(|info| info.is_engine_work() || info.is_filling())
             .map(|info| info.indicator.as_str())
             .collect();
         let mut names: Vec<String> = self
@@ -120,12 +121,15 @@ impl Profiled {
         names
     }
 
-    /// Calls and exits of each predicate, by `(module, name, arity)`, without the engine's own work.
+    /// Calls and exits of each predicate, by `(module, name, arity)`, without the engine's own work
+    /// and notes on tables.
     #[must_use]
     pub fn calls_and_exits(&self) -> BTreeMap<(String, String, u32), (u64, u64)> {
         let known = self.trace.predicates().iter().zip(&self.profile.predicates);
         known
-            .filter(|(info, figures)| figures.is_used() && !info.is_engine_work())
+            .filter(|(info, figures)| {
+                figures.is_used() && !info.is_engine_work() && !info.is_filling()
+            })
             .map(|(info, figures)| {
                 let declared = &info.declared;
                 let key = (

@@ -9,8 +9,8 @@ use super::row::{Row, rows};
 use crate::calls::figures::CallFigures;
 use crate::figures::counted::Counted;
 use crate::figures::net_times::Times;
-use crate::figures::{Determinism, PredicateFigures};
-use crate::trace::PredicateIndex;
+use crate::figures::{Caller, Determinism, PredicateFigures};
+use crate::trace::{PredicateIndex, PredicateInfo};
 
 rows! {
     /// A row of the table `predicates`: one for every predicate that was called.
@@ -80,6 +80,12 @@ rows! {
         /// Greatest number of boxes that could be re-entered at once, one of the predicate the
         /// newest.
         "height" Count max_height: u64 = p.figures.max_height;
+        /// Tables that began to be filled in its boxes, for its own calls or for goals of `tnot/1`;
+        /// empty if none did.
+        "filled" Count filled: Option<u64> = p.filled();
+        /// `calls` less `filled`: calls that found a table, if `tnot/1` filled none. Empty as
+        /// `filled` is, or if more tables were filled.
+        "reused" Count reused: Option<u64> = p.filled().and_then(|filled| p.figures.calls.checked_sub(filled));
         /// `self_ns` by `calls`, in ns.
         "self/call" Time self_call_ns: Option<u64> = p.figures.self_ticks.checked_div(p.figures.calls).map(|ticks| p.tables.ns(ticks));
         /// Mean time of a call, in ns: from the call to the exit, failure or exception that
@@ -158,6 +164,19 @@ impl<'t> Predicate<'t> {
     fn line(&self) -> Option<u32> {
         let line = self.declared()?.line;
         (line != 0).then_some(line)
+    }
+
+    fn filled(&self) -> Option<u64> {
+        let caller = Caller::Predicate(self.index);
+        let called = (caller, PredicateIndex::MIN)..=(caller, PredicateIndex::MAX);
+        let infos = self.tables.trace.predicates();
+        let is_filling = |callee: PredicateIndex| {
+            let info = infos.get(callee as usize);
+            info.is_some_and(PredicateInfo::is_filling)
+        };
+        let mut edges = self.tables.profile.edges.range(called);
+        let (_, filling) = edges.find(|((_, callee), _)| is_filling(*callee))?;
+        Some(filling.ports.calls)
     }
 
     fn net(&self, ticks: fn(&Times) -> u64) -> Option<u64> {

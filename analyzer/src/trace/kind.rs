@@ -2,7 +2,9 @@
 
 use bincode::{Decode, Encode};
 
-use portmortem_tracer::format::{AUTOLOAD, INSTRUMENT, PREEMPTED, WAITING, is_engine_work};
+use portmortem_tracer::format::{
+    AUTOLOAD, FILL_TABLE, INSTRUMENT, PREEMPTED, WAITING, is_engine_work,
+};
 
 use super::{PredicateIndex, PredicateInfo, Trace};
 
@@ -21,7 +23,8 @@ pub enum BoxKind {
     Autoload,
     /// Time without a processor.
     Waiting,
-    /// What the recorder does to the program while that runs: no work of the program at all.
+    /// What the recorder does to the program while that runs, and its notes that a table begins to
+    /// be filled: no work of the program at all.
     SetUp,
 }
 
@@ -30,6 +33,9 @@ impl BoxKind {
     #[must_use]
     pub fn by_predicate(trace: &Trace) -> Vec<Self> {
         let of = |info: &PredicateInfo| {
+            if info.is_filling() {
+                return Self::SetUp;
+            }
             if !info.is_engine_work() {
                 return Self::Call {
                     arity: info.declared.arity,
@@ -74,10 +80,17 @@ impl PredicateInfo {
     }
 
     /// Whether its boxes are calls that the program makes: neither of a cost centre itself nor the
-    /// engine's own work.
+    /// engine's own work, nor notes on tables.
     #[must_use]
     pub fn is_called_by_program(&self) -> bool {
-        !self.is_center && !self.is_engine_work()
+        !self.is_center && !self.is_engine_work() && !self.is_filling()
+    }
+
+    /// Whether its boxes are notes that a table begins to be filled.
+    #[must_use]
+    pub fn is_filling(&self) -> bool {
+        let declared = &self.declared;
+        declared.module == "system" && declared.name == FILL_TABLE && declared.arity == 0
     }
 
     /// Whether its boxes are garbage collections or stack shifts.

@@ -78,6 +78,10 @@ pub fn is_engine_work(module: &str, name: &str, arity: u32) -> bool {
 /// Loading a library.
 pub const AUTOLOAD: &str = "autoload";
 
+/// A table begins to be filled: the name of a predicate of arity 0 of the module `system`. It is
+/// none of [`ENGINE_WORK`]: how many there are is a figure of the program.
+pub const FILL_TABLE: &str = "fill_table";
+
 /// No work: the thread had no processor, because it waited for something. In a trace without
 /// [`PREEMPTED`] it may also have waited for a processor.
 pub const WAITING: &str = "waiting";

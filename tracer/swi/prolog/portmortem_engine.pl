@@ -5,6 +5,7 @@
             has_wrapper/2,              % :Head, +Name
             wrapper_of_program/2,       % :Head, ?Name
             own_wrapper/1,              % ?Name
+            fills_table/1,              % -Head
             exit/3,                     % ?Box, ?Before, -Goal
             only_guards/2,              % +Choice, +Before
             as_own/1,                   % :Goal
@@ -97,6 +98,13 @@ own_wrapper(portmortem_hook).
 own_wrapper(portmortem_change).
 own_wrapper(portmortem_disguise).
 own_wrapper(portmortem_queue).
+
+%!  fills_table(-Head) is nondet.
+%
+%   The engine calls this predicate to fill a table, and once for each.
+
+fills_table('$tabling':run_leader(_, _, _, _, _)).
+fills_table('$tabling':moded_run_leader(_, _, _, _, _)).
 
 %!  exit(?Box, ?Before, -Goal) is det.
 %

@@ -22,7 +22,8 @@ a stub can ask Prolog nothing. See `src/stubs`.
 % With -O the clauses that are looked at would be other ones.
 :- set_prolog_flag(optimise, false).
 :- use_module(portmortem_terms).
-:- use_module(portmortem_engine, [noting/1, own_module/1, system_file/1, beside_us/1, wrap_in_place/4]).
+:- use_module(portmortem_engine,
+              [ noting/1, own_module/1, system_file/1, beside_us/1, wrap_in_place/4, fills_table/1 ]).
 :- use_module(portmortem_arguments, [clause_goals/5, written_goals/4]).
 :- use_module(portmortem_layout).
 :- use_module(portmortem_loaded).
@@ -322,7 +323,9 @@ rule(Options, scope, library, 0, 0) :- widened(Options, libraries).
 rule(Options, scope, system, 0, 0)  :- widened(Options, builtins).
 rule(_, own, M, 0, 0) :- own_module(M).
 rule(_, elsewhere, Name, Arity, M) :- library_predicate(Name, Arity, M).
-rule(_, loader, '$autoload', '$autoload', 1).
+rule(_, search, '$autoload', '$autoload', 1).
+rule(_, loader, '$autoload', do_autoload, 3).
+rule(_, fills, M, Name, Arity) :- fills_table(M:Head), name_arity(Head, Name, Arity).
 rule(_, center, portmortem, run_in_center, 2).
 rule(_, What, system, Name, Arity) :-
     always(Goal, What),
@@ -392,6 +395,8 @@ system_hook(M, Name, Arity) :-
     ).
 
 there_before(_, '$autoload', '$autoload', 1).
+there_before(_, '$autoload', do_autoload, 3).
+there_before(_, M, Name, Arity) :- fills_table(M:Head), name_arity(Head, Name, Arity).
 there_before(_, portmortem, run_in_center, 2).
 there_before(_, M, Name, Arity) :-
     user_predicate(M, Name, Arity),

@@ -56,7 +56,10 @@ start_wrapping(Options) :-
     set_scope(Options),
     assertz(active),
     wrap_autoloader(Id),
-    assertz(wrapped('$autoload', 1, '$autoload', Id, closure(always), 0)),
+    assertz(wrapped(do_autoload, 3, '$autoload', Id, closure(always), 0)),
+    wrap_fillers(Filling),
+    forall(( fills_table(M:Head), name_arity(Head, Name, Arity) ),
+           assertz(wrapped(Name, Arity, M, Filling, closure(always), 0))),
     portmortem:'$all_changed',
     wrap_new(loaded).
 

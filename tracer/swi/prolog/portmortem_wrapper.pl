@@ -1,6 +1,7 @@
 :- module(portmortem_wrapper,
           [ wrap/5,                     % +How, +Module, +Head, +Copy, +Id
             wrap_autoloader/1,          % -Id
+            wrap_fillers/1,             % -Id
             take_off/1,                 % :Head
             unwrap/1,                   % :Head
             only_call/1                 % :Head
@@ -47,13 +48,25 @@ wrap(How, M, Head, Copy, Id) :-
 
 %!  wrap_autoloader(-Id) is det.
 %
-%   Loading a library is no work of the predicate that is the first to call it.
+%   Loading a library is no work of the predicate that is the first to call it. To search for one
+%   is: a program may ask again and again for what no library has.
 
 wrap_autoloader(Id) :-
-    P = '$autoload':'$autoload'(_),
+    P = '$autoload':do_autoload(_, _, _),
     portmortem:'$predicate'(system, autoload, 0, '', 0, Id),
     body(P, Id, Wrapped, Body),
     wrap_in_place(P, portmortem, Wrapped, Body).
+
+%!  wrap_fillers(-Id) is det.
+%
+%   Filling a table is noted where it begins, in the box of the goal that needs it.
+
+wrap_fillers(Id) :-
+    portmortem:'$predicate'(system, fill_table, 0, '', 0, Id),
+    forall(fills_table(P),
+           (   wrap_in_place(P, portmortem, Wrapped, ( '$pm_fills'(Id), Wrapped )),
+               opaque_wrapper(P)
+           )).
 
 %   What the predicate is called with is recorded behind '$pm_enter', if that was asked for.
 %

@@ -137,8 +137,8 @@ impl Engine {
         let Some(waited) = self.collections.waiting.since_last() else {
             return;
         };
-        // Time while no box is open is nobody's anyway.
-        if self.quiet || !active {
+        // Time while no box is open is nobody's anyway, and so is what came before the first event.
+        if self.quiet || !active || self.stream.last_tick() == 0 {
             return;
         }
         let ids = self.collections.waiting_ids.or_else(|| {

@@ -111,6 +111,8 @@ fn install_ports() {
     port(c"$pm_before_reset", 1, before_reset, 0);
     let after_reset = deterministic!(ports::after_reset, (active), TRUE);
     port(c"$pm_after_reset", 1, after_reset, 0);
+    let fills = deterministic!(ports::fills, (id), TRUE);
+    port(c"$pm_fills", 1, fills, 0);
     let resumed = deterministic!(ports::resumed, (open), FALSE);
     port(c"$pm_resumed", 1, resumed, 0);
     let is_cyclic = deterministic!(ports::is_cyclic, (argument), FALSE);

@@ -298,6 +298,25 @@ fn fail_late(resumed: usize) {
     }
 }
 
+/// A table begins to be filled, in the active box: `CALL` and `EXIT`, with nothing inside.
+pub(crate) fn fills(id: Term) -> Foreign {
+    if exception_is_pending() {
+        return FALSE;
+    }
+    if let Err(stop) = engine_work::look_if_long() {
+        return stop.answer();
+    }
+    // SAFETY: the state is used within this call only.
+    if let Some(engine) = unsafe { engine::existing() }
+        && engine.boxes.any_active()
+        && !engine.quiet
+    {
+        engine.stream.call(integer(id) as u32);
+        engine.stream.exit_det();
+    }
+    TRUE
+}
+
 /// `EXIT` without a choicepoint left. Fails if a continuation may have resumed the clause, so
 /// that the wrapper's cut, which would then cut somebody else's choicepoints, is not reached. The
 /// box of an earlier recording is cut, unreported.

@@ -10,7 +10,7 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use portmortem_analyzer::figures::laws;
+use portmortem_analyzer::figures::{Caller, laws};
 use portmortem_analyzer::{ReplayOptions, replay};
 use support::{program, record};
 
@@ -59,4 +59,38 @@ fn loading_a_library_is_a_box_and_hooks_in_it_are_recorded() {
         }
         assert_eq!(of(&indicator), counted, "{indicator}");
     }
+}
+
+/// A program may ask again and again for what no library has.
+#[test]
+fn a_search_that_finds_no_library_is_work_of_its_caller() {
+    for options in ["boundary(true)", "ports(true)", "libraries(true)"] {
+        let (output, trace) = record(options, &program("searches.pl"), &[]);
+        assert_eq!(output.stdout, b"none of 100\n");
+        let profile = replay(&trace, &ReplayOptions::default());
+        let rows = trace.predicates().iter().zip(&profile.predicates);
+        let called = rows.filter(|(_, figures)| figures.calls > 0);
+        let names: Vec<&str> = called.map(|(info, _)| info.indicator.as_str()).collect();
+        assert!(names.contains(&"has_rule/1"), "{names:?}");
+        assert!(
+            !names.iter().any(|name| name.contains("autoload")),
+            "{options}: {names:?}"
+        );
+    }
+}
+
+/// The engine looks for `main/0` before any predicate of the program runs.
+#[test]
+fn a_search_before_the_program_is_no_box() {
+    let (output, trace) = record("boundary(true)", &program("main_args.pl"), &["--", "a"]);
+    assert!(output.status.success(), "{output:?}");
+    let profile = replay(&trace, &ReplayOptions::default());
+    let outermost = profile
+        .edges
+        .keys()
+        .filter(|(caller, _)| *caller == Caller::Root);
+    let names: Vec<&str> = outermost
+        .map(|&(_, callee)| trace.predicate_name(callee))
+        .collect();
+    assert!(!names.contains(&"portmortem:instrument/0"), "{names:?}");
 }

@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use portmortem_tracer::format::AUTOLOAD;
+use portmortem_tracer::format::{AUTOLOAD, FILL_TABLE};
 use portmortem_tracer::locks;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -28,9 +28,13 @@ pub(crate) enum Standing {
     Recorded(u32),
     /// The same, and what its calls are made with is recorded, too.
     WithArguments(u32),
-    /// All calls get boxes, and the goals of its clauses get none: the engine calls it to load a
-    /// library.
+    /// All calls get boxes that are in no trace, and the goals of its clauses get none: the engine
+    /// calls it where a predicate is not there.
+    Search,
+    /// All calls get boxes, and the goals of its clauses get none: it loads a library.
     Loader(u32),
+    /// Each call fills a table, which is noted, and gets no box.
+    FillsTable(u32),
     /// All calls get boxes, of the cost centre that the first argument names.
     Center,
     /// Calls from goals of recorded clauses get boxes.
@@ -61,7 +65,12 @@ impl Standing {
             | Self::WithArguments(id)
             | Self::Loader(id)
             | Self::Boundary(id) => Some(id),
-            Self::Center | Self::Unrecorded | Self::Untouched | Self::Undefined => None,
+            Self::Search
+            | Self::FillsTable(_)
+            | Self::Center
+            | Self::Unrecorded
+            | Self::Untouched
+            | Self::Undefined => None,
         }
     }
 }
@@ -72,6 +81,8 @@ struct Known {
     /// Numbers in the trace by module, name and arity: a predicate may be called before the
     /// library is loaded that defines it.
     ids: FxHashMap<(ffi::Atom, ffi::Atom, usize), u32>,
+    /// The number of [`FILL_TABLE`] in the trace.
+    filling: Option<u32>,
     by_definition: FxHashMap<usize, (Identity, Standing)>,
 }
 
@@ -93,8 +104,7 @@ pub(crate) fn begin(rules: Rules) {
     RECORDS.store(true, Ordering::Release);
     *locks::lock(&KNOWN) = Some(Known {
         rules,
-        ids: FxHashMap::default(),
-        by_definition: FxHashMap::default(),
+        ..Known::default()
     });
     GENERATION.fetch_add(1, Ordering::Release);
 }
@@ -426,10 +436,11 @@ impl Known {
     fn decide(&mut self, identity: Identity, offsets: &Offsets) -> Standing {
         let class = self.classify(identity, offsets);
         match class {
+            Class::Search => return Standing::Search,
             Class::Unrecorded => return Standing::Unrecorded,
             Class::Untouched => return Standing::Untouched,
             Class::Center => return Standing::Center,
-            Class::Recorded | Class::Loader | Class::Boundary => {}
+            Class::Recorded | Class::Loader | Class::FillsTable | Class::Boundary => {}
         }
         let Identity {
             name,
@@ -441,9 +452,14 @@ impl Known {
         };
         let (text, module_text) = (name_text(name), atom_text(module));
         let (ids, centers) = (&mut self.ids, &self.rules.centers);
+        let filling = &mut self.filling;
         let id = recording::with(|current| {
             if class == Class::Loader {
                 return current.pseudo(AUTOLOAD);
+            }
+            if class == Class::FillsTable {
+                let declare = || current.recorder.predicate("system", FILL_TABLE, 0, None, 0);
+                return *filling.get_or_insert_with(declare);
             }
             let declare = || {
                 let (file, line) = sites::place_of(identity);
@@ -476,6 +492,7 @@ impl Known {
             (Class::Recorded, Some(id)) if keeps_arguments(id) => Standing::WithArguments(id),
             (Class::Recorded, Some(id)) => Standing::Recorded(id),
             (Class::Loader, Some(id)) => Standing::Loader(id),
+            (Class::FillsTable, Some(id)) => Standing::FillsTable(id),
             (Class::Boundary, Some(id)) => Standing::Boundary(id),
             _ => Standing::Unrecorded,
         }
@@ -494,8 +511,14 @@ impl Known {
         // SAFETY: a module of the engine's, whose class is one of its words.
         let class = unsafe { word(module, offsets.class) };
         let rules = &self.rules;
+        if rules.search == Some(identity) {
+            return Class::Search;
+        }
         if rules.loader == Some(identity) {
             return Class::Loader;
+        }
+        if rules.fills.contains(&identity) && rules.trials.is_empty() {
+            return Class::FillsTable;
         }
         if rules.center == Some(identity) {
             return Class::Center;
@@ -540,7 +563,9 @@ impl Known {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Recorded,
+    Search,
     Loader,
+    FillsTable,
     Center,
     Untouched,
     Boundary,

@@ -28,8 +28,12 @@ pub(crate) struct Rules {
     pub(crate) internal: Internal,
     /// Predicates that are never recorded.
     pub(crate) left_out: FxHashSet<Identity>,
-    /// The predicate that the engine calls to load a library.
+    /// The predicate that the engine calls where another one is not there.
+    pub(crate) search: Option<Identity>,
+    /// The predicate by which that loads a library, if one has what is not there.
     pub(crate) loader: Option<Identity>,
+    /// Predicates that the engine calls to fill a table.
+    pub(crate) fills: FxHashSet<Identity>,
     /// The predicate that runs goals in cost centres.
     pub(crate) center: Option<Identity>,
     /// Predicates that the program does not want to have recorded.

@@ -363,7 +363,7 @@ impl Visit {
         self.shadow.expects_written = false;
     }
 
-    fn called(&mut self, id: u32, call: &Call) {
+    pub(super) fn called(&mut self, id: u32, call: &Call) {
         let silent = self.engine.quiet;
         if !silent && !self.engine.stream.call_if_soon(id) {
             self.engine.note_pauses(self.shadow.is_active());
@@ -407,10 +407,11 @@ impl Visit {
         }
         // SAFETY: a definition of the engine's.
         let standing = unsafe { self.engine.standings.standing_of_running(definition) };
-        let id = if standing == Standing::Center {
-            self.center(frame)
-        } else {
-            standing.at_goal()
+        let id = match standing {
+            Standing::FillsTable(id) => return self.note_filling(id, frame),
+            Standing::Search => return self.search(frame),
+            Standing::Center => self.center(frame),
+            _ => standing.at_goal(),
         };
         let Some(id) = id else {
             if standing == Standing::Unrecorded {
@@ -480,32 +481,6 @@ impl Visit {
             let parent = word(frame, FRAME_PARENT);
             parent == 0 || word(parent, FRAME_PARENT) == 0
         }
-    }
-
-    /// Unrecorded code has called a predicate that gets a box.
-    fn enter(&mut self, id: u32, frame: usize, boundary: bool, given: Given) {
-        // SAFETY: the running frame; a recorded predicate has been called by one.
-        let (parent, returns_to) =
-            unsafe { (word(frame, FRAME_PARENT), word(frame, FRAME_RETURN)) };
-        let mut newest = self.newest();
-        while newest > frame && self.frame_of_choice(newest) == frame {
-            newest = self.older(newest);
-        }
-        let call = Call {
-            frame: self.offset(frame),
-            caller: if parent == 0 { -1 } else { self.offset(parent) },
-            choice: self.offset(newest),
-            returns_to: self.fixed(returns_to),
-            foreign: self.is_from_foreign(frame),
-            boundary,
-            given,
-        };
-        self.recovery();
-        self.shadow.entered(&call, self.engine);
-        self.demand(frame);
-        self.watch(newest);
-        self.called(id, &call);
-        self.shadow.announced = -1;
     }
 
     /// The body of a clause begins for the first time, or a fact ends.

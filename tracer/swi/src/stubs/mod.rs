@@ -16,10 +16,11 @@
 //!    into predicates that are there already, [`exchange`] into code that the engine will make,
 //!    and takes them out; [`labels`] has places where the engine would notice;
 //! 4. [`handlers`] are what stubs call, where there is room ([`own_stack`]); they read the engine
-//!    ([`view`]) and put in more stubs ([`planting`], [`making`]); [`rereading`] hides stubs where
-//!    the engine compares clauses, which are [`held`] meanwhile; [`callbacks`] are what
-//!    foreign code calls; [`clauses`], [`arguments`] and [`meta_calls`] are handlers of what
-//!    is there only in some recordings, or at some goals;
+//!    ([`view`]), open boxes where predicates begin ([`entering`], [`wrappers`]), and put in more
+//!    stubs ([`planting`], [`making`]); [`rereading`] hides stubs where the engine compares
+//!    clauses, which are [`held`] meanwhile; [`callbacks`] are what foreign code calls;
+//!    [`clauses`], [`arguments`] and [`meta_calls`] are handlers of what is there only in some
+//!    recordings, or at some goals;
 //! 5. [`hidden_modules`] keeps the recorder's modules out of what enumerates all.
 
 mod adopting;
@@ -34,6 +35,7 @@ mod declared;
     reason = "the assembler converts numbers of registers"
 )]
 mod emit;
+mod entering;
 mod exchange;
 #[allow(
     clippy::useless_conversion,

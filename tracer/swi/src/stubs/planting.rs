@@ -72,7 +72,7 @@ impl Visit {
                 Some(ForeignKind::Nondet) => GoalKind::Reentrant,
                 None => GoalKind::Unrecorded,
             },
-            Standing::Center => GoalKind::Unrecorded,
+            Standing::Center | Standing::Search | Standing::FillsTable(_) => GoalKind::Unrecorded,
             Standing::Undefined => GoalKind::Recorded(Goal {
                 callee,
                 id: None,
