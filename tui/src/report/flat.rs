@@ -223,10 +223,10 @@ fn column(report: &Analysis, shown: &[PredicateIndex], printed: &Printed, whole:
     let cells = shown.iter().map(cell);
     if about.unit == Unit::Count {
         let counts = cells.map(|cell| match cell {
-            Cell::Integer(count) => count.max(0) as u64,
-            _ => 0,
+            Cell::Integer(count) => Some(count.max(0) as u64),
+            _ => None,
         });
-        return Column::counts(heading, &counts.collect::<Vec<_>>());
+        return Column::some_counts(heading, &counts.collect::<Vec<_>>());
     }
     let total = report.ns(if printed.share {
         whole.ticks(report, about.name == "self_comp_ns")
