@@ -65,6 +65,32 @@ main :- forall(member(X, [1, 2, 1, 3, 1]), double(X, _)).
     }
 }
 
+/// What is tabled keeps its results: no finding says that a table would.
+#[test]
+fn no_table_is_advised_for_what_has_one() {
+    let text = ":- initialization(main, main).
+:- table fib/2.
+fib(N, N) :- N < 2.
+fib(N, F) :- N > 1, A is N-1, B is N-2, fib(A, FA), fib(B, FB), F is FA+FB.
+main :- forall(between(1, 10, _), ( fib(200, _), abolish_all_tables )).
+";
+    for table in [true, false] {
+        let text = match table {
+            true => text.to_owned(),
+            false => text.replace(":- table fib/2.\n", "").replace("200", "15"),
+        };
+        let sandbox = Sandbox::with("p.pl", &text);
+        for options in [&[][..], &["--arguments", "fib/2"]] {
+            let record = [&["record", "--force"], options, &["p.pl"]].concat();
+            sandbox.portmortem(record).succeeds();
+            let advice = sandbox.portmortem(["advise", "p.pmt", "--least", "0", "--top", "100"]);
+            let advice = advice.exits(0).out();
+            let says = advice.contains("a table would keep") || advice.contains(":- table");
+            assert_eq!(says, !table, "{options:?}: {advice}");
+        }
+    }
+}
+
 /// What programs call the number of tables that a predicate has filled, before its name.
 const FILLED: &str = "filled ";
 

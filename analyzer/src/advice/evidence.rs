@@ -110,6 +110,12 @@ impl<'a> Evidence<'a> {
         })
     }
 
+    /// Whether its answers are kept in tables.
+    pub(super) fn is_tabled(&self, predicate: PredicateIndex) -> bool {
+        let Analysis { trace, profile, .. } = self.analysis;
+        profile.tables_filled(trace, predicate).is_some()
+    }
+
     /// All goals that made calls.
     pub(super) fn sites(&self) -> impl Iterator<Item = &Site<'a>> {
         self.clauses.values().flatten()

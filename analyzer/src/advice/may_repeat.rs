@@ -30,6 +30,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             evidence.is_of_program(index)
                 && info.declared.arity > 0
                 && !evidence.analysis.arguments().contains_key(&index)
+                && !evidence.is_tabled(index)
                 && figures.redos == 0
                 && figures.calls >= LEAST
                 && figures.inclusive_work_ticks >= enough
@@ -93,6 +94,7 @@ pub(super) fn recursive(evidence: &Evidence) -> Option<PredicateIndex> {
         evidence.is_of_program(index)
             && info.declared.arity > 0
             && !evidence.analysis.arguments().contains_key(&index)
+            && !evidence.is_tabled(index)
             && figures.redos == 0
             && recursion.calls >= LEAST
             && recursion.is_a_tree()
@@ -124,7 +126,7 @@ fn callees(evidence: &Evidence) -> BTreeMap<PredicateIndex, BTreeSet<PredicateIn
     let predicates = evidence.analysis.trace.predicates();
     let is_work = |index| {
         let info: Option<&PredicateInfo> = predicates.get(index as usize);
-        info.is_some_and(PredicateInfo::is_engine_work)
+        info.is_some_and(|info| info.is_engine_work() || info.is_filling())
     };
     let edges = evidence.analysis.profile.edges.keys();
     let by_boxes = edges.filter_map(|&(caller, callee)| Some((caller.predicate()?, callee)));

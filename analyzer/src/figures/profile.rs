@@ -11,7 +11,7 @@ use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, PredicateFigures, SiteFigures, StreamFigures,
 };
 use crate::trace::damage::Damage;
-use crate::trace::{Center, PredicateIndex, SiteIndex};
+use crate::trace::{Center, PredicateIndex, PredicateInfo, SiteIndex, Trace};
 
 /// How many violations a profile lists; the rest is only counted.
 pub const MAX_VIOLATIONS: usize = 1000;
@@ -104,6 +104,20 @@ pub enum ViolationKind {
 }
 
 impl Profile {
+    /// Tables that began to be filled in boxes of a predicate. None if none did.
+    #[must_use]
+    pub fn tables_filled(&self, trace: &Trace, predicate: PredicateIndex) -> Option<u64> {
+        let caller = Caller::Predicate(predicate);
+        let called = (caller, PredicateIndex::MIN)..=(caller, PredicateIndex::MAX);
+        let is_filling = |callee: PredicateIndex| {
+            let info = trace.predicates().get(callee as usize);
+            info.is_some_and(PredicateInfo::is_filling)
+        };
+        let mut edges = self.edges.range(called);
+        let (_, filling) = edges.find(|((_, callee), _)| is_filling(*callee))?;
+        Some(filling.ports.calls)
+    }
+
     /// Adds what another replay of the same trace found in other streams. The order of merging does
     /// not matter.
     pub fn merge(&mut self, other: Self) {

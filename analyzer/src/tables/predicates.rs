@@ -9,8 +9,8 @@ use super::row::{Row, rows};
 use crate::calls::figures::CallFigures;
 use crate::figures::counted::Counted;
 use crate::figures::net_times::Times;
-use crate::figures::{Caller, Determinism, PredicateFigures};
-use crate::trace::{PredicateIndex, PredicateInfo};
+use crate::figures::{Determinism, PredicateFigures};
+use crate::trace::PredicateIndex;
 
 rows! {
     /// A row of the table `predicates`: one for every predicate that was called.
@@ -167,16 +167,8 @@ impl<'t> Predicate<'t> {
     }
 
     fn filled(&self) -> Option<u64> {
-        let caller = Caller::Predicate(self.index);
-        let called = (caller, PredicateIndex::MIN)..=(caller, PredicateIndex::MAX);
-        let infos = self.tables.trace.predicates();
-        let is_filling = |callee: PredicateIndex| {
-            let info = infos.get(callee as usize);
-            info.is_some_and(PredicateInfo::is_filling)
-        };
-        let mut edges = self.tables.profile.edges.range(called);
-        let (_, filling) = edges.find(|((_, callee), _)| is_filling(*callee))?;
-        Some(filling.ports.calls)
+        let tables = self.tables;
+        tables.profile.tables_filled(tables.trace, self.index)
     }
 
     fn net(&self, ticks: fn(&Times) -> u64) -> Option<u64> {

@@ -209,10 +209,10 @@ fn column(
     let cells = shown.iter().map(cell);
     if about.unit == Unit::Count {
         let counts = cells.map(|cell| match cell {
-            Cell::Integer(count) => count.max(0) as u64,
-            _ => 0,
+            Cell::Integer(count) => Some(count.max(0) as u64),
+            _ => None,
         });
-        return Column::counts(heading, &counts.collect::<Vec<_>>());
+        return Column::some_counts(heading, &counts.collect::<Vec<_>>());
     }
     let total = report.ns(if printed.share {
         whole(report, counted, about.name == "self_comp_ns")
