@@ -30,6 +30,7 @@ use super::clock::Ticks;
 use super::routes::{Route, Routes};
 use crate::figures::contexts::HiddenFigures;
 use crate::scope::Scope;
+use crate::scope::called::Called;
 use crate::trace::{Callable, Center, PredicateIndex, SiteIndex};
 
 /// A call from a place.
@@ -91,8 +92,8 @@ pub(super) struct Books {
     center_ids: FxHashMap<u64, PlaceId>,
     /// By predicate: the cost centre that its boxes enter.
     centers: Arc<[Center]>,
-    /// By site: the predicate that it calls.
-    callees: Arc<[PredicateIndex]>,
+    /// By [`Callable`].
+    called: Arc<[Called]>,
     /// Self time, in ticks, that hidden boxes of another centre had on behalf of a box: from its place to theirs.
     pub(super) elsewhere: FxHashMap<(PlaceId, PlaceId), u64>,
     /// What hidden boxes did, by the place of the visible ones whose work that is.
@@ -107,7 +108,7 @@ impl Books {
     /// Empty books.
     pub(super) fn new(scope: &Scope) -> Self {
         let Scope {
-            centers, callees, ..
+            centers, called, ..
         } = scope;
         Self {
             places: Vec::new(),
@@ -120,7 +121,7 @@ impl Books {
             place_ids: FxHashMap::default(),
             center_ids: FxHashMap::default(),
             centers: Arc::clone(centers),
-            callees: Arc::clone(callees),
+            called: Arc::clone(called),
             elsewhere: FxHashMap::default(),
             hidden: FxHashMap::default(),
             begin: centers.len() as PredicateIndex,
@@ -154,10 +155,15 @@ impl Books {
         place
     }
 
+    /// What is known of all that is called so.
+    #[inline(always)]
+    pub(super) fn called(&self, callable: Callable) -> Called {
+        self.called[callable as usize]
+    }
+
     /// The predicate that is called.
     pub(super) fn callee(&self, callable: Callable) -> PredicateIndex {
-        self.site(callable)
-            .map_or(callable, |site| self.callees[site as usize])
+        self.called(callable).predicate
     }
 
     /// The site by which it is called, if that is known.

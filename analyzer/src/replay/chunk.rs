@@ -311,6 +311,7 @@ impl<'c> Chunk<'c> {
 
     /// The time that passed was no work. Apart, because it is seldom.
     #[cold]
+    #[inline(never)]
     fn leave_out(&mut self, stretch: u64) {
         self.now.left_out += stretch;
     }
@@ -359,15 +360,16 @@ impl<'c> Chunk<'c> {
         } else {
             let (caller, Route { arc, place, .. }) = self.books.route(from, callable);
             self.books.routes.fetch(place);
-            let predicate = self.books.callee(callable);
+            let called = self.books.called(callable);
+            let predicate = called.predicate;
             self.books.usual[arc as usize].calls += 1;
             self.slots[caller as usize] = arc;
             let waits = self.slots[predicate as usize];
             if self.failed != Failed::Nobody {
                 self.forget_failure(predicate);
             }
-            then_fails = self.scope.fails_after(callable);
-            is_left_out = !self.scope.kind_of(predicate).is_work();
+            then_fails = called.then_fails;
+            is_left_out = !called.is_work;
             (arc, place, waits)
         };
         self.depth += 1;

@@ -7,6 +7,8 @@ use super::chunk::Chunk;
 use crate::trace::{Callable, PredicateIndex};
 
 impl Chunk<'_> {
+    /// The active box departs.
+    #[inline(always)]
     pub(super) fn tail<const HIDES: bool>(&mut self, callable: Callable) {
         self.expect_active();
         self.failed = Failed::Nobody;
@@ -20,15 +22,19 @@ impl Chunk<'_> {
             active.moved = true;
             self.unusual |= !self.whole;
         }
-        if let Some(chain) = &mut self.boxes.get_mut(self.active).chain
-            && chain.again == callable
-        {
-            return chain.depart_again(self.now);
+        match &mut active.chain {
+            Some(chain) if chain.again == callable => chain.depart_again(self.now),
+            _ => self.depart_anew::<HIDES>(callable),
         }
+    }
+
+    #[inline(never)]
+    fn depart_anew<const HIDES: bool>(&mut self, callable: Callable) {
         if HIDES && self.is_transparent(self.active, self.active, callable) {
-            return self.tail_hidden(self.books.callee(callable));
+            self.tail_hidden(self.books.callee(callable));
+        } else {
+            self.depart(callable);
         }
-        self.depart(callable);
     }
 
     /// The active box departs, not as it did the last time.
@@ -40,22 +46,20 @@ impl Chunk<'_> {
         let (caller, route) = self.books.route(from, callable);
         self.books.routes.fetch(route.place);
         self.slots[caller as usize] = route.arc;
-        let predicate = self.books.callee(callable);
-        let waits = self.slots[predicate as usize];
-        let is_left_out = !self.scope.kind_of(predicate).is_work();
+        let called = self.books.called(callable);
+        let waits = self.slots[called.predicate as usize];
         let active = self.boxes.get_mut(self.active);
         active.place = route.place;
+        active.is_left_out = !called.is_work;
         if active.is_hidden() {
             // A hidden box departs: from here on it is the visible one.
             active.arc = route.arc;
             active.waits = waits;
             active.since = self.now;
-            active.is_left_out = is_left_out;
             active.exited = false;
-            active.then_fails = self.scope.fails_after(callable);
+            active.then_fails = called.then_fails;
             return self.books.figures(route.arc).count_last_calls(1);
         }
-        active.is_left_out = is_left_out;
         let own = std::mem::take(&mut active.own);
         let again = if from == active.place { callable } else { NONE };
         let chain = self.boxes.chain(self.active);
