@@ -54,3 +54,9 @@ impl Ticks {
         self.left_out = self.left_out.wrapping_add(more.left_out);
     }
 }
+
+impl std::iter::Sum for Ticks {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), Self::plus)
+    }
+}

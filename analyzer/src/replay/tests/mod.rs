@@ -12,6 +12,7 @@ mod naive;
 mod net;
 mod parallel;
 mod parts;
+mod passed;
 mod ports;
 mod properties;
 pub(crate) mod random;
