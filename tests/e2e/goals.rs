@@ -208,3 +208,53 @@ fn a_library_predicate_has_one_row() {
     assert_eq!(profiled.row("lists:last/2").calls, 2);
     assert_eq!(profiled.edge("main/0", "lists:last/2").calls, 2);
 }
+
+/// One `findall/3` runs inside another, and the goals of a recursion inside each other.
+const NESTED: &str = "\
+:- initialization(main, main).
+main :-
+    findall(S, ( between(1, 100, I), total(I, S) ), Ss),
+    sum_list(Ss, T),
+    fib(12, F),
+    format(\"~d ~d~n\", [T, F]).
+total(I, S) :-
+    findall(Y, ( between(1, 3000, X), Y is X+I ), Ys),
+    sum_list(Ys, S).
+fib(N, N) :- N < 2, !.
+fib(N, F) :-
+    A is N-1,
+    fib(A, X),
+    B is N-2,
+    fib(B, Y),
+    F is X+Y.
+";
+
+#[test]
+fn goals_inside_their_own_predicate_have_time() {
+    let sandbox = Sandbox::new();
+    sandbox.record("run", NESTED, &[]);
+    let sites = ["report", "run.pmt", "--sites", "--format", "csv"];
+    let sites = sandbox.portmortem(sites).succeeds().out();
+    let mut reader = csv::Reader::from_reader(sites.as_bytes());
+    let headers = reader.headers().unwrap().clone();
+    let column = |name: &str| headers.iter().position(|header| header == name).unwrap();
+    let (callee, line, served) = (column("callee"), column("line"), column("served_ns"));
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    let served = |name: &str, at: u32| -> u64 {
+        let is_it =
+            |row: &&csv::StringRecord| row[callee].ends_with(name) && row[line] == at.to_string();
+        let row = rows.iter().find(is_it);
+        row.unwrap_or_else(|| panic!("{name} in line {at} of {sites}"))[served]
+            .parse()
+            .unwrap()
+    };
+    // All that the inner one collects is found inside of it, and it is inside the outer one.
+    let (inner, outer) = (served("findall/3", 8), served("findall/3", 3));
+    assert!(0 < served("between/3", 8) && served("between/3", 8) < inner);
+    assert!(inner < served("total/2", 3) && served("total/2", 3) < outer);
+    let whole = served("fib/2", 5);
+    for line in [13, 15] {
+        assert!(0 < served("fib/2", line) && served("fib/2", line) < whole);
+    }
+    sandbox.portmortem(["verify", "run.pmt"]).succeeds();
+}

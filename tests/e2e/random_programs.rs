@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use portmortem_analyzer::Trace;
 use portmortem_analyzer::trace::{PredicateIndex, PredicateInfo};
-use portmortem_tests::{Profiled, Sandbox, repository};
+use portmortem_tests::{Profiled, Random, Sandbox, repository};
 use portmortem_tracer::format::Event;
 
 use crate::counts;
@@ -198,21 +198,18 @@ pub(crate) fn file(first: u64, cleanup: bool) -> String {
     text
 }
 
-/// Numbers that look random, the same every time (splitmix64).
-pub(crate) struct Dice(u64);
+/// Numbers that look random, the same every time.
+pub(crate) struct Dice(Random);
 
 impl Dice {
     /// For one program.
     pub(crate) fn of_program(number: u64) -> Self {
-        Self(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bf0_3635)
+        let seed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bf0_3635;
+        Self(Random::of(seed))
     }
 
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut value = self.0;
-        value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (value ^ value >> 31) % limit
+        self.0.below(limit)
     }
 
     pub(crate) fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {

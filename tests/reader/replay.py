@@ -204,16 +204,24 @@ class Replay:
             outermost = predicates.index(predicate)
             if self.lost and outermost == 0:
                 self.predicate(UNKNOWN)["open_time"] += ticks
-                caller, site = ROOT, None
+                caller = ROOT
             else:
                 box = chain[outermost - self.lost]
                 box.outermost += ticks
-                caller, site = box.caller, box.site
+                caller = box.caller
             self.edge(caller, predicate)["served"] += ticks
-            self.site(caller, predicate, site)["served"] += ticks
             innermost = len(predicates) - 1 - predicates[::-1].index(predicate)
             if innermost + 1 < len(predicates):
                 self.edge(predicate, predicates[innermost + 1])["spent"] += ticks
+        goals = [(box.caller, box.predicate, box.site) for box in chain]
+        if self.lost:
+            goals.insert(0, (ROOT, UNKNOWN, None))
+        met = set()
+        for caller, predicate, site in goals:
+            goal = (predicate, site and site.id)
+            if goal not in met:
+                met.add(goal)
+                self.site(caller, predicate, site)["served"] += ticks
 
     def real_work(self):
         """Ticks so far that were work of the program."""

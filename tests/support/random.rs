@@ -5,8 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const SEED: &str = "PORTMORTEM_SEED";
 
-/// Numbers that look random (splitmix64). The seed is the clock's, or `PORTMORTEM_SEED`; it is
-/// printed, so that the report of a failure has it.
+/// Numbers that look random (splitmix64).
 #[derive(Debug)]
 pub struct Random(Cell<u64>);
 
@@ -17,7 +16,8 @@ impl Default for Random {
 }
 
 impl Random {
-    /// With another seed on every run.
+    /// With another seed on every run: the clock's, or `PORTMORTEM_SEED`. It is printed, so that
+    /// the report of a failure has it.
     ///
     /// # Panics
     /// If `PORTMORTEM_SEED` is no number.
@@ -28,6 +28,12 @@ impl Random {
             Err(_) => clock(),
         };
         println!("{SEED}={seed}");
+        Self::of(seed)
+    }
+
+    /// The same numbers every time.
+    #[must_use]
+    pub fn of(seed: u64) -> Self {
         Self(Cell::new(seed))
     }
 

@@ -6,12 +6,14 @@ pub mod html;
 mod tests;
 
 use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::SystemTime;
 
 use crate::Analysis;
 use crate::figures::counted::Counted;
+use crate::figures::profile::Profile;
 use crate::figures::{Caller, SiteFigures};
 use crate::sources;
 use crate::text::{count, counted, percent, time};
@@ -26,8 +28,7 @@ const WITHHELD: &str = "it is neither in the program's directory nor one of the 
 pub struct SourceFile<'a> {
     /// As the trace names it.
     pub file: &'a str,
-    /// By line: what its goals called. Time is work, served by outermost activations of what they
-    /// called.
+    /// By line: what its goals called. Time is work, served by outermost activations of the goals.
     pub goals: BTreeMap<u32, SiteFigures>,
     /// By line of their first clauses: predicates that ran.
     pub predicates: BTreeMap<u32, Vec<PredicateIndex>>,
@@ -132,31 +133,61 @@ pub fn file_shares(analysis: &Analysis, source: &SourceFile) -> String {
 /// By file and line: what the goals called.
 ///
 /// A goal in an argument, as of `findall/3`, runs inside another goal, usually of the same line: of
-/// the times of the two kinds a line has the longer one.
+/// the times of the two kinds a line has the longer one. So it is with goals by which one predicate
+/// calls another inside of themselves.
 fn goals(analysis: &Analysis) -> BTreeMap<(&str, u32), SiteFigures> {
     let trace = &analysis.trace;
-    let mut lines = BTreeMap::<_, [SiteFigures; 2]>::new();
-    for (&(caller, _, site), figures) in &analysis.profile.sites {
+    let nested = nested_pairs(&analysis.profile);
+    let mut pairs = BTreeMap::<_, SiteFigures>::new();
+    for (&(caller, callee, site), figures) in &analysis.profile.sites {
         let info = site.and_then(|site| trace.sites().get(site as usize));
         if let Some(info) = info
             && let Some(file) = info.file.and_then(|file| trace.file(file))
             && info.line > 0
         {
             let is_inside = caller != Caller::Predicate(info.caller);
-            let of_line = lines.entry((file, info.line)).or_default();
-            of_line[usize::from(is_inside)].add(&Counted::Work.site(figures));
+            let figures = &Counted::Work.site(figures);
+            let key = ((file, info.line), is_inside, (caller, callee));
+            match pairs.entry(key) {
+                Entry::Occupied(mut known) if nested.contains(&(caller, callee)) => {
+                    add_inside(known.get_mut(), figures);
+                }
+                pair => pair.or_default().add(figures),
+            }
         }
     }
-    let sum = |[mut outside, inside]: [SiteFigures; 2]| {
-        let longer = outside.served_ticks.max(inside.served_ticks);
-        outside.add(&inside);
-        outside.served_ticks = longer;
-        outside
-    };
+    let mut kinds = BTreeMap::<_, SiteFigures>::new();
+    for ((place, is_inside, _), figures) in pairs {
+        kinds.entry((place, is_inside)).or_default().add(&figures);
+    }
+    let mut lines = BTreeMap::new();
+    for ((place, _), figures) in kinds {
+        add_inside(lines.entry(place).or_default(), &figures);
+    }
     lines
-        .into_iter()
-        .map(|(place, of_line)| (place, sum(of_line)))
-        .collect()
+}
+
+/// Adds figures of goals that run inside of others, or others inside of them.
+fn add_inside(sum: &mut SiteFigures, more: &SiteFigures) {
+    let ticks = sum.served_ticks.max(more.served_ticks);
+    let work = sum.served_work_ticks.max(more.served_work_ticks);
+    sum.add(more);
+    (sum.served_ticks, sum.served_work_ticks) = (ticks, work);
+}
+
+/// Callers and callees whose goals run inside each other: their times add up to more than is served
+/// for the caller.
+fn nested_pairs(profile: &Profile) -> BTreeSet<(Caller, PredicateIndex)> {
+    let mut sums = BTreeMap::<_, u64>::new();
+    for (&(caller, callee, _), figures) in &profile.sites {
+        let sum = sums.entry((caller, callee)).or_default();
+        *sum = sum.saturating_add(figures.served_ticks);
+    }
+    sums.retain(|pair, sum| {
+        let edge = profile.edges.get(pair);
+        *sum > edge.map_or(0, |edge| edge.served_ticks)
+    });
+    sums.into_keys().collect()
 }
 
 impl<'a> SourceFile<'a> {

@@ -238,8 +238,7 @@ impl<'s> Follower<'s> {
         };
         for (row, figures) in (0..).zip(self.rows) {
             let site = (row as Callable).checked_sub(self.unknown + 1);
-            let callee = |site| self.scope.callees.get(site as usize).copied();
-            let called = (site.and_then(callee).unwrap_or(row), site);
+            let called = (self.scope.called[row as usize].predicate, site);
             if let Some(span) = figures.span {
                 found.spans.insert(called, span);
             }

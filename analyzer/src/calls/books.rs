@@ -147,7 +147,8 @@ impl<'s> Books<'s> {
 
     pub(crate) fn into_calls(self) -> Calls {
         let is_used = |row: &Row| row.figures != CallFigures::default();
-        let callees = &self.scope.callees;
+        let first_site = self.first_site() as usize;
+        let called = &self.scope.called;
         let mut goals = BTreeMap::new();
         let mut rows = self.rows.into_iter();
         let predicates = rows.by_ref().take(self.unknown as usize + 1);
@@ -155,7 +156,7 @@ impl<'s> Books<'s> {
         for ((site, &caller), row) in (0..).zip(self.callers).zip(rows.by_ref()) {
             if is_used(&row) {
                 let goal = Goal {
-                    callee: callees[site as usize],
+                    callee: called[first_site + site as usize].predicate,
                     caller: Caller::Predicate(caller),
                     site: Some(site),
                 };

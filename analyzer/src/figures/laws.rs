@@ -12,7 +12,7 @@ use crate::figures::clauses::ClauseFigures;
 use crate::figures::contexts::ContextFigures;
 use crate::figures::profile::Profile;
 use crate::figures::{Caller, EdgeFigures, PortTotals, PredicateFigures, SiteFigures};
-use crate::trace::PredicateIndex;
+use crate::trace::{PredicateIndex, SiteIndex};
 
 /// Which sum does not come out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
@@ -50,6 +50,12 @@ pub enum Law {
     /// Every call is from one site, or from none that is known.
     #[error("{0} over all sites = {0}")]
     Sites(&'static str),
+    /// Time served for a caller is served at one of its sites.
+    #[error("{0} served for a caller <= {0} served at its sites")]
+    SiteTimes(&'static str),
+    /// A box of a goal is one of the predicate that it calls.
+    #[error("{0} served at a goal <= inclusive {0}")]
+    Goals(&'static str),
     /// Every box is in one clause, or in none that is known.
     #[error("{0} over all clauses = {0}")]
     Clauses(&'static str),
@@ -229,12 +235,15 @@ fn of_edges(
 }
 
 /// Sites of each caller and callee sum to its edge, those of each callee to its self time and to
-/// what redos into it threw away.
+/// what redos into it threw away. Time served for a caller is served at one of its sites at least,
+/// and time served at a site is time of the callee.
 fn of_sites(balance: &mut Balance, profile: &Profile) {
     let mut pairs: BTreeMap<(Caller, PredicateIndex), SiteFigures> = BTreeMap::new();
     let mut callees: BTreeMap<PredicateIndex, SiteFigures> = BTreeMap::new();
-    for (&(caller, callee, _), figures) in &profile.sites {
+    let mut goals: BTreeMap<(PredicateIndex, Option<SiteIndex>), SiteFigures> = BTreeMap::new();
+    for (&(caller, callee, site), figures) in &profile.sites {
         pairs.entry((caller, callee)).or_default().add(figures);
+        goals.entry((callee, site)).or_default().add(figures);
         callees.entry(callee).or_default().add(figures);
     }
     for pair in profile.edges.keys() {
@@ -244,10 +253,17 @@ fn of_sites(balance: &mut Balance, profile: &Profile) {
         balance.subject = Subject::Predicate(pair.1);
         let edge = profile.edges.get(pair).copied().unwrap_or_default();
         of_ports(balance, Law::Sites, &sites.ports, &edge.ports);
-        let served = (sites.served_ticks, edge.served_ticks);
-        balance.equal(Law::Sites("served time"), served.0, served.1);
-        let served = (sites.served_work_ticks, edge.served_work_ticks);
-        balance.equal(Law::Sites("served work"), served.0, served.1);
+        let served = (edge.served_ticks, sites.served_ticks);
+        balance.at_most(Law::SiteTimes("time"), served.0, served.1);
+        let served = (edge.served_work_ticks, sites.served_work_ticks);
+        balance.at_most(Law::SiteTimes("work"), served.0, served.1);
+    }
+    for (goal, served) in goals {
+        balance.subject = Subject::Predicate(goal.0);
+        let of = &profile.predicates[goal.0 as usize];
+        balance.at_most(Law::Goals("time"), served.served_ticks, of.inclusive_ticks);
+        let work = (served.served_work_ticks, of.inclusive_work_ticks);
+        balance.at_most(Law::Goals("work"), work.0, work.1);
     }
     for (figures, predicate) in profile.predicates.iter().zip(0..) {
         balance.subject = Subject::Predicate(predicate);
@@ -454,9 +470,18 @@ mod tests {
                 Law::Contexts("inclusive time"),
                 Law::Centers("exits_det"),
                 Law::Cuts,
-                Law::Sites("served time"),
+                Law::Goals("time"),
                 Law::Tree,
             ]
         );
+        profile.edges.insert(
+            (Caller::Root, 0),
+            EdgeFigures {
+                served_ticks: 2,
+                ..Default::default()
+            },
+        );
+        let law = Law::SiteTimes("time");
+        assert!(check(&profile).iter().any(|found| found.law == law));
     }
 }

@@ -148,17 +148,19 @@ pub struct EdgeFigures {
 /// The figures of one site: a goal in a clause. Calls of a predicate by a caller that do not say
 /// their site have a row of their own.
 ///
-/// Rows of a pair of caller and callee sum to its [`EdgeFigures`]. The caller is the predicate of
-/// the box that called: for a goal in an argument, as of `findall/3`, that is not the predicate of
-/// the site's clause.
+/// Ports of a pair of caller and callee sum to those of its [`EdgeFigures`]. The caller is the
+/// predicate of the box that called: for a goal in an argument, as of `findall/3`, that is not the
+/// predicate of the site's clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct SiteFigures {
     /// Of boxes called there.
     pub ports: PortTotals,
-    /// Ticks of outermost activations of the callee entered there. Sums to
-    /// [`EdgeFigures::served_ticks`].
+    /// Ticks while a box called there was on the active chain: of outermost activations of the
+    /// goal. Sites inside activations of their callee have them, too, so the sum over the sites of
+    /// a pair is at least [`EdgeFigures::served_ticks`]. Calls of a predicate that do not say their
+    /// site are one goal.
     pub served_ticks: u64,
-    /// The work in them. Sums to [`EdgeFigures::served_work_ticks`].
+    /// The work in them.
     pub served_work_ticks: u64,
     /// Ticks while a box called there, outermost or not, was the active one. Sums over callers to
     /// [`PredicateFigures::self_ticks`] of the callee.

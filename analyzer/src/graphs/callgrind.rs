@@ -83,7 +83,10 @@ impl Writer<'_, '_> {
             let whole = graph.served_ticks(caller, callee);
             match (graph.metric, &sites[..]) {
                 (_, &[(line, calls, _)]) => self.call(callee, line, calls, whole)?,
-                (Metric::SelfTime, [_, ..]) => {
+                // Times of goals that run inside each other would add up to more.
+                (Metric::SelfTime, [_, ..])
+                    if whole == sites.iter().map(|&(_, _, served)| served).sum::<u64>() =>
+                {
                     for &(line, calls, served) in &sites {
                         self.call(callee, line, calls, served)?;
                     }

@@ -47,8 +47,9 @@ fn predicates(books: &Books) -> Vec<PredicateFigures> {
 }
 
 fn predicate(arc: &CallArc, figures: &Figures) -> PredicateFigures {
-    let [_, failed, raised, open] = figures.outer_by;
-    let inclusive = figures.outer();
+    let served = arc.served(figures);
+    let [_, failed, raised, open] = served;
+    let inclusive: Ticks = served.into_iter().sum();
     let [self_exited, self_failed, self_raised, self_open] = figures.self_by;
     PredicateFigures {
         ports: figures.ports,
@@ -79,38 +80,50 @@ fn predicate(arc: &CallArc, figures: &Figures) -> PredicateFigures {
 /// A caller, a callee, and the goal that calls if that is known.
 type At = (Caller, PredicateIndex, Option<SiteIndex>);
 
-/// By caller, callee and site: its figures, and the ticks that the caller's innermost boxes waited for boxes called there, modulo
-/// 2⁶⁴. Those are right only in sums over the sites of a pair: a chunk does not tell by which of them a box of before was left.
-fn by_site(books: &Books) -> BTreeMap<At, (SiteFigures, Ticks)> {
-    let mut all: FxHashMap<_, (SiteFigures, Ticks)> = FxHashMap::default();
+/// What was done at a site.
+#[derive(Default)]
+struct AtSite {
+    figures: SiteFigures,
+    /// Of outermost activations of the callee.
+    served: Ticks,
+    /// Ticks that the caller's innermost boxes waited for boxes called there, modulo 2⁶⁴. They are
+    /// right only in sums over the sites of a pair: a chunk does not tell by which of them a box
+    /// of before was left.
+    spent: Ticks,
+}
+
+/// By caller, callee and site.
+fn by_site(books: &Books) -> BTreeMap<At, AtSite> {
+    let mut all: FxHashMap<_, AtSite> = FxHashMap::default();
     for (arc, figures) in books.totals() {
         let key = (caller(books, arc), arc.predicate, books.site(arc.callable));
-        let (sum, spent) = all.entry(key).or_default();
-        let served = figures.outer();
-        sum.add(&SiteFigures {
+        let sum = all.entry(key).or_default();
+        let at_site = figures.outer();
+        sum.figures.add(&SiteFigures {
             ports: figures.ports,
-            served_ticks: served.all,
-            served_work_ticks: served.work(),
+            served_ticks: at_site.all,
+            served_work_ticks: at_site.work(),
             self_ticks: figures.self_by.iter().sum(),
             undone_ticks: figures.undone,
         });
-        *spent = spent.plus(served).plus(figures.inner).minus(figures.less);
+        let served = arc.served(&figures).into_iter().sum();
+        sum.served.add(served);
+        let spent = served.plus(figures.inner).minus(figures.less);
+        sum.spent.add(spent);
     }
     all.into_iter().collect()
 }
 
 /// By caller and callee.
-fn edges(
-    by_site: &BTreeMap<At, (SiteFigures, Ticks)>,
-) -> BTreeMap<(Caller, PredicateIndex), EdgeFigures> {
+fn edges(by_site: &BTreeMap<At, AtSite>) -> BTreeMap<(Caller, PredicateIndex), EdgeFigures> {
     let mut all: BTreeMap<_, EdgeFigures> = BTreeMap::new();
-    for (&(caller, callee, _), (figures, spent)) in by_site {
+    for (&(caller, callee, _), at_site) in by_site {
         let edge = all.entry((caller, callee)).or_default();
-        edge.ports.add(&figures.ports);
-        add(&mut edge.served_ticks, figures.served_ticks);
-        add(&mut edge.served_work_ticks, figures.served_work_ticks);
-        add(&mut edge.spent_ticks, spent.all);
-        add(&mut edge.spent_work_ticks, spent.work());
+        edge.ports.add(&at_site.figures.ports);
+        add(&mut edge.served_ticks, at_site.served.all);
+        add(&mut edge.served_work_ticks, at_site.served.work());
+        add(&mut edge.spent_ticks, at_site.spent.all);
+        add(&mut edge.spent_work_ticks, at_site.spent.work());
     }
     // An arc may stand for a moment in which nothing happened: where track was lost.
     all.retain(|_, figures| *figures != EdgeFigures::default());
@@ -118,10 +131,10 @@ fn edges(
 }
 
 /// By caller, callee and site.
-fn sites(by_site: BTreeMap<At, (SiteFigures, Ticks)>) -> BTreeMap<At, SiteFigures> {
+fn sites(by_site: BTreeMap<At, AtSite>) -> BTreeMap<At, SiteFigures> {
     let figures = by_site
         .into_iter()
-        .map(|(key, (figures, _))| (key, figures));
+        .map(|(key, at_site)| (key, at_site.figures));
     figures
         .filter(|(_, figures)| *figures != SiteFigures::default())
         .collect()

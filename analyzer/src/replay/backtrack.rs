@@ -4,7 +4,7 @@
 //! [`super::join`] finds out what it means.
 
 use super::books::{CUT, NONE, REDO, add};
-use super::boxes::{BoxId, PhysicalBox, RootId, logical};
+use super::boxes::{BoxId, PhysicalBox, RootId, entries, logical};
 use super::choices::{Cause, Choice, Failed, Idle, Live, Reason, Resumed, Taken, Who};
 use super::chunk::Chunk;
 use crate::figures::Port;
@@ -187,25 +187,27 @@ impl Chunk<'_> {
         if idle > 0 {
             edge.idle.add(Idle { ticks: idle, level });
         }
-        self.slots[caller as usize] = id;
+        self.on_chain.leave_by(caller, id);
         boxed.since = self.now;
         let lived = self.now.all - choice.pushed;
-        for (arc, boxes) in logical(boxed) {
-            let figures = self.books.figures(arc);
+        for (entry, boxes) in entries(boxed) {
+            let figures = self.books.figures(entry.arc);
             figures.ports.redos += boxes;
             add(&mut figures.lifetime, lived.wrapping_mul(boxes));
+            let goal = self.books.arcs[entry.arc as usize].callable;
+            self.on_chain.enter(goal, entry);
         }
         if let Some(chain) = &mut boxed.chain {
             self.books.figures(id).count_shared(REDO, 0, 1);
-            for (at, ((arc, ..), group)) in chain.groups.iter_mut().enumerate() {
+            for (at, ((entry, _), group)) in chain.groups.iter_mut().enumerate() {
                 group.entered = self.now.times(group.boxes);
                 let covered = group.boxes - u64::from(at == chain.last);
                 self.books
-                    .figures(*arc)
+                    .figures(entry.arc)
                     .count_shared(REDO, group.boxes, covered);
             }
             for (predicate, arc) in chain.rest.iter() {
-                self.slots[*predicate as usize] = *arc;
+                self.on_chain.leave_by(*predicate, *arc);
             }
         }
     }

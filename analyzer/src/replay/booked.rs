@@ -1,10 +1,9 @@
 //! Figures of boxes that were entered by one arc.
 
-use super::arc_table::PlaceId;
 use super::clock::Ticks;
 use crate::figures::{Port, PortTotals};
 pub(super) use crate::machine::WayOut;
-use crate::trace::PredicateIndex;
+use crate::trace::{Callable, PredicateIndex};
 
 /// Outcomes that time is split by: exit, failure, exception, none.
 pub(super) const OUTCOMES: usize = 4;
@@ -72,6 +71,7 @@ pub(super) struct Figures {
     pub(super) inner: Ticks,
     pub(super) less: Ticks,
     pub(super) self_by: [u64; OUTCOMES],
+    /// Of outermost activations of the goal.
     pub(super) outer_by: [Ticks; OUTCOMES],
     pub(super) ports: PortTotals,
     /// Work that was thrown away by redos, and not collected.
@@ -86,7 +86,7 @@ pub(super) struct Figures {
 
 /// Figures of usual boxes: those that exit once, determinately, or fail without an exit. They
 /// departed into no other box, and no box of their predicate waits for them, unless by the same
-/// arc. While those were on the chain that are the outermost of their predicate, all was work.
+/// arc. While those were on the chain that are the outermost of their goal, all was work.
 ///
 /// A usual box touches this one cache line of its arc.
 /// [`Books::total`](super::books::Books::total) adds it to [`Figures`].
@@ -95,7 +95,7 @@ pub(super) struct Figures {
 pub(super) struct Usual {
     /// As of the [`CallArc`](super::books::CallArc).
     pub(super) predicate: PredicateIndex,
-    pub(super) place: PlaceId,
+    pub(super) callable: Callable,
     /// Of all boxes, last calls left out.
     pub(super) calls: u64,
     pub(super) exits: Left,
@@ -200,7 +200,7 @@ pub(super) struct Left {
     pub(super) boxes: u64,
     /// Ticks while they were active themselves.
     pub(super) own: u64,
-    /// Ticks while those were on the chain that are the outermost of their predicate.
+    /// Ticks while those were on the chain that are the outermost of their goal.
     pub(super) outer: u64,
 }
 
@@ -240,10 +240,9 @@ impl Figures {
         }
     }
 
-    /// Time of outermost activations.
+    /// Time of outermost activations of the goal.
     pub(super) fn outer(&self) -> Ticks {
-        let parts = self.outer_by.iter();
-        parts.fold(Ticks::default(), |sum, part| sum.plus(*part))
+        self.outer_by.into_iter().sum()
     }
 
     /// Counts calls that were last ones.

@@ -7,15 +7,16 @@
 //!
 //! Time of a box `y` of `q`, entered by arc `a`, is booked when its activation ends:
 //!
-//! - no other box of `q` was on the chain (`a` *extends* its context): `outer`, which is served for the
-//!   caller, and inclusive time of `q`;
-//! - otherwise the innermost box of `q` above `y` waits for some child, entered by arc `w`: `inner` of `a` and
-//!   `less` of `w`, because that time is no longer spent by that box in that child. For a direct recursive
-//!   call `w` is `a`, and nothing need be booked.
+//! - no other box that was called so, by the same site or likewise by none, was on the chain:
+//!   `outer`, which is served there. If no box of `q` was on the chain at all (`a` *extends* its
+//!   context), it is served for the caller, too, and inclusive time of `q`;
+//! - a box of `q` was on the chain: the innermost one above `y` waits for some child, entered by
+//!   arc `w`. The time is `inner` of `a` and `less` of `w`, because it is no longer spent by that
+//!   box in that child. For a direct recursive call `w` is `a`, and nothing need be booked.
 //!
-//! Time spent by the caller is then `outer + inner − less`, summed over arcs. Sums are taken modulo
-//! 2⁶⁴, which the results fit in whatever happens in between. All are by both clocks
-//! ([`Ticks`]).
+//! Time spent by the caller is then `outer + inner − less`, summed over arcs, with `outer` of those
+//! that extend. Sums are taken modulo 2⁶⁴, which the results fit in whatever happens in between.
+//! All are by both clocks ([`Ticks`]).
 
 use std::sync::Arc;
 
@@ -30,6 +31,7 @@ use super::clock::Ticks;
 use super::routes::{Route, Routes};
 use crate::figures::contexts::HiddenFigures;
 use crate::scope::Scope;
+use crate::scope::called::Called;
 use crate::trace::{Callable, Center, PredicateIndex, SiteIndex};
 
 /// A call from a place.
@@ -50,6 +52,28 @@ pub(super) struct CallArc {
     /// Its record of all figures, and that of usual chains; [`NONE`]: nothing is booked there.
     figures: u32,
     chains: u32,
+}
+
+impl CallArc {
+    /// Those times of outermost activations of goals that are of outermost activations of their
+    /// predicate.
+    pub(super) fn served(&self, figures: &Figures) -> [Ticks; OUTCOMES] {
+        if self.extends {
+            figures.outer_by
+        } else {
+            [Ticks::default(); OUTCOMES]
+        }
+    }
+}
+
+/// How boxes were entered, as far as their time depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Entry {
+    pub(super) arc: ArcId,
+    /// By which arc the innermost other box of their predicate was left; [`NONE`]: there is none.
+    pub(super) waits: ArcId,
+    /// No other box of their goal is on the chain.
+    pub(super) outermost: bool,
 }
 
 /// The height of an arc no box of which was ever on the choice stack.
@@ -91,8 +115,8 @@ pub(super) struct Books {
     center_ids: FxHashMap<u64, PlaceId>,
     /// By predicate: the cost centre that its boxes enter.
     centers: Arc<[Center]>,
-    /// By site: the predicate that it calls.
-    callees: Arc<[PredicateIndex]>,
+    /// By [`Callable`].
+    called: Arc<[Called]>,
     /// Self time, in ticks, that hidden boxes of another centre had on behalf of a box: from its place to theirs.
     pub(super) elsewhere: FxHashMap<(PlaceId, PlaceId), u64>,
     /// What hidden boxes did, by the place of the visible ones whose work that is.
@@ -107,7 +131,7 @@ impl Books {
     /// Empty books.
     pub(super) fn new(scope: &Scope) -> Self {
         let Scope {
-            centers, callees, ..
+            centers, called, ..
         } = scope;
         Self {
             places: Vec::new(),
@@ -120,7 +144,7 @@ impl Books {
             place_ids: FxHashMap::default(),
             center_ids: FxHashMap::default(),
             centers: Arc::clone(centers),
-            callees: Arc::clone(callees),
+            called: Arc::clone(called),
             elsewhere: FxHashMap::default(),
             hidden: FxHashMap::default(),
             begin: centers.len() as PredicateIndex,
@@ -154,10 +178,15 @@ impl Books {
         place
     }
 
+    /// What is known of all that is called so.
+    #[inline(always)]
+    pub(super) fn called(&self, callable: Callable) -> Called {
+        self.called[callable as usize]
+    }
+
     /// The predicate that is called.
     pub(super) fn callee(&self, callable: Callable) -> PredicateIndex {
-        self.site(callable)
-            .map_or(callable, |site| self.callees[site as usize])
+        self.called(callable).predicate
     }
 
     /// The site by which it is called, if that is known.
@@ -188,7 +217,7 @@ impl Books {
             Some(arc) => arc,
             None => self.new_arc(from, callable),
         };
-        let place = self.usual[arc as usize].place;
+        let place = self.arcs[arc as usize].place;
         self.routes.set(from, callable, arc, place)
     }
 
@@ -306,7 +335,7 @@ impl Books {
     fn push_arc(&mut self, arc: CallArc) -> ArcId {
         self.usual.push(Usual {
             predicate: arc.predicate,
-            place: arc.place,
+            callable: arc.callable,
             ..Usual::default()
         });
         self.arcs.push(arc);
@@ -409,13 +438,18 @@ impl Books {
         }
     }
 
-    /// Books `lasted` ticks that boxes entered by `arc` were on the chain together. Meanwhile those entered by
-    /// `waits` were not the innermost of their predicate.
+    /// Books `lasted` ticks that boxes were on the chain together.
     #[inline]
-    pub(super) fn book_stretch(&mut self, arc: ArcId, waits: ArcId, outcome: usize, lasted: Ticks) {
-        if waits == NONE {
+    pub(super) fn book_stretch(&mut self, entry: Entry, outcome: usize, lasted: Ticks) {
+        let Entry {
+            arc,
+            waits,
+            outermost,
+        } = entry;
+        if outermost {
             self.figures(arc).outer_by[outcome].add(lasted);
-        } else if waits != arc {
+        }
+        if waits != NONE && waits != arc {
             self.figures(arc).inner.add(lasted);
             self.figures(waits).less.add(lasted);
         }

@@ -3,7 +3,7 @@
 //! Boxes lie in an arena with parent links, so to go back is to move one pointer. One that is neither
 //! on the active chain nor on the choice stack is used again for the next.
 
-use super::books::{ArcId, NONE, PlaceId};
+use super::books::{ArcId, Entry, NONE, PlaceId};
 use super::clock::Ticks;
 use super::small_map::SmallMap;
 use crate::trace::{BoxKind, Callable, PredicateIndex};
@@ -23,6 +23,8 @@ pub(super) struct PhysicalBox {
     /// By which arc the innermost other box of its predicate was left, if there is one: its time is no
     /// longer spent there. Of a hidden box: the visible box whose work it does.
     pub(super) waits: ArcId,
+    /// No other box of its goal is on the chain; of a root, as if it were so.
+    pub(super) outermost: bool,
     /// Of its innermost logical box. [`NONE`]: of a root, not needed yet.
     pub(super) place: PlaceId,
     /// Height of the choice stack when it was called: what is above was left inside it.
@@ -55,6 +57,7 @@ impl PhysicalBox {
         parent: NONE,
         arc: NONE,
         waits: NONE,
+        outermost: true,
         place: NONE,
         base: 0,
         root: NONE,
@@ -72,6 +75,16 @@ impl PhysicalBox {
         own: 0,
     };
 
+    /// How it was entered, if it is visible.
+    #[inline(always)]
+    pub(super) fn entry(&self) -> Entry {
+        Entry {
+            arc: self.arc,
+            waits: self.waits,
+            outermost: self.outermost,
+        }
+    }
+
     /// It is as if it were part of its caller.
     #[inline]
     pub(super) fn is_hidden(&self) -> bool {
@@ -83,11 +96,10 @@ impl PhysicalBox {
 /// chain that was handed from chunk to chunk.
 pub(super) type Stage = u32;
 
-/// What the boxes of a group have in common: the arc by which they were entered, the one for which
-/// [`PhysicalBox::waits`] stands, and the stage.
-pub(super) type GroupKey = (ArcId, ArcId, Stage);
+/// What the boxes of a group have in common. Only one box of a goal can be the outermost.
+pub(super) type GroupKey = (Entry, Stage);
 
-/// Logical boxes of a chain that were entered by the same arc while the same other box waited.
+/// Logical boxes of a chain that were entered alike.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Group {
     pub(super) boxes: u64,
@@ -170,22 +182,15 @@ impl Chain {
     }
 
     /// A departure of a box of `from` at `now`, after `own` ticks as the active one. The chain is settled.
-    pub(super) fn depart(
-        &mut self,
-        from: PredicateIndex,
-        arc: ArcId,
-        waits: ArcId,
-        now: Ticks,
-        own: u64,
-    ) {
+    pub(super) fn depart(&mut self, from: PredicateIndex, entry: Entry, now: Ticks, own: u64) {
         match self.groups.get_mut(self.last) {
             None => self.base_own += own,
             Some((_, group)) => group.own += own,
         }
-        let key = (arc, waits, self.rest.len() as Stage);
+        let key = (entry, self.rest.len() as Stage);
         if self.groups.get(self.last).map(|(last, _)| *last) != Some(key) {
             self.last = self.groups.add(key);
-            *self.rest.entry(from) = arc;
+            *self.rest.entry(from) = entry.arc;
         }
         if let Some((_, group)) = self.groups.get_mut(self.last) {
             group.enter(1, now);
@@ -193,16 +198,17 @@ impl Chain {
     }
 }
 
+/// How the logical boxes of a box were entered, with how many they are; nothing if it is hidden.
+pub(super) fn entries(boxed: &PhysicalBox) -> impl Iterator<Item = (Entry, u64)> {
+    let base = (boxed.arc != NONE).then_some((boxed.entry(), 1));
+    let groups = boxed.chain.iter().flat_map(|chain| chain.groups.iter());
+    let departed = groups.map(|&((entry, _), group)| (entry, group.boxes));
+    base.into_iter().chain(departed)
+}
+
 /// The arcs of the logical boxes of a box, with how many they are; nothing if it is hidden.
 pub(super) fn logical(boxed: &PhysicalBox) -> impl Iterator<Item = (ArcId, u64)> {
-    let base = (boxed.arc != NONE).then_some((boxed.arc, 1));
-    let departed = boxed.chain.iter().flat_map(|chain| {
-        chain
-            .groups
-            .iter()
-            .map(|((arc, ..), group)| (*arc, group.boxes))
-    });
-    base.into_iter().chain(departed)
+    entries(boxed).map(|(entry, boxes)| (entry.arc, boxes))
 }
 
 /// All boxes of a chunk.

@@ -8,10 +8,11 @@
 use portmortem_tracer::format::{Dialect, Event};
 use rustc_hash::FxHashMap;
 
-use super::books::{ArcId, Books, NEVER, NONE, PlaceId, WayOut};
+use super::books::{ArcId, Books, Entry, NEVER, NONE, PlaceId, WayOut};
 use super::boxes::{BoxId, Boxes, PhysicalBox, RootId};
 use super::choices::{Backtrack, Cause, Choice, Failed, Resumed, Taken, Who};
 use super::clock::Ticks;
+use super::on_chain::OnChain;
 use super::routes::Route;
 use crate::figures::StreamFigures;
 use crate::figures::profile::ViolationKind;
@@ -82,8 +83,7 @@ pub(super) struct Chunk<'c> {
     pub(super) taken: Vec<Taken>,
     pub(super) backtracks: FxHashMap<(Cause, Resumed), Backtrack>,
     pub(super) cuts: FxHashMap<(Who, Who), u64>,
-    /// By predicate: the arc by which its innermost box was left; [`NONE`] if none is known.
-    pub(super) slots: Vec<ArcId>,
+    pub(super) on_chain: OnChain,
     pub(super) active: BoxId,
     /// How many entries of before the chunk left the choice stack.
     pub(super) popped: i64,
@@ -125,7 +125,6 @@ pub(super) struct Chunk<'c> {
 impl<'c> Chunk<'c> {
     /// Nothing yet.
     pub(super) fn new(scope: &'c Scope) -> Self {
-        let predicates = scope.hidden.len();
         Self {
             scope,
             sight: Sight::new(scope),
@@ -139,7 +138,7 @@ impl<'c> Chunk<'c> {
             taken: Vec::new(),
             backtracks: FxHashMap::default(),
             cuts: FxHashMap::default(),
-            slots: vec![NONE; predicates + 1],
+            on_chain: OnChain::new(scope),
             active: NONE,
             popped: 0,
             depth: 0,
@@ -311,6 +310,7 @@ impl<'c> Chunk<'c> {
 
     /// The time that passed was no work. Apart, because it is seldom.
     #[cold]
+    #[inline(never)]
     fn leave_out(&mut self, stretch: u64) {
         self.now.left_out += stretch;
     }
@@ -350,34 +350,42 @@ impl<'c> Chunk<'c> {
         let mut kind = BoxKind::Call { arity: 0 };
         let mut then_fails = false;
         let mut is_left_out = false;
-        let (arc, place, waits) = if HIDES && self.is_transparent(parent, id, callable) {
+        let (entry, place) = if HIDES && self.is_transparent(parent, id, callable) {
             let predicate = self.books.callee(callable);
             let place = self.books.place_of_hidden(from, predicate);
             kind = self.call_hidden((from, place), predicate);
             self.forget_failure(predicate);
-            (NONE, place, self.visible(parent))
+            let entry = Entry {
+                arc: NONE,
+                waits: self.visible(parent),
+                outermost: false,
+            };
+            (entry, place)
         } else {
             let (caller, Route { arc, place, .. }) = self.books.route(from, callable);
             self.books.routes.fetch(place);
-            let predicate = self.books.callee(callable);
+            let called = self.books.called(callable);
+            let predicate = called.predicate;
             self.books.usual[arc as usize].calls += 1;
-            self.slots[caller as usize] = arc;
-            let waits = self.slots[predicate as usize];
+            self.on_chain.leave_by(caller, arc);
+            let entry = self.on_chain.entry(arc, predicate, callable);
+            self.on_chain.enter(callable, entry);
             if self.failed != Failed::Nobody {
                 self.forget_failure(predicate);
             }
-            then_fails = self.scope.fails_after(callable);
-            is_left_out = !self.scope.kind_of(predicate).is_work();
-            (arc, place, waits)
+            then_fails = called.then_fails;
+            is_left_out = !called.is_work;
+            (entry, place)
         };
         self.depth += 1;
         self.max_depth = self.max_depth.max(self.depth);
         let Some((id, made)) = self.boxes.add() else {
-            return self.too_many_boxes(arc);
+            return self.too_many_boxes(entry);
         };
         made.parent = parent;
-        made.arc = arc;
-        made.waits = waits;
+        made.arc = entry.arc;
+        made.waits = entry.waits;
+        made.outermost = entry.outermost;
         made.place = place;
         made.base = base;
         made.root = NONE;

@@ -51,9 +51,12 @@ impl Ticks {
     #[inline]
     pub(super) fn add(&mut self, more: Self) {
         self.all = self.all.wrapping_add(more.all);
-        // Seldom, and so cheaper than to add 0.
-        if more.left_out != 0 {
-            self.left_out = self.left_out.wrapping_add(more.left_out);
-        }
+        self.left_out = self.left_out.wrapping_add(more.left_out);
+    }
+}
+
+impl std::iter::Sum for Ticks {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), Self::plus)
     }
 }

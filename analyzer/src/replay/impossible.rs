@@ -4,7 +4,7 @@
 //! from then on it is like any other. So the conservation laws hold. After a gap such boxes are expected;
 //! without one before they are violations.
 
-use super::books::{ArcId, NONE, WayOut, add};
+use super::books::{Entry, NONE, WayOut, add};
 use super::boxes::{BoxId, PhysicalBox, logical};
 use super::choices::{Cause, Failed, Who};
 use super::chunk::Chunk;
@@ -127,13 +127,14 @@ impl Chunk<'_> {
 
     /// A box was called that has no number.
     #[cold]
-    pub(super) fn too_many_boxes(&mut self, arc: ArcId) {
+    pub(super) fn too_many_boxes(&mut self, entry: Entry) {
         self.unusual |= !self.whole;
         if self.unusual {
             return;
         }
-        if arc != NONE {
-            self.books.figures(arc).ports.open += 1;
+        if entry.arc != NONE {
+            self.books.figures(entry.arc).ports.open += 1;
+            self.forget(entry);
         }
         self.violation(ViolationKind::TooManyBoxes);
         self.lose_track();
@@ -159,6 +160,8 @@ impl Chunk<'_> {
             ..PhysicalBox::EMPTY
         };
         self.bottom = self.boxes.put(unknown).unwrap_or(self.bottom);
+        let entry = self.boxes.get(self.bottom).entry();
+        self.on_chain.enter(self.unknown(), entry);
         self.active = self.bottom;
         self.sight.begin(self.bottom, true);
     }
@@ -186,16 +189,16 @@ impl Chunk<'_> {
     /// Books the time of the unknown box that is active since a gap when no other is.
     pub(super) fn leave_bottom(&mut self) {
         let bottom = self.boxes.get(self.bottom);
-        let (arc, own, parent) = (bottom.arc, bottom.own, bottom.parent);
+        let (entry, own, parent) = (bottom.entry(), bottom.own, bottom.parent);
         let lasted = self.now.minus(bottom.since);
-        if arc == NONE {
+        if entry.arc == NONE {
             return;
         }
         let outcome = WayOut::Open.outcome();
-        add(&mut self.books.figures(arc).self_by[outcome], own);
-        self.books.book_stretch(arc, NONE, outcome, lasted);
+        add(&mut self.books.figures(entry.arc).self_by[outcome], own);
+        self.books.book_stretch(entry, outcome, lasted);
         let unknown = self.unknown();
-        self.slots[unknown as usize] = NONE;
+        self.on_chain.leave(unknown, unknown, entry);
         (self.active, self.bottom) = (parent, parent);
     }
 }

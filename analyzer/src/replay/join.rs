@@ -77,10 +77,9 @@ impl Join {
         self.state = State::new(tick, self.books.waited());
     }
 
-    /// What the next chunk of the stream has to know, and could not when it was replayed.
-    pub(super) fn not_foreseen(&self, chunk: &Chunk) -> Before {
-        let roots = self.find_roots(chunk).unwrap_or_default();
-        let is_left_out = |&(_, id): &(RootId, BoxId)| self.state.boxes.get(id).is_left_out;
+    /// What the next chunk, whose roots are these, has to know, and could not when it was replayed.
+    pub(super) fn not_foreseen(&self, roots: &[BoxId]) -> Before {
+        let is_left_out = |&(_, id): &(RootId, &BoxId)| self.state.boxes.get(*id).is_left_out;
         Before {
             paused: self.state.paused,
             left_out: (0..)
@@ -112,6 +111,7 @@ impl Join {
             places: (0..self.books.places.len() as PlaceId).collect(),
             arcs: (0..self.books.arcs.len() as ArcId).collect(),
             waits: vec![NONE; self.books.arcs.len()],
+            nested: vec![false; self.books.arcs.len()],
             ends_in_nobody: !chunk.levels.is_empty(),
             first: 0,
             begin: Ticks::default(),
@@ -120,10 +120,11 @@ impl Join {
     }
 
     /// Adds the next chunk of the stream, whose first event was the one of this number, at `tick`.
-    /// Returns how the stacks changed, if `change` asks for it.
+    /// Its roots are these boxes. Returns how the stacks changed, if `change` asks for it.
     pub(super) fn add_part(
         &mut self,
         chunk: &Chunk,
+        roots: Vec<BoxId>,
         first: u64,
         tick: u64,
         change: bool,
@@ -132,7 +133,6 @@ impl Join {
             return Err(Unusual);
         }
         self.state.advance(tick);
-        let roots = self.find_roots(chunk)?;
         let meaning = self.book_arcs(chunk, roots, first);
         self.book_pairs(chunk, &meaning);
         self.take_choices(chunk, &meaning);
@@ -166,37 +166,9 @@ impl Join {
         self.state.figures(self.books.waited())
     }
 
-    /// Which boxes the roots of a chunk are: of the active chain, and of the choice stack.
-    fn find_roots(&self, chunk: &Chunk) -> Result<Vec<BoxId>, GiveUp> {
-        let mut found = vec![NONE; chunk.roots.len()];
-        let mut active = self.state.active;
-        for root in &chunk.levels {
-            if active == NONE {
-                return Err(Unusual);
-            }
-            found[*root as usize] = active;
-            active = self.state.boxes.get(active).parent;
-        }
-        let mut left = self.state.choices.len();
-        for taken in &chunk.taken {
-            let count = match taken {
-                Taken::Redo { .. } => 1,
-                Taken::Cut { count, .. } => *count as usize,
-            };
-            left = left.checked_sub(count).ok_or(Unusual)?;
-            let Taken::Redo { root, .. } = taken else {
-                continue;
-            };
-            let id = self.state.choices[left].id;
-            let parent = chunk.boxes.get(chunk.roots[*root as usize].id).parent;
-            let parent = chunk.boxes.get(parent);
-            if parent.root == NONE || found[parent.root as usize] != self.state.boxes.get(id).parent
-            {
-                return Err(Unusual);
-            }
-            found[*root as usize] = id;
-        }
-        Ok(found)
+    /// Which boxes the roots of a chunk are.
+    pub(super) fn find_roots(&self, chunk: &Chunk) -> Result<Vec<BoxId>, GiveUp> {
+        self.state.find_roots(chunk).ok_or(Unusual)
     }
 
     /// Books what was booked on arcs from places.
@@ -207,20 +179,22 @@ impl Join {
             .is_some_and(|root| boxes[*root as usize] == NOBODY);
         let height = self.state.height();
         let mut places = vec![NONE; chunk.books.places.len()];
-        // By place: the root it is below, and the arc from that root on the way to it.
+        // By place: the root of the chunk that it is below, and the arc from there on the way to it.
         let mut origins = vec![(NONE, NONE); places.len()];
-        for (root, id) in chunk.roots.iter().zip(&boxes) {
+        for ((root, at), id) in chunk.roots.iter().zip(0..).zip(&boxes) {
             if root.place != NONE {
                 places[root.place as usize] = self.state.boxes.get(*id).place;
-                origins[root.place as usize] = (*id, NONE);
+                origins[root.place as usize] = (at, NONE);
             }
         }
         let mut arcs = Vec::with_capacity(chunk.books.arcs.len());
         let mut waits = Vec::with_capacity(chunk.books.arcs.len());
+        let mut nested = Vec::with_capacity(chunk.books.arcs.len());
         for (of, arc) in chunk.books.arcs.iter().enumerate() {
             if arc.from == NONE {
                 arcs.push(NONE);
                 waits.push(NONE);
+                nested.push(false);
                 continue;
             }
             let from = self.place_here(chunk, &mut places, arc.from);
@@ -232,9 +206,13 @@ impl Join {
                 places[arc.place as usize] = self.books.arcs[id as usize].place;
                 origins[arc.place as usize] = (root, way);
             }
-            let waits_for = self.book_arc((&chunk.books, of as ArcId), id, (root, way), height);
+            let is_nested = !self.books.arcs[id as usize].extends
+                && (self.state).is_on_chain(&self.books, chunk, &boxes, root, arc.callable);
+            let root = boxes[root as usize];
+            let of = (&chunk.books, of as ArcId);
+            waits.push(self.book_arc(of, (id, is_nested), (root, way), height));
+            nested.push(is_nested);
             arcs.push(id);
-            waits.push(waits_for);
         }
         for (place, hidden) in &chunk.books.hidden {
             let place = self.place_here(chunk, &mut places, *place);
@@ -251,6 +229,7 @@ impl Join {
             places,
             arcs,
             waits,
+            nested,
             ends_in_nobody,
             first,
             begin: self.state.now,
@@ -274,11 +253,12 @@ impl Join {
         places[id as usize]
     }
 
-    /// Books what was booked on an arc that is `id` here; what its outermost boxes wait for.
+    /// Books what was booked on an arc that is `id` here; what its outermost boxes wait for. If it
+    /// is nested, boxes of its goal are on the chain.
     fn book_arc(
         &mut self,
         (books, of): (&Books, ArcId),
-        id: ArcId,
+        (id, is_nested): (ArcId, bool),
         (root, way): (BoxId, ArcId),
         height: i64,
     ) -> ArcId {
@@ -287,41 +267,26 @@ impl Join {
         if arc.height != NEVER {
             here.height = here.height.max(height + arc.height);
         }
-        if here.extends || !arc.extends {
+        let extends = here.extends;
+        if is_nested {
+            self.books.figures(id).add(&Figures {
+                outer_by: [Ticks::default(); OUTCOMES],
+                ..books.total(of)
+            });
+        } else {
             self.books.add_arc(id, books, of);
+        }
+        if extends || !arc.extends {
             return NONE;
         }
-        // Outermost in the chunk, but not in the trace.
-        let figures = books.total(of);
-        let lasted = figures.outer();
-        self.books.figures(id).add(&Figures {
-            outer_by: [Ticks::default(); OUTCOMES],
-            ..figures
-        });
-        let waits = self.waiting(root, arc.predicate, way);
+        // The outermost of their predicate in the chunk, but not in the trace.
+        let lasted = books.total(of).outer();
+        let waits = (self.state).waiting(&self.books, root, arc.predicate, way);
         if waits != id && waits != NONE {
             self.books.figures(id).inner.add(lasted);
             self.books.figures(waits).less.add(lasted);
         }
         waits
-    }
-
-    /// By which arc the innermost box of a predicate was left, seen from a box that calls along `way`.
-    fn waiting(&self, root: BoxId, predicate: PredicateIndex, way: ArcId) -> ArcId {
-        let (mut id, mut way) = (root, way);
-        while id != NOBODY && id != NONE {
-            let boxed = self.state.boxes.get(id);
-            if self.books.places[boxed.place as usize].predicate == predicate {
-                return way;
-            }
-            let departed = boxed.chain.as_ref().and_then(|c| c.rest.find(&predicate));
-            if let Some(arc) = departed {
-                return *arc;
-            }
-            way = boxed.arc;
-            id = boxed.parent;
-        }
-        NONE
     }
 
     /// Books backtracks and cuts.

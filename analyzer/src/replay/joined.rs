@@ -119,13 +119,14 @@ impl<'t> Joined<'t> {
         (self.number, self.tick) = (part.next, part.end_tick);
         self.events += part.events;
         // It was not to be foreseen.
-        let before = self.join.not_foreseen(&done.chunk);
+        let roots = self.join.find_roots(&done.chunk)?;
+        let before = self.join.not_foreseen(&roots);
         let again = (before != Before::default()).then(|| worker.replay(work, &before).chunk);
         let chunk = again.as_ref().unwrap_or(&done.chunk);
         let wanted = self.checkpoints.is_some();
         let change = self
             .join
-            .add_part(chunk, part.first, part.first_tick, wanted)?;
+            .add_part(chunk, roots, part.first, part.first_tick, wanted)?;
         self.moved += chunk.moved();
         if self.events > DEEP_EVENTS && self.moved > self.events / 4 {
             return Err(GiveUp::Deep);

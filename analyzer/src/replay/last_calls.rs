@@ -1,12 +1,14 @@
 //! Last calls: how a box becomes a chain of logical boxes, and how that is left.
 
-use super::books::{NONE, WayOut, add};
+use super::books::{Entry, NONE, WayOut, add};
 use super::boxes::{BoxId, Group, GroupKey};
 use super::choices::Failed;
 use super::chunk::Chunk;
 use crate::trace::{Callable, PredicateIndex};
 
 impl Chunk<'_> {
+    /// The active box departs.
+    #[inline(always)]
     pub(super) fn tail<const HIDES: bool>(&mut self, callable: Callable) {
         self.expect_active();
         self.failed = Failed::Nobody;
@@ -20,15 +22,19 @@ impl Chunk<'_> {
             active.moved = true;
             self.unusual |= !self.whole;
         }
-        if let Some(chain) = &mut self.boxes.get_mut(self.active).chain
-            && chain.again == callable
-        {
-            return chain.depart_again(self.now);
+        match &mut active.chain {
+            Some(chain) if chain.again == callable => chain.depart_again(self.now),
+            _ => self.depart_anew::<HIDES>(callable),
         }
+    }
+
+    #[inline(never)]
+    fn depart_anew<const HIDES: bool>(&mut self, callable: Callable) {
         if HIDES && self.is_transparent(self.active, self.active, callable) {
-            return self.tail_hidden(self.books.callee(callable));
+            self.tail_hidden(self.books.callee(callable));
+        } else {
+            self.depart(callable);
         }
-        self.depart(callable);
     }
 
     /// The active box departs, not as it did the last time.
@@ -39,27 +45,32 @@ impl Chunk<'_> {
         let from = self.place();
         let (caller, route) = self.books.route(from, callable);
         self.books.routes.fetch(route.place);
-        self.slots[caller as usize] = route.arc;
-        let predicate = self.books.callee(callable);
-        let waits = self.slots[predicate as usize];
-        let is_left_out = !self.scope.kind_of(predicate).is_work();
+        self.on_chain.leave_by(caller, route.arc);
+        let called = self.books.called(callable);
+        let entry = self.on_chain.entry(route.arc, called.predicate, callable);
+        self.on_chain.enter(callable, entry);
         let active = self.boxes.get_mut(self.active);
         active.place = route.place;
+        active.is_left_out = !called.is_work;
         if active.is_hidden() {
             // A hidden box departs: from here on it is the visible one.
-            active.arc = route.arc;
-            active.waits = waits;
+            active.arc = entry.arc;
+            active.waits = entry.waits;
+            active.outermost = entry.outermost;
             active.since = self.now;
-            active.is_left_out = is_left_out;
             active.exited = false;
-            active.then_fails = self.scope.fails_after(callable);
+            active.then_fails = called.then_fails;
             return self.books.figures(route.arc).count_last_calls(1);
         }
-        active.is_left_out = is_left_out;
         let own = std::mem::take(&mut active.own);
-        let again = if from == active.place { callable } else { NONE };
+        // One that is the outermost of its goal is like no other.
+        let again = if from == active.place && !entry.outermost {
+            callable
+        } else {
+            NONE
+        };
         let chain = self.boxes.chain(self.active);
-        chain.depart(caller, route.arc, waits, self.now, own);
+        chain.depart(caller, entry, self.now, own);
         chain.again = again;
     }
 
@@ -69,9 +80,9 @@ impl Chunk<'_> {
             return;
         };
         chain.settle();
-        for ((arc, ..), group) in chain.groups.iter_mut() {
+        for ((entry, _), group) in chain.groups.iter_mut() {
             let unbooked = std::mem::take(&mut group.unbooked);
-            self.books.figures(*arc).count_last_calls(unbooked);
+            self.books.figures(entry.arc).count_last_calls(unbooked);
         }
     }
 
@@ -82,11 +93,12 @@ impl Chunk<'_> {
         let height = self.height();
         let left = self.active;
         let boxed = self.boxes.get_mut(left);
-        let (parent, arc, waits) = (boxed.parent, boxed.arc, boxed.waits);
+        let (parent, base) = (boxed.parent, boxed.entry());
+        let is_direct = |entry: Entry| entry.waits == NONE || entry.waits == entry.arc;
         if boxed.exited
             || boxed.root != NONE
-            || arc == NONE
-            || !(waits == NONE || waits == arc)
+            || base.arc == NONE
+            || !is_direct(base)
             || height > boxed.base
             // All of its logical boxes were entered later.
             || now.left_out != boxed.since.left_out
@@ -95,35 +107,37 @@ impl Chunk<'_> {
         }
         let chain = boxed.chain.as_mut()?;
         chain.settle();
-        let is_usual = |(key, group): &(GroupKey, Group)| {
-            group.unbooked == group.boxes && (key.1 == NONE || key.1 == key.0)
+        let is_usual = |&((entry, _), group): &(GroupKey, Group)| {
+            group.unbooked == group.boxes && is_direct(entry)
         };
         if !chain.groups.iter().all(is_usual) {
             return None;
         }
-        for (at, &((id, waits, _), group)) in chain.groups.iter().enumerate().rev() {
+        for (at, &((entry, _), group)) in chain.groups.iter().enumerate().rev() {
             let innermost = at == chain.last;
             let own = group.own + if innermost { boxed.own } else { 0 };
-            let outer = if waits == NONE {
-                now.times(group.boxes).minus(group.entered).all
+            let outer = if entry.outermost {
+                let begun = group.entered.all;
+                now.all.wrapping_mul(group.boxes).wrapping_sub(begun)
             } else {
                 0
             };
-            let chains = self.books.chains(id);
+            let chains = self.books.chains(entry.arc);
             chains.count(way_out, group.boxes, own, outer);
             chains.cover(way_out, group.boxes - u64::from(innermost));
-            self.slots[self.books.arcs[id as usize].predicate as usize] = waits;
+            let usual = &self.books.usual[entry.arc as usize];
+            self.on_chain.leave(usual.predicate, usual.callable, entry);
         }
-        let outer = if waits == NONE {
-            now.minus(boxed.since).all
+        let outer = if base.outermost {
+            now.all - boxed.since.all
         } else {
             0
         };
-        self.books.chains(arc).cover(way_out, 1);
-        let usual = &mut self.books.usual[arc as usize];
+        self.books.chains(base.arc).cover(way_out, 1);
+        let usual = &mut self.books.usual[base.arc as usize];
         usual.count(way_out, chain.base_own, outer);
         let predicate = usual.predicate;
-        self.slots[predicate as usize] = waits;
+        self.on_chain.leave(predicate, usual.callable, base);
         self.active = parent;
         self.depth -= 1;
         self.boxes.release(left);
@@ -142,9 +156,9 @@ impl Chunk<'_> {
         if let Some((_, group)) = chain.groups.get_mut(chain.last) {
             group.own += own;
         }
-        for (at, ((id, waits, _), group)) in chain.groups.iter_mut().enumerate().rev() {
-            let (id, waits) = (*id, *waits);
-            let figures = self.books.figures(id);
+        for (at, ((entry, _), group)) in chain.groups.iter_mut().enumerate().rev() {
+            let entry = *entry;
+            let figures = self.books.figures(entry.arc);
             figures.count_last_calls(std::mem::take(&mut group.unbooked));
             let covered = group.boxes - u64::from(at == chain.last);
             figures.count_shared_way_out(way_out, group.boxes, covered);
@@ -153,11 +167,10 @@ impl Chunk<'_> {
                 &mut figures.self_by[way_out.outcome()],
                 std::mem::take(&mut group.own),
             );
-            self.slots[self.books.arcs[id as usize].predicate as usize] = waits;
+            self.forget(entry);
             let entered = std::mem::take(&mut group.entered);
             let lasted = now.times(group.boxes).minus(entered);
-            self.books
-                .book_stretch(id, waits, way_out.outcome(), lasted);
+            self.books.book_stretch(entry, way_out.outcome(), lasted);
         }
         // The box that was called, as if it were alone.
         let boxed = self.boxes.get_mut(self.active);

@@ -3,8 +3,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::books::{ArcId, CallArc, NONE, Place};
-use super::boxes::{BoxId, Chain, GroupKey, PhysicalBox};
+use super::books::{ArcId, CallArc, Entry, NONE, Place};
+use super::boxes::{BoxId, Chain, PhysicalBox, Stage};
 use super::chunk::Chunk;
 use crate::trace::PredicateIndex;
 
@@ -40,19 +40,21 @@ impl Chunk<'_> {
         } = self.books.arcs[boxed.arc as usize];
         let chain = boxed.chain.take();
         let arc = self.books.arc(from, callable);
-        self.slots[caller as usize] = arc;
+        self.on_chain.leave_by(caller, arc);
+        let entry = self.on_chain.entry(arc, predicate, callable);
         let mut place = self.books.arcs[arc as usize].place;
         let chain = chain.map(|chain| {
             let moved = self.move_chain(&chain, arc);
-            if let Some(((innermost, ..), _)) = moved.groups.get(moved.last) {
-                place = self.books.arcs[*innermost as usize].place;
+            if let Some(((innermost, _), _)) = moved.groups.get(moved.last) {
+                place = self.books.arcs[innermost.arc as usize].place;
             }
             Box::new(moved)
         });
         let boxed = self.boxes.get_mut(id);
         boxed.chain = chain;
-        boxed.arc = arc;
-        boxed.waits = self.slots[predicate as usize];
+        boxed.arc = entry.arc;
+        boxed.waits = entry.waits;
+        boxed.outermost = entry.outermost;
         boxed.place = place;
     }
 
@@ -66,7 +68,7 @@ impl Chunk<'_> {
         let mut last = FxHashMap::default();
         let mut followed: FxHashMap<PredicateIndex, Vec<(ArcId, u64)>> = FxHashMap::default();
         for ((key, group), arc) in chain.groups.iter().zip(&arcs) {
-            last.insert(key.0, *arc);
+            last.insert(key.0.arc, *arc);
             let departures = followed.entry(self.caller(*arc)).or_default();
             departures.push((*arc, group.boxes));
         }
@@ -85,13 +87,35 @@ impl Chunk<'_> {
                 *boxes -= 1;
             }
         }
-        let mut met = FxHashSet::from_iter([self.books.arcs[first as usize].predicate]);
-        for (((_, _, stage), group), arc) in chain.groups.iter().zip(&arcs) {
-            let predicate = self.books.arcs[*arc as usize].predicate;
+        let CallArc {
+            predicate,
+            callable,
+            ..
+        } = self.books.arcs[first as usize];
+        let mut met = FxHashSet::from_iter([predicate]);
+        let mut goals = FxHashSet::from_iter([callable]);
+        for (((_, stage), group), arc) in chain.groups.iter().zip(&arcs) {
+            let CallArc {
+                predicate,
+                callable,
+                ..
+            } = self.books.arcs[*arc as usize];
+            let entry = self.on_chain.entry(*arc, predicate, callable);
+            let mut outermost = goals.insert(callable) && entry.outermost;
+            let mut enter = |waits, boxes: u64| {
+                let first = u64::from(std::mem::take(&mut outermost));
+                for (outermost, boxes) in [(true, first), (false, boxes - first)] {
+                    let entry = Entry {
+                        arc: *arc,
+                        waits,
+                        outermost,
+                    };
+                    add(&mut moved, entry, *stage, boxes);
+                }
+            };
             let mut boxes = group.boxes;
             if met.insert(predicate) {
-                let waits = self.slots[predicate as usize];
-                add(&mut moved, (*arc, waits, *stage), 1);
+                enter(entry.waits, 1);
                 boxes -= 1;
             }
             let departures = followed.entry(predicate).or_default();
@@ -101,14 +125,17 @@ impl Chunk<'_> {
                 let now = boxes.min(left);
                 boxes -= now;
                 if now > 0 {
-                    add(&mut moved, (*arc, waits, *stage), now);
+                    enter(waits, now);
                 }
                 if left > now {
                     departures.push((waits, left - now));
                 }
             }
         }
-        let at = moved.groups.iter().rposition(|(key, _)| key.0 == innermost);
+        let at = moved
+            .groups
+            .iter()
+            .rposition(|(key, _)| key.0.arc == innermost);
         moved.last = at.unwrap_or(0);
         moved
     }
@@ -117,8 +144,8 @@ impl Chunk<'_> {
     fn moved_arcs(&mut self, chain: &Chain, first: ArcId) -> Vec<ArcId> {
         let mut place = self.books.arcs[first as usize].place;
         let mut arcs = Vec::with_capacity(chain.groups.len());
-        for ((old, ..), _) in chain.groups.iter() {
-            let old = *old;
+        for ((entry, _), _) in chain.groups.iter() {
+            let old = entry.arc;
             let caller = self.caller(old);
             let callable = self.books.arcs[old as usize].callable;
             let Place {
@@ -139,6 +166,8 @@ impl Chunk<'_> {
     }
 }
 
-fn add(chain: &mut Chain, key: GroupKey, boxes: u64) {
-    chain.groups.entry(key).boxes += boxes;
+fn add(chain: &mut Chain, entry: Entry, stage: Stage, boxes: u64) {
+    if boxes > 0 {
+        chain.groups.entry((entry, stage)).boxes += boxes;
+    }
 }

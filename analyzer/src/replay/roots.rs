@@ -1,7 +1,7 @@
 //! Books what boxes of before a chunk did in it, once it is known which boxes they are.
 
-use super::books::{Books, Figures, NONE, OUTCOMES, WayOut, add};
-use super::boxes::{PhysicalBox, logical};
+use super::books::{Books, Figures, OUTCOMES, WayOut, add};
+use super::boxes::{PhysicalBox, entries};
 use super::clock::Ticks;
 
 /// Books that the logical boxes of a box are left; `own` ticks of it were in the chunk, where it
@@ -21,12 +21,12 @@ pub(super) fn leave(
         }
         own = std::mem::take(&mut chain.base_own);
         covered = covered.max(u64::from(chain.groups.len() > 0));
-        for (at, ((arc, waits, _), group)) in chain.groups.iter_mut().enumerate() {
-            let (arc, waits) = (*arc, *waits);
+        for (at, ((entry, _), group)) in chain.groups.iter_mut().enumerate() {
+            let entry = *entry;
             let innermost = at == chain.last && !departed;
             let lasted = now.times(group.boxes).minus(group.entered);
             let fresh = std::mem::take(&mut group.fresh);
-            let figures = books.figures(arc);
+            let figures = books.figures(entry.arc);
             figures.count_way_out(way_out, group.boxes, fresh);
             let covered = group.boxes - u64::from(innermost);
             figures.count_shared_way_out(way_out, group.boxes, covered);
@@ -34,7 +34,7 @@ pub(super) fn leave(
                 &mut figures.self_by[way_out.outcome()],
                 std::mem::take(&mut group.own),
             );
-            books.book_stretch(arc, waits, way_out.outcome(), lasted);
+            books.book_stretch(entry, way_out.outcome(), lasted);
         }
     }
     let fresh = u64::from(!std::mem::replace(&mut boxed.exited, true));
@@ -43,7 +43,7 @@ pub(super) fn leave(
     figures.count_shared_way_out(way_out, 0, covered);
     add(&mut figures.self_by[way_out.outcome()], own);
     let lasted = now.minus(boxed.since);
-    books.book_stretch(boxed.arc, boxed.waits, way_out.outcome(), lasted);
+    books.book_stretch(boxed.entry(), way_out.outcome(), lasted);
 }
 
 /// Books what a box did in activations that began in the chunk.
@@ -53,16 +53,9 @@ pub(super) fn book_later(
     later: &Figures,
     height: Option<i64>,
 ) {
-    let waits = |boxed: &PhysicalBox, at: usize| match at {
-        0 => boxed.waits,
-        _ => boxed
-            .chain
-            .as_ref()
-            .and_then(|chain| chain.groups.get(at - 1))
-            .map_or(NONE, |(key, _)| key.1),
-    };
     let innermost = boxed.chain.as_ref().map_or(0, |chain| chain.last + 1);
-    for (at, (arc, boxes)) in logical(boxed).enumerate() {
+    for (at, (entry, boxes)) in entries(boxed).enumerate() {
+        let arc = entry.arc;
         let here = &mut books.arcs[arc as usize];
         if let Some(height) = height {
             here.height = here.height.max(height);
@@ -87,7 +80,7 @@ pub(super) fn book_later(
                 );
             }
             let lasted = later.outer_by[outcome].times(boxes);
-            books.book_stretch(arc, waits(boxed, at), outcome, lasted);
+            books.book_stretch(entry, outcome, lasted);
         }
     }
 }

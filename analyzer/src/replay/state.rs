@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use super::books::{ArcId, Books, NONE, PlaceId, add};
-use super::boxes::{BoxId, Boxes, Chain, PhysicalBox};
-use super::choices::{Live, Reason};
+use super::books::{ArcId, Books, Entry, NONE, PlaceId, add};
+use super::boxes::{BoxId, Boxes, Chain, PhysicalBox, RootId, entries, logical};
+use super::choices::{Live, Reason, Taken};
 use super::chunk::Chunk;
 use super::clock::Ticks;
+use super::goals::Goals;
 use crate::figures::{Caller, StreamFigures};
 use crate::moment::OpenBox;
 use crate::moment::checkpoint::Change;
 use crate::moment::stack::Packed;
-use crate::trace::PredicateIndex;
+use crate::trace::{Callable, PredicateIndex};
 
 /// The state between two chunks of a stream.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub(super) struct State {
     pub(super) boxes: Boxes,
     pub(super) active: BoxId,
     pub(super) choices: Vec<Choice>,
+    pub(super) goals: Goals,
     pub(super) depth: i64,
     pub(super) max_depth: i64,
     pub(super) max_height: i64,
@@ -70,6 +72,8 @@ pub(super) struct Meaning {
     pub(super) arcs: Vec<ArcId>,
     /// By arc: what its boxes wait for if no other box of their predicate is on the chain in the chunk.
     pub(super) waits: Vec<ArcId>,
+    /// By arc: whether a box of its goal is on the chain that the chunk does not know.
+    pub(super) nested: Vec<bool>,
     /// The outermost root is no box.
     pub(super) ends_in_nobody: bool,
     /// Where the chunk begins: number of its first event, time, height of the choice stack.
@@ -102,6 +106,7 @@ impl State {
             boxes,
             active,
             choices: Vec::new(),
+            goals: Goals::default(),
             depth: 0,
             max_depth: 0,
             max_height: 0,
@@ -135,6 +140,87 @@ impl State {
         if self.active != NOBODY {
             add(&mut self.live, stretch.work());
         }
+    }
+
+    /// Which boxes the roots of a chunk are: of the active chain, and of the choice stack.
+    pub(super) fn find_roots(&self, chunk: &Chunk) -> Option<Vec<BoxId>> {
+        let mut found = vec![NONE; chunk.roots.len()];
+        let mut active = self.active;
+        for root in &chunk.levels {
+            if active == NONE {
+                return None;
+            }
+            found[*root as usize] = active;
+            active = self.boxes.get(active).parent;
+        }
+        let mut left = self.choices.len();
+        for taken in &chunk.taken {
+            let count = match taken {
+                Taken::Redo { .. } => 1,
+                Taken::Cut { count, .. } => *count as usize,
+            };
+            left = left.checked_sub(count)?;
+            let Taken::Redo { root, .. } = taken else {
+                continue;
+            };
+            let id = self.choices[left].id;
+            let parent = chunk.boxes.get(chunk.roots[*root as usize].id).parent;
+            let parent = chunk.boxes.get(parent);
+            if parent.root == NONE || found[parent.root as usize] != self.boxes.get(id).parent {
+                return None;
+            }
+            found[*root as usize] = id;
+        }
+        Some(found)
+    }
+
+    /// Whether a box of a goal is on the chain of a root of the chunk.
+    pub(super) fn is_on_chain(
+        &self,
+        books: &Books,
+        chunk: &Chunk,
+        boxes: &[BoxId],
+        mut root: RootId,
+        goal: Callable,
+    ) -> bool {
+        loop {
+            if let Ok(level) = chunk.levels.binary_search(&root) {
+                return self.goals.has(goal, self.depth - level as i64);
+            }
+            // It was re-entered, by another root.
+            let boxed = self.boxes.get(boxes[root as usize]);
+            let is_goal = |(arc, _): (ArcId, u64)| books.arcs[arc as usize].callable == goal;
+            if logical(boxed).any(is_goal) {
+                return true;
+            }
+            let parent = chunk.boxes.get(chunk.roots[root as usize].id).parent;
+            root = chunk.boxes.get(parent).root;
+        }
+    }
+
+    /// By which arc the innermost box of a predicate was left, seen from a box that calls along
+    /// `way`.
+    pub(super) fn waiting(
+        &self,
+        books: &Books,
+        root: BoxId,
+        predicate: PredicateIndex,
+        way: ArcId,
+    ) -> ArcId {
+        let (mut id, mut way) = (root, way);
+        while id != NOBODY && id != NONE {
+            let boxed = self.boxes.get(id);
+            if books.places[boxed.place as usize].predicate == predicate {
+                return way;
+            }
+            let departed = boxed.chain.as_ref().and_then(|c| c.rest.find(&predicate));
+            if let Some(arc) = departed {
+                return *arc;
+            }
+            way = boxed.arc;
+            id = boxed.parent;
+        }
+        NONE
     }
 
     /// Those of the stream, when so much waiting has been booked.
@@ -178,6 +264,7 @@ impl State {
         }
         add(&mut self.live, meaning.work(chunk, &chunk.live()));
         self.active = kept.ids[chunk.active as usize];
+        self.enter_goals(chunk, meaning, books);
         self.max_depth = self.max_depth.max(self.depth + chunk.max_depth);
         self.depth += chunk.depth;
         self.max_height = self.max_height.max(meaning.height + chunk.max_height);
@@ -185,6 +272,32 @@ impl State {
         self.tick = chunk.tick;
         self.paused = chunk.paused;
         self.paused_ticks += chunk.paused_ticks;
+    }
+
+    /// Goals of the active chain, from the outermost root on: it may have departed.
+    fn enter_goals(&mut self, chunk: &Chunk, meaning: &Meaning, books: &Books) {
+        let Some(outermost) = chunk.levels.last() else {
+            return;
+        };
+        let outermost = meaning.boxes[*outermost as usize];
+        let base = self.depth - (chunk.levels.len() as i64 - 1);
+        self.goals.leave(base);
+        let mut entered = Vec::new();
+        let mut depth = self.depth + chunk.depth;
+        let mut id = self.active;
+        while id != NOBODY && id != NONE {
+            let boxed = self.boxes.get(id);
+            let entries = entries(boxed).filter(|(entry, _)| entry.outermost);
+            entered.extend(entries.map(|(entry, _)| (depth, entry.arc)));
+            if id == outermost {
+                break;
+            }
+            (id, depth) = (boxed.parent, depth - 1);
+        }
+        for (depth, arc) in entered.into_iter().rev() {
+            let goal = books.arcs[arc as usize].callable;
+            self.goals.enter(depth, goal);
+        }
     }
 
     /// Entries of the choice stack from this height on are inside of a box that is gone. They are
@@ -302,10 +415,16 @@ impl Translate<'_> {
             }
             return self.root(chunk, from, to);
         }
+        let Entry {
+            arc,
+            waits,
+            outermost,
+        } = self.entry(from.entry());
         *to = PhysicalBox {
             parent: kept_parent(chunk, ids, from),
-            arc: self.meaning.arcs[from.arc as usize],
-            waits: self.waits(from.arc, from.waits),
+            arc,
+            waits,
+            outermost,
             place: self.meaning.places[from.place as usize],
             base: self.meaning.height + from.base,
             root: NONE,
@@ -374,12 +493,8 @@ impl Translate<'_> {
             base_own: chain.base_own,
             ..Chain::default()
         };
-        for (at, ((arc, waits, _), group)) in chain.groups.iter().enumerate() {
-            let key = (
-                self.meaning.arcs[*arc as usize],
-                self.waits(*arc, *waits),
-                0,
-            );
+        for (at, ((entry, _), group)) in chain.groups.iter().enumerate() {
+            let key = (self.entry(*entry), 0);
             if at == chain.last {
                 here.last = here.groups.add(key);
             }
@@ -401,11 +516,16 @@ impl Translate<'_> {
         here
     }
 
-    fn waits(&self, arc: ArcId, waits: ArcId) -> ArcId {
-        if waits == NONE {
-            self.meaning.waits[arc as usize]
-        } else {
-            self.meaning.arcs[waits as usize]
+    fn entry(&self, of: Entry) -> Entry {
+        let arc = of.arc as usize;
+        Entry {
+            arc: self.meaning.arcs[arc],
+            waits: if of.waits == NONE {
+                self.meaning.waits[arc]
+            } else {
+                self.meaning.arcs[of.waits as usize]
+            },
+            outermost: of.outermost && !self.meaning.nested[arc],
         }
     }
 }

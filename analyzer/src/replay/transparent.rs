@@ -31,8 +31,8 @@ impl Chunk<'_> {
         let place = self.boxes.get(self.active).place;
         let boxed = self.boxes.get(visible);
         let innermost = boxed.chain.as_ref().and_then(|chain| {
-            let ((arc, ..), _) = chain.groups.get(chain.last)?;
-            Some(*arc)
+            let ((entry, _), _) = chain.groups.get(chain.last)?;
+            Some(entry.arc)
         });
         let arc = innermost.unwrap_or(boxed.arc);
         if arc == NONE || place == NONE {

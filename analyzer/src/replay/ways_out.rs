@@ -1,6 +1,6 @@
 //! Ways out of a box: exits, failure, exception.
 
-use super::books::{NONE, WayOut, add};
+use super::books::{Entry, NONE, WayOut, add};
 use super::boxes::{PhysicalBox, RootId};
 use super::choices::{Cause, Choice, Failed, Reason, Who};
 use super::chunk::{Chunk, First};
@@ -75,6 +75,7 @@ impl Chunk<'_> {
             parent,
             arc,
             waits,
+            outermost,
             base,
             root,
             exited,
@@ -83,12 +84,11 @@ impl Chunk<'_> {
             own,
             ..
         } = self.boxes.get(left);
-        let outermost = waits == NONE;
         if chain.is_some()
             || exited
             || root != NONE
             || arc == NONE
-            || !(outermost || waits == arc)
+            || !(waits == NONE || waits == arc)
             || self.height() > base
             || (outermost && self.now.left_out != since.left_out)
         {
@@ -101,8 +101,13 @@ impl Chunk<'_> {
             0
         };
         usual.count(way_out, own, outer);
-        self.slots[usual.predicate as usize] = waits;
         let predicate = usual.predicate;
+        let entry = Entry {
+            arc,
+            waits,
+            outermost,
+        };
+        self.on_chain.leave(predicate, usual.callable, entry);
         self.active = parent;
         self.depth -= 1;
         self.boxes.release(left);
@@ -159,8 +164,8 @@ impl Chunk<'_> {
             let arc = &mut self.books.arcs[boxed.arc as usize];
             arc.height = arc.height.max(height);
             if let Some(chain) = &boxed.chain {
-                for ((arc, ..), _) in chain.groups.iter() {
-                    let arc = &mut self.books.arcs[*arc as usize];
+                for ((entry, _), _) in chain.groups.iter() {
+                    let arc = &mut self.books.arcs[entry.arc as usize];
                     arc.height = arc.height.max(height);
                 }
             }
@@ -179,16 +184,22 @@ impl Chunk<'_> {
             return self.leave_unbooked(way_out);
         }
         let own = std::mem::take(&mut boxed.own);
-        let (id, waits) = (boxed.arc, boxed.waits);
+        let entry = boxed.entry();
         let fresh = u64::from(!std::mem::replace(&mut boxed.exited, true));
         let since = boxed.since;
-        let figures = self.books.figures(id);
+        let figures = self.books.figures(entry.arc);
         figures.count_way_out(way_out, 1, fresh);
         add(&mut figures.self_by[way_out.outcome()], own);
-        self.slots[self.books.arcs[id as usize].predicate as usize] = waits;
+        self.forget(entry);
         let lasted = now.minus(since);
-        self.books
-            .book_stretch(id, waits, way_out.outcome(), lasted);
+        self.books.book_stretch(entry, way_out.outcome(), lasted);
+    }
+
+    /// A box that was entered so is no longer on the chain.
+    #[inline(always)]
+    pub(super) fn forget(&mut self, entry: Entry) {
+        let usual = &self.books.usual[entry.arc as usize];
+        self.on_chain.leave(usual.predicate, usual.callable, entry);
     }
 
     /// A hidden box, of which nothing is booked, or a root in the activation that it began the chunk with.

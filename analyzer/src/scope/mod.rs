@@ -1,5 +1,6 @@
 //! What of a trace is looked at, and where each box stands in that.
 
+pub(crate) mod called;
 pub mod duration;
 pub mod filters;
 pub mod focus;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use crate::trace::{BoxKind, Callable, Center, PredicateIndex, PredicateInfo, Trace};
 
+use called::Called;
 pub use filters::{Filter, Filters};
 use focus::Way;
 pub use focus::{Focus, FocusOn};
@@ -26,12 +28,10 @@ pub struct Scope {
     pub(crate) kinds: Vec<BoxKind>,
     /// By predicate, the unknown one included: the cost centre that its boxes enter.
     pub(crate) centers: Arc<[Center]>,
-    /// By site: the predicate that it calls.
-    pub(crate) callees: Arc<[PredicateIndex]>,
+    /// By [`Callable`].
+    pub(crate) called: Arc<[Called]>,
     /// By predicate: whether its boxes collect solutions. The unknown one does not.
     pub(crate) collectors: Arc<[bool]>,
-    /// By what a call names: whether it is a site after which the clause fails. Empty if none is.
-    pub(crate) then_fail: Arc<[bool]>,
     pub(crate) focus: Focus,
     pub(crate) window: Option<Window>,
     /// Numbers of streams; all if there are none.
@@ -56,46 +56,27 @@ impl Scope {
         Self {
             hidden: hide.mask(trace),
             centers: trace.centers().collect(),
-            callees: trace.sites().iter().map(|site| site.callee).collect(),
-            collectors: trace
-                .predicates()
-                .iter()
-                .map(PredicateInfo::is_collector)
-                .collect(),
-            then_fail: Self::then_fail(
+            called: called::all(
                 &kinds,
                 trace
                     .sites()
                     .iter()
                     .map(|site| (site.callee, site.then_fails)),
             ),
+            collectors: trace
+                .predicates()
+                .iter()
+                .map(PredicateInfo::is_collector)
+                .collect(),
             kinds,
             ..Self::default()
         }
     }
 
-    /// [`Scope::then_fail`] of sites, of which the predicate that they call is given and whether
-    /// the clause fails after them. What happens between two ports is no goal of a clause.
-    pub(crate) fn then_fail(
-        kinds: &[BoxKind],
-        sites: impl Iterator<Item = (PredicateIndex, bool)> + Clone,
-    ) -> Arc<[bool]> {
-        if !sites.clone().any(|(_, then_fails)| then_fails) {
-            return Arc::default();
-        }
-        let sites = sites.map(|(callee, then_fails)| {
-            then_fails && !BoxKind::of(kinds, callee).is_between_ports()
-        });
-        // The unknown predicate is one more.
-        std::iter::repeat_n(false, kinds.len() + 1)
-            .chain(sites)
-            .collect()
-    }
-
     /// Whether a call of this is one after which its caller's clause fails.
     #[inline(always)]
     pub(crate) fn fails_after(&self, callable: Callable) -> bool {
-        self.then_fail.get(callable as usize) == Some(&true)
+        self.called[callable as usize].then_fails
     }
 
     /// The same, until the window begins.

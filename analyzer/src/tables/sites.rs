@@ -41,8 +41,8 @@ rows! {
         "exc." Count exceptions: u64 = s.figures.exceptions;
         /// Re-enterable ones discarded.
         "cut" Count cuts: u64 = s.figures.cuts;
-        /// Time of outermost activations of the callee entered there, in ns. Sums over all sites to
-        /// the callee's inclusive time.
+        /// Time while a box called there was active or around the active one, in ns: of a goal that
+        /// comes again inside itself, each moment once.
         "served" Time served_ns: u64 = s.tables.ns(s.figures.served_ticks);
         /// Time of work thrown away by redos into boxes called there because something failed,
         /// in ns.

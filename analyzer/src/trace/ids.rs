@@ -36,14 +36,19 @@ impl Ids {
         Self::Dense(dense)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn get(&self, id: u32) -> Option<Callable> {
         match self {
-            Self::Dense(dense) => dense
-                .get(id as usize)
-                .copied()
-                .filter(|&index| index != ABSENT),
-            Self::Sparse(sparse) => sparse.get(&id).copied(),
+            Self::Dense(dense) => match dense.get(id as usize) {
+                Some(&index) if index != ABSENT => Some(index),
+                _ => None,
+            },
+            Self::Sparse(sparse) => Self::get_sparse(sparse, id),
         }
+    }
+
+    #[cold]
+    fn get_sparse(sparse: &FxHashMap<u32, Callable>, id: u32) -> Option<Callable> {
+        sparse.get(&id).copied()
     }
 }

@@ -268,7 +268,7 @@ impl Trace {
     }
 
     /// What a call of this id names.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn callable(&self, id: u32) -> Option<Callable> {
         self.directory.ids.get(id)
     }

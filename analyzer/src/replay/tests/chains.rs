@@ -1,5 +1,8 @@
 //! Chains of predicates: their contexts, and whether a focus contains them.
 
+use std::collections::BTreeSet;
+
+use crate::figures::Caller;
 use crate::scope::focus::FocusOn;
 
 /// A row of the call tree: the context of the caller, then the predicate. The order of these
@@ -15,6 +18,17 @@ pub(super) fn distinct(stack: &[u32]) -> Path {
         }
     }
     context
+}
+
+/// Callers, callees and sites of the outermost box of each goal of a chain. A goal is a site, or
+/// all calls of a predicate that name none.
+pub(super) fn outermost_goals(
+    chain: impl Iterator<Item = (Caller, u32, Option<u32>)>,
+) -> Vec<(Caller, u32, Option<u32>)> {
+    let mut met = BTreeSet::new();
+    chain
+        .filter(|&(_, predicate, site)| met.insert((predicate, site)))
+        .collect()
 }
 
 /// The row of a box called from this chain.

@@ -12,6 +12,7 @@ mod naive;
 mod net;
 mod parallel;
 mod parts;
+mod passed;
 mod ports;
 mod properties;
 pub(crate) mod random;
@@ -26,9 +27,9 @@ use crate::figures::clauses::Clauses;
 use crate::figures::profile::{Profile, ViolationKind};
 use crate::machine::Observer;
 use crate::machine::pass::Pass;
-use crate::scope::Scope;
 use crate::scope::focus::{Focus, FocusOn};
 use crate::scope::window::Window;
+use crate::scope::{Scope, called};
 use crate::trace::events::TimedEvent;
 use crate::trace::{BoxKind, Center};
 
@@ -71,8 +72,7 @@ impl Script {
         let kinds: Vec<BoxKind> = (0..).map(kind).take(self.hidden.len()).collect();
         Scope {
             centers: (0..hidden.len() as u32).map(|of| self.center(of)).collect(),
-            callees: self.callees().into(),
-            then_fail: Scope::then_fail(
+            called: called::all(
                 &kinds,
                 (0..)
                     .zip(self.callees())

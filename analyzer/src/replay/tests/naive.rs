@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use portmortem_tracer::format::{Dialect, Event};
 
-use super::chains::{Path, distinct, in_focus, path};
+use super::chains::{Path, distinct, in_focus, outermost_goals, path};
+use super::passed::Passed;
 use super::{Events, Script, collects, kind, then_fails};
 use crate::figures::centers::CenterFigures;
 use crate::figures::clauses::{ClauseFigures, Clauses};
@@ -106,13 +107,6 @@ struct Logical {
     /// Time of this activation while it was the outermost of its predicate, and the work in it.
     outermost: Passed,
     clause: InClause,
-}
-
-/// Some time, and the work in it.
-#[derive(Clone, Copy, Default)]
-struct Passed {
-    ticks: u64,
-    work: u64,
 }
 
 /// The clause that a logical box is in.
@@ -443,30 +437,33 @@ impl<'f> Stream<'f> {
         let boxes = self.stack();
         let below = usize::from(self.lost);
         self.spend(Caller::Root, stack[0], passed);
+        let unknown = self.lost.then_some((Caller::Root, stack[0], None));
+        let known = boxes.iter().map(|&at| &self.boxes[at]);
+        let known = known.map(|one| (one.caller, one.predicate, one.site));
+        for (caller, predicate, site) in outermost_goals(unknown.into_iter().chain(known)) {
+            let site = self.figures.site(caller, predicate, site);
+            passed.add_to(&mut site.served_ticks, &mut site.served_work_ticks);
+        }
         for &predicate in &stack.iter().copied().collect::<BTreeSet<_>>() {
             let figures = &mut self.figures.predicates[predicate as usize];
             figures.inclusive_ticks += passed.ticks;
             figures.inclusive_work_ticks += passed.work;
             let outermost = stack.iter().position(|&p| p == predicate).unwrap();
-            let (caller, site) = match outermost.checked_sub(below) {
+            let caller = match outermost.checked_sub(below) {
                 Some(at) => {
                     let outermost = &mut self.boxes[boxes[at]];
                     outermost.outermost.ticks += passed.ticks;
                     outermost.outermost.work += passed.work;
-                    (outermost.caller, outermost.site)
+                    outermost.caller
                 }
                 None => {
                     figures.open_ticks += passed.ticks;
                     figures.open_work_ticks += passed.work;
-                    (Caller::Root, None)
+                    Caller::Root
                 }
             };
             let edge = self.figures.edge(caller, predicate);
-            edge.served_ticks += passed.ticks;
-            edge.served_work_ticks += passed.work;
-            let site = self.figures.site(caller, predicate, site);
-            site.served_ticks += passed.ticks;
-            site.served_work_ticks += passed.work;
+            passed.add_to(&mut edge.served_ticks, &mut edge.served_work_ticks);
             let last = stack.iter().rposition(|&p| p == predicate).unwrap();
             if let Some(&child) = stack.get(last + 1) {
                 self.spend(Caller::Predicate(predicate), child, passed);
@@ -476,8 +473,7 @@ impl<'f> Stream<'f> {
 
     fn spend(&mut self, caller: Caller, callee: u32, passed: Passed) {
         let edge = self.figures.edge(caller, callee);
-        edge.spent_ticks += passed.ticks;
-        edge.spent_work_ticks += passed.work;
+        passed.add_to(&mut edge.spent_ticks, &mut edge.spent_work_ticks);
     }
 
     fn context(&self) -> Caller {

@@ -97,11 +97,12 @@ fn parts(
             Ok(chunk)
         };
         let mut chunk = replay(&Before::default())?;
-        let before = join.not_foreseen(&chunk);
+        let roots = join.find_roots(&chunk)?;
+        let before = join.not_foreseen(&roots);
         if before != Before::default() {
             chunk = replay(&before)?;
         }
-        join.add_part(&chunk, 0, tick, true)?;
+        join.add_part(&chunk, roots, 0, tick, true)?;
     }
     Ok(join.finish_stream(last))
 }

@@ -395,3 +395,45 @@ fn hidden_boxes_are_part_of_their_callers() {
         [(Root, P), (by(P), R)]
     );
 }
+
+/// A call by a site, and the site.
+fn goal(site: u32) -> (u32, Option<u32>) {
+    (UNKNOWN as u32 + 1 + site, Some(site))
+}
+
+/// Each goal has the time of its own outermost activations, wherever it is.
+#[test]
+fn goals_inside_their_predicate_have_time() {
+    let [(first, at_first), (second, at_second)] = [goal(Q), goal(Q + UNKNOWN as u32)];
+    let served = |events: &[(Event, u64)]| {
+        let profile = profile(events);
+        move |caller, site| profile.sites[&(by(caller), Q, site)].served_ticks
+    };
+    // In another predicate.
+    let nested = served(&[
+        (call(P), 0),
+        (call(first), 1),
+        (call(P), 2),
+        (call(second), 3),
+        (ExitDet, 7),
+        (ExitDet, 8),
+        (ExitDet, 9),
+        (ExitDet, 10),
+    ]);
+    assert_eq!((nested(P, at_first), nested(P, at_second)), (8, 4));
+    // In the predicate itself, by calls and by last calls.
+    for (next, exits) in [(call as fn(u32) -> Event, 4), (tail, 1)] {
+        let mut events = vec![
+            (call(P), 0),
+            (call(first), 1),
+            (next(second), 2),
+            (next(first), 3),
+            (next(second), 4),
+        ];
+        events.extend(vec![(ExitDet, 9); exits]);
+        events.push((ExitDet, 10));
+        let recursive = served(&events);
+        assert_eq!(recursive(P, at_first), 8);
+        assert_eq!((recursive(Q, at_first), recursive(Q, at_second)), (0, 7));
+    }
+}
