@@ -241,7 +241,7 @@ pub(crate) struct Frame {
     departed: BTreeMap<Row, Departed>,
     /// It exited, and left a choicepoint of its own.
     left: bool,
-    /// The program works while it is active.
+    /// Time while it is active is work: by the kind of the innermost visible box on the chain.
     is_work: bool,
 }
 
@@ -272,7 +272,7 @@ impl Observer for Books<'_> {
             innermost: None,
             departed: BTreeMap::new(),
             left: false,
-            is_work: true,
+            is_work: around.is_none_or(|around| around.is_work),
         };
         self.open(at, open, &mut frame);
         frame
@@ -335,6 +335,7 @@ impl Observer for Books<'_> {
             self.come(innermost.row, 1, at.now);
         } else if frame.departed.is_empty() {
             frame.row = self.row_of(around);
+            frame.is_work = around.is_none_or(|around| around.is_work);
         }
         for (&row, group) in &frame.departed {
             self.count(row, |figures| figures.redos += group.boxes());
@@ -389,8 +390,8 @@ impl Books<'_> {
 
     /// The box has a new logical box.
     fn open(&mut self, at: &At, open: &OpenBox, frame: &mut Frame) {
-        frame.is_work = self.scope.kind_of(open.predicate).is_work();
         if open.is_shown(self.scope) {
+            frame.is_work = self.scope.kind_of(open.predicate).is_work();
             let row = self.without[open.predicate as usize];
             self.come(row, 1, at.now);
             frame.row = row;

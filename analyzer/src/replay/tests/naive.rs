@@ -171,7 +171,7 @@ struct Stream<'f> {
     lost: bool,
     /// The window has not begun.
     early: bool,
-    /// All stretches of time.
+    /// The work in all stretches of time.
     passed: Vec<u64>,
     /// Those of them that came to nothing, by clause.
     vain: BTreeMap<(u32, Option<u32>), BTreeSet<usize>>,
@@ -284,7 +284,6 @@ impl<'f> Stream<'f> {
                 self.figures.predicates[predicate].lifetime_ticks += ticks;
             }
         }
-        self.passed.push(ticks);
         self.pass_in_clauses(ticks);
         let stack = self.predicates_active();
         let Some(&innermost) = stack.last() else {
@@ -313,6 +312,7 @@ impl<'f> Stream<'f> {
             work: if is_work { ticks } else { 0 },
         };
         self.work.push(passed.work);
+        self.passed.push(passed.work);
         let center = self.center();
         self.figures.center(center, innermost).self_ticks += ticks;
         self.figures.predicates[innermost as usize].self_ticks += ticks;
