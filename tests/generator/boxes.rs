@@ -5,6 +5,7 @@
 //! pair of caller and callee, one after the other, as long as nothing inside it is alive.
 
 use super::figures::{Stream, Totals, WayOut};
+use super::program::Way;
 
 /// No box.
 pub(super) const NOBODY: u32 = u32::MAX;
@@ -57,7 +58,7 @@ struct Choice {
     undone: u64,
 }
 
-/// Boxes of one predicate on the active chain.
+/// Boxes of one predicate, or of one goal, on the active chain.
 #[derive(Debug, Clone, Copy, Default)]
 struct Presence {
     active: u64,
@@ -65,6 +66,24 @@ struct Presence {
     since: u64,
     /// By which edge.
     edge: u32,
+}
+
+impl Presence {
+    #[inline(always)]
+    fn arrive(&mut self, edge: u32, times: u32, now: u64) {
+        if self.active == 0 {
+            self.since = now;
+            self.edge = edge;
+        }
+        self.active += u64::from(times);
+    }
+
+    /// By which edge the outermost came and how long it was there, if it is left.
+    #[inline(always)]
+    fn leave(&mut self, times: u64, now: u64) -> Option<(u32, u64)> {
+        self.active -= times;
+        (self.active == 0).then(|| (self.edge, now - self.since))
+    }
 }
 
 /// What failed, if a redo comes next.
@@ -83,6 +102,10 @@ pub(super) struct Boxes {
     links: Vec<Link>,
     choices: Vec<Choice>,
     presence: Vec<Presence>,
+    /// By edge: the goal by which it calls. All calls of a callee that name no site are one goal.
+    goals: Vec<u32>,
+    /// By goal.
+    at_goals: Vec<Presence>,
     depth: u64,
     /// Ticks that belong to somebody or to nobody traced: all but pauses.
     now: u64,
@@ -93,8 +116,15 @@ pub(super) struct Boxes {
 }
 
 impl Boxes {
-    pub(super) fn new(predicates: usize, stream: u32) -> Self {
+    /// `ways` are how each edge calls.
+    pub(super) fn new(predicates: usize, ways: &[Way], stream: u32) -> Self {
+        let goals = (0..).zip(ways).map(|(edge, way)| match way.site {
+            Some(_) => edge,
+            None => ways.len() as u32 + way.callee,
+        });
         Self {
+            goals: goals.collect(),
+            at_goals: vec![Presence::default(); ways.len() + predicates],
             active: NOBODY,
             boxes: Vec::new(),
             links: Vec::new(),
@@ -248,12 +278,9 @@ impl Boxes {
 
     #[inline(always)]
     fn arrive(&mut self, predicate: u32, edge: u32, times: u32) {
-        let presence = &mut self.presence[predicate as usize];
-        if presence.active == 0 {
-            presence.since = self.now;
-            presence.edge = edge;
-        }
-        presence.active += u64::from(times);
+        self.presence[predicate as usize].arrive(edge, times, self.now);
+        let goal = self.goals[edge as usize];
+        self.at_goals[goal as usize].arrive(edge, times, self.now);
     }
 
     /// The active box is left, in whatever way; gives where its caller goes on.
@@ -316,13 +343,15 @@ impl Boxes {
                 row.self_open_ticks += own;
             }
         }
-        let presence = &mut self.presence[link.predicate as usize];
-        presence.active -= times;
-        if presence.active > 0 {
-            return;
+        let goal = self.goals[link.edge as usize];
+        if let Some((edge, stretch)) = self.at_goals[goal as usize].leave(times, self.now) {
+            totals.counts[edge as usize].goal_ticks += stretch;
         }
-        let stretch = self.now - presence.since;
-        totals.counts[presence.edge as usize].served_ticks += stretch;
+        let presence = &mut self.presence[link.predicate as usize];
+        let Some((edge, stretch)) = presence.leave(times, self.now) else {
+            return;
+        };
+        totals.counts[edge as usize].served_ticks += stretch;
         row.inclusive_ticks += stretch;
         match way_out {
             WayOut::ExitDet | WayOut::ExitNondet => {}

@@ -61,10 +61,11 @@ impl<'p> Engine<'p> {
     /// An execution that will make so many events.
     pub(super) fn new(settings: &Settings<'p>, stream: Stream, events: u64) -> Self {
         let random = Random::new(settings.seed, stream.id().into());
-        let mut boxes = Boxes::new(settings.program.predicates.len(), stream.id());
+        let program = settings.program;
+        let mut boxes = Boxes::new(program.predicates.len(), &program.edges, stream.id());
         boxes.figures.events = events;
         Self {
-            program: settings.program,
+            program,
             stream,
             boxes,
             random,

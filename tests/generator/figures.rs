@@ -175,7 +175,10 @@ pub(super) struct Counts {
     pub(super) cuts: u64,
     pub(super) open: u64,
     pub(super) pending: u64,
+    /// Of outermost boxes of the callee.
     pub(super) served_ticks: u64,
+    /// Of outermost boxes of the goal.
+    pub(super) goal_ticks: u64,
     pub(super) undone_ticks: u64,
 }
 
@@ -285,7 +288,7 @@ impl Counts {
             cuts: self.cuts,
             open: self.open,
             pending: self.pending,
-            served_ticks: self.served_ticks,
+            served_ticks: self.goal_ticks,
             undone_ticks: self.undone_ticks,
         }
     }
