@@ -338,6 +338,16 @@ impl Analysis {
         net.map_or_else(|| self.work.get_or_init(recorded), |net| &net.work)
     }
 
+    /// All time that counts, in ticks: as recorded, or `net`.
+    #[must_use]
+    pub fn counted_ticks(&self, counted: Counted, net: Option<&NetTimes>) -> u64 {
+        match (counted, net) {
+            (Counted::Work, net) => self.work(net).ticks,
+            (Counted::All, Some(net)) => net.net_ticks,
+            (Counted::All, None) => self.profile.total_ticks(),
+        }
+    }
+
     /// Nanoseconds of a number of ticks.
     #[must_use]
     pub fn ns(&self, ticks: u64) -> u64 {

@@ -20,6 +20,22 @@ impl Counted {
         self == Self::All || !info.is_some_and(PredicateInfo::is_engine_work)
     }
 
+    /// What counts on the page of a predicate: of what is no work all time.
+    #[must_use]
+    pub fn on_page_of(self, trace: &Trace, index: PredicateIndex) -> Self {
+        match self.has(trace, index) {
+            true => self,
+            false => Self::All,
+        }
+    }
+
+    /// Whether a row of boxes of a predicate is shown in which so many ticks count. Loading is no
+    /// work, but may call what is.
+    #[must_use]
+    pub fn shows(self, trace: &Trace, index: PredicateIndex, ticks: u64) -> bool {
+        self.has(trace, index) || ticks > 0
+    }
+
     /// The figures of a predicate; `inclusive_ticks` and its parts are of what counts.
     #[must_use]
     pub fn predicate(self, figures: &PredicateFigures) -> PredicateFigures {

@@ -25,30 +25,31 @@ impl NetTimes {
                 false => 0,
             }
         });
-        let inside = |times: &[Times]| times.iter().map(|times| times.inclusive_ticks).collect();
+        let inside = |times: &[Times]| -> Vec<u64> {
+            let times = times.iter();
+            times.map(|times| times.inclusive_ticks).collect()
+        };
         let own = |counts: fn(&Rates, PredicateIndex) -> bool| {
             let times = (0..).zip(&net.predicates);
-            times.map(move |(index, times)| {
-                if counts(rates, index) {
-                    times.self_ticks
-                } else {
-                    0
-                }
-            })
+            let times = times.map(|(index, times)| match counts(rates, index) {
+                true => times.self_ticks,
+                false => 0,
+            });
+            times.collect()
         };
         let all = Inside {
             profile,
             counted: Counted::All,
-            contexts: inside(&net.contexts),
-            predicates: inside(&net.predicates),
-            own: own(|_, _| true).collect(),
+            contexts: &inside(&net.contexts),
+            predicates: &inside(&net.predicates),
+            own: own(|_, _| true),
         };
         let work = Inside {
             profile,
             counted: Counted::Work,
-            contexts: net.work.contexts.clone(),
-            predicates: net.work.predicates.clone(),
-            own: own(Rates::is_work).collect(),
+            contexts: &net.work.contexts,
+            predicates: &net.work.predicates,
+            own: own(Rates::is_work),
         };
         let (edges, work_edges) = (all.edges(), work.edges());
         Self {
@@ -112,9 +113,9 @@ struct Inside<'p> {
     profile: &'p Profile,
     counted: Counted,
     /// As [`Profile::contexts`].
-    contexts: Vec<u64>,
+    contexts: &'p [u64],
     /// By predicate.
-    predicates: Vec<u64>,
+    predicates: &'p [u64],
     /// By predicate, without what they call.
     own: Vec<u64>,
 }
@@ -128,8 +129,8 @@ impl Inside<'_> {
         edges
     }
 
-    /// The time of a row is served for whoever called it: the row above, or boxes of recursive rows beside it, which call from
-    /// the same context.
+    /// The time of a row is served for its callers: boxes of the row above, or of recursive rows
+    /// beside it, which call from the same context.
     fn served(&self, edges: &mut EdgesOfTimes) {
         let rows = &self.profile.contexts;
         let mut recursive: BTreeMap<Option<u32>, Vec<Caller>> = BTreeMap::new();
@@ -137,7 +138,7 @@ impl Inside<'_> {
             let callers = recursive.entry(row.parent).or_default();
             callers.push(Caller::Predicate(row.predicate));
         }
-        for (row, &inside) in rows.iter().zip(&self.contexts) {
+        for (row, &inside) in rows.iter().zip(self.contexts) {
             if row.recursive {
                 continue;
             }

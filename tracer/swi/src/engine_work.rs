@@ -137,7 +137,7 @@ impl Engine {
         let Some(waited) = self.collections.waiting.since_last() else {
             return;
         };
-        // Time while no box is open is nobody's anyway, and so is what came before the first event.
+        // Time while no box is open, or before the first event, is in no box.
         if self.quiet || !active || self.stream.last_tick() == 0 {
             return;
         }

@@ -104,11 +104,6 @@ impl AnalysisView {
         }
     }
 
-    /// The same as recorded.
-    pub(crate) fn recorded_work(&self) -> &Work {
-        self.of.work(None)
-    }
-
     /// What inclusive times and times of calls are of.
     pub(crate) fn counted(&self) -> Counted {
         match self.all {
@@ -117,12 +112,9 @@ impl AnalysisView {
         }
     }
 
-    /// The same on the page of a predicate: of what is no work all time is shown.
+    /// The same on the page of a predicate.
     pub(crate) fn counted_of(&self, index: PredicateIndex) -> Counted {
-        match self.leaves_out(index) {
-            true => Counted::All,
-            false => self.counted(),
-        }
+        self.counted().on_page_of(&self.trace, index)
     }
 
     /// Whether waiting, loading, collections and set-up are shown, and part of the whole.
@@ -247,10 +239,7 @@ impl AnalysisView {
     /// What shares of time are of, in ns: work, or all that boxes ran.
     #[must_use]
     pub fn total_ns(&self) -> u64 {
-        match self.all {
-            false => self.ns(self.work().ticks),
-            true => self.all_ns(),
-        }
+        self.ns(self.counted_ticks(self.counted(), self.net_times()))
     }
 
     /// What is no work, with the times that are shown; `None` if that is nothing.
@@ -277,10 +266,7 @@ impl AnalysisView {
     /// Nanoseconds that boxes ran.
     #[must_use]
     pub fn all_ns(&self) -> u64 {
-        self.ns(match self.net_times() {
-            Some(net) => net.net_ticks,
-            None => self.profile.total_ticks(),
-        })
+        self.ns(self.counted_ticks(Counted::All, self.net_times()))
     }
 
     /// Whether times are shown without the recorder's own.

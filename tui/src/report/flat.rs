@@ -17,7 +17,7 @@ struct Printed {
     place: usize,
     /// Instead of its title.
     heading: Option<&'static str>,
-    /// As a share of what counts ([`whole`]).
+    /// As a share of what counts ([`Analysis::counted_ticks`]).
     share: bool,
     /// Whether the heading names the unit.
     unit: bool,
@@ -85,16 +85,6 @@ const COUNTS: &[Printed] = &[
     printed("predicate"),
 ];
 
-/// What shares of time are of, in ticks: as recorded, or net where that is known.
-pub(super) fn whole(report: &Analysis, counted: Counted, net: bool) -> u64 {
-    let net = report.profile.net.as_ref().filter(|_| net);
-    match (counted, net) {
-        (Counted::Work, net) => report.work(net).ticks,
-        (Counted::All, Some(net)) => net.net_ticks,
-        (Counted::All, None) => report.profile.total_ticks(),
-    }
-}
-
 /// The predicates that ran, or those of them that were `chosen`, sorted by a column of the catalogue: numbers the
 /// largest first, texts alphabetically; what is not known comes last. Equal ones are in the order of their names.
 pub(crate) fn order(
@@ -151,7 +141,7 @@ pub(crate) fn table(
         text.push_str(&format!(
             "  … and {} more predicates with {} % of the {}; --top {} shows all\n",
             count((order.len() - shown.len()) as u64),
-            percent(rest, whole(report, counted, false)),
+            percent(rest, report.counted_ticks(counted, None)),
             if counted == Counted::Work {
                 "work"
             } else {
@@ -215,7 +205,8 @@ fn column(
         return Column::some_counts(heading, &counts.collect::<Vec<_>>());
     }
     let total = report.ns(if printed.share {
-        whole(report, counted, about.name == "self_comp_ns")
+        let net = report.profile.net.as_ref();
+        report.counted_ticks(counted, net.filter(|_| about.name == "self_comp_ns"))
     } else {
         0
     });

@@ -29,11 +29,7 @@ struct Line {
 
 /// The whole block.
 pub(crate) fn block(report: &Analysis, index: PredicateIndex, counted: Counted) -> String {
-    // Of what is no work all time is shown.
-    let counted = match counted.has(&report.trace, index) {
-        true => counted,
-        false => Counted::All,
-    };
+    let counted = counted.on_page_of(&report.trace, index);
     let figures = counted.predicate(&report.profile.predicates[index as usize]);
     let mut lines = callers(report, index, counted);
     lines.push(Line {
@@ -147,9 +143,8 @@ fn callees(report: &Analysis, index: PredicateIndex, counted: Counted) -> Vec<Li
     let callees = edges.range((me, 0)..=(me, PredicateIndex::MAX));
     let others = callees.filter(|((_, callee), _)| *callee != index);
     let others = others.map(|(&(_, callee), edge)| (callee, counted.edge(edge)));
-    // Loading may call what is work.
     let others =
-        others.filter(|(callee, edge)| counted.has(&report.trace, *callee) || edge.spent_ticks > 0);
+        others.filter(|(callee, edge)| counted.shows(&report.trace, *callee, edge.spent_ticks));
     let lines = others.map(|(callee, edge)| {
         let line = Line {
             mark: ">",

@@ -7,7 +7,7 @@ use portmortem_analyzer::text::percent;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::trace::names::printable;
 
-use super::flat::{compare, whole};
+use super::flat::compare;
 use super::{page_width, shown_of, unit};
 use crate::text_table::{Column, render};
 
@@ -20,7 +20,7 @@ pub(crate) fn order<'t>(
     counted: Counted,
 ) -> Vec<Site<'t>> {
     let mut sites = report.tables_of(counted).site_list();
-    sites.retain(|site| counted.has(&report.trace, site.callee) || site.figures.served_ticks > 0);
+    sites.retain(|site| counted.shows(&report.trace, site.callee, site.figures.served_ticks));
     if let Some(chosen) = chosen {
         sites.retain(|site| {
             let caller = site.caller.predicate();
@@ -43,7 +43,7 @@ pub(crate) fn table(
     let rank_of_undone = u8::from(SiteRow::ALL[sort].name != "undone_ns");
     let shown = &sites[..sites.len().min(top)];
     let unit = unit(report, counted);
-    let total = whole(report, counted, false);
+    let total = report.counted_ticks(counted, None);
     let cells = |cell: &dyn Fn(&Site) -> String| shown.iter().map(cell).collect::<Vec<_>>();
     let counts = |heading, value: fn(&Site) -> u64| {
         Column::counts(heading, &shown.iter().map(value).collect::<Vec<u64>>())

@@ -15,7 +15,7 @@ impl Visit {
 
     /// The engine looks for a predicate that is not there. That is work of the box that calls it,
     /// so its own has no events: what it calls is none of the program's, and what the box
-    /// expects is still expected when it is left. Where no box calls it is nobody's.
+    /// expects is still expected when it is left. If no box is active, the search is in none.
     pub(super) fn search(&mut self, frame: usize) {
         if !self.shadow.is_active() {
             return;

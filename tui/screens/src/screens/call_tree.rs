@@ -284,9 +284,9 @@ impl Source for Rows {
     }
 
     fn is_left_out(&self, row: usize) -> bool {
-        // Loading may call what is work: then it is on the way there.
         let analysis = &self.analysis;
-        analysis.leaves_out(self.predicates[row]) && analysis.inside_context(row) == 0
+        let inside = analysis.inside_context(row);
+        !(analysis.counted()).shows(&analysis.trace, self.predicates[row], inside)
     }
 
     fn whole(&self) -> u64 {

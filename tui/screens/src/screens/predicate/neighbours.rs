@@ -88,10 +88,9 @@ impl Neighbours {
         });
         let callees = edges.range((me, 0)..=(me, PredicateIndex::MAX));
         let callees = callees.filter(|((_, callee), _)| *callee != subject);
-        // Loading may call what is work.
         let counted = analysis.counted_of(subject);
         let callees = callees.filter(|((_, callee), edge)| {
-            counted.has(&analysis.trace, *callee) || counted.edge(edge).spent_ticks > 0
+            counted.shows(&analysis.trace, *callee, counted.edge(edge).spent_ticks)
         });
         let callees = callees.map(|(&(_, callee), &edge)| Row {
             role: Role::Callee,

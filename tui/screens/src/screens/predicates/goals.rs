@@ -3,7 +3,6 @@
 use std::sync::{Arc, LazyLock};
 
 use portmortem_analyzer::figures::Caller;
-use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::tables::{self, Cell, Row as _, Site, SiteNames, SiteRow};
 use portmortem_analyzer::trace::PredicateIndex;
 
@@ -77,8 +76,9 @@ impl Goals {
         let places: Vec<&str> = names.names().map(|(place, _)| place).collect();
         let tables = analysis.tables();
         let goals = tables.site_list().into_iter();
+        let counted = analysis.counted();
         let is_shown =
-            |goal: &Site| !analysis.leaves_out(goal.callee) || goal.figures.served_ticks > 0;
+            |goal: &Site| counted.shows(&analysis.trace, goal.callee, goal.figures.served_ticks);
         let goals = goals.filter(is_shown);
         let rows = goals.map(|goal| Goal::of(analysis, &goal, &places));
         Self {
@@ -167,10 +167,8 @@ impl Source for Goals {
 
     /// Time served is known as it was recorded.
     fn whole(&self) -> u64 {
-        self.analysis.ns(match self.analysis.counted() {
-            Counted::Work => self.analysis.recorded_work().ticks,
-            Counted::All => self.analysis.profile.total_ticks(),
-        })
+        let counted = self.analysis.counted();
+        self.analysis.ns(self.analysis.counted_ticks(counted, None))
     }
 
     fn predicate(&self, row: usize) -> Option<PredicateIndex> {
