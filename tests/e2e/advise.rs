@@ -498,6 +498,32 @@ fn files_read_again_flushes_and_solutions_that_are_counted() {
     assert!(!causes(&asked).contains(&"collected-to-test"), "{asked:#?}");
 }
 
+#[test]
+fn solutions_of_which_the_first_is_used() {
+    let sandbox = Sandbox::new();
+    let program = |then: &str| {
+        format!(
+            "
+            :- initialization(main, main).
+            main :- forall(between(1, 50, N), ( first(N, X), X > 0 )).
+            first(N, X) :-
+                findall(f(Y), ( over(N, Y), even(Y) ), Fs),
+                {then}.
+            over(N, Y) :- between(N, 100, Y).
+            even(Y) :- Y mod 2 =:= 0.
+            "
+        )
+    };
+    let first = findings_on(&sandbox, &program("Fs = [f(X)|_]"));
+    let found = finding(&first, "collected-for-first", "first/2", 5);
+    // Of N to 100 every second one.
+    says(&found, "even/1 gave 1,900 solutions in them");
+    for then in ["Fs = [f(X)|Rest], length(Rest, _)", "last(Fs, f(X))"] {
+        let other = findings_on(&sandbox, &program(then));
+        assert!(!causes(&other).contains(&"collected-for-first"), "{then}");
+    }
+}
+
 /// Programs with causes that are written as users write them.
 #[test]
 fn causes_of_whole_programs() {

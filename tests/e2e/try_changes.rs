@@ -38,6 +38,25 @@ fn trial<'t>(trials: &'t [Value], change: &str) -> &'t Value {
     found.unwrap_or_else(|| panic!("{change}: {trials:#?}"))
 }
 
+/// What it binds is what the first element of the list was.
+#[test]
+fn the_first_solution_is_asked_for_alone() {
+    let program = ":- initialization(main, main).
+main :- forall(between(1, 300, N), ( first(N, X) -> print(X), nl ; print(none), nl )).
+first(N, Found) :-
+    (   findall(Y-N, above(N, Y), Ys),
+        Ys = [X|_]
+    ->  Found = X
+    ).
+above(N, Y) :- N < 290, between(N, 2000, Y), Y mod 7 =:= 3.
+";
+    let sandbox = Sandbox::with("first.pl", program);
+    let all = trials(&sandbox, "first.pl", &[], &[]);
+    let once = trial(&all, "once/1 in place of findall/3 at line 4");
+    let text = once["text"].as_str().unwrap();
+    assert!(!text.contains("other"), "{once:#?}");
+}
+
 /// How much faster it is depends on the machine; that it does the same does not.
 #[test]
 fn a_cut_does_the_same_and_its_patch_applies() {

@@ -150,6 +150,20 @@ edit(exists(Line), First-Last, clause(rule, Head, _, Body, BP, _), Edit) :-
     format(atom(Begin), '~w ( ', [Negation]),
     member(Edit, [replace(S, GS, t, Begin), replace(GE, E, t, ' )')]).
 
+edit(first(Line), First-Last, clause(rule, _, _, Body, BP, _), Edit) :-
+    between(First, Last, Line),
+    once(goal_in(Body, BP, findall/3, P)),
+    arguments(P, [TP, GP, LP]),
+    arg(1, P, S), arg(2, P, E),
+    arg(1, TP, TS), arg(2, TP, TE),
+    arg(1, GP, GS), arg(2, GP, GE),
+    arg(1, LP, LS), arg(2, LP, LE),
+    format(atom(Template), '~w ~w', [TS, TE]),
+    member(Edit, [ replace(S, GS, t, '( once('), replace(GE, LS, t, '), '),
+                   replace(LE, LE, t, ' = ['), replace(LE, E, r, Template),
+                   replace(E, E, t, '] )')
+                 ]).
+
 edit(once(Line, Goal), First-Last, clause(rule, _, _, Body, BP, _), Edit) :-
     between(First, Last, Line),
     once(goal_in(Body, BP, Goal, P)),

@@ -236,6 +236,94 @@ impl<'t> Written<'t> {
         self.variables_in(0..neck.unwrap_or(0))
     }
 
+    /// The arguments of the goal.
+    fn arguments(&self) -> Vec<Range<usize>> {
+        let (open, end) = (self.name + 1, self.end(self.name));
+        let mut arguments = Vec::new();
+        let (mut begin, mut at) = (open + 1, open + 1);
+        while at < end {
+            match self.tokens[at].kind {
+                Kind::Open { .. } => at = self.after_bracket(at),
+                Kind::Comma | Kind::Close => {
+                    arguments.push(begin..at);
+                    at += 1;
+                    begin = at;
+                }
+                _ => at += 1,
+            }
+        }
+        arguments
+    }
+
+    /// The atoms in an argument of the goal, which is counted from 0.
+    pub(super) fn atoms_in(&self, argument: usize) -> Vec<&'t str> {
+        let range = self.arguments().get(argument).cloned();
+        let tokens = self.tokens[range.unwrap_or(0..0)].iter();
+        let atoms = tokens.filter(|token| token.kind == Kind::Atom);
+        atoms.map(|token| token.text).collect()
+    }
+
+    /// Whether the clause looks at no more than the first element of the list that an argument is:
+    /// the argument is `[X|_]`, or a variable that stands once more, in `List = [X|_]` or as the
+    /// list of `nth0(0, …)` or `nth1(1, …)`.
+    pub(super) fn is_for_first(&self, argument: usize) -> bool {
+        let Some(range) = self.arguments().get(argument).cloned() else {
+            return false;
+        };
+        if self.is_first_of_list(range.clone()) {
+            return true;
+        }
+        let [list] = &self.tokens[range.clone()] else {
+            return false;
+        };
+        let is_list = |at: &usize| self.tokens[*at].text == list.text;
+        let uses = (0..self.tokens.len()).filter(|at| *at != range.start && is_list(at));
+        let (Kind::Variable, &[at]) = (list.kind, &uses.collect::<Vec<_>>()[..]) else {
+            return false;
+        };
+        let text = |at: usize| self.tokens.get(at).map_or("", |token| token.text);
+        let is_nth = |name: &str, n: &str| {
+            at >= 4 && self.is(at - 4, name) && text(at - 2) == n && text(at - 1) == ","
+        };
+        let is_unified = text(at + 1) == "=" && text(at + 2) == "[" && {
+            let end = self.after_bracket(at + 2);
+            self.is_first_of_list(at + 2..end)
+        };
+        list.text != "_" && (is_unified || is_nth("nth0", "0") || is_nth("nth1", "1"))
+    }
+
+    /// Whether a term is `[X|_]`, whose rest nobody else names.
+    fn is_first_of_list(&self, range: Range<usize>) -> bool {
+        let tokens = &self.tokens[range.clone()];
+        let [open, .., bar, rest, close] = tokens else {
+            return false;
+        };
+        let is_whole = open.text == "[" && self.after_bracket(range.start) == range.end;
+        let elements = range.start + 1..range.end - 3;
+        let has_one = !self.tokens[elements.clone()].is_empty() && !self.has_comma(elements);
+        let same = self.tokens.iter().filter(|token| token.text == rest.text);
+        let is_named_once = rest.text == "_" || same.count() == 1;
+        is_whole
+            && close.kind == Kind::Close
+            && bar.text == "|"
+            && rest.kind == Kind::Variable
+            && has_one
+            && is_named_once
+    }
+
+    /// Whether there is a comma in a range that is in no brackets.
+    fn has_comma(&self, range: Range<usize>) -> bool {
+        let mut at = range.start;
+        while at < range.end {
+            at = match self.tokens[at].kind {
+                Kind::Open { .. } => self.after_bracket(at),
+                Kind::Comma => return true,
+                _ => at + 1,
+            };
+        }
+        false
+    }
+
     fn variables_in(&self, range: Range<usize>) -> Vec<&'t str> {
         let tokens = self.tokens[range].iter();
         let named = tokens.filter(|token| token.kind == Kind::Variable && token.text != "_");
@@ -377,6 +465,41 @@ mod tests {
             }
         };
         one("test").fails_with(&one("dear"))
+    }
+
+    #[test]
+    fn what_looks_at_the_first_element_alone() {
+        let is_for_first = |body: &str| {
+            let text = format!("p(X) :-\n{body}.\n");
+            let clauses = clauses(&text);
+            let goals = Written::all(&clauses, 2, "findall");
+            assert_eq!(goals.len(), 1, "{body}");
+            assert_eq!(goals[0].arguments().len(), 3, "{body}");
+            goals[0].is_for_first(2)
+        };
+        for body in [
+            "findall(Y, q(X, Y), [Y|_])",
+            "findall(f(Y, Z), ( q(X, Y), r(Z, [a, b]) ), Ys), Ys = [f(A, B)|_], s(A, B)",
+            "( findall(Y, q(X, Y), Ys), Ys = [Y|_Rest] -> s(Y) ; t )",
+            "findall(Y, q(X, Y), Ys), nth0(0, Ys, Y)",
+            "findall(Y, q(X, Y), Ys), lists:nth1(1, Ys, Y)",
+        ] {
+            assert!(is_for_first(body), "{body}");
+        }
+        for body in [
+            "findall(Y, q(X, Y), Ys), Ys = [Y|_], s(Ys)",
+            "findall(Y, q(X, Y), X), X = [Y|_]",
+            "findall(Y, q(X, Y), Ys), Ys = [Y|Rest], s(Rest)",
+            "findall(Y, q(X, Y), Ys), Ys = [Y, Z|_]",
+            "findall(Y, q(X, Y), Ys), Ys = [Y]",
+            "findall(Y, q(X, Y), [Y])",
+            "findall(Y, q(X, Y), [Y|Rest]), s(Rest)",
+            "findall(Y, q(X, Y), Ys), nth0(1, Ys, Y)",
+            "findall(Y, q(X, Y), Ys), member(Y, Ys)",
+            "findall(Y, q(X, Y), _), s(_)",
+        ] {
+            assert!(!is_for_first(body), "{body}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod engine_memory;
 mod evidence;
 mod exceptions;
 mod failing_late;
+mod first_only;
 mod flushes;
 mod generators;
 mod growing;
@@ -65,6 +66,8 @@ pub enum Cause {
     MayRepeat,
     /// All solutions are collected to see whether there is one.
     CollectedToTest,
+    /// All solutions are collected, and the first one is used.
+    CollectedForFirst,
     /// Output is flushed again and again.
     Flushes,
     /// Files or terms are read or parsed again and again.
@@ -81,7 +84,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::UnusedChoicepoints,
         Self::Memory,
         Self::Generator,
@@ -93,6 +96,7 @@ impl Cause {
         Self::RepeatedCalls,
         Self::MayRepeat,
         Self::CollectedToTest,
+        Self::CollectedForFirst,
         Self::Flushes,
         Self::ReadAgain,
         Self::WalkedAgain,
@@ -116,6 +120,7 @@ impl Cause {
             Self::RepeatedCalls => "repeated-calls",
             Self::MayRepeat => "may-repeat",
             Self::CollectedToTest => "collected-to-test",
+            Self::CollectedForFirst => "collected-for-first",
             Self::Flushes => "flushes",
             Self::ReadAgain => "read-again",
             Self::WalkedAgain => "walked-again",
@@ -258,13 +263,14 @@ impl Finding {
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 16] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 17] = [
         collected::find,
         comparisons::find,
         copied::find,
         engine_memory::find,
         exceptions::find,
         failing_late::find,
+        first_only::find,
         flushes::find,
         generators::find,
         growing::find,

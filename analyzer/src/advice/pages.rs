@@ -15,6 +15,7 @@ pub(super) fn of(cause: Cause) -> &'static str {
         Cause::RepeatedCalls => include_str!("../../../docs/advice/repeated-calls.md"),
         Cause::MayRepeat => include_str!("../../../docs/advice/may-repeat.md"),
         Cause::CollectedToTest => include_str!("../../../docs/advice/collected-to-test.md"),
+        Cause::CollectedForFirst => include_str!("../../../docs/advice/collected-for-first.md"),
         Cause::Flushes => include_str!("../../../docs/advice/flushes.md"),
         Cause::ReadAgain => include_str!("../../../docs/advice/read-again.md"),
         Cause::WalkedAgain => include_str!("../../../docs/advice/walked-again.md"),

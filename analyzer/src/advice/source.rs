@@ -90,6 +90,21 @@ pub(super) struct Between {
     pub(super) fails_with: bool,
 }
 
+/// What a collector is called with, if the text of its clause takes the first element of its list
+/// alone: the names of the goals whose solutions it collects. `None` if the text does not say so.
+pub(super) fn collected_for_first(analysis: &Analysis, collector: &Site) -> Option<Vec<String>> {
+    let text = fs::read_to_string(analysis.locate(collector.file()?)).ok()?;
+    let clauses = clause_text::clauses(&text);
+    let callee = analysis.trace.predicates().get(collector.callee as usize)?;
+    let goals = Written::all(&clauses, collector.line()?, &callee.declared.name);
+    // Which of several goals of a line it is, its site does not say.
+    let [goal] = goals.as_slice() else {
+        return None;
+    };
+    let names = goal.atoms_in(1).into_iter().map(str::to_owned);
+    goal.is_for_first(2).then(|| names.collect())
+}
+
 /// What the text says of two goals of one clause; `None` if it does not say where they stand.
 pub(super) fn between(analysis: &Analysis, earlier: &Site, later: &Site) -> Option<Between> {
     let file = later.file()?;

@@ -83,6 +83,7 @@ fn request(change: &Change) -> String {
         Change::Behind(at, one, other) => order(at, "behind", one, other),
         Change::EarlyTests(at) => format!("tests({})", at.line),
         Change::Exists(at) => format!("exists({})", at.line),
+        Change::First(at) => format!("first({})", at.line),
         Change::Once(at, one) => format!("once({}, {})", at.line, goal(one)),
         Change::ArgumentFirst(written) => format!("first({})", of(written)),
         Change::Without(at, one) | Change::Free(at, one) => {

@@ -1,0 +1,66 @@
+//! All solutions are collected, and the clause looks at the first one.
+
+use super::evidence::{Evidence, part_of};
+use super::{Cause, Certainty, Finding, source};
+use crate::tables::Site;
+use crate::text::count;
+
+/// Fewer solutions are not worth another goal.
+const LEAST: u64 = 100;
+
+/// A finding for each `findall/3` of whose list the text of the clause takes the first element
+/// alone.
+pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for goals in evidence.clauses.values() {
+        for (at, collector) in goals.iter().enumerate() {
+            findings.extend(finding(evidence, collector, &goals[at + 1..]));
+        }
+    }
+    findings
+}
+
+fn finding(evidence: &Evidence, collector: &Site, behind: &[Site]) -> Option<Finding> {
+    if evidence.foreign_name(collector.callee) != Some("findall") {
+        return None;
+    }
+    let collected = source::collected_for_first(evidence.analysis, collector)?;
+    // Goals in its arguments follow it, and each exit of the last one is a solution.
+    let inner = behind.iter().take_while(|goal| {
+        let info = evidence
+            .analysis
+            .trace
+            .predicates()
+            .get(goal.callee as usize);
+        info.is_some_and(|info| collected.contains(&info.declared.name))
+    });
+    let last = inner.last()?;
+    let (calls, solutions) = (collector.figures.calls, last.figures.exits());
+    if solutions < LEAST || solutions < calls.saturating_mul(2) {
+        return None;
+    }
+    let (from, of) = (evidence.name(collector.callee), evidence.name(last.callee));
+    let served = collector.figures.served_work_ticks;
+    Some(Finding {
+        cause: Cause::CollectedForFirst,
+        place: evidence.place_of(collector),
+        cost_ticks: part_of(served, solutions - calls, solutions),
+        certainty: Certainty::Likely,
+        title: format!("{from} collects all solutions of {of}, and only the first is used"),
+        evidence: format!(
+            "{from} {} took {} in {} calls, and {of} gave {} solutions in them. The clause takes the \
+             first element of the list, and does not look at the others.",
+            evidence.at(collector),
+            evidence.time(served),
+            count(calls),
+            count(solutions),
+        ),
+        remedy:
+            "ask for the first solution: once(Goal), or Goal -> …, which binds what the template \
+                 has. That is the first element of the list. If the best one is wanted, see that \
+                 Goal gives it first."
+                .to_owned(),
+        predicates: vec![collector.callee, last.callee],
+        needs: Vec::new(),
+    })
+}
