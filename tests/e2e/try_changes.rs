@@ -57,6 +57,32 @@ above(N, Y) :- N < 290, between(N, 2000, Y), Y mod 7 =:= 3.
     assert!(!text.contains("other"), "{once:#?}");
 }
 
+/// The only solution is the same in any order of the variables.
+#[test]
+fn variables_are_labelled_in_another_order() {
+    for labelling in ["label(Xs)", "labeling([], Xs)", "labeling([down], Xs)"] {
+        let program = format!(
+            ":- initialization(main, main).
+:- use_module(library(clpfd)).
+main :- length(Xs, 6), Xs ins 0..5, chain(Xs, #<), {labelling}, print(Xs), nl.
+"
+        );
+        let sandbox = Sandbox::with("order.pl", &program);
+        let all = trials(&sandbox, "order.pl", &[], &[]);
+        let first_fail = trial(&all, "labeling([ff], …) at line 3");
+        let text = first_fail["text"].as_str().unwrap();
+        assert!(!text.contains("other"), "{labelling}: {first_fail:#?}");
+    }
+    let ordered = ":- initialization(main, main).
+:- use_module(library(clpfd)).
+main :- length(Xs, 6), Xs ins 0..5, chain(Xs, #<), labeling([ffc], Xs), print(Xs), nl.
+";
+    let sandbox = Sandbox::with("order.pl", ordered);
+    let all = trials(&sandbox, "order.pl", &[], &[]);
+    let is_order = |trial: &Value| trial["change"].as_str().unwrap().starts_with("labeling");
+    assert!(!all.iter().any(is_order), "{all:#?}");
+}
+
 /// How much faster it is depends on the machine; that it does the same does not.
 #[test]
 fn a_cut_does_the_same_and_its_patch_applies() {

@@ -164,6 +164,20 @@ edit(first(Line), First-Last, clause(rule, _, _, Body, BP, _), Edit) :-
                    replace(E, E, t, '] )')
                  ]).
 
+edit(first_fail(Line), First-Last, clause(rule, _, _, Body, BP, _), Edit) :-
+    between(First, Last, Line),
+    once(( goal_in(Body, BP, label/1, P), How = label
+         ; goal_in(Body, BP, labeling/2, P), How = options )),
+    arguments(P, [AP|_]),
+    arg(1, P, S), arg(1, AP, AS), arg(2, AP, AE),
+    (   How == label
+    ->  Edit = replace(S, AS, t, 'labeling([ff], ')
+    ;   functor(AP, list_position, _)
+    ->  Inside is AS+1,
+        Edit = replace(Inside, Inside, t, 'ff, ')
+    ;   Edit = replace(AS, AE, t, '[ff]')
+    ).
+
 edit(once(Line, Goal), First-Last, clause(rule, _, _, Body, BP, _), Edit) :-
     between(First, Last, Line),
     once(goal_in(Body, BP, Goal, P)),

@@ -57,6 +57,8 @@ pub enum Change {
     Exists(Spot),
     /// `once/1` in place of `findall/3`, of whose list the first element is used.
     First(Spot),
+    /// Constraint variables get values where the smallest domain is.
+    FirstFail(Spot),
     /// `once/1` around the goal.
     Once(Spot, Goal),
     /// The argument that tells the clauses apart comes first, in the clauses and calls of a file.
@@ -81,6 +83,7 @@ impl Change {
             | Self::EarlyTests(at)
             | Self::Exists(at)
             | Self::First(at)
+            | Self::FirstFail(at)
             | Self::Once(at, _)
             | Self::Without(at, _)
             | Self::Free(at, _) => &at.file,
@@ -121,6 +124,7 @@ impl std::fmt::Display for Change {
             Self::EarlyTests(at) => write!(out, "tests as early as possible at line {}", at.line),
             Self::Exists(at) => write!(out, "\\+ in place of findall/3 at line {}", at.line),
             Self::First(at) => write!(out, "once/1 in place of findall/3 at line {}", at.line),
+            Self::FirstFail(at) => write!(out, "labeling([ff], …) at line {}", at.line),
             Self::Once(at, Goal { name, arity }) => {
                 write!(out, "once/1 around {name}/{arity} at line {}", at.line)
             }
@@ -181,6 +185,7 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
             });
             own.chain(commits(analysis, &finding.predicates)).collect()
         }
+        Cause::VariableOrder => spot.map(Change::FirstFail).into_iter().collect(),
         Cause::CollectedForFirst => spot.map(Change::First).into_iter().collect(),
         Cause::Flushes => left_out(Change::Without).into_iter().collect(),
         Cause::Hottest => left_out(Change::Free).into_iter().collect(),

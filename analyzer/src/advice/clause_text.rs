@@ -263,6 +263,13 @@ impl<'t> Written<'t> {
         atoms.map(|token| token.text).collect()
     }
 
+    /// Whether an argument of the goal is a list.
+    pub(super) fn is_list(&self, argument: usize) -> bool {
+        let range = self.arguments().get(argument).cloned();
+        let first = range.and_then(|range| self.tokens[range].first());
+        first.is_some_and(|token| token.text == "[")
+    }
+
     /// Whether the clause looks at no more than the first element of the list that an argument is:
     /// the argument is `[X|_]`, or a variable that stands once more, in `List = [X|_]` or as the
     /// list of `nth0(0, …)` or `nth1(1, …)`.

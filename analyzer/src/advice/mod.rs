@@ -27,6 +27,7 @@ mod repeats;
 mod source;
 #[cfg(test)]
 mod tests;
+mod variable_order;
 mod waiting;
 mod walked;
 
@@ -78,13 +79,15 @@ pub enum Cause {
     CopiedData,
     /// The key of an element is computed at each comparison of a sort.
     ComputedInComparison,
+    /// Constraint variables are given values in the order in which they are written.
+    VariableOrder,
     /// No cause, but where most of the work is.
     Hottest,
 }
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::UnusedChoicepoints,
         Self::Memory,
         Self::Generator,
@@ -102,6 +105,7 @@ impl Cause {
         Self::WalkedAgain,
         Self::CopiedData,
         Self::ComputedInComparison,
+        Self::VariableOrder,
         Self::Hottest,
     ];
 
@@ -126,6 +130,7 @@ impl Cause {
             Self::WalkedAgain => "walked-again",
             Self::CopiedData => "copied-data",
             Self::ComputedInComparison => "computed-in-comparison",
+            Self::VariableOrder => "variable-order",
             Self::Hottest => "hottest",
         }
     }
@@ -248,7 +253,7 @@ impl Finding {
     pub fn rank(&self) -> u8 {
         match self.cause {
             Cause::Hottest => 3,
-            Cause::MayRepeat => 2,
+            Cause::MayRepeat | Cause::VariableOrder => 2,
             Cause::Memory if !self.needs.is_empty() => 2,
             _ => 0,
         }
@@ -263,7 +268,7 @@ impl Finding {
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 17] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 18] = [
         collected::find,
         comparisons::find,
         copied::find,
@@ -279,6 +284,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         prefixes::find,
         read_again::find,
         repeats::find,
+        variable_order::find,
         waiting::find,
         walked::find,
     ];

@@ -23,6 +23,7 @@ pub(super) fn of(cause: Cause) -> &'static str {
         Cause::ComputedInComparison => {
             include_str!("../../../docs/advice/computed-in-comparison.md")
         }
+        Cause::VariableOrder => include_str!("../../../docs/advice/variable-order.md"),
         Cause::Hottest => include_str!("../../../docs/advice/hottest.md"),
     }
 }

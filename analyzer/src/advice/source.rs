@@ -105,6 +105,22 @@ pub(super) fn collected_for_first(analysis: &Analysis, collector: &Site) -> Opti
     goal.is_for_first(2).then(|| names.collect())
 }
 
+/// Whether a goal that labels constraint variables takes the leftmost one next: no option says
+/// otherwise. `None` if its text is not to be found.
+pub(super) fn labels_leftmost(analysis: &Analysis, labelling: &Site) -> Option<bool> {
+    let text = fs::read_to_string(analysis.locate(labelling.file()?)).ok()?;
+    let clauses = clause_text::clauses(&text);
+    let callee = analysis.trace.predicates().get(labelling.callee as usize)?;
+    let name = callee.declared.name.as_str();
+    let goals = Written::all(&clauses, labelling.line()?, name);
+    let goal = goals.first()?;
+    let orders = ["ff", "ffc", "min", "max"];
+    // The list of options may be a variable, of which the text says nothing.
+    let is_leftmost = name == "label"
+        || goal.is_list(0) && !goal.atoms_in(0).iter().any(|atom| orders.contains(atom));
+    Some(is_leftmost)
+}
+
 /// What the text says of two goals of one clause; `None` if it does not say where they stand.
 pub(super) fn between(analysis: &Analysis, earlier: &Site, later: &Site) -> Option<Between> {
     let file = later.file()?;

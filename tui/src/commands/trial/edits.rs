@@ -84,6 +84,7 @@ fn request(change: &Change) -> String {
         Change::EarlyTests(at) => format!("tests({})", at.line),
         Change::Exists(at) => format!("exists({})", at.line),
         Change::First(at) => format!("first({})", at.line),
+        Change::FirstFail(at) => format!("first_fail({})", at.line),
         Change::Once(at, one) => format!("once({}, {})", at.line, goal(one)),
         Change::ArgumentFirst(written) => format!("first({})", of(written)),
         Change::Without(at, one) | Change::Free(at, one) => {

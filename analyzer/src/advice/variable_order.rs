@@ -1,0 +1,53 @@
+//! Constraint variables that are given values in the order in which they are written.
+
+use super::evidence::{Evidence, share};
+use super::{Cause, Certainty, Finding, source};
+use crate::tables::Site;
+use crate::text::counted;
+
+/// A finding for each goal that labels so.
+pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let sites = evidence.sites();
+    sites.filter_map(|site| finding(evidence, site)).collect()
+}
+
+fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
+    let infos = evidence.analysis.trace.predicates();
+    let callee = &infos.get(site.callee as usize)?.declared;
+    // The library has its own predicates for it, and no other name says what it does.
+    let is_labelling = callee.module == "clpfd"
+        && matches!(
+            (callee.name.as_str(), callee.arity),
+            ("label", 1) | ("labeling", 2)
+        );
+    if !is_labelling || !source::labels_leftmost(evidence.analysis, site)? {
+        return None;
+    }
+    let name = evidence.name(site.callee);
+    let served = site.figures.served_work_ticks;
+    Some(Finding {
+        cause: Cause::VariableOrder,
+        place: evidence.place_of(site),
+        cost_ticks: served,
+        certainty: Certainty::ToCheck,
+        title: format!(
+            "{name} gives values to variables in the order of the list {}",
+            evidence.at(site)
+        ),
+        evidence: format!(
+            "{name} {} took {} in {}: {} of the work. It takes the leftmost variable next, whatever \
+             is left of the domains of the others.",
+            evidence.at(site),
+            evidence.time(served),
+            counted(site.figures.calls, "call", "calls"),
+            share(served, evidence.total_ticks),
+        ),
+        remedy: "try labeling([ff], Variables), which takes the variable with the smallest domain \
+                 next and so fails early; ffc, or bisect for large domains, may be better still. \
+                 Solutions come in another order. If all of them are asked for, or the time goes \
+                 into propagation, it helps less."
+            .to_owned(),
+        predicates: vec![site.callee],
+        needs: Vec::new(),
+    })
+}
