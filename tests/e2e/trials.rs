@@ -104,7 +104,10 @@ fn they_are_recorded_as_the_program_is() {
             Technique::Ports => "with ports",
         };
         sandbox.portmortem(["info", "run.pmt"]).exits(0).shows(with);
-        let [nothings, nevers, rest @ ..] = &trials(&sandbox).trials[..] else {
+        let found = trials(&sandbox);
+        let callbacks: u64 = found.callbacks.iter().sum();
+        assert_eq!(callbacks > 0, technique == Technique::Stubs);
+        let [nothings, nevers, rest @ ..] = &found.trials[..] else {
             panic!("no trials");
         };
         let [calls, tails, exits, .., fails, _, _] = nothings.counts;

@@ -8,7 +8,7 @@ FILE_HEADER = 4096
 BLOCK_HEADER = 128
 ALIGN = 512
 FOOTER = 32
-NEWEST_VERSION = 6
+NEWEST_VERSION = 7
 MAX_RECORD = 65536
 EVENTS, RECORDS, INDEX = 1, 2, 3
 UNKNOWN = "<unknown>"
@@ -333,10 +333,11 @@ class Trace:
             lambda: (at.u64(), at.u32(), at.u32()),
             lambda: (at.option(at.u32), at.u32(), at.u32()),
             lambda: Site(*(at.u32() for _ in range(6)), at.option(at.u32), not at.done() and at.boolean()),
-            lambda: (at.u64(), at.list_of(trial)),
+            lambda: (at.u64(), at.list_of(trial), [] if at.done() else at.list_of(at.u64)),
             lambda: Clause(*(at.u32() for _ in range(4)), at.option(at.u32)),
             lambda: (at.u32(),),
             lambda: (at.variant(nothing, nothing),),
+            lambda: (at.u32(),),
         )
         if not at.done():
             raise Malformed("bytes are left over behind a record")

@@ -263,6 +263,13 @@ impl Recorder {
         self.inner.with(|shared| self.inner.append(shared, &record));
     }
 
+    /// Says that a predicate ([`Recorder::predicate`]) has boxes where goals of recorded clauses
+    /// call it, and no boxes for the goals of its own clauses.
+    pub fn is_boundary(&self, predicate: u32) {
+        let record = Record::Boundary { predicate };
+        self.inner.with(|shared| self.inner.append(shared, &record));
+    }
+
     /// Makes a cost centre known and gives its id, the same for the same name, from the numbers that
     /// predicates have: [`crate::Stream::call`] enters it. A long name is cut.
     #[must_use]

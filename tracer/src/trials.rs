@@ -12,19 +12,29 @@ use crate::format::{
 const EXIT_DET: usize = 2;
 const FAIL: usize = 5;
 
+/// A small program that ran recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Run {
+    /// What was counted and timed.
+    pub trial: Trial,
+    /// Boxes that boundary predicates called.
+    pub callbacks: u64,
+}
+
 /// The runs in the stream that has marks: whatever lies between the first and second mark, the third and fourth, and so on.
 /// How long they take unrecorded is not known yet. `None` if the trace is not whole.
 #[must_use]
-pub fn runs(trace: &[u8]) -> Option<Vec<Trial>> {
+pub fn runs(trace: &[u8]) -> Option<Vec<Run>> {
     let (_, file_id) = decode_header(trace).ok()?;
     let declared = declared(trace, file_id)?;
     let mut runs = Vec::new();
-    let mut run: Option<Trial> = None;
+    let mut run: Option<Run> = None;
     // Ticks since the last box was called, if it has come to no other port since.
     let mut leaf: Option<u64> = None;
     let mut inside = None;
     let mut last = 0;
     let mut marked = None;
+    let mut open = Boxes::default();
     for (header, payload) in blocks(trace, file_id) {
         let is_other = marked.is_some_and(|marked| marked != header.stream);
         if header.kind != BlockKind::Events || is_other {
@@ -44,7 +54,7 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Trial>> {
                 _ => delta,
             };
             if let Some(run) = &mut run {
-                run.ticks += worked;
+                run.trial.ticks += worked;
             }
             if let Some(ticks) = &mut leaf {
                 *ticks += worked;
@@ -57,19 +67,23 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Trial>> {
                 marked = Some(header.stream);
                 match run.take() {
                     Some(done) => runs.push(done),
-                    None => run = Some(Trial::default()),
+                    None => run = Some(Run::default()),
                 }
             } else if let (Some(run), Some((kind, count))) = (&mut run, kind(event)) {
-                run.counts[kind] += count;
+                run.trial.counts[kind] += count;
                 if let Event::Call { predicate } | Event::Tail { predicate } = event {
-                    run.arguments += u64::from(declared.get(&predicate)?.arity);
+                    let called = declared.get(&predicate)?;
+                    run.trial.arguments += u64::from(called.arity);
+                    let is_call = matches!(event, Event::Call { .. });
+                    run.callbacks += u64::from(is_call && open.is_in_boundary());
                 }
                 if let Some(ticks) = leaf
                     && matches!(kind, EXIT_DET | FAIL)
                 {
-                    run.leaf_ticks += ticks;
+                    run.trial.leaf_ticks += ticks;
                 }
             }
+            open.pass(event, &declared)?;
             match event {
                 Event::Call { .. } => leaf = Some(0),
                 Event::Clause { .. } | Event::Arguments(_) => {}
@@ -78,6 +92,72 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Trial>> {
         }
     }
     Some(runs)
+}
+
+/// The boxes that are open, or can be entered again.
+#[derive(Default)]
+struct Boxes {
+    all: Vec<OneBox>,
+    active: Option<usize>,
+    /// Those that left a choicepoint, the newest last.
+    choices: Vec<usize>,
+}
+
+struct OneBox {
+    parent: Option<usize>,
+    is_boundary: bool,
+}
+
+impl Boxes {
+    /// Whether a boundary predicate calls what is called next.
+    fn is_in_boundary(&self) -> bool {
+        self.active.is_some_and(|at| self.all[at].is_boundary)
+    }
+
+    /// `None` if no program does this.
+    fn pass(&mut self, event: Event, declared: &HashMap<u32, Declared>) -> Option<()> {
+        let parent = self.active.and_then(|at| self.all[at].parent);
+        match event {
+            Event::Call { predicate } => self.open(self.active, predicate, declared)?,
+            // The box departs: its caller is that of the next one.
+            Event::Tail { predicate } => self.open(parent, predicate, declared)?,
+            Event::ExitDet | Event::Fail | Event::Exception => self.active = parent,
+            Event::ExitNondet => {
+                self.choices.push(self.active?);
+                self.active = parent;
+            }
+            Event::Redo => {
+                let at = self.choices.pop()?;
+                self.all[at].parent = self.active;
+                self.active = Some(at);
+            }
+            Event::Cut { count } => {
+                let left = self.choices.len().checked_sub(count as usize)?;
+                self.choices.truncate(left);
+            }
+            Event::Pause
+            | Event::Resume
+            | Event::Gap { .. }
+            | Event::Mark { .. }
+            | Event::Clause { .. }
+            | Event::Arguments(_) => {}
+        }
+        Some(())
+    }
+
+    fn open(
+        &mut self,
+        parent: Option<usize>,
+        predicate: u32,
+        declared: &HashMap<u32, Declared>,
+    ) -> Option<()> {
+        self.active = Some(self.all.len());
+        self.all.push(OneBox {
+            parent,
+            is_boundary: declared.get(&predicate)?.is_boundary,
+        });
+        Some(())
+    }
 }
 
 /// The blocks of a trace and what was written into them, as far as it is there.
@@ -97,6 +177,7 @@ fn blocks(trace: &[u8], file_id: u64) -> impl Iterator<Item = (BlockHeader, Opti
 struct Declared {
     arity: u32,
     work: Option<EngineWork>,
+    is_boundary: bool,
 }
 
 /// Of which kind a box of [`crate::format::ENGINE_WORK`] is.
@@ -137,11 +218,15 @@ fn declared(trace: &[u8], file_id: u64) -> Option<HashMap<u32, Declared>> {
                     let declared = Declared {
                         arity: predicate.arity,
                         work: EngineWork::of(&predicate),
+                        is_boundary: false,
                     };
                     all.insert(predicate.id, declared);
                 }
                 Record::Site { id, site } => {
                     all.insert(id, *all.get(&site.callee)?);
+                }
+                Record::Boundary { predicate } => {
+                    all.get_mut(&predicate)?.is_boundary = true;
                 }
                 _ => {}
             }
@@ -178,7 +263,7 @@ mod tests {
 
     /// A run in which a leaf is called: it works for 100 ticks, and so does its caller before and after. Between its ports the
     /// thread waits first for so many ticks.
-    fn run_with_a_wait_of(ticks: u64) -> Vec<Trial> {
+    fn run_with_a_wait_of(ticks: u64) -> Vec<Run> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("trace.pmt");
         let header = Header::of_this_process("some engine");
@@ -206,12 +291,16 @@ mod tests {
 
     #[test]
     fn waiting_is_not_counted() {
-        let run = Trial {
+        let trial = Trial {
             counts: [1, 0, 1, 0, 0, 0, 0, 0],
             arguments: 2,
             ticks: 300,
             leaf_ticks: 100,
             untraced: 0,
+        };
+        let run = Run {
+            trial,
+            callbacks: 0,
         };
         assert_eq!(run_with_a_wait_of(0), [run]);
         assert_eq!(run_with_a_wait_of(1_000_000), [run]);
@@ -235,11 +324,56 @@ mod tests {
         main.end();
         other.end();
         recorder.close(Outcome::Stopped).unwrap();
-        let run = Trial {
-            ticks: 100,
-            ..Trial::default()
+        let run = Run {
+            trial: Trial {
+                ticks: 100,
+                ..Trial::default()
+            },
+            ..Run::default()
         };
         assert_eq!(runs(&std::fs::read(&path).unwrap()), Some(vec![run]));
+    }
+
+    /// `all` at the boundary calls `each`, which leaves a choicepoint that is entered again; `each`
+    /// departs into `all`; and the program calls `each` itself.
+    #[test]
+    fn callbacks_are_what_the_boundary_calls() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace.pmt");
+        let header = Header::of_this_process("some engine");
+        let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
+        let all = recorder.predicate("system", "all", 1, None, 0);
+        recorder.is_boundary(all);
+        let each = recorder.predicate("user", "each", 0, None, 0);
+        let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
+        let called = |predicate| Event::Call { predicate };
+        for event in [
+            Event::Mark { text: 0 },
+            called(each),
+            Event::ExitDet,
+            called(all),
+            called(each),
+            Event::ExitNondet,
+            Event::Redo,
+            called(each),
+            Event::Fail,
+            Event::ExitNondet,
+            called(each),
+            Event::Tail { predicate: all },
+            called(each),
+            Event::ExitDet,
+            Event::Exception,
+            Event::Cut { count: 1 },
+            Event::ExitDet,
+            Event::Mark { text: 0 },
+        ] {
+            stream.record_at(event, crate::clock::ticks());
+        }
+        stream.end();
+        recorder.close(Outcome::Stopped).unwrap();
+        let runs = runs(&std::fs::read(&path).unwrap()).unwrap();
+        let callbacks: Vec<u64> = runs.iter().map(|run| run.callbacks).collect();
+        assert_eq!(callbacks, [3]);
     }
 
     #[test]

@@ -149,8 +149,19 @@ fn record() -> impl Strategy<Value = Record> {
                 reach,
             })
         }),
-        (any::<u64>(), prop::collection::vec(trial(), 0..20))
-            .prop_map(|(empty, trials)| Record::Trials(Trials { empty, trials })),
+        (
+            any::<u64>(),
+            prop::collection::vec(trial(), 0..20),
+            prop::collection::vec(any::<u64>(), 0..20)
+        )
+            .prop_map(|(empty, trials, callbacks)| {
+                Record::Trials(Trials {
+                    empty,
+                    trials,
+                    callbacks,
+                })
+            }),
+        any::<u32>().prop_map(|predicate| Record::Boundary { predicate }),
         any::<(u64, u32, u32)>().prop_map(|(ns, runs, engine_work)| {
             Record::Baseline(Baseline {
                 ns,
@@ -491,4 +502,20 @@ fn sites_of_older_traces() {
         decode_record(&older[..older.len() - 1]),
         Err(WireError::Truncated)
     );
+}
+
+/// Trials of format versions 4 to 6 end before their last field.
+#[test]
+fn trials_of_older_traces() {
+    let trials = Trials {
+        empty: 700,
+        trials: vec![Trial::default(); 3],
+        callbacks: Vec::new(),
+    };
+    let record = Record::Trials(trials);
+    let mut bytes = Vec::new();
+    encode_record(&record, &mut bytes).unwrap();
+    let (last, older) = bytes[1..].split_last().unwrap();
+    assert_eq!(*last, 0);
+    assert_eq!(decode_record(older), Ok(record));
 }

@@ -210,10 +210,10 @@ fn fit(
     rates: &Rates,
     ns: u64,
 ) -> Fit {
-    let ports = rates.other.ports;
+    let costs = rates.other.costs;
     let mut rates = rates.clone();
     let mut left = |fit: Fit| {
-        rates.other = Rate::fitted(&ports, &fit);
+        rates.other = Rate::fitted(&costs, &fit);
         let ticks = NetTimes::ticks_left(rows, first, &rates);
         trace.clock().duration_ns(ticks)
     };
@@ -258,6 +258,7 @@ mod tests {
     use portmortem_tracer::{Options, Recorder};
 
     use super::*;
+    use crate::net::Costs;
     use crate::replay::{ReplayOptions, replay};
 
     /// A trace of so many calls of `leaf/1` from `main/0`, 100 ticks each and 100 apart, and what recording is said to have cost.
@@ -376,9 +377,12 @@ mod tests {
         let measured = Measured::new(&whole, &[again]).unwrap();
         let engine_work = measured.baseline.engine_work;
         assert!(engine_work.abs_diff(256) <= 1, "{measured:?}");
-        let costs = PortCosts {
-            inside: [100_000 * COST_UNIT as u32; 8],
-            ..PortCosts::default()
+        let costs = Costs {
+            ports: PortCosts {
+                inside: [100_000 * COST_UNIT as u32; 8],
+                ..PortCosts::default()
+            },
+            ..Costs::default()
         };
         let rates = Rates::new(&trace, &costs);
         let fits = measured.fits(&trace, &profile, &rates);

@@ -3,6 +3,8 @@
 //! Each event that was written took time of its own, part of it in the stretch of the box that was entered or
 //! left, part in that of the caller ([`PortCosts`](portmortem_tracer::format::PortCosts), fitted to the trials that the recorder ran). The profile counts both for every row of the call tree
 //! ([`crate::figures::contexts::ContextFigures::inside`]), so the cost of a row is a sum of products, in integers.
+//! A callback costs more, and its caller pays: it is a library or the engine, whose goals are not
+//! recorded.
 //! What is left of the row's self time is its net self time. Time of hidden boxes is their callers', and so is what
 //! recording them took ([`HiddenFigures`](crate::figures::contexts::HiddenFigures)).
 //!
@@ -20,9 +22,11 @@
 
 pub mod baseline;
 pub mod centers;
+pub mod costs;
 pub mod rates;
 mod times;
 pub(crate) mod trials;
 
+pub use costs::Costs;
 pub use rates::{Rate, Rates};
 pub(crate) use times::share;

@@ -1,9 +1,11 @@
 //! What recording an event costs, in all parts of a trace.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bincode::{Decode, Encode};
 use portmortem_tracer::format::{COST_UNIT, Fit, PortCosts};
+
+use super::costs::Costs;
 
 use crate::figures::contexts::ContextFigures;
 use crate::figures::{Port, PortCounts};
@@ -23,41 +25,47 @@ pub struct Rates {
     pub waiting: u32,
     /// By [`PredicateIndex`].
     pub kinds: Vec<BoxKind>,
+    /// [`Trace::boundary`].
+    pub boundary: BTreeSet<PredicateIndex>,
 }
 
 /// What recording costs somewhere in a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct Rate {
-    /// The costs of ports.
-    pub ports: PortCosts,
+    /// The costs of what is recorded.
+    pub costs: Costs,
     /// How much of what is left without them is no waiting for what was recorded, in parts of [`COST_UNIT`].
     pub left: u32,
 }
 
 impl Rate {
-    /// The costs of ports as they are, and no waiting.
+    /// The costs as they are, and no waiting.
     #[must_use]
-    pub fn new(ports: PortCosts) -> Self {
+    pub fn new(costs: Costs) -> Self {
         Self {
-            ports,
+            costs,
             left: COST_UNIT as u32,
         }
     }
 
     /// Fitted to a baseline.
     #[must_use]
-    pub fn fitted(ports: &PortCosts, fit: &Fit) -> Self {
+    pub fn fitted(costs: &Costs, fit: &Fit) -> Self {
         let times = |cost: u32| {
             let units = u64::from(cost) * u64::from(fit.costs) / COST_UNIT;
             u32::try_from(units).unwrap_or(u32::MAX)
         };
+        let ports = &costs.ports;
         Self {
-            ports: PortCosts {
-                inside: ports.inside.map(times),
-                outside: ports.outside.map(times),
-                argument: times(ports.argument),
-                slowdown: times(ports.slowdown),
-                reach: ports.reach,
+            costs: Costs {
+                ports: PortCosts {
+                    inside: ports.inside.map(times),
+                    outside: ports.outside.map(times),
+                    argument: times(ports.argument),
+                    slowdown: times(ports.slowdown),
+                    reach: ports.reach,
+                },
+                callback: times(costs.callback),
             },
             left: fit.left,
         }
@@ -70,7 +78,11 @@ impl Rates {
     pub fn of(trace: &Trace) -> Option<Self> {
         // Traces before version 4 have costs instead of trials.
         let fitted = || trials::costs(trace.trials()?);
-        let rates = Self::new(trace, &trace.port_costs().copied().or_else(fitted)?);
+        let stated = trace.port_costs().map(|&ports| Costs {
+            ports,
+            ..Costs::default()
+        });
+        let rates = Self::new(trace, &stated.or_else(fitted)?);
         Some(match trace.baseline() {
             Some(baseline) => rates.fitted(trace, baseline.engine_work, trace.fits()),
             None => rates,
@@ -101,13 +113,14 @@ impl Rates {
 
     /// The same everywhere.
     #[must_use]
-    pub fn new(trace: &Trace, ports: &PortCosts) -> Self {
+    pub fn new(trace: &Trace, costs: &Costs) -> Self {
         Self {
             outermost: BTreeMap::new(),
-            other: Rate::new(*ports),
+            other: Rate::new(*costs),
             engine_work: COST_UNIT as u32,
             waiting: COST_UNIT as u32,
             kinds: BoxKind::by_predicate(trace),
+            boundary: trace.boundary().iter().copied().collect(),
         }
     }
 
@@ -115,9 +128,9 @@ impl Rates {
     #[must_use]
     pub fn fitted(mut self, trace: &Trace, engine_work: u32, fits: &[Fit]) -> Self {
         self.engine_work = engine_work;
-        let ports = self.other.ports;
+        let costs = self.other.costs;
         for fit in fits {
-            let rate = Rate::fitted(&ports, fit);
+            let rate = Rate::fitted(&costs, fit);
             match fit.predicate.map(|id| trace.predicate_index(id)) {
                 None => self.other = rate,
                 Some(Some(predicate)) => match BoxKind::of(&self.kinds, predicate) {
@@ -156,6 +169,21 @@ impl Rates {
         (waited, part(waited, self.waiting))
     }
 
+    /// What callbacks of a row cost the row above more than their ports. Boxes of a recursive row
+    /// have other callers, too.
+    pub(super) fn callbacks(
+        &self,
+        row: &ContextFigures,
+        above: PredicateIndex,
+        rate: &Rate,
+    ) -> u64 {
+        if row.recursive || !self.boundary.contains(&above) || !self.is_work(row.predicate) {
+            return 0;
+        }
+        let calls = row.inside[Port::Call as usize];
+        calls.saturating_mul(rate.costs.callback.into()) / COST_UNIT
+    }
+
     /// What is left of the row's own time, and what is missing: so much less did it take than recording it costs.
     pub(crate) fn left(&self, row: &ContextFigures, rate: &Rate, missing: u64) -> (u64, u64) {
         match BoxKind::of(&self.kinds, row.predicate) {
@@ -173,8 +201,9 @@ impl Rates {
                 let worked = of_program - waiting;
                 let engine_work = row.hidden.engine_ticks.min(worked);
                 let own = worked - engine_work;
-                let cost = missing.saturating_add(cost(row, arity, &rate.ports));
-                let left = undisturbed(own.saturating_sub(cost), row, &rate.ports);
+                let costs = &rate.costs;
+                let cost = missing.saturating_add(cost(row, arity, &costs.ports));
+                let left = undisturbed(own.saturating_sub(cost), row, &costs.ports);
                 // All are parts of the row's self time.
                 (
                     part(left, rate.left)

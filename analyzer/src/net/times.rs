@@ -76,7 +76,8 @@ impl NetTimes {
         }
         // A row comes before those below it.
         for (at, row) in rows.iter().enumerate().rev() {
-            let (own, short) = rates.left(row, rates.below(outermost[at]), missing[at]);
+            let rate = rates.below(outermost[at]);
+            let (own, short) = rates.left(row, rate, missing[at]);
             self.clamps += u64::from(short > 0);
             times[at].self_ticks = own;
             add(&mut times[at].inclusive_ticks, own);
@@ -87,7 +88,8 @@ impl NetTimes {
             add(&mut self.net_waiting_ticks, left);
             let inclusive = times[at].inclusive_ticks;
             if let Some(above) = above(row) {
-                missing[above] = missing[above].saturating_add(short);
+                let more = rates.callbacks(row, rows[above].predicate, rate);
+                missing[above] = missing[above].saturating_add(short).saturating_add(more);
                 add(&mut times[above].inclusive_ticks, inclusive);
             }
         }
@@ -220,12 +222,14 @@ pub(crate) fn share<T: Copy>(ticks: u64, weighted: &[(T, u64)]) -> impl Iterator
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use portmortem_tracer::format::{COST_UNIT, PortCosts};
 
     use super::*;
     use crate::figures::net_times::EdgeTimes;
     use crate::figures::{EdgeFigures, Port, PredicateFigures};
-    use crate::net::Rate;
+    use crate::net::{Costs, Rate};
     use crate::trace::BoxKind;
 
     fn costs(call: (u32, u32), exit: (u32, u32)) -> PortCosts {
@@ -242,10 +246,14 @@ mod tests {
         let kinds = arities.iter().map(|&arity| BoxKind::Call { arity });
         Rates {
             outermost: BTreeMap::new(),
-            other: Rate::new(ports),
+            other: Rate::new(Costs {
+                ports,
+                ..Costs::default()
+            }),
             engine_work: COST_UNIT as u32,
             waiting: COST_UNIT as u32,
             kinds: kinds.collect(),
+            boundary: BTreeSet::new(),
         }
     }
 
@@ -325,6 +333,24 @@ mod tests {
         assert_eq!(found.net_ticks, 918 + 365 + 85);
         assert_eq!(found.contexts[0].inclusive_ticks, found.net_ticks);
         assert_eq!(distortion_permille(&found), 158);
+    }
+
+    #[test]
+    fn who_is_at_the_boundary_pays_for_callbacks() {
+        let mut rates = rates(costs((2, 3), (3, 4)), &[]);
+        let own = |rates: &Rates| -> Vec<u64> {
+            let found = NetTimes::of(&profile(), rates);
+            found.contexts.iter().map(|row| row.self_ticks).collect()
+        };
+        rates.other.costs.callback = 6 * COST_UNIT as u32;
+        assert_eq!(own(&rates), [918, 365, 0, 85]);
+        // `p` calls `q` ten times, and so does `main` once, which is recorded.
+        rates.boundary.insert(1);
+        assert_eq!(own(&rates), [918, 365 - 60, 0, 85]);
+        let mut recursive = profile();
+        recursive.contexts[2].recursive = true;
+        let found = NetTimes::of(&recursive, &rates);
+        assert_eq!(found.contexts[1].self_ticks, 365);
     }
 
     #[test]

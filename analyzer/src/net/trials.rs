@@ -12,6 +12,8 @@
 
 use portmortem_tracer::format::{COST_UNIT, PortCosts, Trial, Trials};
 
+use super::costs::Costs;
+
 /// Kinds of ports, in the order of [`PortCosts`].
 const KINDS: usize = 8;
 const CALL: usize = 0;
@@ -20,8 +22,8 @@ const FAIL: usize = 5;
 const CUT: usize = 6;
 
 /// Costs from trials; `None` if there is too little to go by.
-pub(crate) fn costs(found: &Trials) -> Option<PortCosts> {
-    let Trials { empty, trials } = found;
+pub(crate) fn costs(found: &Trials) -> Option<Costs> {
+    let Trials { empty, trials, .. } = found;
     let [exits, fails, ..] = trials.as_slice() else {
         return None;
     };
@@ -29,8 +31,9 @@ pub(crate) fn costs(found: &Trials) -> Option<PortCosts> {
         total,
         argument,
         slowdown,
+        callback,
         reach,
-    } = fit(trials)?;
+    } = fit(found)?;
     // The inner parts of CALL and EXIT, and of CALL and FAIL.
     let inner = |trial: &Trial| {
         let called = trial.counts[CALL].max(1) as f64;
@@ -42,31 +45,36 @@ pub(crate) fn costs(found: &Trials) -> Option<PortCosts> {
     inside[FAIL] = (inner(fails) - inside[CALL]).clamp(0.0, total[FAIL]);
     inside[CUT] = 0.0;
     let unit = |cost: f64| (cost * COST_UNIT as f64).round() as u32;
-    let mut costs = PortCosts {
+    let mut ports = PortCosts {
         argument: unit(argument),
         slowdown: unit(slowdown),
         reach: reach as u32,
         ..PortCosts::default()
     };
     for kind in 0..KINDS {
-        costs.inside[kind] = unit(inside[kind]);
-        costs.outside[kind] = unit(total[kind] - inside[kind]);
+        ports.inside[kind] = unit(inside[kind]);
+        ports.outside[kind] = unit(total[kind] - inside[kind]);
     }
-    Some(costs)
+    Some(Costs {
+        ports,
+        callback: unit(callback),
+    })
 }
 
 /// The least and the largest factor, in parts of [`COST_UNIT`], that the costs must have to explain what recording one of the trials cost.
-pub(crate) fn spread(found: &Trials, costs: &PortCosts) -> Option<(u32, u32)> {
-    let factors = found.trials.iter().filter_map(|trial| {
-        let each = |kind| u128::from(costs.inside[kind]) + u128::from(costs.outside[kind]);
+pub(crate) fn spread(found: &Trials, costs: &Costs) -> Option<(u32, u32)> {
+    let Costs { ports, callback } = costs;
+    let factors = with_callbacks(found).filter_map(|(trial, callbacks)| {
+        let each = |kind| u128::from(ports.inside[kind]) + u128::from(ports.outside[kind]);
         // Products of 64 and at most 33 bits: their sum is far from 128.
-        let ports: u128 = (0..KINDS)
+        let of_ports: u128 = (0..KINDS)
             .map(|kind| u128::from(trial.counts[kind]) * each(kind))
             .sum();
-        let work = unknowns(trial, f64::from(costs.reach))[WORK] as u64;
-        let explained = ports
-            + u128::from(trial.arguments) * u128::from(costs.argument)
-            + u128::from(work) * u128::from(costs.slowdown);
+        let work = unknowns(trial, callbacks, f64::from(ports.reach))[WORK] as u64;
+        let explained = of_ports
+            + u128::from(trial.arguments) * u128::from(ports.argument)
+            + u128::from(work) * u128::from(ports.slowdown)
+            + u128::from(callbacks) * u128::from(*callback);
         let more = trial.ticks.saturating_sub(trial.untraced);
         let factor =
             u128::from(more) * u128::from(COST_UNIT) * u128::from(COST_UNIT) / explained.max(1);
@@ -83,23 +91,35 @@ const RIDGE: f64 = 1e-3;
 /// slower for being recorded.
 const REACH: f64 = 3.0;
 
-/// What is fitted: costs by kind, of an argument, of a tick of own work.
-const UNKNOWNS: usize = KINDS + 2;
+/// What is fitted: costs by kind, of an argument, of a tick of own work, of a callback.
+const UNKNOWNS: usize = KINDS + 3;
 const ARGUMENT: usize = KINDS;
 const WORK: usize = KINDS + 1;
+const CALLBACK: usize = KINDS + 2;
 
 struct Fit {
     /// Ticks of each kind of event, none negative.
     total: [f64; KINDS],
     argument: f64,
     slowdown: f64,
+    callback: f64,
     reach: f64,
 }
 
+/// The trials with their callbacks, of which older traces know none.
+fn with_callbacks(found: &Trials) -> impl Iterator<Item = (&Trial, u64)> {
+    let callbacks = found.callbacks.iter().copied();
+    found
+        .trials
+        .iter()
+        .zip(callbacks.chain(std::iter::repeat(0)))
+}
+
 /// Weights make errors relative to the unrecorded time.
-fn fit(trials: &[Trial]) -> Option<Fit> {
+fn fit(found: &Trials) -> Option<Fit> {
+    let trials = || with_callbacks(found).filter(|(trial, _)| trial.untraced > 0);
     let (mut all, mut extra) = (0.0, 0.0);
-    for trial in trials.iter().filter(|trial| trial.untraced > 0) {
+    for (trial, _) in trials() {
         let weight = 1.0 / trial.untraced as f64;
         let events = trial.counts.iter().map(|count| *count as f64).sum::<f64>() * weight;
         all += events * events;
@@ -112,9 +132,9 @@ fn fit(trials: &[Trial]) -> Option<Fit> {
     let reach = REACH * mean;
     let mut normal = [[0.0; UNKNOWNS]; UNKNOWNS];
     let mut right = [0.0; UNKNOWNS];
-    for trial in trials.iter().filter(|trial| trial.untraced > 0) {
+    for (trial, callbacks) in trials() {
         let weight = 1.0 / trial.untraced as f64;
-        let row = unknowns(trial, reach).map(|amount| amount * weight);
+        let row = unknowns(trial, callbacks, reach).map(|amount| amount * weight);
         let more = trial.ticks.saturating_sub(trial.untraced) as f64 * weight;
         for (at, x) in row.iter().enumerate() {
             right[at] += x * more;
@@ -125,13 +145,14 @@ fn fit(trials: &[Trial]) -> Option<Fit> {
     }
     let ridge = RIDGE * all / KINDS as f64;
     let mut start = [mean; UNKNOWNS];
-    start[ARGUMENT] = 0.0;
-    start[WORK] = 0.0;
+    for at in [ARGUMENT, WORK, CALLBACK] {
+        start[at] = 0.0;
+    }
     for at in 0..KINDS {
         normal[at][at] += ridge;
         right[at] += ridge * mean;
     }
-    for at in [ARGUMENT, WORK] {
+    for at in [ARGUMENT, WORK, CALLBACK] {
         // Only to have one solution if no trial says anything of it.
         normal[at][at] = normal[at][at].max(f64::MIN_POSITIVE) * (1.0 + RIDGE);
     }
@@ -142,12 +163,13 @@ fn fit(trials: &[Trial]) -> Option<Fit> {
         total,
         argument: found[ARGUMENT],
         slowdown: found[WORK],
+        callback: found[CALLBACK],
         reach,
     })
 }
 
 /// How much of each unknown there is in a trial.
-fn unknowns(trial: &Trial, reach: f64) -> [f64; UNKNOWNS] {
+fn unknowns(trial: &Trial, callbacks: u64, reach: f64) -> [f64; UNKNOWNS] {
     let mut amounts = [0.0; UNKNOWNS];
     for (amount, count) in amounts.iter_mut().zip(trial.counts) {
         *amount = count as f64;
@@ -155,6 +177,7 @@ fn unknowns(trial: &Trial, reach: f64) -> [f64; UNKNOWNS] {
     let events: f64 = amounts.iter().sum();
     amounts[ARGUMENT] = trial.arguments as f64;
     amounts[WORK] = (trial.untraced as f64).min(events * reach);
+    amounts[CALLBACK] = callbacks as f64;
     amounts
 }
 
@@ -215,8 +238,9 @@ mod tests {
         let found = Trials {
             empty: 60_000,
             trials,
+            ..Trials::default()
         };
-        let costs = costs(&found).unwrap();
+        let costs = costs(&found).unwrap().ports;
         for trial in &found.trials {
             let explained: u64 = (0..KINDS)
                 .map(|k| trial.counts[k] * u64::from(costs.inside[k] + costs.outside[k]))
@@ -233,6 +257,31 @@ mod tests {
         let inner = u64::from(costs.inside[CALL] + costs.inside[EXIT_DET]);
         assert!(inner.abs_diff(150 * COST_UNIT) < 3 * COST_UNIT, "{inner}");
         assert_eq!(costs.inside[CUT], 0);
+    }
+
+    #[test]
+    fn callbacks_have_a_cost_of_their_own() {
+        let mut trials = vec![
+            trial([1000, 0, 1000, 0, 0, 0, 0, 0], 90_000),
+            trial([1000, 0, 0, 0, 0, 1000, 0, 0], 90_000),
+            trial([500, 500, 500, 0, 0, 0, 0, 0], 80_000),
+            trial([500, 100, 400, 0, 0, 100, 0, 0], 70_000),
+        ];
+        let mut callbacks = vec![0, 0, 250, 400];
+        for (trial, callbacks) in trials.iter_mut().zip(&callbacks) {
+            trial.ticks += 300 * callbacks;
+        }
+        // What is not said is none.
+        trials.push(trial([1000, 0, 500, 0, 0, 500, 0, 0], 70_000));
+        let found = |callbacks| Trials {
+            empty: 0,
+            trials: trials.clone(),
+            callbacks,
+        };
+        let cost = costs(&found(callbacks.clone())).unwrap().callback;
+        assert!(u64::from(cost).abs_diff(300 * COST_UNIT) < 10 * COST_UNIT);
+        callbacks.fill(0);
+        assert_eq!(costs(&found(callbacks)).unwrap().callback, 0);
     }
 
     /// Recorders of format versions 2 and 3 fitted costs themselves: the same ones.
@@ -267,6 +316,13 @@ mod tests {
                 ),
                 trial([150, 30, 20, 0, 0, 10, 0, 120], 500, 99_000, 7_000, 38_000),
             ],
+            ..Trials::default()
+        };
+        let ports_alone = |ports| {
+            Some(Costs {
+                ports,
+                ..Costs::default()
+            })
         };
         let all = PortCosts {
             inside: [86701, 49126, 37203, 3001, 0, 2387, 0, 57915],
@@ -275,7 +331,7 @@ mod tests {
             slowdown: 0,
             reach: 374,
         };
-        assert_eq!(costs(&found), Some(all));
+        assert_eq!(costs(&found), ports_alone(all));
         found.trials.truncate(3);
         let few = PortCosts {
             inside: [54396, 49292, 69508, 51855, 51855, 34692, 0, 51855],
@@ -284,13 +340,19 @@ mod tests {
             slowdown: 34,
             reach: 420,
         };
-        assert_eq!(costs(&found), Some(few));
+        assert_eq!(costs(&found), ports_alone(few));
     }
 
     #[test]
     fn nothing_comes_of_nothing() {
         assert_eq!(costs(&Trials::default()), None);
         let trials = vec![trial([0; KINDS], 10); 2];
-        assert_eq!(costs(&Trials { empty: 5, trials }), None);
+        let empty = 5;
+        let found = Trials {
+            empty,
+            trials,
+            ..Trials::default()
+        };
+        assert_eq!(costs(&found), None);
     }
 }

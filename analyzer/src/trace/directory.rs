@@ -26,6 +26,8 @@ pub(super) struct Directory {
     pub(super) clauses: Vec<ClauseInfo>,
     /// Predicates of which it is said what they are called with, in their order.
     pub(super) with_arguments: Vec<PredicateIndex>,
+    /// Predicates at the boundary of what is recorded, in their order.
+    pub(super) boundary: Vec<PredicateIndex>,
     pub(super) ids: Ids,
     pub(super) files: FxHashMap<u32, String>,
     pub(super) texts: FxHashMap<u32, String>,
@@ -63,6 +65,7 @@ impl Directory {
             sites: FxHashMap::default(),
             clauses: FxHashMap::default(),
             with_arguments: BTreeMap::new(),
+            boundary: BTreeMap::new(),
             streams: FxHashMap::default(),
         };
         reader.blocks(bytes, file_id, records);
@@ -121,6 +124,8 @@ struct Reader<'d> {
     clauses: FxHashMap<u32, Said<Clause>>,
     /// With the place of the first record that says so.
     with_arguments: BTreeMap<u32, u64>,
+    /// The same.
+    boundary: BTreeMap<u32, u64>,
     streams: FxHashMap<u32, StreamInfo>,
 }
 
@@ -203,6 +208,10 @@ impl Reader<'_> {
                 self.with_arguments.entry(predicate).or_insert(offset);
                 None
             }
+            Record::Boundary { predicate } => {
+                self.boundary.entry(predicate).or_insert(offset);
+                None
+            }
             Record::Costs { costs, last } => {
                 self.directory.costs.extend(costs);
                 self.directory.costs_complete |= last;
@@ -274,6 +283,7 @@ impl Reader<'_> {
             sites,
             clauses,
             with_arguments,
+            boundary,
             streams,
         } = self;
         let mut broken = Broken {
@@ -320,6 +330,12 @@ impl Reader<'_> {
             match ids.get(id) {
                 Some(index) => directory.with_arguments.push(index),
                 None => broken.undeclared(offset, "a predicate with arguments, number", id),
+            }
+        }
+        for (id, offset) in boundary {
+            match ids.get(id) {
+                Some(index) => directory.boundary.push(index),
+                None => broken.undeclared(offset, "a boundary predicate, number", id),
             }
         }
         let center_of = |id: u32| {

@@ -248,6 +248,14 @@ impl Trace {
         &self.directory.with_arguments
     }
 
+    /// Predicates that have boxes where goals of recorded clauses call them, and whose own goals
+    /// have none, in their order. None is known before format version 7, nor of recordings with
+    /// ports.
+    #[must_use]
+    pub fn boundary(&self) -> &[PredicateIndex] {
+        &self.directory.boundary
+    }
+
     /// Where the clause with this id stands in [`Trace::clauses`].
     #[must_use]
     pub fn clause_index(&self, id: u32) -> Option<ClauseIndex> {

@@ -119,7 +119,7 @@ fn records(shape: &Shape) -> Vec<u8> {
 /// Ids of sites.
 const SITES: std::ops::Range<u32> = 6..9;
 
-fn costs() -> [Record; 7] {
+fn costs() -> [Record; 8] {
     let cost = |predicate, count| Cost {
         center: Some(5),
         predicate,
@@ -156,7 +156,9 @@ fn costs() -> [Record; 7] {
                 leaf_ticks: 700,
                 untraced: 900,
             }],
+            callbacks: vec![40],
         }),
+        Record::Boundary { predicate: 1 },
         Record::Baseline(Baseline {
             ns: 900,
             runs: 3,

@@ -144,6 +144,12 @@ pub enum Record {
     },
     /// How the recorder for SWI-Prolog makes ports (since format version 6).
     Technique(Technique),
+    /// A predicate has boxes where goals of recorded clauses call it, and the goals of its own
+    /// clauses have none (since format version 7).
+    Boundary {
+        /// Predicate id.
+        predicate: u32,
+    },
 }
 
 /// How the recorder for SWI-Prolog makes ports.
@@ -199,6 +205,9 @@ pub struct Trials {
     pub empty: u64,
     /// The first calls a predicate that does nothing, the second one that fails at once; the others have all ports.
     pub trials: Vec<Trial>,
+    /// Callbacks of each trial: boxes that a predicate called which [`Record::Boundary`] names
+    /// (since format version 7; empty in older traces, and where they cost no more than others).
+    pub callbacks: Vec<u64>,
 }
 
 /// One small program, recorded and not.

@@ -94,12 +94,14 @@ pub fn decode_record(bytes: &[u8]) -> Result<Record, WireError> {
     }
 }
 
-/// A record of a site without its last field, which format version 4 did not have.
+/// A record without its last field: format version 4 had none in sites, and versions up to 6 none
+/// in trials.
 fn decode_older(bytes: &[u8]) -> Option<Record> {
-    const NO: u8 = 0;
-    let with_field = [bytes, &[NO]].concat();
+    /// False, or nothing in a list.
+    const NONE: u8 = 0;
+    let with_field = [bytes, &[NONE]].concat();
     let record = decode_whole::<Record, MAX_RECORD_BYTES>(&with_field).ok()?;
-    matches!(record, Record::Site { .. }).then_some(record)
+    matches!(record, Record::Site { .. } | Record::Trials(_)).then_some(record)
 }
 
 /// Reads the record, its length first, at `*at` of a records block's payload and moves `*at` behind

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use portmortem_tracer::format::{Header, Technique, Trial, Trials};
-use portmortem_tracer::trials::runs;
+use portmortem_tracer::trials::{Run, runs};
 use portmortem_tracer::{Options, Recorder, clock};
 
 use crate::ending;
@@ -198,9 +198,15 @@ pub(crate) fn close(empty: Term, untraced: Term) -> Foreign {
     let Some(runs) = runs(&trace).filter(|_| !untraced.is_empty()) else {
         return FALSE;
     };
+    let runs = quartiles(&runs, &untraced);
     let trials = Trials {
         empty: integer(empty).into(),
-        trials: quartiles(&runs, &untraced),
+        callbacks: match way.technique {
+            Technique::Stubs => runs.iter().map(|run| run.callbacks).collect(),
+            // Ports are called at all boxes alike.
+            Technique::Ports => Vec::new(),
+        },
+        trials: runs.into_iter().map(|run| run.trial).collect(),
     };
     kept::write(&way.text(), PACE.load(Ordering::Relaxed), &trials);
     *lock(&KNOWN) = Some(Known { way, trials });
@@ -209,17 +215,19 @@ pub(crate) fn close(empty: Term, untraced: Term) -> Foreign {
 
 /// Runs of all programs follow on each other, round after round: of each the one at the first
 /// quartile of time. Others that use the machine make some rounds longer, and none shorter.
-fn quartiles(runs: &[Trial], untraced: &[u64]) -> Vec<Trial> {
+fn quartiles(runs: &[Run], untraced: &[u64]) -> Vec<Run> {
     let number = untraced.len().max(1);
     let programs = untraced.iter().enumerate();
     programs
         .filter_map(|(program, untraced)| {
-            let mut rounds: Vec<&Trial> = runs.iter().skip(program).step_by(number).collect();
-            rounds.sort_by_key(|run| run.ticks);
-            Some(Trial {
+            let mut rounds: Vec<&Run> = runs.iter().skip(program).step_by(number).collect();
+            rounds.sort_by_key(|run| run.trial.ticks);
+            let run = rounds.get(rounds.len() / 4)?;
+            let trial = Trial {
                 untraced: *untraced,
-                ..**rounds.get(rounds.len() / 4)?
-            })
+                ..run.trial
+            };
+            Some(Run { trial, ..**run })
         })
         .collect()
 }

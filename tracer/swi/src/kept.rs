@@ -195,6 +195,7 @@ mod tests {
         Trials {
             empty: 7,
             trials: vec![trial; 3],
+            callbacks: vec![0, 5, 0],
         }
     }
 

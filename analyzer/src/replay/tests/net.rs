@@ -143,8 +143,9 @@ fn trials_are_as_good_as_the_costs_fitted_to_them() {
                 untraced: 300,
             })
             .to_vec(),
+        ..Trials::default()
     };
-    let costs = crate::net::trials::costs(&trials).unwrap();
+    let costs = crate::net::trials::costs(&trials).unwrap().ports;
     let fitted = net(
         &recorded_with(&Record::PortCosts(costs)),
         &[],

@@ -7,8 +7,8 @@
 //!    has the addresses of functions, [`known`] what handlers compare with; [`words`] and
 //!    [`terms`] read;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells;
-//! 3. [`predicates`] tells what calls of a predicate are to a recording, by [`rules`],
-//!    [`internal`] which ones no program has written, [`sites`], [`alignment`] and [`names`] which
+//! 3. [`predicates`] tells what calls of a predicate are to a recording, a [`standing`], by
+//!    [`rules`], [`internal`] which ones no program has written, [`sites`], [`alignment`] and [`names`] which
 //!    goal of which clause calls, [`plan`] and [`place`] what cells of code are, [`made`] what
 //!    bodies of `call/1` were, [`clause_numbers`] which clause one is;
 //! 4. [`shadow`] tells from frames and choicepoints which boxes failed, exited, were cut or
@@ -39,6 +39,7 @@ pub(crate) mod shadow;
 pub(crate) mod shadows;
 pub(crate) mod sites;
 pub(crate) mod stack;
+pub(crate) mod standing;
 pub(crate) mod terms;
 pub(crate) mod words;
 

@@ -18,8 +18,9 @@ use crate::native::offsets::{
 };
 use crate::native::place::{Goal, Place, Work, role};
 use crate::native::plan::{Always, GoalKind, Plan, Step};
-use crate::native::predicates::{self, Standing};
+use crate::native::predicates;
 use crate::native::sites::{self, Given, Sites};
+use crate::native::standing::Standing;
 use crate::native::words::{WORD, word};
 
 impl Visit {
