@@ -16,64 +16,11 @@ use super::offsets::{self, Offsets};
 use super::plan::Always;
 use super::rules::Rules;
 use super::sites;
+pub(crate) use super::standing::Standing;
 use super::words::word;
 use crate::ffi;
 use crate::recording;
 use crate::values::{atom_text, name_text};
-
-/// What a call of a predicate is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// All calls get boxes, and so do the goals of its clauses.
-    Recorded(u32),
-    /// The same, and what its calls are made with is recorded, too.
-    WithArguments(u32),
-    /// All calls get boxes that are in no trace, and the goals of its clauses get none: the engine
-    /// calls it where a predicate is not there.
-    Search,
-    /// All calls get boxes, and the goals of its clauses get none: it loads a library.
-    Loader(u32),
-    /// Each call fills a table, which is noted, and gets no box.
-    FillsTable(u32),
-    /// All calls get boxes, of the cost centre that the first argument names.
-    Center,
-    /// Calls from goals of recorded clauses get boxes.
-    Boundary(u32),
-    /// No call gets a box.
-    Unrecorded,
-    /// No call gets a box, and nothing is done to its code: a later recording decides what it is.
-    Untouched,
-    /// The predicate is not there yet: a library may be loaded for it, or its clauses are
-    /// asserted later.
-    Undefined,
-}
-
-impl Standing {
-    pub(crate) fn is_recorded(self) -> bool {
-        matches!(self, Self::Recorded(_) | Self::WithArguments(_))
-    }
-
-    /// Whether all calls get boxes.
-    pub(crate) fn is_always_called(self) -> bool {
-        self.is_recorded() || matches!(self, Self::Loader(_))
-    }
-
-    /// Its number in the trace if a goal of a recorded clause calls it.
-    pub(crate) fn at_goal(self) -> Option<u32> {
-        match self {
-            Self::Recorded(id)
-            | Self::WithArguments(id)
-            | Self::Loader(id)
-            | Self::Boundary(id) => Some(id),
-            Self::Search
-            | Self::FillsTable(_)
-            | Self::Center
-            | Self::Unrecorded
-            | Self::Untouched
-            | Self::Undefined => None,
-        }
-    }
-}
 
 #[derive(Default)]
 struct Known {
@@ -440,6 +387,7 @@ impl Known {
             Class::Unrecorded => return Standing::Unrecorded,
             Class::Untouched => return Standing::Untouched,
             Class::Center => return Standing::Center,
+            Class::CompletesTables => return Standing::CompletesTables,
             Class::Recorded | Class::Loader | Class::FillsTable | Class::Boundary => {}
         }
         let Identity {
@@ -520,6 +468,9 @@ impl Known {
         if rules.fills.contains(&identity) && rules.trials.is_empty() {
             return Class::FillsTable;
         }
+        if rules.completes == Some(identity) && rules.trials.is_empty() {
+            return Class::CompletesTables;
+        }
         if rules.center == Some(identity) {
             return Class::Center;
         }
@@ -566,6 +517,7 @@ enum Class {
     Search,
     Loader,
     FillsTable,
+    CompletesTables,
     Center,
     Untouched,
     Boundary,
