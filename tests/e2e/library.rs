@@ -419,7 +419,11 @@ fn marks_are_in_the_stream_where_they_were_made() {
     .succeeds();
     let profiled = whole(&sandbox, "a.pmt");
     let stream = &profiled.trace.streams()[0];
-    let is_of_program = |called: u32| !profiled.trace.predicates()[called as usize].is_set_up();
+    // Not waiting for a processor.
+    let is_of_program = |called: u32| {
+        let info = &profiled.trace.predicates()[called as usize];
+        info.declared.module == "user"
+    };
     let mut seen = Vec::new();
     for event in profiled.trace.events(stream) {
         match event.event {
