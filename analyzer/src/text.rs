@@ -163,6 +163,17 @@ pub fn shell_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// One word of a shell, in quotes only if it has to be.
+#[must_use]
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        shell_quoted(text)
+    }
+}
+
 /// A bar of `width` cells for a part of a whole, to an eighth of a cell; filled up with spaces.
 #[must_use]
 pub fn bar(part: u64, whole: u64, width: usize) -> String {

@@ -177,7 +177,6 @@ fn usage_errors() {
         &["record", "--all", "hello.pl"],
         &["record", "--keep", "last", "hello.pl"],
         &["record", "--max-size", "much", "hello.pl"],
-        &["record", "hello.pl", "stray"],
         &["report"],
         &["report", "x.pmt", "--sort", "colour"],
         &["report", "x.pmt", "--top", "-1"],
@@ -435,7 +434,7 @@ fn same_at_a_terminal(sandbox: &Sandbox, program: &[&str], session: impl Fn(&mut
     assert_eq!(without_what_record_adds(&recorded_screen), screen);
     // A process that a signal ends at once leaves its terminal to its caller.
     assert!(
-        recorded_screen.contains("now: portmortem report run.pmt")
+        recorded_screen.contains("now: portmortem advise run.pmt")
             || matches!(status, Status::Signal(_)),
         "{recorded_screen}"
     );

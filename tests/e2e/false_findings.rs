@@ -285,3 +285,26 @@ fn time_of_hashing_belongs_to_no_box() {
         assert!(profiled.profile.streams[0].paused_ticks > 0);
     }
 }
+
+/// What a library does is seen with `--libraries`; after that no finding asks for it again.
+#[test]
+fn libraries_that_are_recorded_are_not_asked_for() {
+    let sandbox = Sandbox::new();
+    let program = "
+        :- use_module(library(clpfd)).
+        :- initialization(main, main).
+        main :- findall(Qs, queens(6, Qs), _).
+        queens(N, Qs) :- length(Qs, N), Qs ins 1..N, safe(Qs), label(Qs).
+        safe([]).
+        safe([Q|Qs]) :- no_attack(Q, Qs, 1), safe(Qs).
+        no_attack(_, [], _).
+        no_attack(Q, [P|Ps], D) :-
+            Q #\\= P, abs(Q - P) #\\= D, D1 is D+1, no_attack(Q, Ps, D1).
+        ";
+    for (options, asks) in [(&[][..], true), (&["--libraries"], false)] {
+        let found = findings_with(&sandbox, options, program);
+        let mut remedies = found.iter().filter_map(|one| one["remedy"].as_str());
+        let says = remedies.any(|remedy| remedy.contains("record again with --libraries"));
+        assert_eq!(says, asks, "{options:?}: {found:?}");
+    }
+}

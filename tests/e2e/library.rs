@@ -125,6 +125,43 @@ fn reports_of_a_running_recording() {
     assert_eq!(names.collect::<Vec<_>>(), ["next/2", "num/1", "one/1"]);
 }
 
+/// It is what `portmortem advise` says, while the recording goes on and when it has ended.
+#[test]
+fn advice_on_a_recording() {
+    let sandbox = with_pack("");
+    let advice = |goal: &str| {
+        let outcome = run_with_program(&sandbox, goal);
+        outcome.exits(0);
+        let out = outcome.out();
+        let (_, after) = out.split_once("here:\n").unwrap();
+        after.to_owned()
+    };
+    let running = "pm_start('a.pmt', []), forall(between(1, 30, _), one(_)), writeln('here:'), pm_advise, pm_stop";
+    let running = advice(running);
+    assert!(running.contains(" events in 1 stream"), "{running}");
+    for (trace, goal) in [
+        (
+            "b.pmt",
+            "pm_start('b.pmt', []), one(_), pm_stop, writeln('here:'), pm_advise",
+        ),
+        (
+            "c.pmt",
+            "pm_record(one(_), [output('c.pmt')]), writeln('here:'), pm_advise",
+        ),
+        (
+            "recording.pmt",
+            "forall(portmortem(one(_)), true), writeln('here:'), pm_advise",
+        ),
+    ] {
+        let said = advice(goal);
+        let trace = sandbox.path(trace).display().to_string();
+        let advise = sandbox.portmortem(["advise", &trace]);
+        assert_eq!(said, advise.exits(0).out(), "{goal}");
+    }
+    let none = run_with_program(&sandbox, "pm_advise, one(X), writeln(X)");
+    none.exits(0).says("nothing is being recorded");
+}
+
 #[test]
 fn reports_that_cannot_be() {
     let sandbox = with_pack("");
@@ -382,7 +419,11 @@ fn marks_are_in_the_stream_where_they_were_made() {
     .succeeds();
     let profiled = whole(&sandbox, "a.pmt");
     let stream = &profiled.trace.streams()[0];
-    let is_of_program = |called: u32| !profiled.trace.predicates()[called as usize].is_set_up();
+    // Not waiting for a processor.
+    let is_of_program = |called: u32| {
+        let info = &profiled.trace.predicates()[called as usize];
+        info.declared.module == "user"
+    };
     let mut seen = Vec::new();
     for event in profiled.trace.events(stream) {
         match event.event {

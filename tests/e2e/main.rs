@@ -37,6 +37,7 @@ mod hostile;
 mod index;
 mod install;
 mod library;
+mod mistakes;
 mod names;
 mod noting;
 mod port_counts;

@@ -1,8 +1,9 @@
 //! Tabled predicates: each call is one box, wherever it comes from, and filling a table is noted in
 //! it.
 //!
-//! Random programs count the calls of their predicates, and the tables that these fill, themselves:
-//! the first clause runs once for each table. The order of answers may differ
+//! Random programs count the calls of their predicates, the tables that these fill and the answers
+//! of these tables themselves: the first clause runs once for each table, and before tables are
+//! abolished, the program asks each for its answers. The order of answers may differ
 //! from run to run, so each run is compared with what it has counted.
 
 use std::collections::BTreeMap;
@@ -28,8 +29,9 @@ fn calls_are_those_that_programs_count() {
             let (counted, recorded) = counts(&programs, options);
             for (name, count) in counted {
                 compared += 1;
-                let found = match name.strip_prefix(FILLED) {
-                    Some(name) => filled(&recorded, name),
+                let found = match name.split_once(' ') {
+                    Some((FILLED, name)) => filled(&recorded, name),
+                    Some((_, name)) => answers(&recorded, name),
                     None => recorded.find(&name).map_or(0, |row| row.calls),
                 };
                 if found != count {
@@ -65,6 +67,68 @@ main :- forall(member(X, [1, 2, 1, 3, 1]), double(X, _)).
     }
 }
 
+/// Columns say what tables had when they were complete, as the engine says it; of tables that were
+/// left by an exception nothing, and in a part of the run what was completed in it.
+#[test]
+fn answers_and_nodes_are_those_that_the_engine_has() {
+    let text = ":- initialization(main, main).
+:- use_module(library(portmortem)).
+:- table edge/2, path/2, least(_, min), raises/1, unfounded/0.
+edge(X, Y) :- member(X-Y, [a-b, b-c, c-a, c-d, a-b]).
+path(X, Y) :- edge(X, Y).
+path(X, Y) :- path(X, Z), edge(Z, Y).
+least(X, N) :- member(X-N, [a-3, a-1, b-2, a-2]).
+raises(X) :- member(X, [1, 2]), X > 1, throw(stop).
+unfounded :- tnot(unfounded).
+main :-
+    catch(raises(_), stop, true),
+    forall(member(X, [a, d, a]), findall(Y, path(X, Y), _)),
+    pm_mark(half),
+    findall(X-N, least(X, N), _),
+    ignore(unfounded),
+    forall(member(P, [edge/2, path/2, least/2, unfounded/0]), says(P)).
+says(P) :-
+    P = Name/Arity,
+    functor(G, Name, Arity),
+    findall(A-N,
+            ( current_table(V, T), strip_module(V, _, G),
+              trie_property(T, value_count(A)), trie_property(T, node_count(N)) ),
+            Pairs),
+    findall(A, member(A-_, Pairs), As), sum_list(As, Answers),
+    findall(N, member(_-N, Pairs), Ns), sum_list(Ns, Nodes),
+    format('~w,~w,~w~n', [P, Answers, Nodes]).
+";
+    for options in [&[][..], &["--no-boundary"], &["--libraries"], &["--ports"]] {
+        let sandbox = Sandbox::with("p.pl", text);
+        let said = sandbox
+            .portmortem([&["record", "--force"], options, &["p.pl"]].concat())
+            .succeeds()
+            .out();
+        assert_eq!(said.lines().count(), 4, "{said}");
+        let report = |more: &[&str]| {
+            let columns = [
+                "report",
+                "p.pmt",
+                "--columns",
+                "predicate,answers,table_nodes",
+            ];
+            let report = [&columns[..], &["--format", "csv"], more].concat();
+            sandbox.portmortem(report).succeeds().out()
+        };
+        let all = report(&[]);
+        for line in said.lines() {
+            assert!(
+                all.contains(&format!("\n{line}\n")),
+                "{options:?}: {line} of {all}"
+            );
+        }
+        assert!(all.contains("\nraises/1,,\n"), "{options:?}: {all}");
+        let second = report(&["--time", "half.."]);
+        assert!(second.contains("\nleast/2,2,"), "{options:?}: {second}");
+        assert!(!second.contains("\npath/2,"), "{options:?}: {second}");
+    }
+}
+
 /// What is tabled keeps its results: no finding says that a table would.
 #[test]
 fn no_table_is_advised_for_what_has_one() {
@@ -92,7 +156,7 @@ main :- forall(between(1, 10, _), ( fib(200, _), abolish_all_tables )).
 }
 
 /// What programs call the number of tables that a predicate has filled, before its name.
-const FILLED: &str = "filled ";
+const FILLED: &str = "filled";
 
 /// Tables that began to be filled in boxes of a predicate.
 fn filled(recorded: &Profiled, predicate: &str) -> u64 {
@@ -100,6 +164,17 @@ fn filled(recorded: &Profiled, predicate: &str) -> u64 {
     edges
         .find(|edge| edge.caller == predicate && edge.callee == "system:fill_table/0")
         .map_or(0, |edge| edge.calls)
+}
+
+/// Answers of the tables of a predicate.
+fn answers(recorded: &Profiled, predicate: &str) -> u64 {
+    let trace = &recorded.trace;
+    let index = (0..).zip(trace.predicates());
+    let mut index = index.filter(|(_, info)| info.indicator == predicate);
+    let tables = index
+        .next()
+        .and_then(|(index, _)| recorded.calls.get(trace).tables(index));
+    tables.map_or(0, |tables| tables.answers)
 }
 
 /// What a file of programs has counted, and its recording.
@@ -122,6 +197,11 @@ fn file(first: u64) -> String {
 :- style_check(-discontiguous).
 :- dynamic count/2.
 c(P) :- c(P, 1).
+:- dynamic table_of/2.
+begins(P, G) :- atom_concat('filled ', P, F), c(F), assertz(table_of(P, G)).
+ask_tables :-
+    forall(retract(table_of(P, G)),
+           ( c(P), findall(x, G, Xs), length(Xs, K), atom_concat('answers ', P, A), c(A, K) )).
 c(P, K) :- ( retract(count(P, N)) -> true ; N = 0 ), N1 is N+K, assertz(count(P, N1)).
 d(0). d(1). d(2). d(3).
 ",
@@ -137,7 +217,7 @@ d(0). d(1). d(2). d(3).
     }
     let _ = writeln!(
         text,
-        "main :- {}, forall(count(P, N), format('~w ~w~n', [P, N])).",
+        "main :- {}, ask_tables, forall(count(P, N), format('~w ~w~n', [P, N])).",
         mains.join(", ")
     );
     text
@@ -157,14 +237,14 @@ impl Program {
             let _ = writeln!(text, "e{n}({from}, {to}).");
         }
         let _ = writeln!(text, ":- table s{n}(_, min).");
-        let _ = writeln!(text, "s{n}(_, _) :- c('{FILLED}s{n}/2'), fail.");
+        let _ = writeln!(text, "s{n}(X, _) :- begins('s{n}/2', s{n}(X, _)), fail.");
         let _ = writeln!(text, "s{n}(0, 0).");
         let again = self.counted(&format!("s{n}/2"), &format!("s{n}(Y, M)"));
         let _ = writeln!(text, "s{n}(X, N) :- {again}, e{n}(Y, X), N is M+1, N < 6.");
         for tabled in 0..TABLED {
             let _ = writeln!(text, ":- table p{n}_{tabled}/1.");
             let name = format!("p{n}_{tabled}");
-            let _ = writeln!(text, "{name}(_) :- c('{FILLED}{name}/1'), fail.");
+            let _ = writeln!(text, "{name}(X) :- begins('{name}/1', {name}(X)), fail.");
             for _ in 0..1 + self.dice.below(3) {
                 let body = self.body();
                 let _ = writeln!(text, "{name}(X) :- {body}.");
@@ -223,12 +303,8 @@ impl Program {
             11 => return format!("c('{name}/1', 4), findall(X, ( d(X), {name}(X) ), _)"),
             12 => return format!("c('{name}/1', 4), forall(d(X), ignore({name}(X)))"),
             13 => return format!("c('s{n}/2'), findall(X-N, s{n}(X, N), _)"),
-            _ => "abolish_all_tables".to_owned(),
+            _ => return "ask_tables, abolish_all_tables".to_owned(),
         };
-        if goal == "abolish_all_tables" {
-            goal
-        } else {
-            self.counted(&format!("{name}/1"), &goal)
-        }
+        self.counted(&format!("{name}/1"), &goal)
     }
 }

@@ -309,6 +309,9 @@ class Replay:
     def arguments(self):
         """What a call was made with changes nothing."""
 
+    def table(self):
+        """That a table is complete changes nothing."""
+
     def clause(self, id):
         if not self.active:
             return

@@ -446,7 +446,7 @@ def in_order(blocks):
 
 
 SIMPLE = {3: "exit_det", 4: "exit_nondet", 5: "redo", 6: "fail"}
-EXTENDED = {1: "exception", 2: "pause", 3: "resume", 4: "gap", 5: "mark", 6: "clause", 7: "arguments"}
+EXTENDED = {1: "exception", 2: "pause", 3: "resume", 4: "gap", 5: "mark", 6: "clause", 7: "arguments", 8: "table"}
 
 
 def called_with(at):
@@ -477,6 +477,10 @@ def event(at):
             argument = at.leb128()
         if name == "arguments":
             called_with(at)
+        if name == "table":
+            for number in (at.leb128() for _ in range(3)):
+                if number >> 32:
+                    raise Malformed("a number is too large")
     elif tag in SIMPLE:
         name = SIMPLE[tag]
     else:

@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering;
 
 use crate::clock;
 use crate::format::{
-    Arguments, CODE_CLAUSE, CODE_EXCEPTION, Event, TAG_BITS, TAG_CALL, TAG_CUT, TAG_EXIT_DET,
-    TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
+    Arguments, CODE_CLAUSE, CODE_EXCEPTION, CompleteTable, Event, TAG_BITS, TAG_CALL, TAG_CUT,
+    TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
 };
 use crate::registry;
 use crate::slow::Core;
@@ -342,6 +342,11 @@ impl Stream {
     pub fn arguments(&self, arguments: Arguments) {
         self.core()
             .slow(Event::Arguments(arguments), clock::ticks());
+    }
+
+    /// A table is complete.
+    pub fn table(&self, table: CompleteTable) {
+        self.core().slow(Event::Table(table), clock::ticks());
     }
 
     /// [`Stream::cut`], as [`Stream::call_if_soon`]. A cut that becomes part of the event before is always soon.

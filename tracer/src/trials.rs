@@ -86,7 +86,7 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Run>> {
             open.pass(event, &declared)?;
             match event {
                 Event::Call { .. } => leaf = Some(0),
-                Event::Clause { .. } | Event::Arguments(_) => {}
+                Event::Clause { .. } | Event::Arguments(_) | Event::Table(_) => {}
                 _ => leaf = None,
             }
         }
@@ -140,7 +140,8 @@ impl Boxes {
             | Event::Gap { .. }
             | Event::Mark { .. }
             | Event::Clause { .. }
-            | Event::Arguments(_) => {}
+            | Event::Arguments(_)
+            | Event::Table(_) => {}
         }
         Some(())
     }
@@ -250,7 +251,8 @@ fn kind(event: Event) -> Option<(usize, u64)> {
         | Event::Gap { .. }
         | Event::Mark { .. }
         | Event::Clause { .. }
-        | Event::Arguments(_) => return None,
+        | Event::Arguments(_)
+        | Event::Table(_) => return None,
     };
     Some((kind, 1))
 }

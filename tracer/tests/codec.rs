@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 use portmortem_tracer::format::{
-    Arguments, BLOCK_MAGIC, Baseline, BlockError, BlockHeader, Clause, ClockSource, Cost, Dialect,
-    Event, EventError, FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Fit, Footer, Header,
-    HeaderError, Index, IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts, Predicate, Record,
-    Site, StreamBegin, StreamKind, Technique, Trial, Trials, WireError, crc32, decode_header,
-    decode_index, decode_record, encode_header, encode_index, encode_record, read_record,
-    read_varint, write_varint,
+    Arguments, BLOCK_MAGIC, Baseline, BlockError, BlockHeader, Clause, ClockSource, CompleteTable,
+    Cost, Dialect, Event, EventError, FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Fit, Footer,
+    Header, HeaderError, Index, IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts, Predicate,
+    Record, Site, StreamBegin, StreamKind, Technique, Trial, Trials, WireError, crc32,
+    decode_header, decode_index, decode_record, encode_header, encode_index, encode_record,
+    read_record, read_varint, write_varint,
 };
 use proptest::prelude::*;
 
@@ -33,7 +33,16 @@ fn event() -> impl Strategy<Value = Event> {
         any::<u32>().prop_map(|text| Event::Mark { text }),
         id().prop_map(|clause| Event::Clause { clause }),
         arguments().prop_map(Event::Arguments),
+        table().prop_map(Event::Table),
     ]
+}
+
+fn table() -> impl Strategy<Value = CompleteTable> {
+    (id(), any::<u32>(), any::<u32>()).prop_map(|(predicate, answers, nodes)| CompleteTable {
+        predicate,
+        answers,
+        nodes,
+    })
 }
 
 fn arguments() -> impl Strategy<Value = Arguments> {

@@ -6,6 +6,7 @@ mod columns;
 mod diff;
 mod predict;
 mod tables;
+mod traces;
 mod trial;
 
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub(crate) use columns::{AskedColumn, USUAL_SORT};
 use columns::{parse_asked, parse_sort};
 pub(crate) use diff::{DiffArgs, Recordings};
 pub(crate) use predict::{CalibrateArgs, PredictArgs, SizeOf};
+pub(crate) use traces::{TracesArgs, TracesFormat};
 pub(crate) use trial::{DiagnoseArgs, TrialArgs, TryArgs};
 
 use crate::size::parse_size;
@@ -61,10 +63,21 @@ pub(crate) enum Command {
     Diagnose(DiagnoseArgs),
     /// Explore a trace in the terminal
     Tui(TuiArgs),
-    /// Describe a trace: when and how it was recorded, its size, streams and losses
-    Info(TraceArgs),
-    /// Check a trace: every checksum, every event, the conservation laws
-    Verify(TraceArgs),
+    /// Describe traces: when and how they were recorded, their size, streams and losses
+    #[command(after_help = "\
+Examples:
+  portmortem info run.pmt
+  portmortem info 'runs/*.pmt'
+  portmortem info run.pmt --format json | jq '.[0].events'")]
+    Info(TracesArgs),
+    /// Check traces: every checksum, every event, the conservation laws
+    #[command(after_help = "\
+Examples:
+  portmortem verify run.pmt && echo whole
+  portmortem verify 'runs/*.pmt' --format json
+
+Exit status: 0 all are whole; 1 one cannot be read; 3 parts of one were lost or damaged.")]
+    Verify(TracesArgs),
     /// Write the tables of one or many traces as files
     Export(ExportArgs),
     /// Write the call tree or the call graph for other viewers
@@ -97,6 +110,11 @@ A trace that is damaged, or whose recording did not end, has none.")]
     /// Predict times: on another machine, or for sizes of the input that were never run
     Predict(PredictArgs),
     /// Print a completion script for a shell
+    #[command(after_help = "\
+Examples:
+  portmortem completions bash > ~/.local/share/bash-completion/completions/portmortem
+  portmortem completions fish > ~/.config/fish/completions/portmortem.fish
+  portmortem completions zsh > ~/.zfunc/_portmortem")]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
@@ -108,7 +126,8 @@ A trace that is damaged, or whose recording did not end, has none.")]
 #[command(after_help = "\
 Examples:
   portmortem record program.pl                      the same run as `swipl program.pl`
-  portmortem record program.pl -- input.txt -v      with arguments for the program
+  portmortem record program.pl input.txt 8          with arguments for the program
+  portmortem record program.pl -- input.txt -v      the same, options among them
   portmortem record -- swipl -O -g main app.pl x    any command of SWI-Prolog, with its own options
   portmortem record -- ./script x y                 a script that begins with #!
   portmortem record -g main -o /tmp/run.pmt app.pl  one goal; the trace somewhere else
@@ -118,11 +137,17 @@ Examples:
   portmortem record --baseline app.pl               net times that add up to an unrecorded run
 
 Patterns are `module:name/arity` with * and ?; parts may be left out: `name/arity`, `module:name`,
-or one word, which is a module or a name.")]
+or one word, which is a module or a name.
+
+At a terminal, the last line says where the trace is and what to type next. It is not said with --quiet,
+or if standard error is no terminal; what is missing from the trace is said always.")]
 pub(crate) struct RecordArgs {
     /// The Prolog file to run
     #[arg(value_name = "FILE.pl", required_unless_present = "arguments")]
     pub(crate) program: Option<PathBuf>,
+    /// Arguments for the program that are no options: they need no `--`
+    #[arg(value_name = "ARGS", hide = true)]
+    pub(crate) words: Vec<String>,
     /// Arguments for the program; without FILE.pl, the command to run: swipl with any of its
     /// options, or a script
     #[arg(last = true, value_name = "ARGS")]
@@ -134,6 +159,9 @@ pub(crate) struct RecordArgs {
     /// Replace an existing file even if it is not a trace
     #[arg(long)]
     pub(crate) force: bool,
+    /// Do not say at the end where the trace is and what to type next
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
     /// Goal to run once, then halt (default: run FILE.pl as `swipl FILE.pl` does)
     #[arg(short, long)]
     pub(crate) goal: Option<String>,
@@ -217,13 +245,6 @@ pub(crate) enum Keep {
     Last,
 }
 
-/// A command on one trace.
-#[derive(Debug, Args)]
-pub(crate) struct TraceArgs {
-    /// The trace
-    pub(crate) trace: PathBuf,
-}
-
 /// Which part of a trace to look at.
 #[derive(Debug, Args)]
 pub(crate) struct ScopeArgs {
@@ -262,6 +283,9 @@ pub(crate) struct ReportArgs {
     /// The trace
     #[arg(required_unless_present = "columns")]
     pub(crate) trace: Option<PathBuf>,
+    /// There is no second one: `diff` compares two
+    #[arg(hide = true, value_name = "TRACE")]
+    pub(crate) another: Option<PathBuf>,
     /// Column to sort by: numbers with the largest first, texts alphabetically. `time` is self, net
     /// where it is measured; of goals served, of clauses failed_ns
     #[arg(long, value_name = "COLUMN", default_value = USUAL_SORT, value_parser = parse_sort)]

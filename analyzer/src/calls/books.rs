@@ -179,6 +179,7 @@ impl<'s> Books<'s> {
             predicates,
             goals,
             behaviour: Behaviour::default(),
+            tables: BTreeMap::new(),
         }
     }
 }

@@ -1,11 +1,12 @@
-//! From events to the times of single calls, by predicate and by goal, in one pass over the
-//! streams.
+//! From events to the times of single calls, by predicate and by goal, and to the tables that were
+//! completed, in one pass over the streams.
 //!
 //! The pass is not part of the replay: it is made when the times are asked for. Memory is that of
 //! the open boxes, and of a row for each predicate and goal.
 
 pub mod behaviour;
 mod books;
+pub mod complete;
 pub mod figures;
 pub mod growth;
 pub(crate) mod pass;
@@ -21,6 +22,7 @@ use crate::scope::Scope;
 use crate::trace::{PredicateIndex, SiteIndex, Trace};
 use behaviour::{Behaviour, Follower};
 pub(crate) use books::Books;
+use complete::CompleteTables;
 use figures::{Bins, CallFigures};
 use pass::Timer;
 pub use usual::{AgainstUsual, Beside, Did, Doing};
@@ -43,6 +45,7 @@ pub struct Calls {
     goals: BTreeMap<Goal, CallFigures>,
     /// What was gone back to, by goal.
     pub behaviour: Behaviour,
+    tables: complete::ByPredicate,
 }
 
 impl Calls {
@@ -73,9 +76,10 @@ impl Calls {
     }
 
     /// What the observers of some streams found.
-    pub(crate) fn observed((timer, follower): (Timer, Follower)) -> Self {
+    pub(crate) fn observed((timer, (follower, counter)): Observed) -> Self {
         Self {
             behaviour: follower.into_behaviour(),
+            tables: counter.into_found(),
             ..timer.into_books().into_calls()
         }
     }
@@ -85,6 +89,12 @@ impl Calls {
     pub fn predicate(&self, index: PredicateIndex) -> Option<&CallFigures> {
         let figures = self.predicates.get(index as usize);
         figures.filter(|figures| **figures != CallFigures::default())
+    }
+
+    /// The tables of a predicate that were completed; `None` if none was.
+    #[must_use]
+    pub fn tables(&self, index: PredicateIndex) -> Option<&CompleteTables> {
+        self.tables.get(&index)
     }
 
     /// The predicates that have some, in the order of the trace.
@@ -122,6 +132,7 @@ impl Calls {
         if self.predicates.is_empty() {
             return other;
         }
+        complete::add(&mut self.tables, &other.tables);
         for (sum, part) in self.predicates.iter_mut().zip(&other.predicates) {
             sum.add(part);
         }
@@ -132,6 +143,9 @@ impl Calls {
         self
     }
 }
+
+/// What finds all of it in one pass.
+pub(crate) type Observed<'s> = (Timer<'s>, (Follower<'s>, complete::Counter<'s>));
 
 /// What times of calls are booked by, of a trace.
 #[derive(Debug)]
@@ -152,10 +166,10 @@ impl Timing {
     }
 
     /// One for some streams.
-    pub(crate) fn observer<'s>(&'s self, scope: &'s Scope) -> (Timer<'s>, Follower<'s>) {
+    pub(crate) fn observer<'s>(&'s self, scope: &'s Scope) -> Observed<'s> {
         let books = Books::new(scope, &self.bins, &self.callers, self.unknown);
         let follower = Follower::new(scope, &self.callers, self.unknown);
-        (Timer::new(books), follower)
+        (Timer::new(books), (follower, complete::Counter::new(scope)))
     }
 }
 

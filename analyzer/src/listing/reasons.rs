@@ -24,7 +24,8 @@ impl LastPort {
             | Event::Pause
             | Event::Resume
             | Event::Mark { .. }
-            | Event::Clause { .. } => None,
+            | Event::Clause { .. }
+            | Event::Table(_) => None,
             _ => Some(Self::Other),
         }
     }
@@ -50,7 +51,8 @@ impl Passage {
             | Event::Pause
             | Event::Resume
             | Event::Mark { .. }
-            | Event::Clause { .. } => Self::Stays,
+            | Event::Clause { .. }
+            | Event::Table(_) => Self::Stays,
             _ => Self::Lands,
         }
     }

@@ -89,7 +89,7 @@ fn leaves(event: Event) -> Option<WayOut> {
 fn is_silent(event: Event) -> bool {
     matches!(
         event,
-        Event::Pause | Event::Resume | Event::Mark { .. } | Event::Clause { .. }
+        Event::Pause | Event::Resume | Event::Mark { .. } | Event::Clause { .. } | Event::Table(_)
     )
 }
 

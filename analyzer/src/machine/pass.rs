@@ -77,6 +77,10 @@ pub(crate) fn one_stream<O: Observer>(
         if let Event::Clause { clause } = &mut timed.event {
             *clause = trace.clause_index(*clause).unwrap_or(ClauseIndex::MAX);
         }
+        if let Event::Table(table) = &mut timed.event {
+            let of = trace.predicate_index(table.predicate);
+            table.predicate = of.unwrap_or(trace.unknown_predicate());
+        }
         pass.happen(timed, events.number(), observer);
         read += 1;
         if read == WATCHED {

@@ -39,6 +39,9 @@ pub enum WindowError {
         /// Which marks there are.
         marks: String,
     },
+    /// A number has no unit.
+    #[error("`{0}` has no unit: write {0}s, {0}ms, {0}us or {0}ns")]
+    Unit(String),
     /// It ends before it begins.
     #[error("the range of time `{0}` ends before it begins")]
     Backwards(String),
@@ -57,9 +60,9 @@ const MOST_LISTED: usize = 8;
 
 impl Window {
     /// Reads `FROM..UNTIL`; either may be left out. Each is a time since the beginning of the trace
-    /// ([`crate::scope::duration`]), or the text of a mark: the first such mark, for `UNTIL` the
-    /// first one since `FROM`. All events are read only if there is something that is no time, or
-    /// if the trace does not say when it ended.
+    /// ([`crate::scope::duration`], with a unit), or the text of a mark: the first such mark, for
+    /// `UNTIL` the first one since `FROM`. All events are read only if there is
+    /// something that is no time, or if the trace does not say when it ended.
     ///
     /// # Errors
     /// [`WindowError`] if it is anything else.
@@ -69,11 +72,15 @@ impl Window {
             .ok_or_else(|| WindowError::Form(text.to_owned()))?;
         let (from, until) = (from.trim(), until.trim());
         let known = OnceCell::new();
-        let tick = |text: &str, since: u64| match parse_ns(text) {
-            Some(ns) => Ok(trace.clock().tick_at_ns(ns)),
-            None => {
-                let marks = known.get_or_init(|| marks(trace));
-                mark(marks, text, since)
+        let tick = |text: &str, since: u64| {
+            let at_mark = || mark(known.get_or_init(|| marks(trace)), text, since);
+            match parse_ns(text) {
+                Some(ns) if ns == 0 || text.ends_with(char::is_alphabetic) => {
+                    Ok(trace.clock().tick_at_ns(ns))
+                }
+                // Marks may be numbers, too.
+                Some(_) => at_mark().map_err(|_| WindowError::Unit(text.to_owned())),
+                None => at_mark(),
             }
         };
         let from = if from.is_empty() { 0 } else { tick(from, 0)? };
@@ -226,16 +233,18 @@ mod tests {
         let parse = |text| Window::parse(text, &trace).map(|window| (window.from, window.until));
         assert_eq!(parse("1us..2ms"), Ok((at(1_000), at(2_000_000))));
         assert_eq!(parse(".."), Ok((0, u64::MAX)));
-        assert_eq!(parse(" 5 .. "), Ok((at(5), u64::MAX)));
+        assert_eq!(parse(" 5 ns.. "), Ok((at(5), u64::MAX)));
+        assert_eq!(parse("0..1us"), Ok((at(0), at(1_000))));
+        assert!(matches!(parse("1..2"), Err(WindowError::Unit(_))));
         assert!(matches!(parse("1s"), Err(WindowError::Form(_))));
         assert!(matches!(parse("a..b"), Err(WindowError::Mark { .. })));
         assert!(matches!(parse("2s..1s"), Err(WindowError::Backwards(_))));
         assert!(matches!(parse("2s.."), Err(WindowError::Past { .. })));
         let length = trace.clock().since_start_ns(trace.end().unwrap().tick);
-        let past = format!("{}..", length + 2);
+        let past = format!("{}ns..", length + 2);
         let past = Window::parse(&past, &trace).unwrap_err().to_string();
         assert!(past.ends_with(&format!("it is {} long", time(length))));
-        assert!(Window::parse(&format!("{}..", length - 2), &trace).is_ok());
+        assert!(Window::parse(&format!("{}ns..", length - 2), &trace).is_ok());
     }
 
     #[test]

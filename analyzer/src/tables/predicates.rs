@@ -6,6 +6,7 @@ use portmortem_tracer::format::Predicate as Declared;
 
 use super::Tables;
 use super::row::{Row, rows};
+use crate::calls::complete::CompleteTables;
 use crate::calls::figures::CallFigures;
 use crate::figures::counted::Counted;
 use crate::figures::net_times::Times;
@@ -86,6 +87,11 @@ rows! {
         /// `calls` less `filled`: calls that found a table, if `tnot/1` filled none. Empty as
         /// `filled` is, or if more tables were filled.
         "reused" Count reused: Option<u64> = p.filled().and_then(|filled| p.figures.calls.checked_sub(filled));
+        /// Answers of its tables, each counted when it was complete; empty if none was, or if that
+        /// is not known. The events are read again for it.
+        "answers" Count answers: Option<u64> = p.complete_tables().map(|complete| complete.answers);
+        /// Nodes of the tries that held these answers: what they take of memory is in proportion.
+        "table nodes" Count table_nodes: Option<u64> = p.complete_tables().map(|complete| complete.nodes);
         /// `self_ns` by `calls`, in ns.
         "self/call" Time self_call_ns: Option<u64> = p.figures.self_ticks.checked_div(p.figures.calls).map(|ticks| p.tables.ns(ticks));
         /// Mean time of a call, in ns: from the call to the exit, failure or exception that
@@ -101,7 +107,7 @@ rows! {
 }
 
 /// Columns of predicates that are missing until the times of single calls are known.
-pub const OF_CALLS: [&str; 3] = ["mean_ns", "max_ns", "growth"];
+pub const OF_CALLS: [&str; 5] = ["answers", "table_nodes", "mean_ns", "max_ns", "growth"];
 
 impl<'t> Tables<'t> {
     /// By self time, the most first; then by name.
@@ -188,6 +194,11 @@ impl<'t> Predicate<'t> {
     /// The times of its single calls.
     fn call_figures(&self) -> Option<&'t CallFigures> {
         self.tables.calls()?.predicate(self.index)
+    }
+
+    /// Its tables that were completed.
+    fn complete_tables(&self) -> Option<&'t CompleteTables> {
+        self.tables.calls()?.tables(self.index)
     }
 
     fn of_calls(&self, ticks: fn(&CallFigures) -> Option<u64>) -> Option<u64> {

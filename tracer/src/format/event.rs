@@ -55,6 +55,19 @@ pub enum Event {
     },
     /// What the innermost logical box of the active one was called with. No port.
     Arguments(Arguments),
+    /// A table is complete. No port.
+    Table(CompleteTable),
+}
+
+/// What a table has when it is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CompleteTable {
+    /// Id of the predicate whose table it is.
+    pub predicate: u32,
+    /// Answers in it.
+    pub answers: u32,
+    /// Nodes of the trie that holds them.
+    pub nodes: u32,
 }
 
 /// What an event says of the arguments of a call. [`Arguments::Hash`], [`Arguments::NotGround`] or [`Arguments::TooLarge`] comes once for each
@@ -100,6 +113,7 @@ pub(crate) const CODE_GAP: u8 = 4;
 pub(crate) const CODE_MARK: u8 = 5;
 pub(crate) const CODE_CLAUSE: u8 = 6;
 const CODE_ARGUMENTS: u8 = 7;
+const CODE_TABLE: u8 = 8;
 
 const ARGUMENTS_HASH: u8 = 0;
 const ARGUMENTS_NOT_GROUND: u8 = 1;
@@ -107,8 +121,8 @@ const ARGUMENTS_TOO_LARGE: u8 = 2;
 const ARGUMENTS_INTEGER: u8 = 3;
 const ARGUMENTS_LIST: u8 = 4;
 
-/// The longest encoding of an event: head byte, nine bytes of delta, code, kind, number of an argument, ten bytes of its size.
-pub const MAX_EVENT_BYTES: usize = 23;
+/// The longest encoding of an event: head byte, nine bytes of delta, code, and three numbers of five bytes.
+pub const MAX_EVENT_BYTES: usize = 26;
 
 /// Why bytes are not an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -160,6 +174,11 @@ impl Event {
         }
         if let Self::Arguments(arguments) = self {
             arguments.encode(out);
+        }
+        if let Self::Table(table) = self {
+            for number in [table.predicate, table.answers, table.nodes] {
+                varint::write(number.into(), out);
+            }
         }
     }
 
@@ -258,6 +277,7 @@ impl Event {
             Self::Mark { text } => (TAG_EXTENDED, CODE_MARK, Some(text.into())),
             Self::Clause { clause } => (TAG_EXTENDED, CODE_CLAUSE, Some(clause.into())),
             Self::Arguments(_) => (TAG_EXTENDED, CODE_ARGUMENTS, None),
+            Self::Table(_) => (TAG_EXTENDED, CODE_TABLE, None),
         }
     }
 }
@@ -350,6 +370,11 @@ fn extended(bytes: &[u8], at: &mut usize) -> Result<Event, EventError> {
             clause: small(bytes, at)?,
         },
         CODE_ARGUMENTS => Event::Arguments(Arguments::decode(bytes, at)?),
+        CODE_TABLE => Event::Table(CompleteTable {
+            predicate: small(bytes, at)?,
+            answers: small(bytes, at)?,
+            nodes: small(bytes, at)?,
+        }),
         _ => return Err(EventError::UnknownCode(code)),
     })
 }

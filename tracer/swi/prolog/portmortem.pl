@@ -7,6 +7,7 @@
             pm_mark/1,                  % +Text
             pm_report/0,
             pm_report/1,                % +Options
+            pm_advise/0,
             pm_reset/0,
             portmortem/1,               % :Goal
             cost_center/2,              % +Name, :Goal
@@ -18,7 +19,8 @@
 
 A recording is a file with every call, exit, redo, failure, cut and exception
 of the program's predicates and when it happened. The program `portmortem`
-answers questions about it: `portmortem report FILE`, or pm_report/0 while the program runs.
+answers questions about it: `portmortem report FILE`, or pm_report/0 while the program runs;
+`portmortem advise FILE` or pm_advise/0 says what to change.
 
 ```
 ?- portmortem(main).                            % record, and print the report
@@ -366,10 +368,34 @@ report_since(File, Options0) :-
     engine_library(Library),
     print_report(Library, File, Options).
 
+%!  pm_advise is det.
+%
+%   Print what to change, by what was recorded so far or since pm_reset/0; when the recording has
+%   ended, by what it has. It is that of pm_start/2, pm_record/2, portmortem/1 or
+%   `portmortem record`.
+%
+%   @error portmortem_error(Message) if the program `portmortem` is not found.
+
+pm_advise :-
+    recording_file(File),
+    !,
+    as_own(advice_since(File)).
+pm_advise :-
+    nothing_recorded.
+
+advice_since(File) :-
+    (   reset_mark(Mark)
+    ->  atom_concat(Mark, '..', Range),
+        Options = [time(Range)]
+    ;   Options = []
+    ),
+    engine_library(Library),
+    print_advice(Library, File, Options).
+
 %!  pm_reset is det.
 %
-%   The next pm_report/0,1 shows what comes from now on. The recording stays whole: this moment gets
-%   a mark.
+%   The next pm_report/0,1 and pm_advise/0 show what comes from now on. The recording stays whole:
+%   this moment gets a mark.
 
 pm_reset :-
     '$recording',

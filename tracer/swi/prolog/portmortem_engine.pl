@@ -6,6 +6,7 @@
             wrapper_of_program/2,       % :Head, ?Name
             own_wrapper/1,              % ?Name
             fills_table/1,              % -Head
+            completes_tables/1,         % -Head
             exit/3,                     % ?Box, ?Before, -Goal
             only_guards/2,              % +Choice, +Before
             as_own/1,                   % :Goal
@@ -105,6 +106,12 @@ own_wrapper(portmortem_queue).
 
 fills_table('$tabling':run_leader(_, _, _, _, _)).
 fills_table('$tabling':moded_run_leader(_, _, _, _, _)).
+
+%!  completes_tables(-Head) is det.
+%
+%   The engine calls this predicate with a component, whose tables are complete with it.
+
+completes_tables(system:'$tbl_table_complete_all'(_, _, _)).
 
 %!  exit(?Box, ?Before, -Goal) is det.
 %

@@ -1,10 +1,11 @@
 :- module(portmortem_report,
-          [ print_report/3              % +Library, +Trace, +Options
+          [ print_report/3,             % +Library, +Trace, +Options
+            print_advice/3              % +Library, +Trace, +Options
           ]).
 
-/** <module> Print a report of a trace, also of one that is being written
+/** <module> Print a report of a trace or advice on it, also of one that is being written
 
-The program `portmortem` reads the trace and writes the report. It is looked for where the
+The program `portmortem` reads the trace and writes that. It is looked for where the
 environment variable `PORTMORTEM` says,
 beside the engine library, in the directory `bin` beside that of the library, and in those of
 `PATH`.
@@ -22,15 +23,25 @@ beside the engine library, in the directory `bin` beside that of the library, an
 %   @error portmortem_error(Message) if there is no program, or an option is none.
 
 print_report(Library, Trace, Options) :-
+    print_page(Library, report, Trace, Options).
+
+%!  print_advice(+Library, +Trace, +Options) is det.
+%
+%   The same of what `portmortem advise` says.
+
+print_advice(Library, Trace, Options) :-
+    print_page(Library, advise, Trace, Options).
+
+print_page(Library, Command, Trace, Options) :-
     program(Library, Program),
     arguments(Options, Arguments),
     findall(Quoted,
-            ( '$member'(Word, [Program, report, Trace|Arguments]), quoted(Word, Quoted) ),
+            ( '$member'(Word, [Program, Command, Trace|Arguments]), quoted(Word, Quoted) ),
             Words),
     atomic_list_concat(Words, ' ', Line),
-    atom_concat(Line, ' 2>&1; true', Command),
+    atom_concat(Line, ' 2>&1; true', Shell),
     setup_call_cleanup(
-        open(pipe(Command), read, Report, [encoding(utf8)]),
+        open(pipe(Shell), read, Report, [encoding(utf8)]),
         ( current_output(Out), copy_stream_data(Report, Out) ),
         close(Report)).
 

@@ -23,7 +23,8 @@ a stub can ask Prolog nothing. See `src/stubs`.
 :- set_prolog_flag(optimise, false).
 :- use_module(portmortem_terms).
 :- use_module(portmortem_engine,
-              [ noting/1, own_module/1, system_file/1, beside_us/1, wrap_in_place/4, fills_table/1 ]).
+              [ noting/1, own_module/1, system_file/1, beside_us/1, wrap_in_place/4,
+                fills_table/1, completes_tables/1 ]).
 :- use_module(portmortem_arguments, [clause_goals/5, written_goals/4]).
 :- use_module(portmortem_layout).
 :- use_module(portmortem_loaded).
@@ -70,7 +71,8 @@ find_out :-
     portmortem:'$stub_sample'(Sample),
     ignore(sample([a,b,c], _)),
     portmortem:'$stubs_work',
-    find_pauses.
+    find_pauses,
+    prove_tries.
 
 counters(Ref, PC, [PC|PCs]) :-
     '$fetch_vm'(Ref, PC, Next, _),
@@ -99,6 +101,17 @@ sample(Xs, Y) :-
     Y = Z,
     !,
     '$append'(_, [_], Zs).
+
+%   Stubs read tables if they read of this trie what the engine says of it. One key is there no
+%   more.
+
+prove_tries :-
+    trie_new(Trie),
+    forall(between(1, 5, X), trie_insert(Trie, f(X, X), X)),
+    trie_delete(Trie, f(3, 3), _),
+    '$trie_property'(Trie, value_count(Values)),
+    '$trie_property'(Trie, node_count(Nodes)),
+    ignore(portmortem:'$stub_prove_tries'(Trie, Values, Nodes)).
 
 %   Each of these takes some processor time, which the engine counts.
 
@@ -146,6 +159,9 @@ start_stubs(Options) :-
     forall(declared_center(M, Name, Arity, Center), portmortem:'$stub_in_center'(M, Name, Arity, Center)),
     forall(not_wanted(M, Name, Arity), portmortem:'$stub_leave_out'(M, Name, Arity)),
     forall(there_before(Options, M, Name, Arity), portmortem:'$stub_adopt'(M, Name, Arity)),
+    completes_tables(System:Completes),
+    name_arity(Completes, CompletesName, CompletesArity),
+    portmortem:'$stub_observe'(System, CompletesName, CompletesArity, 2, 1),
     noting(note_loaded),
     (   memberchk(boundary(false), Options)
     ->  true
@@ -326,6 +342,7 @@ rule(_, elsewhere, Name, Arity, M) :- library_predicate(Name, Arity, M).
 rule(_, search, '$autoload', '$autoload', 1).
 rule(_, loader, '$autoload', do_autoload, 3).
 rule(_, fills, M, Name, Arity) :- fills_table(M:Head), name_arity(Head, Name, Arity).
+rule(_, completes, M, Name, Arity) :- completes_tables(M:Head), name_arity(Head, Name, Arity).
 rule(_, center, portmortem, run_in_center, 2).
 rule(_, What, system, Name, Arity) :-
     always(Goal, What),

@@ -60,6 +60,8 @@ start_wrapping(Options) :-
     wrap_fillers(Filling),
     forall(( fills_table(M:Head), name_arity(Head, Name, Arity) ),
            assertz(wrapped(Name, Arity, M, Filling, closure(always), 0))),
+    wrap_completer(System, Completer, CompleterArity),
+    assertz(wrapped(Completer, CompleterArity, System, Filling, closure(always), 0)),
     portmortem:'$all_changed',
     wrap_new(loaded).
 

@@ -2,6 +2,7 @@
           [ wrap/5,                     % +How, +Module, +Head, +Copy, +Id
             wrap_autoloader/1,          % -Id
             wrap_fillers/1,             % -Id
+            wrap_completer/3,           % -Module, -Name, -Arity
             take_off/1,                 % :Head
             unwrap/1,                   % :Head
             only_call/1                 % :Head
@@ -67,6 +68,36 @@ wrap_fillers(Id) :-
            (   wrap_in_place(P, portmortem, Wrapped, ( '$pm_fills'(Id), Wrapped )),
                opaque_wrapper(P)
            )).
+
+%!  wrap_completer(-Module, -Name, -Arity) is det.
+%
+%   What tables have is noted before the predicate runs by which the engine completes them.
+
+wrap_completer(M, Name, Arity) :-
+    completes_tables(M:Head),
+    name_arity(Head, Name, Arity),
+    arg(1, Head, Component),
+    wrap_in_place(M:Head, portmortem, Wrapped, ( portmortem_wrapper:note_tables(Component), Wrapped )),
+    opaque_wrapper(M:Head).
+
+:- public note_tables/1.
+
+note_tables(Component) :-
+    noting(note_tables_(Component)).
+
+note_tables_(Component) :-
+    '$tbl_scc_data'(Component, scc(_, _, active, _, Worklists)),
+    '$member'(Worklist, Worklists),
+    '$tbl_wkl_table'(Worklist, Trie),
+    '$tbl_table_status'(Trie, _, M:Variant, _),
+    once(M:'$table_mode'(Head, Variant, _)),
+    name_arity(Head, Name, Arity),
+    wrapped(Name, Arity, M, Id, _, _),
+    '$trie_property'(Trie, value_count(Answers)),
+    '$trie_property'(Trie, node_count(Nodes)),
+    '$pm_table'(Id, Answers, Nodes),
+    fail.
+note_tables_(_).
 
 %   What the predicate is called with is recorded behind '$pm_enter', if that was asked for.
 %

@@ -113,6 +113,8 @@ fn install_ports() {
     port(c"$pm_after_reset", 1, after_reset, 0);
     let fills = deterministic!(ports::fills, (id), TRUE);
     port(c"$pm_fills", 1, fills, 0);
+    let table = deterministic!(ports::table, (id, answers, nodes), TRUE);
+    port(c"$pm_table", 3, table, 0);
     let resumed = deterministic!(ports::resumed, (open), FALSE);
     port(c"$pm_resumed", 1, resumed, 0);
     let is_cyclic = deterministic!(ports::is_cyclic, (argument), FALSE);
@@ -371,6 +373,8 @@ fn install_stubs() {
     control(c"$stub_leave_out", 3, leave_out);
     let in_center = deterministic!(stubs::in_center, (a, b, d, e), TRUE);
     control(c"$stub_in_center", 4, in_center);
+    let prove_tries = deterministic!(native::tables::prove_tries, (a, b, d), FALSE);
+    control(c"$stub_prove_tries", 3, prove_tries);
     control(c"$stubs_work", 0, deterministic!(stubs::work, (), FALSE));
     control(
         c"$stub_rule",

@@ -16,6 +16,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use portmortem_tracer::format::CompleteTable;
+
 use crate::boxes::{BoxId, Exit};
 use crate::collections::Stop;
 use crate::coming::{Announced, Coming};
@@ -313,6 +315,24 @@ pub(crate) fn fills(id: Term) -> Foreign {
     {
         engine.stream.call(integer(id) as u32);
         engine.stream.exit_det();
+    }
+    TRUE
+}
+
+/// A table of a predicate is about to be complete, with so many answers and nodes of its trie.
+pub(crate) fn table(id: Term, answers: Term, nodes: Term) -> Foreign {
+    // SAFETY: the state is used within this call only.
+    if let Some(engine) = unsafe { engine::existing() }
+        && engine.boxes.any_active()
+        && !engine.quiet
+        && let [Ok(predicate), Ok(answers), Ok(nodes)] =
+            [id, answers, nodes].map(|number| u32::try_from(integer(number)))
+    {
+        engine.stream.table(CompleteTable {
+            predicate,
+            answers,
+            nodes,
+        });
     }
     TRUE
 }

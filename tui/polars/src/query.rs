@@ -1,10 +1,11 @@
 //! `portmortem query`: a question in SQL about the tables of some traces.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use anyhow::{Error, Result, bail};
+use anyhow::{Error, Result, bail, ensure};
 use portmortem::cli::{QueryArgs, QueryFormat};
 use portmortem::commands::analysis::{INCOMPLETE, warn_of_losses, with_progress};
 use portmortem::commands::inputs::{self, Input};
@@ -13,7 +14,7 @@ use portmortem::text_table::{Column, render};
 use portmortem_analyzer::export::csv::field;
 use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::tables::Table;
-use portmortem_analyzer::text::{count, counted, shorten, width};
+use portmortem_analyzer::text::{count, counted, shell_word, shorten, width};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::{Analysis, Filters, Trace};
 use portmortem_frames::{Answer, Query, QueryError, Value};
@@ -34,8 +35,22 @@ const MOST_SECONDS: u64 = 60;
 /// Names in errors are cut at so many cells.
 const MOST_NAME: usize = 60;
 
+/// One word is either a trace or a question.
+fn ensure_question(args: &QueryArgs) -> Result<()> {
+    let (missing, trace) = match Path::new(&args.sql) {
+        trace if trace.is_file() => ("what is asked", shell_word(&args.sql)),
+        _ => ("the trace", "TRACE".to_owned()),
+    };
+    ensure!(
+        !args.traces.is_empty(),
+        "{missing} is missing; for example: portmortem query {trace} 'SELECT predicate, calls FROM predicates'"
+    );
+    Ok(())
+}
+
 /// Prints the answer; status 3 if parts of a trace are missing. A trace that cannot be read is an error.
 pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode> {
+    ensure_question(args)?;
     limits::limit()?;
     let inputs = inputs::inputs(&args.traces, None)?;
     let parse = || limits::silently(|| Query::parse(&args.sql));

@@ -61,7 +61,10 @@ pub enum ExportFormat {
 
 /// `portmortem query`
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    allow_missing_positional = true,
+    override_usage = "portmortem query [OPTIONS] <TRACE>... <SQL>",
+    after_help = "\
 Examples:
   portmortem query run.pmt 'SELECT predicate, calls FROM predicates ORDER BY calls DESC LIMIT 5'
   portmortem query run.pmt 'SHOW TABLES'
@@ -70,10 +73,11 @@ Examples:
 
 Tables and columns are those of `export`; every table has a column trace. Only tables that the
 SQL names are made. The SQL is that of polars: SELECT with JOIN, GROUP BY, HAVING, WITH, UNION,
-and functions of text, numbers and windows.")]
+and functions of text, numbers and windows."
+)]
 pub struct QueryArgs {
     /// The traces; patterns with *, ? and [] are expanded (** for any depth of directories)
-    #[arg(required = true, value_name = "TRACE")]
+    #[arg(value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
     /// The question
     #[arg(required = true, value_name = "SQL")]

@@ -17,8 +17,8 @@ use serde_json::json;
 
 use super::analysis::{analyse_all, exit_code, warn_of_losses};
 use super::record::is_trace;
-use super::refuse_input;
 use super::trial::{self, Attempt, Runs, Trial, say};
+use super::{refuse_input, refuse_trace};
 use crate::cli::{AdviseFormat, DiagnoseArgs};
 use crate::report;
 
@@ -31,6 +31,7 @@ type Named = (PathBuf, String);
 /// Does all of it.
 pub(crate) fn run(args: &DiagnoseArgs) -> Result<ExitCode> {
     let how = &args.how;
+    refuse_trace(&args.program)?;
     let first = match &args.output {
         Some(path) => path.clone(),
         None => {

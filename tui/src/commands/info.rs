@@ -1,6 +1,6 @@
 //! `portmortem info`: what a trace is: how it was recorded, its size, streams and losses.
 
-use std::io::{self, Write};
+use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -8,28 +8,84 @@ use anyhow::Result;
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::remarks::{ending, modes, recorder, recording_share, waiting};
 use portmortem_analyzer::text::{TimeUnit, count, counted};
+use portmortem_analyzer::trace::StreamInfo;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_tracer::format::StreamKind;
+use serde_json::json;
 use textwrap::{Options, WordSplitter};
 
-use super::analysis::{analyse_all, exit_code};
-use crate::report::{as_list, page_width, remarks};
+use super::analysis::analyse_all;
+use super::each::{self, Said};
+use crate::cli::TracesArgs;
+use crate::report::{as_list, losses, page_width, remarks};
 use crate::size::format_size;
 use crate::text_table::{Column, render};
 
-/// Prints what is known about the trace; status 3 if parts of it are missing.
-pub(crate) fn run(path: &Path) -> Result<ExitCode> {
-    let analysis = analyse_all(path)?;
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    properties(&analysis, path, &mut out)?;
-    writeln!(out, "\n{}", streams(&analysis))?;
-    let (lines, _) = remarks(&analysis);
-    write!(out, "{}", as_list(&lines))?;
-    out.flush()?;
-    Ok(exit_code(&analysis))
+/// Prints what is known about the traces; status 3 if parts of one are missing.
+pub(crate) fn run(args: &TracesArgs) -> Result<ExitCode> {
+    each::run(args, "\n", |path| {
+        let analysis = analyse_all(path)?;
+        let mut text = String::new();
+        properties(&analysis, path, &mut text)?;
+        writeln!(text, "\n{}", streams(&analysis))?;
+        let (lines, _) = remarks(&analysis);
+        text += &as_list(&lines);
+        let is_whole = losses(&analysis).is_empty();
+        Ok(Said {
+            text,
+            object: object(&analysis, path),
+            is_whole,
+        })
+    })
 }
 
-fn properties(analysis: &Analysis, path: &Path, out: &mut impl Write) -> Result<()> {
+/// The same for programs.
+fn object(analysis: &Analysis, path: &Path) -> serde_json::Value {
+    let trace = &analysis.trace;
+    let header = trace.header();
+    let streams = analysis.profile.streams.iter().map(|stream| {
+        let mut infos = trace.streams().iter();
+        let info = infos.find(|info| info.id == stream.stream);
+        json!({
+            "stream": stream.stream,
+            "kind": info.map(|info| kind(info.kind())),
+            "name": info.map(StreamInfo::name),
+            "events": stream.events,
+            "lost_events": stream.lost_events,
+            "lasted_ns": analysis.ns(stream.last_tick - stream.first_tick),
+            "waiting_ns": analysis.ns(stream.waiting_ticks),
+            "max_depth": stream.max_depth,
+            "max_choices": stream.max_choices,
+        })
+    });
+    json!({
+        "trace": path,
+        "command": header.command,
+        "directory": header.directory,
+        "engine": header.engine,
+        "recorder": recorder(trace),
+        "machine": header.machine,
+        "began": header.started_unix,
+        "ended": ending(trace),
+        "mode": modes(trace),
+        "ticks_per_second": trace.clock().ticks_per_second(),
+        "bytes": trace.size(),
+        "events": analysis.events(),
+        "predicates": trace.predicates().len(),
+        "streams": streams.collect::<Vec<_>>(),
+        "losses": losses(analysis),
+        "remarks": remarks(analysis).0,
+    })
+}
+
+fn kind(kind: StreamKind) -> &'static str {
+    match kind {
+        StreamKind::Thread => "thread",
+        StreamKind::Engine => "engine",
+    }
+}
+
+fn properties(analysis: &Analysis, path: &Path, out: &mut String) -> Result<()> {
     let trace = &analysis.trace;
     let header = trace.header();
     let events = analysis.events();
@@ -117,11 +173,7 @@ fn streams(analysis: &Analysis) -> String {
                 .iter()
                 .find(|info| info.id == stream.stream);
             info.map_or_else(String::new, |info| {
-                let kind = match info.kind() {
-                    StreamKind::Thread => "thread",
-                    StreamKind::Engine => "engine",
-                };
-                format!("{kind} {}", printable(info.name()))
+                format!("{} {}", kind(info.kind()), printable(info.name()))
             })
         })
         .collect();

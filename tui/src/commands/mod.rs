@@ -7,6 +7,7 @@ mod baseline;
 mod calibrate;
 mod diagnose;
 mod diff;
+mod each;
 mod engine;
 mod events;
 pub mod export;
@@ -33,6 +34,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::CommandFactory;
+use portmortem_analyzer::text::shell_word;
 use portmortem_analyzer::trace::names::printable;
 
 use crate::cli::{Cli, Command};
@@ -50,8 +52,8 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Try(args) => trial::run(args),
         Command::Diagnose(args) => diagnose::run(args),
         Command::Tui(args) => tui::run(args),
-        Command::Info(args) => info::run(&args.trace),
-        Command::Verify(args) => verify::run(&args.trace),
+        Command::Info(args) => info::run(args),
+        Command::Verify(args) => verify::run(args),
         Command::Export(args) => export::run(args),
         Command::Graph(args) => graph::run(args),
         Command::Annotate(args) => annotate::run(args),
@@ -106,6 +108,17 @@ fn refuse_input(output: &Path, input: &Path, kind: &str) -> Result<()> {
         file(output).is_none() || file(output) != file(input),
         "{} is the {kind} itself; name another file with -o",
         output.display()
+    );
+    Ok(())
+}
+
+/// Refuses a trace where a Prolog file is meant.
+fn refuse_trace(program: &Path) -> Result<()> {
+    let shown = program.display().to_string();
+    ensure!(
+        !record::is_trace(program),
+        "{shown} is a trace, and no Prolog file; to look at it: portmortem report {}",
+        shell_word(&shown)
     );
     Ok(())
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use portmortem_analyzer::text::{counted, shell_word, time};
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::trace::{PredicateIndex, Trace};
 use portmortem_tracer::format::FILE_MAGIC;
@@ -27,6 +28,12 @@ use crate::size::format_size;
 
 /// Becomes the program. Returns if that is not possible, and in the process that does what follows the program's end.
 pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
+    // What `swipl FILE.pl ARGS` takes, with `--` or without.
+    let args = &RecordArgs {
+        arguments: [&args.words[..], &args.arguments].concat(),
+        words: Vec::new(),
+        ..args.clone()
+    };
     let start = Start::new(args)?;
     if let Some(word) = start.runs_nothing() {
         say(&format!(
@@ -138,13 +145,13 @@ pub(super) fn is_trace(path: &Path) -> bool {
         && first == FILE_MAGIC
 }
 
-/// Where the trace is, for a person at a terminal; and for everybody what is missing from it.
+/// Where the trace is and what to do next, for a person at a terminal; and for everybody what is
+/// missing from it.
 fn say_what_was_written(args: &RecordArgs, output: &Path) {
     let Ok(trace) = Trace::open(output) else {
         return;
     };
     let mut stderr = io::stderr();
-    let path = printable(&output.display().to_string());
     // The report has what is said of predicates.
     for note in trace
         .notes()
@@ -168,13 +175,29 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
             printable(pattern)
         ));
     }
-    if stderr.is_terminal() {
-        let size = format_size(trace.size());
-        let _ = writeln!(
-            stderr,
-            "recorded {path} ({size}); now: portmortem report {path}"
-        );
+    if stderr.is_terminal() && !args.quiet {
+        let _ = writeln!(stderr, "{}", last_line(&trace, output));
     }
+}
+
+/// All that is said of the trace without reading its events.
+fn last_line(trace: &Trace, output: &Path) -> String {
+    let path = output.display().to_string();
+    let size = format_size(trace.size());
+    let mut streams = trace.streams().iter();
+    let events = streams.try_fold(0, |sum, stream| Some(sum + stream.end?.events));
+    let of_events = events.map(|events| format!("{}, ", counted(events, "event", "events")));
+    let end = trace
+        .end()
+        .map(|end| trace.clock().since_start_ns(end.tick));
+    let of_time = end.map(|ns| format!(" in {}", time(ns)));
+    format!(
+        "recorded {} ({}{size}{}); now: portmortem advise {}",
+        printable(&path),
+        of_events.unwrap_or_default(),
+        of_time.unwrap_or_default(),
+        printable(&shell_word(&path))
+    )
 }
 
 /// The patterns that none of these predicates matches. Every predicate matches `*`, so it is not

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use portmortem_analyzer::export::Csv;
 use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::figures::counted::Counted;
 use portmortem_analyzer::tables::{ClauseRow, EdgeRow, PredicateRow, Row, SiteRow, Table};
+use portmortem_analyzer::text::shell_word;
 use portmortem_analyzer::trace::PredicateIndex;
 use portmortem_analyzer::{Analysis, Tables};
 
@@ -42,6 +43,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let path = args.trace.as_ref().context("name the trace to report on")?;
+    if let Some(another) = &args.another {
+        let [path, another] = [path, another].map(|path| shell_word(&path.display().to_string()));
+        bail!("a report is of one trace; to compare two: portmortem diff {path} {another}");
+    }
     // Files have columns of calls, and a report on predicates has their times.
     let with_calls = (args.predicate.is_some() || args.format != ReportFormat::Text)
         && !(args.sites || args.clauses);

@@ -4,13 +4,15 @@
 //! leaves nothing behind. The engine adds a directory and an extension to its name, so it is given
 //! as a path from there. All other words are the user's.
 
-use std::fs::File;
+use std::env;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, bail, ensure};
 
+use super::refuse_trace;
 use crate::cli::RecordArgs;
 
 /// Options of the engine, by their letters, that are followed by a value.
@@ -62,6 +64,7 @@ impl Start {
         if !program.is_file() {
             bail!("{}: no such Prolog file", program.display());
         }
+        refuse_trace(program)?;
         if is_saved_state(program) {
             ensure!(
                 args.goal.is_none(),
@@ -108,6 +111,9 @@ impl Start {
             }
             None if is_prolog_file(path) => bail!(
                 "{first}: a Prolog file, not a command; name it before `--`, or behind the engine: portmortem record -- swipl {first}"
+            ),
+            None if is_another_program(first) => bail!(
+                "{first} is not SWI-Prolog, so nothing would be recorded; name the engine behind `--`: portmortem record -- swipl …"
             ),
             None => (first.clone(), limit),
         };
@@ -317,6 +323,26 @@ fn interpreter(script: &Path) -> Option<(String, Vec<String>)> {
     let name = Path::new(engine).file_name()?.to_str()?;
     let is_prolog = name.contains("swipl") || name.contains("swi-prolog");
     is_prolog.then(|| (engine.to_owned(), options))
+}
+
+/// Whether a command is a machine program that does not even name SWI-Prolog, as the engine does
+/// and whatever it is built into.
+fn is_another_program(command: &str) -> bool {
+    const MACHINE: &[u8] = b"\x7fELF";
+    const NAME: &[u8] = b"swipl";
+    let place = match command.contains('/') {
+        true => Some(PathBuf::from(command)),
+        false => env::var_os("PATH").and_then(|path| {
+            let mut places = env::split_paths(&path).map(|directory| directory.join(command));
+            places.find(|place| place.is_file())
+        }),
+    };
+    let bytes = place
+        .filter(|place| place.is_file())
+        .and_then(|place| fs::read(place).ok());
+    bytes.is_some_and(|bytes| {
+        bytes.starts_with(MACHINE) && !bytes.windows(NAME.len()).any(|window| window == NAME)
+    })
 }
 
 /// The first word of a text, and what follows it.

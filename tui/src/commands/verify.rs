@@ -1,6 +1,5 @@
 //! `portmortem verify`: check every checksum, every event and every conservation law of a trace.
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicU64;
@@ -10,20 +9,25 @@ use portmortem_analyzer::Analysis;
 use portmortem_analyzer::text::counted;
 use portmortem_analyzer::trace::Trace;
 use portmortem_analyzer::trace::names::printable;
+use serde_json::json;
 
-use super::analysis::{exit_code, with_progress};
-use crate::report::{as_list, remarks};
+use super::analysis::with_progress;
+use super::each::{self, Said};
+use crate::cli::TracesArgs;
+use crate::report::{as_list, losses, remarks};
 
 /// Prints what was checked and what is wrong; status 3 if anything is.
-pub(crate) fn run(path: &Path) -> Result<ExitCode> {
+pub(crate) fn run(args: &TracesArgs) -> Result<ExitCode> {
+    each::run(args, "", verify)
+}
+
+fn verify(path: &Path) -> Result<Said> {
     let (done, trace) = (AtomicU64::new(0), Trace::open(path)?);
     let size = trace.size();
     let analysis = with_progress(size, &done, || Analysis::replayed(trace, path, &done))?;
-    let mut out = io::stdout().lock();
     let events = analysis.events();
-    writeln!(
-        out,
-        "{}: read {} of {} and {}",
+    let mut text = format!(
+        "{}: read {} of {} and {}\n",
         printable(&path.display().to_string()),
         counted(events, "event", "events"),
         counted(analysis.profile.streams.len() as u64, "stream", "streams"),
@@ -32,12 +36,24 @@ pub(crate) fn run(path: &Path) -> Result<ExitCode> {
             "predicate",
             "predicates"
         )
-    )?;
+    );
     let (lines, incomplete) = remarks(&analysis);
-    if incomplete {
-        write!(out, "{}", as_list(&lines))?;
+    text += &if incomplete {
+        as_list(&lines)
     } else {
-        writeln!(out, "no damage, nothing lost; every conservation law holds")?;
-    }
-    Ok(exit_code(&analysis))
+        "no damage, nothing lost; every conservation law holds\n".to_owned()
+    };
+    let losses = losses(&analysis);
+    Ok(Said {
+        text,
+        object: json!({
+            "trace": path,
+            "whole": losses.is_empty(),
+            "events": events,
+            "streams": analysis.profile.streams.len(),
+            "predicates": analysis.trace.predicates().len(),
+            "losses": losses,
+        }),
+        is_whole: losses.is_empty(),
+    })
 }

@@ -2,7 +2,7 @@
 
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::advice::Finding;
-use portmortem_analyzer::text::{count, percent, shell_quoted, time};
+use portmortem_analyzer::text::{count, percent, shell_word, time};
 use portmortem_analyzer::trace::names::printable;
 
 use textwrap::WordSplitter;
@@ -114,14 +114,4 @@ pub(crate) fn commands(analysis: &Analysis, finding: &Finding) -> Vec<String> {
         format!("portmortem report {trace} --predicate {predicate}")
     });
     command.into_iter().collect()
-}
-
-/// As a shell reads it, if it is typed.
-fn shell_word(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        text.to_owned()
-    } else {
-        shell_quoted(text)
-    }
 }

@@ -7,10 +7,11 @@
 //!    has the addresses of functions, [`known`] what handlers compare with; [`words`] and
 //!    [`terms`] read;
 //! 2. [`memory`] has room for stubs, and the table by which the engine reads cells;
-//! 3. [`predicates`] tells what calls of a predicate are to a recording, a [`standing`], by
-//!    [`rules`], [`internal`] which ones no program has written, [`sites`], [`alignment`] and [`names`] which
-//!    goal of which clause calls, [`plan`] and [`place`] what cells of code are, [`made`] what
-//!    bodies of `call/1` were, [`clause_numbers`] which clause one is;
+//! 3. [`predicates`] tells what calls of a predicate are to a recording ([`mod@standing`]), by
+//!    [`rules`], [`internal`] which ones no program has written, [`sites`], [`alignment`] and
+//!    [`names`] which goal of which clause calls, [`plan`] and [`place`] what cells of code are,
+//!    [`made`] what bodies of `call/1` were, [`clause_numbers`] which clause one is, [`tables`]
+//!    what tables have that are complete;
 //! 4. [`shadow`] tells from frames and choicepoints which boxes failed, exited, were cut or
 //!    entered again; [`stack`] is where
 //!    it keeps them, [`open_box`] what it keeps of one.
@@ -40,6 +41,7 @@ pub(crate) mod shadows;
 pub(crate) mod sites;
 pub(crate) mod stack;
 pub(crate) mod standing;
+pub(crate) mod tables;
 pub(crate) mod terms;
 pub(crate) mod words;
 

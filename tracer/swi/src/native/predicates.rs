@@ -391,6 +391,7 @@ impl Known {
             Class::Unrecorded => return Standing::Unrecorded,
             Class::Untouched => return Standing::Untouched,
             Class::Center => return Standing::Center,
+            Class::CompletesTables => return Standing::CompletesTables,
             Class::Recorded | Class::Loader | Class::FillsTable | Class::Boundary => {}
         }
         let Identity {
@@ -474,6 +475,9 @@ impl Known {
         if rules.fills.contains(&identity) && rules.trials.is_empty() {
             return Class::FillsTable;
         }
+        if rules.completes == Some(identity) && rules.trials.is_empty() {
+            return Class::CompletesTables;
+        }
         if rules.center == Some(identity) {
             return Class::Center;
         }
@@ -520,6 +524,7 @@ enum Class {
     Search,
     Loader,
     FillsTable,
+    CompletesTables,
     Center,
     Untouched,
     Boundary,

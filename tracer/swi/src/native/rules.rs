@@ -34,6 +34,8 @@ pub(crate) struct Rules {
     pub(crate) loader: Option<Identity>,
     /// Predicates that the engine calls to fill a table.
     pub(crate) fills: FxHashSet<Identity>,
+    /// The predicate by which the engine completes tables.
+    pub(crate) completes: Option<Identity>,
     /// The predicate that runs goals in cost centres.
     pub(crate) center: Option<Identity>,
     /// Predicates that the program does not want to have recorded.

@@ -1,4 +1,4 @@
-//! What calls of a predicate are to a recording.
+//! What calls of a predicate are to a recording, without how that is told.
 
 /// What a call of a predicate is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub(crate) enum Standing {
     Loader(u32),
     /// Each call fills a table, which is noted, and gets no box.
     FillsTable(u32),
+    /// No call gets a box: the tables that are complete with it are noted.
+    CompletesTables,
     /// All calls get boxes, of the cost centre that the first argument names.
     Center,
     /// Calls from goals of recorded clauses get boxes.
@@ -46,6 +48,7 @@ impl Standing {
             | Self::Boundary(id) => Some(id),
             Self::Search
             | Self::FillsTable(_)
+            | Self::CompletesTables
             | Self::Center
             | Self::Unrecorded
             | Self::Untouched

@@ -118,7 +118,7 @@ unsafe fn tells(
 }
 
 /// Whether there is memory at an address.
-fn is_mapped(address: usize) -> bool {
+pub(super) fn is_mapped(address: usize) -> bool {
     const PAGE: usize = 4096;
     let mut resident = 0;
     let page = (address & !(PAGE - 1)) as *mut libc::c_void;

@@ -20,8 +20,9 @@ static RULES: Mutex<Option<Rules>> = Mutex::new(None);
 /// `boundary(Class)`, `no_box(Name, Arity)`, any arity if it is negative, `elsewhere(Name, Arity,
 /// Module)`, `of_engine(Name, Arity)`, `of_system(Name, Arity)`, `own(Module)`, `succeeds(Module,
 /// Name, Arity)`, `fails(Module, Name, Arity)`, `left_out(Module, Name, Arity)`, `loader(Module,
-/// Name, Arity)`, `search(Module, Name, Arity)`, `fills(Module, Name, Arity)`, `center(Module,
-/// Name, Arity)`, `trial(Module, Name, Arity)`. What is not needed is 0.
+/// Name, Arity)`, `search(Module, Name, Arity)`, `fills(Module, Name, Arity)`,
+/// `completes(Module, Name, Arity)`, `center(Module, Name, Arity)`, `trial(Module, Name, Arity)`.
+/// What is not needed is 0.
 pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
     let mut rules = locks::lock(&RULES);
     let rules = rules.get_or_insert_default();
@@ -49,6 +50,7 @@ pub(crate) fn rule(kind: Term, a: Term, b: Term, c: Term) -> Foreign {
         "center" => rules.center = definition(a, b, c).map(identity),
         "trial" => rules.trials.extend(definition(a, b, c).map(identity)),
         "fills" => rules.fills.extend(definition(a, b, c).map(identity)),
+        "completes" => rules.completes = definition(a, b, c).map(identity),
         "search" => rules.search = definition(a, b, c).map(identity),
         "loader" => rules.loader = definition(a, b, c).map(identity),
         _ => return FALSE,

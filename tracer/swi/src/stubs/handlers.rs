@@ -410,6 +410,7 @@ impl Visit {
         let standing = unsafe { self.engine.standings.standing_of_running(definition) };
         let id = match standing {
             Standing::FillsTable(id) => return self.note_filling(id, frame),
+            Standing::CompletesTables => return self.note_complete(frame),
             Standing::Search => return self.search(frame),
             Standing::Center => self.center(frame),
             _ => standing.at_goal(),

@@ -15,12 +15,12 @@
 //! 3. [`survey`] says what the cells of a clause are, [`plant`] puts stubs there, [`adopting`]
 //!    into predicates that are there already, [`exchange`] into code that the engine will make,
 //!    and takes them out; [`labels`] has places where the engine would notice;
-//! 4. [`handlers`] are what stubs call, where there is room ([`own_stack`]); they read the engine
-//!    ([`view`]), open boxes where predicates begin ([`entering`], [`wrappers`]), and put in more
-//!    stubs ([`planting`], [`making`]); [`rereading`] hides stubs where the engine compares
-//!    clauses, which are [`held`] meanwhile; [`callbacks`] are what foreign code calls;
-//!    [`clauses`], [`arguments`] and [`meta_calls`] are handlers of what is there only in some
-//!    recordings, or at some goals;
+//! 4. [`handlers`] are what stubs call, where there is room ([`own_stack`]); they read the
+//!    engine ([`view`]), open boxes where predicates begin ([`entering`], [`wrappers`],
+//!    [`tables`]), and put in more stubs ([`planting`], [`making`]); [`rereading`] hides stubs
+//!    where the engine compares clauses, which are [`held`] meanwhile; [`callbacks`] are what
+//!    foreign code calls; [`clauses`], [`arguments`] and [`meta_calls`] are handlers of what is
+//!    there only in some recordings, or at some goals;
 //! 5. [`hidden_modules`] keeps the recorder's modules out of what enumerates all.
 
 mod adopting;
@@ -55,6 +55,7 @@ mod plant;
 mod planting;
 mod rereading;
 mod survey;
+mod tables;
 mod view;
 mod wrappers;
 

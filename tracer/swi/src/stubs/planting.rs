@@ -68,11 +68,13 @@ impl Visit {
             predicates::tell_internal(callee);
         }
         match standing {
-            Standing::Unrecorded | Standing::Untouched => match foreign_kind(callee) {
-                Some(ForeignKind::Semidet) => GoalKind::Constant,
-                Some(ForeignKind::Nondet) => GoalKind::Reentrant,
-                None => GoalKind::Unrecorded,
-            },
+            Standing::Unrecorded | Standing::Untouched | Standing::CompletesTables => {
+                match foreign_kind(callee) {
+                    Some(ForeignKind::Semidet) => GoalKind::Constant,
+                    Some(ForeignKind::Nondet) => GoalKind::Reentrant,
+                    None => GoalKind::Unrecorded,
+                }
+            }
             Standing::Center | Standing::Search | Standing::FillsTable(_) => GoalKind::Unrecorded,
             Standing::Undefined => GoalKind::Recorded(Goal {
                 callee,

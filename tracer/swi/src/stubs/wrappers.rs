@@ -10,7 +10,6 @@ use crate::native::identity::{self, identity};
 use crate::native::internal::wrapped_name;
 use crate::native::offsets::FRAME_DEFINITION;
 use crate::native::place::{Place, Work};
-use crate::native::sites::Given;
 use crate::native::words::word;
 use crate::values::atom_text;
 
@@ -63,16 +62,5 @@ impl Visit {
         if standing.is_recorded() && self.shadow.has_wrapper_of(definition) {
             self.shadow.announced = self.offset(frame);
         }
-    }
-
-    /// A table begins to be filled, in the active box: that is a box with nothing inside.
-    pub(super) fn note_filling(&mut self, id: u32, frame: usize) {
-        let call = self.call_in(frame, self.newest_before(frame), false, Given::UNKNOWN);
-        self.shadow.entered(&call, self.engine);
-        if self.shadow.is_active() {
-            self.called(id, &call);
-            self.shadow.exit(call.choice, self.engine);
-        }
-        self.shadow.settle();
     }
 }

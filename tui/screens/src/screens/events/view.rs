@@ -41,7 +41,8 @@ fn style(event: Event, theme: &Theme) -> Style {
         | Event::Resume
         | Event::Mark { .. }
         | Event::Clause { .. }
-        | Event::Arguments(_) => theme.text,
+        | Event::Arguments(_)
+        | Event::Table(_) => theme.text,
     }
 }
 
@@ -62,6 +63,13 @@ fn about(reader: &Reader, step: &Step) -> String {
         Event::Gap { lost } => counted(lost, "event was lost", "events were lost"),
         Event::Mark { text } => printable(reader.analysis.trace.text(text).unwrap_or_default()),
         Event::Arguments(arguments) => format!("{name}, {}", arguments_text(arguments)),
+        Event::Table(table) => {
+            let trace = &reader.analysis.trace;
+            let of = trace.predicate_index(table.predicate);
+            let name = trace.predicate_name(of.unwrap_or(trace.unknown_predicate()));
+            let answers = counted(table.answers.into(), "answer", "answers");
+            format!("{name}, {answers}")
+        }
         Event::Clause { clause } => {
             let trace = &reader.analysis.trace;
             match trace.clause_index(clause) {

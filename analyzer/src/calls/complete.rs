@@ -1,0 +1,87 @@
+//! Tables that were completed, by predicate, as an observer of some streams.
+//!
+//! A table counts in a window if it was completed in it, and in a focus if the box was in it that
+//! was active then: of predicates that fill tables of each other, that of the first one.
+
+use std::collections::BTreeMap;
+
+use portmortem_tracer::format::Event;
+
+use crate::machine::{At, Observer, OpenBox, WayOut};
+use crate::scope::Scope;
+use crate::trace::PredicateIndex;
+
+/// The tables of a predicate that were completed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CompleteTables {
+    /// How many.
+    pub tables: u64,
+    /// Answers that they had then.
+    pub answers: u64,
+    /// Nodes of the tries that held them.
+    pub nodes: u64,
+}
+
+impl CompleteTables {
+    fn add(&mut self, other: &Self) {
+        self.tables += other.tables;
+        self.answers += other.answers;
+        self.nodes += other.nodes;
+    }
+}
+
+/// Those of all predicates that had some.
+pub(super) type ByPredicate = BTreeMap<PredicateIndex, CompleteTables>;
+
+/// With those of other streams.
+pub(super) fn add(sums: &mut ByPredicate, parts: &ByPredicate) {
+    for (predicate, part) in parts {
+        sums.entry(*predicate).or_default().add(part);
+    }
+}
+
+/// Counts tables.
+#[derive(Debug)]
+pub(crate) struct Counter<'s> {
+    scope: &'s Scope,
+    found: ByPredicate,
+}
+
+impl<'s> Counter<'s> {
+    pub(super) fn new(scope: &'s Scope) -> Self {
+        Self {
+            scope,
+            found: ByPredicate::new(),
+        }
+    }
+
+    pub(super) fn into_found(self) -> ByPredicate {
+        self.found
+    }
+}
+
+impl Observer for Counter<'_> {
+    type Kept = ();
+
+    fn called(&mut self, _: &At, _: &OpenBox, _: Option<&()>) {}
+    fn departed(&mut self, _: &At, _: &OpenBox, (): &mut ()) {}
+    fn left(&mut self, _: &At, (): &mut (), _: WayOut) {}
+    fn re_entered(&mut self, _: &At, (): &mut (), _: Option<&()>) {}
+
+    fn noted(&mut self, at: &At, active: Option<(&OpenBox, &mut ())>) {
+        let Event::Table(table) = at.event else {
+            return;
+        };
+        let in_focus = active.map_or(!self.scope.is_focused(), |(open, ())| {
+            self.scope.contains(open.way)
+        });
+        if at.is_inside && in_focus && !self.scope.hides(table.predicate) {
+            let found = self.found.entry(table.predicate).or_default();
+            found.add(&CompleteTables {
+                tables: 1,
+                answers: table.answers.into(),
+                nodes: table.nodes.into(),
+            });
+        }
+    }
+}
