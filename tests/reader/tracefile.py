@@ -8,7 +8,7 @@ FILE_HEADER = 4096
 BLOCK_HEADER = 128
 ALIGN = 512
 FOOTER = 32
-NEWEST_VERSION = 6
+NEWEST_VERSION = 7
 MAX_RECORD = 65536
 EVENTS, RECORDS, INDEX = 1, 2, 3
 UNKNOWN = "<unknown>"
@@ -337,6 +337,7 @@ class Trace:
             lambda: Clause(*(at.u32() for _ in range(4)), at.option(at.u32)),
             lambda: (at.u32(),),
             lambda: (at.variant(nothing, nothing),),
+            lambda: (at.u32(),),
         )
         if not at.done():
             raise Malformed("bytes are left over behind a record")
@@ -445,7 +446,7 @@ def in_order(blocks):
 
 
 SIMPLE = {3: "exit_det", 4: "exit_nondet", 5: "redo", 6: "fail"}
-EXTENDED = {1: "exception", 2: "pause", 3: "resume", 4: "gap", 5: "mark", 6: "clause", 7: "arguments"}
+EXTENDED = {1: "exception", 2: "pause", 3: "resume", 4: "gap", 5: "mark", 6: "clause", 7: "arguments", 8: "value"}
 
 
 def called_with(at):
@@ -458,6 +459,18 @@ def called_with(at):
         at.leb128()
     elif kind not in (1, 2):
         raise Malformed("an unknown word on arguments")
+
+
+def value(at):
+    """Passes over what an argument is at a call or at an exit."""
+    kind = at.byte() & 7
+    at.byte()
+    if kind > 4:
+        raise Malformed("an unknown kind of value")
+    if kind in (1, 2, 4) and at.leb128() >> 32:
+        raise Malformed("a size is too large")
+    if kind in (1, 2):
+        at.take(8)
 
 
 def event(at):
@@ -476,6 +489,8 @@ def event(at):
             argument = at.leb128()
         if name == "arguments":
             called_with(at)
+        if name == "value":
+            value(at)
     elif tag in SIMPLE:
         name = SIMPLE[tag]
     else:

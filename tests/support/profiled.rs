@@ -172,6 +172,7 @@ impl Profiled {
                     | Event::Mark { .. }
                     | Event::Clause { .. }
                     | Event::Arguments(_)
+                    | Event::Value { .. }
                     | Event::Gap { .. } => {}
                     Event::Call { predicate } if inside > 0 || self.is_engine_work(predicate) => {
                         inside += 1;

@@ -72,7 +72,7 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Trial>> {
             }
             match event {
                 Event::Call { .. } => leaf = Some(0),
-                Event::Clause { .. } | Event::Arguments(_) => {}
+                Event::Clause { .. } | Event::Arguments(_) | Event::Value { .. } => {}
                 _ => leaf = None,
             }
         }
@@ -165,7 +165,8 @@ fn kind(event: Event) -> Option<(usize, u64)> {
         | Event::Gap { .. }
         | Event::Mark { .. }
         | Event::Clause { .. }
-        | Event::Arguments(_) => return None,
+        | Event::Arguments(_)
+        | Event::Value { .. } => return None,
     };
     Some((kind, 1))
 }

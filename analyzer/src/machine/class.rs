@@ -58,7 +58,10 @@ impl Class {
             Event::Cut { count } => Self::Cut(count),
             Event::Gap { .. } => Self::Lose,
             Event::Pause | Event::Resume => Self::Pause(event == Event::Pause),
-            Event::Mark { .. } | Event::Clause { .. } | Event::Arguments(_) => Self::Note,
+            Event::Mark { .. }
+            | Event::Clause { .. }
+            | Event::Arguments(_)
+            | Event::Value { .. } => Self::Note,
         }
     }
 }

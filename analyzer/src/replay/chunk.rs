@@ -269,8 +269,11 @@ impl<'c> Chunk<'c> {
             Event::Cut { count } => self.cut(count),
             Event::Pause => self.paused = true,
             Event::Resume => self.paused = false,
-            Event::Gap { .. } | Event::Mark { .. } | Event::Clause { .. } | Event::Arguments(_) => {
-            }
+            Event::Gap { .. }
+            | Event::Mark { .. }
+            | Event::Clause { .. }
+            | Event::Arguments(_)
+            | Event::Value { .. } => {}
         }
     }
 

@@ -155,5 +155,6 @@ pub fn port(event: Event) -> &'static str {
         Event::Mark { .. } => "mark",
         Event::Clause { .. } => "clause",
         Event::Arguments(_) => "arguments",
+        Event::Value { .. } => "value",
     }
 }

@@ -330,8 +330,11 @@ impl<'w> Painter<'w> {
                 self.paused_since.get_or_insert(step.tick);
             }
             Event::Resume => self.resume(step.tick),
-            Event::Gap { .. } | Event::Mark { .. } | Event::Clause { .. } | Event::Arguments(_) => {
-            }
+            Event::Gap { .. }
+            | Event::Mark { .. }
+            | Event::Clause { .. }
+            | Event::Arguments(_)
+            | Event::Value { .. } => {}
         }
     }
 

@@ -26,6 +26,8 @@ pub(super) struct Directory {
     pub(super) clauses: Vec<ClauseInfo>,
     /// Predicates of which it is said what they are called with, in their order.
     pub(super) with_arguments: Vec<PredicateIndex>,
+    /// The same of values.
+    pub(super) with_values: Vec<PredicateIndex>,
     pub(super) ids: Ids,
     pub(super) files: FxHashMap<u32, String>,
     pub(super) texts: FxHashMap<u32, String>,
@@ -63,6 +65,7 @@ impl Directory {
             sites: FxHashMap::default(),
             clauses: FxHashMap::default(),
             with_arguments: BTreeMap::new(),
+            with_values: BTreeMap::new(),
             streams: FxHashMap::default(),
         };
         reader.blocks(bytes, file_id, records);
@@ -121,6 +124,7 @@ struct Reader<'d> {
     clauses: FxHashMap<u32, Said<Clause>>,
     /// With the place of the first record that says so.
     with_arguments: BTreeMap<u32, u64>,
+    with_values: BTreeMap<u32, u64>,
     streams: FxHashMap<u32, StreamInfo>,
 }
 
@@ -203,6 +207,10 @@ impl Reader<'_> {
                 self.with_arguments.entry(predicate).or_insert(offset);
                 None
             }
+            Record::Values { predicate } => {
+                self.with_values.entry(predicate).or_insert(offset);
+                None
+            }
             Record::Costs { costs, last } => {
                 self.directory.costs.extend(costs);
                 self.directory.costs_complete |= last;
@@ -274,6 +282,7 @@ impl Reader<'_> {
             sites,
             clauses,
             with_arguments,
+            with_values,
             streams,
         } = self;
         let mut broken = Broken {
@@ -320,6 +329,12 @@ impl Reader<'_> {
             match ids.get(id) {
                 Some(index) => directory.with_arguments.push(index),
                 None => broken.undeclared(offset, "a predicate with arguments, number", id),
+            }
+        }
+        for (id, offset) in with_values {
+            match ids.get(id) {
+                Some(index) => directory.with_values.push(index),
+                None => broken.undeclared(offset, "a predicate with values, number", id),
             }
         }
         let center_of = |id: u32| {

@@ -144,6 +144,12 @@ pub enum Record {
     },
     /// How the recorder for SWI-Prolog makes ports (since format version 6).
     Technique(Technique),
+    /// Of a predicate there are values of arguments, at calls and exits
+    /// ([`crate::format::Event::Value`]; since format version 7).
+    Values {
+        /// Predicate id.
+        predicate: u32,
+    },
 }
 
 /// How the recorder for SWI-Prolog makes ports.

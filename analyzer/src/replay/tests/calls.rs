@@ -199,7 +199,10 @@ impl Model<'_> {
             }
             Event::Pause => self.paused = true,
             Event::Resume => self.paused = false,
-            Event::Mark { .. } | Event::Clause { .. } | Event::Arguments(_) => {}
+            Event::Mark { .. }
+            | Event::Clause { .. }
+            | Event::Arguments(_)
+            | Event::Value { .. } => {}
         }
     }
 

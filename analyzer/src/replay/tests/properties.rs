@@ -1,6 +1,6 @@
 //! What holds for every run.
 
-use portmortem_tracer::format::{Arguments, Dialect, Event};
+use portmortem_tracer::format::{Arguments, Dialect, Event, ValueKind};
 use proptest::prelude::*;
 
 use super::random::{self, Choice, Limits};
@@ -62,6 +62,13 @@ fn nonsense(cut: u32) -> impl Strategy<Value = Script> {
         2 => Just(Event::Redo),
         2 => (0..9u32).prop_map(|clause| Event::Clause { clause }),
         1 => Just(Event::Arguments(Arguments::NotGround)),
+        1 => (0..4u8, 0..4u8, 0..9u64).prop_map(|(when, argument, hash)| Event::Value {
+            when,
+            argument,
+            kind: ValueKind::Ground,
+            size: 1,
+            hash,
+        }),
         1 => Just(Event::Fail),
         1 => Just(Event::Exception),
         1 => prop_oneof![0..4u32, 0..=cut].prop_map(|count| Event::Cut { count }),

@@ -314,6 +314,7 @@ fn count(happening: &Happening, column: &mut Column, window: &Stretch) {
         | Event::Pause
         | Event::Resume
         | Event::Clause { .. }
-        | Event::Arguments(_) => {}
+        | Event::Arguments(_)
+        | Event::Value { .. } => {}
     }
 }

@@ -55,6 +55,7 @@ mod plant;
 mod planting;
 mod rereading;
 mod survey;
+mod values;
 mod view;
 mod wrappers;
 
