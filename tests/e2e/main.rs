@@ -64,5 +64,6 @@ mod tools;
 mod trials;
 mod try_changes;
 mod tui;
+mod values;
 mod waiting;
 mod width;
