@@ -9,6 +9,7 @@
 
 mod advice_pages;
 mod advise;
+mod advise_values;
 mod annotate;
 mod arguments;
 mod at_once;

@@ -7,7 +7,9 @@ mod change;
 mod clause_text;
 mod collected;
 mod comparisons;
+mod computed_again;
 mod copied;
+mod copied_whole;
 mod effects;
 mod engine_memory;
 mod evidence;
@@ -24,8 +26,11 @@ mod prefixes;
 mod read_again;
 mod repeats;
 mod source;
+mod suspects;
 #[cfg(test)]
 mod tests;
+mod to_and_fro;
+mod useless_argument;
 mod waiting;
 mod walked;
 
@@ -38,6 +43,7 @@ use crate::trace::PredicateIndex;
 pub use change::{Change, Goal, Spot, State, Written, changes, collected, state};
 use evidence::Evidence;
 pub use ignored::Ignored;
+pub use suspects::suspects;
 
 /// A cause of lost time that is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -61,6 +67,10 @@ pub enum Cause {
     GrowingCalls,
     /// Calls were made before with the same arguments.
     RepeatedCalls,
+    /// An argument makes no difference to results.
+    UselessArgument,
+    /// A term is turned into another one and back.
+    ToAndFro,
     /// Calls may repeat one another; the trace does not say whether they do.
     MayRepeat,
     /// All solutions are collected to see whether there is one.
@@ -81,7 +91,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::UnusedChoicepoints,
         Self::Memory,
         Self::Generator,
@@ -91,6 +101,8 @@ impl Cause {
         Self::Exceptions,
         Self::GrowingCalls,
         Self::RepeatedCalls,
+        Self::UselessArgument,
+        Self::ToAndFro,
         Self::MayRepeat,
         Self::CollectedToTest,
         Self::Flushes,
@@ -114,6 +126,8 @@ impl Cause {
             Self::Exceptions => "exceptions",
             Self::GrowingCalls => "growing-calls",
             Self::RepeatedCalls => "repeated-calls",
+            Self::UselessArgument => "useless-argument",
+            Self::ToAndFro => "to-and-fro",
             Self::MayRepeat => "may-repeat",
             Self::CollectedToTest => "collected-to-test",
             Self::Flushes => "flushes",
@@ -184,6 +198,8 @@ pub struct Place {
 pub enum Need {
     /// Hashes and sizes of the arguments of a predicate, by its indicator.
     Arguments(String),
+    /// Hashes and sizes of the arguments of a predicate at calls and exits, by its indicator.
+    Values(String),
     /// The clauses that are entered.
     Clauses,
     /// The calls of libraries among themselves.
@@ -198,6 +214,7 @@ impl Need {
     pub fn options(&self) -> Vec<&str> {
         match self {
             Self::Arguments(predicate) => vec!["--arguments", predicate],
+            Self::Values(predicate) => vec!["--values", predicate],
             Self::Clauses => vec!["--clauses"],
             Self::Libraries => vec!["--libraries"],
             Self::Baseline => vec!["--baseline"],
@@ -258,10 +275,12 @@ impl Finding {
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 16] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 20] = [
         collected::find,
         comparisons::find,
+        computed_again::find,
         copied::find,
+        copied_whole::find,
         engine_memory::find,
         exceptions::find,
         failing_late::find,
@@ -273,6 +292,8 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         prefixes::find,
         read_again::find,
         repeats::find,
+        to_and_fro::find,
+        useless_argument::find,
         waiting::find,
         walked::find,
     ];
