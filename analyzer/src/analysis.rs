@@ -15,6 +15,7 @@ use crate::figures::counted::Counted;
 use crate::figures::laws::{self, Imbalance};
 use crate::figures::net_times::NetTimes;
 use crate::figures::profile::Profile;
+use crate::figures::values::Values;
 use crate::figures::whole::Whole;
 use crate::figures::work::Work;
 use crate::index::{self, Index, IndexError};
@@ -284,6 +285,12 @@ impl Analysis {
     /// [`Self::events`]. Whether they are known then: not if it was cancelled.
     pub fn find_calls(&self, progress: &Progress) -> bool {
         self.calls.find(&self.trace, progress)
+    }
+
+    /// What arguments were at calls and exits.
+    #[must_use]
+    pub fn values(&self) -> &Values {
+        &self.profile.values
     }
 
     /// What calls were made with, by predicate: those with [`Trace::with_arguments`] that were

@@ -11,6 +11,7 @@
 //! | events → figures by clause | [`clauses`] |
 //! | events → times of single calls | [`calls`] |
 //! | events → what calls were made with | [`arguments`] |
+//! | events → what arguments were at calls and exits | [`values`] |
 //! | records → symbolic costs | [`costs`] |
 //! | figures → times without the recorder's own | [`net`] |
 //! | a moment of a stream, and how to get there fast | [`moment`], [`walk`], [`index`] |
@@ -56,6 +57,7 @@ pub mod tables;
 pub mod text;
 pub mod timeline;
 pub mod trace;
+pub mod values;
 pub mod walk;
 
 pub use analysis::Analysis;

@@ -1,5 +1,5 @@
 //! One reading of the events for all that is found out beside the replay: figures by clause, what
-//! calls were made with, and the times of single calls.
+//! calls were made with, what arguments were at calls and exits, and the times of single calls.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
@@ -8,28 +8,34 @@ use crate::calls::{Calls, Timing};
 use crate::clauses::{self, Counted};
 use crate::figures::arguments::Arguments;
 use crate::figures::clauses::Clauses;
+use crate::figures::values::Values;
 use crate::machine::pass::{Watch, one_stream, over_streams};
 use crate::scope::Scope;
 use crate::trace::Trace;
+use crate::values;
 
 /// What was found of what is looked at.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) clauses: Clauses,
     pub(crate) arguments: Arguments,
+    pub(crate) values: Values,
     /// If they were asked for.
     pub(crate) calls: Option<Calls>,
 }
 
-/// Reads the streams that are looked at, in parallel, if the trace names clauses or arguments or if
-/// `with_calls`. `None` if it was cancelled.
+/// Reads the streams that are looked at, in parallel, if the trace names clauses, arguments or
+/// values or if `with_calls`. `None` if it was cancelled.
 pub(crate) fn read(
     trace: &Trace,
     scope: &Scope,
     with_calls: bool,
     cancel: Option<&AtomicBool>,
 ) -> Option<Found> {
-    if trace.clauses().is_empty() && trace.with_arguments().is_empty() && !with_calls {
+    let says_more = !trace.clauses().is_empty()
+        || !trace.with_arguments().is_empty()
+        || !trace.with_values().is_empty();
+    if !says_more && !with_calls {
         return Some(Found::default());
     }
     let watch = Watch {
@@ -42,25 +48,33 @@ pub(crate) fn read(
         let clauses = clauses::Books::of(trace, scope);
         let arguments = arguments::Books::of(trace, scope, &room);
         let calls = timing.as_ref().map(|timing| timing.observer(scope));
-        (clauses, (arguments, calls))
+        let values = values::Books::of(trace, scope);
+        (clauses, ((arguments, values), calls))
     };
-    let (clauses, pages, calls) = over_streams(
+    let (clauses, pages, values, calls) = over_streams(
         trace,
         scope,
         watch,
         new,
-        |(clauses, (arguments, calls))| {
+        |(clauses, ((arguments, values), calls))| {
             let clauses = clauses.map(clauses::Books::counted);
             let pages = arguments.map(arguments::Books::into_pages);
+            let values = values.map(values::Books::into_values);
             let calls = calls.map(Calls::observed);
             (
                 clauses.unwrap_or_default(),
                 pages.unwrap_or_default(),
+                values.unwrap_or_default(),
                 calls.unwrap_or_default(),
             )
         },
-        |(clauses, pages, calls): (Counted, Pages, Calls), (other, more, rest)| {
-            (clauses.and(other), pages.and(more), calls.and(rest))
+        |(clauses, pages, values, calls): (Counted, Pages, Values, Calls), other| {
+            (
+                clauses.and(other.0),
+                pages.and(other.1),
+                values::and(values, other.2),
+                calls.and(other.3),
+            )
         },
     )?;
     let pages = match pages.are_cut_short() {
@@ -70,6 +84,7 @@ pub(crate) fn read(
     Some(Found {
         clauses: clauses.since(),
         arguments: pages.close(),
+        values,
         calls: with_calls.then_some(calls),
     })
 }

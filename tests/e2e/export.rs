@@ -182,7 +182,7 @@ fn of_duckdb(sandbox: &Sandbox, directory: &str) -> Sums {
     printed.lines().map(cell).collect()
 }
 
-const ALL: &str = "predicates,edges,sites,clauses,arguments,sizes,contexts,backtracks,cuts,choicepoints,cycles,streams,centers,costs,latencies,site_latencies,slowest,events";
+const ALL: &str = "predicates,edges,sites,clauses,arguments,sizes,argument_values,value_pairs,contexts,backtracks,cuts,choicepoints,cycles,streams,centers,costs,latencies,site_latencies,slowest,events";
 
 /// Threads, exceptions, recursion through others, many choicepoints: something for every table.
 const SAMPLES: [&str; 4] = ["queens", "threads_exceptions", "parser", "debray1"];
@@ -190,10 +190,9 @@ const SAMPLES: [&str; 4] = ["queens", "threads_exceptions", "parser", "debray1"]
 #[test]
 fn every_format_says_the_same() {
     let sandbox = Sandbox::new();
-    // No sample has clauses, or arguments.
     let program = fs::read_to_string(sample("queens.pl")).unwrap();
-    let options = ["--clauses", "--arguments", "*"];
-    sandbox.record("clauses", &program, &options);
+    let options = "--clauses --arguments * --values *".split(' ');
+    sandbox.record("clauses", &program, &options.collect::<Vec<_>>());
     let mut paths = SAMPLES.map(|name| sample(&format!("{name}.pmt"))).to_vec();
     paths.push(sandbox.path("clauses.pmt"));
     let names = [&SAMPLES[..], &["clauses"]].concat();
@@ -230,12 +229,12 @@ fn usual_tables_and_one() {
     let sandbox = Sandbox::new();
     let trace = sample("queens.pmt");
     let trace = trace.to_str().unwrap();
-    sandbox
-        .portmortem(["export", trace, "--to", "all"])
-        .succeeds();
+    let export = ["export", trace, "--to", "all"];
+    sandbox.portmortem(export).succeeds();
     assert_eq!(
         everything(&sandbox.path("all")),
         [
+            "argument_values.csv",
             "arguments.csv",
             "backtracks.csv",
             "centers.csv",
@@ -252,7 +251,8 @@ fn usual_tables_and_one() {
             "sites.csv",
             "sizes.csv",
             "slowest.csv",
-            "streams.csv"
+            "streams.csv",
+            "value_pairs.csv"
         ]
     );
     sandbox

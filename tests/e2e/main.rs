@@ -9,6 +9,7 @@
 
 mod advice_pages;
 mod advise;
+mod advise_values;
 mod annotate;
 mod arguments;
 mod at_once;
@@ -65,5 +66,6 @@ mod tools;
 mod trials;
 mod try_changes;
 mod tui;
+mod values;
 mod waiting;
 mod width;

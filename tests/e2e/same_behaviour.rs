@@ -58,6 +58,18 @@ fn classic_programs_with_arguments() {
 }
 
 #[test]
+fn traps_with_values() {
+    check_all(&catalogue::traps(), &["--values", "*"]);
+}
+
+#[test]
+fn classic_programs_with_values() {
+    let sandbox = Sandbox::new();
+    let corpus = catalogue::corpus(sandbox.directory());
+    check_all(&corpus, &["--values", "*"]);
+}
+
+#[test]
 fn classic_programs_with_clauses() {
     let sandbox = Sandbox::new();
     check_all(&catalogue::corpus(sandbox.directory()), &["--clauses"]);

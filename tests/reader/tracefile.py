@@ -338,6 +338,7 @@ class Trace:
             lambda: (at.u32(),),
             lambda: (at.variant(nothing, nothing),),
             lambda: (at.u32(),),
+            lambda: (at.u32(),),
         )
         if not at.done():
             raise Malformed("bytes are left over behind a record")
@@ -446,7 +447,9 @@ def in_order(blocks):
 
 
 SIMPLE = {3: "exit_det", 4: "exit_nondet", 5: "redo", 6: "fail"}
-EXTENDED = {1: "exception", 2: "pause", 3: "resume", 4: "gap", 5: "mark", 6: "clause", 7: "arguments", 8: "table"}
+EXTENDED = {
+    1: "exception", 2: "pause", 3: "resume", 4: "gap", 5: "mark", 6: "clause", 7: "arguments", 8: "table", 9: "value",
+}
 
 
 def called_with(at):
@@ -459,6 +462,18 @@ def called_with(at):
         at.leb128()
     elif kind not in (1, 2):
         raise Malformed("an unknown word on arguments")
+
+
+def value(at):
+    """Passes over what an argument is at a call or at an exit."""
+    kind = at.byte() & 7
+    at.byte()
+    if kind > 4:
+        raise Malformed("an unknown kind of value")
+    if kind in (1, 2, 4) and at.leb128() >> 32:
+        raise Malformed("a size is too large")
+    if kind in (1, 2):
+        at.take(8)
 
 
 def event(at):
@@ -481,6 +496,8 @@ def event(at):
             for number in (at.leb128() for _ in range(3)):
                 if number >> 32:
                     raise Malformed("a number is too large")
+        if name == "value":
+            value(at)
     elif tag in SIMPLE:
         name = SIMPLE[tag]
     else:

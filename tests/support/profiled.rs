@@ -173,6 +173,7 @@ impl Profiled {
                     | Event::Clause { .. }
                     | Event::Arguments(_)
                     | Event::Table(_)
+                    | Event::Value { .. }
                     | Event::Gap { .. } => {}
                     Event::Call { predicate } if inside > 0 || self.is_engine_work(predicate) => {
                         inside += 1;

@@ -270,6 +270,13 @@ impl Recorder {
         self.inner.with(|shared| self.inner.append(shared, &record));
     }
 
+    /// Says that there are values of arguments of a predicate ([`Recorder::predicate`]), at calls
+    /// and exits ([`crate::Stream::value`]).
+    pub fn keeps_values(&self, predicate: u32) {
+        let record = Record::Values { predicate };
+        self.inner.with(|shared| self.inner.append(shared, &record));
+    }
+
     /// Makes a cost centre known and gives its id, the same for the same name, from the numbers that
     /// predicates have: [`crate::Stream::call`] enters it. A long name is cut.
     #[must_use]

@@ -349,6 +349,13 @@ impl Stream {
         self.core().slow(Event::Table(table), clock::ticks());
     }
 
+    /// What an argument of a call is: an [`Event::Value`].
+    pub fn value(&self, value: Event) {
+        if matches!(value, Event::Value { .. }) {
+            self.core().slow(value, clock::ticks());
+        }
+    }
+
     /// [`Stream::cut`], as [`Stream::call_if_soon`]. A cut that becomes part of the event before is always soon.
     #[inline]
     #[must_use = "if false, nothing was recorded"]

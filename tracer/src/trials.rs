@@ -86,7 +86,10 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Run>> {
             open.pass(event, &declared)?;
             match event {
                 Event::Call { .. } => leaf = Some(0),
-                Event::Clause { .. } | Event::Arguments(_) | Event::Table(_) => {}
+                Event::Clause { .. }
+                | Event::Arguments(_)
+                | Event::Table(_)
+                | Event::Value { .. } => {}
                 _ => leaf = None,
             }
         }
@@ -141,7 +144,8 @@ impl Boxes {
             | Event::Mark { .. }
             | Event::Clause { .. }
             | Event::Arguments(_)
-            | Event::Table(_) => {}
+            | Event::Table(_)
+            | Event::Value { .. } => {}
         }
         Some(())
     }
@@ -252,7 +256,8 @@ fn kind(event: Event) -> Option<(usize, u64)> {
         | Event::Mark { .. }
         | Event::Clause { .. }
         | Event::Arguments(_)
-        | Event::Table(_) => return None,
+        | Event::Table(_)
+        | Event::Value { .. } => return None,
     };
     Some((kind, 1))
 }

@@ -6,7 +6,7 @@ use portmortem_tracer::format::{
     Arguments, BLOCK_MAGIC, Baseline, BlockError, BlockHeader, Clause, ClockSource, CompleteTable,
     Cost, Dialect, Event, EventError, FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Fit, Footer,
     Header, HeaderError, Index, IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts, Predicate,
-    Record, Site, StreamBegin, StreamKind, Technique, Trial, Trials, WireError, crc32,
+    Record, Site, StreamBegin, StreamKind, Technique, Trial, Trials, ValueKind, WireError, crc32,
     decode_header, decode_index, decode_record, encode_header, encode_index, encode_record,
     read_record, read_varint, write_varint,
 };
@@ -34,6 +34,7 @@ fn event() -> impl Strategy<Value = Event> {
         id().prop_map(|clause| Event::Clause { clause }),
         arguments().prop_map(Event::Arguments),
         table().prop_map(Event::Table),
+        value(),
     ]
 }
 
@@ -42,6 +43,25 @@ fn table() -> impl Strategy<Value = CompleteTable> {
         predicate,
         answers,
         nodes,
+    })
+}
+
+/// When there is no size, none comes back.
+fn value() -> impl Strategy<Value = Event> {
+    let kind = prop_oneof![
+        Just(ValueKind::Unbound),
+        Just(ValueKind::Ground),
+        Just(ValueKind::NotGround),
+        Just(ValueKind::Unknown),
+        Just(ValueKind::Fresh),
+    ];
+    let numbers = (0..32u8, any::<u8>(), any::<u32>(), any::<u64>());
+    (kind, numbers).prop_map(|(kind, (when, argument, size, hash))| Event::Value {
+        when,
+        argument,
+        kind,
+        size: if kind.has_size() { size } else { 0 },
+        hash: if kind.has_hash() { hash } else { 0 },
     })
 }
 
@@ -202,6 +222,7 @@ fn record() -> impl Strategy<Value = Record> {
             Record::Clause { id, clause }
         }),
         any::<u32>().prop_map(|predicate| Record::Arguments { predicate }),
+        any::<u32>().prop_map(|predicate| Record::Values { predicate }),
         prop_oneof![Just(Technique::Ports), Just(Technique::Stubs)].prop_map(Record::Technique),
         any::<(Option<u32>, u32, u32)>().prop_map(|(predicate, costs, left)| {
             Record::Fit(Fit {

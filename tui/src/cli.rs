@@ -188,6 +188,11 @@ pub(crate) struct RecordArgs {
     /// ports)
     #[arg(long = "arguments", value_name = "GLOB", conflicts_with = "symbolic")]
     pub(crate) keep_arguments: Vec<String>,
+    /// Of these predicates, record a hash and the size of each argument at calls and exits, for the
+    /// table `argument_values` (may be given more than once; the first 2,048 calls of a goal, then
+    /// some)
+    #[arg(long = "values", value_name = "GLOB", conflicts_with_all = ["symbolic", "byrd", "no_tail", "ports"])]
+    pub(crate) keep_values: Vec<String>,
     /// Record library predicates too
     #[arg(long)]
     pub(crate) libraries: bool,

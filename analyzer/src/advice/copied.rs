@@ -11,7 +11,7 @@ const LEAST: u64 = 500;
 const LEAST_NS: u64 = 10_000;
 
 /// Built-in predicates that copy a term, and that the recorder leaves out as they take next to no
-/// time by themselves.
+/// time by themselves: what has no box has no values that would show it.
 const COPYING: [&str; 5] = [
     "nb_setval",
     "nb_setarg",

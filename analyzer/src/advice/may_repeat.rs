@@ -112,6 +112,13 @@ pub(super) fn recursive(evidence: &Evidence) -> Option<PredicateIndex> {
     dearest.map(|(index, ..)| index)
 }
 
+/// Whether a predicate does more than compute, as far as the trace and the source say.
+pub(super) fn does_more(evidence: &Evidence, predicate: PredicateIndex) -> bool {
+    let callees = callees(evidence);
+    let called = |index| callees.get(&index).into_iter().flatten().copied();
+    effects::do_more(evidence, &reached([predicate], called))
+}
+
 /// Whether the result of a predicate depends on more than its arguments, as far as the trace and
 /// the source say: it does more than compute, or clauses that it calls change.
 pub(super) fn depends_on_more(evidence: &Evidence, predicate: PredicateIndex) -> bool {

@@ -7,7 +7,9 @@ mod change;
 mod clause_text;
 mod collected;
 mod comparisons;
+mod computed_again;
 mod copied;
+mod copied_whole;
 mod effects;
 mod engine_memory;
 mod evidence;
@@ -25,8 +27,11 @@ mod prefixes;
 mod read_again;
 mod repeats;
 mod source;
+mod suspects;
 #[cfg(test)]
 mod tests;
+mod to_and_fro;
+mod useless_argument;
 mod variable_order;
 mod waiting;
 mod walked;
@@ -40,6 +45,7 @@ use crate::trace::PredicateIndex;
 pub use change::{Change, Goal, Spot, State, Written, changes, collected, state};
 use evidence::Evidence;
 pub use ignored::Ignored;
+pub use suspects::suspects;
 
 /// A cause of lost time that is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -63,6 +69,10 @@ pub enum Cause {
     GrowingCalls,
     /// Calls were made before with the same arguments.
     RepeatedCalls,
+    /// An argument makes no difference to results.
+    UselessArgument,
+    /// A term is turned into another one and back.
+    ToAndFro,
     /// Calls may repeat one another; the trace does not say whether they do.
     MayRepeat,
     /// All solutions are collected to see whether there is one.
@@ -87,7 +97,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::UnusedChoicepoints,
         Self::Memory,
         Self::Generator,
@@ -97,6 +107,8 @@ impl Cause {
         Self::Exceptions,
         Self::GrowingCalls,
         Self::RepeatedCalls,
+        Self::UselessArgument,
+        Self::ToAndFro,
         Self::MayRepeat,
         Self::CollectedToTest,
         Self::CollectedForFirst,
@@ -122,6 +134,8 @@ impl Cause {
             Self::Exceptions => "exceptions",
             Self::GrowingCalls => "growing-calls",
             Self::RepeatedCalls => "repeated-calls",
+            Self::UselessArgument => "useless-argument",
+            Self::ToAndFro => "to-and-fro",
             Self::MayRepeat => "may-repeat",
             Self::CollectedToTest => "collected-to-test",
             Self::CollectedForFirst => "collected-for-first",
@@ -194,6 +208,8 @@ pub struct Place {
 pub enum Need {
     /// Hashes and sizes of the arguments of a predicate, by its indicator.
     Arguments(String),
+    /// Hashes and sizes of the arguments of a predicate at calls and exits, by its indicator.
+    Values(String),
     /// The clauses that are entered.
     Clauses,
     /// The calls of libraries among themselves.
@@ -208,6 +224,7 @@ impl Need {
     pub fn options(&self) -> Vec<&str> {
         match self {
             Self::Arguments(predicate) => vec!["--arguments", predicate],
+            Self::Values(predicate) => vec!["--values", predicate],
             Self::Clauses => vec!["--clauses"],
             Self::Libraries => vec!["--libraries"],
             Self::Baseline => vec!["--baseline"],
@@ -268,10 +285,12 @@ impl Finding {
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 18] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 22] = [
         collected::find,
         comparisons::find,
+        computed_again::find,
         copied::find,
+        copied_whole::find,
         engine_memory::find,
         exceptions::find,
         failing_late::find,
@@ -284,6 +303,8 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         prefixes::find,
         read_again::find,
         repeats::find,
+        to_and_fro::find,
+        useless_argument::find,
         variable_order::find,
         waiting::find,
         walked::find,

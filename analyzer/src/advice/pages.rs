@@ -13,6 +13,8 @@ pub(super) fn of(cause: Cause) -> &'static str {
         Cause::Exceptions => include_str!("../../../docs/advice/exceptions.md"),
         Cause::GrowingCalls => include_str!("../../../docs/advice/growing-calls.md"),
         Cause::RepeatedCalls => include_str!("../../../docs/advice/repeated-calls.md"),
+        Cause::UselessArgument => include_str!("../../../docs/advice/useless-argument.md"),
+        Cause::ToAndFro => include_str!("../../../docs/advice/to-and-fro.md"),
         Cause::MayRepeat => include_str!("../../../docs/advice/may-repeat.md"),
         Cause::CollectedToTest => include_str!("../../../docs/advice/collected-to-test.md"),
         Cause::CollectedForFirst => include_str!("../../../docs/advice/collected-for-first.md"),

@@ -9,7 +9,9 @@ use crate::trace::PredicateIndex;
 /// Fewer calls are different files or texts, most likely.
 const LEAST: u64 = 20;
 
-/// How the names of predicates begin that read a whole file, which only its name tells.
+/// How the names of predicates begin that read a whole file, which only its name tells. The file
+/// may
+/// have changed: the same values of arguments do not say that reading it again was of no use.
 const OF_FILES: [&str; 8] = [
     "consult",
     "csv_read_file",

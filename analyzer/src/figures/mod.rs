@@ -16,6 +16,7 @@ pub mod laws;
 pub mod net_times;
 pub mod profile;
 mod totals;
+pub mod values;
 pub mod whole;
 pub mod work;
 

@@ -7,6 +7,7 @@ use crate::figures::centers::CenterFigures;
 use crate::figures::clauses::Clauses;
 use crate::figures::contexts::{ContextFigures, ContextTree};
 use crate::figures::net_times::NetTimes;
+use crate::figures::values::Values;
 use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, PredicateFigures, SiteFigures, StreamFigures,
 };
@@ -44,6 +45,8 @@ pub struct Profile {
     pub clauses: Clauses,
     /// By predicate, if the trace says what calls were made with.
     pub arguments: Arguments,
+    /// What arguments were at calls and exits, if the trace says it.
+    pub values: Values,
     /// By stream id.
     pub streams: Vec<StreamFigures>,
     /// Events that cannot happen where they stand; by stream and event, the first

@@ -14,6 +14,7 @@ use crate::figures::arguments::Arguments;
 use crate::figures::centers::CenterFigures;
 use crate::figures::clauses::Clauses;
 use crate::figures::contexts::ContextFigures;
+use crate::figures::values::Values;
 use crate::figures::{
     BacktrackFigures, Caller, EdgeFigures, PredicateFigures, SiteFigures, StreamFigures,
 };
@@ -34,6 +35,7 @@ pub(super) struct Contents {
     pub(super) centers: BTreeMap<(Center, PredicateIndex), CenterFigures>,
     pub(super) clauses: Clauses,
     pub(super) arguments: Arguments,
+    pub(super) values: Values,
     pub(super) streams: Vec<StreamFigures>,
     pub(super) checkpoints: Arc<[Checkpoint]>,
     pub(super) pyramids: Arc<[PyramidBytes]>,
@@ -107,6 +109,10 @@ impl Contents {
             && self.clauses.keys().all(in_clause)
             && self.arguments.keys().all(|&predicate| known(predicate))
             && self.arguments.values().all(ArgumentFigures::is_sound)
+            && self.values.is_sound(known, |callee, site| {
+                let info = trace.sites().get(site as usize);
+                info.is_some_and(|info| info.callee == callee)
+            })
             && (0..).zip(&self.contexts).all(above)
             && self.checkpoints.iter().all(|checkpoint| {
                 let change = &checkpoint.change;

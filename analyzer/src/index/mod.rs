@@ -145,6 +145,7 @@ impl Index {
             centers,
             clauses,
             arguments,
+            values,
             streams,
             ..
         } = profile;
@@ -160,6 +161,7 @@ impl Index {
                 centers,
                 clauses,
                 arguments,
+                values,
                 streams,
                 checkpoints: checkpoints.into(),
                 pyramids: pyramids.bytes(),
@@ -284,6 +286,7 @@ impl Index {
             centers: contents.centers,
             clauses: contents.clauses,
             arguments: contents.arguments,
+            values: contents.values,
             streams: contents.streams,
             ..Profile::default()
         }

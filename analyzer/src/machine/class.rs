@@ -58,9 +58,11 @@ impl Class {
             Event::Cut { count } => Self::Cut(count),
             Event::Gap { .. } => Self::Lose,
             Event::Pause | Event::Resume => Self::Pause(event == Event::Pause),
-            Event::Mark { .. } | Event::Clause { .. } | Event::Arguments(_) | Event::Table(_) => {
-                Self::Note
-            }
+            Event::Mark { .. }
+            | Event::Clause { .. }
+            | Event::Arguments(_)
+            | Event::Table(_)
+            | Event::Value { .. } => Self::Note,
         }
     }
 }

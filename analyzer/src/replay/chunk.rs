@@ -273,7 +273,8 @@ impl<'c> Chunk<'c> {
             | Event::Mark { .. }
             | Event::Clause { .. }
             | Event::Arguments(_)
-            | Event::Table(_) => {}
+            | Event::Table(_)
+            | Event::Value { .. } => {}
         }
     }
 

@@ -224,6 +224,7 @@ fn replay_with(
     let mut profile = Profile {
         clauses: found.clauses,
         arguments: found.arguments,
+        values: found.values,
         ..profile
     };
     profile

@@ -156,5 +156,6 @@ pub fn port(event: Event) -> &'static str {
         Event::Clause { .. } => "clause",
         Event::Arguments(_) => "arguments",
         Event::Table(_) => "table",
+        Event::Value { .. } => "value",
     }
 }

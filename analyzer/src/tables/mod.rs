@@ -24,6 +24,7 @@ mod slowest;
 mod streams;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use crate::calls::{Calls, CallsOnRequest};
 use crate::figures::Caller;
@@ -47,6 +48,7 @@ pub use row::{Cell, Column, Kind, Row, Unit, is_called};
 pub use sites::{Site, SiteRow};
 pub use slowest::{Slow, SlowestRow};
 pub use streams::{Stream, StreamRow};
+pub use values::{ValuePairRow, ValueRow};
 
 /// The caller of boxes without traced ancestor.
 pub const ROOT: &str = "<root>";
@@ -121,6 +123,10 @@ tables! {
     Arguments "arguments" "a row per predicate whose arguments were recorded" ArgumentRow arguments;
     /// [`Tables::sizes`].
     Sizes "sizes" "a row per argument that had a size, if arguments were recorded" SizeRow sizes;
+    /// [`Tables::values`].
+    Values "argument_values" "a row per argument of a goal whose values were recorded" ValueRow values;
+    /// [`Tables::value_pairs`].
+    ValuePairs "value_pairs" "a row per given argument and result of a goal, if values were recorded" ValuePairRow value_pairs;
     /// [`Tables::contexts`].
     Contexts "contexts" "a row per calling context: the call tree, recursion folded" ContextRow contexts;
     /// [`Tables::backtracks`].

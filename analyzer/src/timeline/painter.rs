@@ -334,7 +334,8 @@ impl<'w> Painter<'w> {
             | Event::Mark { .. }
             | Event::Clause { .. }
             | Event::Arguments(_)
-            | Event::Table(_) => {}
+            | Event::Table(_)
+            | Event::Value { .. } => {}
         }
     }
 

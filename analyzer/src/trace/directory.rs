@@ -28,6 +28,8 @@ pub(super) struct Directory {
     pub(super) with_arguments: Vec<PredicateIndex>,
     /// Predicates at the boundary of what is recorded, in their order.
     pub(super) boundary: Vec<PredicateIndex>,
+    /// The same of values.
+    pub(super) with_values: Vec<PredicateIndex>,
     pub(super) ids: Ids,
     pub(super) files: FxHashMap<u32, String>,
     pub(super) texts: FxHashMap<u32, String>,
@@ -66,6 +68,7 @@ impl Directory {
             clauses: FxHashMap::default(),
             with_arguments: BTreeMap::new(),
             boundary: BTreeMap::new(),
+            with_values: BTreeMap::new(),
             streams: FxHashMap::default(),
         };
         reader.blocks(bytes, file_id, records);
@@ -126,6 +129,7 @@ struct Reader<'d> {
     with_arguments: BTreeMap<u32, u64>,
     /// The same.
     boundary: BTreeMap<u32, u64>,
+    with_values: BTreeMap<u32, u64>,
     streams: FxHashMap<u32, StreamInfo>,
 }
 
@@ -212,6 +216,10 @@ impl Reader<'_> {
                 self.boundary.entry(predicate).or_insert(offset);
                 None
             }
+            Record::Values { predicate } => {
+                self.with_values.entry(predicate).or_insert(offset);
+                None
+            }
             Record::Costs { costs, last } => {
                 self.directory.costs.extend(costs);
                 self.directory.costs_complete |= last;
@@ -284,6 +292,7 @@ impl Reader<'_> {
             clauses,
             with_arguments,
             boundary,
+            with_values,
             streams,
         } = self;
         let mut broken = Broken {
@@ -336,6 +345,12 @@ impl Reader<'_> {
             match ids.get(id) {
                 Some(index) => directory.boundary.push(index),
                 None => broken.undeclared(offset, "a boundary predicate, number", id),
+            }
+        }
+        for (id, offset) in with_values {
+            match ids.get(id) {
+                Some(index) => directory.with_values.push(index),
+                None => broken.undeclared(offset, "a predicate with values, number", id),
             }
         }
         let center_of = |id: u32| {

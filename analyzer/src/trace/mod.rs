@@ -256,6 +256,13 @@ impl Trace {
         &self.directory.boundary
     }
 
+    /// The predicates of which the trace has values of arguments, at calls and exits, in their
+    /// order.
+    #[must_use]
+    pub fn with_values(&self) -> &[PredicateIndex] {
+        &self.directory.with_values
+    }
+
     /// Where the clause with this id stands in [`Trace::clauses`].
     #[must_use]
     pub fn clause_index(&self, id: u32) -> Option<ClauseIndex> {

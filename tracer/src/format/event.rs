@@ -57,6 +57,22 @@ pub enum Event {
     Arguments(Arguments),
     /// A table is complete. No port.
     Table(CompleteTable),
+    /// What an argument of a call is, at the call or at an exit. No port.
+    Value {
+        /// 0 at the call, which is that of the innermost logical box of the active one. At an exit
+        /// of the active box: 1 of the last
+        /// call in it that has values, 2 of the first one if there are several.
+        when: u8,
+        /// Which one, from 1.
+        argument: u8,
+        /// What is known of it.
+        kind: ValueKind,
+        /// How many cells it has, or [`ValueKind::Fresh`] ones; 0 if that is not known or it is
+        /// unbound.
+        size: u32,
+        /// The hash of it, if it is [`ValueKind::Ground`] or [`ValueKind::NotGround`]; else 0.
+        hash: u64,
+    },
 }
 
 /// What a table has when it is complete.
@@ -68,6 +84,25 @@ pub struct CompleteTable {
     pub answers: u32,
     /// Nodes of the trie that holds them.
     pub nodes: u32,
+}
+
+/// What is known of an argument ([`Event::Value`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ValueKind {
+    /// It is an unbound variable without attributes.
+    Unbound = 0,
+    /// There is no variable in it. It has a size and a hash.
+    Ground = 1,
+    /// There is a variable in it. It has a size, in which a variable is a cell, and a hash, for
+    /// which all variables are the same.
+    NotGround = 2,
+    /// It has more cells than are looked at, or is not to be found.
+    Unknown = 3,
+    /// Said of it besides, at exits: so many cells of the stack that it consists of are newer than
+    /// the call. If that is not said,
+    /// none are.
+    Fresh = 4,
 }
 
 /// What an event says of the arguments of a call. [`Arguments::Hash`], [`Arguments::NotGround`] or [`Arguments::TooLarge`] comes once for each
@@ -96,6 +131,20 @@ pub enum Arguments {
     },
 }
 
+impl ValueKind {
+    /// Whether cells of it are counted.
+    #[must_use]
+    pub fn has_size(self) -> bool {
+        matches!(self, Self::Ground | Self::NotGround | Self::Fresh)
+    }
+
+    /// Whether it has a hash.
+    #[must_use]
+    pub fn has_hash(self) -> bool {
+        matches!(self, Self::Ground | Self::NotGround)
+    }
+}
+
 pub(crate) const TAG_BITS: u32 = 3;
 pub(crate) const TAG_EXTENDED: u8 = 0;
 pub(crate) const TAG_CALL: u8 = 1;
@@ -114,6 +163,7 @@ pub(crate) const CODE_MARK: u8 = 5;
 pub(crate) const CODE_CLAUSE: u8 = 6;
 const CODE_ARGUMENTS: u8 = 7;
 const CODE_TABLE: u8 = 8;
+const CODE_VALUE: u8 = 9;
 
 const ARGUMENTS_HASH: u8 = 0;
 const ARGUMENTS_NOT_GROUND: u8 = 1;
@@ -121,7 +171,11 @@ const ARGUMENTS_TOO_LARGE: u8 = 2;
 const ARGUMENTS_INTEGER: u8 = 3;
 const ARGUMENTS_LIST: u8 = 4;
 
-/// The longest encoding of an event: head byte, nine bytes of delta, code, and three numbers of five bytes.
+/// In the byte that says what is known of an argument, and when: bits of the first.
+const KIND_BITS: u32 = 3;
+
+/// The longest encoding of an event: head byte, nine bytes of delta, code, kind, number of an
+/// argument, five bytes of its size, hash.
 pub const MAX_EVENT_BYTES: usize = 26;
 
 /// Why bytes are not an event.
@@ -172,8 +226,24 @@ impl Event {
         if let Some(value) = argument {
             varint::write(value, out);
         }
-        if let Self::Arguments(arguments) = self {
-            arguments.encode(out);
+        match self {
+            Self::Arguments(arguments) => arguments.encode(out),
+            Self::Value {
+                when,
+                argument,
+                kind,
+                size,
+                hash,
+            } => {
+                out.extend_from_slice(&[(when << KIND_BITS) | kind as u8, argument]);
+                if kind.has_size() {
+                    varint::write(size.into(), out);
+                }
+                if kind.has_hash() {
+                    out.extend_from_slice(&hash.to_le_bytes());
+                }
+            }
+            _ => {}
         }
         if let Self::Table(table) = self {
             for number in [table.predicate, table.answers, table.nodes] {
@@ -278,6 +348,7 @@ impl Event {
             Self::Clause { clause } => (TAG_EXTENDED, CODE_CLAUSE, Some(clause.into())),
             Self::Arguments(_) => (TAG_EXTENDED, CODE_ARGUMENTS, None),
             Self::Table(_) => (TAG_EXTENDED, CODE_TABLE, None),
+            Self::Value { .. } => (TAG_EXTENDED, CODE_VALUE, None),
         }
     }
 }
@@ -304,11 +375,7 @@ impl Arguments {
 
     fn decode(bytes: &[u8], at: &mut usize) -> Result<Self, EventError> {
         Ok(match byte(bytes, at)? {
-            ARGUMENTS_HASH => {
-                let rest = bytes.get(*at..).and_then(<[u8]>::first_chunk);
-                *at += size_of::<u64>();
-                Self::Hash(u64::from_le_bytes(*rest.ok_or(EventError::Truncated)?))
-            }
+            ARGUMENTS_HASH => Self::Hash(word(bytes, at)?),
             ARGUMENTS_NOT_GROUND => Self::NotGround,
             ARGUMENTS_TOO_LARGE => Self::TooLarge,
             ARGUMENTS_INTEGER => {
@@ -331,6 +398,41 @@ fn byte(bytes: &[u8], at: &mut usize) -> Result<u8, EventError> {
     let byte = *bytes.get(*at).ok_or(EventError::Truncated)?;
     *at += 1;
     Ok(byte)
+}
+
+fn word(bytes: &[u8], at: &mut usize) -> Result<u64, EventError> {
+    let rest = bytes.get(*at..).and_then(<[u8]>::first_chunk);
+    *at += size_of::<u64>();
+    Ok(u64::from_le_bytes(*rest.ok_or(EventError::Truncated)?))
+}
+
+#[cold]
+fn value(bytes: &[u8], at: &mut usize) -> Result<Event, EventError> {
+    let first = byte(bytes, at)?;
+    let kind = match first & ((1 << KIND_BITS) - 1) {
+        0 => ValueKind::Unbound,
+        1 => ValueKind::Ground,
+        2 => ValueKind::NotGround,
+        3 => ValueKind::Unknown,
+        4 => ValueKind::Fresh,
+        kind => return Err(EventError::UnknownArguments(kind)),
+    };
+    let argument = byte(bytes, at)?;
+    let size = match kind.has_size() {
+        true => small(bytes, at)?,
+        false => 0,
+    };
+    let hash = match kind.has_hash() {
+        true => word(bytes, at)?,
+        false => 0,
+    };
+    Ok(Event::Value {
+        when: first >> KIND_BITS,
+        argument,
+        kind,
+        size,
+        hash,
+    })
 }
 
 /// A varint of up to three bytes at the low end of a word: its value and length.
@@ -375,6 +477,7 @@ fn extended(bytes: &[u8], at: &mut usize) -> Result<Event, EventError> {
             answers: small(bytes, at)?,
             nodes: small(bytes, at)?,
         }),
+        CODE_VALUE => value(bytes, at)?,
         _ => return Err(EventError::UnknownCode(code)),
     })
 }

@@ -150,6 +150,12 @@ pub enum Record {
         /// Predicate id.
         predicate: u32,
     },
+    /// Of a predicate there are values of arguments, at calls and exits
+    /// ([`crate::format::Event::Value`]; since format version 7).
+    Values {
+        /// Predicate id.
+        predicate: u32,
+    },
 }
 
 /// How the recorder for SWI-Prolog makes ports.

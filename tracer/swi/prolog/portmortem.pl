@@ -48,6 +48,8 @@ Options of pm_record/2 and pm_start/2:
   - arguments(+Patterns)
     Of these predicates, record what each call is made with: a hash of the arguments that are
     ground, and the sizes of the first four. Patterns are those of include(+Patterns).
+  - values(+Patterns)
+    Of these predicates, record a hash and the size of each argument at calls and exits.
   - libraries(+Boolean), builtins(+Boolean)
     Record library predicates, and built-in ones, as well.
   - byrd(+Boolean)
@@ -204,6 +206,7 @@ foreign_option(force).
 foreign_option(include).
 foreign_option(exclude).
 foreign_option(arguments).
+foreign_option(values).
 foreign_option(byrd).
 foreign_option(symbolic).
 foreign_option(clauses).

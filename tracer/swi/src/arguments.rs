@@ -24,8 +24,9 @@ use std::ffi::{c_char, c_void};
 use std::hash::Hasher;
 use std::{ptr, slice};
 
-use portmortem_tracer::format::Arguments;
+use portmortem_tracer::format::{Arguments, ValueKind};
 
+use crate::argument_values::{Fresh, Value};
 use crate::credit::Credits;
 use crate::engine::{self, Engine};
 use crate::engine_work;
@@ -114,7 +115,7 @@ fn record(handle: Control, look: impl FnOnce(&mut Credits) -> Known) -> Foreign 
 impl Engine {
     /// What a call was made with. To look at it is no work of the program: the time belongs to no
     /// box.
-    pub(crate) fn look_at_arguments(&mut self, look: impl FnOnce(&mut Credits) -> Known) -> Known {
+    pub(crate) fn look_at_arguments<T>(&mut self, look: impl FnOnce(&mut Credits) -> T) -> T {
         self.stream.pause();
         let known = look(&mut self.credits);
         self.stream.resume();
@@ -221,10 +222,16 @@ enum Cell {
 }
 
 /// Goes through the arguments of a call.
-struct Walk {
+pub(crate) struct Walk {
     hash: DefaultHasher,
     /// Cells that may still be looked at.
     left: usize,
+    /// It goes on behind variables, and has met some.
+    passes_variables: bool,
+    has_variables: bool,
+    /// What is looked for among the cells, and how many were found.
+    fresh: Option<Fresh>,
+    newer: usize,
     /// Compound terms whose arguments are being looked at, but for their last ones.
     above: [Above; MOST_DEPTH],
     /// How many there are, and how many references in `above` have been made.
@@ -254,9 +261,55 @@ impl Walk {
             // Always the same keys.
             hash: DefaultHasher::new(),
             left: cells,
+            passes_variables: false,
+            has_variables: false,
+            fresh: None,
+            newer: 0,
             above: [nothing; MOST_DEPTH],
             depth: 0,
             made: 0,
+        }
+    }
+
+    /// One that measures terms, variables among them.
+    pub(crate) fn of_terms(fresh: Option<Fresh>) -> Self {
+        Self {
+            passes_variables: true,
+            fresh,
+            ..Self::new(0)
+        }
+    }
+
+    /// What is known of a term of at most so many cells. `at` is a reference that may be changed.
+    pub(crate) fn value(&mut self, term: Term, at: Term, most: usize) -> Value {
+        self.hash = DefaultHasher::new();
+        self.left = most;
+        self.has_variables = false;
+        self.newer = 0;
+        let unknown = |kind, size| Value {
+            kind,
+            size,
+            ..Value::UNKNOWN
+        };
+        // SAFETY: references of the open frame and below it.
+        let is_put = unsafe {
+            if truth(ffi::PL_is_variable(term)) && !truth(ffi::PL_is_attvar(term)) {
+                return unknown(ValueKind::Unbound, 0);
+            }
+            truth(ffi::PL_put_term(at, term))
+        };
+        if !is_put || self.term(at).is_err() {
+            return unknown(ValueKind::Unknown, most - self.left);
+        }
+        let size = most - self.left;
+        Value {
+            kind: match self.has_variables {
+                true => ValueKind::NotGround,
+                false => ValueKind::Ground,
+            },
+            size,
+            hash: self.hash.finish(),
+            newer: self.newer,
         }
     }
 
@@ -331,9 +384,14 @@ impl Walk {
     fn one(&mut self, at: Term) -> Result<(), Unhashed> {
         // SAFETY: a reference of the open frame.
         match unsafe { ffi::PL_term_type(at) } {
+            ffi::TYPE_VARIABLE if self.passes_variables => {
+                self.has_variables = true;
+                self.cell(Cell::Unbound, 0)
+            }
             ffi::TYPE_VARIABLE => Err(Arguments::NotGround),
             ffi::TYPE_NIL => self.cell(Cell::Nil, 0),
             ffi::TYPE_LIST_PAIR => {
+                self.look_for_newer(at, 3);
                 self.cell(Cell::Pair, 0)?;
                 self.go_into(at, 2)
             }
@@ -348,7 +406,12 @@ impl Walk {
                 self.cell(Cell::Float, value.to_bits())
             }
             ffi::TYPE_RATIONAL => self.external(Cell::Number, at),
-            ffi::TYPE_STRING => self.string(at),
+            ffi::TYPE_STRING => {
+                let before = self.left;
+                self.string(at)?;
+                self.look_for_newer(at, before - self.left);
+                Ok(())
+            }
             _ => {
                 let mut atom: Atom = 0;
                 // SAFETY: a reference of the open frame and a place for its value.
@@ -374,6 +437,7 @@ impl Walk {
             }
             truth(ffi::PL_is_dict(at))
         };
+        self.look_for_newer(at, arity + 1);
         let kind = if is_dict { Cell::Dict } else { Cell::Compound };
         self.cell(kind, arity as u64)?;
         self.atom(name)?;
@@ -381,6 +445,13 @@ impl Walk {
             return Ok(());
         }
         self.go_into(at, arity)
+    }
+
+    /// The term that `at` refers to takes so many cells of the stack.
+    fn look_for_newer(&mut self, at: Term, cells: usize) {
+        if self.fresh.is_some_and(|fresh| fresh.is_newer(at)) {
+            self.newer += cells;
+        }
     }
 
     /// The arguments of the term that `at` refers to come next.

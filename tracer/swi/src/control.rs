@@ -92,6 +92,7 @@ impl Request {
             "include" => self.selection.include.push(PredicatePattern::new(value)),
             "exclude" => self.selection.exclude.push(PredicatePattern::new(value)),
             "arguments" => self.selection.arguments.push(PredicatePattern::new(value)),
+            "values" => self.selection.values.push(PredicatePattern::new(value)),
             "force" => self.options.overwrite = value == "true",
             "max_size" => {
                 let bytes = value

@@ -63,3 +63,25 @@ impl Credits {
         self.hashes.spend(cells as u64);
     }
 }
+
+/// What may be spent on the values of arguments, in cells: of one goal, or of all.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ValueCredit(usize);
+
+impl ValueCredit {
+    /// So many cells of a value are always looked at.
+    const FEW_CELLS: usize = 16;
+
+    pub(crate) const OF_GOAL: Self = Self(1 << 18);
+    pub(crate) const OF_ALL: Self = Self(1 << 20);
+
+    /// At how many cells of one more value may be looked, if that is no more than `most`.
+    pub(crate) fn cells(self, all: Self, most: usize) -> usize {
+        most.min(self.0.min(all.0)).max(Self::FEW_CELLS)
+    }
+
+    /// So many cells were looked at.
+    pub(crate) fn spend(&mut self, cells: usize) {
+        self.0 = self.0.saturating_sub(cells);
+    }
+}

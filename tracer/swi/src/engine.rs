@@ -22,6 +22,7 @@ use crate::describe::{describe, is_collector, name_of_thread};
 use crate::ffi;
 use crate::frames::FrameCache;
 use crate::leaving::{self, ARRIVED, LEFT};
+use crate::native::held_values::KeptValues;
 use crate::native::{self, Shadow, Standings, offsets};
 use crate::recording;
 use crate::symbolic::CostCounter;
@@ -46,6 +47,8 @@ pub(crate) struct Engine {
     pub(crate) entered: bool,
     /// What may be spent on looking at arguments.
     pub(crate) credits: Credits,
+    /// Of which predicates values are recorded.
+    pub(crate) values: KeptValues,
     /// The program has paused recording.
     paused: bool,
     /// How deep we are in code of our own, which may call predicates that are recorded.
@@ -500,6 +503,7 @@ fn attach(
         coming: None,
         entered: false,
         credits: Credits::new(),
+        values: KeptValues::new(!current.selection.values.is_empty()),
         paused: false,
         own: 0,
         quiet: false,

@@ -10,6 +10,7 @@
 )]
 
 mod appearing;
+mod argument_values;
 mod arguments;
 mod boxes;
 mod calibrate;

@@ -77,6 +77,8 @@ pub(crate) struct Selection {
     pub(crate) exclude: Vec<PredicatePattern>,
     /// Of these, what calls are made with is recorded.
     pub(crate) arguments: Vec<PredicatePattern>,
+    /// Of these, what arguments are at calls and exits is recorded.
+    pub(crate) values: Vec<PredicatePattern>,
 }
 
 impl Selection {
@@ -98,6 +100,11 @@ impl Selection {
     /// Whether `--arguments` names a predicate.
     pub(crate) fn keeps_arguments(&self, module: &str, name: &str, arity: u32) -> bool {
         any(&self.arguments, module, name, arity)
+    }
+
+    /// Whether `--values` names a predicate.
+    pub(crate) fn keeps_values(&self, module: &str, name: &str, arity: u32) -> bool {
+        any(&self.values, module, name, arity)
     }
 
     /// Whether there can be predicates to record in that module.

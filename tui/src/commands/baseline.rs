@@ -149,6 +149,7 @@ fn run_again(
         include: whole.counts.keys().cloned().collect(),
         no_boundary: true,
         keep_arguments: Vec::new(),
+        keep_values: Vec::new(),
         ..args.clone()
     };
     let own = watcher::line()?;

@@ -8,7 +8,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use anyhow::{Context, Result, ensure};
 use portmortem_analyzer::Analysis;
-use portmortem_analyzer::advice::{Finding, Need, findings};
+use portmortem_analyzer::advice::{Finding, Need, findings, suspects};
 use portmortem_analyzer::export::json::Escaped;
 use portmortem_analyzer::index::Index;
 use portmortem_analyzer::text::{count, shell_quoted};
@@ -60,10 +60,8 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<ExitCode> {
     let mut analysis = analyse_all(&first)?;
     let mut found = findings(&analysis, how.least);
     let mut named = vec![(first, String::new())];
-    let needs: BTreeSet<Need> = found
-        .iter()
-        .flat_map(|one| one.needs.iter().cloned())
-        .collect();
+    let in_doubt = found.iter().flat_map(|one| one.needs.iter().cloned());
+    let needs: BTreeSet<Need> = in_doubt.chain(suspects(&analysis)).collect();
     if !needs.is_empty() {
         let options: Vec<&str> = needs.iter().flat_map(Need::options).collect();
         let shown = in_words(&options);
@@ -72,7 +70,7 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<ExitCode> {
             false => "once",
         };
         say(&format!(
-            "recording it again with {shown}, which some findings need: it runs {times}"
+            "recording it again with {shown}, to see more: it runs {times}"
         ));
         begin(&more);
         runs.record(&args.program, &more, &options)?;

@@ -130,6 +130,7 @@ fn boot_script(
         ("include", &args.include),
         ("exclude", &args.exclude),
         ("arguments", &args.keep_arguments),
+        ("values", &args.keep_values),
     ] {
         if !patterns.is_empty() {
             options.push(format!("{key}([{}])", atoms(patterns)));

@@ -162,9 +162,11 @@ fn say_what_was_written(args: &RecordArgs, output: &Path) {
     }
     let any: Vec<_> = (0..trace.predicates().len() as PredicateIndex).collect();
     let of_arguments = unmatched(&args.keep_arguments, &trace, trace.with_arguments());
+    let of_values = unmatched(&args.keep_values, &trace, trace.with_values());
     let of_include = unmatched(&args.include, &trace, &any);
     let unmatched = of_include.map(|pattern| ("include", pattern));
     let unmatched = unmatched.chain(of_arguments.map(|pattern| ("arguments", pattern)));
+    let unmatched = unmatched.chain(of_values.map(|pattern| ("values", pattern)));
     for (option, pattern) in unmatched {
         let more = match option {
             "include" => "",

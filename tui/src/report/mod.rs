@@ -16,6 +16,7 @@ mod flat;
 mod neighbours;
 mod remarks;
 mod sites;
+mod values;
 
 use std::env;
 use std::io::{self, IsTerminal};

@@ -12,7 +12,7 @@ use portmortem_analyzer::trace::{PredicateIndex, SiteIndex};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{arguments, page_width, unit};
+use super::{arguments, page_width, unit, values};
 use crate::text_table::{Column, render};
 
 /// More callers or callees than this are summed up in one line.
@@ -99,6 +99,9 @@ fn title(report: &Analysis, index: PredicateIndex, counted: Counted) -> String {
     }
     if let Some(known) = report.arguments().get(&index) {
         text.push_str(&arguments::lines(figures.calls, known));
+    }
+    if let Some(known) = report.values().of(index) {
+        text.push_str(&values::lines(&known));
     }
     text
 }

@@ -199,7 +199,11 @@ impl Model<'_> {
             }
             Event::Pause => self.paused = true,
             Event::Resume => self.paused = false,
-            Event::Mark { .. } | Event::Clause { .. } | Event::Arguments(_) | Event::Table(_) => {}
+            Event::Mark { .. }
+            | Event::Clause { .. }
+            | Event::Arguments(_)
+            | Event::Table(_)
+            | Event::Value { .. } => {}
         }
     }
 

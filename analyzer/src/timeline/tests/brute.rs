@@ -315,6 +315,7 @@ fn count(happening: &Happening, column: &mut Column, window: &Stretch) {
         | Event::Resume
         | Event::Clause { .. }
         | Event::Arguments(_)
-        | Event::Table(_) => {}
+        | Event::Table(_)
+        | Event::Value { .. } => {}
     }
 }

@@ -4,7 +4,7 @@
 //! Two runs of a program that make about as many did the same work, however they are recorded: a
 //! stub makes none.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -30,7 +30,7 @@ pub(super) fn look(image: &Image, engine: usize) {
     if FOUND.get().is_some() {
         return;
     }
-    if let (Some(count), Some(words)) = (ask(), data_of(image, engine)) {
+    if let (Some(count), Some(words)) = (ask(c"inferences"), data_of(image, engine)) {
         let mut search = locks::lock(&SEARCH);
         search.look(&words, count);
         if let Some(found) = search.end() {
@@ -39,8 +39,8 @@ pub(super) fn look(image: &Image, engine: usize) {
     }
 }
 
-/// The count, from Prolog.
-fn ask() -> Option<u64> {
+/// A count, from Prolog: the value of a key of `statistics/2`.
+pub(super) fn ask(key: &CStr) -> Option<u64> {
     /// `PL_Q_NODEBUG | PL_Q_CATCH_EXCEPTION`
     const QUIET: c_int = 0x0004 | 0x0008;
     let mut count = 0;
@@ -49,7 +49,7 @@ fn ask() -> Option<u64> {
         let statistics = ffi::PL_predicate(c"statistics".as_ptr(), 2, c"system".as_ptr());
         let frame = ffi::PL_open_foreign_frame();
         let arguments = ffi::PL_new_term_refs(2);
-        let found = ffi::truth(ffi::PL_put_atom_chars(arguments, c"inferences".as_ptr()))
+        let found = ffi::truth(ffi::PL_put_atom_chars(arguments, key.as_ptr()))
             && ffi::truth(ffi::PL_put_variable(arguments + 1))
             && ffi::truth(ffi::PL_call_predicate(
                 ptr::null_mut(),

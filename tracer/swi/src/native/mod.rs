@@ -2,7 +2,7 @@
 //! remembered of its predicates and boxes. Nothing here records, or changes what the engine has.
 //!
 //! 1. [`image`] finds the engine's library in memory, [`instructions`] its tables of
-//!    instructions, [`offsets`] where its structures have what, [`mod@pauses`] and
+//!    instructions, [`offsets`] where its structures have what, [`mod@pauses`], [`collected`] and
 //!    [`inferences`] (by [`search`]) where the engine counts what it does, [`linkage`] where it
 //!    has the addresses of functions, [`known`] what handlers compare with; [`words`] and
 //!    [`terms`] read;
@@ -14,10 +14,13 @@
 //!    what tables have that are complete;
 //! 4. [`shadow`] tells from frames and choicepoints which boxes failed, exited, were cut or
 //!    entered again; [`stack`] is where
-//!    it keeps them, [`open_box`] what it keeps of one.
+//!    it keeps them, [`open_box`] what it keeps of one, [`held_values`] the arguments of some, and
+//!    [`wrapped`] those of wrappers.
 
 pub(crate) mod alignment;
 pub(crate) mod clause_numbers;
+pub(crate) mod collected;
+pub(crate) mod held_values;
 pub(crate) mod identity;
 pub(crate) mod image;
 pub(crate) mod inferences;
@@ -44,6 +47,7 @@ pub(crate) mod standing;
 pub(crate) mod tables;
 pub(crate) mod terms;
 pub(crate) mod words;
+mod wrapped;
 
 pub(crate) use pauses::seconds as pauses;
 pub(crate) use predicates::Memory as Standings;

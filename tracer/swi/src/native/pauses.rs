@@ -12,7 +12,7 @@ use portmortem_tracer::locks;
 
 use super::search::{Search, data_of};
 use super::words::word;
-use super::{image, inferences, offsets};
+use super::{collected, image, inferences, offsets};
 use crate::collections::{self, KINDS};
 use crate::ffi::Foreign;
 
@@ -31,6 +31,7 @@ fn try_look() -> Option<()> {
     let engine = offsets::running_engine(offsets::known()?);
     let image = image::engine_image()?;
     inferences::look(&image, engine);
+    collected::look(&image, engine);
     let before = collections::ask()?;
     let words = data_of(&image, engine)?;
     // What was asked for may have been collected while it was told.

@@ -66,6 +66,9 @@ pub(crate) struct Goal {
     pub(crate) announce: bool,
     /// What it is called with is recorded, too.
     pub(crate) with_arguments: bool,
+    /// What its arguments are at calls and exits is recorded, too, and under which number of its
+    /// predicate.
+    pub(crate) with_values: Option<u32>,
     /// The predicate is there. One that a library is loaded for is not: the engine never makes a
     /// last call of it.
     pub(crate) is_there: bool,

@@ -50,10 +50,16 @@ impl Search {
 
     /// The only offset at which it was found each time.
     pub(super) fn end(&self) -> Option<usize> {
-        match self.offsets.as_deref() {
-            Some(&[only]) if self.different >= ENOUGH => Some(only),
+        match self.all()? {
+            &[only] => Some(only),
             _ => None,
         }
+    }
+
+    /// All offsets at which it was found each time.
+    pub(super) fn all(&self) -> Option<&[usize]> {
+        let found = self.offsets.as_deref()?;
+        (self.different >= ENOUGH && !found.is_empty()).then_some(found)
     }
 }
 

@@ -28,6 +28,7 @@ use std::ptr;
 
 use rustc_hash::FxHashMap;
 
+use super::held_values::{Held, HeldValues, MOST_CALLS};
 use super::open_box::{Exited, NOWHERE, Offset, OpenBox, ROOT, Return, mark};
 use super::sites::Given;
 use super::stack::Stack;
@@ -74,6 +75,9 @@ pub(crate) trait Events {
     fn redo(&mut self, active: bool);
     fn fail(&mut self);
     fn exception(&mut self);
+    /// The active box is about to exit. Arguments of its calls were held: those of the last one
+    /// come first.
+    fn values(&mut self, held: &[Option<Held>; MOST_CALLS]);
     /// `active` as for [`Events::redo`].
     fn cut(&mut self, active: bool);
 }
@@ -115,8 +119,10 @@ pub(crate) struct Shadow {
     pub(crate) active: u32,
     /// The newest choicepoint when `shift/1` was called, if no stub has been met since.
     pub(crate) shifted: Option<Offset>,
+    /// Arguments of open calls.
+    held: HeldValues,
     /// The definitions of predicates whose wrappers run, by the numbers of their boxes.
-    wrapped: FxHashMap<u32, usize>,
+    pub(super) wrapped: FxHashMap<u32, usize>,
 }
 
 /// What machine code needs of exited boxes, in bytes.
@@ -146,6 +152,7 @@ impl Shadow {
             exited: Stack::new(),
             active: 0,
             shifted: None,
+            held: HeldValues::default(),
             wrapped: FxHashMap::default(),
         }
     }
@@ -160,7 +167,7 @@ impl Shadow {
         *self = Self::new();
     }
 
-    fn active_box(&self) -> &OpenBox {
+    pub(super) fn active_box(&self) -> &OpenBox {
         &self.boxes[self.active as usize]
     }
 
@@ -225,32 +232,20 @@ impl Shadow {
             )
     }
 
-    /// The wrapper of a predicate begins in a frame. If a box runs there, it is that of the call.
-    pub(crate) fn wrapper_begins(&mut self, frame: Offset, definition: usize) {
+    /// The arguments of the call that has just been recorded, which has opened the active box or is
+    /// a last call in it. False if there is no room for them.
+    pub(crate) fn hold(&mut self, held: Held) -> bool {
         let active = self.active;
-        if active > 0 && self.active_frame() == frame {
-            self.boxes[active as usize].marks |= mark::WRAPPED;
-            self.wrapped.insert(active, definition);
+        let is_held = active > 0 && self.held.hold(active, held, &self.boxes);
+        if is_held {
+            self.boxes[active as usize].marks |= mark::VALUES;
         }
+        is_held
     }
 
-    /// Whether the active box is that of this predicate's wrapper.
-    pub(crate) fn is_in_wrapper_of(&self, definition: usize) -> bool {
-        self.active_box().marks & mark::WRAPPED != 0
-            && self.wrapped.get(&self.active) == Some(&definition)
-    }
-
-    /// Whether the wrapper of this predicate runs in an open box.
-    pub(crate) fn has_wrapper_of(&self, definition: usize) -> bool {
-        let mut at = self.active;
-        while at > 0 {
-            let open = &self.boxes[at as usize];
-            if open.marks & mark::WRAPPED != 0 && self.wrapped.get(&at) == Some(&definition) {
-                return true;
-            }
-            at = open.parent;
-        }
-        false
+    /// These arguments of the call that was held last need not be looked at again.
+    pub(crate) fn settle_values(&mut self, settled: u8) {
+        self.held.settle(self.active, settled);
     }
 
     /// What is expected of the goal that begins in a frame. It is forgotten then.
@@ -447,8 +442,19 @@ impl Shadow {
     pub(crate) fn exit(&mut self, choice: Offset, events: &mut impl Events) {
         self.cut_after(choice, events);
         let active = *self.active_box();
-        if choice <= active.choice {
+        let is_det = choice <= active.choice;
+        if is_det {
             self.cut_all(events);
+        }
+        if active.marks & mark::VALUES != 0 {
+            if !active.is_silent() {
+                events.values(&self.held.of(self.active));
+            }
+            if is_det {
+                self.held.forget(self.active);
+            }
+        }
+        if is_det {
             self.leave();
             if !active.is_silent() {
                 events.exit_det();

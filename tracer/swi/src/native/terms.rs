@@ -13,6 +13,7 @@ use crate::ffi;
 
 /// The three lowest bits of a cell, and the two above.
 const TAG: usize = 0x7;
+const STRING: usize = 0x4;
 const ATOM: usize = 0x5;
 const COMPOUND: usize = 0x6;
 const REFERENCE: usize = 0x7;
@@ -35,6 +36,8 @@ enum Addresses {
 #[derive(Debug)]
 struct Terms {
     addresses: Addresses,
+    /// Where the engine's data have the base of the global stack.
+    global: usize,
     /// Of `M:G`.
     qualified: ffi::Functor,
     /// Of `G, H` and the like: goals of which the first argument is one.
@@ -60,14 +63,16 @@ pub(crate) fn learn(engine: usize, local: usize, cells: &[usize], functor: ffi::
                 .into_iter()
                 // SAFETY: words of the engine's data.
                 .find(|&addresses| unsafe { tells(engine, at, addresses, cells, functor) })
+                .map(|addresses| (at, addresses))
         });
-    if let Some(addresses) = found {
+    if let Some((global, addresses)) = found {
         // SAFETY: atoms and functors, which are never freed.
         let functor = |name: &CStr, arity| unsafe {
             ffi::PL_new_functor(ffi::PL_new_atom(name.as_ptr()), arity)
         };
         FOUND.get_or_init(|| Terms {
             addresses,
+            global,
             qualified: functor(c":", 2),
             control: [
                 functor(c",", 2),
@@ -156,6 +161,34 @@ impl Terms {
             content
         }
     }
+}
+
+/// A number that changes when cells change because stacks are moved: 0 if they never do. `local` is
+/// the base of the local stack of the engine at `engine`. `None` if that is not known.
+pub(crate) fn stacks(engine: usize, local: usize) -> Option<usize> {
+    let terms = FOUND.get()?;
+    Some(match terms.addresses {
+        // SAFETY: a word of the engine's data.
+        Addresses::Absolute => unsafe { word(engine, terms.global) ^ local.rotate_left(32) },
+        Addresses::FromBase(_) => 0,
+    })
+}
+
+/// How far above the base of the global stack that ends. `None` if that is not known.
+pub(crate) fn global_top(engine: usize) -> Option<usize> {
+    let at = FOUND.get()?.global;
+    // SAFETY: words of the engine's data.
+    unsafe { Some(word(engine, at + WORD) - word(engine, at)) }
+}
+
+/// How far above the base of the global stack the compound term or string begins that a cell leads
+/// to. `None` if it is none.
+pub(crate) fn place_of(engine: usize, cell: usize) -> Option<usize> {
+    let terms = FOUND.get()?;
+    let leads = matches!(cell & TAG, COMPOUND | STRING) && cell & STORAGE == GLOBAL;
+    // SAFETY: a word of the engine's data.
+    let base = unsafe { word(engine, terms.global) };
+    leads.then(|| address(engine, terms.addresses, cell).wrapping_sub(base))
 }
 
 /// How a goal is qualified.

@@ -7,6 +7,7 @@ use super::plant::{self, Handlers};
 use super::{emit, exchange};
 use crate::engine::{self, Engine};
 use crate::ffi::TRUE;
+use crate::native::held_values::{Held, MOST_CALLS};
 use crate::native::instructions::Kind;
 use crate::native::known::catch_definition;
 use crate::native::offsets::{self, FRAME_DEFINITION, FRAME_PARENT, FRAME_RETURN, Offsets};
@@ -143,6 +144,10 @@ impl Events for Engine {
     fn exception(&mut self) {
         self.note_pauses(true);
         self.stream.exception();
+    }
+
+    fn values(&mut self, held: &[Option<Held>; MOST_CALLS]) {
+        self.note_values_at_exit(held);
     }
 
     fn cut(&mut self, active: bool) {
@@ -297,10 +302,10 @@ impl Visit {
                 self.expect(self.offset(self.top()), cell + place.length);
             }
         }
-        if goal.with_arguments {
+        if goal.with_arguments || goal.with_values.is_some() {
             let is_in_place = matches!(place.kind, Kind::LastCall | Kind::LastCallSelf);
             let called = if is_in_place { frame } else { self.top() };
-            self.note_arguments(goal.callee, called);
+            self.note_call(&goal, called);
         }
     }
 
@@ -434,6 +439,7 @@ impl Visit {
                 id: Some(id),
                 announce: false,
                 with_arguments: false,
+                with_values: None,
                 is_there: true,
                 boundary,
                 given: Given::UNKNOWN,
@@ -450,6 +456,9 @@ impl Visit {
         }
         if matches!(standing, Standing::WithArguments(_)) {
             self.note_arguments(definition, frame);
+        }
+        if let Some(id) = self.with_values(definition, standing) {
+            self.note_values(definition, id, frame);
         }
     }
 

@@ -56,6 +56,7 @@ mod planting;
 mod rereading;
 mod survey;
 mod tables;
+mod values;
 mod view;
 mod wrappers;
 

@@ -81,6 +81,7 @@ impl Visit {
                 id: None,
                 announce: false,
                 with_arguments: false,
+                with_values: None,
                 is_there: true,
                 boundary: false,
                 given: Given::UNKNOWN,
@@ -89,13 +90,15 @@ impl Visit {
             | Standing::WithArguments(_)
             | Standing::Loader(_)
             | Standing::Boundary(_) => {
+                let id = standing.at_goal();
                 // `call/N` never begins: its goal gets its frame.
                 let begins = standing.is_always_called() && !kind.calls_goal();
                 GoalKind::Recorded(Goal {
                     callee,
-                    id: standing.at_goal(),
+                    id,
                     announce: begins,
                     with_arguments: matches!(standing, Standing::WithArguments(_)),
+                    with_values: self.with_values(callee, standing),
                     // SAFETY: as above.
                     is_there: unsafe { predicates::is_there(callee) },
                     boundary: !begins,

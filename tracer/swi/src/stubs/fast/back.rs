@@ -78,7 +78,7 @@ pub(in super::super) fn returned(setting: &Setting) -> Option<Vec<u8>> {
         ; cmp [r11 + BOX_RETURN], rsi
         ; jne >other
         ; exits:
-        ; test DWORD [r11 + BOX_MARKS], SILENT
+        ; test DWORD [r11 + BOX_MARKS], SILENT_OR_VALUES
         ; jne >slow
         ; again:
         ; cmp edx, [r11 + BOX_EXITED]

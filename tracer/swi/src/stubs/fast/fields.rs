@@ -39,6 +39,8 @@ pub(super) const BOX_PARENT: i32 = offset_of!(OpenBox, parent) as i32;
 pub(super) const BOX_EXITED: i32 = offset_of!(OpenBox, exited) as i32;
 pub(super) const BOX_MARKS: i32 = offset_of!(OpenBox, marks) as i32;
 pub(super) const SILENT: i32 = mark::SILENT as i32;
+/// Machine code leaves exits of such boxes to handlers.
+pub(super) const SILENT_OR_VALUES: i32 = (mark::SILENT | mark::VALUES) as i32;
 pub(super) const STACKED: i32 = mark::STACKED as i32;
 pub(super) const BOX_BOUNDARY: i32 = offset_of!(OpenBox, boundary) as i32;
 pub(super) const BOX_GIVEN: i32 = offset_of!(OpenBox, given) as i32;

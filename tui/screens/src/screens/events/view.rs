@@ -5,7 +5,7 @@ use portmortem_analyzer::tables::{Cell, EventRow, Row, port};
 use portmortem_analyzer::trace::StreamInfo;
 use portmortem_analyzer::trace::names::printable;
 use portmortem_analyzer::walk::Step;
-use portmortem_tracer::format::{Arguments, Event};
+use portmortem_tracer::format::{Arguments, Event, ValueKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -42,7 +42,8 @@ fn style(event: Event, theme: &Theme) -> Style {
         | Event::Mark { .. }
         | Event::Clause { .. }
         | Event::Arguments(_)
-        | Event::Table(_) => theme.text,
+        | Event::Table(_)
+        | Event::Value { .. } => theme.text,
     }
 }
 
@@ -70,6 +71,17 @@ fn about(reader: &Reader, step: &Step) -> String {
             let answers = counted(table.answers.into(), "answer", "answers");
             format!("{name}, {answers}")
         }
+        Event::Value {
+            when,
+            argument,
+            kind,
+            size,
+            ..
+        } => {
+            let at = if when == 0 { "" } else { " at an exit" };
+            let what = value_text(kind, size);
+            format!("{name}, argument {argument}{at}: {what}")
+        }
         Event::Clause { clause } => {
             let trace = &reader.analysis.trace;
             match trace.clause_index(clause) {
@@ -91,6 +103,17 @@ fn arguments_text(arguments: Arguments) -> String {
             let elements = counted(length, "element", "elements");
             format!("argument {argument}: {elements}")
         }
+    }
+}
+
+fn value_text(kind: ValueKind, size: u32) -> String {
+    let cells = counted(size.into(), "cell", "cells");
+    match kind {
+        ValueKind::Unbound => "unbound".to_owned(),
+        ValueKind::Ground => format!("ground, {cells}"),
+        ValueKind::NotGround => format!("not ground, {cells}"),
+        ValueKind::Unknown => "not known".to_owned(),
+        ValueKind::Fresh => format!("{cells} made since the call"),
     }
 }
 

@@ -1,0 +1,69 @@
+//! Calls that were made before with the same arguments and had the same result, as the values of
+//! arguments show.
+
+use super::evidence::{Evidence, part_of, share};
+use super::{Cause, Certainty, Finding, may_repeat};
+use crate::text::count;
+
+/// Fewer repetitions are no loop.
+const LEAST: u64 = 50;
+
+/// What is computed in less time than this, in ns, is not worth keeping.
+const LEAST_NS: u64 = 5000;
+
+/// At least so many of a hundred calls must be repetitions.
+const LEAST_SHARE: u64 = 20;
+
+/// A finding for each predicate whose calls mostly had a result that an earlier call had. What
+/// state
+/// it reads does not matter: the results are the same.
+pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let predicates = evidence.predicates();
+    let repeated = predicates.filter_map(|(predicate, _, figures)| {
+        if evidence.analysis.arguments().contains_key(&predicate) {
+            return None; // That is in another file.
+        }
+        let values = evidence.analysis.values().of(predicate)?;
+        let is_repeated = values.again >= LEAST
+            && values.again >= values.calls / 100 * LEAST_SHARE
+            && values.same == values.again
+            && !values.pairs.is_empty()
+            && figures.redos == 0
+            && evidence
+                .analysis
+                .ns(figures.inclusive_work_ticks / figures.calls.max(1))
+                >= LEAST_NS;
+        if !is_repeated
+            || evidence.is_tabled(predicate)
+            || may_repeat::does_more(evidence, predicate)
+        {
+            return None;
+        }
+        let name = evidence.name(predicate);
+        Some(Finding {
+            cause: Cause::RepeatedCalls,
+            place: evidence.place(predicate),
+            cost_ticks: part_of(figures.inclusive_work_ticks, values.again, values.calls),
+            certainty: Certainty::Likely,
+            title: format!("{name} computes again what it has computed before"),
+            evidence: format!(
+                "{} of {} calls of {name} that were looked at ({}) had the same arguments as an earlier one, and all of these the same \
+                 result. All {} calls took {}.",
+                count(values.again),
+                count(values.calls),
+                share(values.again, values.calls),
+                count(figures.calls),
+                evidence.time(figures.inclusive_work_ticks),
+            ),
+            remedy: match evidence.is_of_program(predicate) {
+                true => format!(
+                    "compute it once: before the loop that calls it, or with \":- table {name}.\", if what it reads does not change meanwhile."
+                ),
+                false => "compute it once, before the loop, and pass the result on.".to_owned(),
+            },
+            predicates: vec![predicate],
+            needs: Vec::new(),
+        })
+    });
+    repeated.collect()
+}

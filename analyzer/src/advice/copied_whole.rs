@@ -1,0 +1,104 @@
+//! Data that is made anew at each step and handed on, as the values of arguments show.
+
+use super::evidence::Evidence;
+use super::{Cause, Certainty, Finding};
+use crate::figures::values::{PairFigures, ValueFigures};
+use crate::tables::Site;
+use crate::text::count;
+
+/// Fewer exits are no loop.
+const LEAST: u64 = 10;
+
+/// A finding for each goal whose result is most often as good as a copy of what it was given, and
+/// is
+/// given to it the next time. Where one of several goals calls another, the inner one copies.
+pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let copying: Vec<Copying> = evidence
+        .sites()
+        .filter_map(|site| Copying::of(evidence, site))
+        .collect();
+    let is_inner = |outer: &&Copying| {
+        let callee = outer.site.callee;
+        !copying.iter().any(|inner| {
+            inner.site.callee != callee && inner.site.caller.predicate() == Some(callee)
+        })
+    };
+    copying
+        .iter()
+        .filter(is_inner)
+        .map(|one| one.finding(evidence))
+        .collect()
+}
+
+/// A goal that copies.
+struct Copying<'e, 'a> {
+    site: &'e Site<'a>,
+    figures: &'a ValueFigures,
+    given: u8,
+    result: u8,
+    pair: PairFigures,
+}
+
+impl<'e, 'a> Copying<'e, 'a> {
+    fn of(evidence: &Evidence<'a>, site: &'e Site<'a>) -> Option<Self> {
+        let goals = &evidence.analysis.values().goals;
+        let figures = goals.get(&(site.callee, site.site))?;
+        let mut pairs = figures.pairs.iter();
+        let (&(given, result), &pair) = pairs.find(|(_, pair)| {
+            pair.copied >= LEAST
+                && pair.copied >= pair.exits / 8
+                && pair.handed_on >= pair.exits / 10 * 8
+        })?;
+        Some(Self {
+            site,
+            figures,
+            given,
+            result,
+            pair,
+        })
+    }
+
+    fn finding(&self, evidence: &Evidence) -> Finding {
+        let Self { site, pair, .. } = self;
+        let (given, result) = (self.given, self.result);
+        let callee = evidence.name(site.callee);
+        let sizes = &self.figures.arguments[usize::from(given) - 1];
+        let grows = sizes.greatest_in / 2 >= sizes.least_in;
+        let size = match grows {
+            true => format!(
+                "grew from {} to {} cells",
+                count(sizes.least_in.into()),
+                count(sizes.greatest_in.into())
+            ),
+            false => format!("had up to {} cells", count(sizes.greatest_in.into())),
+        };
+        Finding {
+            cause: Cause::CopiedData,
+            place: evidence.place_of(site),
+            cost_ticks: site.figures.served_work_ticks,
+            certainty: match grows {
+                true => Certainty::Likely,
+                false => Certainty::ToCheck,
+            },
+            title: format!(
+                "{callee} makes its data anew at each step {}",
+                evidence.at(site)
+            ),
+            evidence: format!(
+                "Argument {given} {size}. At {} of {} exits that are known much of argument {result} was made anew: {} cells a call. {} calls were \
+                 given the result of the call before. All {} calls took {}.",
+                count(pair.copied),
+                count(pair.exits),
+                count(pair.made / pair.exits.max(1)),
+                count(pair.handed_on),
+                count(site.figures.calls),
+                evidence.time(site.figures.served_work_ticks),
+            ),
+            remedy: "keep the data where a step changes a small part of it: library(assoc) or library(rbtrees), whose versions share \
+                     the rest; a fact for each element; or collect what is new in a list, and make the whole once, behind the loop."
+                .to_owned(),
+            predicates: vec![site.callee],
+            needs: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Of which predicates values of arguments may say why the program is slow.
+
+use std::cmp::Reverse;
+
+use super::Need;
+use super::evidence::Evidence;
+use crate::Analysis;
+
+/// So many predicates of the program, and so many others.
+const MOST: usize = 3;
+
+/// Of the work, in percent: the least that such a predicate does itself.
+const LEAST_SHARE: u64 = 5;
+
+/// What to record of the predicates that do most of the work themselves: of the program, and of the
+/// built-in and library ones that it calls.
+#[must_use]
+pub fn suspects(analysis: &Analysis) -> Vec<Need> {
+    let evidence = Evidence::of(analysis);
+    let enough = evidence.total_ticks / 100 * LEAST_SHARE;
+    let dear = |of_program: bool| {
+        let mut found: Vec<_> = evidence
+            .predicates()
+            .filter(|&(index, info, figures)| {
+                evidence.is_of_program(index) == of_program
+                    && info.is_called_by_program()
+                    && info.declared.arity > 0
+                    && figures.self_ticks >= enough.max(1)
+            })
+            .collect();
+        found.sort_by_key(|&(index, _, figures)| (Reverse(figures.self_ticks), index));
+        found.truncate(MOST);
+        found
+    };
+    let found = [dear(true), dear(false)].concat();
+    let names = found.iter().map(|&(index, ..)| evidence.name(index));
+    names.map(|name| Need::Values(name.to_owned())).collect()
+}

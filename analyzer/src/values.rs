@@ -1,0 +1,440 @@
+//! From events to what the arguments of calls were, at calls and at exits.
+//!
+//! Values of a call follow on its event, those at an exit come before that of the exit. Last calls
+//! make several calls of one box: it has values of the last one and of the first one at its exit.
+//! Each stream is followed by itself: what came before is what came before in it.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use portmortem_tracer::format::{Event, ValueKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::figures::values::{LARGE, ValueFigures, Values};
+use crate::machine::{At, Observer, OpenBox, WayOut};
+use crate::scope::Scope;
+use crate::trace::{PredicateIndex, SiteIndex, Trace};
+
+/// So many arguments have values.
+const MOST: usize = 8;
+/// So many calls of a box have.
+const CALLS: usize = 2;
+/// So many different terms, calls and results of one stream are told apart.
+const MOST_DISTINCT: usize = 1 << 20;
+/// At an exit [`Event::Value`] says which call it is about, from 1.
+const LAST_CALL: u8 = 1;
+
+/// A goal, or a predicate that was called without one.
+type Of = (PredicateIndex, Option<SiteIndex>);
+
+/// What is known of one argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Value {
+    kind: ValueKind,
+    size: u32,
+    hash: u64,
+    /// Cells that are newer than the call.
+    newer: u32,
+}
+
+impl Value {
+    const UNKNOWN: Self = Self {
+        kind: ValueKind::Unknown,
+        size: 0,
+        hash: 0,
+        newer: 0,
+    };
+
+    fn is_bound(self) -> bool {
+        matches!(self.kind, ValueKind::Ground | ValueKind::NotGround)
+    }
+
+    fn is_known(self) -> bool {
+        matches!(self.kind, ValueKind::Ground | ValueKind::Unbound)
+    }
+
+    /// Whether it is a term of more than a cell, which is not met again by chance.
+    fn is_term(self) -> bool {
+        self.is_bound() && self.size > 1
+    }
+}
+
+/// Arguments, from the first one.
+#[derive(Debug, Clone, Default)]
+struct Row {
+    values: [Option<Value>; MOST],
+}
+
+impl Row {
+    fn set(&mut self, argument: u8, value: Value) {
+        let at = usize::from(argument).checked_sub(1);
+        let Some(place) = at.and_then(|at| self.values.get_mut(at)) else {
+            return;
+        };
+        match value.kind {
+            ValueKind::Fresh => {
+                if let Some(before) = place {
+                    before.newer = value.size;
+                }
+            }
+            _ => *place = Some(value),
+        }
+    }
+
+    fn get(&self, at: usize) -> Value {
+        self.values[at].unwrap_or(Value::UNKNOWN)
+    }
+
+    /// At an exit: what was ground in the call still is.
+    fn with(&self, given: &Self) -> Self {
+        let mut all = self.clone();
+        for (result, given) in all.values.iter_mut().zip(given.values) {
+            if let Some(given) = given.filter(|given| given.kind == ValueKind::Ground) {
+                *result = Some(given);
+            }
+        }
+        all
+    }
+
+    fn len(&self) -> usize {
+        let last = self.values.iter().rposition(Option::is_some);
+        last.map_or(0, |last| last + 1)
+    }
+
+    /// A hash of all but one of them; `None` if another one is not known, or not ground.
+    fn without(&self, left_out: Option<usize>) -> Option<u64> {
+        let mut hash = DefaultHasher::new();
+        for at in (0..self.len()).filter(|&at| Some(at) != left_out) {
+            let value = self.get(at);
+            if !value.is_known() {
+                return None;
+            }
+            (at, value.kind as u8, value.hash).hash(&mut hash);
+        }
+        Some(hash.finish())
+    }
+}
+
+/// A call with values, while its box is there.
+#[derive(Debug)]
+struct Noted {
+    of: Of,
+    given: Row,
+    exits: u32,
+}
+
+/// What is kept with a box.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    /// The goal that called last.
+    site: Option<SiteIndex>,
+    /// The last call, and the first one if there are several.
+    noted: Option<Box<[Option<Noted>; CALLS]>>,
+    /// What is said of the exit that comes.
+    results: Option<Box<[Option<Row>; CALLS]>>,
+}
+
+/// What was read so far, as an [`Observer`] of some streams.
+#[derive(Debug)]
+pub(crate) struct Books<'s> {
+    scope: &'s Scope,
+    /// The predicates of which there are values.
+    with: &'s [PredicateIndex],
+    values: Values,
+    stream: Seen,
+}
+
+/// What came before in a stream.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Ground terms, by goal and argument.
+    terms: FxHashSet<(Of, usize, u64)>,
+    /// Results by predicate and arguments.
+    results: FxHashMap<(PredicateIndex, u64), u64>,
+    /// The same by all arguments but one: that one, and the result.
+    varied: FxHashMap<(PredicateIndex, usize, u64), (u64, u64)>,
+    /// Which predicate made one term of another, and which argument that was.
+    made: FxHashMap<(u64, u64), (PredicateIndex, usize)>,
+    /// The last results of each goal.
+    last: FxHashMap<Of, Row>,
+}
+
+impl Seen {
+    fn has_room(&self) -> bool {
+        self.terms.len() + self.results.len() + self.varied.len() + self.made.len() < MOST_DISTINCT
+    }
+}
+
+impl<'s> Books<'s> {
+    /// Of a trace; `None` if it has no values.
+    pub(crate) fn of(trace: &'s Trace, scope: &'s Scope) -> Option<Self> {
+        let with = trace.with_values();
+        (!with.is_empty()).then(|| Self {
+            scope,
+            with,
+            values: Values::default(),
+            stream: Seen::default(),
+        })
+    }
+
+    pub(crate) fn into_values(self) -> Values {
+        self.values
+    }
+
+    fn figures(&mut self, of: Of) -> &mut ValueFigures {
+        self.values.goals.entry(of).or_default()
+    }
+
+    /// An argument of a call.
+    fn given(&mut self, open: &OpenBox, kept: &mut Kept, argument: u8, value: Value) {
+        let of = (open.predicate, kept.site);
+        let calls = kept.noted.get_or_insert_default();
+        if argument == 1 {
+            if calls[1].is_none() {
+                calls[1] = calls[0].take();
+            }
+            calls[0] = Some(Noted {
+                of,
+                given: Row::default(),
+                exits: 0,
+            });
+            self.figures(of).calls += 1;
+        }
+        let Some(noted) = calls[0].as_mut().filter(|noted| noted.of == of) else {
+            return;
+        };
+        let at = usize::from(argument).wrapping_sub(1);
+        if at >= MOST || noted.given.values[at].is_some() || value.kind == ValueKind::Fresh {
+            return;
+        }
+        noted.given.set(argument, value);
+        let known = self.values.goals.entry(of).or_default();
+        let figures = known.argument(at);
+        match value.kind {
+            ValueKind::Unknown => figures.unknown_in += 1,
+            ValueKind::Unbound | ValueKind::Fresh => {}
+            ValueKind::Ground | ValueKind::NotGround => figures.given(value.size),
+        }
+        if value.kind == ValueKind::Ground {
+            let has_room = self.stream.has_room();
+            self.values.cut_short |= !has_room;
+            if has_room && self.stream.terms.insert((of, at, value.hash)) {
+                figures.distinct_in += 1;
+            }
+        }
+        if let Some(last) = self.stream.last.get(&of).filter(|_| value.is_term()) {
+            for from in (0..MOST).filter(|&from| from != at) {
+                let given = last.get(from);
+                if given.is_term() && given.hash == value.hash {
+                    let pair = (argument, from as u8 + 1);
+                    known.pairs.entry(pair).or_default().handed_on += 1;
+                }
+            }
+        }
+    }
+
+    /// A call exits with these arguments.
+    fn exits(&mut self, noted: &Noted, results: &Row) {
+        let Noted { of, given, .. } = noted;
+        let (predicate, count) = (of.0, given.len());
+        let figures = self.figures(*of);
+        figures.exits += 1;
+        for at in 0..count {
+            let (result, argument) = (results.get(at), figures.argument(at));
+            argument.unknown_out += u64::from(result.kind == ValueKind::Unknown);
+            argument.bound_out += u64::from(result.is_bound());
+            argument.cells_out = argument.cells_out.saturating_add(result.size.into());
+        }
+        let is_result =
+            |&at: &usize| given.get(at).kind == ValueKind::Unbound && results.get(at).is_bound();
+        let mut made = Row::default();
+        for to in (0..count).filter(is_result) {
+            let result = results.get(to);
+            made.set(to as u8 + 1, result);
+            for from in (0..count).filter(|&from| given.get(from).is_bound()) {
+                let from_value = given.get(from);
+                let pair = (from as u8 + 1, to as u8 + 1);
+                let figures = self.figures(*of).pairs.entry(pair).or_default();
+                figures.exits += 1;
+                figures.made = figures.made.saturating_add(result.newer.into());
+                if from_value.size >= LARGE && result.newer >= from_value.size / 4 {
+                    figures.copied += 1;
+                }
+                if from_value.is_term() && result.is_term() && from_value.hash != result.hash {
+                    self.makes((predicate, from), from_value.hash, result.hash);
+                }
+            }
+        }
+        self.stream.last.insert(*of, made);
+    }
+
+    /// A predicate made one term of another.
+    fn makes(&mut self, of: (PredicateIndex, usize), from: u64, to: u64) {
+        if let Some(&other) = self.stream.made.get(&(to, from))
+            && other != of
+        {
+            let times = self.values.to_and_fro.entry((other.0, of.0));
+            *times.or_default() += 1;
+        }
+        if self.stream.has_room() {
+            self.stream.made.insert((from, to), of);
+        }
+    }
+
+    /// The first result of a call: its arguments at its exit, or none if it failed.
+    fn first_result(&mut self, noted: &Noted, results: Option<&Row>) {
+        let Noted { of, given, .. } = noted;
+        let predicate = of.0;
+        let result = match results {
+            Some(results) => match results.without(None) {
+                Some(result) => result,
+                None => return,
+            },
+            None => 0,
+        };
+        // The result without what was given: an argument that matters to nothing is in it, too.
+        let made = |left_out: usize| {
+            let mut made = results.cloned().unwrap_or_default();
+            if given.get(left_out).kind == ValueKind::Ground {
+                made.values[left_out] = Some(given.get(left_out));
+            }
+            results.map_or(Some(0), |_| made.without(Some(left_out)))
+        };
+        let has_room = self.stream.has_room();
+        self.values.cut_short |= !has_room;
+        let figures = self.values.goals.entry(*of).or_default();
+        let Some(all) = given.without(None) else {
+            return;
+        };
+        match self.stream.results.get_mut(&(predicate, all)) {
+            Some(before) => {
+                figures.again += 1;
+                figures.same += u64::from(*before == result);
+                *before = result;
+            }
+            None if has_room => {
+                self.stream.results.insert((predicate, all), result);
+            }
+            None => {}
+        }
+        for at in 0..given.len() {
+            if given.get(at).kind != ValueKind::Ground {
+                continue;
+            }
+            let (Some(others), Some(result)) = (given.without(Some(at)), made(at)) else {
+                continue;
+            };
+            let value = given.get(at).hash;
+            match self.stream.varied.get_mut(&(predicate, at, others)) {
+                Some((before, _)) if *before == value => {}
+                Some((before, last)) => {
+                    let argument = figures.argument(at);
+                    argument.varied += 1;
+                    argument.varied_same += u64::from(*last == result);
+                    (*before, *last) = (value, result);
+                }
+                None if has_room => {
+                    let one = (value, result);
+                    self.stream.varied.insert((predicate, at, others), one);
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+impl Observer for Books<'_> {
+    type Kept = Kept;
+
+    fn begins(&mut self, _: u32) {
+        self.stream = Seen::default();
+    }
+
+    fn called(&mut self, at: &At, _: &OpenBox, _: Option<&Kept>) -> Kept {
+        Kept {
+            site: at.site,
+            ..Kept::default()
+        }
+    }
+
+    fn departed(&mut self, at: &At, _: &OpenBox, kept: &mut Kept) {
+        kept.site = at.site;
+    }
+
+    fn left(&mut self, at: &At, kept: &mut Kept, way_out: WayOut) {
+        let results = kept.results.take();
+        let Some(calls) = kept.noted.as_mut().filter(|_| at.is_inside) else {
+            return;
+        };
+        for (number, noted) in calls.iter_mut().enumerate() {
+            let Some(noted) = noted else { continue };
+            match way_out {
+                WayOut::ExitDet | WayOut::ExitNondet => {
+                    let results = results.as_ref().and_then(|all| all[number].as_ref());
+                    match results {
+                        Some(results) => {
+                            let results = &results.with(&noted.given);
+                            self.exits(noted, results);
+                            if noted.exits == 0 {
+                                self.first_result(noted, Some(results));
+                            }
+                        }
+                        None => self.figures(noted.of).unknown_exits += 1,
+                    }
+                    noted.exits += 1;
+                }
+                WayOut::Fail if noted.exits == 0 => self.first_result(noted, None),
+                _ => {}
+            }
+        }
+    }
+
+    fn re_entered(&mut self, _: &At, _: &mut Kept, _: Option<&Kept>) {}
+
+    fn noted(&mut self, at: &At, active: Option<(&OpenBox, &mut Kept)>) {
+        let Some((open, kept)) = active.filter(|_| at.is_inside) else {
+            return;
+        };
+        let Event::Value {
+            when,
+            argument,
+            kind,
+            size,
+            hash,
+        } = at.event
+        else {
+            return;
+        };
+        let value = Value {
+            kind,
+            size,
+            hash,
+            newer: 0,
+        };
+        if when >= LAST_CALL {
+            if let Some(row) = kept
+                .results
+                .get_or_insert_default()
+                .get_mut(usize::from(when - LAST_CALL))
+            {
+                row.get_or_insert_default().set(argument, value);
+            }
+        } else if open.is_shown(self.scope) && self.with.binary_search(&open.predicate).is_ok() {
+            self.given(open, kept, argument, value);
+        }
+    }
+}
+
+/// Those of some streams with those of others.
+pub(crate) fn and(mut one: Values, other: Values) -> Values {
+    for (of, figures) in &other.goals {
+        one.goals.entry(*of).or_default().add(figures);
+    }
+    for (pair, times) in other.to_and_fro {
+        *one.to_and_fro.entry(pair).or_default() += times;
+    }
+    one.cut_short |= other.cut_short;
+    one
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! `portmortem advise` of recordings with values: each finding, and a program without the mistake.
+
+use portmortem_tests::Sandbox;
+use serde_json::Value;
+
+use super::advise::{findings, says};
+
+/// The findings of this cause, as predicates.
+fn found(program: &str, values: &[&str], cause: &str) -> Vec<Value> {
+    let sandbox = Sandbox::with("run.pl", program);
+    let options = values.iter().flat_map(|of| ["--values", of]);
+    let command: Vec<&str> = ["record", "run.pl"].into_iter().chain(options).collect();
+    sandbox.portmortem(command).exits(0);
+    let mut found = findings(&sandbox);
+    found.retain(|finding| finding["cause"] == cause);
+    found
+}
+
+#[track_caller]
+fn only(found: &[Value], title: &str) -> Value {
+    let [one] = found else {
+        panic!("{found:#?}");
+    };
+    assert_eq!(one["title"], title);
+    one.clone()
+}
+
+const COUNTING: &str = "\
+:- initialization(main, main).
+:- set_prolog_flag(gc, false).
+main :- numlist(1, 350, Ws), empty(E), foldl(count, Ws, E, _).
+";
+
+#[test]
+fn a_dict_that_is_copied_for_each_key() {
+    let program = format!("{COUNTING}empty(_{{}}).\ncount(W, C0, C) :- put_dict(W, C0, 1, C).\n");
+    let found = found(&program, &["*"], "copied-data");
+    // Not what calls it.
+    let one = only(
+        &found,
+        "system:put_dict/4 makes its data anew at each step at line 5 of count/3",
+    );
+    says(&one, "Argument 2 grew from 3 to ");
+    says(&one, "calls were given the result of the call before.");
+    assert_eq!(one["certainty"], "likely");
+}
+
+#[test]
+fn a_tree_shares_what_does_not_change() {
+    let program = format!(
+        ":- use_module(library(assoc)).\n{COUNTING}empty(t).\ncount(W, C0, C) :- put_assoc(W, C0, 1, C).\n"
+    );
+    assert!(found(&program, &["*"], "copied-data").is_empty());
+}
+
+/// By a helper, of a fact that holds the whole state.
+#[test]
+fn a_state_in_one_fact() {
+    let program = "\
+:- initialization(main, main).
+:- dynamic stock/1.
+main :- findall(A-20, between(1, 300, A), Items), assertz(stock(Items)), forall(between(1, 200, N), ( A is N mod 10 + 290, sell(A) )).
+sell(A) :- retract(stock(Items0)), replace(Items0, A, Items), assertz(stock(Items)).
+replace([A-N0|Items], A, [A-N|Items]) :- !, N is N0-1.
+replace([Item|Items0], A, [Item|Items]) :- replace(Items0, A, Items).
+";
+    let found = found(program, &["replace/3"], "copied-data");
+    only(
+        &found,
+        "replace/3 makes its data anew at each step at line 4 of sell/1",
+    );
+}
+
+/// The state that changes meanwhile is not what `norm/2` reads.
+#[test]
+fn results_that_are_computed_again() {
+    let program = "\
+:- initialization(main, main).
+:- dynamic user/2, seen/1.
+main :- forall(between(1, 20, U), assertz(user(U, 3))), forall(between(1, 400, N), ( U is N mod 20 + 1, visit(U) )).
+visit(U) :- norm(U, N), assertz(seen(U)), next(U, M), print(N-M), nl.
+norm(U, N) :- user(U, X), numlist(1, 3000, L), sum_list(L, S), N is S*X.
+next(U, N) :- aggregate_all(count, seen(U), N).
+";
+    let found = found(program, &["norm/2", "next/2"], "repeated-calls");
+    let one = only(&found, "norm/2 computes again what it has computed before");
+    says(
+        &one,
+        "380 of 400 calls of norm/2 that were looked at (95 %)",
+    );
+}
+
+fn orders(cost: &str) -> String {
+    format!(
+        "\
+:- initialization(main, main).
+:- table cost/3.
+main :- forall(( between(1, 40, Order), between(1, 10, Part) ), cost(Order, Part, _)).
+cost(Order, Part, Cost) :- Cost is {cost}.
+"
+    )
+}
+
+#[test]
+fn an_argument_that_makes_no_difference() {
+    let found_in = |cost: &str| found(&orders(cost), &["cost/3"], "useless-argument");
+    let found = found_in("Part*3+0*Order");
+    let one = only(&found, "argument 1 of cost/3 makes no difference");
+    says(&one, "390 of 400 calls of cost/3");
+    says(&one, "Each value of it has tables of its own.");
+    // It matters, if only for the last one.
+    assert!(found_in("Part*3+Order//40").is_empty());
+}
+
+#[test]
+fn codes_that_become_an_atom_and_codes_again() {
+    let program = |again: &str| {
+        format!(
+            "\
+:- initialization(main, main).
+main :- numlist(0'a, 0'z, Codes), loop(200, Codes).
+loop(0, _) :- !.
+loop(N, Codes) :- atom_codes(Name, Codes), {again}, M is N-1, loop(M, Again).
+"
+        )
+    };
+    let found_in = |again: &str| {
+        found(
+            &program(again),
+            &["atom_codes/2", "reverse/2"],
+            "to-and-fro",
+        )
+    };
+    let found = found_in("atom_codes(Name, Again)");
+    let one = only(
+        &found,
+        "system:atom_codes/2 undoes what system:atom_codes/2 has done",
+    );
+    says(&one, "of 400 exits of system:atom_codes/2");
+    assert!(found_in("atom_length(Name, L), Again = [L|Codes]").is_empty());
+}

@@ -1,0 +1,255 @@
+//! What the arguments of calls are, at the call and at each exit (`--values`).
+//!
+//! At the call they are in the frame of the predicate that is called. At an exit that may have been
+//! used again, so the cells that were held then are looked at: see
+//! [`held_values`](crate::native::held_values).
+
+use std::array;
+
+use portmortem_tracer::format::{Event, ValueKind};
+
+use super::handlers::Visit;
+use crate::argument_values::{Fresh, Value};
+use crate::arguments::{MOST_REFERENCES, Walk};
+use crate::engine::Engine;
+use crate::ffi::{self, Term};
+use crate::native::collected;
+use crate::native::held_values::{Held, KeptValues, MOST, MOST_CALLS};
+use crate::native::identity::{Identity, identity, module_name};
+use crate::native::offsets;
+use crate::native::place::Goal;
+use crate::native::predicates::Standing;
+use crate::native::terms;
+use crate::native::words::{WORD, word};
+use crate::recording;
+use crate::values::{atom_text, name_text};
+
+/// The cell of a variable.
+const VARIABLE: usize = 0;
+
+impl Visit {
+    /// The number of a predicate in the trace, if values of it are recorded.
+    pub(super) fn with_values(&mut self, definition: usize, standing: Standing) -> Option<u32> {
+        let kept = &mut self.engine.values;
+        let id = match standing {
+            Standing::Recorded(id) | Standing::WithArguments(id) | Standing::Boundary(id) => id,
+            _ => return None,
+        };
+        let is_kept = kept.is_wanted
+            && *kept
+                .predicates
+                .entry((definition, id))
+                .or_insert_with(|| is_named(identity(definition), id));
+        is_kept.then_some(id)
+    }
+
+    /// What is recorded of a goal's call besides its event: its arguments begin in this frame.
+    pub(super) fn note_call(&mut self, goal: &Goal, frame: usize) {
+        if goal.with_arguments {
+            self.note_arguments(goal.callee, frame);
+        }
+        if let Some(id) = goal.with_values {
+            self.note_values(goal.callee, goal.id.unwrap_or(id), frame);
+        }
+    }
+
+    /// The call that has just been recorded was made with the arguments that a frame begins with:
+    /// the running one, or the next one, which is complete but for its head.
+    /// `goal` is what the event of the call names.
+    pub(super) fn note_values(&mut self, definition: usize, goal: u32, frame: usize) {
+        let arity = identity(definition).arity;
+        if self.engine.quiet || self.shadow.is_silent() || arity == 0 {
+            return;
+        }
+        if !self.engine.values.looks_at(goal) {
+            return;
+        }
+        let first = frame + self.offsets.arguments;
+        let count = arity.min(MOST);
+        if let Some(held) = self.held(first, count, goal)
+            && !self.shadow.hold(held)
+        {
+            return;
+        }
+        let behind = first + arity * WORD;
+        // SAFETY: nothing of the stack lies behind the arguments.
+        let settled = unsafe { look(self.engine, goal, first, count, behind, None) };
+        self.shadow.settle_values(settled);
+    }
+
+    fn held(&self, first: usize, count: usize, goal: u32) -> Option<Held> {
+        // SAFETY: arguments of a frame.
+        let cell = |at| unsafe { word(first, at * WORD) };
+        Some(Held {
+            cells: array::from_fn(|at| if at < count { cell(at) } else { 0 }),
+            arity: count,
+            goal,
+            settled: 0,
+            collections: collected::count()?,
+            stacks: terms::stacks(self.data, self.base)?,
+            top: terms::global_top(self.data)?,
+        })
+    }
+}
+
+impl Engine {
+    /// The active box is about to exit, of which these arguments were held.
+    pub(super) fn note_values_at_exit(&mut self, held: &[Option<Held>; MOST_CALLS]) {
+        let Some(offsets) = offsets::known() else {
+            return;
+        };
+        let data = offsets::running_engine(offsets);
+        // SAFETY: the engine's data.
+        let [base, top, limit] = [offsets.base, offsets.top, offsets.limit]
+            .map(|offset| unsafe { word(data, offset as usize) });
+        if top + MOST * WORD > limit {
+            return;
+        }
+        for (when, held) in (1..).zip(held) {
+            let Some(held) = held else { continue };
+            let is_good = Some(held.collections) == collected::count()
+                && Some(held.stacks) == terms::stacks(data, base);
+            if !is_good {
+                continue;
+            }
+            // What was collected since the last event lies before the pause.
+            self.note_pauses(true);
+            // SAFETY: nothing of the stack lies behind its top, and there is room.
+            unsafe {
+                for (at, &cell) in held.cells[..held.arity].iter().enumerate() {
+                    ((top + at * WORD) as *mut usize).write(cell);
+                }
+                let exit = Some((when, held));
+                let behind = top + held.arity * WORD;
+                look(self, held.goal, top, held.arity, behind, exit);
+            }
+        }
+    }
+}
+
+/// Records what is known of terms whose cells lie on the local stack, one behind the other. Nothing
+/// is known of any of them if there is no room. At an exit: of which call, and what was held of it.
+/// Which ones need not be looked at again comes back, as bits.
+///
+/// # Safety
+/// Nothing of the stack lies behind `behind`.
+unsafe fn look(
+    engine: &mut Engine,
+    goal: u32,
+    first: usize,
+    count: usize,
+    behind: usize,
+    exit: Option<(u8, &Held)>,
+) -> u8 {
+    let Some(offsets) = offsets::known() else {
+        return 0;
+    };
+    let data = offsets::running_engine(offsets);
+    // SAFETY: the engine's data.
+    let (base, limit) = unsafe {
+        (
+            word(data, offsets.base as usize),
+            word(data, offsets.limit as usize),
+        )
+    };
+    let mut values = [Value::UNKNOWN; MOST];
+    let settled = exit.map_or(0, |(_, held)| held.settled);
+    if behind + MOST_REFERENCES * WORD <= limit {
+        let reference = (first - base) / WORD;
+        let top = (data + offsets.top as usize) as *mut usize;
+        // SAFETY: the caller's promise; the engine finds the top of its stack where it was.
+        unsafe {
+            let before = top.read();
+            top.write(behind);
+            let fresh = exit.map(|(_, held)| Fresh {
+                data,
+                base,
+                top: held.top,
+            });
+            let values = &mut values[..count];
+            engine.stream.pause();
+            measure(reference, fresh, values, goal, settled, &mut engine.values);
+            engine.stream.resume();
+            top.write(before);
+        }
+    }
+    for (at, value) in values[..count].iter_mut().enumerate() {
+        // SAFETY: as above.
+        let is_in_frame = unsafe { word(first, at * WORD) } == VARIABLE;
+        // What a variable in a frame is at an exit stood in that frame.
+        if is_in_frame && exit.is_some() {
+            *value = Value::UNKNOWN;
+        }
+    }
+    let when = exit.map_or(0, |(when, _)| when);
+    // At least one is said at each exit.
+    let all_settled = (0..count).all(|at| settled & (1 << at) != 0);
+    let mut known = 0;
+    for (at, value) in values[..count].iter().enumerate() {
+        if matches!(value.kind, ValueKind::Ground) {
+            known |= 1 << at;
+        }
+        if settled & (1 << at) != 0 && !(all_settled && at == 0) {
+            continue;
+        }
+        let say = |kind: ValueKind, cells: usize, hash| {
+            let size = if kind.has_size() { cells as u32 } else { 0 };
+            engine.stream.value(Event::Value {
+                when,
+                argument: at as u8 + 1,
+                kind,
+                size,
+                hash,
+            });
+        };
+        say(value.kind, value.size, value.hash);
+        if value.newer > 0 {
+            say(ValueKind::Fresh, value.newer, 0);
+        }
+    }
+    known
+}
+
+/// Finds out what is known of terms. Reads them only; [`MOST_REFERENCES`] must be free.
+fn measure(
+    first: Term,
+    fresh: Option<Fresh>,
+    values: &mut [Value],
+    goal: u32,
+    settled: u8,
+    kept: &mut KeptValues,
+) {
+    // SAFETY: a frame of our own, which is closed below; nothing is bound in it.
+    let (frame, at) = unsafe { (ffi::PL_open_foreign_frame(), ffi::PL_new_term_ref()) };
+    if at != 0 {
+        let mut walk = Walk::of_terms(fresh);
+        for (at_argument, (term, value)) in (first..).zip(values).enumerate() {
+            if settled & (1 << at_argument) != 0 {
+                continue;
+            }
+            *value = kept.look(goal, |most| {
+                let value = walk.value(term, at, most);
+                (value, value.size)
+            });
+        }
+    }
+    // SAFETY: opened above.
+    unsafe { ffi::PL_close_foreign_frame(frame) };
+}
+
+/// Whether `--values` names a predicate. If so, the trace says it.
+fn is_named(predicate: Identity, id: u32) -> bool {
+    let Some(module) = module_name(predicate.module) else {
+        return false;
+    };
+    let (module, name) = (atom_text(module), name_text(predicate.name));
+    let arity = u32::try_from(predicate.arity).unwrap_or(u32::MAX);
+    let keeps = recording::with(|current| {
+        let keeps = current.selection.keeps_values(&module, &name, arity);
+        if keeps {
+            current.recorder.keeps_values(id);
+        }
+        keeps
+    });
+    keeps == Some(true)
+}
