@@ -18,7 +18,7 @@ use crate::native::held_values::{Held, KeptValues, MOST, MOST_CALLS};
 use crate::native::identity::{Identity, identity, module_name};
 use crate::native::offsets;
 use crate::native::place::Goal;
-use crate::native::predicates::Standing;
+use crate::native::standing::Standing;
 use crate::native::terms;
 use crate::native::words::{WORD, word};
 use crate::recording;
