@@ -23,7 +23,7 @@ pub(crate) mod mark {
     pub(crate) const AWAITED: u32 = 8;
     /// The wrapper of its predicate runs, or has run.
     pub(crate) const WRAPPED: u32 = 16;
-    /// Arguments of its calls are held: see [`super::held_values`].
+    /// Arguments of its calls are held: see [`mod@crate::native::held_values`].
     pub(crate) const VALUES: u32 = 32;
     /// The box that called it returns to the same cell: it runs in the frame of a last call.
     pub(crate) const STACKED: u32 = 4;
