@@ -16,6 +16,7 @@ mod at_once;
 mod baseline;
 mod clauses;
 mod cli;
+mod closed_pipe;
 mod counts;
 mod crash;
 mod damage;

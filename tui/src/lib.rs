@@ -39,8 +39,9 @@ pub fn exit_code(done: Result<ExitCode>) -> ExitCode {
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        cause
-            .downcast_ref::<io::Error>()
-            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        let written = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let as_json = cause.downcast_ref::<serde_json::Error>();
+        let kind = written.or_else(|| as_json?.io_error_kind());
+        kind == Some(io::ErrorKind::BrokenPipe)
     })
 }
