@@ -33,7 +33,7 @@ use crate::analysis::AnalysisView;
 use crate::format::count;
 use crate::keys::{self, Action, Binding};
 use crate::theme::Theme;
-use jumps::Jump;
+use jumps::{Jump, Then};
 use list::List;
 use reader::{Reader, Stacks};
 use reasons::Reason;
@@ -241,6 +241,8 @@ impl Events {
                 };
                 match first {
                     Some((stream, step)) => self.arrive(&jump, stream, step),
+                    // The list itself says that it is empty.
+                    None if matches!(jump.then, Then::List) => Effect::Done,
                     None => Effect::Say(format!("there is no {}", jump.what)),
                 }
             }
