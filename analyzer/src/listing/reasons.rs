@@ -2,6 +2,7 @@
 
 use portmortem_tracer::format::Event;
 
+use crate::machine::{Class, WayOut};
 use crate::tables::Place;
 
 /// The last port that the program made: what a redo is blamed on.
@@ -17,16 +18,13 @@ impl LastPort {
     /// What an event by `here` makes of it; `None` if it leaves it alone. Not to be asked of what
     /// happens between ports.
     pub(super) fn of(event: Event, here: Option<Place>) -> Option<Self> {
-        match event {
-            Event::Fail => here.map(Self::Failure),
-            Event::Gap { .. } => Some(Self::Lost),
-            Event::Redo
-            | Event::Pause
-            | Event::Resume
-            | Event::Mark { .. }
-            | Event::Clause { .. }
-            | Event::Table(_) => None,
-            _ => Some(Self::Other),
+        match Class::of(event) {
+            Class::Leave(WayOut::Fail) => here.map(Self::Failure),
+            Class::Lose => Some(Self::Lost),
+            Class::ReEnter | Class::Pause(_) | Class::Note => None,
+            Class::Enter(_) | Class::Depart(_) | Class::Leave(_) | Class::Cut(_) => {
+                Some(Self::Other)
+            }
         }
     }
 }
@@ -45,15 +43,12 @@ pub(super) enum Passage {
 impl Passage {
     /// Not to be asked of what happens between ports.
     pub(super) fn of(event: Event) -> Self {
-        match event {
-            Event::Exception => Self::Flies,
-            Event::Cut { .. }
-            | Event::Pause
-            | Event::Resume
-            | Event::Mark { .. }
-            | Event::Clause { .. }
-            | Event::Table(_) => Self::Stays,
-            _ => Self::Lands,
+        match Class::of(event) {
+            Class::Leave(WayOut::Exception) => Self::Flies,
+            Class::Cut(_) | Class::Pause(_) | Class::Note => Self::Stays,
+            Class::Enter(_) | Class::Depart(_) | Class::Leave(_) | Class::ReEnter | Class::Lose => {
+                Self::Lands
+            }
         }
     }
 }

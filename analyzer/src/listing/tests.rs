@@ -89,7 +89,13 @@ fn leaves(event: Event) -> Option<WayOut> {
 fn is_silent(event: Event) -> bool {
     matches!(
         event,
-        Event::Pause | Event::Resume | Event::Mark { .. } | Event::Clause { .. } | Event::Table(_)
+        Event::Pause
+            | Event::Resume
+            | Event::Mark { .. }
+            | Event::Clause { .. }
+            | Event::Arguments(_)
+            | Event::Table(_)
+            | Event::Value { .. }
     )
 }
 
