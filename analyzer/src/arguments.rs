@@ -11,7 +11,7 @@ use portmortem_tracer::format::{self, Event};
 use rustc_hash::FxHashMap;
 
 use crate::figures::arguments::{ArgumentFigures, Arguments, SizeFigures, SizeKind};
-use crate::machine::{At, Observer, OpenBox, WayOut};
+use crate::machine::{At, Observer, OpenBox};
 use crate::scope::Scope;
 use crate::trace::{PredicateIndex, Trace};
 
@@ -93,9 +93,6 @@ impl Observer for Books<'_> {
     type Kept = ();
 
     fn called(&mut self, _: &At, _: &OpenBox, _: Option<&()>) {}
-    fn departed(&mut self, _: &At, _: &OpenBox, (): &mut ()) {}
-    fn left(&mut self, _: &At, (): &mut (), _: WayOut) {}
-    fn re_entered(&mut self, _: &At, (): &mut (), _: Option<&()>) {}
 
     fn noted(&mut self, at: &At, active: Option<(&OpenBox, &mut ())>) {
         let (Event::Arguments(arguments), Some((open, ()))) = (at.event, active) else {

@@ -6,7 +6,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use portmortem_tracer::format::{Event, ValueKind};
+use portmortem_tracer::format::{ArgumentValue, Event, ValueKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::figures::values::{LARGE, ValueFigures, Values};
@@ -20,7 +20,7 @@ const MOST: usize = 8;
 const CALLS: usize = 2;
 /// So many different terms, calls and results of one stream are told apart.
 const MOST_DISTINCT: usize = 1 << 20;
-/// At an exit [`Event::Value`] says which call it is about, from 1.
+/// At an exit [`ArgumentValue::when`] says which call it is about, from 1.
 const LAST_CALL: u8 = 1;
 
 /// A goal, or a predicate that was called without one.
@@ -388,19 +388,17 @@ impl Observer for Books<'_> {
         }
     }
 
-    fn re_entered(&mut self, _: &At, _: &mut Kept, _: Option<&Kept>) {}
-
     fn noted(&mut self, at: &At, active: Option<(&OpenBox, &mut Kept)>) {
         let Some((open, kept)) = active.filter(|_| at.is_inside) else {
             return;
         };
-        let Event::Value {
+        let Event::Value(ArgumentValue {
             when,
             argument,
             kind,
             size,
             hash,
-        } = at.event
+        }) = at.event
         else {
             return;
         };

@@ -2,7 +2,7 @@
 
 use portmortem_analyzer::figures::values::{PairFigures, ValueFigures};
 use portmortem_tests::{Profiled, Sandbox};
-use portmortem_tracer::format::{Event, ValueKind};
+use portmortem_tracer::format::{ArgumentValue, Event, ValueKind};
 
 fn record(program: &str, options: &[&str]) -> Profiled {
     Sandbox::new().record("p", program, options)
@@ -42,8 +42,7 @@ fn a_result_is_known_after_last_calls() {
         assert_eq!(counts(&profiled, predicate), [100, 100, 0], "{predicate}");
     }
     // A box has the values of its first call and its last one. The sizes of the dict are those with
-    // 0
-    // and 99 keys.
+    // 0 and 99 keys.
     assert_eq!(counts(&profiled, "grow/3"), [101, 2, 0]);
     let step = figures(&profiled, "step/3");
     let [number, given, result] = step.arguments[..] else {
@@ -142,13 +141,13 @@ last(X, X).
     let mut given = Vec::new();
     let mut result = Vec::new();
     for timed in profiled.trace.events(&profiled.trace.streams()[0]) {
-        if let Event::Value {
+        if let Event::Value(ArgumentValue {
             when,
             argument,
             kind: ValueKind::Ground,
             size,
             hash,
-        } = timed.event
+        }) = timed.event
         {
             match (when, argument) {
                 (0, 1) => given.push((size, hash)),

@@ -173,7 +173,7 @@ impl Profiled {
                     | Event::Clause { .. }
                     | Event::Arguments(_)
                     | Event::Table(_)
-                    | Event::Value { .. }
+                    | Event::Value(_)
                     | Event::Gap { .. } => {}
                     Event::Call { predicate } if inside > 0 || self.is_engine_work(predicate) => {
                         inside += 1;

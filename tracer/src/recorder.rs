@@ -265,7 +265,7 @@ impl Recorder {
 
     /// Says that a predicate ([`Recorder::predicate`]) has boxes where goals of recorded clauses
     /// call it, and no boxes for the goals of its own clauses.
-    pub fn is_boundary(&self, predicate: u32) {
+    pub fn at_boundary(&self, predicate: u32) {
         let record = Record::Boundary { predicate };
         self.inner.with(|shared| self.inner.append(shared, &record));
     }

@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering;
 
 use crate::clock;
 use crate::format::{
-    Arguments, CODE_CLAUSE, CODE_EXCEPTION, CompleteTable, Event, TAG_BITS, TAG_CALL, TAG_CUT,
-    TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
+    ArgumentValue, Arguments, CODE_CLAUSE, CODE_EXCEPTION, CompleteTable, Event, TAG_BITS,
+    TAG_CALL, TAG_CUT, TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,
 };
 use crate::registry;
 use crate::slow::Core;
@@ -349,11 +349,9 @@ impl Stream {
         self.core().slow(Event::Table(table), clock::ticks());
     }
 
-    /// What an argument of a call is: an [`Event::Value`].
-    pub fn value(&self, value: Event) {
-        if matches!(value, Event::Value { .. }) {
-            self.core().slow(value, clock::ticks());
-        }
+    /// What an argument of a call is.
+    pub fn value(&self, value: ArgumentValue) {
+        self.core().slow(Event::Value(value), clock::ticks());
     }
 
     /// [`Stream::cut`], as [`Stream::call_if_soon`]. A cut that becomes part of the event before is always soon.

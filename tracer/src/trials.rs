@@ -63,13 +63,14 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Run>> {
             if work.is_some() || inside.is_some() {
                 continue;
             }
+            let port = kind(event);
             if matches!(event, Event::Mark { .. }) {
                 marked = Some(header.stream);
                 match run.take() {
                     Some(done) => runs.push(done),
                     None => run = Some(Run::default()),
                 }
-            } else if let (Some(run), Some((kind, count))) = (&mut run, kind(event)) {
+            } else if let (Some(run), Some((kind, count))) = (&mut run, port) {
                 run.trial.counts[kind] += count;
                 if let Event::Call { predicate } | Event::Tail { predicate } = event {
                     let called = declared.get(&predicate)?;
@@ -83,13 +84,12 @@ pub fn runs(trace: &[u8]) -> Option<Vec<Run>> {
                     run.trial.leaf_ticks += ticks;
                 }
             }
-            open.pass(event, &declared)?;
+            if port.is_some() {
+                open.pass(event, &declared)?;
+            }
             match event {
                 Event::Call { .. } => leaf = Some(0),
-                Event::Clause { .. }
-                | Event::Arguments(_)
-                | Event::Table(_)
-                | Event::Value { .. } => {}
+                Event::Clause { .. } | Event::Arguments(_) | Event::Table(_) | Event::Value(_) => {}
                 _ => leaf = None,
             }
         }
@@ -117,7 +117,7 @@ impl Boxes {
         self.active.is_some_and(|at| self.all[at].is_boundary)
     }
 
-    /// `None` if no program does this.
+    /// What a port does to them. `None` if no program does this.
     fn pass(&mut self, event: Event, declared: &HashMap<u32, Declared>) -> Option<()> {
         let parent = self.active.and_then(|at| self.all[at].parent);
         match event {
@@ -138,14 +138,8 @@ impl Boxes {
                 let left = self.choices.len().checked_sub(count as usize)?;
                 self.choices.truncate(left);
             }
-            Event::Pause
-            | Event::Resume
-            | Event::Gap { .. }
-            | Event::Mark { .. }
-            | Event::Clause { .. }
-            | Event::Arguments(_)
-            | Event::Table(_)
-            | Event::Value { .. } => {}
+            // No port: see [`kind`].
+            _ => {}
         }
         Some(())
     }
@@ -240,6 +234,7 @@ fn declared(trace: &[u8], file_id: u64) -> Option<HashMap<u32, Declared>> {
     Some(all)
 }
 
+/// Which port it is, in the order of [`Trial::counts`], and how often; `None` if it is none.
 fn kind(event: Event) -> Option<(usize, u64)> {
     let kind = match event {
         Event::Call { .. } => 0,
@@ -257,7 +252,7 @@ fn kind(event: Event) -> Option<(usize, u64)> {
         | Event::Clause { .. }
         | Event::Arguments(_)
         | Event::Table(_)
-        | Event::Value { .. } => return None,
+        | Event::Value(_) => return None,
     };
     Some((kind, 1))
 }
@@ -350,7 +345,7 @@ mod tests {
         let header = Header::of_this_process("some engine");
         let recorder = Recorder::create(&path, &header, &Options::default()).unwrap();
         let all = recorder.predicate("system", "all", 1, None, 0);
-        recorder.is_boundary(all);
+        recorder.at_boundary(all);
         let each = recorder.predicate("user", "each", 0, None, 0);
         let stream = recorder.stream(StreamKind::Thread, "main", Dialect::EveryRedo);
         let called = |predicate| Event::Call { predicate };

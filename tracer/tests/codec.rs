@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 use portmortem_tracer::format::{
-    Arguments, BLOCK_MAGIC, Baseline, BlockError, BlockHeader, Clause, ClockSource, CompleteTable,
-    Cost, Dialect, Event, EventError, FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION, Fit, Footer,
-    Header, HeaderError, Index, IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts, Predicate,
-    Record, Site, StreamBegin, StreamKind, Technique, Trial, Trials, ValueKind, WireError, crc32,
-    decode_header, decode_index, decode_record, encode_header, encode_index, encode_record,
-    read_record, read_varint, write_varint,
+    ArgumentValue, Arguments, BLOCK_MAGIC, Baseline, BlockError, BlockHeader, Clause, ClockSource,
+    CompleteTable, Cost, Dialect, Event, EventError, FILE_HEADER_BYTES, FILE_MAGIC, FORMAT_VERSION,
+    Fit, Footer, Header, HeaderError, Index, IndexEntry, MAX_EVENT_BYTES, Mode, Outcome, PortCosts,
+    Predicate, Record, Site, StreamBegin, StreamKind, Technique, Trial, Trials, ValueKind,
+    WireError, crc32, decode_header, decode_index, decode_record, encode_header, encode_index,
+    encode_record, read_record, read_varint, write_varint,
 };
 use proptest::prelude::*;
 
@@ -56,12 +56,14 @@ fn value() -> impl Strategy<Value = Event> {
         Just(ValueKind::Fresh),
     ];
     let numbers = (0..32u8, any::<u8>(), any::<u32>(), any::<u64>());
-    (kind, numbers).prop_map(|(kind, (when, argument, size, hash))| Event::Value {
-        when,
-        argument,
-        kind,
-        size: if kind.has_size() { size } else { 0 },
-        hash: if kind.has_hash() { hash } else { 0 },
+    (kind, numbers).prop_map(|(kind, (when, argument, size, hash))| {
+        Event::Value(ArgumentValue {
+            when,
+            argument,
+            kind,
+            size: if kind.has_size() { size } else { 0 },
+            hash: if kind.has_hash() { hash } else { 0 },
+        })
     })
 }
 

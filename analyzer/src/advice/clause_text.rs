@@ -219,6 +219,11 @@ impl<'t> Written<'t> {
         token.kind == Kind::Atom && token.text == atom
     }
 
+    /// Its name.
+    pub(super) fn name(&self) -> &'t str {
+        self.tokens[self.name].text
+    }
+
     /// What follows its name.
     pub(super) fn rest(&self) -> &'t [Token<'t>] {
         &self.tokens[self.name + 1..]
@@ -239,20 +244,29 @@ impl<'t> Written<'t> {
     /// The arguments of the goal.
     fn arguments(&self) -> Vec<Range<usize>> {
         let (open, end) = (self.name + 1, self.end(self.name));
-        let mut arguments = Vec::new();
-        let (mut begin, mut at) = (open + 1, open + 1);
-        while at < end {
+        match open == end {
+            true => Vec::new(),
+            false => self.parts(open + 1..end - 1),
+        }
+    }
+
+    /// The parts of a range between the commas that are in no brackets of it.
+    fn parts(&self, range: Range<usize>) -> Vec<Range<usize>> {
+        let mut parts = Vec::new();
+        let (mut begin, mut at) = (range.start, range.start);
+        while at < range.end {
             match self.tokens[at].kind {
                 Kind::Open { .. } => at = self.after_bracket(at),
-                Kind::Comma | Kind::Close => {
-                    arguments.push(begin..at);
+                Kind::Comma => {
+                    parts.push(begin..at);
                     at += 1;
                     begin = at;
                 }
                 _ => at += 1,
             }
         }
-        arguments
+        parts.push(begin..range.end);
+        parts
     }
 
     /// The atoms in an argument of the goal, which is counted from 0.
@@ -299,36 +313,22 @@ impl<'t> Written<'t> {
         list.text != "_" && (is_unified || is_nth("nth0", "0") || is_nth("nth1", "1"))
     }
 
-    /// Whether a term is `[X|_]`, whose rest nobody else names.
+    /// Whether a term is `[X|_]`, and nothing else in the clause names the rest of that list.
     fn is_first_of_list(&self, range: Range<usize>) -> bool {
-        let tokens = &self.tokens[range.clone()];
-        let [open, .., bar, rest, close] = tokens else {
+        let [open, .., bar, rest, close] = &self.tokens[range.clone()] else {
             return false;
         };
         let is_whole = open.text == "[" && self.after_bracket(range.start) == range.end;
         let elements = range.start + 1..range.end - 3;
-        let has_one = !self.tokens[elements.clone()].is_empty() && !self.has_comma(elements);
         let same = self.tokens.iter().filter(|token| token.text == rest.text);
         let is_named_once = rest.text == "_" || same.count() == 1;
         is_whole
             && close.kind == Kind::Close
             && bar.text == "|"
             && rest.kind == Kind::Variable
-            && has_one
+            && !elements.is_empty()
+            && self.parts(elements).len() == 1
             && is_named_once
-    }
-
-    /// Whether there is a comma in a range that is in no brackets.
-    fn has_comma(&self, range: Range<usize>) -> bool {
-        let mut at = range.start;
-        while at < range.end {
-            at = match self.tokens[at].kind {
-                Kind::Open { .. } => self.after_bracket(at),
-                Kind::Comma => return true,
-                _ => at + 1,
-            };
-        }
-        false
     }
 
     fn variables_in(&self, range: Range<usize>) -> Vec<&'t str> {

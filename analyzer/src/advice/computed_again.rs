@@ -15,8 +15,7 @@ const LEAST_NS: u64 = 5000;
 const LEAST_SHARE: u64 = 20;
 
 /// A finding for each predicate whose calls mostly had a result that an earlier call had. What
-/// state
-/// it reads does not matter: the results are the same.
+/// state it reads does not matter: the results are the same.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let predicates = evidence.predicates();
     let repeated = predicates.filter_map(|(predicate, _, figures)| {

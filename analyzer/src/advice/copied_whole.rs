@@ -10,8 +10,7 @@ use crate::text::count;
 const LEAST: u64 = 10;
 
 /// A finding for each goal whose result is most often as good as a copy of what it was given, and
-/// is
-/// given to it the next time. Where one of several goals calls another, the inner one copies.
+/// is given to it the next time. Where one of several goals calls another, the inner one copies.
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let copying: Vec<Copying> = evidence
         .sites()

@@ -24,6 +24,12 @@ fn finding(evidence: &Evidence, collector: &Site, behind: &[Site]) -> Option<Fin
     if evidence.foreign_name(collector.callee) != Some("findall") {
         return None;
     }
+    let calls = collector.figures.calls;
+    let are_many = |goal: &Site| goal.figures.exits() >= LEAST.max(calls.saturating_mul(2));
+    // Before the text is read.
+    if !behind.iter().any(are_many) {
+        return None;
+    }
     let collected = source::collected_for_first(evidence.analysis, collector)?;
     // Goals in its arguments follow it, and each exit of the last one is a solution.
     let inner = behind.iter().take_while(|goal| {
@@ -34,11 +40,8 @@ fn finding(evidence: &Evidence, collector: &Site, behind: &[Site]) -> Option<Fin
             .get(goal.callee as usize);
         info.is_some_and(|info| collected.contains(&info.declared.name))
     });
-    let last = inner.last()?;
-    let (calls, solutions) = (collector.figures.calls, last.figures.exits());
-    if solutions < LEAST || solutions < calls.saturating_mul(2) {
-        return None;
-    }
+    let last = inner.last().filter(|last| are_many(last))?;
+    let solutions = last.figures.exits();
     let (from, of) = (evidence.name(collector.callee), evidence.name(last.callee));
     let served = collector.figures.served_work_ticks;
     Some(Finding {

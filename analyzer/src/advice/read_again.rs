@@ -10,8 +10,7 @@ use crate::trace::PredicateIndex;
 const LEAST: u64 = 20;
 
 /// How the names of predicates begin that read a whole file, which only its name tells. The file
-/// may
-/// have changed: the same values of arguments do not say that reading it again was of no use.
+/// may have changed: the same values of arguments do not say that reading it again was of no use.
 const OF_FILES: [&str; 8] = [
     "consult",
     "csv_read_file",

@@ -90,35 +90,42 @@ pub(super) struct Between {
     pub(super) fails_with: bool,
 }
 
+/// What the text says of the goals that may be a site: which of several of one line it is, its site
+/// does not say. `None` if there is no text.
+fn at_site<T>(
+    analysis: &Analysis,
+    site: &Site,
+    say: impl FnOnce(&[Written]) -> Option<T>,
+) -> Option<T> {
+    let text = fs::read_to_string(analysis.locate(site.file()?)).ok()?;
+    let clauses = clause_text::clauses(&text);
+    let callee = analysis.trace.predicates().get(site.callee as usize)?;
+    say(&Written::all(&clauses, site.line()?, &callee.declared.name))
+}
+
 /// What a collector is called with, if the text of its clause takes the first element of its list
 /// alone: the names of the goals whose solutions it collects. `None` if the text does not say so.
 pub(super) fn collected_for_first(analysis: &Analysis, collector: &Site) -> Option<Vec<String>> {
-    let text = fs::read_to_string(analysis.locate(collector.file()?)).ok()?;
-    let clauses = clause_text::clauses(&text);
-    let callee = analysis.trace.predicates().get(collector.callee as usize)?;
-    let goals = Written::all(&clauses, collector.line()?, &callee.declared.name);
-    // Which of several goals of a line it is, its site does not say.
-    let [goal] = goals.as_slice() else {
-        return None;
-    };
-    let names = goal.atoms_in(1).into_iter().map(str::to_owned);
-    goal.is_for_first(2).then(|| names.collect())
+    at_site(analysis, collector, |goals| {
+        let [goal] = goals else {
+            return None;
+        };
+        let names = goal.atoms_in(1).into_iter().map(str::to_owned);
+        goal.is_for_first(2).then(|| names.collect())
+    })
 }
 
 /// Whether a goal that labels constraint variables takes the leftmost one next: no option says
-/// otherwise. `None` if its text is not to be found.
-pub(super) fn labels_leftmost(analysis: &Analysis, labelling: &Site) -> Option<bool> {
-    let text = fs::read_to_string(analysis.locate(labelling.file()?)).ok()?;
-    let clauses = clause_text::clauses(&text);
-    let callee = analysis.trace.predicates().get(labelling.callee as usize)?;
-    let name = callee.declared.name.as_str();
-    let goals = Written::all(&clauses, labelling.line()?, name);
-    let goal = goals.first()?;
+/// otherwise. A list of options may be a variable: then the text does not say.
+pub(super) fn labels_leftmost(analysis: &Analysis, labelling: &Site) -> bool {
     let orders = ["ff", "ffc", "min", "max"];
-    // The list of options may be a variable, of which the text says nothing.
-    let is_leftmost = name == "label"
-        || goal.is_list(0) && !goal.atoms_in(0).iter().any(|atom| orders.contains(atom));
-    Some(is_leftmost)
+    let found = at_site(analysis, labelling, |goals| {
+        let goal = goals.first()?;
+        let has_no_order =
+            || goal.is_list(0) && !goal.atoms_in(0).iter().any(|atom| orders.contains(atom));
+        Some(goal.name() == "label" || has_no_order())
+    });
+    found == Some(true)
 }
 
 /// What the text says of two goals of one clause; `None` if it does not say where they stand.

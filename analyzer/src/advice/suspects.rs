@@ -18,7 +18,7 @@ const LEAST_SHARE: u64 = 5;
 pub fn suspects(analysis: &Analysis) -> Vec<Need> {
     let evidence = Evidence::of(analysis);
     let enough = evidence.total_ticks / 100 * LEAST_SHARE;
-    let dear = |of_program: bool| {
+    let hottest = |of_program: bool| {
         let mut found: Vec<_> = evidence
             .predicates()
             .filter(|&(index, info, figures)| {
@@ -32,7 +32,7 @@ pub fn suspects(analysis: &Analysis) -> Vec<Need> {
         found.truncate(MOST);
         found
     };
-    let found = [dear(true), dear(false)].concat();
+    let found = [hottest(true), hottest(false)].concat();
     let names = found.iter().map(|&(index, ..)| evidence.name(index));
     names.map(|name| Need::Values(name.to_owned())).collect()
 }

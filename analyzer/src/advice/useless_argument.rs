@@ -16,8 +16,11 @@ const LEAST_SHARE: u64 = 20;
 pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     let predicates = evidence.predicates();
     let found = predicates.filter_map(|(predicate, _, figures)| {
+        if !evidence.is_of_program(predicate) {
+            return None;
+        }
         let values = evidence.analysis.values().of(predicate)?;
-        if !evidence.is_of_program(predicate) || values.pairs.is_empty() {
+        if values.pairs.is_empty() {
             return None;
         }
         let mut arguments = (1..).zip(&values.arguments);

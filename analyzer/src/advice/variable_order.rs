@@ -20,7 +20,7 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
             (callee.name.as_str(), callee.arity),
             ("label", 1) | ("labeling", 2)
         );
-    if !is_labelling || !source::labels_leftmost(evidence.analysis, site)? {
+    if !is_labelling || !source::labels_leftmost(evidence.analysis, site) {
         return None;
     }
     let name = evidence.name(site.callee);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use portmortem_tracer::format::Event;
 
-use crate::machine::{At, Observer, OpenBox, WayOut};
+use crate::machine::{At, Observer, OpenBox};
 use crate::scope::Scope;
 use crate::trace::PredicateIndex;
 
@@ -64,9 +64,6 @@ impl Observer for Counter<'_> {
     type Kept = ();
 
     fn called(&mut self, _: &At, _: &OpenBox, _: Option<&()>) {}
-    fn departed(&mut self, _: &At, _: &OpenBox, (): &mut ()) {}
-    fn left(&mut self, _: &At, (): &mut (), _: WayOut) {}
-    fn re_entered(&mut self, _: &At, (): &mut (), _: Option<&()>) {}
 
     fn noted(&mut self, at: &At, active: Option<(&OpenBox, &mut ())>) {
         let Event::Table(table) = at.event else {

@@ -6,7 +6,7 @@ use crate::moment::OpenBox;
 use crate::tables::{EventAt, Facts, Listed, ListedRow, Row, SiteNames, port};
 use crate::trace::Trace;
 use crate::walk::Step;
-use portmortem_tracer::format::{Arguments, CompleteTable, Event, ValueKind};
+use portmortem_tracer::format::{ArgumentValue, Arguments, CompleteTable, Event, ValueKind};
 use portmortem_tracer::pattern::{PredicatePattern, wildcard};
 
 use super::{Condition, ConditionError, Field, FieldKind};
@@ -39,13 +39,13 @@ pub(super) const PORTS: [Event; 16] = [
         answers: 0,
         nodes: 0,
     }),
-    Event::Value {
+    Event::Value(ArgumentValue {
         when: 0,
         argument: 1,
         kind: ValueKind::Unbound,
         size: 0,
         hash: 0,
-    },
+    }),
 ];
 
 /// A condition on events of a trace: `port = fail and predicate = lists:* and took > 1ms`.
@@ -299,7 +299,7 @@ fn port_id(event: Event) -> usize {
         Event::Clause { .. } => 12,
         Event::Arguments(_) => 13,
         Event::Table(_) => 14,
-        Event::Value { .. } => 15,
+        Event::Value(_) => 15,
     }
 }
 

@@ -150,13 +150,13 @@ impl ArgumentValues {
 
     /// It was bound in a call, with so many cells.
     pub(crate) fn given(&mut self, size: u32) {
-        self.least_in = match self.bound_in {
-            0 => size,
-            _ => self.least_in.min(size),
-        };
-        self.greatest_in = self.greatest_in.max(size);
-        self.bound_in += 1;
-        self.cells_in = self.cells_in.saturating_add(size.into());
+        self.add(&Self {
+            bound_in: 1,
+            cells_in: size.into(),
+            least_in: size,
+            greatest_in: size,
+            ..Self::default()
+        });
     }
 }
 

@@ -62,7 +62,7 @@ impl Class {
             | Event::Clause { .. }
             | Event::Arguments(_)
             | Event::Table(_)
-            | Event::Value { .. } => Self::Note,
+            | Event::Value(_) => Self::Note,
         }
     }
 }

@@ -63,13 +63,13 @@ pub(crate) trait Observer {
     }
 
     /// The active box departed.
-    fn departed(&mut self, at: &At, open: &OpenBox, kept: &mut Self::Kept);
+    fn departed(&mut self, _at: &At, _open: &OpenBox, _kept: &mut Self::Kept) {}
 
     /// The active box is left. Those that are open at a gap or at the end of the stream are, too.
-    fn left(&mut self, at: &At, kept: &mut Self::Kept, way_out: WayOut);
+    fn left(&mut self, _at: &At, _kept: &mut Self::Kept, _way_out: WayOut) {}
 
     /// A box is re-entered below the one around it.
-    fn re_entered(&mut self, at: &At, kept: &mut Self::Kept, around: Option<&Self::Kept>);
+    fn re_entered(&mut self, _at: &At, _kept: &mut Self::Kept, _around: Option<&Self::Kept>) {}
 
     /// A box can no longer be re-entered.
     fn cut(&mut self, _at: &At, _kept: Self::Kept) {}
@@ -86,9 +86,6 @@ impl Observer for () {
     type Kept = ();
 
     fn called(&mut self, _: &At, _: &OpenBox, _: Option<&()>) {}
-    fn departed(&mut self, _: &At, _: &OpenBox, (): &mut ()) {}
-    fn left(&mut self, _: &At, (): &mut (), _: WayOut) {}
-    fn re_entered(&mut self, _: &At, (): &mut (), _: Option<&()>) {}
 }
 
 /// Both are told everything.

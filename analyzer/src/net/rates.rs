@@ -6,7 +6,6 @@ use bincode::{Decode, Encode};
 use portmortem_tracer::format::{COST_UNIT, Fit, PortCosts};
 
 use super::costs::Costs;
-
 use crate::figures::contexts::ContextFigures;
 use crate::figures::{Port, PortCounts};
 use crate::net::trials;

@@ -274,7 +274,7 @@ impl<'c> Chunk<'c> {
             | Event::Clause { .. }
             | Event::Arguments(_)
             | Event::Table(_)
-            | Event::Value { .. } => {}
+            | Event::Value(_) => {}
         }
     }
 

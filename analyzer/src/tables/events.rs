@@ -29,7 +29,7 @@ rows! {
         /// When, in ns since the beginning of the trace.
         "at" Clock ns: u64 = e.trace.clock().since_start_ns(e.step.tick);
         /// `call`, `tail`, `exit_det`, `exit_nondet`, `redo`, `fail`, `exception`, `cut`, `pause`,
-        /// `resume`, `gap`, `mark`, `clause`, `arguments` or `table`.
+        /// `resume`, `gap`, `mark`, `clause`, `arguments`, `table` or `value`.
         "port" None port: &'t str = port(e.step.event);
         /// Indicator of the predicate that the box runs; of a call or last call, the predicate that
         /// is called.
@@ -156,6 +156,6 @@ pub fn port(event: Event) -> &'static str {
         Event::Clause { .. } => "clause",
         Event::Arguments(_) => "arguments",
         Event::Table(_) => "table",
-        Event::Value { .. } => "value",
+        Event::Value(_) => "value",
     }
 }

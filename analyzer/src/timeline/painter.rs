@@ -335,7 +335,7 @@ impl<'w> Painter<'w> {
             | Event::Clause { .. }
             | Event::Arguments(_)
             | Event::Table(_)
-            | Event::Value { .. } => {}
+            | Event::Value(_) => {}
         }
     }
 

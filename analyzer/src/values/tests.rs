@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use portmortem_tracer::format::{Dialect, Header, Outcome, StreamKind};
+use portmortem_tracer::format::{ArgumentValue, Dialect, Header, Outcome, StreamKind};
 use portmortem_tracer::{Options, Recorder, clock};
 use proptest::prelude::*;
 
@@ -59,13 +59,13 @@ fn events(steps: &[Step]) -> (Vec<Event>, BTreeMap<u32, [u64; 3]>) {
     let mut counts: BTreeMap<u32, [u64; 3]> = BTreeMap::new();
     let say = |events: &mut Vec<Event>, when: usize, row: &[Value]| {
         for (argument, value) in (1..).zip(row) {
-            events.push(Event::Value {
+            events.push(Event::Value(ArgumentValue {
                 when: when as u8,
                 argument,
                 kind: value.kind,
                 size: value.size,
                 hash: value.hash,
-            });
+            }));
         }
     };
     for step in steps {
@@ -175,13 +175,13 @@ proptest! {
                 4 => Event::ExitNondet,
                 5 => Event::Redo,
                 6 => Event::Fail,
-                _ => Event::Value {
+                _ => Event::Value(ArgumentValue {
                     when: when % 4,
                     argument: argument % 12,
                     kind: value.kind,
                     size: value.size,
                     hash: value.hash,
-                },
+                }),
             })
             .collect();
         let trace = record(&events);

@@ -58,21 +58,7 @@ pub enum Event {
     /// A table is complete. No port.
     Table(CompleteTable),
     /// What an argument of a call is, at the call or at an exit. No port.
-    Value {
-        /// 0 at the call, which is that of the innermost logical box of the active one. At an exit
-        /// of the active box: 1 of the last
-        /// call in it that has values, 2 of the first one if there are several.
-        when: u8,
-        /// Which one, from 1.
-        argument: u8,
-        /// What is known of it.
-        kind: ValueKind,
-        /// How many cells it has, or [`ValueKind::Fresh`] ones; 0 if that is not known or it is
-        /// unbound.
-        size: u32,
-        /// The hash of it, if it is [`ValueKind::Ground`] or [`ValueKind::NotGround`]; else 0.
-        hash: u64,
-    },
+    Value(ArgumentValue),
 }
 
 /// What a table has when it is complete.
@@ -86,7 +72,25 @@ pub struct CompleteTable {
     pub nodes: u32,
 }
 
-/// What is known of an argument ([`Event::Value`]).
+/// What an argument of a call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArgumentValue {
+    /// 0 at the call, which is that of the innermost logical box of the active one. At an exit of
+    /// the active box: 1 of the last call in it that has values, 2 of the first one if there are
+    /// several.
+    pub when: u8,
+    /// Which one, from 1.
+    pub argument: u8,
+    /// What is known of it.
+    pub kind: ValueKind,
+    /// How many cells it has, or [`ValueKind::Fresh`] ones; 0 if that is not known or it is
+    /// unbound.
+    pub size: u32,
+    /// The hash of it, if it is [`ValueKind::Ground`] or [`ValueKind::NotGround`]; else 0.
+    pub hash: u64,
+}
+
+/// What is known of an argument ([`ArgumentValue`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ValueKind {
@@ -100,8 +104,7 @@ pub enum ValueKind {
     /// It has more cells than are looked at, or is not to be found.
     Unknown = 3,
     /// Said of it besides, at exits: so many cells of the stack that it consists of are newer than
-    /// the call. If that is not said,
-    /// none are.
+    /// the call. If that is not said, none are.
     Fresh = 4,
 }
 
@@ -174,8 +177,8 @@ const ARGUMENTS_LIST: u8 = 4;
 /// In the byte that says what is known of an argument, and when: bits of the first.
 const KIND_BITS: u32 = 3;
 
-/// The longest encoding of an event: head byte, nine bytes of delta, code, kind, number of an
-/// argument, five bytes of its size, hash.
+/// The longest encoding of an event: head byte, nine bytes of delta, code, then kind, number of an
+/// argument, five bytes of its size and a hash, or three numbers of five bytes.
 pub const MAX_EVENT_BYTES: usize = 26;
 
 /// Why bytes are not an event.
@@ -228,27 +231,13 @@ impl Event {
         }
         match self {
             Self::Arguments(arguments) => arguments.encode(out),
-            Self::Value {
-                when,
-                argument,
-                kind,
-                size,
-                hash,
-            } => {
-                out.extend_from_slice(&[(when << KIND_BITS) | kind as u8, argument]);
-                if kind.has_size() {
-                    varint::write(size.into(), out);
-                }
-                if kind.has_hash() {
-                    out.extend_from_slice(&hash.to_le_bytes());
+            Self::Table(table) => {
+                for number in [table.predicate, table.answers, table.nodes] {
+                    varint::write(number.into(), out);
                 }
             }
+            Self::Value(value) => value.encode(out),
             _ => {}
-        }
-        if let Self::Table(table) = self {
-            for number in [table.predicate, table.answers, table.nodes] {
-                varint::write(number.into(), out);
-            }
         }
     }
 
@@ -348,7 +337,7 @@ impl Event {
             Self::Clause { clause } => (TAG_EXTENDED, CODE_CLAUSE, Some(clause.into())),
             Self::Arguments(_) => (TAG_EXTENDED, CODE_ARGUMENTS, None),
             Self::Table(_) => (TAG_EXTENDED, CODE_TABLE, None),
-            Self::Value { .. } => (TAG_EXTENDED, CODE_VALUE, None),
+            Self::Value(_) => (TAG_EXTENDED, CODE_VALUE, None),
         }
     }
 }
@@ -406,33 +395,45 @@ fn word(bytes: &[u8], at: &mut usize) -> Result<u64, EventError> {
     Ok(u64::from_le_bytes(*rest.ok_or(EventError::Truncated)?))
 }
 
-#[cold]
-fn value(bytes: &[u8], at: &mut usize) -> Result<Event, EventError> {
-    let first = byte(bytes, at)?;
-    let kind = match first & ((1 << KIND_BITS) - 1) {
-        0 => ValueKind::Unbound,
-        1 => ValueKind::Ground,
-        2 => ValueKind::NotGround,
-        3 => ValueKind::Unknown,
-        4 => ValueKind::Fresh,
-        kind => return Err(EventError::UnknownArguments(kind)),
-    };
-    let argument = byte(bytes, at)?;
-    let size = match kind.has_size() {
-        true => small(bytes, at)?,
-        false => 0,
-    };
-    let hash = match kind.has_hash() {
-        true => word(bytes, at)?,
-        false => 0,
-    };
-    Ok(Event::Value {
-        when: first >> KIND_BITS,
-        argument,
-        kind,
-        size,
-        hash,
-    })
+impl ArgumentValue {
+    fn encode(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[(self.when << KIND_BITS) | self.kind as u8, self.argument]);
+        if self.kind.has_size() {
+            varint::write(self.size.into(), out);
+        }
+        if self.kind.has_hash() {
+            out.extend_from_slice(&self.hash.to_le_bytes());
+        }
+    }
+
+    #[cold]
+    fn decode(bytes: &[u8], at: &mut usize) -> Result<Self, EventError> {
+        let first = byte(bytes, at)?;
+        let kind = match first & ((1 << KIND_BITS) - 1) {
+            0 => ValueKind::Unbound,
+            1 => ValueKind::Ground,
+            2 => ValueKind::NotGround,
+            3 => ValueKind::Unknown,
+            4 => ValueKind::Fresh,
+            kind => return Err(EventError::UnknownArguments(kind)),
+        };
+        let argument = byte(bytes, at)?;
+        let size = match kind.has_size() {
+            true => small(bytes, at)?,
+            false => 0,
+        };
+        let hash = match kind.has_hash() {
+            true => word(bytes, at)?,
+            false => 0,
+        };
+        Ok(Self {
+            when: first >> KIND_BITS,
+            argument,
+            kind,
+            size,
+            hash,
+        })
+    }
 }
 
 /// A varint of up to three bytes at the low end of a word: its value and length.
@@ -477,7 +478,7 @@ fn extended(bytes: &[u8], at: &mut usize) -> Result<Event, EventError> {
             answers: small(bytes, at)?,
             nodes: small(bytes, at)?,
         }),
-        CODE_VALUE => value(bytes, at)?,
+        CODE_VALUE => Event::Value(ArgumentValue::decode(bytes, at)?),
         _ => return Err(EventError::UnknownCode(code)),
     })
 }

@@ -17,7 +17,9 @@ pub use block::{
     Closing, crc32,
 };
 pub(crate) use block::{BlockStart, encode_close, offset as block_offset, with_crc};
-pub use event::{Arguments, CompleteTable, Event, EventError, MAX_EVENT_BYTES, Take, ValueKind};
+pub use event::{
+    ArgumentValue, Arguments, CompleteTable, Event, EventError, MAX_EVENT_BYTES, Take, ValueKind,
+};
 pub(crate) use event::{
     CODE_CLAUSE, CODE_EXCEPTION, CODE_GAP, CODE_PAUSE, CODE_RESUME, TAG_BITS, TAG_CALL, TAG_CUT,
     TAG_EXIT_DET, TAG_EXIT_NONDET, TAG_EXTENDED, TAG_FAIL, TAG_REDO, TAG_TAIL,

@@ -151,7 +151,7 @@ pub enum Record {
         predicate: u32,
     },
     /// Of a predicate there are values of arguments, at calls and exits
-    /// ([`crate::format::Event::Value`]; since format version 7).
+    /// ([`crate::format::ArgumentValue`]; since format version 7).
     Values {
         /// Predicate id.
         predicate: u32,

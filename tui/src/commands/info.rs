@@ -28,19 +28,18 @@ pub(crate) fn run(args: &TracesArgs) -> Result<ExitCode> {
         let mut text = String::new();
         properties(&analysis, path, &mut text)?;
         writeln!(text, "\n{}", streams(&analysis))?;
-        let (lines, _) = remarks(&analysis);
+        let (lines, incomplete) = remarks(&analysis);
         text += &as_list(&lines);
-        let is_whole = losses(&analysis).is_empty();
         Ok(Said {
             text,
-            object: object(&analysis, path),
-            is_whole,
+            object: object(&analysis, path, &lines),
+            is_whole: !incomplete,
         })
     })
 }
 
-/// The same for programs.
-fn object(analysis: &Analysis, path: &Path) -> serde_json::Value {
+/// The same for programs, with these remarks.
+fn object(analysis: &Analysis, path: &Path, remarks: &[String]) -> serde_json::Value {
     let trace = &analysis.trace;
     let header = trace.header();
     let streams = analysis.profile.streams.iter().map(|stream| {
@@ -74,7 +73,7 @@ fn object(analysis: &Analysis, path: &Path) -> serde_json::Value {
         "predicates": trace.predicates().len(),
         "streams": streams.collect::<Vec<_>>(),
         "losses": losses(analysis),
-        "remarks": remarks(analysis).0,
+        "remarks": remarks,
     })
 }
 

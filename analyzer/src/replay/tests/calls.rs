@@ -203,7 +203,7 @@ impl Model<'_> {
             | Event::Clause { .. }
             | Event::Arguments(_)
             | Event::Table(_)
-            | Event::Value { .. } => {}
+            | Event::Value(_) => {}
         }
     }
 

@@ -633,7 +633,7 @@ impl<'f> Stream<'f> {
                 self.lost = true;
                 (self.failed, self.drives, self.held) = (None, false, None);
             }
-            Event::Mark { .. } | Event::Arguments(_) | Event::Table(_) | Event::Value { .. } => {}
+            Event::Mark { .. } | Event::Arguments(_) | Event::Table(_) | Event::Value(_) => {}
             Event::Clause { clause } => self.enter_clause(clause),
         }
         match event {

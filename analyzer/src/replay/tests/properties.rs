@@ -1,6 +1,8 @@
 //! What holds for every run.
 
-use portmortem_tracer::format::{Arguments, CompleteTable, Dialect, Event, ValueKind};
+use portmortem_tracer::format::{
+    ArgumentValue, Arguments, CompleteTable, Dialect, Event, ValueKind,
+};
 use proptest::prelude::*;
 
 use super::random::{self, Choice, Limits};
@@ -67,13 +69,13 @@ fn nonsense(cut: u32) -> impl Strategy<Value = Script> {
             answers: 2,
             nodes: 3,
         })),
-        1 => (0..4u8, 0..4u8, 0..9u64).prop_map(|(when, argument, hash)| Event::Value {
+        1 => (0..4u8, 0..4u8, 0..9u64).prop_map(|(when, argument, hash)| Event::Value(ArgumentValue {
             when,
             argument,
             kind: ValueKind::Ground,
             size: 1,
             hash,
-        }),
+        })),
         1 => Just(Event::Fail),
         1 => Just(Event::Exception),
         1 => prop_oneof![0..4u32, 0..=cut].prop_map(|count| Event::Cut { count }),

@@ -316,6 +316,6 @@ fn count(happening: &Happening, column: &mut Column, window: &Stretch) {
         | Event::Clause { .. }
         | Event::Arguments(_)
         | Event::Table(_)
-        | Event::Value { .. } => {}
+        | Event::Value(_) => {}
     }
 }

@@ -1,6 +1,5 @@
 //! The arguments of open calls whose values are recorded (`--values`), so that they can be looked
-//! at
-//! when the box exits.
+//! at when the box exits.
 //!
 //! What is kept is a copy of the cells of the arguments, as they were at the call. A last call uses
 //! the frame of the arguments again, so they are not to be found there. A cell refers to what is

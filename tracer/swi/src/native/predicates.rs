@@ -369,7 +369,7 @@ impl Known {
                 let recorder = &current.recorder;
                 let id = recorder.predicate(&module_text, &text, number, None, 0);
                 if !is_recorded {
-                    recorder.is_boundary(id);
+                    recorder.at_boundary(id);
                 }
                 id
             };
@@ -420,7 +420,7 @@ impl Known {
                 let recorder = &current.recorder;
                 let id = recorder.predicate(&module_text, &text, number, file.as_deref(), line);
                 if class == Class::Boundary {
-                    recorder.is_boundary(id);
+                    recorder.at_boundary(id);
                 }
                 if let Some(center) = centers.get(&identity) {
                     recorder.in_cost_center(id, recorder.cost_center(center));

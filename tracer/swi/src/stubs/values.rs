@@ -6,7 +6,7 @@
 
 use std::array;
 
-use portmortem_tracer::format::{Event, ValueKind};
+use portmortem_tracer::format::{ArgumentValue, ValueKind};
 
 use super::handlers::Visit;
 use crate::argument_values::{Fresh, Value};
@@ -194,7 +194,7 @@ unsafe fn look(
         }
         let say = |kind: ValueKind, cells: usize, hash| {
             let size = if kind.has_size() { cells as u32 } else { 0 };
-            engine.stream.value(Event::Value {
+            engine.stream.value(ArgumentValue {
                 when,
                 argument: at as u8 + 1,
                 kind,

@@ -43,7 +43,7 @@ fn style(event: Event, theme: &Theme) -> Style {
         | Event::Clause { .. }
         | Event::Arguments(_)
         | Event::Table(_)
-        | Event::Value { .. } => theme.text,
+        | Event::Value(_) => theme.text,
     }
 }
 
@@ -71,16 +71,10 @@ fn about(reader: &Reader, step: &Step) -> String {
             let answers = counted(table.answers.into(), "answer", "answers");
             format!("{name}, {answers}")
         }
-        Event::Value {
-            when,
-            argument,
-            kind,
-            size,
-            ..
-        } => {
-            let at = if when == 0 { "" } else { " at an exit" };
-            let what = value_text(kind, size);
-            format!("{name}, argument {argument}{at}: {what}")
+        Event::Value(value) => {
+            let at = if value.when == 0 { "" } else { " at an exit" };
+            let what = value_text(value.kind, value.size);
+            format!("{name}, argument {}{at}: {what}", value.argument)
         }
         Event::Clause { clause } => {
             let trace = &reader.analysis.trace;
