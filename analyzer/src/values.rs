@@ -259,7 +259,9 @@ impl<'s> Books<'s> {
                 if from_value.size >= LARGE && result.newer >= from_value.size / 4 {
                     figures.copied += 1;
                 }
-                if from_value.is_term() && result.is_term() && from_value.hash != result.hash {
+                // One of them is not met again by chance, so neither is the other beside it.
+                let is_told = from_value.is_term() || result.is_term();
+                if is_told && from_value.hash != result.hash {
                     self.makes((predicate, from), from_value.hash, result.hash);
                 }
             }

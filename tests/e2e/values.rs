@@ -25,13 +25,13 @@ fn counts(profiled: &Profiled, predicate: &str) -> [u64; 3] {
 const GROWING: &str = "\
 :- initialization(main, main).
 :- set_prolog_flag(gc, false).
-main :- grow(100, state{}, _), order(100, [], _), cell(f(_)).
+main :- grow(100, state{}, _), order(100, [], _), cell(f(_, a)).
 grow(0, S, S) :- !.
 grow(N, S0, S) :- step(N, S0, S1), N1 is N-1, grow(N1, S1, S).
 step(N, S0, S) :- put_dict(N, S0, v, S).
 order(0, S, S) :- !.
 order(N, S0, S) :- ord_union(S0, [N], S1), N1 is N-1, order(N1, S1, S).
-cell(f(X)) :- ( X = a ; X = b ), X == b.
+cell(f(X, _)) :- ( X = a ; X = b ), X == b.
 ";
 
 /// The frames of `step/3`, of `put_dict/4` and of `ord_union/3` are used again before they exit.
@@ -61,7 +61,7 @@ fn a_result_is_known_after_last_calls() {
     // An argument with a variable in it has a size, and has it again when that is bound.
     let cell = figures(&profiled, "cell/1").arguments[0];
     assert_eq!((cell.bound_in, cell.bound_out, cell.distinct_in), (1, 1, 0));
-    assert_eq!((cell.cells_in, cell.cells_out), (3, 3));
+    assert_eq!((cell.cells_in, cell.cells_out), (4, 4));
 }
 
 /// The pair of arguments of a predicate that a program hands on in so many rounds.
@@ -166,9 +166,9 @@ fn a_collection_hides_results() {
     let profiled = record(
         "\
 :- initialization(main, main).
-main :- forall(between(1, 20, N), ( p(N, X), q(N, Y), X == Y )), forall(between(1, 5, N), ( p(N, f(Z)), Z == N )).
-p(N, f(N)) :- ( N mod 4 =:= 0 -> garbage_collect ; true ).
-q(N, f(N)) :- garbage.
+main :- forall(between(1, 20, N), ( p(N, X), q(N, Y), X == Y )), forall(between(1, 5, N), ( p(N, f(Z, N)), Z == N )).
+p(N, f(N, N)) :- ( N mod 4 =:= 0 -> garbage_collect ; true ).
+q(N, f(N, N)) :- garbage.
 garbage.
 ",
         &["--values", "p/2", "--values", "q/2"],
@@ -235,6 +235,36 @@ codes(t(Text), Codes) :- atom_codes(Text, Codes).
         found,
         [("text/2", "codes/2", 50), ("codes/2", "text/2", 49)]
     );
+}
+
+/// A name around a variable is a place for a result, of which the text is told.
+#[test]
+fn a_result_stands_inside_a_name() {
+    let profiled = record(
+        "\
+:- initialization(main, main).
+main :- loop(60, \"2024-01-01T00:00:00\").
+loop(0, _) :- !.
+loop(N, Time0) :- later(Time0, Time), M is N-1, loop(M, Time).
+later(Time0, Time) :- parse_time(Time0, Stamp0), Stamp is Stamp0+60, format_time(string(Time), \"%FT%T\", Stamp).
+",
+        &["--values", "parse_time/2", "--values", "format_time/3"],
+    );
+    let format = figures(&profiled, "system:format_time/3");
+    assert_eq!((format.calls, format.exits), (60, 60));
+    let [place, text, stamp] = format.arguments[..] else {
+        panic!("{format:?}");
+    };
+    assert_eq!((place.bound_in, place.bound_out), (0, 60));
+    assert_eq!((text.distinct_in, stamp.distinct_in), (1, 60));
+    // Each text but the last is parsed, which gives the stamp that it was made of.
+    let name = |of: u32| profiled.trace.predicate_name(of);
+    let found: Vec<_> = profiled.profile.values.to_and_fro.iter().collect();
+    let found: Vec<_> = found
+        .iter()
+        .map(|((one, other), times)| (name(*one), name(*other), **times))
+        .collect();
+    assert_eq!(found, [("system:format_time/3", "date:parse_time/2", 59)]);
 }
 
 /// The first calls of a goal are looked at, then some that follow one another.

@@ -2,10 +2,9 @@
 //! and the time, only a
 //! trial tells.
 
-use std::collections::BTreeSet;
-
+use super::effects::State;
 use super::evidence::Evidence;
-use super::{Cause, Finding, effects, source};
+use super::{Cause, Finding, effects};
 use crate::Analysis;
 use crate::trace::PredicateIndex;
 
@@ -246,47 +245,21 @@ pub fn collected(analysis: &Analysis) -> Vec<(Change, u64)> {
     all.collect()
 }
 
-/// A state that a table would not see.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
-    /// None, as far as the trace and the source say.
-    Unknown,
-    /// The clauses of these dynamic predicates: a table is right as long as they do not change.
-    Clauses(Vec<String>),
-    /// It changes clauses, or reads or changes global variables, streams or the clock.
-    Effects,
-}
-
-/// What state the predicate reads or changes that a change tables. A table may keep an old answer
-/// then, though one input does not show it.
+/// What the predicate depends on that a change tables. A table may keep an old answer, though one
+/// input does not show it.
 #[must_use]
 pub fn state(analysis: &Analysis, change: &Change) -> State {
     let Change::Table(of) = change else {
-        return State::Unknown;
+        return State::None;
     };
     let evidence = Evidence::of(analysis);
-    let infos = (0..).zip(analysis.trace.predicates());
-    let tabled = infos.filter(|(_, info)| {
+    let mut infos = (0..).zip(analysis.trace.predicates());
+    let tabled = infos.find(|(_, info)| {
         let declared = &info.declared;
         let file = declared.file.and_then(|file| analysis.trace.file(file));
         declared.name == of.name && declared.arity == of.arity && file == Some(of.file.as_str())
     });
-    let below: BTreeSet<PredicateIndex> = tabled
-        .flat_map(|(index, _)| evidence.called(index))
-        .collect();
-    if effects::do_more(&evidence, &below) {
-        return State::Effects;
-    }
-    let dynamic = below
-        .iter()
-        .filter(|&&inner| source::is_declared_dynamic(analysis, inner));
-    let names: Vec<String> = dynamic
-        .map(|&inner| evidence.name(inner).to_owned())
-        .collect();
-    match names.is_empty() {
-        true => State::Unknown,
-        false => State::Clauses(names),
-    }
+    tabled.map_or(State::None, |(index, _)| effects::state(&evidence, index))
 }
 
 fn goal(analysis: &Analysis, predicate: PredicateIndex) -> Option<Goal> {

@@ -59,6 +59,17 @@ pub(super) fn head_name<'t>(clause: &[Token<'t>]) -> Option<&'t str> {
     (first.kind == Kind::Atom && first.text != ":-").then_some(first.text)
 }
 
+/// What follows the head of a clause. A fact has nothing there, nor has a directive.
+pub(super) fn body<'c, 't>(clause: &'c [Token<'t>]) -> &'c [Token<'t>] {
+    let neck = clause
+        .iter()
+        .position(|token| token.text == ":-" || token.text == "-->");
+    match neck {
+        Some(at) if at > 0 => &clause[at + 1..],
+        _ => &[],
+    }
+}
+
 /// Reads a text from its beginning.
 struct Reader<'t> {
     text: &'t str,

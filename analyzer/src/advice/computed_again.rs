@@ -1,8 +1,9 @@
 //! Calls that were made before with the same arguments and had the same result, as the values of
 //! arguments show.
 
+use super::effects::State;
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding, may_repeat};
+use super::{Cause, Certainty, Finding, effects};
 use crate::text::count;
 
 /// Fewer repetitions are no loop.
@@ -34,7 +35,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 >= LEAST_NS;
         if !is_repeated
             || evidence.is_tabled(predicate)
-            || may_repeat::does_more(evidence, predicate)
+            || effects::state(evidence, predicate) == State::Effects
         {
             return None;
         }

@@ -7,124 +7,284 @@ use std::fs;
 use portmortem_tracer::format::ENGINE_HOME;
 
 use super::clause_text::{self, Kind, Token, Written};
-use super::evidence::Evidence;
+use super::evidence::{Evidence, reached};
 use super::source;
 use crate::calls::behaviour::Span;
 use crate::trace::{PredicateIndex, PredicateInfo};
 
-/// How the names begin of built-in predicates that do more than compute.
-const EFFECTS: [&str; 39] = [
-    "abolish",
-    "assert",
-    "await",
+/// Built-in predicates that do more than compute, by name; with a star, by how their names begin.
+/// The engine does not say it of its own, which are written in C. Of predicates of libraries their
+/// clauses do, and of those of the program the trace and their clauses.
+const EFFECTS: [&str; 104] = [
+    "abolish*",
+    "assert*",
+    "at_end_of_stream",
+    "at_halt",
     "b_getval",
+    "b_set_dict",
     "b_setval",
+    "byte_count",
+    "character_count",
     "close",
-    "concurrent",
+    "concurrent*",
     "consult",
+    "copy_stream_data",
     "cputime",
+    "create_prolog_flag",
+    "current_flag",
+    "current_input",
+    "current_key",
+    "current_output",
+    "current_transaction",
+    "delete_directory",
+    "delete_file",
+    "directory_files",
+    "engine_*",
     "erase",
+    "exists_directory",
+    "exists_file",
+    "fast_read",
+    "fast_write",
+    "fill_buffer",
     "flag",
     "flush_output",
     "format",
+    "format_time",
+    "garbage_collect*",
     "gensym",
-    "get_",
+    "get",
+    "get0",
+    "get_byte",
+    "get_char",
+    "get_code",
+    "get_flag",
+    "get_single_char",
+    "get_time",
+    "getenv",
     "halt",
-    "message_queue_",
-    "mutex_",
-    "nb_",
+    "line_count",
+    "line_position",
+    "load_files",
+    "make_directory",
+    "message_queue_*",
+    "mutex_*",
+    "nb_*",
     "nl",
     "open",
-    "peek_",
+    "open_*",
+    "peek_*",
     "portray_clause",
     "print",
+    "print_message",
+    "print_message_lines",
     "process_create",
-    "put_",
+    "prompt",
+    "put",
+    "put_byte",
+    "put_char",
+    "put_code",
     "random",
+    "random_*",
     "read",
-    "record",
+    "read_clause",
+    "read_link",
+    "read_pending_*",
+    "read_string",
+    "read_term",
+    "realtime",
+    "recorda",
+    "recorded",
+    "recordz",
+    "rename_file",
     "reset_gensym",
-    "retract",
-    "set_",
+    "retract*",
+    "see",
+    "seeing",
+    "seek",
+    "seen",
+    "set_*",
+    "setenv",
     "shell",
+    "size_file",
+    "skip",
     "sleep",
+    "snapshot",
     "statistics",
     "tab",
     "tell",
-    "thread_",
-    "write",
+    "telling",
+    "thread_*",
+    "time_file",
+    "told",
+    "transaction",
+    "trie_*",
+    "wait_for_input",
+    "write*",
 ];
 
-/// Built-in predicates that change clauses, by how their names begin.
-const CHANGES: [&str; 4] = ["abolish", "assert", "erase", "retract"];
+/// Of these, what does so as an atom by itself, too: as a goal, in an expression, or as what another
+/// predicate is to call. Other names are words that data is named by.
+const ALONE: [&str; 14] = [
+    "assert*",
+    "cputime",
+    "flush_output",
+    "format",
+    "halt",
+    "nb_*",
+    "nl",
+    "print_message",
+    "put_char",
+    "random",
+    "random_float",
+    "realtime",
+    "retract*",
+    "write*",
+];
 
-fn begins(name: &str, with: &[&str]) -> bool {
-    with.iter().any(|effect| name.starts_with(effect))
+/// Those that write to a stream or make a text, as their first of so many arguments says.
+const TO_STREAM_OR_TEXT: [(&str, u32); 2] = [("format", 3), ("format_time", 3)];
+
+/// What that says if it is a text.
+const TEXTS: [&str; 4] = ["atom", "chars", "codes", "string"];
+
+/// Built-in predicates that change clauses, by how their names begin.
+const CHANGES: [&str; 4] = ["abolish*", "assert*", "erase", "retract*"];
+
+fn is_one_of(name: &str, names: &[&str]) -> bool {
+    names.iter().any(|one| match one.strip_suffix('*') {
+        Some(begin) => name.starts_with(begin),
+        None => name == *one,
+    })
 }
 
-/// Whether it is a built-in or library predicate that does more than compute: its name says so, or
-/// the clauses of its library that it may lead to, or they are not there to read.
+/// Whether the goals or expressions in some tokens do more than compute. Predicates that `is_known`
+/// names are another's matter.
+fn do_more_in(tokens: &[Token], is_known: impl Fn(&str) -> bool) -> bool {
+    let is_open = |token: Option<&Token>| {
+        token.is_some_and(|token| matches!(token.kind, Kind::Open { arguments: true }))
+    };
+    (0..tokens.len()).any(|at| {
+        let token = &tokens[at];
+        if token.kind != Kind::Atom || is_known(token.text) {
+            return false;
+        }
+        if !is_open(tokens.get(at + 1)) {
+            return is_one_of(token.text, &ALONE);
+        }
+        let is_to_either = TO_STREAM_OR_TEXT
+            .iter()
+            .any(|(name, _)| *name == token.text);
+        let makes_text = tokens
+            .get(at + 2)
+            .is_some_and(|first| TEXTS.contains(&first.text));
+        is_one_of(token.text, &EFFECTS)
+            && !(is_to_either && makes_text && is_open(tokens.get(at + 3)))
+    })
+}
+
+/// Whether a predicate itself does more than compute: a built-in one, a library one with what it
+/// leads to, or one of the program by its clauses.
 pub(super) fn has_effects(evidence: &Evidence, predicate: PredicateIndex) -> bool {
     let known = evidence.effects.borrow().get(&predicate).copied();
     known.unwrap_or_else(|| {
-        let has = of_call(evidence, predicate);
+        let has = match evidence.is_of_program(predicate) {
+            true => in_source(evidence, predicate),
+            false => of_call(evidence, predicate),
+        };
         evidence.effects.borrow_mut().insert(predicate, has);
         has
     })
 }
 
-/// Whether one of some predicates does more than compute, as far as the trace and the source say.
-pub(super) fn do_more<'p>(
-    evidence: &Evidence,
-    predicates: impl IntoIterator<Item = &'p PredicateIndex>,
-) -> bool {
-    predicates.into_iter().any(|&one| {
-        has_effects(evidence, one) || (evidence.is_of_program(one) && in_source(evidence, one))
-    })
+/// What the result of a call depends on besides its arguments, or what a call does besides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// Nothing, as far as the trace and the source say.
+    None,
+    /// The clauses of these dynamic predicates. None of them changed between the first call and the
+    /// end of the last one, so the results can be kept.
+    Kept(Vec<String>),
+    /// Clauses that changed between its calls.
+    Changed,
+    /// It changes clauses, or reads or changes global variables, streams or the clock.
+    Effects,
+}
+
+impl State {
+    /// Whether a result that is kept may be a wrong one.
+    #[must_use]
+    pub fn is_seen(&self) -> bool {
+        matches!(self, Self::Changed | Self::Effects)
+    }
+}
+
+/// That of a predicate of the program, with all that it calls.
+pub(super) fn state(evidence: &Evidence, predicate: PredicateIndex) -> State {
+    let below = reached([predicate], |one| evidence.callees_of(one));
+    if below.iter().any(|&one| has_effects(evidence, one)) {
+        return State::Effects;
+    }
+    if change_under(evidence, predicate, &below) {
+        return State::Changed;
+    }
+    let dynamic = below
+        .iter()
+        .filter(|&&one| evidence.is_of_program(one) && is_dynamic(evidence, one));
+    let names: Vec<String> = dynamic.map(|&one| evidence.name(one).to_owned()).collect();
+    match names.is_empty() {
+        true => State::None,
+        false => State::Kept(names),
+    }
 }
 
 fn of_call(evidence: &Evidence, predicate: PredicateIndex) -> bool {
-    let info = evidence.analysis.trace.predicates().get(predicate as usize);
-    !evidence.is_of_program(predicate)
-        && info
-            .is_some_and(|info| begins(&info.declared.name, &EFFECTS) || of_library(evidence, info))
+    let Some(info) = evidence.analysis.trace.predicates().get(predicate as usize) else {
+        return false;
+    };
+    let name = info.declared.name.as_str();
+    match is_built_in(info) {
+        true => is_one_of(name, &EFFECTS) && !is_to_stream_or_text(info),
+        false => of_library(evidence, info),
+    }
 }
 
-/// Whether what a predicate of a library leads to in its file has a name that one of [`EFFECTS`]
-/// begins, or the file is not there. Collectors change nothing that is seen outside. The built-in
-/// predicates have no file that says what they do.
+fn is_built_in(info: &PredicateInfo) -> bool {
+    let module = info.declared.module.as_str();
+    module == "system" || module.starts_with('$')
+}
+
+fn is_to_stream_or_text(info: &PredicateInfo) -> bool {
+    let declared = (info.declared.name.as_str(), info.declared.arity);
+    TO_STREAM_OR_TEXT.contains(&declared)
+}
+
+/// Whether what a predicate of a library leads to in its file does more than compute, or the file is
+/// not there. Collectors change nothing that is seen outside.
 fn of_library(evidence: &Evidence, info: &PredicateInfo) -> bool {
-    let declared = &info.declared;
-    let is_built_in = declared.module == "system" || declared.module.starts_with('$');
-    if is_built_in || info.is_collector() {
+    if info.is_collector() {
         return false;
     }
     let Some(text) = library_text(evidence, info) else {
         return true;
     };
     let clauses = clause_text::clauses(&text);
-    let mut leads_to = BTreeMap::<&str, BTreeSet<&str>>::new();
+    let mut bodies = BTreeMap::<&str, Vec<&[Token]>>::new();
     for clause in &clauses {
         if let Some(head) = clause_text::head_name(clause) {
-            let body = clause
-                .iter()
-                .skip_while(|token| token.text != ":-" && token.text != "-->");
-            let names = body
-                .filter(|token| token.kind == Kind::Atom)
-                .map(|token| token.text);
-            leads_to.entry(head).or_default().extend(names);
+            let body = clause_text::body(clause);
+            bodies.entry(head).or_default().push(body);
         }
     }
-    let mut seen = BTreeSet::from([declared.name.as_str()]);
-    let mut left = vec![declared.name.as_str()];
+    let mut seen = BTreeSet::from([info.declared.name.as_str()]);
+    let mut left = vec![info.declared.name.as_str()];
     while let Some(name) = left.pop() {
-        for &inner in leads_to.get(name).into_iter().flatten() {
-            if begins(inner, &EFFECTS) {
+        for body in bodies.get(name).into_iter().flatten() {
+            if do_more_in(body, |name| bodies.contains_key(name)) {
                 return true;
             }
-            if leads_to.contains_key(inner) && seen.insert(inner) {
-                left.push(inner);
-            }
+            let atoms = body.iter().filter(|token| token.kind == Kind::Atom);
+            let inner = atoms.map(|token| token.text);
+            left.extend(inner.filter(|name| bodies.contains_key(name) && seen.insert(name)));
         }
     }
     false
@@ -153,20 +313,27 @@ fn library_text(evidence: &Evidence, info: &PredicateInfo) -> Option<String> {
     files.find_map(|name| read(&format!("{ENGINE_HOME}library/{name}.pl")).filter(is_its_file))
 }
 
-/// Whether the source of a predicate has a word that one of [`EFFECTS`] begins, as far as it is
-/// there to read: the recorder does not record built-ins that take next to no time, such as those
-/// of global variables.
+/// Whether the source of a predicate does more than compute. The recorder does not record built-ins
+/// that take next to no time, such as those of global variables, and the first argument of
+/// `format/3` stands there alone: if there is no source, it writes.
 fn in_source(evidence: &Evidence, predicate: PredicateIndex) -> bool {
-    let text = source::of_predicate(evidence.analysis, predicate);
-    text.is_some_and(|text| {
-        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-        words.any(|word| begins(word, &EFFECTS))
-    })
+    let infos = evidence.analysis.trace.predicates();
+    let Some(text) = source::of_predicate(evidence.analysis, predicate) else {
+        let mut callees = evidence.callees_of(predicate);
+        return callees.any(|callee| is_to_stream_or_text(&infos[callee as usize]));
+    };
+    let own = (0..).zip(infos);
+    let own = own.filter(|&(index, _)| evidence.is_of_program(index));
+    let own: BTreeSet<&str> = own.map(|(_, info)| info.declared.name.as_str()).collect();
+    let clauses = clause_text::clauses(&text);
+    clauses
+        .iter()
+        .any(|clause| do_more_in(clause_text::body(clause), |name| own.contains(name)))
 }
 
 /// Whether the clauses of one of these predicates changed while a predicate was called, so that its
 /// calls may have seen other clauses than those before.
-pub(super) fn change_under(
+fn change_under(
     evidence: &Evidence,
     predicate: PredicateIndex,
     below: &BTreeSet<PredicateIndex>,
@@ -196,7 +363,7 @@ fn changes(evidence: &Evidence, during: Span) -> BTreeSet<Option<String>> {
     let spans = &evidence.analysis.calls().behaviour.spans;
     let changing = spans.iter().filter(|&(&(callee, _), span)| {
         let name = evidence.foreign_name(callee);
-        name.is_some_and(|name| begins(name, &CHANGES)) && span.overlaps(&during)
+        name.is_some_and(|name| is_one_of(name, &CHANGES)) && span.overlaps(&during)
     });
     let changing = changing.flat_map(|(&(callee, site), _)| {
         let site = evidence

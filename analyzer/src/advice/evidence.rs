@@ -1,9 +1,9 @@
 //! The figures in the order in which findings read them: goals by clause, and the words for places, times and shares.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Place;
+use super::{Place, clause_text, source};
 use crate::Analysis;
 use crate::figures::{BacktrackFigures, Caller, PredicateFigures};
 use crate::tables::Site;
@@ -29,6 +29,10 @@ pub(super) struct Evidence<'a> {
     pub(super) total_ticks: u64,
     /// By predicate: whether it does more than compute, once that was asked for.
     pub(super) effects: RefCell<BTreeMap<PredicateIndex, bool>>,
+    /// See [`Self::callees_of`], once that was asked for.
+    callees: OnceCell<BTreeMap<PredicateIndex, BTreeSet<PredicateIndex>>>,
+    /// Predicates of the program that others called, by name.
+    called_back: OnceCell<BTreeMap<&'a str, BTreeSet<PredicateIndex>>>,
     /// Modules of the program: those that its source files define predicates of, and `user`.
     modules: BTreeSet<&'a str>,
 }
@@ -64,6 +68,8 @@ impl<'a> Evidence<'a> {
         Self {
             in_arguments: in_arguments.collect(),
             effects: RefCell::default(),
+            callees: OnceCell::new(),
+            called_back: OnceCell::new(),
             modules: modules.chain(["user"]).collect(),
             analysis,
             clauses,
@@ -89,6 +95,71 @@ impl<'a> Evidence<'a> {
         reached([predicate], |predicate| {
             self.goals_of(predicate).map(|goal| goal.callee)
         })
+    }
+
+    /// What the clauses of a predicate of the program call, in arguments of other goals, too.
+    pub(super) fn callees_of(
+        &self,
+        predicate: PredicateIndex,
+    ) -> impl Iterator<Item = PredicateIndex> {
+        let callees = self.callees.get_or_init(|| self.find_callees());
+        callees.get(&predicate).into_iter().flatten().copied()
+    }
+
+    fn find_callees(&self) -> BTreeMap<PredicateIndex, BTreeSet<PredicateIndex>> {
+        let predicates = self.analysis.trace.predicates();
+        let is_work = |index| {
+            let info: Option<&PredicateInfo> = predicates.get(index as usize);
+            info.is_some_and(|info| info.is_engine_work() || info.is_filling())
+        };
+        let edges = self.analysis.profile.edges.keys();
+        let by_boxes = edges.filter_map(|&(caller, callee)| Some((caller.predicate()?, callee)));
+        let goals = self.clauses.iter();
+        let by_clauses = goals.flat_map(|(&(predicate, _), goals)| {
+            goals.iter().map(move |goal| (predicate, goal.callee))
+        });
+        let mut callees = BTreeMap::<_, BTreeSet<_>>::new();
+        for (caller, callee) in by_boxes.chain(by_clauses) {
+            if self.is_of_program(caller) && !is_work(callee) {
+                callees.entry(caller).or_default().insert(callee);
+            }
+        }
+        for predicate in (0..predicates.len() as u32).filter(|&one| self.is_of_program(one)) {
+            let named = self.called_back_by(predicate);
+            callees.entry(predicate).or_default().extend(named);
+        }
+        callees
+    }
+
+    /// The predicates of the program that built-in or library ones called and that the clauses of a
+    /// predicate name, as in `maplist(step, List)`.
+    fn called_back_by(&self, predicate: PredicateIndex) -> BTreeSet<PredicateIndex> {
+        let by_name = self.called_back.get_or_init(|| {
+            let mut names = BTreeMap::<&str, BTreeSet<PredicateIndex>>::new();
+            for &(caller, callee) in self.analysis.profile.edges.keys() {
+                let is_back = caller
+                    .predicate()
+                    .is_some_and(|one| !self.is_of_program(one));
+                if is_back && self.is_of_program(callee) {
+                    let info = &self.analysis.trace.predicates()[callee as usize];
+                    let named = names.entry(info.declared.name.as_str());
+                    named.or_default().insert(callee);
+                }
+            }
+            names
+        });
+        let mut found = BTreeSet::new();
+        if by_name.is_empty() {
+            return found;
+        }
+        let text = source::of_predicate(self.analysis, predicate).unwrap_or_default();
+        let clauses = clause_text::clauses(&text);
+        for token in clauses.iter().flat_map(|clause| clause_text::body(clause)) {
+            if token.kind == clause_text::Kind::Atom {
+                found.extend(by_name.get(token.text).into_iter().flatten());
+            }
+        }
+        found
     }
 
     /// All predicates that the trace names, with their figures.

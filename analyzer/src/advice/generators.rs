@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding, source};
+use super::{Cause, Certainty, Finding, effects, source};
 use crate::figures::BacktrackFigures;
 use crate::tables::Site;
 use crate::text::count;
@@ -176,10 +176,20 @@ fn by_test(
             count(generator.figures.exits()),
             count(rejected),
         ),
-        remedy: format!(
-            "let {from} generate only what passes: narrower bounds, a key that is bound before the call, or the test \
-             directly after what it needs. What {from} computes each time anew can be computed once (:- table)."
-        ),
+        remedy: {
+            let remedy = format!(
+                "let {from} generate only what passes: narrower bounds, a key that is bound before the call, or the test \
+                 directly after what it needs."
+            );
+            let computes = evidence.callees_of(generator.callee).next().is_some()
+                && !effects::state(evidence, generator.callee).is_seen();
+            match computes {
+                true => format!(
+                    "{remedy} What {from} computes each time anew can be computed once (:- table)."
+                ),
+                false => remedy,
+            }
+        },
         predicates: vec![predicate, generator.callee],
         needs: Vec::new(),
     })

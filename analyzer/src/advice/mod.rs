@@ -42,7 +42,8 @@ use serde::Serialize;
 
 use crate::Analysis;
 use crate::trace::PredicateIndex;
-pub use change::{Change, Goal, Spot, State, Written, changes, collected, state};
+pub use change::{Change, Goal, Spot, Written, changes, collected, state};
+pub use effects::State;
 use evidence::Evidence;
 pub use ignored::Ignored;
 pub use suspects::suspects;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::evidence::{Evidence, part_of};
-use super::{Cause, Certainty, Finding};
+use super::{Cause, Certainty, Finding, effects};
 use crate::tables::Site;
 use crate::text::count;
 use crate::trace::PredicateIndex;
@@ -52,6 +52,10 @@ fn finding(
         .filter_map(|goal| goal.line())
         .map(|line| line.to_string())
         .collect();
+    let table = match effects::state(evidence, predicate).is_seen() {
+        true => String::new(),
+        false => format!("; or table {name}"),
+    };
     (repeated > 0).then(|| Finding {
         cause: Cause::RepeatedPrefix,
         place: evidence.place(predicate),
@@ -68,7 +72,7 @@ fn finding(
         ),
         remedy: format!(
             "write what the clauses have in common once: one clause that calls {first}, and then a new predicate with \
-             a clause for each of the rests; or table {name}."
+             a clause for each of the rests{table}."
         ),
         predicates: vec![predicate, callee],
         needs: Vec::new(),

@@ -1,7 +1,7 @@
 //! Files that are read, and texts that are parsed, again and again.
 
 use super::evidence::{Evidence, part_of};
-use super::{Cause, Certainty, Finding};
+use super::{Cause, Certainty, Finding, Need};
 use crate::tables::Site;
 use crate::text::count;
 use crate::trace::PredicateIndex;
@@ -9,8 +9,11 @@ use crate::trace::PredicateIndex;
 /// Fewer calls are different files or texts, most likely.
 const LEAST: u64 = 20;
 
-/// How the names of predicates begin that read a whole file, which only its name tells. The file
-/// may have changed: the same values of arguments do not say that reading it again was of no use.
+/// At least so many of a hundred calls that are known must read what was read before.
+const LEAST_SHARE: u64 = 20;
+
+/// How the names of predicates begin that read a whole file. The trace says of no other predicate
+/// that it does. Which file it was, values of arguments say, if they were recorded.
 const OF_FILES: [&str; 8] = [
     "consult",
     "csv_read_file",
@@ -68,18 +71,37 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
     };
     let (name, calls) = (evidence.name(site.callee), site.figures.calls);
     let served = site.figures.served_work_ticks;
+    let (again, which, certainty, needs) = match again(evidence, site) {
+        Some((known, again)) if again < known * LEAST_SHARE / 100 || again == 0 => return None,
+        Some((known, again)) => (
+            part_of(calls, again, known),
+            format!(
+                "Of {} calls that were looked at, {} at most read a {what} that was read before.",
+                count(known),
+                count(again)
+            ),
+            Certainty::Likely,
+            Vec::new(),
+        ),
+        None => (
+            calls - 1,
+            format!("Which {what} it was, the trace does not say."),
+            Certainty::ToCheck,
+            vec![Need::Values(name.to_owned())],
+        ),
+    };
     Some(Finding {
         cause: Cause::ReadAgain,
         place: evidence.place_of(site),
-        cost_ticks: part_of(served, calls - 1, calls),
-        certainty: Certainty::ToCheck,
+        cost_ticks: part_of(served, again, calls),
+        certainty,
         title: format!(
             "{name} reads a {what} {} times {}",
             count(calls),
             evidence.at(site)
         ),
         evidence: format!(
-            "{name} {} was called {} times and took {}, {} a call. Which {what} it was, the trace does not say.",
+            "{name} {} was called {} times and took {}, {} a call. {which}",
             evidence.at(site),
             count(calls),
             evidence.time(served),
@@ -87,6 +109,21 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
         ),
         remedy: remedy.to_owned(),
         predicates: vec![site.callee],
-        needs: Vec::new(),
+        needs,
     })
+}
+
+/// Of calls whose arguments are known: how many there are, and how many of them are the same as an
+/// earlier one at most, for each of their arguments was a value before. `None` if none is known.
+fn again(evidence: &Evidence, site: &Site) -> Option<(u64, u64)> {
+    let values = evidence
+        .analysis
+        .values()
+        .goals
+        .get(&(site.callee, site.site))?;
+    // What is not ground, or not known, has no values to tell apart.
+    let distinct = values.arguments.iter().map(|one| one.distinct_in).max()?;
+    let is_known = values.arguments.iter().any(|one| one.distinct_in > 0)
+        && values.arguments.iter().all(|one| one.unknown_in == 0);
+    is_known.then(|| (values.calls, values.calls.saturating_sub(distinct)))
 }

@@ -1,7 +1,7 @@
 //! Calls that were made before with the same arguments.
 
 use super::evidence::{Evidence, part_of, share};
-use super::{Cause, Certainty, Finding, may_repeat};
+use super::{Cause, Certainty, Finding, effects};
 use crate::text::count;
 
 /// At least so many of a hundred calls must be repetitions.
@@ -17,7 +17,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
             if arguments.cut_short || repeated < figures.calls / 100 * LEAST_SHARE || repeated == 0 {
                 return None;
             }
-            if evidence.is_tabled(predicate) || may_repeat::depends_on_more(evidence, predicate) {
+            if evidence.is_tabled(predicate) || effects::state(evidence, predicate).is_seen() {
                 return None;
             }
             let name = evidence.name(predicate);

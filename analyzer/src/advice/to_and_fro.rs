@@ -2,6 +2,7 @@
 
 use super::evidence::{Evidence, part_of};
 use super::{Cause, Certainty, Finding};
+use crate::figures::values::ValueFigures;
 use crate::text::count;
 use crate::trace::PredicateIndex;
 
@@ -25,13 +26,26 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
     found
 }
 
+/// How many arguments were given that are not the same in most calls.
+fn varying(values: &ValueFigures) -> usize {
+    let arguments = values.arguments.iter();
+    let varying = arguments.filter(|one| one.distinct_in > one.bound_in / 10);
+    varying.count()
+}
+
 fn finding(
     evidence: &Evidence,
     one: PredicateIndex,
     other: PredicateIndex,
     times: u64,
 ) -> Option<Finding> {
-    let exits = evidence.analysis.values().of(other)?.exits;
+    let values = |predicate| evidence.analysis.values().of(predicate);
+    let (made, undone) = (values(one)?, values(other)?);
+    let exits = undone.exits;
+    // What looks up what another one has stored gives it back, too, but is given more than that.
+    if varying(&made) > 1 || varying(&undone) > 1 {
+        return None;
+    }
     // Neither calls the other one.
     let calls = |from, to| evidence.called(from).contains(&to) && from != to;
     if times < LEAST || times < exits / 2 || calls(one, other) || calls(other, one) {

@@ -1,8 +1,9 @@
 //! Arguments that make no difference to results, so that calls are told apart that are the same, as
 //! the values of arguments show.
 
+use super::effects::State;
 use super::evidence::{Evidence, part_of};
-use super::{Cause, Certainty, Finding, may_repeat};
+use super::{Cause, Certainty, Finding, effects};
 use crate::text::count;
 
 /// Fewer calls say little.
@@ -30,7 +31,7 @@ pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
                 && one.varied_same == one.varied
                 && one.greatest_in == 1
         })?;
-        if may_repeat::does_more(evidence, predicate) {
+        if effects::state(evidence, predicate) == State::Effects {
             return None;
         }
         let name = evidence.name(predicate);

@@ -12,7 +12,7 @@ pub struct Values {
     /// By predicate and goal, if calls name it: those of which the trace has values.
     pub goals: BTreeMap<(PredicateIndex, Option<SiteIndex>), ValueFigures>,
     /// By two predicates: how often an exit of the second gave back what went into the first, from
-    /// what had come out of that. A term of one cell does not count.
+    /// what had come out of that. One of both is a term of more than one cell.
     pub to_and_fro: BTreeMap<(PredicateIndex, PredicateIndex), u64>,
     /// There were more different calls in some stream than can be told apart: what is said of
     /// repetitions is a lower bound.

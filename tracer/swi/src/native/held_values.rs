@@ -87,6 +87,15 @@ impl KeptValues {
     }
 }
 
+/// What was seen of the arguments of a call, as bits.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Seen {
+    /// Those that are ground: they are the same at the exit.
+    pub(crate) settled: u8,
+    /// Those that are a name around a variable: what that becomes is looked at.
+    pub(crate) places: u8,
+}
+
 /// The arguments of one call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
@@ -95,8 +104,8 @@ pub(crate) struct Held {
     pub(crate) arity: usize,
     /// What the event of the call names.
     pub(crate) goal: u32,
-    /// Those that are ground, as bits: they are the same at the exit.
-    pub(crate) settled: u8,
+    /// What was seen of them at the call.
+    pub(crate) seen: Seen,
     /// What tells whether the cells still mean the same.
     pub(crate) collections: u64,
     pub(crate) stacks: usize,
@@ -135,10 +144,10 @@ impl HeldValues {
         true
     }
 
-    /// These arguments of the last call in the box of this number need not be looked at again.
-    pub(crate) fn settle(&mut self, number: u32, settled: u8) {
+    /// What was seen of the arguments of the last call in the box of this number.
+    pub(crate) fn saw(&mut self, number: u32, seen: Seen) {
         if let Some([Some(held), _]) = self.0.get_mut(&number) {
-            held.settled = settled;
+            held.seen = seen;
         }
     }
 

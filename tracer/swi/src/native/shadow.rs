@@ -28,7 +28,7 @@ use std::ptr;
 
 use rustc_hash::FxHashMap;
 
-use super::held_values::{Held, HeldValues, MOST_CALLS};
+use super::held_values::{Held, HeldValues, MOST_CALLS, Seen};
 use super::open_box::{Exited, NOWHERE, Offset, OpenBox, ROOT, Return, mark};
 use super::sites::Given;
 use super::stack::Stack;
@@ -243,9 +243,9 @@ impl Shadow {
         is_held
     }
 
-    /// These arguments of the call that was held last need not be looked at again.
-    pub(crate) fn settle_values(&mut self, settled: u8) {
-        self.held.settle(self.active, settled);
+    /// What was seen of the arguments of the call that was held last.
+    pub(crate) fn values_seen(&mut self, seen: Seen) {
+        self.held.saw(self.active, seen);
     }
 
     /// What is expected of the goal that begins in a frame. It is forgotten then.

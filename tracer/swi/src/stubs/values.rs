@@ -14,7 +14,7 @@ use crate::arguments::{MOST_REFERENCES, Walk};
 use crate::engine::Engine;
 use crate::ffi::{self, Term};
 use crate::native::collected;
-use crate::native::held_values::{Held, KeptValues, MOST, MOST_CALLS};
+use crate::native::held_values::{Held, KeptValues, MOST, MOST_CALLS, Seen};
 use crate::native::identity::{Identity, identity, module_name};
 use crate::native::offsets;
 use crate::native::place::Goal;
@@ -73,8 +73,8 @@ impl Visit {
         }
         let behind = first + arity * WORD;
         // SAFETY: nothing of the stack lies behind the arguments.
-        let settled = unsafe { look(self.engine, goal, first, count, behind, None) };
-        self.shadow.settle_values(settled);
+        let seen = unsafe { look(self.engine, goal, first, count, behind, None) };
+        self.shadow.values_seen(seen);
     }
 
     fn held(&self, first: usize, count: usize, goal: u32) -> Option<Held> {
@@ -84,7 +84,7 @@ impl Visit {
             cells: array::from_fn(|at| if at < count { cell(at) } else { 0 }),
             arity: count,
             goal,
-            settled: 0,
+            seen: Seen::default(),
             collections: collected::count()?,
             stacks: terms::stacks(self.data, self.base)?,
             top: terms::global_top(self.data)?,
@@ -129,7 +129,6 @@ impl Engine {
 
 /// Records what is known of terms whose cells lie on the local stack, one behind the other. Nothing
 /// is known of any of them if there is no room. At an exit: of which call, and what was held of it.
-/// Which ones need not be looked at again comes back, as bits.
 ///
 /// # Safety
 /// Nothing of the stack lies behind `behind`.
@@ -140,9 +139,9 @@ unsafe fn look(
     count: usize,
     behind: usize,
     exit: Option<(u8, &Held)>,
-) -> u8 {
+) -> Seen {
     let Some(offsets) = offsets::known() else {
-        return 0;
+        return Seen::default();
     };
     let data = offsets::running_engine(offsets);
     // SAFETY: the engine's data.
@@ -153,7 +152,7 @@ unsafe fn look(
         )
     };
     let mut values = [Value::UNKNOWN; MOST];
-    let settled = exit.map_or(0, |(_, held)| held.settled);
+    let mut seen = exit.map_or_else(Seen::default, |(_, held)| held.seen);
     if behind + MOST_REFERENCES * WORD <= limit {
         let reference = (first - base) / WORD;
         let top = (data + offsets.top as usize) as *mut usize;
@@ -168,7 +167,14 @@ unsafe fn look(
             });
             let values = &mut values[..count];
             engine.stream.pause();
-            measure(reference, fresh, values, goal, settled, &mut engine.values);
+            measure(
+                reference,
+                fresh,
+                values,
+                goal,
+                &mut seen,
+                &mut engine.values,
+            );
             engine.stream.resume();
             top.write(before);
         }
@@ -183,13 +189,9 @@ unsafe fn look(
     }
     let when = exit.map_or(0, |(when, _)| when);
     // At least one is said at each exit.
-    let all_settled = (0..count).all(|at| settled & (1 << at) != 0);
-    let mut known = 0;
+    let all_settled = (0..count).all(|at| seen.settled & (1 << at) != 0);
     for (at, value) in values[..count].iter().enumerate() {
-        if matches!(value.kind, ValueKind::Ground) {
-            known |= 1 << at;
-        }
-        if settled & (1 << at) != 0 && !(all_settled && at == 0) {
+        if seen.settled & (1 << at) != 0 && !(all_settled && at == 0) {
             continue;
         }
         let say = |kind: ValueKind, cells: usize, hash| {
@@ -207,26 +209,46 @@ unsafe fn look(
             say(ValueKind::Fresh, value.newer, 0);
         }
     }
-    known
+    if exit.is_none() {
+        for (at, value) in values[..count].iter().enumerate() {
+            seen.settled |= u8::from(value.kind == ValueKind::Ground) << at;
+        }
+    }
+    seen
 }
 
 /// Finds out what is known of terms. Reads them only; [`MOST_REFERENCES`] must be free.
+/// At a call it is said, too, which ones are places of a result.
 fn measure(
     first: Term,
     fresh: Option<Fresh>,
     values: &mut [Value],
     goal: u32,
-    settled: u8,
+    seen: &mut Seen,
     kept: &mut KeptValues,
 ) {
     // SAFETY: a frame of our own, which is closed below; nothing is bound in it.
-    let (frame, at) = unsafe { (ffi::PL_open_foreign_frame(), ffi::PL_new_term_ref()) };
-    if at != 0 {
+    let (frame, at, inner) = unsafe {
+        (
+            ffi::PL_open_foreign_frame(),
+            ffi::PL_new_term_ref(),
+            ffi::PL_new_term_ref(),
+        )
+    };
+    if at != 0 && inner != 0 {
         let mut walk = Walk::of_terms(fresh);
         for (at_argument, (term, value)) in (first..).zip(values).enumerate() {
-            if settled & (1 << at_argument) != 0 {
+            let bit = 1 << at_argument;
+            if seen.settled & bit != 0 {
                 continue;
             }
+            if fresh.is_none() && is_place(term, inner) {
+                seen.places |= bit;
+            }
+            // SAFETY: a term of one argument, and a reference of the open frame.
+            let is_through =
+                seen.places & bit != 0 && ffi::truth(unsafe { ffi::PL_get_arg(1, term, inner) });
+            let term = if is_through { inner } else { term };
             *value = kept.look(goal, |most| {
                 let value = walk.value(term, at, most);
                 (value, value.size)
@@ -235,6 +257,24 @@ fn measure(
     }
     // SAFETY: opened above.
     unsafe { ffi::PL_close_foreign_frame(frame) };
+}
+
+/// Whether a term is a name around a variable, such as the `string(S)` of `format/3`: the result
+/// will be there. The reference `inner` is used for it.
+fn is_place(term: Term, inner: Term) -> bool {
+    let (mut name, mut arity) = (0, 0);
+    // SAFETY: references of the open frame.
+    unsafe {
+        ffi::truth(ffi::PL_get_compound_name_arity(
+            term,
+            &raw mut name,
+            &raw mut arity,
+        )) && arity == 1
+            && !ffi::truth(ffi::PL_is_dict(term))
+            && ffi::truth(ffi::PL_get_arg(1, term, inner))
+            && ffi::truth(ffi::PL_is_variable(inner))
+            && !ffi::truth(ffi::PL_is_attvar(inner))
+    }
 }
 
 /// Whether `--values` names a predicate. If so, the trace says it.

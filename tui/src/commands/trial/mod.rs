@@ -38,7 +38,7 @@ pub(crate) struct Trial {
     file: PathBuf,
     change: Change,
     edits: Vec<Edit>,
-    /// What it rests on, if it is confirmed: a person must decide, and no patch has it.
+    /// What it rests on, if it is confirmed.
     condition: Option<String>,
     seconds: Vec<f64>,
     verdict: Verdict,
@@ -201,11 +201,6 @@ impl Trial {
         self.change.to_string()
     }
 
-    /// Whether it can be made without a person's judgement.
-    fn is_for_patch(&self) -> bool {
-        self.is_confirmed() && self.condition.is_none()
-    }
-
     /// What became of it.
     fn text(&self) -> String {
         match &self.condition {
@@ -273,11 +268,17 @@ fn trials(
             continue;
         }
         let (condition, verdict) = match state(analysis, &change) {
-            State::Unknown => (None, Verdict::Open),
-            State::Clauses(names) => {
+            State::None => (None, Verdict::Open),
+            State::Kept(names) => {
                 let names = names.join(", ");
-                let condition = format!("as long as no clause of {names} changes; no patch has it");
+                let condition =
+                    format!("as long as no clause of {names} changes between its calls: none did");
                 (Some(condition), Verdict::Open)
+            }
+            State::Changed => {
+                let why =
+                    "clauses that it reads changed between its calls, which a table would not see";
+                (None, Verdict::NotTried(why.to_owned()))
             }
             State::Effects => {
                 let why = "it reads or changes a state (clauses, global variables, streams), which a table would not see";

@@ -30,7 +30,7 @@ impl Together {
     /// If a file cannot be read, or the program does not end.
     pub(super) fn of(runs: &Runs, trials: &[Trial]) -> Result<Self> {
         let mut chosen: Vec<&Trial> = Vec::new();
-        for trial in trials.iter().filter(|trial| trial.is_for_patch()) {
+        for trial in trials.iter().filter(|trial| trial.is_confirmed()) {
             match chosen.iter_mut().find(|one| one.finding == trial.finding) {
                 Some(one) if one.gain() < trial.gain() => *one = trial,
                 Some(_) => {}
