@@ -80,9 +80,9 @@ fn what_fails_is_no_step_after_what_has_worked() {
     }
 }
 
-/// What writes by a library, by what a library calls, or to a global variable, and what reads clauses
-/// that change meanwhile, may not be tabled; what reads clauses that were made before, or makes a
-/// text, may be.
+/// What writes by a library, by what a library calls, or to a global variable, and what reads
+/// clauses that change meanwhile, may not be tabled; what reads clauses that were made before, or
+/// makes a text, may be.
 #[test]
 fn what_depends_on_more_than_its_arguments_repeats_nothing() {
     let sandbox = Sandbox::new();

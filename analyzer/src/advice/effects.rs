@@ -122,8 +122,8 @@ const EFFECTS: [&str; 104] = [
     "write*",
 ];
 
-/// Of these, what does so as an atom by itself, too: as a goal, in an expression, or as what another
-/// predicate is to call. Other names are words that data is named by.
+/// Of these, what does so as an atom by itself, too: as a goal, in an expression, or as what
+/// another predicate is to call. Other names are words that data is named by.
 const ALONE: [&str; 14] = [
     "assert*",
     "cputime",
@@ -258,8 +258,8 @@ fn is_to_stream_or_text(info: &PredicateInfo) -> bool {
     TO_STREAM_OR_TEXT.contains(&declared)
 }
 
-/// Whether what a predicate of a library leads to in its file does more than compute, or the file is
-/// not there. Collectors change nothing that is seen outside.
+/// Whether what a predicate of a library leads to in its file does more than compute, or the file
+/// is not there. Collectors change nothing that is seen outside.
 fn of_library(evidence: &Evidence, info: &PredicateInfo) -> bool {
     if info.is_collector() {
         return false;
