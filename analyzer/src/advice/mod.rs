@@ -18,6 +18,7 @@ mod failing_late;
 mod first_only;
 mod flushes;
 mod generators;
+mod gone_over;
 mod growing;
 mod hottest;
 mod ignored;
@@ -286,7 +287,7 @@ impl Finding {
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 22] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 23] = [
         collected::find,
         comparisons::find,
         computed_again::find,
@@ -298,6 +299,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         first_only::find,
         flushes::find,
         generators::find,
+        gone_over::find,
         growing::find,
         hottest::find,
         may_repeat::find,
