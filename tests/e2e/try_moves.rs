@@ -106,6 +106,21 @@ pick(K, X, Y) :-
     assert_eq!(after, "    X > 2990,\n    Y is X mod 7,\n");
 }
 
+/// A comparison of an unbound variable is true here as well: no output would show that it is wrong.
+#[test]
+fn what_no_output_would_show_stays_behind_what_binds_it() {
+    let trials = proposed(
+        ":- initialization(main, main).
+main :- findall(X-Y, pick(X, Y), L), length(L, N), print(N), nl.
+pick(X, Y) :- between(1, 3000, X), Y is X mod 7, X mod 3 =:= 0, Y \\== 9.
+",
+    );
+    let moved = moves(&trials);
+    let after = "pick(X, Y) :- between(1, 3000, X), X mod 3 =:= 0, Y is X mod 7, Y \\== 9.\n";
+    let early = ("tests as early as possible at line 3", after.to_owned());
+    assert_eq!(moved, [early]);
+}
+
 #[test]
 fn a_goal_whose_variables_are_called_with_values_comes_first() {
     let trials = proposed(
