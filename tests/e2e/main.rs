@@ -66,6 +66,8 @@ mod tabling;
 mod tools;
 mod trials;
 mod try_changes;
+mod try_moves;
+mod try_starts;
 mod tui;
 mod values;
 mod waiting;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use portmortem_tests::{Sandbox, repository};
+use portmortem_tests::Sandbox;
 use serde_json::Value;
 
 /// Its choicepoints are never used, so a cut in the first clauses changes nothing but the time.
@@ -20,6 +20,13 @@ fib(N, F) :-
     F is FA+FB.
 ";
 
+/// All trials of all findings.
+fn tried(report: &Value) -> Vec<Value> {
+    let findings = report["findings"].as_array().unwrap().iter();
+    let tried = findings.flat_map(|finding| finding["tried"].as_array().unwrap());
+    tried.cloned().collect()
+}
+
 /// All trials of a program that was given these arguments.
 fn trials(sandbox: &Sandbox, program: &str, options: &[&str], arguments: &[&str]) -> Vec<Value> {
     let mut command = vec!["try", program, "--format", "json", "--least", "0"];
@@ -29,7 +36,7 @@ fn trials(sandbox: &Sandbox, program: &str, options: &[&str], arguments: &[&str]
     let outcome = sandbox.portmortem(command);
     outcome.exits(0);
     let report: Value = serde_json::from_slice(&outcome.stdout).unwrap();
-    report["trials"].as_array().unwrap().clone()
+    tried(&report)
 }
 
 #[track_caller]
@@ -149,19 +156,23 @@ dots(N) :- N > 0, put_char('.'), flush_output, M is N-1, dots(M).
     }
 }
 
+/// Another order of variables has another first solution.
 #[test]
 fn what_changes_the_output_is_refuted() {
-    let sandbox = Sandbox::new();
-    let program = repository("tests/programs/slow/library_generator.pl");
-    let program = program.display().to_string();
-    let all = trials(&sandbox, &program, &[], &[]);
-    let moved = trial(&all, "ok/2 before member/2");
-    assert_eq!(moved["verdict"], "refuted");
-    let text = moved["text"].as_str().unwrap();
-    assert!(
-        text.starts_with("refuted: other output: line 1 is"),
-        "{text}"
-    );
+    let program = ":- initialization(main, main).
+:- use_module(library(clpfd)).
+main :- A in 0..5, B in 0..1, A #\\= B, label([A, B]), print(A-B), nl.
+";
+    let sandbox = Sandbox::with("order.pl", program);
+    let all = trials(&sandbox, "order.pl", &["--patch", "faster.patch"], &[]);
+    let ordered = trial(&all, "labeling([ff], …) at line 3");
+    assert_eq!(ordered["verdict"], "refuted");
+    let text = ordered["text"].as_str().unwrap();
+    let other = "refuted: other output: line 1 is \"1-0\", not \"0-1\"";
+    assert_eq!(text, other);
+    assert!(ordered["figures"].is_null(), "{ordered}");
+    let patch = fs::read_to_string(sandbox.path("faster.patch")).unwrap();
+    assert_eq!(patch, "");
 }
 
 /// Each run gets what was read from standard input, and the words behind `--`.
@@ -177,7 +188,7 @@ fn runs_get_input_and_arguments() {
     let outcome = sandbox.sh(script);
     outcome.exits(0);
     let report: Value = serde_json::from_slice(&outcome.stdout).unwrap();
-    let all = report["trials"].as_array().unwrap();
+    let all = &tried(&report);
     let cut = trial(all, "a cut behind the head and first tests of fib/2");
     assert!(!cut["text"].as_str().unwrap().contains("other"), "{cut:#?}");
 }
@@ -247,7 +258,7 @@ fn a_trace_is_tried() {
     outcome.exits(0).says("running the program up to ");
     assert!(!outcome.err().contains("recording"), "{outcome}");
     let report: Value = serde_json::from_slice(&outcome.stdout).unwrap();
-    let all = report["trials"].as_array().unwrap();
+    let all = &tried(&report);
     let cut = trial(all, "a cut behind the head and first tests of fib/2");
     assert_eq!(cut["seconds"].as_array().unwrap().len(), 5, "{cut:#?}");
     let words = sandbox.portmortem(["try", "run.pmt", "--", "3"]);
@@ -258,9 +269,10 @@ fn a_trace_is_tried() {
         .says("the program of this trace is not here; it was recorded as: swipl fib.pl");
 }
 
-/// Those that are confirmed run together once more, and the patch has them all or the best one.
+/// Whatever is confirmed: the patch has the best change of it and those that are faster with it,
+/// and says why it has no other.
 #[test]
-fn what_is_confirmed_runs_together() {
+fn the_patch_has_the_best_of_what_is_confirmed() {
     let program = "
 :- initialization(main, main).
 main :- fib(21, F), print(F), nl, gib(21, G), print(G), nl.
@@ -277,19 +289,90 @@ gib(N, F) :- N > 1, A is N-1, B is N-2, gib(A, FA), gib(B, FB), F is FA+FB.
     let outcome = sandbox.portmortem([&command[..], &options].concat());
     outcome.exits(0);
     let report: Value = serde_json::from_slice(&outcome.stdout).unwrap();
-    let all = report["trials"].as_array().unwrap();
-    let findings = all.iter().filter(|one| one["verdict"] == "confirmed");
-    let mut findings: Vec<&str> = findings
+    let all = &tried(&report);
+    let confirmed = all.iter().filter(|one| one["verdict"] == "confirmed");
+    let gain = |one: &Value| one["figures"]["times_faster"].as_f64().unwrap();
+    let best = confirmed.max_by(|a, b| gain(a).total_cmp(&gain(b)));
+    let together = &report["together"];
+    assert_eq!(together.is_object(), best.is_some(), "{report:#}");
+    let patch = fs::read_to_string(sandbox.path("faster.patch")).unwrap();
+    let Some(best) = best else {
+        assert_eq!(patch, "");
+        return;
+    };
+    assert_eq!(together["changes"][0], best["change"], "{report:#}");
+    assert_eq!(together["seconds"].as_array().unwrap().len(), 5);
+    let text = together["text"].as_str().unwrap();
+    assert!(!text.contains("other"), "{together:#}");
+    let mut findings: Vec<&str> = all
+        .iter()
+        .filter(|one| one["verdict"] == "confirmed")
         .map(|one| one["finding"].as_str().unwrap())
         .collect();
     findings.dedup();
-    let together = &report["together"];
-    assert_eq!(together.is_object(), findings.len() > 1, "{report:#}");
-    if together.is_object() {
-        assert_eq!(together["seconds"].as_array().unwrap().len(), 5);
-        let text = together["text"].as_str().unwrap();
-        assert!(!text.contains("other"), "{together:#}");
+    let count = |key: &str| together[key].as_array().unwrap().len();
+    assert!(count("changes") + count("left_out") >= findings.len());
+    for edit in together["files"][0]["edits"].as_array().unwrap() {
+        for line in edit["after"].as_str().unwrap().lines() {
+            assert!(patch.contains(line), "{line}: {patch}");
+        }
     }
+}
+
+/// What a program gets of each change: where it is, the text before and after, and figures.
+#[test]
+fn a_change_has_its_text() {
+    let sandbox = Sandbox::with("fib.pl", FIB);
+    let all = trials(&sandbox, "fib.pl", &[], &["21"]);
+    let cut = trial(&all, "a cut behind the head and first tests of fib/2");
+    let file = cut["file"].as_str().unwrap();
+    assert!(file.ends_with("/fib.pl"), "{file}");
+    let edits = serde_json::json!([
+        {"line": 3, "before": "fib(0, 0).\n", "after": "fib(0, 0) :- !.\n"},
+        {"line": 4, "before": "fib(1, 1).\n", "after": "fib(1, 1) :- !.\n"},
+    ]);
+    assert_eq!(cut["edits"], edits);
+    let figures = &cut["figures"];
+    let number = |key: &str| figures[key].as_f64().unwrap();
+    let ratio = number("seconds_before") / number("seconds_after");
+    assert!((number("times_faster") - ratio).abs() < 1e-9, "{figures}");
+    let is_confirmed = cut["verdict"] == "confirmed";
+    assert_eq!(figures["spread_percent"].is_number(), is_confirmed);
+}
+
+/// What has no change, and what is not tried: one line says how many, and an option which.
+#[test]
+fn what_cannot_be_tried_is_counted() {
+    let program = ":- initialization(main, main).
+main :- forall(between(1, 300, N), catch(risky(N), _, true)), print(done), nl.
+risky(N) :- numlist(1, 300, L), costly(L, S), check(N, S).
+costly([], 0).
+costly([X|Xs], S) :- costly(Xs, S0), S is S0 + X.
+check(N, S) :- S > N, throw(too_large(S)).
+check(_, _).
+";
+    let sandbox = Sandbox::with("risky.pl", program);
+    let run = |options: &[&str]| {
+        let command = [&["try", "risky.pl", "--least", "0"], options].concat();
+        sandbox.portmortem(command).exits(0).out()
+    };
+    let text = run(&[]);
+    assert!(!text.contains("not tried"), "{text}");
+    assert!(!text.contains("no mechanical change"), "{text}");
+    let json: Value = serde_json::from_str(&run(&["--format", "json"])).unwrap();
+    let findings = json["findings"].as_array().unwrap().iter();
+    let is_other = |one: &&Value| one["tried"].as_array().unwrap().is_empty();
+    let is_hottest = |one: &&Value| one["cause"] == "hottest";
+    let others = findings.filter(|one| is_other(one) && !is_hottest(one));
+    let others: Vec<_> = others.collect();
+    assert!(!others.is_empty(), "{json:#}");
+    assert!(text.contains("no change that could be tried; --untried names them\n"));
+    let named = run(&["--untried"]);
+    for other in others {
+        assert!(named.contains(other["title"].as_str().unwrap()), "{named}");
+    }
+    assert!(named.contains("   no mechanical change\n"), "{named}");
+    assert!(!named.contains("--untried"), "{named}");
 }
 
 /// What looks at clauses that did not change between its calls may be tabled, and is told so.

@@ -5,6 +5,11 @@
     FROM and UNTIL are numbers of characters. What is from FROM to UNTIL is
     replaced by a text (KIND t), a line of its own (l), or by other text of the
     file (r), whose TEXT is two numbers.
+
+    A goal comes earlier in its clause only if all variables that it shares with
+    what is before it were bound there, each time that a run came there. Before
+    that run, the term probing is among the requests: then a line for each such
+    place has a goal as its text, which notes in that run whether they are.
 */
 
 :- module(portmortem_plan, []).
@@ -14,17 +19,21 @@
 :- use_module(library(prolog_source)).
 :- use_module(library(readutil)).
 
-:- dynamic tabled/1.
+:- dynamic
+    tabled/1,
+    probing/0,
+    seen/4.                     % File, Place, Goal, bound or unbound: from a run
 
 %!  plan(+Requests) is det.
 %
-%   Requests is a file of terms change(Id, File, What).
+%   Requests is a file of terms change(Id, File, What), seen/4 and probing.
 
 :- public plan/1.
 
 plan(Requests) :-
     read_file_to_terms(Requests, Changes, [encoding(utf8)]),
     set_stream(user_output, encoding(utf8)),
+    forall(( member(Fact, Changes), \+ Fact = change(_, _, _) ), assertz(Fact)),
     setof(File, Id^What^member(change(Id, File, What), Changes), Files),
     forall(member(File, Files), catch(in_file(File, Changes), _, true)).
 
@@ -32,20 +41,23 @@ in_file(File, All) :-
     findall(change(Id, File, What), member(change(Id, File, What), All), Changes),
     setup_call_cleanup(
         prolog_open_source(File, In),
-        findall(Lines-Clause, clause_of(In, Lines, Clause), Clauses),
+        findall(clause_at(Lines, Names, Clause), clause_of(In, Lines, Names, Clause), Clauses),
         prolog_close_source(In)),
     forall(( member(change(Id, _, What), Changes),
              prepared(What, Clauses, Prepared),
-             member(Lines-Clause, Clauses),
-             edit(Prepared, Lines, Clause, Edit)
+             member(clause_at(Lines, Names, Clause), Clauses),
+             (   edit(Prepared, Lines, Clause, Edit)
+             ;   move(Prepared, Lines, Clause, in(File, Names), Edit)
+             )
            ),
            tell(Id, Clause, Edit)).
 
-clause_of(In, First-Last, Clause) :-
+clause_of(In, First-Last, Names, Clause) :-
     repeat,
     catch(prolog_read_source_term(In, Term, _,
                                   [ subterm_positions(Pos),
-                                    term_position(At)
+                                    term_position(At),
+                                    variable_names(Names)
                                   ]),
           _, Term = (:- unreadable)),
     (   Term == end_of_file
@@ -63,7 +75,7 @@ clause_of(In, First-Last, Clause) :-
 prepared(first(Name, Arity), Clauses, swap(Name, Arity, N)) :-
     !,
     findall(Head,
-            ( member(_-Clause, Clauses),
+            ( member(clause_at(_, _, Clause), Clauses),
               is_of(Clause, Name, Arity),
               Clause = clause(Kind, Head, _, _, _, _),
               Kind \== dcg
@@ -127,16 +139,6 @@ edit(commit(Where, Name, Arity), _, Clause, replace(S, S, t, Text)) :-
     is_of(Clause, Name, Arity),
     Clause = clause(Kind, _, HP, Body, BP, _),
     commit(Kind, Where, HP, Body, BP, S, Text).
-edit(order(Line, How, Goal, Of), First-Last, clause(rule, _, _, Body, BP, _), Edit) :-
-    between(First, Last, Line),
-    once(( conjunction(Body, BP, Goals),
-           ordered(How, Goal, Of, Goals, New) )),
-    slot(Goals, New, Edit).
-edit(tests(Line), First-Last, clause(rule, Head, _, Body, BP, _), Edit) :-
-    between(First, Last, Line),
-    conjunction(Body, BP, Goals),
-    early(Goals, Head, [], New),
-    slot(Goals, New, Edit).
 edit(exists(Line), First-Last, clause(rule, Head, _, Body, BP, _), Edit) :-
     between(First, Last, Line),
     conjunction(Body, BP, Goals),
@@ -309,9 +311,83 @@ flat(T, P, Goals) :-
     append(As, Bs, Goals).
 flat(T, P, [g(T, P)]).
 
-%   A goal that comes earlier. It may not pass a cut.
+%!  move(+What, +Lines, +Clause, +In, -Edit) is nondet.
+%
+%   Goals that come earlier, and pass no cut. In is the file and the names of the variables of the
+%   clause.
 
-ordered(How, Goal, Of, Goals, New) :-
+move(order(Line, How, Goal, Of), First-Last, Clause, In, Edit) :-
+    Clause = clause(rule, _, _, Body, BP, _),
+    between(First, Last, Line),
+    once(( conjunction(Body, BP, Goals),
+           ordered(How, Goal, Of, Goals, Move) )),
+    Move = move(G, Place, After, New),
+    may_stand(Place, G, After, Clause, In, Answer),
+    (   Answer = ask(Edit)
+    ;   Answer == yes,
+        slot(Goals, New, Edit)
+    ).
+move(tests(Line), First-Last, Clause, In, Edit) :-
+    Clause = clause(rule, _, _, Body, BP, _),
+    between(First, Last, Line),
+    conjunction(Body, BP, Goals),
+    (   probing
+    ->  append(Before, [G|After], Goals),
+        is_test_goal(G),
+        passed(Before, Place),
+        may_stand(Place, G, After, Clause, In, ask(Edit))
+    ;   early(Goals, Clause, In, [], New),
+        slot(Goals, New, Edit)
+    ).
+
+is_test_goal(g(Goal, _)) :-
+    is_test(Goal).
+
+%   The goals that a test may pass, if its variables are bound before them. It passes another test
+%   only if that one goes first.
+
+passed(Before, Place) :-
+    append(_, [Place|Rest], Before),
+    is_passed(Place),
+    \+ ( member(g(Cut, _), Rest), Cut == ! ).
+
+is_passed(g(Goal, _)) :-
+    Goal \== !,
+    \+ is_test(Goal).
+
+%!  may_stand(+Place, +Goal, +After, +Clause, +In, -Answer) is semidet.
+%
+%   Whether Goal may stand directly before the goal Place: `yes`, or ask(Edit) if a run has to tell.
+%   After are the goals behind Goal. Variables that occur only in these are new in any place.
+
+may_stand(g(_, PP), G, After, Clause, in(File, Names), Answer) :-
+    G = g(Goal, GP),
+    Clause = clause(_, Head, _, Body, _, _),
+    term_variables(Goal, Variables),
+    include(occurs_before([G|After], Head-Body), Variables, Shared),
+    arg(1, PP, Place),
+    arg(1, GP, At),
+    (   Shared == []
+    ->  Answer = yes
+    ;   probing
+    ->  findall(Name, ( member(V, Shared), member(Name=N, Names), N == V ), Texts),
+        atomic_list_concat(Texts, ', ', Text),
+        format(atom(Probe), 'portmortem_bound:bound(~q, ~w, ~w, v(~w)), ',
+               [File, Place, At, Text]),
+        Answer = ask(replace(Place, Place, t, Probe))
+    ;   seen(File, Place, At, bound),
+        \+ seen(File, Place, At, unbound),
+        Answer = yes
+    ).
+
+occurs_before(Behind, Clause, Variable) :-
+    occurrences(Variable, Behind, N),
+    \+ occurrences(Variable, Clause, N).
+
+%   ordered(+How, +Goal, +Of, +Goals, -Move): the goal, before which it comes, what is behind it
+%   now, and all goals in their new order.
+
+ordered(How, Goal, Of, Goals, move(G, Place, After, New)) :-
     append(Before, [G0|Rest], Goals),
     calls(G0, Of),
     append(Between, [G|After], Rest),
@@ -319,10 +395,11 @@ ordered(How, Goal, Of, Goals, New) :-
     \+ ( member(g(Cut, _), [G0|Between]), Cut == ! ),
     !,
     (   How == before
-    ->  append([Before, [G, G0|Between], After], New)
-    ;   append([Before, [G0, G|Between], After], New)
-    ),
-    New \== Goals.
+    ->  Place = G0,
+        append([Before, [G, G0|Between], After], New)
+    ;   Between = [Place|_],
+        append([Before, [G0, G|Between], After], New)
+    ).
 
 calls(g(Goal0, _), Name/Arity) :-
     nonvar(Goal0),
@@ -330,32 +407,28 @@ calls(g(Goal0, _), Name/Arity) :-
     callable(Goal),
     functor(Goal, Name, Arity).
 
-%   early(+Goals, +Head, +Done, -New): Done are goals in reverse.
+%   early(+Goals, +Clause, +In, +Done, -New): Done are goals in reverse.
 
-early([], _, Done, New) :-
+early([], _, _, Done, New) :-
     reverse(Done, New).
-early([G|Gs], Head, Done, New) :-
-    (   G = g(T, _), is_test(T)
-    ->  term_variables(T, Vs),
-        put(Done, G, Vs, Head, Done1)
+early([G|Gs], Clause, In, Done, New) :-
+    (   is_test_goal(G)
+    ->  put(Done, G, Gs, Clause, In, Done1)
     ;   Done1 = [G|Done]
     ),
-    early(Gs, Head, Done1, New).
+    early(Gs, Clause, In, Done1, New).
 
-put([D|Ds], G, Vs, Head, [D|Rest]) :-
-    D = g(T, _),
-    T \== !,
-    \+ is_test(T),
-    term_variables(Head-Ds, Known),
-    forall(member(V, Vs), ( member(K, Known), K == V )),
+put([D|Ds], G, After, Clause, In, [D|Rest]) :-
+    is_passed(D),
+    may_stand(D, G, After, Clause, In, yes),
     !,
-    put(Ds, G, Vs, Head, Rest).
-put(Ds, G, _, _, [G|Ds]).
+    put(Ds, G, After, Clause, In, Rest).
+put(Ds, G, _, _, _, [G|Ds]).
 
 slot(Goals, New, replace(S, E, r, Text)) :-
     nth1(I, Goals, g(Old, P)),
     nth1(I, New, g(Goal, NP)),
-    ( Old \== Goal ; P \== NP ),
+    \+ ( Old == Goal, P == NP ),
     arg(1, P, S), arg(2, P, E),
     arg(1, NP, NS), arg(2, NP, NE),
     format(atom(Text), '~w ~w', [NS, NE]).

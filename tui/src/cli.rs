@@ -5,6 +5,7 @@ mod advise;
 mod columns;
 mod diff;
 mod predict;
+mod program;
 mod tables;
 mod traces;
 mod trial;
@@ -20,6 +21,7 @@ pub(crate) use columns::{AskedColumn, USUAL_SORT};
 use columns::{parse_asked, parse_sort};
 pub(crate) use diff::{DiffArgs, Recordings};
 pub(crate) use predict::{CalibrateArgs, PredictArgs, SizeOf};
+pub(crate) use program::ProgramArgs;
 pub(crate) use traces::{TracesArgs, TracesFormat};
 pub(crate) use trial::{DiagnoseArgs, TrialArgs, TryArgs};
 
@@ -142,16 +144,9 @@ or one word, which is a module or a name.
 At a terminal, the last line says where the trace is and what to type next. It is not said with --quiet,
 or if standard error is no terminal; what is missing from the trace is said always.")]
 pub(crate) struct RecordArgs {
-    /// The Prolog file to run
-    #[arg(value_name = "FILE.pl", required_unless_present = "arguments")]
-    pub(crate) program: Option<PathBuf>,
-    /// Arguments for the program that are no options: they need no `--`
-    #[arg(value_name = "ARGS", hide = true)]
-    pub(crate) words: Vec<String>,
-    /// Arguments for the program; without FILE.pl, the command to run: swipl with any of its
-    /// options, or a script
-    #[arg(last = true, value_name = "ARGS")]
-    pub(crate) arguments: Vec<String>,
+    /// What is recorded
+    #[command(flatten)]
+    pub(crate) run: ProgramArgs,
     /// The trace to write (default: the program's name with .pmt, in the current directory). An
     /// older trace of that name is replaced
     #[arg(short, long, value_name = "TRACE")]
@@ -162,12 +157,6 @@ pub(crate) struct RecordArgs {
     /// Do not say at the end where the trace is and what to type next
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// Goal to run once, then halt (default: run FILE.pl as `swipl FILE.pl` does)
-    #[arg(short, long)]
-    pub(crate) goal: Option<String>,
-    /// Run the goal to exhaustion instead of once
-    #[arg(long, requires = "goal")]
-    pub(crate) all: bool,
     /// Record only these predicates or modules, with the built-in and library predicates that they
     /// call directly (may be given more than once)
     #[arg(long, value_name = "GLOB")]
@@ -233,12 +222,6 @@ pub(crate) struct RecordArgs {
     /// Which part to keep when the limit is reached
     #[arg(long, value_enum, default_value_t = Keep::First, requires = "max_size")]
     pub(crate) keep: Keep,
-    /// Stack limit of the traced program, e.g. 4G (an open box costs about 240 bytes)
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    pub(crate) stack_limit: Option<u64>,
-    /// The SWI-Prolog to use
-    #[arg(long, value_name = "PATH", default_value = "swipl")]
-    pub(crate) swipl: PathBuf,
 }
 
 /// Which part of a recording to keep when it reaches its limit.

@@ -6,6 +6,9 @@ use anyhow::Result;
 
 use crate::parts::Part;
 
+/// What undoes the traces of a site file of ours.
+pub(crate) const START: &str = include_str!("../../tracer/swi/prolog/portmortem_start.pl");
+
 /// The Prolog sources, by file name.
 pub(crate) const SOURCES: &[(&str, &str)] = &[
     (
@@ -92,6 +95,7 @@ pub(crate) const SOURCES: &[(&str, &str)] = &[
         "portmortem_report.pl",
         include_str!("../../tracer/swi/prolog/portmortem_report.pl"),
     ),
+    ("portmortem_start.pl", START),
     (
         "portmortem_stubs.pl",
         include_str!("../../tracer/swi/prolog/portmortem_stubs.pl"),

@@ -5,17 +5,14 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{AdviseFormat, parse_percent};
+use super::{AdviseFormat, ProgramArgs, parse_percent};
 
 /// How a program runs that is tried.
 #[derive(Debug, Args)]
 pub(crate) struct TrialArgs {
-    /// Arguments for the program
-    #[arg(last = true, value_name = "ARGS")]
-    pub(crate) arguments: Vec<String>,
-    /// Goal to run once, then halt (default: run FILE.pl as `swipl FILE.pl` does)
-    #[arg(short, long)]
-    pub(crate) goal: Option<String>,
+    /// What is tried
+    #[command(flatten)]
+    pub(crate) run: ProgramArgs,
     /// How often each of the programs runs (default: 5 times; 3 if that takes 30 s)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=100))]
     pub(crate) runs: Option<u32>,
@@ -25,15 +22,16 @@ pub(crate) struct TrialArgs {
     /// Findings that cost a smaller share of the time are left out, in percent
     #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = parse_percent)]
     pub(crate) least: f64,
-    /// Write the confirmed changes as a patch for `patch -p0`; an older file is replaced
+    /// Tell also of findings without a change that can be tried, and why
+    #[arg(long)]
+    pub(crate) untried: bool,
+    /// Write the best of the confirmed changes as a patch for `patch -p0`; an older file is
+    /// replaced
     #[arg(long, value_name = "FILE")]
     pub(crate) patch: Option<PathBuf>,
     /// Output format
     #[arg(long, value_enum, default_value_t = AdviseFormat::Text)]
     pub(crate) format: AdviseFormat,
-    /// The SWI-Prolog to use
-    #[arg(long, value_name = "PATH", default_value = "swipl")]
-    pub(crate) swipl: PathBuf,
 }
 
 impl TrialArgs {
@@ -45,10 +43,13 @@ impl TrialArgs {
 
 /// `portmortem try`
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
 Examples:
   portmortem try program.pl
-  portmortem try program.pl -- input.txt < data
+  portmortem try program.pl input.txt < data
+  portmortem try -g 'main(8)' program.pl
+  portmortem try -- swipl -O -p lib=src app.pl x    any command of SWI-Prolog, with its own options
   portmortem try program.pl --patch faster.patch && patch -p0 < faster.patch
   portmortem try program.pmt                 the command that the trace was recorded with
 
@@ -56,17 +57,16 @@ The program is recorded once, unless there is a trace (which does not keep the g
 it again). Then it runs as it is, and with each change, in
 turn and unrecorded; all its effects happen again each time. Standard input is read once and given to
 each run; of a terminal nothing is read. Changes are made in memory, and no file of the program is
-written. What is confirmed runs together once more, and the patch has all of it if that is confirmed,
-too; else the change that gains most.
+written. The patch has the fastest combination of what is confirmed: the change that gains most, and each
+other one with which the program is confirmed to be faster still.
   confirmed  same output and exit status, and each run was faster than all without the change
   refuted    other output, another exit status, or no faster
   undecided  the runs differ by more than the gain: try more --runs
 
-Exit status: 0 done, whatever was confirmed; 1 error; 2 usage; 3 done, but parts of the trace were lost.")]
+Exit status: 0 done, whatever was confirmed; 1 error; 2 usage; 3 done, but parts of the trace were lost.",
+    override_usage = "portmortem try [OPTIONS] [FILE.pl|TRACE] [ARGS]... [-- <ARGS>...]"
+)]
 pub(crate) struct TryArgs {
-    /// The Prolog file to run, or a trace of it
-    #[arg(value_name = "FILE.pl|TRACE")]
-    pub(crate) program: PathBuf,
     /// How it is tried
     #[command(flatten)]
     pub(crate) how: TrialArgs,
@@ -77,7 +77,8 @@ pub(crate) struct TryArgs {
 #[command(after_help = "\
 Examples:
   portmortem diagnose program.pl
-  portmortem diagnose program.pl -- input.txt < data
+  portmortem diagnose program.pl input.txt < data
+  portmortem diagnose -- swipl -O -p lib=src app.pl x
   portmortem diagnose program.pl -o /tmp/run.pmt --patch faster.patch
 
 The program is recorded; recorded again if findings need more than a plain recording has; and then run
@@ -88,9 +89,6 @@ program.more.pmt. If it is interrupted or fails, none is.
 
 Exit status: 0 done, whatever was found; 1 error; 2 usage; 3 done, but parts of the trace were lost.")]
 pub(crate) struct DiagnoseArgs {
-    /// The Prolog file to run
-    #[arg(value_name = "FILE.pl")]
-    pub(crate) program: PathBuf,
     /// How it is tried
     #[command(flatten)]
     pub(crate) how: TrialArgs,

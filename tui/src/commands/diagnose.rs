@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use portmortem_analyzer::Analysis;
 use portmortem_analyzer::advice::{Finding, Need, findings, suspects};
 use portmortem_analyzer::export::json::Escaped;
@@ -17,8 +17,8 @@ use serde_json::json;
 
 use super::analysis::{analyse_all, exit_code, warn_of_losses};
 use super::record::is_trace;
+use super::refuse_input;
 use super::trial::{self, Attempt, Runs, Trial, say};
-use super::{refuse_input, refuse_trace};
 use crate::cli::{AdviseFormat, DiagnoseArgs};
 use crate::report;
 
@@ -31,24 +31,22 @@ type Named = (PathBuf, String);
 /// Does all of it.
 pub(crate) fn run(args: &DiagnoseArgs) -> Result<ExitCode> {
     let how = &args.how;
-    refuse_trace(&args.program)?;
+    let runs = Runs::of_program(how, "diagnose")?;
     let first = match &args.output {
         Some(path) => path.clone(),
-        None => {
-            let stem = args.program.file_stem();
-            PathBuf::from(stem.context("the program has no file name")?).with_extension("pmt")
-        }
+        None => runs.start().trace()?,
     };
     let more = first.with_extension("more.pmt");
     for path in [&first, &more] {
-        refuse_input(path, &args.program, "program")?;
+        if let Some(program) = &runs.start().program {
+            refuse_input(path, program, "program")?;
+        }
         ensure!(
             !path.exists() || is_trace(path),
             "{} exists and is no trace; name another with -o",
             path.display()
         );
     }
-    let runs = Runs::of_file(&args.program, how)?;
     say("recording the program: it runs once; how often it runs after that is said then");
     let begin = |trace: &Path| {
         runs.ending().begin(trace);
@@ -56,7 +54,7 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<ExitCode> {
         runs.ending().begin(&Index::path_of(trace));
     };
     begin(&first);
-    let status = runs.record(&args.program, &first, &[])?;
+    let status = runs.record(&first, &[])?;
     let mut analysis = analyse_all(&first)?;
     let mut found = findings(&analysis, how.least);
     let mut named = vec![(first, String::new())];
@@ -75,7 +73,7 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<ExitCode> {
             "recording it again with {shown}, to see more: it runs {times}"
         ));
         begin(&more);
-        runs.record(&args.program, &more, &options)?;
+        runs.record(&more, &options)?;
         analysis = analyse_all(&more)?;
         found = findings(&analysis, how.least);
         named.push((more, shown));
@@ -111,7 +109,7 @@ fn page(analysis: &Analysis, status: ExitStatus, found: &[Finding], attempt: &At
     for (number, finding) in (1..).zip(found.iter().take(SHOWN)) {
         text += "\n";
         text += &report::finding(analysis, number, finding);
-        for trial in attempt.trials.iter().filter(|trial| trial.is_of(finding)) {
+        for trial in attempt.shown().filter(|trial| trial.is_of(finding)) {
             text += &report::fill(&trial.outcome(), "   Tried:  ", "           ");
         }
     }
@@ -125,7 +123,7 @@ fn page(analysis: &Analysis, status: ExitStatus, found: &[Finding], attempt: &At
         );
     }
     text += "\n";
-    let confirmed = attempt.trials.iter().filter(|trial| trial.is_confirmed());
+    let confirmed = attempt.shown().filter(|trial| trial.is_confirmed());
     let confirmed: Vec<String> = confirmed.map(Trial::outcome).collect();
     if confirmed.is_empty() {
         text += "Confirmed: nothing\n";
@@ -136,6 +134,9 @@ fn page(analysis: &Analysis, status: ExitStatus, found: &[Finding], attempt: &At
     }
     if let Some(outcome) = attempt.together.outcome() {
         text += &report::fill(&outcome, "Together:  ", "           ");
+    }
+    if let Some(untried) = attempt.untried() {
+        text += &report::fill(&untried, "Untried:   ", "           ");
     }
     text
 }
@@ -159,19 +160,12 @@ fn object(
     attempt: &Attempt,
     named: &[Named],
 ) -> Result<String> {
-    let shown = found.iter().map(|finding| {
-        let tried = attempt.trials.iter().filter(|trial| trial.is_of(finding));
-        let tried: Vec<_> = tried.map(Trial::object).collect();
-        let mut object = super::advise::object(analysis, finding);
-        object["tried"] = json!(tried);
-        object
-    });
     let paths: Vec<&Path> = named.iter().map(|(path, _)| path.as_path()).collect();
     let all = json!({
         "status": status.code(),
         "work_ns": analysis.ns(analysis.whole().work_ticks),
         "traces": paths,
-        "findings": shown.collect::<Vec<_>>(),
+        "findings": attempt.objects(analysis, found),
         "together": attempt.together.object(),
     });
     let mut text = Vec::new();

@@ -17,6 +17,7 @@ use portmortem_tracer::program_end::ProgramEnd;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
+use super::prolog::{atom, atoms};
 use super::start::{Start, site_file};
 use super::watcher::{Line, ProgramLine};
 use crate::cli::{Keep, RecordArgs};
@@ -49,7 +50,7 @@ impl Engine {
         let script = boot_script(args, start, output, line, &library, boot.path());
         let site = site_file(boot.path());
         fs::write(&site, script)?;
-        let command = start.recorded(&site);
+        let command = start.with_site_file(&site);
         Ok(Self {
             command,
             _boot: boot,
@@ -125,7 +126,8 @@ fn boot_script(
 ) -> String {
     let mut options = vec![format!("force({})", args.force)];
     options.extend(line.map(|line| format!("watched({line})")));
-    options.extend(options_of_start(args, start));
+    options.extend(start.description());
+    options.extend(start.options());
     for (key, patterns) in [
         ("include", &args.include),
         ("exclude", &args.exclude),
@@ -183,73 +185,4 @@ fn boot_script(
         output = atom(&output.display().to_string()),
         options = options.join(", "),
     )
-}
-
-/// What the boot script must know of the command.
-fn options_of_start(args: &RecordArgs, start: &Start) -> Vec<String> {
-    let shown = match &args.program {
-        Some(program) => {
-            let words = [&args.swipl, program].map(|path| path.display().to_string());
-            words
-                .into_iter()
-                .chain(args.arguments.iter().cloned())
-                .collect()
-        }
-        None => start.command.clone(),
-    };
-    let mut options = vec![
-        format!("command([{}])", atoms(&shown)),
-        format!("os_argv([{}])", atoms(&start.command)),
-        format!("arguments_of_program([{}])", atoms(&start.arguments)),
-        format!("by_name({})", start.is_state),
-        match &start.site {
-            Some(site) => format!("site({})", atom(site)),
-            None => format!("site({})", atom(&start.default_site())),
-        },
-    ];
-    let program = start
-        .program
-        .as_ref()
-        .and_then(|program| std::path::absolute(program).ok());
-    if let Some(directory) = program.as_deref().and_then(Path::parent) {
-        let directory = atom(&directory.display().to_string());
-        options.push(format!("directory({directory})"));
-    }
-    options
-}
-
-pub(super) fn atoms(texts: &[String]) -> String {
-    texts
-        .iter()
-        .map(|text| atom(text))
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
-/// A quoted Prolog atom.
-pub(super) fn atom(text: &str) -> String {
-    let mut quoted = String::from("'");
-    for c in text.chars() {
-        match c {
-            '\'' | '\\' => {
-                quoted.push('\\');
-                quoted.push(c);
-            }
-            c if c.is_control() => quoted.push_str(&format!("\\x{:x}\\", c as u32)),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('\'');
-    quoted
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn atoms_are_quoted() {
-        assert_eq!(atom("it's a \\ path"), r"'it\'s a \\ path'");
-        assert_eq!(atom("a\nb"), "'a\\xa\\b'");
-    }
 }

@@ -17,6 +17,7 @@ mod info;
 pub mod inputs;
 mod polars;
 mod predict;
+mod prolog;
 mod record;
 mod report;
 mod scope;

@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -28,20 +28,17 @@ use crate::size::format_size;
 
 /// Becomes the program. Returns if that is not possible, and in the process that does what follows the program's end.
 pub(crate) fn run(args: &RecordArgs, threads: Option<u16>) -> Result<ExitCode> {
-    // What `swipl FILE.pl ARGS` takes, with `--` or without.
-    let args = &RecordArgs {
-        arguments: [&args.words[..], &args.arguments].concat(),
-        words: Vec::new(),
-        ..args.clone()
-    };
-    let start = Start::new(args)?;
+    let start = Start::new(&args.run, "record")?;
     if let Some(word) = start.runs_nothing() {
         say(&format!(
             "nothing is recorded: with {word} the engine runs no program"
         ));
         return Err(run_unrecorded(start.unrecorded()));
     }
-    let output = output(args, &start)?;
+    let output = match &args.output {
+        Some(path) => path.clone(),
+        None => start.trace()?,
+    };
     if let Some(program) = &start.program {
         refuse_input(&output, program, "program")?;
     }
@@ -124,16 +121,6 @@ fn say_that_it_was_shortened(output: &Path) {
     say(&format!(
         "another program shortened {path} while it was written: the recording ended there; record again"
     ));
-}
-
-/// The path of the trace.
-fn output(args: &RecordArgs, start: &Start) -> Result<PathBuf> {
-    if let Some(path) = &args.output {
-        return Ok(path.clone());
-    }
-    let stem = start.named().file_stem();
-    let stem = stem.context("the program has no file name")?;
-    Ok(PathBuf::from(stem).with_extension("pmt"))
 }
 
 /// Whether there is a file that begins as traces do: an earlier recording, whole or not.

@@ -10,10 +10,11 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
+use super::prolog::{atom, atoms};
 use super::refuse_trace;
-use crate::cli::RecordArgs;
+use crate::cli::ProgramArgs;
 
 /// Options of the engine, by their letters, that are followed by a value.
 const WITH_VALUE: &str = "dpxofFlsgt";
@@ -28,27 +29,31 @@ const SITE: &str = "rc";
 #[derive(Debug)]
 pub(crate) struct Start {
     /// The command as it would be without recording.
-    pub(crate) command: Vec<String>,
+    command: Vec<String>,
+    /// How a person would type it, for the trace.
+    shown: Vec<String>,
     /// The program's file, if the command names one.
     pub(crate) program: Option<PathBuf>,
-    engine: String,
+    /// The engine, as it is named.
+    pub(crate) engine: String,
     /// What the engine gets, without the site file.
     words: Vec<String>,
     /// Arguments that the boot script adds: the engine would take some for its own if it got them
     /// with an option before them.
-    pub(crate) arguments: Vec<String>,
+    arguments: Vec<String>,
     /// The site file that the user names.
-    pub(crate) site: Option<String>,
+    site: Option<String>,
     /// The program is a saved state that is run by its name.
-    pub(crate) is_state: bool,
+    is_state: bool,
 }
 
 impl Start {
-    /// What `args` ask for.
+    /// What `args` ask for. `portmortem` is the command of ours that they were given to.
     ///
     /// # Errors
     /// If there is no such file, or what is behind `--` is no command of the engine.
-    pub(crate) fn new(args: &RecordArgs) -> Result<Self> {
+    pub(crate) fn new(args: &ProgramArgs, portmortem: &str) -> Result<Self> {
+        let arguments = args.arguments();
         let mut limit = Vec::new();
         limit.extend(
             args.stack_limit
@@ -57,21 +62,26 @@ impl Start {
         let Some(program) = &args.program else {
             ensure!(
                 args.goal.is_none(),
-                "-g GOAL is for a Prolog file; in a command it comes behind the engine: portmortem record -- swipl -g GOAL …"
+                "-g GOAL is for a Prolog file; in a command it comes behind the engine: portmortem {portmortem} -- swipl -g GOAL …"
             );
-            return Self::of_command(&args.arguments, limit, args);
+            return Self::of_command(&arguments, limit, args, portmortem);
         };
         if !program.is_file() {
             bail!("{}: no such Prolog file", program.display());
         }
         refuse_trace(program)?;
+        let name = program.display().to_string();
+        let engine = args.swipl.display().to_string();
+        let shown = [&[engine.clone(), name.clone()], &arguments[..]].concat();
         if is_saved_state(program) {
             ensure!(
                 args.goal.is_none(),
-                "{}: a saved state has its goal already",
-                program.display()
+                "{name}: a saved state has its goal already"
             );
-            return Ok(Self::of_state(program, &args.arguments, args));
+            return Ok(Self {
+                shown,
+                ..Self::of_state(program, &arguments, args)
+            });
         }
         let mut words = limit;
         if let Some(goal) = &args.goal {
@@ -82,18 +92,28 @@ impl Start {
             };
             words.extend(["-g".to_owned(), goal, "-t".to_owned(), "halt".to_owned()]);
         }
-        words.push(program.display().to_string());
+        words.push(name);
         if is_prolog_file(program) {
             words.push("--".to_owned());
         }
-        words.extend(args.arguments.iter().cloned());
-        Ok(Self::of_engine(args.swipl.display().to_string(), words))
+        words.extend(arguments);
+        Ok(Self {
+            shown,
+            ..Self::of_engine(engine, words)
+        })
     }
 
     /// `swipl …`, or a script or a saved state by its name, with its arguments.
-    fn of_command(command: &[String], limit: Vec<String>, args: &RecordArgs) -> Result<Self> {
+    fn of_command(
+        command: &[String],
+        limit: Vec<String>,
+        args: &ProgramArgs,
+        portmortem: &str,
+    ) -> Result<Self> {
         let Some((first, rest)) = command.split_first() else {
-            bail!("nothing to run: name a Prolog file, or a command: portmortem record -- swipl …");
+            bail!(
+                "nothing to run: name a Prolog file, or a command: portmortem {portmortem} -- swipl …"
+            );
         };
         let path = Path::new(first);
         if first.contains('/') && is_saved_state(path) {
@@ -110,10 +130,10 @@ impl Start {
                 (engine, options.into_iter().chain(script).collect())
             }
             None if is_prolog_file(path) => bail!(
-                "{first}: a Prolog file, not a command; name it before `--`, or behind the engine: portmortem record -- swipl {first}"
+                "{first}: a Prolog file, not a command; name it before `--`, or behind the engine: portmortem {portmortem} -- swipl {first}"
             ),
             None if is_another_program(first) => bail!(
-                "{first} is not SWI-Prolog, so nothing would be recorded; name the engine behind `--`: portmortem record -- swipl …"
+                "{first} is not SWI-Prolog, so nothing would be recorded; name the engine behind `--`: portmortem {portmortem} -- swipl …"
             ),
             None => (first.clone(), limit),
         };
@@ -129,8 +149,10 @@ impl Start {
         } else {
             (line.words, Vec::new())
         };
+        let command: Vec<_> = std::iter::once(engine.clone()).chain(all).collect();
         Self {
-            command: std::iter::once(engine.clone()).chain(all).collect(),
+            shown: command.clone(),
+            command,
             program: line.program,
             engine,
             words,
@@ -140,11 +162,12 @@ impl Start {
         }
     }
 
-    fn of_state(state: &Path, arguments: &[String], args: &RecordArgs) -> Self {
+    fn of_state(state: &Path, arguments: &[String], args: &ProgramArgs) -> Self {
         let state_word = state.display().to_string();
-        let all = std::iter::once(state_word.clone()).chain(arguments.iter().cloned());
+        let command = [std::slice::from_ref(&state_word), arguments].concat();
         Self {
-            command: all.collect(),
+            shown: command.clone(),
+            command,
             program: Some(state.to_path_buf()),
             engine: args.swipl.display().to_string(),
             words: vec!["-x".to_owned(), state_word],
@@ -182,26 +205,55 @@ impl Start {
         command
     }
 
-    /// The command with a site file, whose name must be [`site_file`]'s.
-    pub(crate) fn recorded(&self, boot: &Path) -> Command {
+    /// The command with a site file, whose name must be [`site_file`]'s. That has to do what
+    /// [`Start::options`] are for.
+    pub(crate) fn with_site_file(&self, boot: &Path) -> Command {
         let mut command = Command::new(&self.engine);
         command.args(site_option(boot));
         command.args(&self.words);
         command
     }
 
+    /// What `portmortem_start.pl` must know, as options of Prolog: the engine's flags and the site
+    /// file as without ours.
+    pub(crate) fn options(&self) -> Vec<String> {
+        vec![
+            format!("os_argv([{}])", atoms(&self.command)),
+            format!("arguments_of_program([{}])", atoms(&self.arguments)),
+            format!("by_name({})", self.is_state),
+            match &self.site {
+                Some(site) => format!("site({})", atom(site)),
+                None => format!("site({})", atom(&self.default_site())),
+            },
+        ]
+    }
+
+    /// What the trace says of the command, as options of Prolog.
+    pub(crate) fn description(&self) -> Vec<String> {
+        let mut options = vec![format!("command([{}])", atoms(&self.shown))];
+        let program = self.program.as_ref();
+        let program = program.and_then(|program| std::path::absolute(program).ok());
+        if let Some(directory) = program.as_deref().and_then(Path::parent) {
+            let directory = atom(&directory.display().to_string());
+            options.push(format!("directory({directory})"));
+        }
+        options
+    }
+
     /// The name of the default site file, without extension: that of the engine.
-    pub(crate) fn default_site(&self) -> String {
+    fn default_site(&self) -> String {
         let stem = Path::new(&self.engine).file_stem();
         stem.unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Whose name the trace has if it is given no other.
-    pub(crate) fn named(&self) -> &Path {
-        match &self.program {
-            Some(program) => program,
-            None => Path::new(&self.engine),
-        }
+    /// The trace, if it is given no other name: in the current directory.
+    ///
+    /// # Errors
+    /// If the program's path ends in no name.
+    pub(crate) fn trace(&self) -> Result<PathBuf> {
+        let named = self.program.as_deref().unwrap_or(Path::new(&self.engine));
+        let stem = named.file_stem().context("the program has no file name")?;
+        Ok(PathBuf::from(stem).with_extension("pmt"))
     }
 }
 

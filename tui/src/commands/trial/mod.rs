@@ -8,9 +8,10 @@ mod runs;
 mod together;
 mod verdict;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -19,12 +20,13 @@ use portmortem_analyzer::advice::{
     Cause, Change, Finding, State, changes, collected, findings, state,
 };
 use portmortem_analyzer::export::json::Escaped;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::advise;
 use super::analysis::{analyse_all, exit_code, warn_of_losses};
 use super::record::is_trace;
 use crate::cli::{AdviseFormat, TryArgs};
-use edits::Edit;
+use edits::{Edit, Plan};
 use rounds::Candidate;
 pub(crate) use runs::Runs;
 pub(crate) use together::Together;
@@ -45,26 +47,29 @@ pub(crate) struct Trial {
 }
 
 /// The title of a finding that a person must mend, and its share of the time in percent.
-pub(crate) type Unmechanical = (String, f64);
+type Unmechanical = (String, f64);
 
 /// What became of all findings.
 pub(crate) struct Attempt {
-    pub(crate) trials: Vec<Trial>,
-    pub(crate) unmechanical: Vec<Unmechanical>,
+    trials: Vec<Trial>,
+    unmechanical: Vec<Unmechanical>,
     pub(crate) together: Together,
+    /// What was not tried is told, too.
+    shows_untried: bool,
 }
 
 /// Records if that is to be done, changes, runs, compares and tells.
 pub(crate) fn run(args: &TryArgs) -> Result<ExitCode> {
     let how = &args.how;
-    let (runs, analysis) = if is_trace(&args.program) {
-        let analysis = analyse_all(&args.program)?;
-        (Runs::of_trace(&analysis, how)?, analysis)
+    let trace = how.run.program.as_deref().filter(|path| is_trace(path));
+    let (runs, analysis) = if let Some(trace) = trace {
+        let analysis = analyse_all(trace)?;
+        (Runs::of_trace(&analysis, how, "try")?, analysis)
     } else {
-        let runs = Runs::of_file(&args.program, how)?;
+        let runs = Runs::of_program(how, "try")?;
         say("recording the program");
         let trace = runs.directory().join("run.pmt");
-        runs.record(&args.program, &trace, &[])?;
+        runs.record(&trace, &[])?;
         (runs, analyse_all(&trace)?)
     };
     let found = findings(&analysis, how.least);
@@ -73,7 +78,12 @@ pub(crate) fn run(args: &TryArgs) -> Result<ExitCode> {
         AdviseFormat::Text => io::stdout().lock().write_all(attempt.text().as_bytes())?,
         AdviseFormat::Json => {
             let mut out = io::stdout().lock();
-            serde_json::to_writer_pretty(Escaped(&mut out), &attempt.object())?;
+            let all = json!({
+                "work_ns": analysis.ns(analysis.whole().work_ticks),
+                "findings": attempt.objects(&analysis, &found),
+                "together": attempt.together.object(),
+            });
+            serde_json::to_writer_pretty(Escaped(&mut out), &all)?;
             writeln!(out)?;
         }
     }
@@ -98,7 +108,7 @@ pub(crate) fn attempt(runs: &Runs, analysis: &Analysis, found: &[Finding]) -> Re
         };
         candidates.push(Candidate {
             texts: vec![(trial.file.clone(), text.unwrap_or_default())],
-            is_bound: matches!(trial.change, Change::Free(..)),
+            is_bound: trial.is_bound(),
             seconds: Vec::new(),
             verdict,
         });
@@ -110,7 +120,7 @@ pub(crate) fn attempt(runs: &Runs, analysis: &Analysis, found: &[Finding]) -> Re
             "running the program up to {} times: as it is, and with each of {open} changes",
             rounds::most_runs(runs, open)
         ));
-        rounds::compare(runs, &mut candidates)?;
+        rounds::compare(runs, &[], &mut candidates)?;
     }
     for (trial, candidate) in trials.iter_mut().zip(candidates) {
         trial.seconds = candidate.seconds;
@@ -124,26 +134,59 @@ pub(crate) fn attempt(runs: &Runs, analysis: &Analysis, found: &[Finding]) -> Re
         trials,
         unmechanical,
         together,
+        shows_untried: runs.args.untried,
     })
 }
 
 impl Attempt {
+    /// The trials to tell of: those that were made, and all if that is asked for.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &Trial> {
+        let trials = self.trials.iter();
+        trials.filter(|trial| trial.is_tried() || self.shows_untried)
+    }
+
+    /// How many findings have no change that was tried, in a line; nothing if none.
+    pub(crate) fn untried(&self) -> Option<String> {
+        // What a goal costs is asked of the goal with most of the work, and is no change to make.
+        let changes = self.trials.iter().filter(|trial| !trial.is_bound());
+        let of_changes: BTreeSet<&str> = changes.map(|trial| trial.finding.as_str()).collect();
+        let tried = self.trials.iter().filter(|trial| trial.is_tried());
+        let tried: BTreeSet<&str> = tried.map(|trial| trial.finding.as_str()).collect();
+        let count = self.unmechanical.len() + of_changes.difference(&tried).count();
+        let hint = match self.shows_untried {
+            true => "",
+            false => "; --untried names them",
+        };
+        match count {
+            0 => None,
+            1 => Some(format!("1 finding has no change that could be tried{hint}")),
+            _ => Some(format!(
+                "{count} findings have no change that could be tried{hint}"
+            )),
+        }
+    }
+
     /// For people: a paragraph for each finding.
     fn text(&self) -> String {
         let mut text = String::new();
         let mut last = "";
-        for trial in &self.trials {
+        for trial in self.shown() {
             if trial.finding != last {
                 text += &format!("{:.1} % at most: {}\n", trial.share, trial.finding);
             }
             text += &format!("   {}\n", trial.outcome());
             last = &trial.finding;
         }
-        for (title, share) in &self.unmechanical {
-            text += &format!("{share:.1} % at most: {title}\n   no mechanical change\n");
+        if self.shows_untried {
+            for (title, share) in &self.unmechanical {
+                text += &format!("{share:.1} % at most: {title}\n   no mechanical change\n");
+            }
         }
         if let Some(outcome) = self.together.outcome() {
             text += &format!("Together\n   {outcome}\n");
+        }
+        if let Some(untried) = self.untried() {
+            text += &format!("{untried}\n");
         }
         if text.is_empty() {
             text += "Nothing found that costs so much.\n";
@@ -151,16 +194,27 @@ impl Attempt {
         text
     }
 
-    /// For programs.
-    fn object(&self) -> serde_json::Value {
-        let others = self.unmechanical.iter();
-        let others =
-            others.map(|(title, share)| json!({"finding": title, "at_most_percent": share}));
-        json!({
-            "trials": self.trials.iter().map(Trial::object).collect::<Vec<_>>(),
-            "not_mechanical": others.collect::<Vec<_>>(),
-            "together": self.together.object(),
-        })
+    /// The findings with the changes that were tried for each, for programs: those of `advise`,
+    /// then others that only have changes.
+    pub(crate) fn objects(&self, analysis: &Analysis, found: &[Finding]) -> Vec<Value> {
+        let tried = |title: &str| {
+            let trials = self.trials.iter().filter(|trial| trial.finding == title);
+            trials.map(Trial::object).collect::<Vec<_>>()
+        };
+        let mut titles: BTreeSet<&str> = BTreeSet::new();
+        let mut all = Vec::new();
+        for finding in found {
+            titles.insert(&finding.title);
+            let mut object = advise::object(analysis, finding);
+            object["tried"] = json!(tried(&finding.title));
+            all.push(object);
+        }
+        for trial in &self.trials {
+            if titles.insert(&trial.finding) {
+                all.push(json!({"title": trial.finding, "tried": tried(&trial.finding)}));
+            }
+        }
+        all
     }
 }
 
@@ -177,21 +231,50 @@ impl Trial {
 
     /// How many times faster it is, if it is confirmed.
     fn gain(&self) -> f64 {
-        match self.verdict {
-            Verdict::Confirmed(_, _, times, _) => times,
-            _ => 1.0,
-        }
+        self.verdict.gain()
+    }
+
+    /// Whether it cannot be made beside the other one.
+    fn excludes(&self, other: &Self) -> bool {
+        self.file == other.file && edits::exclude(&self.edits, &other.edits)
+    }
+
+    /// What it is for: of changes of one finding, those of one predicate or place are alternatives.
+    fn purpose(&self) -> (&str, &Path, String) {
+        let of = match &self.change {
+            Change::Table(of)
+            | Change::CommitFirst(of)
+            | Change::CommitLast(of)
+            | Change::ArgumentFirst(of) => format!("{}/{}", of.name, of.arity),
+            Change::Before(at, ..)
+            | Change::Behind(at, ..)
+            | Change::EarlyTests(at)
+            | Change::Exists(at)
+            | Change::First(at)
+            | Change::FirstFail(at)
+            | Change::Once(at, _)
+            | Change::Without(at, _)
+            | Change::Free(at, _) => format!("line {}", at.line),
+        };
+        (&self.finding, &self.file, of)
+    }
+
+    /// Whether the change was made and the program run.
+    fn is_tried(&self) -> bool {
+        !matches!(self.verdict, Verdict::NotTried(_) | Verdict::Open)
     }
 
     /// For programs.
-    pub(crate) fn object(&self) -> serde_json::Value {
+    fn object(&self) -> Value {
         json!({
             "finding": self.finding,
             "at_most_percent": self.share,
             "change": self.name(),
             "file": self.file,
+            "edits": edits::objects(&self.file, &self.edits),
             "verdict": self.verdict.name(),
             "text": self.text(),
+            "figures": self.verdict.figures(),
             "seconds": self.seconds,
         })
     }
@@ -199,6 +282,11 @@ impl Trial {
     /// The change in words.
     pub(crate) fn name(&self) -> String {
         self.change.to_string()
+    }
+
+    /// Whether it only tells what a goal costs.
+    fn is_bound(&self) -> bool {
+        matches!(self.change, Change::Free(..))
     }
 
     /// What became of it.
@@ -247,7 +335,16 @@ fn trials(
     for (change, ticks) in collected(analysis) {
         let share = part(ticks, whole.work_ticks);
         if share >= runs.args.least {
-            let title = "all solutions are collected to see whether there is one";
+            let is_there = |one: &&Finding| {
+                let file = one.place.file.as_deref();
+                one.cause == Cause::CollectedToTest
+                    && matches!(&change, Change::Exists(at)
+                        if Some(at.file.as_str()) == file && Some(at.line) == one.place.line)
+            };
+            let title = match found.iter().find(is_there) {
+                Some(finding) => &finding.title,
+                None => "all solutions are collected to see whether there is one",
+            };
             ask(title, share, change);
         }
     }
@@ -255,10 +352,7 @@ fn trials(
         .iter()
         .map(|(.., change)| (located(analysis, change.file()), change.clone()))
         .collect();
-    let planned = match in_files.is_empty() {
-        true => Vec::new(),
-        false => edits::plan(&runs.args.swipl, runs.directory(), &in_files)?,
-    };
+    let planned = planned(runs, &in_files)?;
     let mut trials: Vec<Trial> = Vec::new();
     for (((finding, share, change), (file, _)), edits) in
         asked.into_iter().zip(in_files).zip(planned)
@@ -296,16 +390,39 @@ fn trials(
             verdict,
         });
     }
-    let is_tried = |changes: &[Change]| trials.iter().any(|trial| changes.contains(&trial.change));
+    let has_trial = |(one, changes): &&(&Finding, Vec<Change>)| {
+        let mut trials = trials.iter();
+        trials.any(|trial| trial.finding == one.title || changes.contains(&trial.change))
+    };
     let others = of_findings
         .iter()
-        .filter(|(one, changes)| one.cause != Cause::Hottest && !is_tried(changes));
+        .filter(|one| one.0.cause != Cause::Hottest && !has_trial(one));
     let unmechanical = others.map(|(one, _)| {
         let share = part(one.cost_ticks, whole.work_ticks);
         (one.title.clone(), share)
     });
     let unmechanical = unmechanical.collect();
     Ok((trials, unmechanical))
+}
+
+/// The edits of each change. If goals come earlier, the program runs once to see what is bound
+/// there; what is not known to be is not moved.
+fn planned(runs: &Runs, changes: &[(PathBuf, Change)]) -> Result<Vec<Vec<Edit>>> {
+    if changes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let plan = Plan {
+        engine: &runs.start().engine,
+        directory: runs.directory(),
+        changes,
+    };
+    let probes = plan.probes()?;
+    let mut seen = String::new();
+    if !probes.is_empty() {
+        say("running the program once, to see what is bound where goals may come earlier");
+        seen = runs.bound(&probes)?;
+    }
+    plan.edits(&seen)
 }
 
 /// Where the file is, by its shortest path: that of the trace begins in our own directory.

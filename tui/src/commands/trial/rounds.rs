@@ -34,13 +34,18 @@ pub(super) fn most_runs(runs: &Runs, candidates: usize) -> u32 {
     rounds.saturating_mul(candidates.saturating_add(1)) + 1
 }
 
-/// Runs the program and each candidate without a verdict in turn, and gives it one.
+/// Runs the program with the texts of `base` in place of its files, and each candidate without a
+/// verdict, in turn; and gives it one.
 ///
 /// # Errors
 /// If the program does not end, or does something else each time.
-pub(super) fn compare(runs: &Runs, candidates: &mut [Candidate]) -> Result<()> {
+pub(super) fn compare(
+    runs: &Runs,
+    base: &[(PathBuf, String)],
+    candidates: &mut [Candidate],
+) -> Result<()> {
     let rounds = runs.args.runs.unwrap_or(USUAL);
-    let mut of_original = Vec::new();
+    let mut of_base = Vec::new();
     let mut first: Option<Run> = None;
     let bar = ProgressBar::new(most_runs(runs, candidates.len()).into());
     let begin = Instant::now();
@@ -51,10 +56,10 @@ pub(super) fn compare(runs: &Runs, candidates: &mut [Candidate]) -> Result<()> {
         if is_enough {
             break;
         }
-        let run = runs.run(&[], first.as_ref())?;
+        let run = runs.run(base, first.as_ref())?;
         let run = run.context("the program did not end in time; see --time-limit")?;
         bar.inc(1);
-        of_original.push(run.seconds);
+        of_base.push(run.seconds);
         let first = first.get_or_insert(run);
         for candidate in candidates.iter_mut() {
             bar.inc(1);
@@ -63,7 +68,7 @@ pub(super) fn compare(runs: &Runs, candidates: &mut [Candidate]) -> Result<()> {
             }
         }
         if round == 0 {
-            let again = runs.run(&[], Some(first))?;
+            let again = runs.run(base, Some(first))?;
             let again = again.context("the program did not end in time; see --time-limit")?;
             bar.inc(1);
             if let Some(difference) = difference(first, &again) {
@@ -74,7 +79,7 @@ pub(super) fn compare(runs: &Runs, candidates: &mut [Candidate]) -> Result<()> {
     bar.finish_and_clear();
     for candidate in candidates {
         if candidate.verdict.is_none() {
-            let compared = verdict::compare(&of_original, &candidate.seconds);
+            let compared = verdict::compare(&of_base, &candidate.seconds);
             candidate.verdict = Some(match candidate.is_bound {
                 true => compared.into_bound(),
                 false => compared,

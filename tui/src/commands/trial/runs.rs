@@ -11,12 +11,16 @@ use portmortem_analyzer::Analysis;
 use portmortem_analyzer::trace::names::printable;
 use tempfile::TempDir;
 
-use super::super::engine::{atom, atoms};
-use super::super::start::{site_file, site_option};
+use super::super::prolog::atom;
+use super::super::start::{Start, site_file};
 use super::child::{self, Run};
 use super::ending::Ending;
 use super::verdict::Verdict;
 use crate::cli::TrialArgs;
+use crate::engine_library::START;
+
+/// Notes what is bound.
+const BOUND: &str = include_str!("../../../prolog/portmortem_bound.pl");
 
 /// A changed program may take this, or so many times what the first run took.
 const LEAST_LIMIT: Duration = Duration::from_secs(10);
@@ -25,8 +29,7 @@ const LIMIT: u32 = 10;
 /// A program that runs often: its command, its input, and a place for temporary files.
 pub(crate) struct Runs<'a> {
     pub(super) args: &'a TrialArgs,
-    /// What the engine gets.
-    words: Vec<String>,
+    start: Start,
     // First what runs ends, then the files go.
     ending: Ending,
     directory: TempDir,
@@ -34,56 +37,59 @@ pub(crate) struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// Runs of a Prolog file.
+    /// Runs of the program that `args` name, to the command of ours that they were given to.
     ///
     /// # Errors
     /// If there is no such program, or no place for temporary files.
-    pub(crate) fn of_file(program: &Path, args: &'a TrialArgs) -> Result<Self> {
-        ensure!(
-            program.is_file(),
-            "{}: no such Prolog file",
-            program.display()
-        );
-        Self::new(
-            args,
-            words(program.display().to_string(), &args.arguments, args),
-        )
+    pub(crate) fn of_program(args: &'a TrialArgs, portmortem: &str) -> Result<Self> {
+        Self::new(args, Start::new(&args.run, portmortem)?)
     }
 
     /// Runs of the command that a trace was recorded with.
     ///
     /// # Errors
     /// If its program is not here.
-    pub(crate) fn of_trace(analysis: &Analysis, args: &'a TrialArgs) -> Result<Self> {
+    pub(crate) fn of_trace(
+        analysis: &Analysis,
+        args: &'a TrialArgs,
+        portmortem: &str,
+    ) -> Result<Self> {
         ensure!(
-            args.arguments.is_empty(),
+            args.run.arguments().is_empty(),
             "a trace has the arguments of its program already"
         );
         let command = &analysis.trace.header().command;
-        let all = command.get(1..).unwrap_or_default();
-        let mut named = all.iter().take_while(|word| *word != "--");
-        ensure!(
-            named.any(|word| Path::new(word).is_file()),
-            "the program of this trace is not here; it was recorded as: {}",
-            printable(&command.join(" "))
-        );
-        match all {
-            // As `record` shows what it was given, without the goal.
-            [program, arguments @ ..] if Path::new(program).is_file() => {
-                Self::new(args, words(program.clone(), arguments, args))
+        let gone = || {
+            let command = printable(&command.join(" "));
+            format!("the program of this trace is not here; it was recorded as: {command}")
+        };
+        let run = match command.as_slice() {
+            // As a file was recorded, without the goal.
+            [_, program, arguments @ ..] if Path::new(program).is_file() => {
+                args.run.with(Some(program.into()), arguments)
             }
             _ => {
                 ensure!(
-                    args.goal.is_none(),
+                    args.run.goal.is_none(),
                     "the command of this trace has its goal"
                 );
-                Self::new(args, all.to_vec())
+                args.run.with(None, command)
             }
-        }
+        };
+        let start = Start::new(&run, portmortem).with_context(gone)?;
+        let is_here = start
+            .program
+            .as_ref()
+            .is_some_and(|program| program.is_file());
+        ensure!(is_here, gone());
+        Self::new(args, start)
     }
 
     /// Reads our standard input, which each run gets; nothing of a terminal.
-    fn new(args: &'a TrialArgs, words: Vec<String>) -> Result<Self> {
+    fn new(args: &'a TrialArgs, start: Start) -> Result<Self> {
+        if let Some(word) = start.runs_nothing() {
+            bail!("with {word} the engine runs no program, so there is nothing to try");
+        }
         // A signal ends that as any other program: nothing is there to undo.
         let mut read = Vec::new();
         if !io::stdin().is_terminal() {
@@ -95,11 +101,16 @@ impl<'a> Runs<'a> {
         fs::write(&input, read)?;
         Ok(Self {
             args,
-            words,
+            start,
             ending,
             directory,
             input,
         })
+    }
+
+    /// How the program is started.
+    pub(crate) fn start(&self) -> &Start {
+        &self.start
     }
 
     /// Where temporary files go.
@@ -116,20 +127,11 @@ impl<'a> Runs<'a> {
     ///
     /// # Errors
     /// If nothing was recorded, or it takes too long.
-    pub(crate) fn record(
-        &self,
-        program: &Path,
-        trace: &Path,
-        options: &[&str],
-    ) -> Result<ExitStatus> {
+    pub(crate) fn record(&self, trace: &Path, options: &[&str]) -> Result<ExitStatus> {
         let args = self.args;
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["record", "--no-index", "-o"]).arg(trace);
-        command.arg("--swipl").arg(&args.swipl).args(options);
-        if let Some(goal) = &args.goal {
-            command.arg("--goal").arg(goal);
-        }
-        command.arg(program).arg("--").args(&args.arguments);
+        command.args(options).args(args.run.typed());
         let run = self.run_for(command, args.limit())?.with_context(|| {
             let seconds = args.limit().as_secs();
             format!(
@@ -155,8 +157,23 @@ impl<'a> Runs<'a> {
         let limit = first.map_or(limit, |first| {
             (first.elapsed * LIMIT).max(LEAST_LIMIT).min(limit)
         });
-        let command = self.engine(changed)?;
+        let command = self.engine(changed, "")?;
         self.run_for(command, limit)
+    }
+
+    /// Runs the program with these texts, in which goals of `portmortem_bound.pl` stand: what they
+    /// noted, as facts; nothing if it does not end in time.
+    pub(super) fn bound(&self, probes: &[(PathBuf, String)]) -> Result<String> {
+        let module = self.directory().join("portmortem_bound.pl");
+        fs::write(&module, BOUND)?;
+        let notes = self.directory().join("bound");
+        let [module, path] = [&module, &notes].map(|path| atom(&path.display().to_string()));
+        let load = format!(":- use_module({module}, []).\n:- portmortem_bound:note_in({path}).\n");
+        let command = self.engine(probes, &load)?;
+        match self.run_for(command, self.args.limit())? {
+            Some(_) if notes.exists() => Ok(fs::read_to_string(notes)?),
+            _ => Ok(String::new()),
+        }
     }
 
     /// Whether the last run opened a file whose text was changed.
@@ -172,13 +189,17 @@ impl<'a> Runs<'a> {
         child::run(command, &self.input, self.directory(), limit, &self.ending)
     }
 
-    /// The engine with the program, and changed texts in place of its files.
-    fn engine(&self, changed: &[(PathBuf, String)]) -> Result<Command> {
-        let swipl = self.args.swipl.display().to_string();
-        let all: Vec<String> = std::iter::once(swipl)
-            .chain(self.words.iter().cloned())
-            .collect();
-        let mut script = format!(":- set_prolog_flag(os_argv, [{}]).\n", atoms(&all));
+    /// The engine with the program, and changed texts in place of its files; `first` are directives
+    /// that come before all else.
+    fn engine(&self, changed: &[(PathBuf, String)], first: &str) -> Result<Command> {
+        let of_start = self.directory().join("portmortem_start.pl");
+        fs::write(&of_start, START)?;
+        let options = self.start.options().join(", ");
+        let mut script = format!(
+            ":- use_module({}, []).\n:- portmortem_start:restore_command([{options}]).\n",
+            atom(&of_start.display().to_string())
+        );
+        script += first;
         let loaded = self.loaded();
         let _ = fs::remove_file(&loaded);
         if !changed.is_empty() {
@@ -196,23 +217,11 @@ impl<'a> Runs<'a> {
                  set_stream(In, file_name(Path)).\n"
             );
         }
+        script += &format!(":- portmortem_start:load_site_file([{options}]).\n");
         let site = site_file(self.directory());
         fs::write(&site, script)?;
-        let mut command = Command::new(&self.args.swipl);
-        command.args(site_option(&site)).args(&self.words);
-        Ok(command)
+        Ok(self.start.with_site_file(&site))
     }
-}
-
-/// What the engine gets to run a file.
-fn words(program: String, arguments: &[String], args: &TrialArgs) -> Vec<String> {
-    let mut words = Vec::new();
-    if let Some(goal) = &args.goal {
-        words.extend(["-g", goal, "-t", "halt"].map(str::to_owned));
-    }
-    words.extend([program, "--".to_owned()]);
-    words.extend(arguments.iter().cloned());
-    words
 }
 
 /// How a run differs from the first one, but for the time.

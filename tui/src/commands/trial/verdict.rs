@@ -1,5 +1,7 @@
 //! Whether one program is faster than another, from a few runs of each.
 
+use serde_json::{Value, json};
+
 /// What trials say of a change.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Verdict {
@@ -26,7 +28,7 @@ const LEAST: f64 = 1.02;
 /// a gain.
 pub(super) fn compare(before: &[f64], after: &[f64]) -> Verdict {
     let (old, new) = (median(before), median(after));
-    let ratio = old / new.max(f64::MIN_POSITIVE);
+    let ratio = ratio(old, new);
     let least = smallest(before) / largest(after).max(f64::MIN_POSITIVE);
     let most = largest(before) / smallest(after).max(f64::MIN_POSITIVE);
     if least >= LEAST {
@@ -36,6 +38,10 @@ pub(super) fn compare(before: &[f64], after: &[f64]) -> Verdict {
     } else {
         Verdict::Undecided(old, new)
     }
+}
+
+fn ratio(before: f64, after: f64) -> f64 {
+    before / after.max(f64::MIN_POSITIVE)
 }
 
 fn smallest(of: &[f64]) -> f64 {
@@ -61,6 +67,31 @@ impl Verdict {
             | Self::NoFaster(old, new) => Self::AtMost(old, new),
             other => other,
         }
+    }
+
+    /// How many times faster it is, if it is confirmed.
+    pub(super) fn gain(&self) -> f64 {
+        match self {
+            Self::Confirmed(_, _, times, _) => *times,
+            _ => 1.0,
+        }
+    }
+
+    /// The seconds before and after, for programs; nothing if they were not compared.
+    pub(super) fn figures(&self) -> Value {
+        let (old, new, spread) = match self {
+            Self::Confirmed(old, new, _, spread) => (old, new, Some(spread * 100.0)),
+            Self::Undecided(old, new) | Self::NoFaster(old, new) | Self::AtMost(old, new) => {
+                (old, new, None)
+            }
+            _ => return Value::Null,
+        };
+        json!({
+            "seconds_before": old,
+            "seconds_after": new,
+            "times_faster": ratio(*old, *new),
+            "spread_percent": spread,
+        })
     }
 
     /// One word for programs.
