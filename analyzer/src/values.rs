@@ -215,6 +215,7 @@ impl<'s> Books<'s> {
             ValueKind::Ground | ValueKind::NotGround => figures.given(value.size),
         }
         if value.kind == ValueKind::Ground {
+            figures.ground_in += 1;
             let has_room = self.stream.has_room();
             self.values.cut_short |= !has_room;
             if has_room && self.stream.terms.insert((of, at, value.hash)) {

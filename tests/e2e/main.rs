@@ -9,6 +9,7 @@
 
 mod advice_pages;
 mod advise;
+mod advise_constraints;
 mod advise_values;
 mod annotate;
 mod arguments;
@@ -66,6 +67,7 @@ mod tabling;
 mod tools;
 mod trials;
 mod try_changes;
+mod try_constraints;
 mod try_moves;
 mod try_starts;
 mod tui;

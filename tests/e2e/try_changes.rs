@@ -28,7 +28,12 @@ fn tried(report: &Value) -> Vec<Value> {
 }
 
 /// All trials of a program that was given these arguments.
-fn trials(sandbox: &Sandbox, program: &str, options: &[&str], arguments: &[&str]) -> Vec<Value> {
+pub(super) fn trials(
+    sandbox: &Sandbox,
+    program: &str,
+    options: &[&str],
+    arguments: &[&str],
+) -> Vec<Value> {
     let mut command = vec!["try", program, "--format", "json", "--least", "0"];
     command.extend(options);
     command.push("--");
@@ -40,7 +45,7 @@ fn trials(sandbox: &Sandbox, program: &str, options: &[&str], arguments: &[&str]
 }
 
 #[track_caller]
-fn trial<'t>(trials: &'t [Value], change: &str) -> &'t Value {
+pub(super) fn trial<'t>(trials: &'t [Value], change: &str) -> &'t Value {
     let found = trials.iter().find(|trial| trial["change"] == change);
     found.unwrap_or_else(|| panic!("{change}: {trials:#?}"))
 }

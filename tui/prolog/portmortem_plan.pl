@@ -63,8 +63,7 @@ clause_of(In, First-Last, Names, Clause) :-
     (   Term == end_of_file
     ->  !,
         fail
-    ;   Term \= (:- _),
-        Term \= (?- _),
+    ;   Term \= (?- _),
         stream_position_data(line_count, At, First),
         line_count(In, Last),
         parts(Term, Pos, Clause)
@@ -86,6 +85,14 @@ prepared(first(Name, Arity), Clauses, swap(Name, Arity, N)) :-
     between(2, Arity, N),
     tells_apart(N, Heads),
     !.
+prepared(rule_modes(Modes), Clauses, rule_modes(Modes, Start)) :-
+    !,
+    Directive = clause(directive, (:- D), _, _, _, _),
+    findall(D-S, ( member(_-Directive, Clauses), arg(6, Directive, S) ), Ds),
+    (   memberchk(chr_option(debug, _)-_, Ds)
+    ->  Start = none
+    ;   memberchk(chr_constraint(_)-Start, Ds)
+    ).
 prepared(What, _, What).
 
 tells_apart(N, Heads) :-
@@ -111,6 +118,10 @@ parts((Head :- Body), term_position(S, _, _, _, [HP, BP]), Clause) :-
 parts((Head --> Body), term_position(S, _, _, _, [HP, BP]), Clause) :-
     !,
     Clause = clause(dcg, Head, HP, Body, BP, S).
+parts((:- Directive), Pos, clause(directive, (:- Directive), Pos, true, Pos, S)) :-
+    !,
+    nonvar(Pos),
+    arg(1, Pos, S).
 parts((_ => _), _, _) :-
     !,
     fail.
@@ -166,19 +177,36 @@ edit(first(Line), First-Last, clause(rule, _, _, Body, BP, _), Edit) :-
                    replace(E, E, t, '] )')
                  ]).
 
-edit(first_fail(Line), First-Last, clause(rule, _, _, Body, BP, _), Edit) :-
+edit(labelled(Line, Option), First-Last, clause(rule, _, _, Body, BP, _), Edit) :-
     between(First, Last, Line),
     once(( goal_in(Body, BP, label/1, P), How = label
          ; goal_in(Body, BP, labeling/2, P), How = options )),
     arguments(P, [AP|_]),
     arg(1, P, S), arg(1, AP, AS), arg(2, AP, AE),
     (   How == label
-    ->  Edit = replace(S, AS, t, 'labeling([ff], ')
+    ->  format(atom(Text), 'labeling([~w], ', [Option]),
+        Edit = replace(S, AS, t, Text)
     ;   functor(AP, list_position, _)
     ->  Inside is AS+1,
-        Edit = replace(Inside, Inside, t, 'ff, ')
-    ;   Edit = replace(AS, AE, t, '[ff]')
+        format(atom(Text), '~w, ', [Option]),
+        Edit = replace(Inside, Inside, t, Text)
+    ;   format(atom(Text), '[~w]', [Option]),
+        Edit = replace(AS, AE, t, Text)
     ).
+edit(constraints_first(Line, Label, Others), First-Last, clause(rule, _, _, Body, BP, _), Edit) :-
+    between(First, Last, Line),
+    once(( conjunction(Body, BP, Goals),
+           constraints_first(Goals, Label, Others, New) )),
+    slot(Goals, New, Edit).
+edit(rule_modes(_, Start), _, clause(directive, _, _, _, _, Start),
+     replace(Start, Start, l, ':- chr_option(debug, off).')).
+edit(rule_modes(Modes, _), _, clause(directive, (:- chr_constraint(Items)), Pos, _, _, _), Edit) :-
+    arguments(Pos, [DP]),
+    arguments(DP, [IP]),
+    flat(Items, IP, All),
+    member(g(Item, P), All),
+    member(PI-Ms, Modes),
+    with_modes(Item, P, PI, Ms, Edit).
 
 edit(once(Line, Goal), First-Last, clause(rule, _, _, Body, BP, _), Edit) :-
     between(First, Last, Line),
@@ -198,6 +226,50 @@ edit(swap(Name, Arity, N), _, Clause, Edit) :-
 edit(swap(Name, Arity, N), _, clause(rule, _, _, Body, BP, _), Edit) :-
     goal_in(Body, BP, Name/Arity, P),
     swapped(P, N, Edit).
+
+%   The modes of a constraint: name/2, or name(?any, ?any).
+
+with_modes(Name/Arity, P, Name/Arity, Ms, replace(S, E, t, Text)) :-
+    !,
+    arg(1, P, S), arg(2, P, E),
+    Term =.. [Name|Ms],
+    format(atom(Text), '~q', [Term]).
+with_modes(Item, P, Name/Arity, Ms, replace(S, E, t, +)) :-
+    functor(Item, Name, Arity),
+    arguments(P, Ps),
+    nth1(I, Ms, +),
+    nth1(I, Ps, AP),
+    arg(I, Item, ?(_)),
+    AP = term_position(_, _, S, E, _).
+
+%   Constraints, and other goals, come before the goal that gives their
+%   variables values. They may not pass a cut.
+
+constraints_first(Goals, Label, Others, New) :-
+    append(Before, [G0|Rest], Goals),
+    calls(G0, Label),
+    !,
+    (   append(Open, [g(Cut, P)|After], Rest),
+        Cut == !
+    ->  Closed = [g(Cut, P)|After]
+    ;   Open = Rest,
+        Closed = []
+    ),
+    partition(is_constraint(Others), Open, Constraints, Plain),
+    Constraints = [_|_],
+    append([Before, Constraints, [G0], Plain, Closed], New).
+
+is_constraint(_, G) :-
+    member(Name, [ '#=', '#\\=', '#<', '#>', '#=<', '#>=', '#<==>', '#==>',
+                   '#<==', '#\\/', '#/\\', '#\\'
+                 ]),
+    member(Arity, [1, 2]),
+    calls(G, Name/Arity),
+    !.
+is_constraint(Others, G) :-
+    member(PI, Others),
+    calls(G, PI),
+    !.
 
 swapped(P, N, replace(S, E, r, Text)) :-
     arguments(P, Ps),

@@ -2,9 +2,10 @@
 //! and the time, only a
 //! trial tells.
 
+use super::chr_text::Declared;
 use super::effects::State;
 use super::evidence::Evidence;
-use super::{Cause, Finding, effects};
+use super::{Cause, Finding, chr_scans, effects};
 use crate::Analysis;
 use crate::trace::PredicateIndex;
 
@@ -58,6 +59,13 @@ pub enum Change {
     First(Spot),
     /// Constraint variables get values where the smallest domain is.
     FirstFail(Spot),
+    /// Domains of constraint variables are halved, and no value is taken out one by one.
+    Bisect(Spot),
+    /// Constraints, and these goals, come before the goal that gives their variables values.
+    ConstraintsFirst(Spot, Goal, Vec<Goal>),
+    /// Constraints of rules are declared with arguments that are ground, and the rules are compiled
+    /// with indexes.
+    RuleModes(Spot, Vec<(Goal, Vec<bool>)>),
     /// `once/1` around the goal.
     Once(Spot, Goal),
     /// The argument that tells the clauses apart comes first, in the clauses and calls of a file.
@@ -83,6 +91,9 @@ impl Change {
             | Self::Exists(at)
             | Self::First(at)
             | Self::FirstFail(at)
+            | Self::Bisect(at)
+            | Self::ConstraintsFirst(at, ..)
+            | Self::RuleModes(at, _)
             | Self::Once(at, _)
             | Self::Without(at, _)
             | Self::Free(at, _) => &at.file,
@@ -124,6 +135,11 @@ impl std::fmt::Display for Change {
             Self::Exists(at) => write!(out, "\\+ in place of findall/3 at line {}", at.line),
             Self::First(at) => write!(out, "once/1 in place of findall/3 at line {}", at.line),
             Self::FirstFail(at) => write!(out, "labeling([ff], …) at line {}", at.line),
+            Self::Bisect(at) => write!(out, "labeling([bisect], …) at line {}", at.line),
+            Self::ConstraintsFirst(at, Goal { name, arity }, _) => {
+                write!(out, "constraints before {name}/{arity} at line {}", at.line)
+            }
+            Self::RuleModes(at, _) => write!(out, "modes of constraints at line {}", at.line),
             Self::Once(at, Goal { name, arity }) => {
                 write!(out, "once/1 around {name}/{arity} at line {}", at.line)
             }
@@ -184,7 +200,35 @@ pub fn changes(analysis: &Analysis, finding: &Finding) -> Vec<Change> {
             });
             own.chain(commits(analysis, &finding.predicates)).collect()
         }
-        Cause::VariableOrder => spot.map(Change::FirstFail).into_iter().collect(),
+        Cause::VariableOrder => {
+            let orders = [Change::FirstFail, Change::Bisect];
+            let spots = spot
+                .into_iter()
+                .flat_map(|spot| orders.map(|order| order(spot.clone())));
+            spots.collect()
+        }
+        Cause::LabelledFirst => {
+            let mut goals = finding
+                .predicates
+                .iter()
+                .filter_map(|&of| goal(analysis, of));
+            let labelling = goals.next();
+            let first = spot.zip(labelling);
+            let first = first.map(|(spot, of)| Change::ConstraintsFirst(spot, of, goals.collect()));
+            first.into_iter().collect()
+        }
+        Cause::ChrScans => {
+            let modes = spot.map(|spot| (chr_scans::modes(analysis, &spot.file), spot));
+            let modes = modes.filter(|(modes, _)| !modes.is_empty());
+            let change = modes.map(|(modes, spot)| {
+                let of = |(of, ground): (Declared, Vec<bool>)| {
+                    let Declared { name, arity, .. } = of;
+                    (Goal { name, arity }, ground)
+                };
+                Change::RuleModes(spot, modes.into_iter().map(of).collect())
+            });
+            change.into_iter().collect()
+        }
         Cause::CollectedForFirst => spot.map(Change::First).into_iter().collect(),
         Cause::Flushes => left_out(Change::Without).into_iter().collect(),
         Cause::Hottest => left_out(Change::Free).into_iter().collect(),

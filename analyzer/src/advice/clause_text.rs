@@ -288,6 +288,15 @@ impl<'t> Written<'t> {
         atoms.map(|token| token.text).collect()
     }
 
+    /// The variable that an argument of the goal is, if it is one.
+    pub(super) fn variable_in(&self, argument: usize) -> Option<&'t str> {
+        let range = self.arguments().get(argument).cloned()?;
+        let [token] = &self.tokens[range] else {
+            return None;
+        };
+        (token.kind == Kind::Variable).then_some(token.text)
+    }
+
     /// Whether an argument of the goal is a list.
     pub(super) fn is_list(&self, argument: usize) -> bool {
         let range = self.arguments().get(argument).cloned();

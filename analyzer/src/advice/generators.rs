@@ -53,7 +53,7 @@ fn generates(goal: &Site) -> bool {
 }
 
 /// How often the goal `test` failed at once, and then `generator` was redone.
-fn rejections(evidence: &Evidence, test: &Site, generator: &Site) -> u64 {
+pub(super) fn rejections(evidence: &Evidence, test: &Site, generator: &Site) -> u64 {
     let (Some(test), Some(generator)) = (test.site, generator.site) else {
         return 0;
     };

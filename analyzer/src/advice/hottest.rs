@@ -14,6 +14,9 @@ use crate::trace::{PredicateIndex, PredicateInfo};
 /// recording.
 const MOST_IN_LIBRARY: u64 = 50;
 
+/// Libraries that a finding looks into.
+const LOOKED_INTO: [&str; 1] = ["clpfd"];
+
 /// Calls whose callee worked itself: those of a goal, or of a caller that does not say its goal; of
 /// a predicate that calls itself all of them, wherever they are made.
 struct Hot<'e, 'a> {
@@ -161,7 +164,12 @@ fn library(evidence: &Evidence, hottest: PredicateIndex) -> (String, String, Vec
             " {share} of the work is inside library {module}, whose own calls were not recorded."
         );
         let remedy = "record again with --libraries to see what the library does; or call it less often, with less.";
-        return (text, remedy.to_owned(), vec![Need::Libraries]);
+        // What other libraries do inside would come before the goal of the program that calls them.
+        let needs = match LOOKED_INTO.contains(&module) {
+            true => vec![Need::Libraries],
+            false => Vec::new(),
+        };
+        return (text, remedy.to_owned(), needs);
     }
     let remedy = match evidence.is_of_program(hottest) {
         true => {

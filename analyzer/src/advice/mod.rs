@@ -4,12 +4,15 @@
 //! What a finding costs is time that a change of the program may save, no more; findings overlap, so their costs do not sum to anything.
 
 mod change;
+mod chr_scans;
+mod chr_text;
 mod clause_text;
 mod collected;
 mod comparisons;
 mod computed_again;
 mod copied;
 mod copied_whole;
+mod creeping;
 mod effects;
 mod engine_memory;
 mod evidence;
@@ -22,6 +25,7 @@ mod gone_over;
 mod growing;
 mod hottest;
 mod ignored;
+mod labelled_first;
 mod may_repeat;
 mod pages;
 mod prefixes;
@@ -38,6 +42,7 @@ mod waiting;
 mod walked;
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
@@ -91,15 +96,21 @@ pub enum Cause {
     CopiedData,
     /// The key of an element is computed at each comparison of a sort.
     ComputedInComparison,
+    /// Constraint variables are given values before the constraints are posted.
+    LabelledFirst,
     /// Constraint variables are given values in the order in which they are written.
     VariableOrder,
+    /// Propagators narrow domains step by step.
+    CreepingPropagation,
+    /// Constraint handling rules go through all constraints, without an index.
+    ChrScans,
     /// No cause, but where most of the work is.
     Hottest,
 }
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 24] = [
         Self::UnusedChoicepoints,
         Self::Memory,
         Self::Generator,
@@ -119,7 +130,10 @@ impl Cause {
         Self::WalkedAgain,
         Self::CopiedData,
         Self::ComputedInComparison,
+        Self::LabelledFirst,
         Self::VariableOrder,
+        Self::CreepingPropagation,
+        Self::ChrScans,
         Self::Hottest,
     ];
 
@@ -146,7 +160,10 @@ impl Cause {
             Self::WalkedAgain => "walked-again",
             Self::CopiedData => "copied-data",
             Self::ComputedInComparison => "computed-in-comparison",
+            Self::LabelledFirst => "labelled-first",
             Self::VariableOrder => "variable-order",
+            Self::CreepingPropagation => "creeping-propagation",
+            Self::ChrScans => "chr-scans",
             Self::Hottest => "hottest",
         }
     }
@@ -287,12 +304,14 @@ impl Finding {
 #[must_use]
 pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let evidence = Evidence::of(analysis);
-    let looked_for: [fn(&Evidence) -> Vec<Finding>; 23] = [
+    let looked_for: [fn(&Evidence) -> Vec<Finding>; 26] = [
+        chr_scans::find,
         collected::find,
         comparisons::find,
         computed_again::find,
         copied::find,
         copied_whole::find,
+        creeping::find,
         engine_memory::find,
         exceptions::find,
         failing_late::find,
@@ -302,6 +321,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         gone_over::find,
         growing::find,
         hottest::find,
+        labelled_first::find,
         may_repeat::find,
         prefixes::find,
         read_again::find,
@@ -317,6 +337,7 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
     let growing: Vec<Place> = growing.map(|one| one.place.clone()).collect();
     // That its calls grow says more of a goal than that they are long.
     all.retain(|one| one.cause != Cause::WalkedAgain || !growing.contains(&one.place));
+    constraints_say_more(analysis, &mut all);
     let is_worth_it = |finding: &Finding| {
         let share = finding.cost_ticks as f64 / evidence.total_ticks.max(1) as f64;
         let is_dear = share * 100.0 >= least || finding.cause == Cause::Hottest;
@@ -346,4 +367,33 @@ pub fn findings(analysis: &Analysis, least: f64) -> Vec<Finding> {
         is_new
     });
     findings
+}
+
+/// What constraints say of a goal or predicate is why it generates, grows or works so long: that it
+/// does is no finding of its own.
+fn constraints_say_more(analysis: &Analysis, all: &mut Vec<Finding>) {
+    let of_goals = all.iter().filter(|one| one.cause == Cause::LabelledFirst);
+    let of_goals: Vec<_> = of_goals
+        .filter_map(|one| Some((one.place.predicate.clone(), *one.predicates.first()?)))
+        .collect();
+    let of_rules = all.iter().filter(|one| one.cause == Cause::ChrScans);
+    let of_rules = of_rules.flat_map(|one| &one.predicates);
+    let of_rules: BTreeSet<&str> = of_rules.map(|&of| analysis.predicate(of)).collect();
+    let is_said = |one: &Finding| {
+        let generator = one.predicates.last().copied();
+        let is_goal = |(clause, goal): &(String, PredicateIndex)| {
+            *clause == one.place.predicate && Some(*goal) == generator
+        };
+        let names = one.predicates.iter().map(|&of| analysis.predicate(of));
+        let is_rule = of_rules.contains(&*one.place.predicate)
+            || names.into_iter().any(|name| of_rules.contains(name));
+        match one.cause {
+            Cause::Generator => is_rule || of_goals.iter().any(is_goal),
+            Cause::GrowingCalls | Cause::MayRepeat => is_rule,
+            _ => false,
+        }
+    };
+    let is_said: Vec<bool> = all.iter().map(is_said).collect();
+    let mut is_said = is_said.into_iter();
+    all.retain(|_| !is_said.next().unwrap_or(false));
 }

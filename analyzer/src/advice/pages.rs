@@ -25,7 +25,10 @@ pub(super) fn of(cause: Cause) -> &'static str {
         Cause::ComputedInComparison => {
             include_str!("../../../docs/advice/computed-in-comparison.md")
         }
+        Cause::LabelledFirst => include_str!("../../../docs/advice/labelled-first.md"),
         Cause::VariableOrder => include_str!("../../../docs/advice/variable-order.md"),
+        Cause::CreepingPropagation => include_str!("../../../docs/advice/creeping-propagation.md"),
+        Cause::ChrScans => include_str!("../../../docs/advice/chr-scans.md"),
         Cause::Hottest => include_str!("../../../docs/advice/hottest.md"),
     }
 }

@@ -92,7 +92,7 @@ pub(super) struct Between {
 
 /// What the text says of the goals that may be a site: which of several of one line it is, its site
 /// does not say. `None` if there is no text.
-fn at_site<T>(
+pub(super) fn at_site<T>(
     analysis: &Analysis,
     site: &Site,
     say: impl FnOnce(&[Written]) -> Option<T>,

@@ -1,7 +1,7 @@
 //! Constraint variables that are given values in the order in which they are written.
 
 use super::evidence::{Evidence, share};
-use super::{Cause, Certainty, Finding, source};
+use super::{Cause, Certainty, Finding, creeping, source};
 use crate::tables::Site;
 use crate::text::counted;
 
@@ -20,7 +20,10 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
             (callee.name.as_str(), callee.arity),
             ("label", 1) | ("labeling", 2)
         );
-    if !is_labelling || !source::labels_leftmost(evidence.analysis, site) {
+    let is_of_program = site
+        .info()
+        .is_some_and(|goal| evidence.is_of_program(goal.caller));
+    if !is_labelling || !is_of_program || !source::labels_leftmost(evidence.analysis, site) {
         return None;
     }
     let name = evidence.name(site.callee);
@@ -36,11 +39,12 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
         ),
         evidence: format!(
             "{name} {} took {} in {}: {} of the work. It takes the leftmost variable next, whatever \
-             is left of the domains of the others.",
+             is left of the domains of the others.{}",
             evidence.at(site),
             evidence.time(served),
             counted(site.figures.calls, "call", "calls"),
             share(served, evidence.total_ticks),
+            search(evidence, site),
         ),
         remedy: "try labeling([ff], Variables), which takes the variable with the smallest domain \
                  next and so fails early; ffc, or bisect for large domains, may be better still. \
@@ -50,4 +54,30 @@ fn finding(evidence: &Evidence, site: &Site) -> Option<Finding> {
         predicates: vec![site.callee],
         needs: Vec::new(),
     })
+}
+
+/// How often it was asked for other values, and how often propagators ran in it, if that is known.
+fn search(evidence: &Evidence, site: &Site) -> String {
+    let mut text = String::new();
+    let redos = site.figures.redos;
+    if redos > 0 {
+        text += &format!(
+            " Backtracking went into it {}.",
+            counted(redos, "time", "times")
+        );
+    }
+    let caller = site.caller.predicate();
+    let others = caller.map_or(0, |caller| {
+        let goals = evidence.goals_of(caller);
+        goals.filter(|goal| goal.callee == site.callee).count()
+    });
+    // Propagators are counted by caller and callee.
+    let runs = caller.filter(|_| others == 1).and_then(|caller| {
+        let runs = creeping::runs(evidence);
+        runs.get(&(caller, site.callee)).copied()
+    });
+    if let Some(runs) = runs {
+        text += &format!(" In it propagators ran {}.", counted(runs, "time", "times"));
+    }
+    text
 }

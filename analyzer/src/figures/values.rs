@@ -46,6 +46,8 @@ pub struct ArgumentValues {
     pub bound_in: u64,
     /// Exits at which it was none.
     pub bound_out: u64,
+    /// Calls in which it was ground.
+    pub ground_in: u64,
     /// Calls in which it was not known, and exits.
     pub unknown_in: u64,
     /// See `unknown_in`.
@@ -90,7 +92,8 @@ impl ValueFigures {
         let is_argument = |one: &ArgumentValues| {
             one.bound_in <= self.calls
                 && one.bound_out <= self.exits
-                && one.distinct_in <= one.bound_in
+                && one.ground_in <= one.bound_in
+                && one.distinct_in <= one.ground_in
                 && one.varied_same <= one.varied
                 && one.least_in <= one.greatest_in
         };
@@ -139,6 +142,7 @@ impl ArgumentValues {
         self.greatest_in = self.greatest_in.max(more.greatest_in);
         self.bound_in += more.bound_in;
         self.bound_out += more.bound_out;
+        self.ground_in += more.ground_in;
         self.unknown_in += more.unknown_in;
         self.unknown_out += more.unknown_out;
         self.cells_in = self.cells_in.saturating_add(more.cells_in);

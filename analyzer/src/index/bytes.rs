@@ -17,7 +17,7 @@ use crate::figures::clauses::ClauseFigures;
 const MAGIC: &[u8; 8] = b"PMTINDEX";
 
 /// Version of the contents, and how many counters they have; an index of any other is made again.
-const VERSION: u32 = (26 << 8) + (PortTotals::COUNTERS + ClauseFigures::COUNTERS) as u32;
+const VERSION: u32 = (27 << 8) + (PortTotals::COUNTERS + ClauseFigures::COUNTERS) as u32;
 
 pub(super) const HEAD_BYTES: usize = 24;
 

@@ -58,9 +58,7 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<ExitCode> {
     let mut analysis = analyse_all(&first)?;
     let mut found = findings(&analysis, how.least);
     let mut named = vec![(first, String::new())];
-    // What a library does inside would come before the goal of the program that calls it.
     let in_doubt = found.iter().flat_map(|one| one.needs.iter().cloned());
-    let in_doubt = in_doubt.filter(|need| *need != Need::Libraries);
     let needs: BTreeSet<Need> = in_doubt.chain(suspects(&analysis)).collect();
     if !needs.is_empty() {
         let options: Vec<&str> = needs.iter().flat_map(Need::options).collect();

@@ -139,7 +139,22 @@ fn request(change: &Change) -> String {
         Change::EarlyTests(at) => format!("tests({})", at.line),
         Change::Exists(at) => format!("exists({})", at.line),
         Change::First(at) => format!("first({})", at.line),
-        Change::FirstFail(at) => format!("first_fail({})", at.line),
+        Change::FirstFail(at) => format!("labelled({}, ff)", at.line),
+        Change::Bisect(at) => format!("labelled({}, bisect)", at.line),
+        Change::ConstraintsFirst(at, of, others) => {
+            let others: Vec<String> = others.iter().map(goal).collect();
+            let (line, of) = (at.line, goal(of));
+            format!("constraints_first({line}, {of}, [{}])", others.join(", "))
+        }
+        Change::RuleModes(_, modes) => {
+            let mode = |ground: &bool| if *ground { "+" } else { "?" };
+            let of = |(of, ground): &(Goal, Vec<bool>)| {
+                let modes: Vec<&str> = ground.iter().map(mode).collect();
+                format!("{}-[{}]", goal(of), modes.join(", "))
+            };
+            let all: Vec<String> = modes.iter().map(of).collect();
+            format!("rule_modes([{}])", all.join(", "))
+        }
         Change::Once(at, one) => format!("once({}, {})", at.line, goal(one)),
         Change::ArgumentFirst(written) => format!("first({})", of(written)),
         Change::Without(at, one) | Change::Free(at, one) => {

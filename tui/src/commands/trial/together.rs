@@ -344,15 +344,4 @@ mod tests {
         assert_eq!(changes, "table a/0; table b/0");
         assert!(left_out.is_empty(), "{left_out:?}");
     }
-
-    #[test]
-    fn what_needs_a_person_is_in_no_patch() {
-        let mut decided = trial("a", 1, 1.0);
-        decided.condition = Some("as long as no clause changes".to_owned());
-        let trials = [decided, trial("b", 3, 5.0)];
-        let (changes, left_out, gain) = best(&trials, |_| 5.0);
-        assert_eq!(changes, "table b/0");
-        assert!(left_out.is_empty());
-        assert_eq!(gain, Some(2.0));
-    }
 }

@@ -1,0 +1,100 @@
+//! Which constraints of library chr a text declares, and with which modes.
+
+use super::clause_text::{Kind, Token};
+
+/// A constraint that a text declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Declared {
+    pub(super) name: String,
+    pub(super) arity: u32,
+    /// An argument of it is said to be ground: only such ones are looked up by an index.
+    pub(super) has_ground: bool,
+    /// Line of its declaration, from 1.
+    pub(super) line: u32,
+}
+
+/// All constraints of a text, in the order in which they are declared.
+pub(super) fn declared(clauses: &[Vec<Token>]) -> Vec<Declared> {
+    let of = |clause: &Vec<Token>| match clause.as_slice() {
+        [neck, chr, items @ .., end]
+            if neck.text == ":-" && chr.text == "chr_constraint" && end.kind == Kind::End =>
+        {
+            let items = match items {
+                [open, inner @ .., _] if matches!(open.kind, Kind::Open { .. }) => inner,
+                items => items,
+            };
+            parts(items).into_iter().filter_map(item).collect()
+        }
+        _ => Vec::new(),
+    };
+    clauses.iter().flat_map(of).collect()
+}
+
+/// What is between the commas that are in no brackets.
+fn parts<'a, 't>(tokens: &'a [Token<'t>]) -> Vec<&'a [Token<'t>]> {
+    let mut depth = 0_u32;
+    tokens
+        .split(|token| {
+            match token.kind {
+                Kind::Open { .. } => depth += 1,
+                Kind::Close => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0 && token.kind == Kind::Comma
+        })
+        .collect()
+}
+
+/// `name/2`, `name(+int, ?any)` or `name`.
+fn item(tokens: &[Token]) -> Option<Declared> {
+    let name = tokens.first().filter(|name| name.kind == Kind::Atom)?;
+    let (arity, has_ground) = match &tokens[1..] {
+        [] => (0, false),
+        [slash, arity] if slash.text == "/" => (arity.text.parse().ok()?, false),
+        [open, inner @ .., close]
+            if matches!(open.kind, Kind::Open { .. }) && close.kind == Kind::Close =>
+        {
+            let arguments = parts(inner);
+            let is_ground = |argument: &&[Token]| argument.first().is_some_and(|of| of.text == "+");
+            (
+                u32::try_from(arguments.len()).ok()?,
+                arguments.iter().any(is_ground),
+            )
+        }
+        _ => return None,
+    };
+    Some(Declared {
+        name: name.text.to_owned(),
+        arity,
+        has_ground,
+        line: name.line,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::clause_text;
+
+    #[test]
+    fn constraints_and_their_modes() {
+        let text = ":- use_module(library(chr)).\n:- chr_constraint a/2, b(+int, ?any),\n  'c d'(?list(int), ?any), e.\n\
+                    :- chr_constraint(f/1).\na(X, Y) <=> X = Y.\n";
+        let clauses = clause_text::clauses(text);
+        let found = declared(&clauses);
+        let found: Vec<_> = found
+            .iter()
+            .map(|one| (one.name.as_str(), one.arity, one.has_ground, one.line))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("a", 2, false, 2),
+                ("b", 2, true, 2),
+                ("c d", 2, false, 3),
+                ("e", 0, false, 3),
+                ("f", 1, false, 4),
+            ]
+        );
+    }
+}

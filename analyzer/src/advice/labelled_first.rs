@@ -1,0 +1,269 @@
+//! Variables that are given values before the constraints on them are posted: these test numbers
+//! then, where they would have left values out.
+
+use super::clause_text::{self, Kind, Token, Written};
+use super::evidence::{Evidence, part_of, share};
+use super::{Cause, Certainty, Finding, generators, source};
+use crate::tables::Site;
+use crate::text::count;
+use crate::trace::PredicateIndex;
+
+/// Fewer rejected values are not worth another order of goals.
+const LEAST: u64 = 1000;
+
+/// The constraints of library clpfd that are operators. Where their variables have values, its
+/// expansion makes tests of them, which are no calls: only the text says what they were.
+pub(super) const OPERATORS: [&str; 12] = [
+    "#=", "#\\=", "#<", "#>", "#=<", "#>=", "#\\", "#<==>", "#==>", "#<==", "#\\/", "#/\\",
+];
+
+/// Tests that are no calls either.
+const TESTS: [&str; 23] = [
+    "=", "\\=", "==", "\\==", "<", ">", "=<", ">=", "=:=", "=\\=", "is", "@<", "@>", "@=<", "@>=",
+    "\\+", "->", "*->", "var", "nonvar", "integer", "number", "atom",
+];
+
+/// A finding for each goal that gives values which constraints behind it reject.
+pub(super) fn find(evidence: &Evidence) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (&(predicate, _), goals) in &evidence.clauses {
+        for (at, goal) in goals.iter().enumerate() {
+            if goal.figures.redos >= LEAST {
+                findings.extend(finding(evidence, predicate, goal, &goals[at + 1..]));
+            }
+        }
+    }
+    findings
+}
+
+fn finding(
+    evidence: &Evidence,
+    predicate: PredicateIndex,
+    generator: &Site,
+    behind: &[Site],
+) -> Option<Finding> {
+    let gives = gives(evidence, generator)?;
+    let posting = behind.iter().filter(|goal| {
+        goal.callee != generator.callee
+            && !evidence.is_in_argument(goal)
+            // What a recursion fails at is in the clause that it enters.
+            && !evidence.called(goal.callee).contains(&predicate)
+            && posts(evidence, goal.callee)
+            && gives.may_be_in(evidence, goal)
+            && source::between(evidence.analysis, generator, goal)
+                .is_none_or(|written| written.fails_with)
+    });
+    let posting: Vec<(&Site, u64)> = posting
+        .map(|goal| (goal, generators::rejections(evidence, goal, generator)))
+        .collect();
+    let tests = tests(evidence, generator, &gives);
+    let rejected = posting.iter().map(|(_, rejected)| rejected).sum::<u64>() + tests;
+    let given = generator.figures.exits();
+    if rejected < LEAST || rejected < given / 2 {
+        return None;
+    }
+    let name = evidence.name(generator.callee);
+    let by: Vec<String> = posting
+        .iter()
+        .filter(|(_, rejected)| *rejected > 0)
+        .map(|(goal, rejected)| {
+            let name = evidence.name(goal.callee);
+            format!("{name} {} rejected {}", evidence.at(goal), count(*rejected))
+        })
+        .chain((tests > 0).then(|| {
+            let count = count(tests);
+            format!("constraints that were no more than tests of numbers rejected {count}")
+        }))
+        .collect();
+    let work_of = |(goal, rejected): &(&Site, u64)| {
+        let figures = &goal.figures;
+        part_of(figures.served_work_ticks, *rejected, figures.calls)
+    };
+    let tested: u64 = posting.iter().map(work_of).sum();
+    let generated = part_of(generator.figures.served_work_ticks, rejected, given);
+    let mut predicates = vec![generator.callee];
+    predicates.extend(posting.iter().map(|(goal, _)| goal.callee));
+    Some(Finding {
+        cause: Cause::LabelledFirst,
+        place: evidence.place_of(generator),
+        cost_ticks: generated.saturating_add(tested),
+        certainty: Certainty::Likely,
+        title: format!(
+            "{name} {} gives values before constraints are posted, which reject {}",
+            evidence.at(generator),
+            share(rejected, given)
+        ),
+        evidence: format!(
+            "{name} {} gave {} solutions. Behind it, {}. Each time backtracking went back into {name}.",
+            evidence.at(generator),
+            count(given),
+            by.join("; "),
+        ),
+        remedy: format!(
+            "post the constraints before {name}: then they take values out of the domains, and {name} \
+             leaves out whole parts of the search. {name} comes last in the clause{}.",
+            match gives {
+                Gives::AnyVariable => "",
+                Gives::One(_) => ", as a domain (X in 1..9) and label/1",
+            }
+        ),
+        predicates,
+        needs: Vec::new(),
+    })
+}
+
+/// Which variables a goal gives values.
+enum Gives {
+    /// Constraint variables, which the text does not name one by one.
+    AnyVariable,
+    /// The variable of that name.
+    One(String),
+}
+
+impl Gives {
+    /// Whether a goal may be about them.
+    fn may_be_in(&self, evidence: &Evidence, goal: &Site) -> bool {
+        match self {
+            Self::AnyVariable => true,
+            Self::One(variable) => {
+                let names = source::at_site(evidence.analysis, goal, |goals| {
+                    Some(
+                        goals
+                            .iter()
+                            .any(|one| one.variables().contains(&&**variable)),
+                    )
+                });
+                names == Some(true)
+            }
+        }
+    }
+}
+
+/// What a goal gives values, if it is one that does: of library clpfd, or a choice of numbers or
+/// elements for one variable.
+fn gives(evidence: &Evidence, generator: &Site) -> Option<Gives> {
+    if is_labelling(evidence, generator.callee) {
+        return Some(Gives::AnyVariable);
+    }
+    let argument = match evidence.name(generator.callee) {
+        "lists:member/2" => 0,
+        "system:between/3" => 2,
+        _ => return None,
+    };
+    source::at_site(evidence.analysis, generator, |goals| {
+        let [goal] = goals else {
+            return None;
+        };
+        Some(Gives::One(goal.variable_in(argument)?.to_owned()))
+    })
+}
+
+/// The predicates of library clpfd that give values.
+pub(super) fn is_labelling(evidence: &Evidence, predicate: PredicateIndex) -> bool {
+    matches!(
+        evidence.name(predicate),
+        "clpfd:label/1" | "clpfd:labeling/2" | "clpfd:indomain/1"
+    )
+}
+
+/// Whether a predicate posts constraints: it is of library clpfd and neither gives values nor asks
+/// for domains, or it or something that it calls is written with such constraints.
+pub(super) fn posts(evidence: &Evidence, predicate: PredicateIndex) -> bool {
+    evidence.called(predicate).into_iter().any(|called| {
+        let infos = evidence.analysis.trace.predicates();
+        let Some(info) = infos.get(called as usize) else {
+            return false;
+        };
+        let declared = &info.declared;
+        if declared.module == "clpfd" {
+            let asks = declared.name.starts_with("fd_") || declared.name == "transpose";
+            return !asks && !is_labelling(evidence, called);
+        }
+        evidence.is_of_program(called)
+            && source::of_predicate(evidence.analysis, called).is_some_and(|text| {
+                let clauses = clause_text::clauses(&text);
+                let mut tokens = clauses.iter().flatten();
+                tokens.any(is_constraint)
+            })
+    })
+}
+
+fn is_constraint(token: &Token) -> bool {
+    token.kind == Kind::Atom && OPERATORS.contains(&token.text)
+}
+
+/// How often a goal was redone as a test failed that is no call, if constraints are the only such
+/// tests behind it.
+fn tests(evidence: &Evidence, generator: &Site, gives: &Gives) -> u64 {
+    let are_constraints = source::at_site(evidence.analysis, generator, |goals| match goals {
+        [goal] => Some(constraints_alone_follow(goal, gives)),
+        _ => None,
+    });
+    let tests = &evidence.analysis.calls().behaviour.tests;
+    let found = generator.site.and_then(|site| tests.get(&site).copied());
+    match are_constraints {
+        Some(true) => found.unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// Whether the goals behind a goal, in its conjunction, are written with constraints, on what it
+/// gives, and without other tests.
+fn constraints_alone_follow(goal: &Written, gives: &Gives) -> bool {
+    let mut depth = 0_u32;
+    let (mut is_about, mut are_there) = (matches!(gives, Gives::AnyVariable), false);
+    let mut is_behind = false;
+    for token in goal.rest() {
+        match token.kind {
+            Kind::Open { .. } => depth += 1,
+            Kind::Close if depth == 0 => break,
+            Kind::Close => depth -= 1,
+            Kind::End => break,
+            Kind::Comma if depth == 0 => is_behind = true,
+            Kind::Atom if depth == 0 && [";", "|"].contains(&token.text) => break,
+            Kind::Atom if is_behind && TESTS.contains(&token.text) => return false,
+            Kind::Atom if is_behind => are_there |= is_constraint(token),
+            Kind::Variable if is_behind => {
+                is_about |= matches!(gives, Gives::One(name) if name == token.text);
+            }
+            _ => {}
+        }
+    }
+    are_there && is_about
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn alone(body: &str, gives: &Gives) -> bool {
+        let text = format!("p(X) :-\n{body}.\n");
+        let clauses = clause_text::clauses(&text);
+        let goals = Written::all(&clauses, 2, "label");
+        constraints_alone_follow(&goals[0], gives)
+    }
+
+    #[test]
+    fn what_tests_behind_a_goal_are() {
+        for body in [
+            "label([X]), X #> 3",
+            "X = Y, ( label([X]), print(X), X + 1 #= Y ; X == 3 )",
+            "label([X]), all_different(L), ( X #= 1, Y #\\= 2 )",
+        ] {
+            assert!(alone(body, &Gives::AnyVariable), "{body}");
+        }
+        for body in [
+            "label([X])",
+            "X #> 3, label([X])",
+            "label([X]), X #> 3, X > 4",
+            "label([X]), X > 4",
+            "( label([X]) ; X #> 3 )",
+            "label([X #= 3])",
+        ] {
+            assert!(!alone(body, &Gives::AnyVariable), "{body}");
+        }
+        let one = Gives::One("X".to_owned());
+        assert!(alone("label(X), X #> 3", &one));
+        assert!(!alone("label(X), Y #> 3", &one));
+    }
+}
