@@ -53,7 +53,7 @@ fn a_tree_shares_what_does_not_change() {
     assert!(found(&program, &["*"], "copied-data").is_empty());
 }
 
-/// A list is gone over for each element that is added; a tree is not.
+/// A list is gone over for each element that is added, also when few are new; a tree is not.
 #[test]
 fn a_list_that_is_gone_over_for_what_is_new() {
     let program = |add: &str| {
@@ -61,21 +61,21 @@ fn a_list_that_is_gone_over_for_what_is_new() {
             "\
 :- initialization(main, main).
 :- use_module(library(assoc)).
-main :- numlist(1, 900, Ns), empty(E), foldl(add, Ns, E, _).
+main :- numlist(1, 3000, Ns), empty(E), foldl(add, Ns, E, _).
 {add}
 "
         )
     };
-    let list = "empty([]).\nadd(N, S0, S) :- union([a-N, b-N, c-N, d-N], S0, S).";
-    let found_in = |add| found(&program(add), &["*"], "walked-again");
+    let list = "empty([]).\nadd(N, S0, S) :- M is N mod 400, union([a-M, b-M, c-M, d-M], S0, S).";
+    let found_in = |add| {
+        let values = ["union/3", "put_assoc/4"];
+        found(&program(add), &values, "walked-again")
+    };
     let one = only(
         &found_in(list),
         "lists:union/3 goes over data that grows in each round at line 5 of add/3",
     );
-    says(
-        &one,
-        "899 of 900 calls were given the result of the call before",
-    );
+    says(&one, "calls were given the result of the call before");
     let tree = "empty(t).\nadd(N, S0, S) :- put_assoc(N, S0, 1, S).";
     assert!(found_in(tree).is_empty());
 }

@@ -88,7 +88,7 @@ prepared(first(Name, Arity), Clauses, swap(Name, Arity, N)) :-
 prepared(rule_modes(Modes), Clauses, rule_modes(Modes, Start)) :-
     !,
     Directive = clause(directive, (:- D), _, _, _, _),
-    findall(D-S, ( member(_-Directive, Clauses), arg(6, Directive, S) ), Ds),
+    findall(D-S, ( member(clause_at(_, _, Directive), Clauses), arg(6, Directive, S) ), Ds),
     (   memberchk(chr_option(debug, _)-_, Ds)
     ->  Start = none
     ;   memberchk(chr_constraint(_)-Start, Ds)

@@ -252,6 +252,9 @@ impl Trial {
             | Change::Exists(at)
             | Change::First(at)
             | Change::FirstFail(at)
+            | Change::Bisect(at)
+            | Change::ConstraintsFirst(at, ..)
+            | Change::RuleModes(at, _)
             | Change::Once(at, _)
             | Change::Without(at, _)
             | Change::Free(at, _) => format!("line {}", at.line),
